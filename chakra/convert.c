@@ -125,6 +125,17 @@ static int roofline(const struct conversion *c, struct node *node)
 {
     const struct trace_rules *rules = &c->set->rules;
     uint64_t ops, bytes;
+    bool measured = trace_has(c->from, TRACE_NUM_OPS) && trace_has(c->from, TRACE_TENSOR_SIZE);
+    if (!measured && c->set->unmeasured)
+        return -1; // all traces of a set are alike in this: one error is enough
+    c->set->unmeasured |= !measured;
+    if (!measured)
+        return FAIL(c,
+                    "a %s lacks num_ops or tensor_size, which %s computations take their "
+                    "duration. Other nodes may lack them too",
+                    trace_type_names[c->from->type],
+                    rules->astra ? "`roofline-enabled` 1 of the system needs; with 0"
+                                 : "`peak_tflops` needs; without it");
     int result = number_need(c, TRACE_NUM_OPS, INT64_MAX, &ops);
     if (number_need(c, TRACE_TENSOR_SIZE, INT64_MAX, &bytes) != 0 || result != 0)
         return -1;

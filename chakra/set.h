@@ -76,6 +76,7 @@ struct trace_set {
     size_t cap_tags;
     uint32_t *tag_table; // open hashing: index + 1
     size_t tag_slots;
+    bool unmeasured; // a computation lacks what a roofline needs, which was reported
     uint64_t n_nodes, messages, message_bytes; // of all ranks
 };
 

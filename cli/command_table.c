@@ -98,8 +98,8 @@ static const char export_text[] =
     "Chakra, one "
     "file a rank: PREFIX.0.et, PREFIX.1.et, .. and PREFIX.groups.json with the communicators, for "
     "other simulators; and PREFIX.json, the scenario that runs the traces.\n\n"
-    "  collwire export chakra scenarios/llm/gpt.json -o traces/gpt\n"
-    "  collwire run traces/gpt.json";
+    "  collwire export chakra scenarios/llm/mixtral-64.json -o traces/mixtral\n"
+    "  collwire run traces/mixtral.json";
 
 static const char workload_text[] =
     "Makes the text of a training workload. gemm takes a table of matrix products, one row a "

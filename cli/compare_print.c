@@ -254,7 +254,7 @@ int compare_write(const struct compare *c, const struct rows *rows)
     if (options_print_results(c->options))
         print_results(c, comparison, json, csv);
     if (status == 0 && c->options->format == FORMAT_TABLE && !c->options->quiet)
-        printf("\nresults: %s/compare.json\n", c->dir);
+        path_print(stdout, "\nresults: %s/compare.json\n", c->dir);
     free(json);
     free(csv);
     comparison_free(comparison);

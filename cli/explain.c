@@ -56,6 +56,24 @@ static void print_run(const json_t *metrics, size_t width)
     print_texts(json_object_get(metrics, "explain"), width);
 }
 
+// Warn if two runs are of different jobs or networks, with the keys in which they differ: then the policy
+// alone does not explain the difference.
+static void warn_of_questions(const json_t *a, const json_t *b)
+{
+    const json_t *of_a = json_object_get(a, "scenario"), *of_b = json_object_get(b, "scenario");
+    static const char *const keys[] = {"network", "topology", "workload"};
+    const char *before = "collwire: warning: the runs are of different scenarios:";
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *in_a = json_object_get(of_a, keys[i]), *in_b = json_object_get(of_b, keys[i]);
+        if (in_a == in_b || json_equal(in_a, in_b))
+            continue;
+        fprintf(stderr, "%s %s", before, keys[i]);
+        before = ",";
+    }
+    if (before[0] == ',')
+        fputs(" differ\n", stderr);
+}
+
 static void print_both(const json_t *metrics, const struct options *o, const json_t *against,
                        size_t width)
 {
@@ -78,6 +96,8 @@ int command_explain(const struct options *o)
     if (o->against)
         against = metrics_of(o->against);
     bool good = metrics && (against || !o->against);
+    if (good && against)
+        warn_of_questions(metrics, against);
     if (good && against)
         print_both(metrics, o, against, width);
     else if (good)

@@ -135,9 +135,9 @@ static void bash_reply(FILE *out, const struct options *o, enum completion compl
 {
     char *list = words_of(o, completes, words);
     if (completes == COMPLETE_FILES)
-        fputs("compopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\"))", out);
+        fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")", out);
     else if (completes == COMPLETE_FOLDERS)
-        fputs("compopt -o filenames; COMPREPLY=($(compgen -d -- \"$cur\"))", out);
+        fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")", out);
     else if (completes == COMPLETE_POLICIES) // a list, separated by commas
         fprintf(out,
                 "[[ $cur == *,* ]] && before=\"${cur%%,*},\"; "

@@ -5,8 +5,10 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "config/import_astra.h"
 #include "config/import_chakra.h"
+#include "engine/text.h"
 
 static char *astra(const struct options *o, struct err *err)
 {
@@ -18,6 +20,19 @@ static char *astra(const struct options *o, struct err *err)
     return astra_import(&from, err);
 }
 
+// Check the scenario with its traces, as `validate` does. Returns false with errors.
+static bool chakra_check(const struct options *o, const char *text, struct err *err)
+{
+    const char *slash = o->file ? strrchr(o->file, '/') : NULL;
+    char *folder = slash ? text_format("%.*s", (int)(slash - o->file), o->file) : NULL;
+    struct collwire_scenario *scenario = collwire_scenario_parse(text, folder ? folder : ".", NULL,
+                                                                 0, o->policies, messages_of(err));
+    bool good = scenario != NULL;
+    collwire_scenario_free(scenario);
+    free(folder);
+    return good;
+}
+
 static char *chakra(const struct options *o, struct err *err)
 {
     struct chakra_import from = {.prefix = o->args[1],
@@ -26,7 +41,11 @@ static char *chakra(const struct options *o, struct err *err)
                                  .groups = o->groups,
                                  .memory = o->memory,
                                  .output = o->file};
-    return chakra_import(&from, err);
+    char *text = chakra_import(&from, err);
+    if (text && chakra_check(o, text, err))
+        return text;
+    free(text);
+    return NULL;
 }
 
 int command_import(const struct options *o)
@@ -44,6 +63,11 @@ int command_import(const struct options *o)
     }
     errors_print(&err);
     int code = text ? text_write(o->file, text) : EXIT_BAD_USE;
+    if (code == EXIT_DONE && o->file && !o->quiet) {
+        char *line = text_format("scenario: %s\n", o->file);
+        text_print(stdout, line);
+        free(line);
+    }
     free(text);
     return code;
 }

@@ -35,8 +35,10 @@ static void print_sentences(FILE *out, const struct row *row, const char *dir, s
     }
     while (row_sentence(row, i) != NULL)
         i++;
-    if (i > most)
-        fprintf(out, "  %zu more: collwire explain %s\n", i - most, dir);
+    if (i > most) {
+        fprintf(out, "  %zu more: ", i - most);
+        path_print(out, "collwire explain %s\n", dir);
+    }
 }
 
 static void print_table(FILE *out, const struct rows *rows, const char *dir)
@@ -64,7 +66,7 @@ static void print_results(const struct options *o, const struct collwire_scenari
     if (o->format == FORMAT_TABLE) {
         print_table(out, &rows, dir);
         if (run->written)
-            fprintf(out, "results: %s/metrics.json\n", dir);
+            path_print(out, "results: %s/metrics.json\n", dir);
     } else {
         char *text = o->format == FORMAT_JSON ? rows_document(&rows, name) : rows_csv(&rows);
         text_print(out, text);
@@ -112,6 +114,7 @@ int command_run(const struct options *o)
     struct simulation_options options = {.plain = o->plain,
                                          .threads = (unsigned)o->threads,
                                          .note_threads = true,
+                                         .note_replaced = !o->quiet,
                                          .show_progress = progress_wanted(o),
                                          .pace_ps = o->pace_ps};
     struct simulated run = simulate(scenario, dir, &options);

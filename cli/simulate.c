@@ -8,6 +8,7 @@
 #include "cli/memory_guard.h"
 #include "cli/options.h"
 #include "cli/plugin_watch.h"
+#include "cli/replaced.h"
 #include "cli/result_set.h"
 #include "cli/run_watch.h"
 #include "cli/signals.h"
@@ -166,9 +167,21 @@ static int stage_files(struct result_set *set, const struct collwire_scenario *s
     return status;
 }
 
+// Text of run.json, with the scenario; takes `text`.
+static char *with_scenario(char *text, const json_t *mark)
+{
+    json_t *run = json_loads(text, 0, NULL);
+    json_object_set(run, "scenario", (json_t *)(uintptr_t)mark);
+    free(text);
+    text = json_dumps(run, JSON_REAL_PRECISION(10));
+    json_decref(run);
+    return text;
+}
+
 // If the disk is full, drop the captures, so that there is room for the metrics.
 static int write_files(struct result_set *set, const struct collwire_scenario *scenario,
-                       struct collwire_sim *sim, const char *metrics, struct err *err)
+                       struct collwire_sim *sim, const char *metrics, const json_t *mark,
+                       struct err *err)
 {
     int status = stage_files(set, scenario, sim, metrics, err);
     bool dropped = false;
@@ -180,7 +193,7 @@ static int write_files(struct result_set *set, const struct collwire_scenario *s
     if (dropped && (status = stage_files(set, scenario, sim, metrics, err)) == 0)
         err_add(err, "capture", "the captures were left out to make room for the other results");
     char *text = status == 0 ? collwire_sim_result(sim, "run.json") : NULL;
-    if (text)
+    if (text && (text = with_scenario(text, mark)) != NULL)
         status = result_set_commit(set, text, err);
     free(text);
     return status;
@@ -193,16 +206,30 @@ static int exit_code(enum collwire_status status, bool good)
     return status == COLLWIRE_COMPLETED && good ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 
+struct finish {
+    enum collwire_status status;
+    const char *dir;
+    bool note_replaced;
+};
+
 static void finish(struct collwire_sim *sim, struct result_set *set,
-                   const struct collwire_scenario *scenario, enum collwire_status status,
+                   const struct collwire_scenario *scenario, const struct finish *how,
                    struct simulated *made, struct err *err)
 {
     made->metrics = collwire_sim_result(sim, "metrics.json");
     for (size_t c = 0; collwire_scenario_capture(scenario, c); c++)
         if (collwire_sim_capture_failed(sim, c) && capture_file(scenario, c))
             result_set_drop(set, capture_file(scenario, c)); // a part of a capture is no result
-    made->written = write_files(set, scenario, sim, made->metrics, err) == 0;
-    made->code = exit_code(status, made->written && err->n_errors == 0);
+    json_t *mark = scenario_mark(scenario);
+    struct replaced earlier = {0};
+    if (how->note_replaced)
+        earlier = replaced_read(how->dir);
+    made->written = write_files(set, scenario, sim, made->metrics, mark, err) == 0;
+    made->code = exit_code(how->status, made->written && err->n_errors == 0);
+    if (made->written)
+        replaced_note(&earlier, how->dir, mark);
+    replaced_free(&earlier);
+    json_decref(mark);
 }
 
 // Freeing a million queue pairs takes a second, and the process is about to end.
@@ -234,7 +261,8 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
         if (options->note_threads && summary.threads_note)
             err_warn(&err, "--threads", "%s", summary.threads_note);
         memcpy(made.id, result_set_id(set), sizeof made.id);
-        finish(sim, set, scenario, status, &made, &err);
+        struct finish last = {status, dir, options->note_replaced};
+        finish(sim, set, scenario, &last, &made, &err);
     }
     errors_print(&err);
     result_set_close(set);

@@ -6,6 +6,7 @@
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/sweep_internal.h"
+#include "cli/terminal.h"
 #include "engine/memory.h"
 
 struct merge {
@@ -60,8 +61,11 @@ static int merge_into(const struct options *o, struct result_set *set, struct er
     if (status == 0)
         status = sweep_commit(set, m.to, err);
     store_close(m.to);
-    if (status == 0 && !o->quiet)
-        printf("%zu points added\nresults: %s/sweep.csv, %s/" STORE_FILE "\n", m.n, o->out, o->out);
+    if (status == 0 && !o->quiet) {
+        printf("%zu points added\n", m.n);
+        path_print(stdout, "results: %s/sweep.csv", o->out);
+        path_print(stdout, ", %s/" STORE_FILE "\n", o->out);
+    }
     return status;
 }
 

@@ -229,7 +229,8 @@ static void print_counts(const struct sweep *s, const struct collecting *c)
 {
     printf("%zu of %zu points: %zu completed, %zu incomplete, %zu failed\n", c->rows.n, s->n_grid,
            c->n_completed, c->n_incomplete, c->n_failed);
-    printf("results: %s/sweep.csv, %s/" STORE_FILE "\n", s->dir, s->dir);
+    path_print(stdout, "results: %s/sweep.csv", s->dir);
+    path_print(stdout, ", %s/" STORE_FILE "\n", s->dir);
 }
 
 static void print_results(const struct sweep *s, const struct collecting *c, const char *csv)

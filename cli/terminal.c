@@ -58,6 +58,14 @@ void text_print(FILE *out, const char *text)
     }
 }
 
+void path_print(FILE *out, const char *format, const char *path)
+{
+    const char *at = strstr(format, "%s");
+    char *line = text_format("%.*s%s%s", (int)(at - format), format, path, at + 2);
+    text_print(out, line);
+    free(line);
+}
+
 const char *clock_text(double seconds, char *text)
 {
     unsigned long all = seconds > 0 ? (unsigned long)(seconds + 0.5) : 0;

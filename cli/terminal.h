@@ -15,6 +15,9 @@ bool terminal_colours(FILE *out);
 // Print a text that may contain names from files; control characters are escaped.
 void text_print(FILE *out, const char *text);
 
+// The same for a format with one text, such as the name of a folder that the user has given.
+void path_print(FILE *out, const char *format, const char *path);
+
 // A duration as h:mm:ss. `text` holds CLOCK_TEXT bytes and is returned.
 enum { CLOCK_TEXT = 32 };
 const char *clock_text(double seconds, char *text);

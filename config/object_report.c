@@ -30,7 +30,9 @@ static const struct param report_params[] = {
      .type = PARAM_BOOL,
      .offset = FIELD(timeline),
      .def = "false",
-     .help = "timeline.json of training jobs and programs: what ranks did when; opens in Perfetto",
+     .help = "timeline.json: what ranks of training jobs and programs did when, and when "
+             "collectives of "
+             "other jobs ran; opens in Perfetto",
      .source = "Trace Event Format"},
     {.name = "timeline_ranks",
      .type = PARAM_COUNT,
@@ -97,10 +99,25 @@ static const struct object sample_at_object = {
 
 static const struct object *const report_parts[] = {&sample_at_object, NULL};
 
+// Warn of a timeline that no job has: plain messages are in flows[] of metrics.json alone.
+static void timeline_check(struct reader *r, const struct place *timeline)
+{
+    const struct spec *spec = &r->scenario->spec;
+    for (size_t j = 0; j < spec->n_jobs; j++) {
+        const struct job_kind *kind = spec->jobs[j].kind;
+        if (kind == NULL || kind->nodes != NULL || kind->trains || kind->collectives != NULL)
+            return;
+    }
+    place_warn(r->err, timeline,
+               "will be empty: only training jobs, programs and collectives have a timeline");
+}
+
 static void report_finish(struct reader *r, const struct place *place, void *value)
 {
     const struct report_spec *report = value;
-    struct place sample = place_key(place, "sample");
+    struct place sample = place_key(place, "sample"), timeline = place_key(place, "timeline");
+    if (report->timeline)
+        timeline_check(r, &timeline);
     if (r->scenario->spec.network == NETWORK_ANALYTICAL && report->sample_ps != 0)
         place_error(r->err, &sample, "the analytical network has no queues or rates to sample");
 }

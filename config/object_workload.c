@@ -5,11 +5,11 @@
 
 #include "config/job_reader.h"
 #include "config/object.h"
+#include "config/read_dlrm.h"
 #include "config/schema_parts.h"
 #include "config/stacks.h"
 #include "engine/memory.h"
 #include "transport/transport.h"
-#include "workload/dlrm.h"
 #include "workload/gemm.h"
 
 // Read distinct rank numbers of the network. `job` has no ranks yet, so rank_check() accepts all
@@ -17,6 +17,12 @@
 static void read_ranks(struct reader *r, const struct place *place, struct job_spec *job)
 {
     size_t n = json_array_size(place->json), errors = r->err->n_errors;
+    if (place->json != NULL && !json_is_array(place->json)) {
+        place_error(r->err, place, "must be a list of ranks like [0, 1, 2, 3], not %s",
+                    json_noun(place->json));
+        job->ranks = memory_zeroed(1, sizeof *job->ranks); // their number is unknown
+        return;
+    }
     if (!read_list(r, place))
         return;
     if (n == 0) {
@@ -224,6 +230,8 @@ static void model_keys(const char *name, const char *prefix, const struct key_si
         if (strcmp(models[i].entry.name, name) == 0 && models[i].params != NULL)
             to->table(to->ctx, prefix, models[i].params, *models[i].n_params);
     to->table(to->ctx, prefix, gemm_params, n_gemm_params); // both compute times as a GPU does
+    for (size_t i = 0; i < n_dlrm_keys && strcmp(name, "dlrm") == 0; i++)
+        to->own(to->ctx, &dlrm_keys[i]);
 }
 
 static void workload_keys(const struct object_entry *entry, const char *prefix,

@@ -113,9 +113,6 @@ static const struct object *const objects[] = {
 };
 // clang-format on
 
-// The results lie in a folder of this name, next to files whose names are longer.
-#define NAME_MAX_LETTERS 200
-
 static void check_name(struct reader *r, const struct place *place)
 {
     const char *name = json_string_value(place->json);

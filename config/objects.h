@@ -5,5 +5,9 @@
 
 #include "config/object.h"
 
+// The most letters of a scenario's name: the results lie in a folder of this name, next to files whose names
+// are longer.
+#define NAME_MAX_LETTERS 200
+
 extern const struct object topology_object, switch_object, nic_object, transport_object, cc_object,
     queue_limit_object;

@@ -130,11 +130,14 @@ static void check_sizes(struct reader *r, const struct collective_places *at,
 static void check_bytes(struct reader *r, const struct collective_places *at,
                         const struct collective_params *params)
 {
+    const char *text = json_string_value(at->bytes.json);
+    uint64_t bytes = 0;
     if (params->bytes > 0 || params->op == COLL_BARRIER)
         return;
     if (at->bytes.json == NULL)
         place_error(r->err, &at->bytes, "is required: a size like \"128MB\"");
-    else
+    else if (text ? parse_bytes(text, &bytes) == 0 && bytes == 0
+                  : json_is_number(at->bytes.json) && json_number_value(at->bytes.json) == 0)
         place_error(r->err, &at->bytes, "0 bytes: nothing would be sent");
 }
 

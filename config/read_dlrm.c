@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "config/schema_parts.h"
 #include "config/training_layers.h"
 #include "engine/memory.h"
 
@@ -32,6 +33,16 @@ static const struct param table_params[] = {
      .max = "1000000",
      .help = "rows that a sample looks up"},
 };
+#define N_TABLE_PARAMS (sizeof table_params / sizeof *table_params)
+
+const struct own_key dlrm_keys[] = {
+    {"tables", "list", "n_tables that are alike",
+     "of {rows, dim, pooling}: every table by itself; its pooling is that of `dlrm` unless given"},
+    {"bottom", "list", "512, 256, dim",
+     "widths of the layers over the dense features; the last is the tables' dim"},
+    {"top", "list", "512, 512, 256, 1", "widths of the layers after the interaction"},
+};
+const size_t n_dlrm_keys = sizeof dlrm_keys / sizeof *dlrm_keys;
 
 static void read_tables(struct reader *r, const struct place *place, struct dlrm_spec *d)
 {
@@ -47,8 +58,7 @@ static void read_tables(struct reader *r, const struct place *place, struct dlrm
         struct place item = place_item(place, t);
         if (!listed || !read_object(r, &item))
             continue;
-        read_params(r, &item, &keys, table_params, sizeof table_params / sizeof *table_params,
-                    &d->tables[t]);
+        read_params(r, &item, &keys, table_params, N_TABLE_PARAMS, &d->tables[t]);
         keys_check(r, &item, &keys);
     }
 }
@@ -181,4 +191,32 @@ json_t *dlrm_json(const json_t *given)
     default_widths(json, "bottom", towards, N_BOTTOM_WIDTHS);
     default_widths(json, "top", top_widths, N_TOP_WIDTHS);
     return json;
+}
+
+static json_t *widths_schema(const char *help)
+{
+    json_t *width = schema_integer(1);
+    json_object_set_new(width, "maximum", json_integer(WIDTH_MAX));
+    json_t *list = schema_list(width);
+    json_object_set_new(list, "minItems", json_integer(1));
+    json_object_set_new(list, "description", json_string(help));
+    return list;
+}
+
+// Unlike for a list of matrix products, elements are of single precision by default.
+json_t *dlrm_schema(void)
+{
+    json_t *object = schema_object(), *table = schema_table(table_params, N_TABLE_PARAMS);
+    json_t *tables = schema_list(table);
+    schema_params(object, dlrm_params, n_dlrm_params);
+    schema_params(object, gemm_params, n_gemm_params);
+    json_t *element = json_object_get(json_object_get(object, "properties"), "element");
+    json_object_set_new(element, "default", json_string("4B"));
+    json_object_del(json_object_get(json_object_get(table, "properties"), "pooling"), "default");
+    json_object_set_new(tables, "minItems", json_integer(1));
+    json_object_set_new(tables, "description", json_string(dlrm_keys[0].help));
+    schema_key(object, "tables", tables, false);
+    schema_key(object, "bottom", widths_schema(dlrm_keys[1].help), false);
+    schema_key(object, "top", widths_schema(dlrm_keys[2].help), false);
+    return object;
 }

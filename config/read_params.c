@@ -96,13 +96,31 @@ static const char *scalar_text(const struct param *param, const json_t *json, ch
     return json_is_number(json) ? number_text(param->type, json, buf) : NULL;
 }
 
+#define CHOICES_TEXT 320
+
+// The choices of an enumeration as "off, on or auto".
+static const char *choices_text(const struct param *param, char buf[CHOICES_TEXT])
+{
+    size_t used = 0;
+    for (size_t i = 0; param->choices[i] != NULL && used < CHOICES_TEXT; i++)
+        used += (size_t)snprintf(buf + used, CHOICES_TEXT - used, "%s%s",
+                                 i == 0                          ? ""
+                                 : param->choices[i + 1] != NULL ? ", "
+                                                                 : " or ",
+                                 param->choices[i]);
+    return buf;
+}
+
 static void read_value(struct reader *r, const struct place *place, const struct param *param,
                        void *base)
 {
-    char buf[PARAM_TEXT_MAX], path[PLACE_TEXT];
+    char buf[PARAM_TEXT_MAX], path[PLACE_TEXT], choices[CHOICES_TEXT];
     const json_t *json = place->json;
     const char *text = scalar_text(param, json, buf);
-    if (text == NULL)
+    if (text == NULL && param->type == PARAM_ENUM && param->choices[0] != NULL)
+        place_error(r->err, place, "must be %s, not %s", choices_text(param, choices),
+                    json_noun(json));
+    else if (text == NULL)
         place_error(r->err, place, "must be %s%s, not %s", type_like(param->type),
                     param->can_auto ? " or \"auto\"" : "", json_noun(json));
     else if (param->type == PARAM_BYTES && json_is_number(json) &&

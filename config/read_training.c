@@ -80,21 +80,37 @@ static void read_system(struct reader *r, const struct place *place, struct coll
     json_decref(none);
 }
 
-// All-to-alls of uneven vectors must run over all ranks at once, not dimension by dimension.
-static bool uneven_check(struct reader *r, const struct place *system,
-                         const struct coll_schedule *s, uint32_t dims,
-                         const struct training_step *step)
+// Check an all-to-all of unequal vectors, which must run over all ranks at once, not dimension by dimension.
+// Errors name what makes the vectors unequal: `rank_bytes` of the layer, or the sharding of the tables.
+static bool uneven_check(struct reader *r, const struct place *system, const struct job_spec *job,
+                         uint32_t layer, int part)
 {
-    uint32_t wide = 0, ranks = coll_ranks(s), span = coll_span(s, dims);
+    const struct training_settings *settings = job->settings;
+    const struct coll_schedule *s = &settings->schedule;
+    const struct training_step *step = &settings->training.layers[layer].parts[part];
+    struct place layers = place_key(system->parent, "layers"), one = place_item(&layers, layer),
+                 half = place_key(&one, training_parts[part]),
+                 list = place_key(&half, "rank_bytes"), dlrm = place_key(system->parent, "dlrm"),
+                 sharding = place_key(&dlrm, "sharding"),
+                 algorithm = place_key(system, "all-to-all-implementation");
+    const struct place *cause = dlrm.json != NULL ? &sharding : &list;
+    uint32_t dims = training_dims(&settings->training, layer, (enum training_part)part, s);
+    uint32_t wide = 0, ranks = coll_ranks(s);
+    char text[PLACE_TEXT];
     for (uint32_t d = 0; d < s->n_dims; d++)
         wide += s->dim_size[d] > 1;
     if (step->n_rank_bytes != ranks)
-        place_error(r->err, system->parent, "rank_bytes lists %zu ranks of %u", step->n_rank_bytes,
+        place_error(r->err, &list, "lists %zu ranks, but the job has %u", step->n_rank_bytes,
                     ranks);
-    else if (span != ranks || (wide > 1 && !s->flat[COLL_ALL_TO_ALL]))
-        place_error(r->err, system,
-                    "rank_bytes need an all-to-all over all ranks at once: "
-                    "all-to-all-implementation oneDirect or oneRing");
+    else if (coll_span(s, dims) != ranks)
+        place_error(r->err, cause,
+                    "needs an all-to-all over all ranks, but this one is over %u of %u",
+                    coll_span(s, dims), ranks);
+    else if (wide > 1 && !s->flat[COLL_ALL_TO_ALL])
+        place_error(r->err, &algorithm,
+                    "must be oneDirect or oneRing: the vectors that %s makes unequal need one "
+                    "all-to-all over all ranks, not one for each dimension",
+                    place_text(cause, text));
     else
         return true;
     return false;
@@ -134,7 +150,7 @@ static void check_programs(struct reader *r, const struct place *system, const s
             const struct training_step *step = &t->layers[layer].parts[part];
             uint32_t dims = training_dims(t, layer, (enum training_part)part, s);
             struct coll_uneven uneven = {step->rank_bytes, step->of_receiver};
-            if (step->rank_bytes != NULL && !uneven_check(r, system, s, dims, step))
+            if (step->rank_bytes != NULL && !uneven_check(r, system, job, layer, part))
                 return;
             struct coll_shape whole = {.op = (enum coll_op)step->op,
                                        .uneven = step->rank_bytes ? &uneven : NULL,
@@ -290,7 +306,7 @@ static void training_schema(json_t *object)
     schema_key(object, "layers", schema_list(json_pack("{s:s}", "type", "object")), false);
     schema_key(object, "stragglers",
                schema_list(schema_table(straggler_params, n_straggler_params)), false);
-    schema_key(object, "dlrm", json_pack("{s:s}", "type", "object"), false);
+    schema_key(object, "dlrm", dlrm_schema(), false);
     schema_key(object, "system", json_pack("{s:[s,s]}", "type", "string", "object"), false);
     schema_key(object, "dims", schema_list(schema_integer(1)), false);
 }

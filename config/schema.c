@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/object.h"
+#include "config/objects.h"
 #include "config/read.h"
 #include "config/scenario.h"
 #include "config/schema_parts.h"
@@ -25,6 +26,8 @@ static json_t *root_schema(const struct cc_catalogue *policies)
 {
     json_t *root = object_schema(&scenario_object, policies);
     json_t *properties = json_object_get(root, "properties");
+    json_object_set_new(json_object_get(properties, "name"), "maxLength",
+                        json_integer(NAME_MAX_LETTERS));
     json_object_set_new(json_object_get(properties, "name"), "pattern",
                         json_string("^[A-Za-z0-9._-]+$"));
     return root;

@@ -3,6 +3,7 @@
 #include "library/machine_memory.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,16 @@ uint64_t memory_resident(void)
     text[n] = '\0';
     const char *second = strchr(text, ' ');
     return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+#define PROGRAM_BYTES UINT64_C(6000000) // of code, libraries and stacks
+#define MEGABYTE UINT64_C(1000000)
+
+uint64_t memory_allocated(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    uint64_t bytes = (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
+    return PROGRAM_BYTES + (bytes + MEGABYTE - 1) / MEGABYTE * MEGABYTE;
 }
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }

@@ -45,7 +45,7 @@ static void give(void *out, size_t room, const void *value, size_t bytes)
 static int check_memory(const struct collwire_sim *s, struct err *err)
 {
     const struct estimate *e = &s->cost;
-    uint64_t all = estimate_bytes(e) + memory_resident();
+    uint64_t all = estimate_bytes(e) + memory_allocated();
     enum estimate_part part = estimate_largest(e);
     char need[UNIT_TEXT], most[UNIT_TEXT], limit[UNIT_TEXT];
     if (all <= s->memory_limit_bytes)

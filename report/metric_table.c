@@ -226,12 +226,20 @@ static const struct metric skipped_rows[] = {
     {"snapshots", METRIC_COUNT,
      "comparisons of the network's whole state with an earlier one, and first ones",
      INTEGER(skip_result, snapshots), .known = was_skipped},
-    {"note", METRIC_WORDS, "the last reason why something was simulated in full; null = none",
+    {"note", METRIC_WORDS, "the last reason why something was simulated in full",
      TEXT(skip_result, note)},
 };
 static METRIC_TABLE(skipped_table, skipped_rows);
 
-// cli/result_set.c adds command, id and files when all files have been written.
+static const struct metric mark_rows[] = {
+    {"name", METRIC_WORDS, "of the scenario", .type = METRIC_CUSTOM},
+    {"policy", METRIC_WORDS, "of the scenario", .type = METRIC_CUSTOM},
+    {"sha256", METRIC_WORDS, "of the resolved scenario and the files that it names",
+     .type = METRIC_CUSTOM},
+};
+static METRIC_TABLE(mark_table, mark_rows);
+
+// cli/simulate.c adds the scenario, and cli/result_set.c adds command, id and files when all files have been written.
 static const struct metric run_rows[] = {
     {"versions", METRIC_WORDS, "of the program and what it was built with",
      PART_OF(run_record, version_table)},
@@ -255,6 +263,7 @@ static const struct metric run_rows[] = {
      LIST(result, captures, n_captures, capture_table)},
     {"plugins", METRIC_WORDS, "files of policies that were loaded",
      LIST(result, plugins, n_plugins, plugin_table)},
+    {"scenario", METRIC_WORDS, "what the run was of", .type = METRIC_CUSTOM, .table = &mark_table},
     {"command", METRIC_WORDS, "command line that wrote the set", .type = METRIC_CUSTOM},
     {"id", METRIC_WORDS, "of this run: every set of results has another", .type = METRIC_CUSTOM},
     {"files", METRIC_WORDS, "the other files of the set, as a list", .type = METRIC_CUSTOM,

@@ -11,6 +11,12 @@ static ps_t exposed(const void *record)
     return t->total_ps < 0 ? -1 : t->total_ps - t->compute_ps;
 }
 
+static ps_t exposed_iteration(const void *record)
+{
+    const struct training_result *t = record;
+    return t->total_ps < 0 ? -1 : exposed(t) / (ps_t)t->n_passes;
+}
+
 // The last dimension, all ranks at once, is left out if nothing ran there.
 static size_t dims_used(const void *record)
 {
@@ -72,6 +78,8 @@ static const struct metric training_rows[] = {
      .time = exposed},
     {"rank_end_ns", METRIC_NS, "ends of ranks, after the job's start",
      OBJECT(training_result, rank_end, spread_table)},
+    {"exposed_iteration_ns", METRIC_NS, "exposed_comm_ns by the number of iterations",
+     .type = METRIC_TIME, .time = exposed_iteration},
     {"rank_exposed_ns", METRIC_NS, "ends of ranks less what they computed",
      OBJECT(training_result, exposed, spread_table)},
     {"dimension_use", METRIC_RATIO,

@@ -19,7 +19,9 @@ const struct row_column row_columns[ROW_COLUMNS] = {
     {"training_ns", "training", "training.total_ns", "training.total_ns"},
     {"iteration_ns", "iteration", "training.iterations.duration_ns",
      "training.iterations.duration_ns"},
-    {"exposed_comm_ns", "exposed", "training.exposed_comm_ns", "training.exposed_comm_ns"},
+    {"exposed_iteration_ns", "exposed", "training.exposed_iteration_ns",
+     "training.exposed_iteration_ns"},
+    {"exposed_comm_ns", "", "training.exposed_comm_ns", "training.exposed_comm_ns"},
     {"program_ns", "program", "programs.total_ns", "programs.total_ns"},
     {"program_exposed_ns", "exposed", "programs.exposed_comm_ns", "programs.exposed_comm_ns"},
     {"bubble_share", "bubbles", "programs.bubble_share", "programs.bubble_share"},
@@ -191,6 +193,9 @@ void rows_add(struct rows *rows, const struct row_source *run)
     row->costs = json_object();
     json_object_set(row->costs, "slowest", json_object_get(metrics, "slowest"));
     json_object_set(row->costs, "reasons", json_object_get(metrics, "reasons"));
+    const json_t *passes = json_object_get(json_object_get(metrics, "training"), "iterations");
+    if (passes)
+        json_object_set_new(row->costs, "training", json_pack("{s:O}", "iterations", passes));
     json_int_t count =
         json_integer_value(json_object_get(json_object_get(metrics, "flows_summary"), "count"));
     if (count > 0 && json_array_size(json_object_get(metrics, "flows")) == 0)

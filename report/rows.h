@@ -11,7 +11,7 @@
 
 #include "report/metric.h"
 
-// A column: its key in JSON and CSV, its heading in tables, and the path of a metric of
+// A column: its key in JSON and CSV, its heading in tables ("" = not shown there), and the path of a metric of
 // metrics.json, averaged over lists on the path.
 struct row_column {
     const char *key, *heading;
@@ -19,7 +19,7 @@ struct row_column {
     const char *job_path; // in an item of jobs[] ("training." = in the job's training); NULL = none
 };
 
-#define ROW_COLUMNS 24
+#define ROW_COLUMNS 25
 extern const struct row_column row_columns[ROW_COLUMNS];
 
 // The number of a column by its key; ROW_COLUMNS = there is none.

@@ -32,7 +32,8 @@ void row_value_text(size_t column, double value, char *text, size_t size)
 // Values that say nothing are left out: unknown ones, and counts and times of zero.
 static bool says_something(const struct row *row, size_t column)
 {
-    return !isnan(row->values[column]) && row->values[column] != 0;
+    return row_columns[column].heading[0] != '\0' && !isnan(row->values[column]) &&
+           row->values[column] != 0;
 }
 
 static void values_print(FILE *out, const struct row *row, size_t width)

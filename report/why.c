@@ -47,7 +47,14 @@ static void changes_of(const json_t *a, const json_t *b, struct change changes[P
     qsort(changes, PATH_CAUSES, sizeof *changes, by_size);
 }
 
-static char *difference(const json_t *a, const char *name_a, const json_t *b, const char *name_b)
+// Number of iterations behind the total time of a training job, the only one of its run; else 0.
+static size_t iterations_of(const json_t *metrics)
+{
+    return json_array_size(json_object_get(json_object_get(metrics, "training"), "iterations"));
+}
+
+static char *difference(size_t iterations, const json_t *a, const char *name_a, const json_t *b,
+                        const char *name_b)
 {
     int64_t of_a = ns_at(a, "total_ns"), of_b = ns_at(b, "total_ns");
     char time_a[UNIT_TEXT], time_b[UNIT_TEXT], more[UNIT_TEXT];
@@ -57,8 +64,11 @@ static char *difference(const json_t *a, const char *name_a, const json_t *b, co
     double ratio = (double)of_b / (double)of_a;
     human_time(of_a * PS_PER_NS, time_a);
     human_time(of_b * PS_PER_NS, time_b);
-    fprintf(out, "%s took %.*f times as long as %s (%s against %s)", name_b, ratio < 10 ? 2 : 0,
+    fprintf(out, "%s took %.*f times as long as %s (%s against %s", name_b, ratio < 10 ? 2 : 0,
             ratio, name_a, time_b, time_a);
+    if (iterations > 1)
+        fprintf(out, " for %zu iterations", iterations);
+    fputc(')', out);
     changes_of(a, b, changes);
     for (unsigned i = 0; i < NAMED; i++) {
         if ((double)llabs(changes[i].ns) < NAMED_MIN * (double)llabs(of_b - of_a))
@@ -144,7 +154,8 @@ char **why_differs(const json_t *a, const char *name_a, const json_t *b, const c
         return NULL;
     char **sentences = memory_zeroed(2, sizeof *sentences);
     bool slower = of_b > of_a;
-    sentences[(*n)++] = difference(slow_a, name_a, slow_b, name_b);
+    sentences[(*n)++] = difference(iterations_of(a) == iterations_of(b) ? iterations_of(a) : 0,
+                                   slow_a, name_a, slow_b, name_b);
     const char *why = mechanism(slower ? a : b, slower ? b : a);
     const char *name = slower ? name_b : name_a;
     if (why && strncmp(why, name, strcspn(name, " ")) == 0) // the policy is named already

@@ -301,10 +301,14 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 static void piece_ended(struct admission *a, uint32_t slot, ps_t now)
 {
     struct admitted *m = &a->messages[slot];
+    struct path_book *book = &a->sim->path_book;
+    ps_t ended_ps = now - book->held_ps;
+    m->ended_ps = ended_ps > m->ended_ps ? ended_ps : m->ended_ps;
     if (++m->ended < m->n_pieces)
         return;
     uint64_t token = m->request.token;
     bool has_failed = m->failed;
+    book->held_ps = has_failed ? 0 : now - m->ended_ps;
     message_end(a, slot);
     if (has_failed)
         a->client.failed(a->client.ctx, token, now);
@@ -348,8 +352,8 @@ void sim_admission_init(struct sim *sim)
     a->free_head = NIL;
     a->client = sim->client;
     a->ledger = sim->transfer;
-    sim->client = (struct transfer_client){
-        .delivered = delivered, .sent = sent, .failed = failed, .ctx = a};
+    sim->client =
+        (struct transfer_client){.delivered = delivered, .sent = sent, .failed = failed, .ctx = a};
 }
 
 void sim_admission_attach(struct sim *sim)

@@ -20,6 +20,7 @@ struct admitted { // a message, from its post until all its pieces have ended
     uint32_t next;   // of the messages that wait, or of the free list
     uint32_t path;   // up to the post, while pieces wait; else 0
     ps_t posted_ps;
+    ps_t ended_ps; // of the piece that ended last, which may not be the one whose end is known last
     bool used, failed;
     struct flow_record record;
 };

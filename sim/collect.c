@@ -286,7 +286,7 @@ static void collect_machine(const struct sim *sim, struct result *r)
     r->threads = sim_threads_result(sim);
     r->events = sim->engine.events;
     r->skipped = sim->skipped;
-    r->skipped.note = sim->skip_why[0] != '\0' ? sim->skip_why : NULL;
+    r->skipped.note = sim->skip_why;
     r->packet_hops = sim->net.packet_hops;
     r->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
     r->n_captures = sim->spec->n_captures;

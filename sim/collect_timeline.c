@@ -146,6 +146,54 @@ static void collect_program(const struct sim *sim, const struct node_run *run, s
     add_program_path(sim, run, r);
 }
 
+/* ---- jobs of collectives alone ---- */
+
+// Names by dimension; the last is of phases over all ranks at once.
+static const char *const dim_names[] = {"dim0", "dim1", "dim2", "dim3",    "dim4",
+                                        "dim5", "dim6", "dim7", "all dims"};
+_Static_assert(sizeof dim_names / sizeof *dim_names == COLL_MAX_DIMS + 1, "a name for each");
+
+static void add_interval(struct result *r, struct slice_result slice)
+{
+    if (slice.begin_ps < 0 || slice.end_ps < slice.begin_ps)
+        return; // it has not begun, or not ended
+    if (r->n_slices >= TIMELINE_SLICES) {
+        r->timeline_cut = true;
+        return;
+    }
+    r->slices = memory_resize(r->slices, r->n_slices + 1, sizeof *r->slices);
+    r->slices[r->n_slices++] = slice;
+}
+
+// Each collective from its first rank's begin to its last rank's end, and its phases by dimension.
+static void collect_job_collectives(struct result *r, uint32_t job)
+{
+    r->timeline_cut |= !r->collectives_complete;
+    for (size_t i = 0; i < r->n_collectives; i++) {
+        const struct collective_result *c = &r->collectives[i];
+        struct slice_result slice = {.job = job,
+                                     .rank = SLICE_COLLECTIVES,
+                                     .begin_ps = c->start_ps,
+                                     .end_ps = c->end_ps,
+                                     .layer = c->op,
+                                     .stream = "collectives",
+                                     .communicates = true};
+        if (c->job != job)
+            continue;
+        add_interval(r, slice);
+        for (uint32_t p = 0; p < c->n_phases; p++) {
+            const struct phase_result *phase = &c->phases[p];
+            uint32_t dim = phase->dim < c->n_dims ? phase->dim : COLL_MAX_DIMS;
+            slice.begin_ps = phase->start_ps;
+            slice.end_ps = phase->end_ps;
+            slice.layer = phase->op;
+            slice.stream = dim_names[dim];
+            slice.track = 1 + dim;
+            add_interval(r, slice);
+        }
+    }
+}
+
 void sim_collect_timeline(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
@@ -153,6 +201,8 @@ void sim_collect_timeline(const struct sim *sim, struct result *r)
     for (size_t j = 0; r->timeline && j < w->n_jobs; j++) {
         if (w->jobs[j].spec->kind->nodes != NULL)
             collect_program(sim, w->jobs[j].self, r);
+        else if (!w->jobs[j].spec->kind->trains)
+            collect_job_collectives(r, (uint32_t)j);
         if (!w->jobs[j].spec->kind->trains)
             continue;
         const struct training_job *t = w->jobs[j].self;

@@ -264,10 +264,12 @@ static void explain_lockstep(const struct sim *sim, struct result *r)
     bool loses = r->dropped_packets > 0;
     if ((!loses && r->marked_packets == 0) || !in_lockstep(sim->spec))
         return;
-    result_explain(r, EXPLAIN_TIME - 0.001,
-                   text_format("all ranks move in lockstep, and packets are %s in perfect symmetry, as on no real "
-                               "cluster: with noise.preset cluster, and several seeds, times may differ",
-                               loses ? "lost" : "marked"));
+    result_explain(
+        r, EXPLAIN_TIME - 0.001,
+        text_format(
+            "all ranks move in lockstep, and packets are %s in perfect symmetry, as on no real "
+            "cluster: with noise.preset cluster, and several seeds, times may differ",
+            loses ? "lost" : "marked"));
 }
 
 void sim_explain(const struct sim *sim, struct result *r)
@@ -279,6 +281,7 @@ void sim_explain(const struct sim *sim, struct result *r)
                                    "queues, pauses, marks or losses for a policy to act on"));
         sim_explain_time(sim, r);
         sim_explain_collectives(sim, r);
+        sim_explain_closed_form(sim, r);
         return;
     }
     explain_deadlock(r);
@@ -286,6 +289,7 @@ void sim_explain(const struct sim *sim, struct result *r)
     sim_explain_time(sim, r);
     explain_pauses(sim, r);
     explain_policy(sim, r);
+    sim_explain_marks_order(sim, r);
     explain_drops(sim, r);
     sim_explain_switches(sim, r);
     sim_explain_links(sim, r);

@@ -64,6 +64,49 @@ void sim_explain_collectives(const struct sim *sim, struct result *r)
     }
 }
 
+// The most that a rank can send: the rates of its links in all dimensions.
+static double rank_bps(const struct spec *spec)
+{
+    double bps = 0;
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        const struct dim_spec *dim = &spec->dims[d];
+        bool full = dim->kind->shape == SHAPE_FULLY_CONNECTED;
+        if (dim->size > 1)
+            bps += (double)dim->links[0].rate_bps *
+                   (double)dim->kind->width(dim->params, dim->size) *
+                   (full ? (double)(dim->size - 1) : 1);
+    }
+    return bps;
+}
+
+// Collectives that are faster than the ports of their ranks can send: closed forms have no contention
+// between chunks that are under way at once. A sentence about the last one of each job.
+void sim_explain_closed_form(const struct sim *sim, struct result *r)
+{
+    double most = rank_bps(sim->spec);
+    char bus[UNIT_TEXT], port[UNIT_TEXT], least[UNIT_TEXT], took[UNIT_TEXT];
+    unsigned said = 0;
+    for (size_t i = 0; i < r->n_collectives && said < SENTENCES_MAX; i++) {
+        const struct collective_result *c = &r->collectives[i];
+        bool last = i + 1 == r->n_collectives || r->collectives[i + 1].job != c->job;
+        double bytes = 0, ps = (double)(c->end_ps - c->start_ps);
+        for (uint32_t d = 0; d < c->n_dims; d++)
+            bytes += (double)c->dims[d].bytes / c->ranks;
+        double sent_bps = ps > 0 ? bytes * 8e12 / ps : 0;
+        if (!last || c->end_ps < 0 || sent_bps <= most)
+            continue;
+        result_explain(
+            r, EXPLAIN_LOSS,
+            text_format("%s: no network reaches the busbw of %s: the ranks sent at %.2f times the "
+                        "%s of their ports, since closed forms know no contention between chunks "
+                        "under way at once; at the ports' rate it takes at least %s, not %s",
+                        c->name, human_rate(c->busbw_bps, bus), sent_bps / most,
+                        human_rate(most, port), human_time((ps_t)(ps * sent_bps / most), least),
+                        human_time(c->end_ps - c->start_ps, took)));
+        said++;
+    }
+}
+
 // The first phase that has begun and not ended.
 static const struct phase_record *open_phase(const struct collective_record *record)
 {

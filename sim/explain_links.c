@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Sentences about links: what they sent again, lanes that were lost, and links that flapped.
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/text.h"
+#include "sim/port_patterns.h"
 #include "sim/sim_internal.h"
 
 static void explain_retry(struct result *r)
@@ -45,11 +47,60 @@ static void explain_flap(const struct fault_spec *f, struct result *r)
                                (unsigned long long)times, human_time(f->flap_down_ps, down)));
 }
 
+// The ports that a storm has stopped: those that send to the ports of its ranks.
+struct stormed {
+    const struct sim *sim;
+    const struct result *r;
+    ps_t paused_ps; // of all of them
+    uint32_t n;
+    char first[2 * GRAPH_NAME];
+};
+
+#define STORMED_MAX 256 // ports whose pauses are summed
+
+static void add_stormed(void *ctx, uint32_t port)
+{
+    struct stormed *s = ctx;
+    const struct graph *g = &s->sim->graph;
+    char name[2 * GRAPH_NAME];
+    if (g->ports[port].node >= g->n_ranks || s->n == STORMED_MAX)
+        return; // switches send no storms (sim/faults.c)
+    graph_port_name(g, g->ports[port].peer, name);
+    for (size_t i = 0; i < s->r->n_pfc_ports; i++)
+        if (strcmp(s->r->pfc_ports[i].at, name) == 0)
+            s->paused_ps += s->r->pfc_ports[i].paused_ps;
+    if (s->n++ == 0)
+        memcpy(s->first, name, sizeof name);
+}
+
+// A storm comes before the causes that it has: what it stops fills the buffers behind it.
+static void explain_storm(const struct sim *sim, const struct fault_spec *f, struct result *r)
+{
+    struct stormed s = {.sim = sim, .r = r};
+    char from[UNIT_TEXT], to[UNIT_TEXT], time[UNIT_TEXT], more[32] = "";
+    bool ends = f->storm_end_ps != PS_NEVER;
+    if (f->storm_ps == PS_NEVER || f->storm_ps > r->sim_time_ps)
+        return;
+    port_patterns_match(&sim->graph, f->at, add_stormed, &s);
+    if (s.paused_ps == 0)
+        return;
+    if (s.n > 1)
+        snprintf(more, sizeof more, " and %u more ports", s.n - 1);
+    double share = (double)s.paused_ps / (double)r->sim_time_ps / s.n;
+    result_explain(r, EXPLAIN_TIME - 1 + (share < 1 ? share : 1),
+                   text_format("the PFC storm of %s (`faults`), from %s %s%s, stopped %s%s for %s: "
+                               "what waited behind it did not wait for the policy",
+                               f->at, human_time(f->storm_ps, from), ends ? "to " : "on",
+                               ends ? human_time(f->storm_end_ps, to) : "", s.first, more,
+                               human_time(s.paused_ps, time)));
+}
+
 void sim_explain_links(const struct sim *sim, struct result *r)
 {
     explain_retry(r);
     for (size_t i = 0; i < sim->spec->n_faults; i++) {
         explain_lanes(&sim->spec->faults[i], r);
         explain_flap(&sim->spec->faults[i], r);
+        explain_storm(sim, &sim->spec->faults[i], r);
     }
 }

@@ -249,6 +249,8 @@ struct slice_result {
     uint32_t track;     // of a program's rank: number of the stream
 };
 #define SLICE_PATH UINT32_MAX // in place of a rank: the job's critical path
+#define SLICE_COLLECTIVES                                                                          \
+    (UINT32_MAX - 1) // in place of a rank: the collectives of a job without programs
 #define SLICE_LANE_BITS 20
 
 // Messages and end of one job. With one job the summary is that of the run.

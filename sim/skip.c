@@ -117,8 +117,10 @@ static struct skip *skip_new(struct sim *sim)
 
 void sim_skip_init(struct sim *sim)
 {
-    if (sim->spec->fast_forward == FAST_FORWARD_OFF)
+    if (sim->spec->fast_forward == FAST_FORWARD_OFF) {
+        snprintf(sim->skip_why, sizeof sim->skip_why, "%s", "engine.fast_forward is off");
         return;
+    }
     sim->skipped.tried = true;
     const char *why = hindrance(sim);
     struct skip *s = why ? NULL : skip_new(sim);
@@ -151,6 +153,11 @@ void sim_skip_finish(struct sim *sim)
     if (sim->skipped.candidates == 0)
         snprintf(sim->skip_why, sizeof sim->skip_why, "%s",
                  "nothing repeated where messages were delivered");
+    else if (sim->skip_why[0] == '\0')
+        snprintf(sim->skip_why, sizeof sim->skip_why, "%s",
+                 sim->skipped.stretches > 0
+                     ? "all repetitions that were found were skipped; the rest had to show them"
+                     : "what repeated did not go on long enough to be skipped");
     skip_free(s);
     sim->skip = NULL;
 }

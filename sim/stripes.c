@@ -21,6 +21,7 @@ struct striped {
     uint32_t next_free;
     uint16_t parts, undelivered, unended, unrecorded;
     bool failed;
+    ps_t ended_ps; // of the part that ended last, which may not be the one whose end is known last
     struct flow_record record;
 };
 
@@ -158,7 +159,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     }
     uint32_t slot = slot_take(s);
     uint16_t n = (uint16_t)parts;
-    s->slots[slot] = (struct striped){request->token, 0, 0, n, n, n, n, false, {0}};
+    s->slots[slot] = (struct striped){request->token, 0, 0, n, n, n, n, false, 0, {0}};
     uint32_t number =
         request->piece_of ? request->piece_of : sim_ledger_count(s->sim, request->src);
     for (uint32_t i = 0; i < parts; i++) {
@@ -198,11 +199,15 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 static void part_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now)
 {
     struct striped *m = &s->slots[slot];
+    struct path_book *book = &s->sim->path_book;
+    ps_t ended_ps = now - book->held_ps;
     m->failed |= failed;
+    m->ended_ps = ended_ps > m->ended_ps ? ended_ps : m->ended_ps;
     if (--m->unended > 0)
         return;
     uint64_t token = m->token;
     failed = m->failed;
+    book->held_ps = failed ? 0 : now - m->ended_ps;
     m->next_free = s->free_head;
     s->free_head = slot;
     if (failed)
@@ -299,8 +304,8 @@ void sim_stripes_init(struct sim *sim)
     s->free_head = UINT32_MAX;
     s->client = sim->client;
     s->below = sim->transfer;
-    sim->client = (struct transfer_client){
-        .delivered = delivered, .sent = sent, .failed = failed, .ctx = s};
+    sim->client =
+        (struct transfer_client){.delivered = delivered, .sent = sent, .failed = failed, .ctx = s};
     sim->transfer = (struct transfer){.post = post, .net = s};
 }
 

@@ -240,6 +240,7 @@ void sim_build_switches(struct sim *sim, struct err *err)
     }
     routers(sim, true, err);
     sim_check_headroom(sim, err);
+    sim_check_marks_order(sim, err);
     sim_check_trimming(sim, err);
     sim_routes_install(sim);
 }

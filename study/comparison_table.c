@@ -17,7 +17,7 @@ static const char separator[] = "  ", best_mark[] = "<- best", not_significant[]
 
 // The columns after the headline, the most important first.
 static const char *const order[] = {
-    "exposed_comm_ns",
+    "exposed_iteration_ns",
     "program_exposed_ns",
     "busbw_bps",
     "fct_p99_ns",

@@ -14,7 +14,7 @@
 
 enum {
     APPLICATION = 0x63777377, // application_id of our databases
-    FORMAT = 1,               // user_version: of the tables
+    FORMAT = 2,               // user_version: of the tables
     BUSY_MS = 5000            // wait for another program that has locked the database
 };
 

@@ -75,7 +75,9 @@ static ps_t next_pull(void *ctx, uint32_t port, ps_t now)
 
 static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
 {
-    const struct switches *sw = ctx;
+    struct switches *sw = ctx;
+    if (sw->watchdogs)
+        watchdog_pause_changed(sw, port, cls, paused, now);
     nic(sw)->pause_changed(nic(sw)->ctx, port, cls, paused, now);
 }
 

@@ -7,10 +7,20 @@
 #include "engine/memory.h"
 #include "switch/switch.h"
 
+// Returns the switch of a port, or the router where the port is a rank's; NULL if it has neither.
+static struct switch_node *watched_node(const struct switches *sw, uint32_t port)
+{
+    uint32_t node = sw->net->ports[port].node;
+    if (node >= sw->net->n_ranks)
+        return switch_of(sw, node);
+    bool routed = sw->router_at != NULL && sw->router_at[port] > 0;
+    return routed ? &sw->nodes[sw->router_at[port] - 1] : NULL;
+}
+
 static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
 {
     struct network *net = sw->net;
-    struct switch_node *s = switch_of(sw, net->ports[w->port].node);
+    struct switch_node *s = watched_node(sw, w->port);
     unsigned slot = net->slot_of_class[w->cls];
     struct packet p;
     port_catch_up(net, w->port, now);
@@ -18,7 +28,9 @@ static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
     while (port_drop_head(net, w->port, slot, &p, now)) {
         struct drop_level level = {port_queue(net, w->port, slot)->bytes + p.frame_bytes, 0};
         network_drop(net, w->port, &p, DROP_WATCHDOG, level, now);
-        switch_release(sw, s, &p, now);
+        if (p.ingress !=
+            PACKET_OWN) // a packet that the NIC has queued takes no buffer of the router
+            switch_release(sw, s, &p, now);
     }
     w->restoring = true;
     sw->n_watchdogs_armed++;
@@ -40,11 +52,10 @@ static void on_timer(struct engine *engine, struct sim_timer *timer, int revents
     port_ignore_pauses(sw->net, w->port, w->cls, false, engine->now_ps);
 }
 
-static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
+void watchdog_pause_changed(struct switches *sw, uint32_t port, unsigned cls, bool paused, ps_t now)
 {
-    struct switches *sw = ctx;
-    const struct switch_node *s = switch_of(sw, sw->net->ports[port].node);
-    if (cls >= NET_DATA_CLASSES || s->watchdog_detect_ps == PS_NEVER)
+    const struct switch_node *s = watched_node(sw, port);
+    if (s == NULL || cls >= NET_DATA_CLASSES || s->watchdog_detect_ps == PS_NEVER)
         return;
     struct watchdog *w = &sw->watchdogs[port_data_index(sw->net, port, cls)];
     if (w->restoring)
@@ -56,6 +67,11 @@ static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, p
         sw->n_watchdogs_armed--;
         sim_timer_stop(&w->timer);
     }
+}
+
+static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
+{
+    watchdog_pause_changed(ctx, port, cls, paused, now);
 }
 
 void watchdogs_init(struct switches *sw)

@@ -95,7 +95,9 @@ def wrong_nodes():
         ["attribute comm_size must be a whole number"])
     run([[node(1, "COLL", comm="ALL_REDUCE", comm_size=-4)]], ["comm_size -4 must be from 0 to"])
     run([[node(1, "LOAD", tensor_size=4)]], ["a MEM_LOAD_NODE needs a remote memory"])
-    run([[node(1, "COMP", num_ops=4)]], ["a COMP_NODE needs the attribute tensor_size"], peak_tflops=1)
+    # one error for all computations of all ranks that a roofline cannot time
+    run([[node(1, "COMP", num_ops=4), node(2, "COMP")], [node(1, "COMP", us=1)]],
+        ["a COMP_NODE lacks num_ops or tensor_size, which `peak_tflops` needs"], peak_tflops=1)
 
 
 def wrong_sets():
@@ -161,10 +163,12 @@ def imported_files():
     """Files of ASTRA-sim 2 that are wrong: every error names the file, all at once."""
     network = "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n"
 
-    def wrong(expected, network=network, system="{}", memory=None, code=None):
+    def wrong(expected, network=network, system="{}", memory=None, code=None, traces=([COMP],) * 4):
         code = (2 if expected else 0) if code is None else code
         with tempfile.TemporaryDirectory() as folder:
-            command = [COLLWIRE, "import", "chakra", "t", "-o", os.path.join(folder, "s.json")]
+            files(folder, traces)
+            command = [COLLWIRE, "import", "chakra", os.path.join(folder, "t"), "-o",
+                       os.path.join(folder, "s.json")]
             for name, text in (("network", network), ("system", system), ("memory", memory)):
                 if text is not None:
                     command += ["--" + name, os.path.join(folder, name)]
@@ -174,6 +178,7 @@ def imported_files():
             lines = got.stderr.replace(folder + "/", "").splitlines()
             assert got.returncode == code, got
             assert os.path.exists(os.path.join(folder, "s.json")) == (code == 0)
+            assert got.stdout == (f"scenario: {folder}/s.json\n" if code == 0 else "")
             if code == 0:
                 with open(os.path.join(folder, "s.json"), encoding="utf-8") as stream:
                     assert "boost-mode" not in stream.read()
@@ -182,6 +187,10 @@ def imported_files():
                 assert part in line, (part, line)
 
     wrong([])
+    # the traces are checked too
+    wrong(["the trace of rank 3, t.3.et: No such file"], traces=([COMP],) * 3)
+    wrong(["which `roofline-enabled` 1 of the system needs; with 0 computations take their duration"],
+          system='{"roofline-enabled": 1, "peak-perf": 1, "local-mem-bw": 1}')
     wrong(["warning: system: system: these keys have no effect: boost-mode, trace-enabled"], code=0,
           system='{"trace-enabled": 0, "boost-mode": 1, "endpoint-delay": 10}')
     wrong(["network: needs lists of 1 to 8 dimensions"], network="[1, 2]")

@@ -65,6 +65,77 @@ def whole(out, what):
     return listed
 
 
+def replaced(tmp):
+    """Results of another scenario are not replaced without a line on stderr; those of the same one are."""
+    out = os.path.join(tmp, "replaced")
+
+    def lines(*args, command="run", quiet=()):
+        done = collwire(command, INCAST, "--out", out, *quiet, *args)
+        expect(done[0] == 0, f"{args}: {done[2]}")
+        return [line for line in done[2].splitlines() if ": replaced " in line]
+
+    expect(lines() == [], "nothing to replace")
+    expect(lines() == [], "the same scenario")
+    expect(lines("--plain") == [], "the same scenario, run in another way")
+    told = lines("--set", "cc.kind=dcqcn")
+    expect(len(told) == 1 and f"{out}: replaced results of incast (none) of 2" in told[0], f"a policy: {told}")
+    told = lines("--set", "name=other")
+    expect(len(told) == 1 and "replaced results of incast (dcqcn) of" in told[0], f"a name: {told}")
+    expect(lines("--set", "name=incast", quiet=("--quiet",)) == [], "with --quiet")
+    with open(os.path.join(out, "run.json"), encoding="utf-8") as f:
+        mark = json.load(f)["scenario"]
+    expect(mark["name"] == "incast" and mark["policy"] == "none" and len(mark["sha256"]) == 64, f"{mark}")
+    for words, note in (((), "engine.fast_forward is off"),
+                        (("--set", "engine.fast_forward=exact"), "nothing repeated")):
+        run(out, *words)
+        with open(os.path.join(out, "run.json"), encoding="utf-8") as f:
+            got = json.load(f)["fast_forward"]["note"]
+        expect(note in (got or ""), f"why nothing was skipped: {got}")
+    shutil.rmtree(out)
+    expect(lines("--cc", "none,dcqcn", command="compare") == [], "a comparison")
+    told = lines()
+    expect(len(told) == 1 and "replaced a comparison of" in told[0], f"a comparison: {told}")
+
+
+def memory(tmp):
+    """validate and run agree on limits.memory at the very limit, however often they are asked."""
+    out = os.path.join(tmp, "memory")
+
+    def code(command, limit):
+        more = ["--out", out] if command == "run" else []
+        done = collwire(command, INCAST, "--quiet", "--set", f"limits.memory={limit}B", *more)
+        return done[0]
+
+    low, high = 1000000, 100000000  # refused, accepted
+    while high - low > 1000:
+        middle = (low + high) // 2
+        low, high = (low, middle) if code("validate", middle) == 0 else (middle, high)
+    for limit, want in ((low - 1000, 2), (high + 1000, 0)):
+        # a run that was accepted may still end at the limit, with its results
+        got = [code("validate", limit) for _ in range(6)] + [2 if code("run", limit) == 2 else 0 for _ in range(6)]
+        expect(got == [want] * 12, f"limits.memory {limit}: {got}")
+
+
+def control_characters(tmp):
+    """Names of folders that the user has given reach the terminal without their control characters."""
+    out = os.path.join(tmp, "red\x1b[31m")
+    for words in (("run", INCAST), ("compare", INCAST, "--cc", "none,dcqcn"),
+                  ("sweep", INCAST, "--vary", "seed=1,2")):
+        code, stdout, _ = collwire(*words, "--out", out + words[0])
+        expect(code == 0 and "results: " in stdout and "\x1b" not in stdout, f"{words[0]}: {stdout[-200:]!r}")
+
+
+def differs(tmp):
+    """A difference of two runs of one question is explained; of different ones, with a warning."""
+    a, b, c = (os.path.join(tmp, f"differs-{x}") for x in "abc")
+    run(a)
+    run(b, "--set", "cc.kind=dcqcn", "--set", "switch.buffer=2MB")
+    run(c, "--set", "workload.bytes=2MB")
+    warning = "the runs are of different scenarios: workload differ"
+    expect(warning not in collwire("explain", b, "--against", a)[2], "policies and buffers of one question")
+    expect(warning in collwire("explain", c, "--against", a)[2], "another workload")
+
+
 def sets(tmp):
     """A set replaces the previous one completely; ids differ, measurements do not."""
     out = os.path.join(tmp, "sets")
@@ -308,7 +379,7 @@ def signals(tmp):
 
 def main():
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (sets, one_owner, foreign, full_disk, killed, children, signals):
+        for part in (sets, replaced, memory, control_characters, differs, one_owner, foreign, full_disk, killed, children, signals):
             began = time.time()
             part(tmp)
             print(f"{part.__name__}: {time.time() - began:.1f} s")

@@ -41,6 +41,7 @@ def broken(path, value):
 bad = [
     (["name"], None),
     (["name"], "a/b"),
+    (["name"], "a" * 201),
     (["topology"], None),
     (["workload"], None),
     (["wrkload"], {}),
@@ -66,6 +67,23 @@ bad = [
     (["limits", "stall"], 5),
     (["capture"], [{"at": "rank0"}]),
 ]
+dlrm = json.loads((root / "scenarios/dlrm/dlrm-16.json").read_text())
+
+
+def with_dlrm(key, value):
+    scenario = copy.deepcopy(dlrm)
+    scenario["workload"]["dlrm"][key] = value
+    return scenario
+
+
+# The keys of `dlrm` are described: a wrong name or value is refused.
+table = {"rows": 1000, "dim": 64, "pooling": 2}
+failures += [f"accepted: dlrm.{key} = {value!r}" for key, value in
+             (("bottoms", [64]), ("bottom", "64"), ("top", []), ("top", [0]), ("tables", [{"rows": 1}]),
+              ("tables", [{**table, "columns": 1}])) if validator.is_valid(with_dlrm(key, value))]
+failures += [f"refused: dlrm.{key} = {value!r}" for key, value in
+             (("bottom", [64]), ("top", [512, 1]), ("tables", [table, {"rows": 1, "dim": 64}]))
+             if not validator.is_valid(with_dlrm(key, value))]
 failures += [f"accepted: {'.'.join(map(str, path))} = {value!r}"
              for path, value in bad if validator.is_valid(broken(path, value))]
 

@@ -54,6 +54,15 @@ static const struct mistake mistakes[] = {
     {NULL, NULL, "{\"kind\":\"permutation\"}", "workload.bytes: is required"},
     {NULL, NULL, "{\"kind\":\"permutation\",\"bytes\":1,\"start\":\"1\"}",
      "workload.start: \"1\" is not a time"},
+    {NULL, "{\"kind\":\"switch\",\"size\":4,\"link\":{\"rate\":\"100GBps\"}}", NULL,
+     "topology.dims[0].link.rate: \"100GBps\" is in bytes, and rates are in bits: write "
+     "\"800Gbps\""},
+    {NULL, "{\"kind\":\"switch\",\"size\":4,\"link\":{\"rate\":\"0.5 TB/s\"}}", NULL,
+     "topology.dims[0].link.rate: \"0.5 TB/s\" is in bytes, and rates are in bits: write "
+     "\"4Tbps\""},
+    {"\"cc\":\"dcqcn\"", NULL, NULL, "cc: must be an object, not a string: {\"kind\": \"dcqcn\"}"},
+    {"\"engine\":{\"fast_forward\":true}", NULL, NULL,
+     "engine.fast_forward: must be off or exact, not a boolean"},
     // topology
     {NULL, "", NULL, "topology.dims: must not be empty"},
     {NULL, "7", NULL, "topology.dims[0]: must be an object, not a number"},
@@ -456,12 +465,43 @@ static void test_too_many_jobs(void **state)
     assert_jobs(16384, "workload[0]: must be an object, not a number");
 }
 
+// What follows from an error is not reported as another one.
+static void test_no_follow_ups(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *job, *want;
+    } cases[] = {
+        {"\"bytes\":\"64Mb\"", "workload.bytes: \"64Mb\" is not a size"},
+        {"\"bytes\":\"-5MB\"", "workload.bytes: \"-5MB\" is not a size"},
+        {"\"bytes\":0", "workload.bytes: 0 bytes: nothing would be sent"},
+        {"\"bytes\":\"1MB\",\"ranks\":\"0-15\",\"algorithm\":[\"ring\",\"ring\"]",
+         "workload.ranks: must be a list of ranks like [0, 1, 2, 3], not a string"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        struct err err = {0};
+        snprintf(text, sizeof text,
+                 "{\"name\":\"t\",\"topology\":{\"dims\":[{\"kind\":\"switch\",\"size\":4}]},"
+                 "\"workload\":{\"kind\":\"collective\",\"op\":\"all_reduce\",%s}}",
+                 cases[i].job);
+        assert_null(load(text, &err));
+        assert_said(&err, text, cases[i].want);
+        assert_int_equal(err.n_items, 1);
+        err_free(&err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_all_at_once),  cmocka_unit_test(test_flow_file_mistakes),
-        cmocka_unit_test(test_set_mistakes), cmocka_unit_test(test_too_many_jobs),
+        cmocka_unit_test(test_no_follow_ups),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_flow_file_mistakes),
+        cmocka_unit_test(test_set_mistakes),
+        cmocka_unit_test(test_too_many_jobs),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

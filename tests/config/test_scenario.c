@@ -274,6 +274,37 @@ static void test_warnings(void **state)
     scenario_free(scenario);
 }
 
+// A timeline that would be empty is warned of, with its path; jobs that have one are not.
+static void test_empty_timeline(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *job;
+        bool empty;
+    } cases[] = {
+        {"{\"kind\":\"permutation\",\"bytes\":1}", true},
+        {"{\"kind\":\"collective\",\"op\":\"all_reduce\",\"bytes\":4096}", false},
+        {"[{\"kind\":\"permutation\",\"bytes\":1},"
+         "{\"kind\":\"collective\",\"op\":\"all_reduce\",\"bytes\":4096}]",
+         false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "{\"name\":\"t\",\"topology\":{\"dims\":[" DIM "]},\"workload\":%s,"
+                 "\"report\":{\"timeline\":true}}",
+                 cases[i].job);
+        struct err err = {0};
+        struct scenario *scenario = load(text, &err);
+        assert_non_null(scenario);
+        assert_int_equal(err.n_items, cases[i].empty);
+        if (cases[i].empty)
+            assert_said(&err, text, "report.timeline: will be empty");
+        err_free(&err);
+        scenario_free(scenario);
+    }
+}
+
 // ---- the notification settings of a preset ----
 
 static void test_notification(void **state)
@@ -425,19 +456,13 @@ static void test_resolved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_queue_limit),
-        cmocka_unit_test(test_listed_losses),
-        cmocka_unit_test(test_reverse),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_jobs),
-        cmocka_unit_test(test_buffer_words),
-        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_overrides),
-        cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_notification),
-        cmocka_unit_test(test_notification_of_a_dimension),
-        cmocka_unit_test(test_set),
-        cmocka_unit_test(test_resolved),
+        cmocka_unit_test(test_queue_limit),  cmocka_unit_test(test_listed_losses),
+        cmocka_unit_test(test_reverse),      cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_jobs),         cmocka_unit_test(test_buffer_words),
+        cmocka_unit_test(test_classes),      cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_warnings),     cmocka_unit_test(test_empty_timeline),
+        cmocka_unit_test(test_notification), cmocka_unit_test(test_notification_of_a_dimension),
+        cmocka_unit_test(test_set),          cmocka_unit_test(test_resolved),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

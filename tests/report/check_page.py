@@ -52,7 +52,7 @@ def sweep(folder):
 def reports(tmp, scenarios):
     run = os.path.join(tmp, "run")
     collwire("run", os.path.join(scenarios, "dlrm", "dlrm-16.json"), "--set", "report.timeline=true",
-             "--set", "report.sample=20us", "--out", run, "--quiet")
+             "--set", "report.sample=20us", "--set", "report.flows_max=100", "--out", run, "--quiet")
     compare = os.path.join(tmp, "compare")
     collwire("compare", os.path.join(scenarios, "collectives", "rail.json"), "--cc",
              "none,swift,hpcc,dcqcn,window,timely", "--set", "report.sample=10us", "--out", compare, "--quiet")
@@ -184,6 +184,10 @@ def tooltip(page):
     expect("dcqcn" in text and time in text, f"tooltip: {time!r} in {text[-80:]!r}")
 
 
+def captions_of_messages(page):
+    return page.run("[...document.querySelectorAll('#messages figcaption')].map(c => c.textContent)")
+
+
 def comparison(page, path):
     page.resize(1200, 900)
     page.scheme("light")
@@ -261,6 +265,8 @@ def timeline(page, path):
     expect(rows[:3] == ["critical path layers", "rank0 loop", "rank0 dim0"] and len(rows) >= 17,
            f"rows of the timeline: {rows[:4]}")
     expect(page.run("document.querySelectorAll('#why ol li').length") > 0, "reasons as an ordered list")
+    captions = captions_of_messages(page)
+    expect(captions and all("above report.flows_max" in c for c in captions), f"five known values: {captions}")
     expect(page.run("document.querySelector('#scenario pre').textContent.includes('\"topology\"')"), "scenario")
 
 

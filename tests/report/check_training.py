@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reports of training jobs: the timeline against the Trace Event Format and against the metrics, the
+"""Reports of training jobs, and of collectives alone: the timeline against the Trace Event Format and against the metrics, the
 CSV files against the metrics, the columns of tables. COLLWIRE names the program.
 
 Trace Event Format: {"traceEvents": [..]}; of a complete event ph "X", name, ts and dur in us, pid and
@@ -222,11 +222,52 @@ def check_tables(folder, network):
     for dim, mean in enumerate(training["dimension_use"]):
         busy = sum(float(r["share"]) for r in use if r["dimension"] == str(dim)) * 10000
         check(abs(busy / training["total_ns"] - mean) < 1e-3, f"use of dimension {dim}")
+    check(training["exposed_iteration_ns"] == training["exposed_comm_ns"] // 2, "exposed time of an iteration")
     values = columns(table)
+    check(values["exposed_iteration_ns"] == training["exposed_iteration_ns"], "column of an iteration")
+    shown = subprocess.run([COLLWIRE, "run", os.path.join(folder, "s.json"), "--out", out],
+                           check=True, capture_output=True, text=True).stdout.split("\n")
+    heads = " ".join(shown[1:3])
+    check(heads.count("exposed") == 1, f"one exposed time beside the time of an iteration: {heads}")
     check(values["training_ns"] == training["total_ns"], "training column")
     check(values["exposed_comm_ns"] == training["exposed_comm_ns"], "exposed column")
     passes = [i["duration_ns"] for i in training["iterations"]]
     check(abs(values["iteration_ns"] - sum(passes) / 2) <= 1, "iteration column")
+
+
+# ---- collectives alone ----
+
+def collective(network, **more):
+    ring = {"kind": "ring", "size": 8, "link": {"rate": "200Gbps", "delay": "1us"}}
+    job = {"kind": "collective", "op": "all_reduce", "bytes": "8MB", "algorithm": "ring"}
+    return {"name": "c", "network": network, "topology": {"dims": [ring]}, "workload": job | more}
+
+
+def check_collective(folder, network):
+    out, metrics, _ = run(folder, collective(network, chunks=2, repeat=3), "report.timeline=true")
+    slices = [e for e in read_timeline(out)["traceEvents"] if e["ph"] == "X"]
+    want = [(c["start_ns"], c["end_ns"]) for c in metrics["collectives"]]
+    for what in (slices[:3], slices[3:]):  # the collectives, then their phases in the one dimension
+        found = [(round(s["ts"] * 1000), round((s["ts"] + s["dur"]) * 1000)) for s in what]
+        check(found == want and len(want) == 3, f"timeline of collectives: {found}, not {want}")
+    check(read_timeline(out)["otherData"]["complete"], "complete")
+    out, _, _ = run(folder, collective(network, chunks=2, repeat=3), "report.timeline=true",
+                    "report.collectives_max=2")
+    check(not read_timeline(out)["otherData"]["complete"], "collectives beyond the list are missing")
+
+
+# A rank of a ring sends 2 * 7/8 * 8 MB, over two links of 200 Gb/s in no less than 280 us. Several chunks at
+# once are faster in closed form, which is said.
+def check_ports(folder):
+    told = "no network reaches the busbw"
+    for chunks, faster in ((1, False), (8, True)):
+        _, metrics, _ = run(folder, collective("analytical", chunks=chunks))
+        took = metrics["collectives"][0]["duration_ns"]
+        check((took < 280000) == faster, f"{chunks} chunks took {took} ns")
+        sentence = [s for s in metrics["explain"] if told in s]
+        check(len(sentence) == faster, f"{chunks} chunks: {metrics['explain']}")
+        check(not faster or "the 400 Gb/s of their ports" in sentence[0] and "at least 280 us" in sentence[0],
+              f"{sentence}")
 
 
 def main():
@@ -234,6 +275,8 @@ def main():
         for network in ("packet", "analytical"):
             check_timeline(folder, network)
             check_tables(folder, network)
+            check_collective(folder, network)
+        check_ports(folder)
         check_two_jobs(folder)
 
 

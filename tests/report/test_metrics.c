@@ -439,6 +439,7 @@ static const char *const of_training[][2] = {
     {"training.total_ns", "987"},
     {"training.compute_ns", "88"},
     {"training.exposed_comm_ns", "899"},
+    {"training.exposed_iteration_ns", "450"},
     {"training.rank_end_ns", "{\"p50\":89,\"p99\":90,\"max\":91}"},
     {"training.rank_exposed_ns", "{\"p50\":92,\"p99\":93,\"max\":94}"},
     {"training.dimension_use", "[0.83]"}, // the second dimension is unused
@@ -609,15 +610,16 @@ static void test_rows(void **state)
     char *table = rows_run_table(&run, 80);
     assert_string_equal(
         csv, "scenario,policy,seed,job,status,sim_time_ns,training_ns,iteration_ns,"
-             "exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,collective_ns,busbw_bps,"
+             "exposed_iteration_ns,exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,"
+             "collective_ns,busbw_bps,"
              "efficiency,fct_mean_ns,fct_p99_ns,"
              "fct_max_ns,jain,max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,"
              "dropped_packets,trimmed_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
-             "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
+             "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
              "123,128,161,139,161,163\n"
-             "all,\"x:y,z\",5,first,completed,202,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,\n"
-             "all,\"x:y,z\",5,second,running,,987,64,899,,,,,,,,,,,,,,,,,,,,\n"
-             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,\n");
+             "all,\"x:y,z\",5,first,completed,202,,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,\n"
+             "all,\"x:y,z\",5,second,running,,987,64,899,899,,,,,,,,,,,,,,,,,,,,\n"
+             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,,\n");
     assert_string_equal(row_sentence(&rows.list[0], 0), "because");
     assert_string_equal(row_sentence(&rows.list[0], 1), "waits");
     assert_string_equal(row_sentence(&rows.list[0], rows.list[0].n_why), "says so");

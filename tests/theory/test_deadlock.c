@@ -156,6 +156,32 @@ static void test_watchdog_breaks_it(void **state)
     fixture_free(&f);
 }
 
+// Six ranks in a ring of direct links forward for each other: each sends two hops further in the same
+// direction, so that every router waits for the next one's buffer. The watchdog of the routers breaks the
+// cycle.
+static void test_routers_of_ranks(void **state)
+{
+    (void)state;
+    for (unsigned watchdog = 0; watchdog < 2; watchdog++) {
+        fixture_switch(&f, 6, LINE, PS_PER_US);
+        struct dim_spec *dim = &f.spec.dims[0];
+        dim->kind = topology_find("ring");
+        dim->sw.buffer_bytes = 100000;
+        dim->sw.pfc.watchdog = watchdog;
+        dim->sw.pfc.watchdog_detect_ps = 500 * PS_PER_US;
+        dim->sw.pfc.watchdog_restore_ps = 500 * PS_PER_US;
+        f.spec.limits.stall_ps = 5 * PS_PER_MS;
+        for (unsigned r = 0; r < 6; r++)
+            fixture_flow(&f, r, (r + 2) % 6, 4000000, 0);
+        fixture_run(&f);
+        assert_int_equal(f.result->status, watchdog ? RUN_COMPLETED : RUN_INCOMPLETE);
+        assert_int_equal(f.result->n_deadlock, watchdog ? 0 : 6);
+        assert_int_equal(f.result->watchdog_fired > 0, watchdog);
+        assert_int_equal(f.result->drops[DROP_WATCHDOG] > 0, watchdog);
+        fixture_free(&f);
+    }
+}
+
 // rank0's NIC pauses leaf0 from 100 us on. Traffic to rank0 then fills the buffers, and its trunk
 // is paused, including the traffic to rank1 in the same class.
 static void storm(bool watchdog)
@@ -185,6 +211,8 @@ static void test_storm(void **state)
     storm(false);
     assert_int_equal(f.result->status, RUN_INCOMPLETE);
     assert_int_equal(f.result->summary.failed + f.result->summary.running, 2);
+    assert_true(
+        explained("the PFC storm of rank0 (`faults`), from 100 us on, stopped leaf0->rank0 for"));
     fixture_free(&f);
     storm(true);
     for (size_t i = 0; i < f.result->n_flows; i++)
@@ -197,11 +225,9 @@ static void test_storm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cyclic_routes_deadlock),
-        cmocka_unit_test(test_congested_but_free),
-        cmocka_unit_test(test_one_class_deadlocks),
-        cmocka_unit_test(test_watchdog_breaks_it),
-        cmocka_unit_test(test_storm),
+        cmocka_unit_test(test_cyclic_routes_deadlock), cmocka_unit_test(test_congested_but_free),
+        cmocka_unit_test(test_one_class_deadlocks),    cmocka_unit_test(test_watchdog_breaks_it),
+        cmocka_unit_test(test_routers_of_ranks),       cmocka_unit_test(test_storm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,6 +242,34 @@ static void test_too_much(void **state)
         assert_refused(cases[i].job, cases[i].want);
 }
 
+// Unequal vectors over several dimensions: the error names keys of the scenario, of layers or of the
+// tables.
+static void test_unequal_vectors(void **state)
+{
+    (void)state;
+#define UNEQUAL "\"fwd\":{\"op\":\"all_to_all\",\"rank_bytes\":"
+    static const struct {
+        const char *job, *want;
+    } cases[] = {
+        {"{\"kind\":\"training\",\"dims\":[4,2],\"dlrm\":{\"n_tables\":3}}",
+         "workload.system.all-to-all-implementation: must be oneDirect or oneRing: the vectors "
+         "that "
+         "workload.dlrm.sharding makes unequal"},
+        {ONE(UNEQUAL "[1,2,3,4,5,6,7,8]}", ",\"dims\":[4,2]"),
+         "workload.system.all-to-all-implementation: must be oneDirect or oneRing: the vectors "
+         "that "
+         "workload.layers[0].fwd.rank_bytes makes unequal"},
+        {ONE(UNEQUAL "[1,2,3]}", ""),
+         "workload.layers[0].fwd.rank_bytes: lists 3 ranks, but the job has 8"},
+        {"{\"kind\":\"training\",\"parallelism\":\"HYBRID_DATA_MODEL\",\"dims\":[4,2],\"layers\":[{"
+         "\"name\":\"a\"," UNEQUAL "[1,2,3,4,5,6,7,8]}}]}",
+         "workload.layers[0].fwd.rank_bytes: needs an all-to-all over all ranks, but this one is "
+         "over "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_refused(cases[i].job, cases[i].want);
+}
+
 // Passes of 60000 s each add up to more than there are picoseconds.
 static void test_longest_run(void **state)
 {
@@ -299,11 +327,12 @@ static void test_use_of_a_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_side_by_side),     cmocka_unit_test(test_starts_apart),
-        cmocka_unit_test(test_beside_an_incast), cmocka_unit_test(test_stragglers),
-        cmocka_unit_test(test_too_much),         cmocka_unit_test(test_longest_run),
-        cmocka_unit_test(test_jitter),           cmocka_unit_test(test_straggler_mistakes),
-        cmocka_unit_test(test_dimension_use),    cmocka_unit_test(test_use_of_a_run),
+        cmocka_unit_test(test_side_by_side),       cmocka_unit_test(test_starts_apart),
+        cmocka_unit_test(test_beside_an_incast),   cmocka_unit_test(test_stragglers),
+        cmocka_unit_test(test_too_much),           cmocka_unit_test(test_unequal_vectors),
+        cmocka_unit_test(test_longest_run),        cmocka_unit_test(test_jitter),
+        cmocka_unit_test(test_straggler_mistakes), cmocka_unit_test(test_dimension_use),
+        cmocka_unit_test(test_use_of_a_run),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -39,6 +39,7 @@ const WORDS = {
     sim_time_ns: "time of the run",
     training_ns: "time of the training job",
     iteration_ns: "time of an iteration",
+    exposed_iteration_ns: "exposed communication of an iteration",
     exposed_comm_ns: "exposed communication",
     program_ns: "time of the program",
     program_exposed_ns: "exposed communication and waiting",

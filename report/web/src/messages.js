@@ -38,13 +38,23 @@ function pooled(group, key) {
 
 function lines(key, scenario) {
     return policies
-        .map((policy) => ({ name: policy, policy, points: pooled(runsOf(policy, scenario), key) }))
+        .map((policy) => ({
+            name: policy,
+            policy,
+            points: pooled(runsOf(policy, scenario), key),
+            coarse: !runsOf(policy, scenario).some((run) => run[key] && run[key].quantiles.length),
+        }))
         .filter((line) => line.points.length);
 }
 
 function quantile(points, at) {
     return points.find((p) => p[1] >= at - 1e-9)[0];
 }
+
+// The caption of a chart of which only five values are known, the case above report.flows_max messages.
+const COARSE =
+    "only the least, median, 95 %, 99 % and largest are known, above report.flows_max messages; " +
+    "the lines between these points are not measured";
 
 // A line from none to all of a policy's messages.
 function cumulative(line) {
@@ -77,9 +87,10 @@ function quantileTable(all, unit) {
 
 function distribution(key, name, unit, scenario) {
     const where = scenario ? ` in ${scenario}` : "";
-    const title = `${name}${where}`;
-    const label = `Cumulative distribution of ${name.toLowerCase()}s${where}, by policy.`;
     const all = lines(key, scenario);
+    const coarse = all.some((line) => line.coarse);
+    const title = `${name}${where}${coarse ? `: ${COARSE}` : ""}`;
+    const label = `Cumulative distribution of ${name.toLowerCase()}s${where}, by policy${coarse ? `: ${COARSE}` : ""}.`;
     const values = all.flatMap((line) => line.points.map((p) => p[0]));
     const [low, high] = [Math.min(...values), Math.max(...values)];
     if (!all.length || low === high) return null;
