@@ -33,9 +33,10 @@ DCQCN = {
     "dcqcn khan2022": dcqcn("khan2022", window_bdp=0),
     "dcqcn scaled": dcqcn("scaled"),
     "dcqcn paper": dcqcn("paper"),
-    "dcqcn nic": dcqcn("nic"),
+    # As recorded: the preset counted bytes where NICs count kB, so that it restored the rate every 8 packets.
+    "dcqcn nic": dcqcn("nic", byte_counter="32767B"),
 }
-WINDOWED = {f"{name} + window": dcqcn(way.cc["preset"], window_bdp=1) for name, way in DCQCN.items()}
+WINDOWED = {f"{name} + window": Way({**way.cc, "window_bdp": 1}) for name, way in DCQCN.items()}
 # What the factors are varied with: each policy with the gains that the study of 2022 (or its authors) gave it.
 CORE = {
     "2022": {
