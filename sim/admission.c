@@ -316,6 +316,14 @@ static void piece_ended(struct admission *a, uint32_t slot, ps_t now)
         a->client.sent(a->client.ctx, token, now);
 }
 
+// Of a message in pieces nothing is said: its program goes on when all of them are sent.
+static void entered(void *ctx, uint64_t token, ps_t now)
+{
+    const struct admission *a = ctx;
+    if (!admission_is_piece(token) && !admission_is_grant(token) && a->client.entered)
+        a->client.entered(a->client.ctx, token, now);
+}
+
 static void sent(void *ctx, uint64_t token, ps_t now)
 {
     struct admission *a = ctx;
@@ -352,8 +360,8 @@ void sim_admission_init(struct sim *sim)
     a->free_head = NIL;
     a->client = sim->client;
     a->ledger = sim->transfer;
-    sim->client =
-        (struct transfer_client){.delivered = delivered, .sent = sent, .failed = failed, .ctx = a};
+    sim->client = (struct transfer_client){
+        .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = a};
 }
 
 void sim_admission_attach(struct sim *sim)

@@ -105,6 +105,14 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     r->client.delivered(r->client.ctx, whole, bytes, now);
 }
 
+// Of a message in legs nothing is said: its program goes on when all of them are sent.
+static void entered(void *ctx, uint64_t token, ps_t now)
+{
+    const struct relay *r = ctx;
+    if (!(token & LEG_BIT) && r->client.entered)
+        r->client.entered(r->client.ctx, token, now);
+}
+
 static void sent(void *ctx, uint64_t token, ps_t now)
 {
     struct relay *r = ctx;
@@ -143,7 +151,7 @@ void sim_relay_init(struct sim *sim)
     r->free_head = UINT32_MAX;
     r->client = sim->client;
     sim->client = (struct transfer_client){
-        .delivered = delivered, .sent = sent, .failed = failed, .ctx = r};
+        .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = r};
     sim->workload.transfer = (struct transfer){.post = relay_post, .net = r};
 }
 

@@ -216,6 +216,14 @@ static void part_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now)
         s->client.sent(s->client.ctx, token, now);
 }
 
+// Of a message in parts nothing is said: its program goes on when all of them are sent.
+static void entered(void *ctx, uint64_t token, ps_t now)
+{
+    const struct stripes *s = ctx;
+    if (!is_part(token) && s->client.entered)
+        s->client.entered(s->client.ctx, token, now);
+}
+
 static void sent(void *ctx, uint64_t token, ps_t now)
 {
     struct stripes *s = ctx;
@@ -304,8 +312,8 @@ void sim_stripes_init(struct sim *sim)
     s->free_head = UINT32_MAX;
     s->client = sim->client;
     s->below = sim->transfer;
-    sim->client =
-        (struct transfer_client){.delivered = delivered, .sent = sent, .failed = failed, .ctx = s};
+    sim->client = (struct transfer_client){
+        .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = s};
     sim->transfer = (struct transfer){.post = post, .net = s};
 }
 

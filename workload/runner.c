@@ -233,6 +233,17 @@ static void on_entered(void *ctx, uint64_t token, ps_t now)
     check_dry(w, now);
 }
 
+// A program that waits for the last ACK has waited for the receiver's timer too.
+static void wait_for_ack(struct workload *w, ps_t now)
+{
+    struct path_book *book = w->path_book;
+    if (book->held_ps == 0)
+        return;
+    book->late = PATH_ACK_DELAY;
+    book->held_ps = 0;
+    note_end(w, now);
+}
+
 static void on_sent(void *ctx, uint64_t token, ps_t now)
 {
     struct workload *w = ctx;
@@ -246,10 +257,12 @@ static void on_sent(void *ctx, uint64_t token, ps_t now)
         unit_ended(job, UINT32_MAX, now);
     } else {
         bool ends = matching_sent(&job->matching, (uint32_t)token, &rank, &step);
-        if (ends)
+        if (ends) {
+            wait_for_ack(w, now);
             step_ended(&job->ranks[rank], step, now);
-        else
+        } else {
             stop_if_done(w);
+        }
     }
     check_dry(w, now);
 }

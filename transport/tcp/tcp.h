@@ -147,12 +147,12 @@ static inline struct transport_counters *tcp_counters(const struct sender *s)
 struct tcp_ack_facts {
     uint32_t delivered; // segments that have newly arrived
     uint64_t delivered_bytes;
-    uint32_t lost;   // segments that newly count as lost
-    bool advanced;   // the cumulative ACK has advanced
-    bool sacked;     // a SACK block covers new segments
-    bool resent;     // a segment cumulatively acknowledged had been retransmitted
-    bool dsack;      // a block reports a duplicate
-    bool duplicate;  // the ACK repeats the last one
+    uint32_t lost;  // segments that newly count as lost
+    bool advanced;  // the cumulative ACK has advanced
+    bool sacked;    // a SACK block covers new segments
+    bool resent;    // a segment cumulatively acknowledged had been retransmitted
+    bool dsack;     // a block reports a duplicate
+    bool duplicate; // the ACK repeats the last one
     bool ece;
     bool timer_set; // the reordering timer has been set
     /* RTTs; -1 = none */
