@@ -242,10 +242,12 @@ static void explain_ack_delay(struct result *r)
     char wait[UNIT_TEXT], less[UNIT_TEXT];
     if (!flow || share_of(r, saving) < POLICY_MIN)
         return;
-    result_reason(r, REASON_ACK_DELAY, share_of(r, saving), saving,
-                  text_format("%s waited %s for acknowledgements that the receiver's timer held back: up to %s less "
-                              "with an ACK for each segment (transport.delayed_ack)",
-                              flow->at, human_time(flow->ps, wait), human_time(saving, less)));
+    result_reason(
+        r, REASON_ACK_DELAY, share_of(r, saving), saving,
+        text_format(
+            "%s waited %s for acknowledgements that the receiver's timer held back: up to %s less "
+            "with an ACK for each segment (transport.delayed_ack)",
+            flow->at, human_time(flow->ps, wait), human_time(saving, less)));
 }
 
 /* ---- timeouts ---- */

@@ -358,8 +358,7 @@ struct plugin_result {
 
 // Counts over all connections of Ultra Ethernet (transport/transport.h).
 struct uec_result {
-    uint64_t retransmitted, nacks, timeouts, spurious, grants, requests, ack_requests,
-        probes;
+    uint64_t retransmitted, nacks, timeouts, spurious, grants, requests, ack_requests, probes;
 };
 
 // Counts over all TCP connections (transport/transport.h).

@@ -153,8 +153,8 @@ void skip_attach(struct skip *s)
 {
     struct hosts *hosts = &s->sim->hosts;
     s->sim->skip_posts = true;
-    hosts->client = (struct host_client){
-        .delivered = delivered, .sent = sent, .failed = failed, .ctx = s};
+    hosts->client =
+        (struct host_client){.delivered = delivered, .sent = sent, .failed = failed, .ctx = s};
     hosts->observer = (struct host_observer){.busy = busy,
                                              .last_packet = last_packet,
                                              .idle = idle,

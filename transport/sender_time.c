@@ -152,8 +152,8 @@ static void message_sent(struct sender *s, const struct packet *p, ps_t now)
         .now = totals(&s->time, s->cold.resent_bytes, host, ack_delay, s->time.begin_ps)};
     account.now.sent_bytes -= p->wire_bytes; // this packet's transmission is part of its transit
     if (before)
-        account.mark = totals(&before->time, before->resent_bytes, before->host_ps, before->ack_delay_mark_ps,
-                              before->at_ps);
+        account.mark = totals(&before->time, before->resent_bytes, before->host_ps,
+                              before->ack_delay_mark_ps, before->at_ps);
     if (s->nxt < s->tail) {
         struct sender_time_mark *mark = &sender_rare_make(s)->mark;
         mark->time = s->time;
