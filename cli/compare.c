@@ -144,8 +144,8 @@ static void work(void *ctx, size_t task, int to_parent)
         errors_print(&err);
         _exit(EXIT_BAD_USE);
     }
-    struct simulation_options options = {.plain = c->options->plain,
-                                         .threads = (unsigned)c->options->threads};
+    struct simulation_options options = {
+        .plain = c->options->plain, .one_of_many = true, .threads = (unsigned)c->options->threads};
     struct simulated run = simulate(one->scenario, one->dir, &options);
     size_t length = run.written ? strlen(run.id) : 0;
     bool told = write(to_parent, run.id, length) == (ssize_t)length;

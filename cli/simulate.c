@@ -244,6 +244,8 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
     struct result_set *set = NULL;
     struct collwire_cost cost;
     struct collwire_sim *sim = prepare(scenario, dir, progress, &cost, &set, &err);
+    if (options->one_of_many)
+        err_drop_warnings(&err);
     errors_print(&err);
     if (sim) {
         struct progress_line line = {.started_s = monotonic_s(), .shows = progress};
@@ -277,6 +279,7 @@ struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bo
     struct err err = {0};
     struct collwire_cost cost;
     struct collwire_sim *sim = simulation_build(scenario, &cost, &err);
+    err_drop_warnings(&err); // as with one_of_many
     if (sim) {
         struct collwire_run how = {.plain = plain, .threads = threads};
         struct collwire_summary summary = {.bytes = sizeof summary};

@@ -56,6 +56,18 @@ void err_warn(struct err *err, const char *path, const char *format, ...)
     va_end(args);
 }
 
+void err_drop_warnings(struct err *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < err->n_items; i++) {
+        if (err->items[i].warning)
+            free(err->items[i].text);
+        else
+            err->items[n++] = err->items[i];
+    }
+    err->n_items = n;
+}
+
 void err_free(struct err *err)
 {
     for (size_t i = 0; i < err->n_items; i++)

@@ -22,6 +22,8 @@ __attribute__((format(printf, 3, 4))) int err_add(struct err *err, const char *p
                                                   const char *format, ...);
 __attribute__((format(printf, 3, 4))) void err_warn(struct err *err, const char *path,
                                                     const char *format, ...);
+// Remove all warnings.
+void err_drop_warnings(struct err *err);
 void err_free(struct err *err);
 
 // Returns the word of the NULL-terminated array `candidates` that is nearest to the misspelt
