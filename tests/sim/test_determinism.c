@@ -229,6 +229,7 @@ static void interleave(unsigned one, unsigned other)
     }
     fixture_free(&mixed[1]); // freeing one does not affect the other
     fixture_free(&mixed[0]);
+    err_free(&err);
 }
 
 static void test_two_simulations_in_turns(void **state)
