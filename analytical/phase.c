@@ -20,10 +20,11 @@
 // floor(c/2^(k+1)) bytes in step k of a halving. The doublings of an all-gather send c, 2c, and so
 // on; before the doublings of an all-reduce ASTRA-sim halves once more, so they send 2f, 4f, and so
 // on with f = floor(c/2n). A message of a tree has all c bytes; T_j is the time to a member 2^j away.
-// The delays of a tree's path are those of its leaves (before the first message and after the last),
-// its root and, both up and down, its k-1 inner nodes, of which all but the leaves reduce M. The
-// messages of a ring follow one another around it: where they differ, (T) is the mean of the 2(n-1),
-// n-1 or n(n-1)/2 of them in a row that take longest. All members start at once.
+// On the longest path of a tree, D counts once for the leaf before its first message, once for each of
+// the k-1 inner nodes on the way up, once for the root, once for each inner node on the way down, and once
+// for the leaf after the last message; the root and the inner nodes have M beside each of their D. The
+// messages of a ring follow one another around it. If their times differ, T is the mean of
+// those 2(n-1), n-1 or n(n-1)/2 messages in a row that take longest. All members start at once.
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +58,7 @@ static ps_t plus3(ps_t a, ps_t b, ps_t c) { return plus(plus(a, b), c); }
 
 /* ---- ring ---- */
 
-// The time of `steps` messages around the ring, one after the other, where it is longest.
+// The time of `steps` messages in a row around the ring, from the member from which it is longest.
 // message_ps[i] is the time of a message of member i.
 static ps_t around(const ps_t *message_ps, uint32_t n, uint64_t steps)
 {

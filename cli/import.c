@@ -63,11 +63,8 @@ int command_import(const struct options *o)
     }
     errors_print(&err);
     int code = text ? text_write(o->file, text) : EXIT_BAD_USE;
-    if (code == EXIT_DONE && o->file && !o->quiet) {
-        char *line = text_format("scenario: %s\n", o->file);
-        text_print(stdout, line);
-        free(line);
-    }
+    if (code == EXIT_DONE && o->file && !o->quiet)
+        path_print(stdout, "scenario: %s\n", o->file);
     free(text);
     return code;
 }

@@ -57,7 +57,7 @@ static bool lists(const json_t *run, const char *name)
     return false;
 }
 
-void replaced_note(struct replaced *earlier, const char *dir, const json_t *mark)
+void replaced_note(const struct replaced *earlier, const char *dir, const json_t *mark)
 {
     const json_t *other = json_object_get(earlier->run, "scenario");
     const char *name = json_string_value(json_object_get(other, "name"));
@@ -71,5 +71,4 @@ void replaced_note(struct replaced *earlier, const char *dir, const json_t *mark
         text_print(stderr, line);
     free(line);
     free(what);
-    replaced_free(earlier);
 }

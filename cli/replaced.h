@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scenario of a set of results, as run.json names it, and a line where a run has replaced the results
-// of another one.
+// What run.json says of the scenario of its results, and the line on stderr that tells the user when a run
+// has overwritten the results of another scenario.
 #pragma once
 
 #include <jansson.h>
@@ -17,6 +17,6 @@ struct replaced {
 };
 struct replaced replaced_read(const char *dir);
 
-// Say on stderr what was replaced, if it was of another scenario than `mark`. Frees what was read.
-void replaced_note(struct replaced *earlier, const char *dir, const json_t *mark);
+// Say on stderr what was replaced, if it was of another scenario than `mark`.
+void replaced_note(const struct replaced *earlier, const char *dir, const json_t *mark);
 void replaced_free(struct replaced *earlier);

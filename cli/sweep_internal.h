@@ -71,5 +71,8 @@ void sweep_print_cost(const struct sweep *s, FILE *out);
 int sweep_list_store(const struct options *o);
 int sweep_merge(const struct options *o);
 
+// Print the line that says where the results of a sweep are.
+void sweep_results_print(const char *dir);
+
 // Write sweep.csv and sweep.json from the store and install them. Returns 0, or -1 with an error.
 int sweep_commit(struct result_set *set, struct store *store, struct err *err);

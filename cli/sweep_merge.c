@@ -6,7 +6,6 @@
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/sweep_internal.h"
-#include "cli/terminal.h"
 #include "engine/memory.h"
 
 struct merge {
@@ -63,8 +62,7 @@ static int merge_into(const struct options *o, struct result_set *set, struct er
     store_close(m.to);
     if (status == 0 && !o->quiet) {
         printf("%zu points added\n", m.n);
-        path_print(stdout, "results: %s/sweep.csv", o->out);
-        path_print(stdout, ", %s/" STORE_FILE "\n", o->out);
+        sweep_results_print(o->out);
     }
     return status;
 }

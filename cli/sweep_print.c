@@ -225,12 +225,17 @@ static size_t rows_of_table(const struct sweep *s)
     return s->n_grid / s->grid.axes[a].n;
 }
 
+void sweep_results_print(const char *dir)
+{
+    path_print(stdout, "results: %s/sweep.csv", dir);
+    path_print(stdout, ", %s/" STORE_FILE "\n", dir);
+}
+
 static void print_counts(const struct sweep *s, const struct collecting *c)
 {
     printf("%zu of %zu points: %zu completed, %zu incomplete, %zu failed\n", c->rows.n, s->n_grid,
            c->n_completed, c->n_incomplete, c->n_failed);
-    path_print(stdout, "results: %s/sweep.csv", s->dir);
-    path_print(stdout, ", %s/" STORE_FILE "\n", s->dir);
+    sweep_results_print(s->dir);
 }
 
 static void print_results(const struct sweep *s, const struct collecting *c, const char *csv)

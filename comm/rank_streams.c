@@ -208,14 +208,22 @@ void stream_wait(struct stream *s, enum stream_event event, ps_t delay_ps)
 }
 
 // The memory is written once and read twice, each rounded down to nanoseconds.
+// What the rank's host adds before its present step.
+static ps_t noise_ps(const struct stream *s)
+{
+    const struct comm_job *job = s->set->comm->job;
+    if (job->noise.mean_ps == 0)
+        return 0;
+    uint64_t key = hash_mix((uint64_t)s->set->instance->number << 32 | (uint64_t)s->number);
+    key = hash_mix(key + ((uint64_t)s->at << 32) + s->step.sent);
+    return noise_draw_ps(&job->noise, job->seed, stream_rank(s), key);
+}
+
 ps_t stream_delay_ps(const struct stream *s, uint64_t bytes, bool adds)
 {
     const struct coll_schedule *schedule = &s->set->comm->schedule;
     double memory = schedule->streams.memory_bytes;
-    const struct comm_job *job = s->set->comm->job;
-    uint64_t key = hash_mix((uint64_t)s->set->instance->number << 32 | (uint64_t)s->number);
-    key = hash_mix(key + ((uint64_t)s->at << 32) + s->step.sent);
-    ps_t delay = schedule->endpoint_ps + noise_draw_ps(&job->noise, job->seed, stream_rank(s), key);
+    ps_t delay = schedule->endpoint_ps + noise_ps(s);
     if (adds && memory > 0)
         delay += 3 * (ps_t)((double)bytes / memory * 1e9) * PS_PER_NS;
     return delay;

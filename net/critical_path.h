@@ -113,8 +113,8 @@ struct path_book {
     bool keep_steps;      // lists are not folded
     uint32_t current;     // path of the event that is being handled; 0 = unknown
     enum path_cause late; // cause of the time between the end of `current` and the present
-    ps_t
-        held_ps; // a message has ended this long before the present, since its last ACK was held back
+    // the receiver held back the last ACK of a message, so the message had ended this long before the present
+    ps_t held_ps;
 };
 
 void path_book_init(struct path_book *b);

@@ -75,7 +75,7 @@ uint64_t sim_port_rate(const struct sim *sim, uint32_t index)
 {
     const struct graph_port *port = &sim->graph.ports[index];
     double ppm = sim->spec->dims[port->dim].transport.clock_ppm;
-    if (ppm <= 0 && sim_has_noise(sim->spec))
+    if (ppm <= 0 && sim->spec->noise.clock_ppm > 0 && sim_has_noise(sim->spec))
         ppm = sim->spec->noise.clock_ppm;
     if (port->node >= sim->graph.n_ranks || ppm <= 0)
         return port->rate_bps;

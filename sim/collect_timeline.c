@@ -70,6 +70,12 @@ static struct slice_result slice_of(const struct training_job *t, const struct t
                                  .chunk = from->chunk};
 }
 
+static void slice_add(struct result *r, struct slice_result slice)
+{
+    r->slices = memory_resize(r->slices, r->n_slices + 1, sizeof *r->slices);
+    r->slices[r->n_slices++] = slice;
+}
+
 // The parts of layers on the critical path of a job that has ended.
 static void add_path(const struct sim *sim, const struct training_job *t, struct result *r)
 {
@@ -78,15 +84,13 @@ static void add_path(const struct sim *sim, const struct training_job *t, struct
          step = book->steps[step].before) {
         const struct path_step *at = &book->steps[step];
         uint32_t slot = at->label - 1;
-        r->slices = memory_resize(r->slices, r->n_slices + 1, sizeof *r->slices);
-        r->slices[r->n_slices++] =
-            (struct slice_result){.job = t->job->index,
-                                  .rank = SLICE_PATH,
-                                  .begin_ps = at->end_ps - at->ps,
-                                  .end_ps = at->end_ps,
-                                  .layer = t->spec->layers[slot / TRAINING_PARTS].name,
-                                  .part = training_parts[slot % TRAINING_PARTS],
-                                  .communicates = at->communicates};
+        slice_add(r, (struct slice_result){.job = t->job->index,
+                                           .rank = SLICE_PATH,
+                                           .begin_ps = at->end_ps - at->ps,
+                                           .end_ps = at->end_ps,
+                                           .layer = t->spec->layers[slot / TRAINING_PARTS].name,
+                                           .part = training_parts[slot % TRAINING_PARTS],
+                                           .communicates = at->communicates});
     }
 }
 
@@ -125,15 +129,13 @@ static void add_program_path(const struct sim *sim, const struct node_run *run, 
          step = book->steps[step].before) {
         const struct path_step *at = &book->steps[step];
         uint32_t use, layer = node_label_read(p, at->label, &use);
-        r->slices = memory_resize(r->slices, r->n_slices + 1, sizeof *r->slices);
-        r->slices[r->n_slices++] =
-            (struct slice_result){.job = run->job->index,
-                                  .rank = SLICE_PATH,
-                                  .begin_ps = at->end_ps - at->ps,
-                                  .end_ps = at->end_ps,
-                                  .layer = layer > 0 ? p->layers[layer - 1] : "no layer",
-                                  .part = use < p->n_uses ? p->uses[use] : NULL,
-                                  .communicates = at->communicates};
+        slice_add(r, (struct slice_result){.job = run->job->index,
+                                           .rank = SLICE_PATH,
+                                           .begin_ps = at->end_ps - at->ps,
+                                           .end_ps = at->end_ps,
+                                           .layer = layer > 0 ? p->layers[layer - 1] : "no layer",
+                                           .part = use < p->n_uses ? p->uses[use] : NULL,
+                                           .communicates = at->communicates});
     }
 }
 
@@ -161,8 +163,7 @@ static void add_interval(struct result *r, struct slice_result slice)
         r->timeline_cut = true;
         return;
     }
-    r->slices = memory_resize(r->slices, r->n_slices + 1, sizeof *r->slices);
-    r->slices[r->n_slices++] = slice;
+    slice_add(r, slice);
 }
 
 // Each collective from its first rank's begin to its last rank's end, and its phases by dimension.

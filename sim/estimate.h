@@ -18,7 +18,7 @@ enum estimate_part {
     ESTIMATE_SERIES,
     ESTIMATE_RECORDS,       // records of messages, in memory and as JSON
     ESTIMATE_COLLECTIVES,   // records of collectives, which are all kept to the end of the run
-    ESTIMATE_DISTRIBUTIONS, // statistics of messages beyond those that are recorded
+    ESTIMATE_DISTRIBUTIONS, // histograms of the messages that have no record
     ESTIMATE_PARTS
 };
 

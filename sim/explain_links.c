@@ -47,7 +47,7 @@ static void explain_flap(const struct fault_spec *f, struct result *r)
                                (unsigned long long)times, human_time(f->flap_down_ps, down)));
 }
 
-// The ports that a storm has stopped: those that send to the ports of its ranks.
+// The ports that a PFC storm has paused: the peers of the ports of the ranks that send the storm.
 struct stormed {
     const struct sim *sim;
     const struct result *r;

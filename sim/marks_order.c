@@ -5,7 +5,7 @@
 #include "engine/text.h"
 #include "sim/sim_internal.h"
 
-// The first switch of which this holds, and its two numbers.
+// The first switch with such a queue: its limit, and kmin, the queue length from which packets are marked.
 struct marks_order {
     const struct cc_ops *cc; // NULL = there is none
     uint32_t sw;
@@ -36,7 +36,7 @@ static bool of_switch(const struct sim *sim, uint32_t index, bool acted, struct 
         const struct cc_ops *cc = sim_stack_of_class(sim, s->dim, cls)->cc;
         bool lossless = sim_lossless(sim, s->dim) >> cls & 1;
         uint64_t given = sim->spec->dims[s->dim].sw.queue_limit.bytes;
-        // of an empty buffer
+        // the most that a queue may hold while the rest of the buffer is empty
         uint64_t limit =
             (uint64_t)(s->mmu.alpha[slot - 1] * (double)switch_fullest(s)->shared_bytes);
         if (!lossless && given != PARAM_AUTO && given < limit)

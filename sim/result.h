@@ -198,8 +198,8 @@ struct training_result {
     struct training_spread rank_end; // end of each rank that has finished, since the job's start
     struct training_spread exposed;  // the same less the rank's compute time
     struct training_use use;
-    double *
-        chunk_ps; // [use.n_dims] mean time of a chunk's phase in the dimension; -1 = there were none
+    double
+        *chunk_ps; // [use.n_dims] mean time of a chunk's phase in a dimension; -1 = there were none
 };
 
 // What communication was for, or a layer: time of idle compute streams. Waiting: until the peers had done

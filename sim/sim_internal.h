@@ -352,10 +352,10 @@ void sim_explain_switches(const struct sim *sim, struct result *r);
 void sim_explain_tcp(const struct sim *sim, struct result *r);
 void sim_explain_uec(struct result *r);
 void sim_explain_collectives(const struct sim *sim, struct result *r);
-// ---- marks_order.c: queues that meet their limit before they are marked ----
+void sim_explain_closed_form(const struct sim *sim, struct result *r);
+// Queues that meet their limit before packets are marked (marks_order.c): warn, or explain.
 void sim_check_marks_order(const struct sim *sim, struct err *err);
 void sim_explain_marks_order(const struct sim *sim, struct result *r);
-void sim_explain_closed_form(const struct sim *sim, struct result *r);
 void sim_waiting_collectives(const struct sim *sim, struct result *r);
 void sim_waiting(const struct sim *sim, struct result *r);
 // Add a sentence, which the result then owns. The weight orders sentences: the share of the time that

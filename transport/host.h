@@ -32,9 +32,9 @@ struct transport_path {
     uint64_t line_bps;
     uint32_t hops;
     ps_t queueing_ps; // time in which every switch on the path drains a full buffer
-    ps_t
-        target_ps; // the same of queues at the target: where they have a fixed limit that, else the length
-                   // from which every packet is marked; without either, a full buffer
+    // the same for queues at their target: the fixed limit if they have one, else the length from which every
+    // packet is marked, else a full buffer
+    ps_t target_ps;
     bool limited; // queues have a fixed limit
 };
 

@@ -202,9 +202,9 @@ struct cc_preset {
     size_t n_bases;
     struct cc_profile profile;
     struct cc_notification notification;
-    uint64_t
-        holds_bps; // up to this line rate a few long flows fill a port and keep its mean queue below 1 MB,
-                   // with hardly a pause and without a drop (docs/incasts.md); 0 = not claimed
+    // Up to this line rate a few long flows fill a port and keep its mean queue below 1 MB, with hardly a
+    // pause and without a drop (docs/incasts.md); 0 = not claimed.
+    uint64_t holds_bps;
 };
 
 // Credits, in wire bytes, that receivers grant and packets use up. A receiving port grants them in

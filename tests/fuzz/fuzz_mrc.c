@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: MIT
 // MRC over a hostile network whose switches trim.
-#include "tests/fuzz/hostile.h"
 #include "tests/fuzz/support.h"
-
-static const struct hostile_choice choices[] = {
-    {"cc.kind", {"nscc", "rccc", "nscc_rccc", "swift", "window", NULL}},
-    {"transport.rto", {"1us", "10us", "200us", "auto", NULL}},
-    {"transport.spray", {"mixed", "oblivious", "bitmap", "reps", "none", NULL}},
-    {"transport.entropies", {"1", "2", "64", NULL}},
-    {"transport.ack_every", {"1B", "16384B", NULL}},
-    {"transport.retry_limit", {"7", "1000", NULL}},
-    {"transport.admission", {"none", "cts", NULL}},
-    {"transport.destination_control", {"true", "false", NULL}},
-    {"switch.trimming", {"{\"enabled\": true}", "{\"enabled\": false}", NULL}},
-};
+#include "tests/fuzz/uec_choices.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    hostile_run("mrc", choices, sizeof choices / sizeof *choices, data, n);
+    hostile_run("mrc", uec_choices, N_UEC_CHOICES, data, n);
     return 0;
 }

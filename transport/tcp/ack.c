@@ -203,14 +203,12 @@ static void notify_policy(struct sender *s, const struct tcp_ack_facts *facts, p
     sender_apply_cc(s, now);
 }
 
-// Pace at a multiple of the window per round trip: 2 in slow start, and 1.2 later, as Linux does
-// with its fair queue (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
 static void set_pace(struct sender *s)
 {
     const struct tcp_sender *t = tcp_of(s);
     if (t->srtt_ps == 0 || t->cwnd == UINT32_MAX)
         return;
-    double ratio = t->cwnd < t->ssthresh / 2 ? 2 : 1.2;
+    double ratio = tcp_pacing_tenths(t) / 10.0;
     double bits = ratio * t->cwnd * s->dim->full.wire * 8;
     double bps = bits * (double)PS_PER_S / (double)t->srtt_ps + 1;
     sender_cap_pace(s, bps < 1e18 ? (uint64_t)bps : UINT64_MAX);

@@ -21,9 +21,8 @@ static uint32_t burst_now(const struct sender *s)
     uint64_t largest = tcp_sender_spec(s)->offload_bytes;
     if (t->srtt_ps == 0)
         return t->burst;
-    uint64_t tenths = t->cwnd < t->ssthresh / 2 ? 20 : 12; // of the pacing rate, as in set_pace()
     uint64_t window = t->cwnd < UINT32_MAX ? t->cwnd : 1;
-    double share = (double)AT_ONCE_PS / (double)t->srtt_ps * (double)tenths / 10;
+    double share = (double)AT_ONCE_PS / (double)t->srtt_ps * tcp_pacing_tenths(t) / 10;
     uint64_t bytes = (uint64_t)((double)(window * s->dim->mtu_bytes) * share);
     uint64_t halvings = (uint64_t)(t->min_rtt_ps / PS_PER_US) >> RTT_SHIFT;
     bytes += halvings < 32 ? largest >> halvings : 0;

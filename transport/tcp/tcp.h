@@ -236,6 +236,13 @@ void tcp_on_window(struct sender *s, ps_t now);
 void tcp_update(struct sender *s, ps_t now);
 bool tcp_fits_receiver(const struct sender *s); // the next new segment fits into the window
 
+// The pacing rate, in tenths of a window per round trip: 2 windows in slow start and 1.2 later, as Linux
+// does with its fair queue (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
+static inline unsigned tcp_pacing_tenths(const struct tcp_sender *t)
+{
+    return t->cwnd < t->ssthresh / 2 ? 20 : 12;
+}
+
 /* offload.c */
 // Count a segment that has been sent of its burst.
 void tcp_burst_count(struct sender *s);

@@ -46,7 +46,7 @@ struct uec_sender {
     ps_t high_rtt_ps;          // decaying maximum of the RTT samples; 0 = none yet
     uint64_t first_end;        // packets from it on were sent after the first report
     bool adapts, settled; // the timeout follows the samples; a packet of them has been reported
-    uint64_t asked_end;   // packets before it were sent before the newest request for an ACK
+    uint64_t asked_end;   // the newest request for an ACK covers the packets before this number
     struct uec_credits credits;
     struct spray spray;
     struct uec_flight flight;
