@@ -23,8 +23,8 @@ static uint32_t hops_between(const struct analytical_dim *dim, uint32_t from, ui
     }
 }
 
-// The path between two ranks, over all dimensions in which they differ, or over the first or the last
-// of them.
+// The path between two ranks, over all dimensions in which they differ, or over the first or the
+// last of them.
 struct way {
     uint32_t hops;
     ps_t latency_ps;

@@ -19,12 +19,13 @@
 // A message has floor(c/n) bytes of a chunk of c bytes (all-gather: c, the rank's own part), and
 // floor(c/2^(k+1)) bytes in step k of a halving. The doublings of an all-gather send c, 2c, and so
 // on; before the doublings of an all-reduce ASTRA-sim halves once more, so they send 2f, 4f, and so
-// on with f = floor(c/2n). A message of a tree has all c bytes; T_j is the time to a member 2^j away.
-// On the longest path of a tree, D counts once for the leaf before its first message, once for each of
-// the k-1 inner nodes on the way up, once for the root, once for each inner node on the way down, and once
-// for the leaf after the last message; the root and the inner nodes have M beside each of their D. The
-// messages of a ring follow one another around it. If their times differ, T is the mean of
-// those 2(n-1), n-1 or n(n-1)/2 messages in a row that take longest. All members start at once.
+// on with f = floor(c/2n). A message of a tree has all c bytes; T_j is the time to a member 2^j
+// away. On the longest path of a tree, D counts once for the leaf before its first message, once
+// for each of the k-1 inner nodes on the way up, once for the root, once for each inner node on the
+// way down, and once for the leaf after the last message; the root and the inner nodes have M
+// beside each of their D. The messages of a ring follow one another around it. If their times
+// differ, T is the mean of those 2(n-1), n-1 or n(n-1)/2 messages in a row that take longest. All
+// members start at once.
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,8 +121,8 @@ static bool ring_phase(const struct analytical *a, const struct coll_phase_call 
 /* ---- direct ---- */
 
 // True if what the first member sends to the others is what each of them sends: the members are all
-// ranks, or evenly spaced along one dimension. Other groups (from a mapping or a list of ranks) need
-// the full search.
+// ranks, or evenly spaced along one dimension. Other groups (from a mapping or a list of ranks)
+// need the full search.
 static bool members_alike(const struct analytical *a, const struct coll_phase_call *call)
 {
     const uint32_t *at = call->members;
@@ -224,8 +225,9 @@ static bool halving_doubling_phase(const struct analytical *a, const struct coll
 /* ---- trees ---- */
 
 // The children of tree level `level` send to their parents, 2^level members away, and get the same
-// back. They are the positions from 1 whose lowest bit is 2^level; position p is member p - 1 if the
-// last member is the root, else member p. The highest level has one child, whose parent is the root.
+// back. They are the positions from 1 whose lowest bit is 2^level; position p is member p - 1 if
+// the last member is the root, else member p. The highest level has one child, whose parent is the
+// root.
 static ps_t level_ps(const struct analytical *a, const struct coll_phase_call *call, uint32_t level,
                      struct coll_phase_cost *cost)
 {

@@ -35,8 +35,8 @@ int cc_params_init(const struct cc_ops *ops, const char *preset, void *params);
 // The name of a class of evidence, "" if it is unstated.
 const char *evidence_name(enum evidence evidence);
 
-// What a field of the preset rests on (`field`: a parameter that it sets, "marking" or "notification"), or
-// NULL if the preset does not say.
+// What a field of the preset rests on (`field`: a parameter that it sets, "marking" or
+// "notification"), or NULL if the preset does not say.
 const struct cc_basis *cc_basis_of(const struct cc_preset *preset, const char *field);
 
 // Return the preset called `name` (NULL = the first), or NULL.

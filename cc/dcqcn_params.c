@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The table of DCQCN's parameters and its presets, with what each value rests on.
 //
-// The byte counter of preset nic (rpg_byte_reset, 32767) counts kB here. The vendor's tools call its
-// unit bytes, but give 150 as a default, where the standard that they follow has 150,000 octets (IEEE
-// 802.1Qau, rpgByteReset), and the field has 15 bits, so 32767 is its maximum: as rarely as possible. In
-// bytes it would restore the rate every 8 packets, and an incast at 400G would keep the queue and the
-// pauses of PFC alone (docs/incasts.md).
+// The byte counter of preset nic (rpg_byte_reset, 32767) counts kB here. The vendor's tools call
+// its unit bytes, but give 150 as a default, where the standard that they follow has 150,000 octets
+// (IEEE 802.1Qau, rpgByteReset), and the field has 15 bits, so 32767 is its maximum: as rarely as
+// possible. In bytes it would restore the rate every 8 packets, and an incast at 400G would keep
+// the queue and the pauses of PFC alone (docs/incasts.md).
 #include "cc/dcqcn.h"
 
 // ---- parameters ----

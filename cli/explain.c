@@ -56,8 +56,8 @@ static void print_run(const json_t *metrics, size_t width)
     print_texts(json_object_get(metrics, "explain"), width);
 }
 
-// Warn if two runs are of different jobs or networks, with the keys in which they differ: then the policy
-// alone does not explain the difference.
+// Warn if two runs are of different jobs or networks, with the keys in which they differ: then the
+// policy alone does not explain the difference.
 static void warn_of_questions(const json_t *a, const json_t *b)
 {
     const json_t *of_a = json_object_get(a, "scenario"), *of_b = json_object_get(b, "scenario");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What run.json says of the scenario of its results, and the line on stderr that tells the user when a run
-// has overwritten the results of another scenario.
+// What run.json says of the scenario of its results, and the line on stderr that tells the user
+// when a run has overwritten the results of another scenario.
 #pragma once
 
 #include <jansson.h>

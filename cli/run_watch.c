@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// siglongjmp() leaves the event half done: the simulation's state may be inconsistent, and a lock of the C
-// library may be held. While the results are collected afterwards, a timer and handlers of crash signals
-// therefore end the program if that hangs or crashes.
+// siglongjmp() leaves the event half done: the simulation's state may be inconsistent, and a lock
+// of the C library may be held. While the results are collected afterwards, a timer and handlers of
+// crash signals therefore end the program if that hangs or crashes.
 #include "cli/run_watch.h"
 
 #include <pthread.h>

@@ -21,7 +21,8 @@ struct simulation_options {
     bool show_progress; // on stderr
     unsigned threads;   // 0 = 1
     bool note_threads;  // warn if there are fewer, or what they cost
-    // Of many runs that share stderr: warnings of the build are dropped, since the results explain them.
+    // Of many runs that share stderr: warnings of the build are dropped, since the results explain
+    // them.
     bool one_of_many;
     bool note_replaced; // say what was replaced, if the results were of another scenario
     double pace_ps;     // simulated time per second of wall time; 0 = as fast as possible

@@ -27,7 +27,8 @@ bool terminal_colours(FILE *out)
     return isatty(fileno(out)) == 1;
 }
 
-// The code of a character of UTF-8 that changes the direction of the text behind it (Unicode, UAX 9), or 0.
+// The code of a character of UTF-8 that changes the direction of the text behind it (Unicode, UAX
+// 9), or 0.
 static unsigned direction_code(const unsigned char *c)
 {
     if (c[0] == 0xd8 && c[1] == 0x9c)
@@ -39,8 +40,8 @@ static unsigned direction_code(const unsigned char *c)
     return mark || isolate || (code >= 0x202a && code <= 0x202e) ? code : 0;
 }
 
-// Print control characters as \xNN and those of direction as \uNNNN, so that names from files cannot
-// control the terminal or show a text in another order; line feeds are kept.
+// Print control characters as \xNN and those of direction as \uNNNN, so that names from files
+// cannot control the terminal or show a text in another order; line feeds are kept.
 void text_print(FILE *out, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {

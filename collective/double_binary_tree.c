@@ -7,9 +7,9 @@
 // and of an all-reduce 2n/G, with a latency proportional to log2 p instead of p. Broadcast and
 // reduce: the root is above both trees, which span the other ranks. All-reduce: each half is summed
 // at the root of its own tree.
-// `alternating` is the double tree of ASTRA-sim, where every chunk of an all-reduce passes whole over
-// each edge of one tree: even chunks go through a tree below the last rank, odd ones through a tree
-// below the first. It takes about twice the time of the two halves.
+// `alternating` is the double tree of ASTRA-sim, where every chunk of an all-reduce passes whole
+// over each edge of one tree: even chunks go through a tree below the last rank, odd ones through a
+// tree below the first. It takes about twice the time of the two halves.
 // Sources: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL 2.4 (Jeaugey, "Massively
 // scale your deep learning training with NCCL 2.4", 2019). The root of NCCL's trees has one child,
 // so with an odd number of ranks rank 0 is an inner node of both trees; here no rank ever is.

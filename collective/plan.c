@@ -7,8 +7,8 @@
 // rotates that order by one dimension for every chunk. Themis reduce-scatters over all dimensions,
 // the least loaded first, and all-gathers in reverse; if loads differ by less than a sixteenth of a
 // chunk it keeps the ascending order.
-// In a schedule by_operation, as in ASTRA-sim, an algorithm that moves only whole vectors takes the place of
-// the reduce-scatter or all-gather of an all-reduce by an all-reduce of the same bytes.
+// In a schedule by_operation, as in ASTRA-sim, an algorithm that moves only whole vectors takes the
+// place of the reduce-scatter or all-gather of an all-reduce by an all-reduce of the same bytes.
 // Sources: Rashidi et al., ISPASS 2020 (ASTRA-sim: baseline, bandwidth-aware); Rashidi et al., ISCA
 // 2022 (Themis, algorithm 1). Sizes are divided without rounding, as there.
 #include "collective/plan.h"

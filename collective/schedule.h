@@ -54,8 +54,9 @@ struct coll_schedule {
     // [op][dim]; [n_dims] = over all ranks at once
     struct coll_choice choice[COLL_OPS][COLL_MAX_DIMS + 1];
     bool flat[COLL_OPS]; // [op] true: one phase over all ranks at once
-    // As in ASTRA-sim: all phases of a collective run the algorithms of its operation (else each phase
-    // those of its own operation), and only in the dimensions that the operation has algorithms for.
+    // As in ASTRA-sim: all phases of a collective run the algorithms of its operation (else each
+    // phase those of its own operation), and only in the dimensions that the operation has
+    // algorithms for.
     bool by_operation;
     uint32_t op_dims[COLL_OPS];  // [op] bit set of these dimensions, where by_operation or streams
     uint64_t chunks;             // parts of a collective

@@ -58,9 +58,9 @@ struct collective_record {
 uint8_t record_phase(struct collective_record *r, const struct coll_phase *phase, uint32_t place,
                      const struct coll_algorithm *algorithm);
 
-// Sum the record's phases into `kinds`, which has one phase for each pair of an operation and a dimension;
-// phases that differ only in their place are added up. The caller zeroes `kinds` before the first call and
-// frees it with record_free().
+// Sum the record's phases into `kinds`, which has one phase for each pair of an operation and a
+// dimension; phases that differ only in their place are added up. The caller zeroes `kinds` before
+// the first call and frees it with record_free().
 void record_kinds(const struct collective_record *r, struct collective_record *kinds);
 
 // Add bytes, messages and sums of times of `p` to `sum`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The streams that wait in a queue: a binary heap by priority, then by the order in which they came.
+// The streams that wait in a queue: a binary heap by priority, then by the order in which they
+// came.
 #include "comm/stream_internal.h"
 #include "engine/memory.h"
 

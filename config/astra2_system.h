@@ -12,8 +12,8 @@ struct astra2_system {
     double peak_ops, memory_bytes; // per second
 };
 
-// Read the object at `place` into *s, whose dimensions in `whole` the caller has set. One warning names the
-// keys that have no effect.
+// Read the object at `place` into *s, whose dimensions in `whole` the caller has set. One warning
+// names the keys that have no effect.
 void astra2_system_read(struct reader *r, const struct place *place, struct astra2_system *s);
 
 // Remove the keys that have no effect.

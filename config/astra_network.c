@@ -5,9 +5,9 @@
 // A GB/s is 2^30 bytes. The links of a rank are distributed by kind: in a ring half towards each
 // neighbour, with switches one to each plane, fully connected an equal number to each peer. A
 // number that cannot be divided in this way becomes one link whose rate gives the rank the same
-// total rate. "nic-latency", for each of the two ends of a message, and "router-latency", for a switch, are
-// part of the latency of links: exact between neighbours, while a message over several hops of a ring
-// has them at every hop.
+// total rate. "nic-latency", for each of the two ends of a message, and "router-latency", for a
+// switch, are part of the latency of links: exact between neighbours, while a message over several
+// hops of a ring has them at every hop.
 // Source: the network files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020).
 #include "config/astra_network.h"
 

@@ -30,7 +30,8 @@ struct system {
     char why[256]; // the error in the value
 };
 
-// Keys without effect: boost-mode selects in ASTRA-sim which of several identical ranks are simulated.
+// Keys without effect: boost-mode selects in ASTRA-sim which of several identical ranks are
+// simulated.
 static const char *const ignored[] = {"boost-mode", NULL};
 
 struct system_key {

@@ -7,8 +7,8 @@
 
 // Read the settings in `file`, relative to folder `dir`, into *s, whose dimensions (n_dims,
 // dim_size, dim_bandwidth) the caller has set. Returns 0, or -1 with errors at `path` that name
-// file and line, and a warning that names the keys without effect. `copy`: if not NULL, an object that
-// receives the other keys as they are.
+// file and line, and a warning that names the keys without effect. `copy`: if not NULL, an object
+// that receives the other keys as they are.
 int astra_system_read(const char *dir, const char *file, const char *path, struct coll_schedule *s,
                       json_t *copy, struct err *err);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // `noise`: what makes the ranks of a real cluster differ from each other.
 //
-// Sources of the presets, all estimates from measurements of parts: the manual of the sysjitter tool has the output
-// of an idle server (about 1000 interruptions a second of 1.4 us, one in ten thousand of 30 to 180 us), so a
-// step of some 10 us meets one now and then; processes of balanced programs arrive at a collective spread by more than
-// a small message takes (Faraj, Patarasuk and Yuan, 2008); oscillators of Ethernet may be 100 ppm off
-// (IEEE 802.3), and are mostly within a half of it.
+// Sources of the presets, all estimates from measurements of parts: the manual of the sysjitter
+// tool has the output of an idle server (about 1000 interruptions a second of 1.4 us, one in ten
+// thousand of 30 to 180 us), so a step of some 10 us meets one now and then; processes of balanced
+// programs arrive at a collective spread by more than a small message takes (Faraj, Patarasuk and
+// Yuan, 2008); oscillators of Ethernet may be 100 ppm off (IEEE 802.3), and are mostly within a
+// half of it.
 #include "config/object.h"
 #include "config/read.h"
 

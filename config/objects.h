@@ -5,8 +5,8 @@
 
 #include "config/object.h"
 
-// The most letters of a scenario's name. The name becomes that of a folder and a part of file names, which
-// file systems limit to 255 bytes.
+// The most letters of a scenario's name. The name becomes that of a folder and a part of file
+// names, which file systems limit to 255 bytes.
 #define NAME_MAX_LETTERS 200
 
 extern const struct object topology_object, switch_object, nic_object, transport_object, cc_object,

@@ -14,7 +14,8 @@ int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
 // The object as it was given, with defaults added.
 json_t *dlrm_json(const json_t *given);
 
-// The keys that are not in dlrm_params or gemm_params, for `collwire list`, and all keys as a schema.
+// The keys that are not in dlrm_params or gemm_params, for `collwire list`, and all keys as a
+// schema.
 extern const struct own_key dlrm_keys[];
 extern const size_t n_dlrm_keys;
 json_t *dlrm_schema(void);

@@ -80,8 +80,9 @@ static void read_system(struct reader *r, const struct place *place, struct coll
     json_decref(none);
 }
 
-// Check an all-to-all of unequal vectors, which must run over all ranks at once, not dimension by dimension.
-// Errors name what makes the vectors unequal: `rank_bytes` of the layer, or the sharding of the tables.
+// Check an all-to-all of unequal vectors, which must run over all ranks at once, not dimension by
+// dimension. Errors name what makes the vectors unequal: `rank_bytes` of the layer, or the sharding
+// of the tables.
 static bool uneven_check(struct reader *r, const struct place *system, const struct job_spec *job,
                          uint32_t layer, int part)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Random delays of hosts, by tables of quantiles.
 //
-// A table has the quantiles of i / 256 of a distribution with mean 1, times 2^16; between two of them the
-// distribution is uniform. The last entry makes the mean exactly 1: beyond 255/256 the tail is a straight
-// line up to it, so the largest delay is a few times the mean (exponential 7.4, log-normal 15.7).
+// A table has the quantiles of i / 256 of a distribution with mean 1, times 2^16; between two of
+// them the distribution is uniform. The last entry makes the mean exactly 1: beyond 255/256 the
+// tail is a straight line up to it, so the largest delay is a few times the mean (exponential 7.4,
+// log-normal 15.7).
 #include "engine/noise.h"
 
 #include "engine/rng.h"

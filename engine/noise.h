@@ -11,5 +11,6 @@ struct noise_delay {
     int shape;    // enum noise_shape
 };
 
-// Returns the delay that `key` stands for at a rank: the same for the same arguments, whatever is drawn between.
+// Returns the delay that `key` stands for at a rank: the same for the same arguments, whatever is
+// drawn between.
 ps_t noise_draw_ps(const struct noise_delay *delay, uint64_t seed, uint32_t rank, uint64_t key);

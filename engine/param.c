@@ -295,8 +295,8 @@ static bool only_too_large(const struct param *param, const char *text)
     return value_parse(param, small, &value) == 0;
 }
 
-// A rate in bytes a second, as links inside servers are often quoted ("100GBps", "100GB/s"), in the words of a
-// rate; "" = it is none.
+// A rate in bytes a second, as links inside servers are often quoted ("100GBps", "100GB/s"), in the
+// words of a rate; "" = it is none.
 static const char *rate_of_bytes(const char *text, char buf[UNIT_TEXT])
 {
     char *end, prefix = '\0';

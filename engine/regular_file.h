@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Files that the program reads. Only regular files: opening a FIFO would wait for a writer, and a device may
-// never end. What comes through a pipe is read from stdin, whose name is "-".
+// Files that the program reads. Only regular files: opening a FIFO would wait for a writer, and a
+// device may never end. What comes through a pipe is read from stdin, whose name is "-".
 #pragma once
 
 #include <stdio.h>
 
-// Open a file for reading. Returns a descriptor, or -1 and the reason in *why, a text that stays valid until
-// the next call of strerror() in this thread.
+// Open a file for reading. Returns a descriptor, or -1 and the reason in *why, a text that stays
+// valid until the next call of strerror() in this thread.
 int regular_file_open(const char *path, const char **why);
 
 // The same as a stream, NULL on failure.

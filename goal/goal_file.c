@@ -288,8 +288,8 @@ static int compare_ends(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Number the sends to each peer and tag, and the receives from it, in the order of the file: the n-th receive
-// gets the message of the n-th send, whenever either starts.
+// Number the sends to each peer and tag, and the receives from it, in the order of the file: the
+// n-th receive gets the message of the n-th send, whenever either starts.
 static void number_ends(struct goal_reader *g)
 {
     struct operation **ends = memory_zeroed(g->n_operations + 1, sizeof *ends);

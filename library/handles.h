@@ -11,8 +11,8 @@
 #include "engine/err.h"
 #include "plugin/policies.h"
 
-// For a watchdog of the program; the first three may be called in a signal handler of the thread that is in
-// collwire_sim_run().
+// For a watchdog of the program; the first three may be called in a signal handler of the thread
+// that is in collwire_sim_run().
 uint64_t simulation_pulse(const struct collwire_sim *sim); // another value for another event
 bool simulation_overdue(const struct collwire_sim *sim);   // the wall limit has passed
 bool simulation_divided(const struct collwire_sim *sim);   // several threads process it

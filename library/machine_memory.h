@@ -10,7 +10,7 @@ uint64_t memory_available(uint64_t sharers);
 
 // Resident memory of the process in bytes.
 uint64_t memory_resident(void);
-// Memory that the program and its allocations take, in whole megabytes: unlike the resident memory it does
-// not depend on which pages of the program the system has loaded, so that two processes that have
-// done the same get the same number.
+// Memory that the program and its allocations take, in whole megabytes: unlike the resident memory
+// it does not depend on which pages of the program the system has loaded, so that two processes
+// that have done the same get the same number.
 uint64_t memory_allocated(void);

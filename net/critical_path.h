@@ -113,7 +113,8 @@ struct path_book {
     bool keep_steps;      // lists are not folded
     uint32_t current;     // path of the event that is being handled; 0 = unknown
     enum path_cause late; // cause of the time between the end of `current` and the present
-    // the receiver held back the last ACK of a message, so the message had ended this long before the present
+    // the receiver held back the last ACK of a message, so the message had ended this long before
+    // the present
     ps_t held_ps;
 };
 

@@ -178,7 +178,8 @@ struct meta_held {
     bool timer;   // because the receiver's timer had expired
 };
 
-// Keep or read that of an ACK with PACKET_HELD; it takes the place of waits, which ACKs do not have.
+// Keep or read that of an ACK with PACKET_HELD; it takes the place of waits, which ACKs do not
+// have.
 static inline void meta_keep_held(struct meta_pool *pool, uint32_t slot, struct meta_held held)
 {
     meta_keep_waits(pool, slot);

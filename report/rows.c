@@ -151,8 +151,8 @@ static struct row *row_new(struct rows *rows, const struct row_source *run)
     return row;
 }
 
-// Whether the scenario asks for noise of hosts. Whether any job is affected does not matter here: if none is,
-// all seeds have the same values.
+// Whether the scenario asks for noise of hosts. Whether any job is affected does not matter here:
+// if none is, all seeds have the same values.
 static bool has_noise(const json_t *metrics)
 {
     const json_t *noise = json_object_get(json_object_get(metrics, "scenario"), "noise");

@@ -11,8 +11,8 @@
 
 #include "report/metric.h"
 
-// A column: its key in JSON and CSV, its heading in tables ("" = not shown there), and the path of a metric of
-// metrics.json, averaged over lists on the path.
+// A column: its key in JSON and CSV, its heading in tables ("" = not shown there), and the path of
+// a metric of metrics.json, averaged over lists on the path.
 struct row_column {
     const char *key, *heading;
     const char *path;

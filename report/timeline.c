@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One process per rank (and per job, if there are several) and one for the critical path, one thread for its loop and one per
-// lane of a dimension; a job of collectives alone is one process with a thread for the collectives and one per dimension. Complete events ("X") with ts and dur in us, and names of processes and
+// lane of a dimension; a job of collectives alone is one process with a thread for the collectives
+// and one per dimension. Complete events ("X") with ts and dur in us, and names of processes and
 // threads ("M").
 // Source: Trace Event Format (Duca, Sinclair).
 #include "report/metrics.h"

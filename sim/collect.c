@@ -358,7 +358,8 @@ static void collect_status(const struct sim *sim, struct result *r)
         r->reason = text_format("stalled: nothing is left to happen, but the work is not done");
 }
 
-// When the last message ends, what follows may be an ACK that the receiver holds back: no part of the run.
+// When the last message ends, what follows may be an ACK that the receiver holds back: no part of
+// the run.
 static ps_t end_ps(const struct sim *sim)
 {
     return workload_done(&sim->workload) ? sim->workload.over_ps : sim->engine.now_ps;

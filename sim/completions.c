@@ -14,7 +14,8 @@ struct completion_queue {
     struct sim_timer timer;   // of the first
 };
 
-// Records of messages that have ended at their NICs, by the time when they are to be kept: [first, n).
+// Records of messages that have ended at their NICs, by the time when they are to be kept: [first,
+// n).
 struct held_records {
     struct flow_record *items;
     size_t first, n, cap;

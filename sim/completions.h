@@ -20,7 +20,8 @@ struct completion {
 // the path.
 void sim_complete(struct sim *sim, uint32_t rank, uint32_t dim, struct completion c, ps_t now);
 
-// Tell the client that a message has entered its connection's send buffer. Takes over the path up to the post.
+// Tell the client that a message has entered its connection's send buffer. Takes over the path up
+// to the post.
 void sim_complete_entered(struct sim *sim, uint64_t token, uint32_t path, ps_t now);
 
 // When the program of `rank` learns of what its NIC knows now.

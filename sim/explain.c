@@ -257,8 +257,8 @@ static bool in_lockstep(const struct spec *spec)
     return quiet && sim_has_noise(spec);
 }
 
-// Which packets are lost or marked depends on the order of arrivals at the same instant, which only a simulation
-// has.
+// Which packets are lost or marked depends on the order of arrivals at the same instant, which only
+// a simulation has.
 static void explain_lockstep(const struct sim *sim, struct result *r)
 {
     bool loses = r->dropped_packets > 0;

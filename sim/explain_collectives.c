@@ -79,8 +79,8 @@ static double rank_bps(const struct spec *spec)
     return bps;
 }
 
-// Collectives that are faster than the ports of their ranks can send: closed forms have no contention
-// between chunks that are under way at once. A sentence about the last one of each job.
+// Collectives that are faster than the ports of their ranks can send: closed forms have no
+// contention between chunks that are under way at once. A sentence about the last one of each job.
 void sim_explain_closed_form(const struct sim *sim, struct result *r)
 {
     double most = rank_bps(sim->spec);

@@ -16,8 +16,8 @@ struct ideal_message {
     // additional delay if only the end of the message's last byte at the sender is known
     double behind_ps;
     double before_ps; // from the post to the first bit on the receiver's link
-    // time of one ACK for each port of the receiver's link, at their rates together; 0 = ACKs use other
-    // ports than data
+    // time of one ACK for each port of the receiver's link, at their rates together; 0 = ACKs use
+    // other ports than data
     double ack_ps;
     double acks_ps;   // time of all ACKs that the receiver must send
     double ack_share; // time of the ACKs per unit of time of data

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Switches in which a queue meets its limit before it is marked: PFC stops an ingress, or packets are
-// dropped, below kmin, so that a policy that acts on marks learns of congestion late or never.
+// Switches in which a queue meets its limit before it is marked: PFC stops an ingress, or packets
+// are dropped, below kmin, so that a policy that acts on marks learns of congestion late or never.
 // Source: Zhu et al., SIGCOMM 2015, section 4: ECN must act before PFC.
 #include "engine/text.h"
 #include "sim/sim_internal.h"
 
-// The first switch with such a queue: its limit, and kmin, the queue length from which packets are marked.
+// The first switch with such a queue: its limit, and kmin, the queue length from which packets are
+// marked.
 struct marks_order {
     const struct cc_ops *cc; // NULL = there is none
     uint32_t sw;

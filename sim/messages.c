@@ -229,8 +229,8 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
 
 /* ---- callbacks of the hosts ---- */
 
-// For how long the receiver has held back the ACK that ends a message, after the message was delivered: time of
-// which neither program knows.
+// For how long the receiver has held back the ACK that ends a message, after the message was
+// delivered: time of which neither program knows.
 static ps_t held_ps(const struct sim *sim, const struct entry *e)
 {
     const struct meta_held *held = &sim_hosts_of((struct sim *)(uintptr_t)sim, e->src)->acking;
@@ -269,7 +269,8 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
     sim_complete(l->sim, e->dst, e->dim, c, now);
 }
 
-// The program of the sender may go on. Where the buffer was full, it has waited for acknowledgements.
+// The program of the sender may go on. Where the buffer was full, it has waited for
+// acknowledgements.
 static void entered(void *ctx, uint64_t slot, ps_t now)
 {
     const struct ledger *l = ctx;
@@ -278,8 +279,8 @@ static void entered(void *ctx, uint64_t slot, ps_t now)
         sim_complete_entered(l->sim, e->token, path_hold(&l->sim->path_book, e->posted), now);
 }
 
-// The time from delivery to the last ACK, without that for which the receiver held it, is that of the network,
-// unless the ACK was lost.
+// The time from delivery to the last ACK, without that for which the receiver held it, is that of
+// the network, unless the ACK was lost.
 static void sent(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;

@@ -135,15 +135,16 @@ struct collective_result {
 // A part of a layer: times per rank, summed over all passes, mean over ranks.
 struct training_part_result {
     ps_t compute_ps, exposed_ps;
-    // Sum over the part's collectives of the time from first start to last end and the update delay.
+    // Sum over the part's collectives of the time from first start to last end and the update
+    // delay.
     ps_t comm_ps;
     ps_t queueing_ps, network_ps; // means over all phases, as in phase_result
     ps_t critical_ps;             // its communication on the job's critical path
     uint64_t collectives;
 };
 
-// Means of the phases that have the same place in their chunk's order, over all collectives of a layer. A
-// collective whose chunks have fewer phases counts with 0.
+// Means of the phases that have the same place in their chunk's order, over all collectives of a
+// layer. A collective whose chunks have fewer phases counts with 0.
 struct training_delay {
     double queueing_ps, network_ps; // as in phase_result
 };

@@ -43,8 +43,9 @@ int sim_open_captures(struct sim *sim, const struct capture_output *to, struct e
 // results so far, or to report its progress once.
 void sim_cancel(struct sim *sim);
 
-// For a watchdog, in a signal handler of the thread that is in sim_run(): a value that is another one in
-// another event; whether the limit of wall time has passed; whether the simulation has parts.
+// For a watchdog, in a signal handler of the thread that is in sim_run(): a value that is another
+// one in another event; whether the limit of wall time has passed; whether the simulation has
+// parts.
 uint64_t sim_pulse(const struct sim *sim);
 bool sim_overdue(const struct sim *sim);
 bool sim_divided(const struct sim *sim);

@@ -211,8 +211,8 @@ void sim_explain_circuits(const struct sim *sim, struct result *r);
 // their number.
 uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,
                    uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS]);
-// The length from which every packet of the transport's class is marked at a port, also one that spares the
-// last hop; UINT64_MAX = packets are not marked.
+// The length from which every packet of the transport's class is marked at a port, also one that
+// spares the last hop; UINT64_MAX = packets are not marked.
 uint64_t sim_marked_bytes(const struct sim *sim, uint32_t dim, uint32_t transport, uint32_t port);
 
 struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,

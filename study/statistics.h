@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Means, medians and their intervals over the seeds of a study.
 //
-// Intervals are of 95 %, by the bootstrap: the center (or the ratio of two centers) of samples drawn
-// with replacement, RESAMPLES times. Plain percentiles are too narrow for few samples: with
-// 5 normal samples the interval holds the true mean in 81 % of cases. So wider percentiles are
-// taken, with which the interval of normal samples is as wide as Student's t (Hesterberg, The American Statistician 69 (2015), section 5.3, "expanded
-// percentile"). Draws are Philox with a fixed seed: equal samples have equal intervals.
+// Intervals are of 95 %, by the bootstrap: the center (or the ratio of two centers) of samples
+// drawn with replacement, RESAMPLES times. Plain percentiles are too narrow for few samples: with 5
+// normal samples the interval holds the true mean in 81 % of cases. So wider percentiles are taken,
+// with which the interval of normal samples is as wide as Student's t (Hesterberg, The American
+// Statistician 69 (2015), section 5.3, "expanded percentile"). Draws are Philox with a fixed seed:
+// equal samples have equal intervals.
 #pragma once
 
 #include <stddef.h>

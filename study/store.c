@@ -127,8 +127,8 @@ static int check_whole(const struct store *s, struct err *err)
     return status;
 }
 
-// SQLite follows links, and maps its shared memory into whatever file has that name. So the store and the
-// files beside it must be regular files without other names, or not be there.
+// SQLite follows links, and maps its shared memory into whatever file has that name. So the store
+// and the files beside it must be regular files without other names, or not be there.
 static int check_links(const struct store *s, struct err *err)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};

@@ -149,8 +149,8 @@ __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t po
 
 static bool is_markable_class(const struct packet *p) { return p->cls < NET_DATA_CLASSES; }
 
-// What is unusual about marking where a packet finds its port idle or waits behind `held_bytes` of its
-// class: PI counts the queue, and a packet that is compared at arrival is part of it.
+// What is unusual about marking where a packet finds its port idle or waits behind `held_bytes` of
+// its class: PI counts the queue, and a packet that is compared at arrival is part of it.
 __attribute__((noinline)) void switch_mark_arrival(struct switches *sw, struct switch_node *s,
                                                    uint32_t port, struct packet *p,
                                                    uint64_t held_bytes, ps_t now)

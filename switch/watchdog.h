@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The PFC watchdog of a class at a port of a switch, or of a rank's router. When the class has been paused for too long without
-// a break, its queued packets are dropped, and pauses are ignored for a while. This breaks
-// deadlocks and pause storms at the price of loss.
+// The PFC watchdog of a class at a port of a switch, or of a rank's router. When the class has been
+// paused for too long without a break, its queued packets are dropped, and pauses are ignored for a
+// while. This breaks deadlocks and pause storms at the price of loss.
 #pragma once
 
 #include "engine/timer.h"

@@ -32,8 +32,8 @@ struct transport_path {
     uint64_t line_bps;
     uint32_t hops;
     ps_t queueing_ps; // time in which every switch on the path drains a full buffer
-    // the same for queues at their target: the fixed limit if they have one, else the length from which every
-    // packet is marked, else a full buffer
+    // the same for queues at their target: the fixed limit if they have one, else the length from
+    // which every packet is marked, else a full buffer
     ps_t target_ps;
     bool limited; // queues have a fixed limit
 };
@@ -200,10 +200,11 @@ static inline void sender_catch_up(const struct sender *s, ps_t now)
     port_catch_up(sender_hosts(s)->net, s->port, now);
 }
 
-// Begin to handle an event of the sender: an ACK or another report, or a timeout. Until sender_end() its
-// state is between two consistent ones (sequence numbers have advanced, but the lists of lost packets have not),
-// and callbacks for messages that end may let the port send; nothing is pulled from the sender meanwhile.
-// Neither function nests. The sender's port must have caught up.
+// Begin to handle an event of the sender: an ACK or another report, or a timeout. Until
+// sender_end() its state is between two consistent ones (sequence numbers have advanced, but the
+// lists of lost packets have not), and callbacks for messages that end may let the port send;
+// nothing is pulled from the sender meanwhile. Neither function nests. The sender's port must have
+// caught up.
 static inline void sender_begin(struct sender *s)
 {
     SIM_ASSERT(sender_hosts(s)->net->engine, s->dst_node, !s->busy);

@@ -174,7 +174,8 @@ static inline void sender_progress(struct sender *s)
 // Fail all its messages, and every message posted later.
 void sender_fail(struct sender *s, ps_t now);
 
-// End the handling of an event that sender_begin() (transport/host.h) has begun: what is due is sent.
+// End the handling of an event that sender_begin() (transport/host.h) has begun: what is due is
+// sent.
 void sender_end(struct sender *s, ps_t now);
 
 /* Between the files of this folder */

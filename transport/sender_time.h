@@ -50,8 +50,9 @@ void sender_time_begin(struct sender *s, ps_t now);
 // The sender may send again after it could not.
 void sender_time_woken(struct sender *s, ps_t now);
 
-// The receiver has held back the ACK that has arrived for `held_ps` until its timer expired: of the wait that
-// the ACK ends, that part is the timer's. To be called when the sender's state is up to date.
+// The receiver has held back the ACK that has arrived for `held_ps` until its timer expired: of the
+// wait that the ACK ends, that part is the timer's. To be called when the sender's state is up to
+// date.
 void sender_time_ack_held(struct sender *s, ps_t held_ps, ps_t now);
 
 // The retransmission timer has expired.

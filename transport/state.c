@@ -254,7 +254,8 @@ static void visit_policy(struct hosts_visit *v, struct state *st, struct sender 
 
 /* ---- senders ---- */
 
-// The next message's account is what has been counted since the mark, so it must be equal, though the totals grow.
+// The next message's account is what has been counted since the mark, so it must be equal, though
+// the totals grow.
 static void visit_since_mark(struct state *st, const struct sender_time *t, uint64_t resent_bytes,
                              const struct sender_time_mark *mark)
 {

@@ -136,14 +136,15 @@ struct transport_ops {
     // and before each message if connections are fresh.
     void (*name_connection)(struct sender *s, uint32_t count);
     void (*open_sender)(struct sender *s, const struct transport_path *path);
-    // Returns the retransmission timeout of a flow on the path before its first RTT sample, and sets *least
-    // to the one after it where the RTT is short; NULL = the setting says it.
+    // Returns the retransmission timeout of a flow on the path before its first RTT sample, and
+    // sets *least to the one after it where the RTT is short; NULL = the setting says it.
     ps_t (*rto_ps)(const struct transport_dim *dim, const struct transport_path *path, ps_t *least);
     void (*close_sender)(struct sender *s); // called before s->cold.own is freed; may be NULL
     // Writes the next packet of a sender that may send to *p.
     void (*fill)(struct sender *s, struct packet *p, ps_t now);
     // Handles a packet other than data that arrives for the sender. It is called, as on_timeout and
-    // on_path_lost are, between sender_begin() and sender_end(), which enters the sender at its NIC.
+    // on_path_lost are, between sender_begin() and sender_end(), which enters the sender at its
+    // NIC.
     void (*on_feedback)(struct sender *s, struct packet *p, ps_t now);
     // Handles a retransmission timeout of a sender that has not failed.
     void (*on_timeout)(struct sender *s, ps_t now);

@@ -22,8 +22,8 @@ struct matching {
 
 void matching_free(struct matching *m);
 
-// The pair of ranks and the tag of a send or a receive, and its number among them. A channel has either given
-// numbers only, or none.
+// The pair of ranks and the tag of a send or a receive, and its number among them. A channel has
+// either given numbers only, or none.
 #define MATCHING_NEXT UINT64_MAX // the next one
 struct matching_key {
     uint32_t src, dst, tag;
@@ -45,6 +45,6 @@ ps_t matching_posted_ps(const struct matching *m, uint32_t message, uint32_t *sr
 // The sender's step `*step` of `*rank` has ended, and the message has not.
 void matching_entered(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step);
 
-// The message has ended; its number may be used again. Returns true if the sender's step `*step` of `*rank` has not
-// ended before.
+// The message has ended; its number may be used again. Returns true if the sender's step `*step` of
+// `*rank` has not ended before.
 bool matching_sent(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step);

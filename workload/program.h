@@ -20,10 +20,12 @@ struct job_run;
 enum step_kind {
     STEP_COMPUTE, // the rank computes for takes_ps
     STEP_DELAY,   // waits for takes_ps without computing
-    // Ends when the last byte is in the send buffer (TCP), or acknowledged where there is none (RDMA).
+    // Ends when the last byte is in the send buffer (TCP), or acknowledged where there is none
+    // (RDMA).
     STEP_SEND,
     // Ends when the message with this tag has arrived: the k-th receive of a pair of ranks and a tag
-    // takes the k-th send with the same pair and tag, by `number` or in the order in which they start.
+    // takes the k-th send with the same pair and tag, by `number` or in the order in which they
+    // start.
     STEP_RECV,
     STEP_COLLECTIVE, // ends when the rank's own part of the collective has ended
 };

@@ -58,7 +58,8 @@ static void note_end(struct workload *w, ps_t ended_ps)
     w->over_ps = ended_ps > w->over_ps ? ended_ps : w->over_ps;
 }
 
-// A rank or a detached message has ended. The end of a message may be known later, in another order.
+// A rank or a detached message has ended. The end of a message may be known later, in another
+// order.
 struct unit_over {
     uint32_t rank, path;
     ps_t ended_ps;

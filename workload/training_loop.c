@@ -229,8 +229,8 @@ static uint32_t dims_spanned(const struct training_spec *spec, uint32_t layer,
     return part == TRAINING_WG ? all & ~model : model;
 }
 
-// A collective over all ranks at once belongs to dimension 0 in ASTRA-sim: it runs if that dimension
-// takes part.
+// A collective over all ranks at once belongs to dimension 0 in ASTRA-sim: it runs if that
+// dimension takes part.
 uint32_t training_dims(const struct training_spec *spec, uint32_t layer, enum training_part part,
                        const struct coll_schedule *schedule)
 {

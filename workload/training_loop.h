@@ -37,7 +37,7 @@ struct loop_action training_next(const struct training_spec *spec, uint64_t pass
                                  struct training_walk *walk);
 
 // Bit set of the schedule's dimensions that a layer's collective spans. For HYBRID_TRANSFORMER the
-// sizes of some leading dimensions must multiply to the size of the model-parallel group. Dimensions
-// that the schedule has no algorithm for are left out.
+// sizes of some leading dimensions must multiply to the size of the model-parallel group.
+// Dimensions that the schedule has no algorithm for are left out.
 uint32_t training_dims(const struct training_spec *spec, uint32_t layer, enum training_part part,
                        const struct coll_schedule *schedule);

@@ -186,9 +186,9 @@ struct cc_preset_value {
 };
 #define CC_GBPS(n) ((n)*UINT64_C(1000000000))
 
-// What fields of a preset rest on: parameters, "marking" (the profile) and "notification", separated by
-// spaces. Every field that a preset of this program sets has one (tests/cc/test_evidence.c); plugins may do
-// without. The others rest on their defaults.
+// What fields of a preset rest on: parameters, "marking" (the profile) and "notification",
+// separated by spaces. Every field that a preset of this program sets has one
+// (tests/cc/test_evidence.c); plugins may do without. The others rest on their defaults.
 struct cc_basis {
     const char *fields;
     enum evidence evidence;
@@ -202,8 +202,8 @@ struct cc_preset {
     size_t n_bases;
     struct cc_profile profile;
     struct cc_notification notification;
-    // Up to this line rate a few long flows fill a port and keep its mean queue below 1 MB, with hardly a
-    // pause and without a drop (docs/incasts.md); 0 = not claimed.
+    // Up to this line rate a few long flows fill a port and keep its mean queue below 1 MB, with
+    // hardly a pause and without a drop (docs/incasts.md); 0 = not claimed.
     uint64_t holds_bps;
 };
 

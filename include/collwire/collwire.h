@@ -127,7 +127,8 @@ struct collwire_progress {
 struct collwire_run {
     size_t bytes; // sizeof(struct collwire_run), set by the caller
     void *ctx;
-    // Called every progress_s seconds; a result other than 0 ends the run and is the last call. May be NULL.
+    // Called every progress_s seconds; a result other than 0 ends the run and is the last call. May
+    // be NULL.
     int (*progress)(void *ctx, const struct collwire_progress *p);
     double progress_s;
     // Called some 100 times a second; a result other than 0 ends the run as out of memory. May be NULL.

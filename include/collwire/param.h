@@ -20,9 +20,9 @@ enum param_type {
     PARAM_LINE_RATE, // struct line_rate: "40Mbps", or a fraction of the line rate: "line/1000"
 };
 
-// What a value rests on. DOCUMENTED: its source prints it, at the scale at which it is used (a paper, a
-// standard, a vendor's page, published code). MEASURED: runs gave it. ESTIMATED: it was derived or chosen;
-// the source says from what.
+// What a value rests on. DOCUMENTED: its source prints it, at the scale at which it is used (a
+// paper, a standard, a vendor's page, published code). MEASURED: runs gave it. ESTIMATED: it was
+// derived or chosen; the source says from what.
 enum evidence { EVIDENCE_UNSTATED, EVIDENCE_DOCUMENTED, EVIDENCE_MEASURED, EVIDENCE_ESTIMATED };
 
 // A fixed rate (divisor 0), or a fraction of the line rate (line / divisor).

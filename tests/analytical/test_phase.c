@@ -98,9 +98,9 @@ static struct coll_phase_cost cost_of(struct analytical *a, const char *algorith
     return cost;
 }
 
-// A tree of 16 ranks along a ring: edges of 1, 2, 4 and 8 hops, each passed up and down by the whole
-// megabyte; leaves wait twice, the root once, the three ranks between them twice, and these seven
-// waits but those of the leaves add 6 ns of reduction. Both trees take the same time.
+// A tree of 16 ranks along a ring: edges of 1, 2, 4 and 8 hops, each passed up and down by the
+// whole megabyte; leaves wait twice, the root once, the three ranks between them twice, and these
+// seven waits but those of the leaves add 6 ns of reduction. Both trees take the same time.
 static void test_tree(void **state)
 {
     (void)state;
@@ -132,8 +132,8 @@ static void test_tree(void **state)
     }
 }
 
-// A ring over all 8 ranks of 4 x 2: three messages in the first dimension take 110 ns, the fourth, which
-// takes the last dimension alone, 1100. Reduce-scatter: 7 in a row, two of them slow.
+// A ring over all 8 ranks of 4 x 2: three messages in the first dimension take 110 ns, the fourth,
+// which takes the last dimension alone, 1100. Reduce-scatter: 7 in a row, two of them slow.
 static void test_uneven_ring(void **state)
 {
     (void)state;

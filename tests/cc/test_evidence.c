@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every value of every built-in preset names what it rests on: parameters and their defaults, the values that
-// a preset sets, its marking and its notification.
+// Every value of every built-in preset names what it rests on: parameters and their defaults, the
+// values that a preset sets, its marking and its notification.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

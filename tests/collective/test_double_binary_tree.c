@@ -84,8 +84,8 @@ static void test_more_ranks(void **state)
     }
 }
 
-// Alternating: a chunk of an all-reduce passes whole over each edge of one tree, below the last rank if
-// it is even, below rank 0 if it is odd; that rank receives once and sends once.
+// Alternating: a chunk of an all-reduce passes whole over each edge of one tree, below the last
+// rank if it is even, below rank 0 if it is odd; that rank receives once and sends once.
 static void test_alternating(void **state)
 {
     (void)state;

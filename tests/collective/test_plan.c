@@ -69,8 +69,8 @@ static void test_ascending(void **state)
     EXPECT(&p, COLL_ALL_GATHER, ALL, 3, {2, COLL_ALL_GATHER, 3}, {0, COLL_ALL_GATHER, 15});
 }
 
-// In a schedule by_operation an all-reduce along a tree takes the place of the reduce-scatter and of the
-// all-gather, and leaves the size as it is; the other dimensions are divided as before.
+// In a schedule by_operation an all-reduce along a tree takes the place of the reduce-scatter and
+// of the all-gather, and leaves the size as it is; the other dimensions are divided as before.
 static void test_whole_vectors(void **state)
 {
     (void)state;

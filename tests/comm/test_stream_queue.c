@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Queues and inboxes of streams: their order against a reference, and a cost that grows with the number of
-// streams and not with its square.
+// Queues and inboxes of streams: their order against a reference, and a cost that grows with the
+// number of streams and not with its square.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,8 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 
-// The highest priority first, and in the order of entry among equal ones, whatever is added in between.
+// The highest priority first, and in the order of entry among equal ones, whatever is added in
+// between.
 static void test_order(void **state)
 {
     (void)state;
@@ -75,7 +76,8 @@ static double inbox_s(uint32_t n)
     return s;
 }
 
-// Eight times as many streams take eight times as long, or little more; a linear search takes 64 times.
+// Eight times as many streams take eight times as long, or little more; a linear search takes 64
+// times.
 static void check_growth(double (*cost)(uint32_t n))
 {
     const uint32_t n = 10000;

@@ -197,8 +197,8 @@ static void test_object(void **state)
     }
 }
 
-// A list that is shorter than the network leaves out the dimensions beyond it; one over all ranks at
-// once spans them all. Every chunk of a double binary tree takes one tree.
+// A list that is shorter than the network leaves out the dimensions beyond it; one over all ranks
+// at once spans them all. Every chunk of a double binary tree takes one tree.
 static void test_fewer_dimensions(void **state)
 {
     (void)state;

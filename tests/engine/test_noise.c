@@ -35,7 +35,8 @@ static ps_t *draws(int shape, double *mean)
     return all;
 }
 
-// The quantiles of the distributions with mean 1: constant, 2p, -ln(1 - p), exp(z - 1/2) at z = -1, 0, 1.
+// The quantiles of the distributions with mean 1: constant, 2p, -ln(1 - p), exp(z - 1/2) at z = -1,
+// 0, 1.
 static void test_distributions(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Preloaded: the SPIN_AFTER-th comparison with "double_binary_tree" never returns. Streams make one for each
-// of their events (comm/rank_streams.c), so that an event of the simulation does not return.
+// Preloaded: the SPIN_AFTER-th comparison with "double_binary_tree" never returns. Streams make one
+// for each of their events (comm/rank_streams.c), so that an event of the simulation does not
+// return.
 #include <stdlib.h>
 
 __attribute__((visibility("default"))) int strcmp(const char *a, const char *b)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The settings that an input of the targets uec and mrc chooses: both transports have the same ones.
+// The settings that an input of the targets uec and mrc chooses: both transports have the same
+// ones.
 #pragma once
 
 #include "tests/fuzz/hostile.h"

@@ -192,8 +192,9 @@ static void test_horizon(void **state)
     fixture_free(&f);
 }
 
-// Wherever the run is cut off, each message has one record, and the summary counts those of each status. The
-// timer is far below the round trip, so messages fail while pieces of theirs are in flight.
+// Wherever the run is cut off, each message has one record, and the summary counts those of each
+// status. The timer is far below the round trip, so messages fail while pieces of theirs are in
+// flight.
 static void test_any_end(void **state)
 {
     (void)state;

@@ -167,8 +167,8 @@ static void test_hybrid(void **state)
     fixture_free(&f);
 }
 
-// The circuits come first and join ranks 0 and 1 only; all other pairs take the leaf. The estimate, the
-// description and the bandwidth of a pair follow its messages.
+// The circuits come first and join ranks 0 and 1 only; all other pairs take the leaf. The estimate,
+// the description and the bandwidth of a pair follow its messages.
 static void test_few_circuits_first(void **state)
 {
     (void)state;
@@ -190,7 +190,8 @@ static void test_few_circuits_first(void **state)
     fixture_free(&f);
 }
 
-// Two dimensions of circuits, each a ring: a pair across needs transit in one of them, and takes that one.
+// Two dimensions of circuits, each a ring: a pair across needs transit in one of them, and takes
+// that one.
 static void test_two_rings(void **state)
 {
     (void)state;

@@ -139,8 +139,8 @@ static void test_cut_transmission(void **state)
     fixture_free(&f);
 }
 
-// Marks at arrival are a share of the packets that have arrived, although some of them are still queued at
-// the end of the run: with a threshold of 0 it is 1.
+// Marks at arrival are a share of the packets that have arrived, although some of them are still
+// queued at the end of the run: with a threshold of 0 it is 1.
 static void test_marks_at_arrival(void **state)
 {
     (void)state;

@@ -125,9 +125,9 @@ static void test_text(void **state)
     free(text);
 }
 
-// A collective that runs 3000 times. The program keeps a record of each collective, even of those that it
-// does not report, and counts messages beyond report.flows_max in histograms. The estimate of memory must
-// include both.
+// A collective that runs 3000 times. The program keeps a record of each collective, even of those
+// that it does not report, and counts messages beyond report.flows_max in histograms. The estimate
+// of memory must include both.
 static void test_many_collectives(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kinds of links: a clock for each NIC of a large network, and an error where there are too many kinds.
+// Kinds of links: a clock for each NIC of a large network, and an error where there are too many
+// kinds.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,8 @@ static void leaves(uint32_t ranks)
     f.spec.dims[0].sw.buffer_bytes = UINT64_C(4000000000);
 }
 
-// 40,000 NICs have 40,000 clocks within 100 ppm: each sends at its own rate, all switches at the nominal one.
+// 40,000 NICs have 40,000 clocks within 100 ppm: each sends at its own rate, all switches at the
+// nominal one.
 static void test_a_clock_for_each_nic(void **state)
 {
     (void)state;

@@ -137,7 +137,8 @@ static void file_write(const char *name, const char *text)
 }
 
 // The hash depends on the version, the scenario and the files that it names, and on nothing else.
-// A link in the place of the store or of a file beside it is refused, and what it leads to stays as it is.
+// A link in the place of the store or of a file beside it is refused, and what it leads to stays as
+// it is.
 static void test_links(void **state)
 {
     (void)state;

@@ -156,9 +156,9 @@ static void test_watchdog_breaks_it(void **state)
     fixture_free(&f);
 }
 
-// Six ranks in a ring of direct links forward for each other: each sends two hops further in the same
-// direction, so that every router waits for the next one's buffer. The watchdog of the routers breaks the
-// cycle.
+// Six ranks in a ring of direct links forward for each other: each sends two hops further in the
+// same direction, so that every router waits for the next one's buffer. The watchdog of the routers
+// breaks the cycle.
 static void test_routers_of_ranks(void **state)
 {
     (void)state;

@@ -242,8 +242,8 @@ static void test_too_much(void **state)
         assert_refused(cases[i].job, cases[i].want);
 }
 
-// Unequal vectors over several dimensions: the error names keys of the scenario, of layers or of the
-// tables.
+// Unequal vectors over several dimensions: the error names keys of the scenario, of layers or of
+// the tables.
 static void test_unequal_vectors(void **state)
 {
     (void)state;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The send buffer: the bytes that an application has written and the receiver has not acknowledged. A message
-// has left its application when its last byte is in the buffer, and only what is in the buffer can be sent.
+// The send buffer: the bytes that an application has written and the receiver has not acknowledged.
+// A message has left its application when its last byte is in the buffer, and only what is in the
+// buffer can be sent.
 //
-// With transport.send_buffer auto it grows as in Linux (tcp_sndbuf_expand()): room for twice the congestion
-// window, which is at least the initial window there, and it never shrinks. Linux counts the memory of packets
-// and stops at net.ipv4.tcp_wmem (4 MB by default); here payload counts, and the limit is at least the receive
-// window, as on hosts that are configured for their network.
+// With transport.send_buffer auto it grows as in Linux (tcp_sndbuf_expand()): room for twice the
+// congestion window, which is at least the initial window there, and it never shrinks. Linux counts
+// the memory of packets and stops at net.ipv4.tcp_wmem (4 MB by default); here payload counts, and
+// the limit is at least the receive window, as on hosts that are configured for their network.
 #include "transport/host.h"
 #include "transport/tcp/tcp.h"
 

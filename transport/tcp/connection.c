@@ -3,9 +3,9 @@
 //
 // A pooled connection is opened by its first message and stays open. With a connection per message
 // both sides close when the message is complete: the receiver once it has all bytes, the sender once
-// all are acknowledged, so their FINs usually cross. A connection that is established before the run has
-// neither. The memory of a closed connection is used again
-// when no packet of it can be left in the network.
+// all are acknowledged, so their FINs usually cross. A connection that is established before the
+// run has neither. The memory of a closed connection is used again when no packet of it can be left
+// in the network.
 #include "transport/tcp/tcp.h"
 
 #include "engine/rng.h"
@@ -68,7 +68,8 @@ static void connection_reset(struct sender *s, uint32_t count)
     sender_progress(s);
 }
 
-// The connection is open before the run, and no data has been sent: what the handshake would have left.
+// The connection is open before the run, and no data has been sent: what the handshake would have
+// left.
 static void establish(struct sender *s, const struct flow_id *id)
 {
     struct tcp_sender *t = tcp_of(s);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Segmentation offload: data leaves in bursts, and a burst may wait for more room in the window.
 //
-// Linux (tcp_tso_autosize(), tcp_tso_should_defer(); net/ipv4/tcp_output.c): a burst is what the pacing rate sends in
-// 1/1024 s, at least two segments, and in networks with a short RTT more, up to the largest size. It waits while the
-// window has room for less than it and for less than a third of the window, unless the next acknowledgement is far
-// (the oldest segment is younger than half the RTT), nothing was sent for 1 ms, or a recovery goes on. A flow whose burst
-// waits is limited by its window, although the window is not full.
+// Linux (tcp_tso_autosize(), tcp_tso_should_defer(); net/ipv4/tcp_output.c): a burst is what the
+// pacing rate sends in 1/1024 s, at least two segments, and in networks with a short RTT more, up
+// to the largest size. It waits while the window has room for less than it and for less than a
+// third of the window, unless the next acknowledgement is far (the oldest segment is younger than
+// half the RTT), nothing was sent for 1 ms, or a recovery goes on. A flow whose burst waits is
+// limited by its window, although the window is not full.
 #include "transport/tcp/tcp.h"
 
 #define LEAST_SEGMENTS 2  // tcp_min_tso_segs

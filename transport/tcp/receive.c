@@ -161,9 +161,9 @@ static void note_recent(struct tcp_early *early, struct byte_range range)
     early->n_recent = n + 1;
 }
 
-// An ACK has room for a few blocks. Before a range moves the third one or a further one forward, or pushes one out,
-// an ACK that is held back reports what the sender would not hear of any more (Linux: tcp_sack_compress_send_ack(),
-// TCP_SACK_BLOCKS_EXPECTED).
+// An ACK has room for a few blocks. Before a range moves the third one or a further one forward, or
+// pushes one out, an ACK that is held back reports what the sender would not hear of any more
+// (Linux: tcp_sack_compress_send_ack(), TCP_SACK_BLOCKS_EXPECTED).
 #define BLOCKS_EXPECTED 2
 static void report_blocks(struct tcp_receiver *r, struct byte_range range, ps_t now)
 {

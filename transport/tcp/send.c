@@ -10,8 +10,8 @@ static uint32_t next_payload(const struct sender *s)
     return left < s->dim->mtu_bytes ? (uint32_t)left : s->dim->mtu_bytes;
 }
 
-// The next segment must be in the send buffer too. Segments are never cut to fit into the receive window (silly window avoidance, RFC 9293, section
-// 3.8.6.2).
+// The next segment must be in the send buffer too. Segments are never cut to fit into the receive
+// window (silly window avoidance, RFC 9293, section 3.8.6.2).
 bool tcp_fits_receiver(const struct sender *s)
 {
     const struct tcp_sender *t = tcp_of(s);

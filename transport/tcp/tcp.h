@@ -236,8 +236,8 @@ void tcp_on_window(struct sender *s, ps_t now);
 void tcp_update(struct sender *s, ps_t now);
 bool tcp_fits_receiver(const struct sender *s); // the next new segment fits into the window
 
-// The pacing rate, in tenths of a window per round trip: 2 windows in slow start and 1.2 later, as Linux
-// does with its fair queue (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
+// The pacing rate, in tenths of a window per round trip: 2 windows in slow start and 1.2 later, as
+// Linux does with its fair queue (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
 static inline unsigned tcp_pacing_tenths(const struct tcp_sender *t)
 {
     return t->cwnd < t->ssthresh / 2 ? 20 : 12;
@@ -250,8 +250,8 @@ void tcp_burst_count(struct sender *s);
 bool tcp_burst_waits(const struct sender *s, uint32_t in_flight, ps_t now);
 
 /* buffer.c */
-// Acknowledgements, a larger window or a post have changed the send buffer: let it grow, and report messages
-// whose last byte has entered it. The callbacks may post.
+// Acknowledgements, a larger window or a post have changed the send buffer: let it grow, and report
+// messages whose last byte has entered it. The callbacks may post.
 void tcp_buffer_update(struct sender *s, ps_t now);
 // A message has been posted.
 void tcp_buffer_post(struct sender *s, ps_t now);

@@ -3,8 +3,8 @@
 // packets.
 //
 // An ACK is sent at once if the packet is marked, requests an ACK, is the first of the connection, is a
-// duplicate, fills a gap behind which another packet has requested an ACK, or is the last one that was sent
-// before a request. Otherwise one is sent after `ack_every` bytes.
+// duplicate, fills a gap behind which another packet has requested an ACK, or is the last one that
+// was sent before a request. Otherwise one is sent after `ack_every` bytes.
 #include <stdlib.h>
 
 #include "engine/memory.h"

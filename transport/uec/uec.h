@@ -57,10 +57,11 @@ static inline struct uec_sender *uec_of(const struct sender *s)
     return (struct uec_sender *)(void *)((char *)(uintptr_t)s + sizeof *s);
 }
 
-// The timeout of a packet in flight. With dynamic thresholds a queue may become much longer than its
-// target, as in the first round trips of an incast, and packets are not lost for that: the timeout is
-// twice the RTT where that is longer, and a long one until a packet has been reported that was sent after
-// the first report. (The RTT of a flow's very first packet does not include the windows of all others.)
+// The timeout of a packet in flight. With dynamic thresholds a queue may become much longer than
+// its target, as in the first round trips of an incast, and packets are not lost for that: the
+// timeout is twice the RTT where that is longer, and a long one until a packet has been reported
+// that was sent after the first report. (The RTT of a flow's very first packet does not include the
+// windows of all others.)
 static inline ps_t uec_rto_ps(const struct uec_sender *u)
 {
     if (!u->adapts)
@@ -134,8 +135,8 @@ static inline struct packet uec_control(uint32_t flow, uint32_t dst, uint32_t pa
                            .arrives_ps = now};
 }
 
-// A shorter window than what is in flight would leave a sender without reports, if none of the packets in
-// flight has requested an ACK: send a request. Its ACK comes when they have arrived.
+// A shorter window than what is in flight would leave a sender without reports, if none of the
+// packets in flight has requested an ACK: send a request. Its ACK comes when they have arrived.
 void uec_ask_if_blocked(struct sender *s, ps_t now);
 
 // Send a packet from the receiver to its sender. Its path follows from the entropy in its meta-data.
