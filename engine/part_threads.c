@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "engine/assert.h"
 #include "engine/memory.h"
 #include "engine/partition_internal.h"
 
@@ -56,8 +57,10 @@ void engine_lock_parts(struct engine *e)
     if (!p->parallel || e->lock_depth++ > 0)
         return;
     for (unsigned spins = 0;
-         atomic_flag_test_and_set_explicit(&p->threads->taken, memory_order_acquire); spins++)
+         atomic_flag_test_and_set_explicit(&p->threads->taken, memory_order_acquire); spins++) {
+        SIM_ASSERT(e, -1, !p->in_turn); // an event of one part has reached into another part
         relax(spins);
+    }
     p->current = e;
 }
 
@@ -204,12 +207,12 @@ void threads_window(struct partition *p, ps_t until_ps)
 
 void threads_window_alone(struct partition *p, ps_t until_ps)
 {
-    p->parallel = true;
+    p->parallel = p->in_turn = true;
     for (uint32_t i = 0; i < p->n; i++) {
         drain(p->engines[i], until_ps);
         p->hooks.send(p->hooks.ctx, i, until_ps);
     }
-    p->parallel = false;
+    p->parallel = p->in_turn = false;
     for (uint32_t i = 0; i < p->n; i++)
         p->next_ps[i] = p->hooks.receive(p->hooks.ctx, i);
     deferral_catch_up(p);

@@ -65,10 +65,10 @@ struct partition {
     struct trial trial;
     ps_t *next_ps; // [part] as hooks.receive has returned it
     struct partition_hooks hooks;
-    struct engine
-        *current;  // whose event is being processed; in a window of several threads, by the holder
-                   // of the lock
-    bool parallel; // a window of several threads is being processed
+    // Whose event is being processed; in a window of several threads, by the holder of the lock.
+    struct engine *current;
+    bool parallel; // parts are processed apart: by threads, or one after the other
+    bool in_turn;  // the latter
     struct threads *threads;
     struct deferral *deferred; // of the window that has ended
     size_t cap_deferred;
@@ -104,6 +104,13 @@ static inline struct mailbox *partition_box(const struct partition *p, uint32_t 
 static inline bool partition_divides(const struct partition *p, uint32_t a, uint32_t b)
 {
     return p && p->part_of[a] != p->part_of[b];
+}
+
+// False if parts are being processed apart, and the present event is that of another part than the
+// node's. To be called by the holder of the lock.
+static inline bool partition_is_current(const struct partition *p, uint32_t node)
+{
+    return !p->parallel || p->current == p->engines[p->part_of[node]];
 }
 
 static inline struct engine *partition_engine(const struct partition *p, uint32_t node)

@@ -125,8 +125,12 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     struct transfer_request below = *request;
     below.token = slot;
     below.hint = hint_of(l, request, l->entries[slot].dim, number);
-    if (l->sim->parts && !request->control)
-        sim_quiet_posted(l->sim, request, now);
+    if (l->sim->parts) {
+        SIM_ASSERT(&l->sim->engine, request->src,
+                   partition_is_current(l->sim->parts->partition, request->src));
+        if (!request->control)
+            sim_quiet_posted(l->sim, request, now);
+    }
     if (l->sim->skip_posts)
         sim_skip_post(l->sim->skip, &below, now);
     else

@@ -2,20 +2,23 @@
 // Relaying: a message between ranks that differ in several dimensions goes through intermediate
 // ranks, one dimension after the other, the innermost first. An intermediate rank receives the
 // complete message before it forwards it, as collective libraries do (NCCL's PXN). Each leg is a
-// separate message in the results.
+// separate message in the results. The program of the source goes on when the
+// first leg has been sent: what becomes of the message behind it, the source could learn only from a
+// further message.
 #include <stdlib.h>
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
 
-#define LEG_BIT (UINT64_C(1) << 63) // set in tokens of legs; tokens of the workload are below it
+#define LEG_BIT (UINT64_C(1) << 63)   // set in tokens of legs; tokens of the workload are below it
+#define FIRST_BIT (UINT64_C(1) << 32) // and in that of the first leg
 
 struct relayed {
     struct transfer_request request; // as posted by the workload
     uint32_t at;                     // destination of the current leg
     uint32_t next_free;
     uint8_t legs_open; // callbacks still to come: `delivered` and `sent` of each posted leg
-    bool arrived, failed;
+    bool left, failed; // left: the program of the source has gone on
 };
 
 struct relay {
@@ -51,15 +54,16 @@ static uint32_t slot_take(struct relay *r)
     return r->n++;
 }
 
-// Free the slot when both callbacks of all legs have come; `delivered` and `sent` of a leg may come
-// in either order.
-static void slot_free_if_done(struct relay *r, uint32_t slot)
+// A callback of a leg is over. The message has been sent when both callbacks of all its legs have
+// come, in whichever order. The slot is freed before the client hears of it, since it may post.
+static void callback_over(struct relay *r, uint32_t slot, ps_t now)
 {
     struct relayed *m = &r->slots[slot];
-    if (m->legs_open > 0)
+    if (--m->legs_open > 0)
         return;
     m->next_free = r->free_head;
     r->free_head = slot;
+    r->client.sent(r->client.ctx, m->request.token, now);
 }
 
 static void post_leg(struct relay *r, uint32_t slot, uint32_t from, ps_t now)
@@ -68,7 +72,7 @@ static void post_leg(struct relay *r, uint32_t slot, uint32_t from, ps_t now)
     struct transfer_request leg = m->request;
     leg.src = from;
     leg.dst = m->at = sim_relay_next(&r->sim->graph, from, m->request.dst);
-    leg.token = LEG_BIT | slot;
+    leg.token = LEG_BIT | (from == m->request.src ? FIRST_BIT : 0) | slot;
     m->legs_open += 2;
     r->sim->transfer.post(r->sim->transfer.net, &leg, now);
 }
@@ -85,6 +89,17 @@ static void relay_post(void *net, const struct transfer_request *request, ps_t n
     post_leg(r, slot, request->src, now);
 }
 
+// The first leg has left its rank, the source: the program there goes on. Later legs are other ranks'
+// work, of which the source hears nothing.
+static void left_source(struct relay *r, uint32_t slot, ps_t now)
+{
+    struct relayed *m = &r->slots[slot];
+    bool first = !m->left && !m->failed;
+    m->left = true;
+    if (first && r->client.entered)
+        r->client.entered(r->client.ctx, m->request.token, now);
+}
+
 static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 {
     struct relay *r = ctx;
@@ -94,22 +109,21 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     }
     uint32_t slot = (uint32_t)token;
     struct relayed *m = &r->slots[slot];
-    m->legs_open--;
     if (m->at != m->request.dst) {
+        m->legs_open--;
         post_leg(r, slot, m->at, now);
         return;
     }
-    m->arrived = true;
-    uint64_t whole = m->request.token;
-    slot_free_if_done(r, slot);
-    r->client.delivered(r->client.ctx, whole, bytes, now);
+    r->client.delivered(r->client.ctx, m->request.token, bytes, now);
+    callback_over(r, slot, now);
 }
 
-// Of a message in legs nothing is said: its program goes on when all of them are sent.
 static void entered(void *ctx, uint64_t token, ps_t now)
 {
-    const struct relay *r = ctx;
-    if (!(token & LEG_BIT) && r->client.entered)
+    struct relay *r = ctx;
+    if ((token & LEG_BIT) && (token & FIRST_BIT))
+        left_source(r, (uint32_t)token, now);
+    else if (!(token & LEG_BIT) && r->client.entered)
         r->client.entered(r->client.ctx, token, now);
 }
 
@@ -121,13 +135,9 @@ static void sent(void *ctx, uint64_t token, ps_t now)
         return;
     }
     uint32_t slot = (uint32_t)token;
-    struct relayed *m = &r->slots[slot];
-    m->legs_open--;
-    bool all = m->arrived && m->legs_open == 0;
-    uint64_t whole = m->request.token;
-    slot_free_if_done(r, slot);
-    if (all)
-        r->client.sent(r->client.ctx, whole, now);
+    if (token & FIRST_BIT)
+        left_source(r, slot, now);
+    callback_over(r, slot, now);
 }
 
 static void failed(void *ctx, uint64_t token, ps_t now)
@@ -139,9 +149,10 @@ static void failed(void *ctx, uint64_t token, ps_t now)
     }
     // the slot is not reused, since callbacks may still come
     struct relayed *m = &r->slots[(uint32_t)token];
-    if (!m->failed)
-        r->client.failed(r->client.ctx, m->request.token, now);
+    bool first = !m->failed;
     m->failed = true;
+    if (first)
+        r->client.failed(r->client.ctx, m->request.token, now);
 }
 
 void sim_relay_init(struct sim *sim)

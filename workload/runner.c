@@ -221,19 +221,6 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     }
 }
 
-// The message is in the send buffer: its send has ended, though nothing may have left yet.
-static void on_entered(void *ctx, uint64_t token, ps_t now)
-{
-    struct workload *w = ctx;
-    struct job_run *job = job_of(w, token);
-    if ((token & TOKEN_OWN) == 0 || (token & TOKEN_DETACHED) != 0)
-        return;
-    uint32_t rank, step;
-    matching_entered(&job->matching, (uint32_t)token, &rank, &step);
-    step_ended(&job->ranks[rank], step, now);
-    check_dry(w, now);
-}
-
 // A program that waits for the last ACK has waited for the receiver's timer too.
 static void wait_for_ack(struct workload *w, ps_t now)
 {
@@ -243,6 +230,20 @@ static void wait_for_ack(struct workload *w, ps_t now)
     book->late = PATH_ACK_DELAY;
     book->held_ps = 0;
     note_end(w, now);
+}
+
+// The message is in the send buffer, or at a relay: its send has ended.
+static void on_entered(void *ctx, uint64_t token, ps_t now)
+{
+    struct workload *w = ctx;
+    struct job_run *job = job_of(w, token);
+    if ((token & TOKEN_OWN) == 0 || (token & TOKEN_DETACHED) != 0)
+        return;
+    uint32_t rank, step;
+    matching_entered(&job->matching, (uint32_t)token, &rank, &step);
+    wait_for_ack(w, now);
+    step_ended(&job->ranks[rank], step, now);
+    check_dry(w, now);
 }
 
 static void on_sent(void *ctx, uint64_t token, ps_t now)

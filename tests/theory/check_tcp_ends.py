@@ -24,13 +24,13 @@ def expect(what, holds):
         FAILED.append(what)
 
 
-def call(folder, made, *sets):
+def call(folder, made, *sets, options=()):
     """Exit code, messages and metrics of a run."""
     path = os.path.join(folder, "scenario.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(made, file)
     out = os.path.join(folder, "out")
-    options = [word for one in sets for word in ("--set", one)]
+    options = [*options, *(word for one in sets for word in ("--set", one))]
     done = subprocess.run([COLLWIRE, "run", path, "--quiet", "--out", out, *options], capture_output=True, check=False)
     if done.returncode == 2:
         return 2, done.stderr.decode(), None
@@ -129,6 +129,33 @@ def matching(folder):
            code == 2 and "receives 2001 bytes" in messages and "has 2000" in messages)
 
 
+def relayed(folder):
+    """The send of a message that is relayed ends with its first leg, on any number of threads."""
+    grid = network(2)
+    grid["topology"]["dims"].append({"kind": "switch", "size": 8, "link": {"rate": "10Gbps", "delay": "1us"}})
+    grid["switch"] = {"routing": {"relay": True}}
+    # two sends and two computations of each rank to the far one, which leave one after the other
+    ranks = "\n".join(f"rank {r} {{\n a: send 100000b to {(r + 3) % 16}\n b: send 1b to {(r + 3) % 16}\n b requires a\n"
+                      f" c: calc 1000\n c requires b\n d: recv 100000b from {(r - 3) % 16}\n"
+                      f" e: recv 1b from {(r - 3) % 16}\n}}" for r in range(16))
+    with open(os.path.join(folder, "p.goal"), "w", encoding="utf-8") as file:
+        file.write(f"num_ranks 16\n{ranks}\n")
+    for kind in ("roce", "tcp", "uec"):
+        made = {"name": "relay", **grid, "transport": {"kind": kind, **({"send_buffer": "1MB"} if kind == "tcp" else {})},
+                "workload": {"kind": "goal", "file": "p.goal"}}
+        _, _, metrics = call(folder, made)
+        first = [f for f in metrics["flows"] if f["bytes"] == 100000 and f["start_ns"] == 0]
+        far = {f["src"]: f for f in first if abs(f["src"] - f["dst"]) == 1}  # the fast dimension first
+        ends = {r: f["start_ns"] + (0 if kind == "tcp" else f["fct_ns"]) for r, f in far.items()}
+        seconds = {f["src"]: f["start_ns"] for f in metrics["flows"] if f["bytes"] == 1 and f["src"] in ends
+                   and abs(f["src"] - f["dst"]) == 1}
+        starts = {r: min(f["start_ns"] for f in metrics["flows"] if f["bytes"] == 1 and f["src"] == r) for r in seconds}
+        expect(f"{kind}: the second sends of {len(starts)} ranks start with the ends of their first legs",
+               len(far) == 16 and starts == {r: ends[r] for r in starts} and len(starts) == 16)
+        for threads in ("2", "7"):
+            expect(f"{kind}: the same on {threads} threads", call(folder, made, options=("--threads", threads))[2] == metrics)
+
+
 def established(folder):
     """Collectives need no handshake in the run; raw flows do, unless they are told so."""
     made = {"name": "ring", **network(4, delay="100us"), "transport": {"kind": "tcp"},
@@ -145,7 +172,7 @@ def established(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in (lone_flows, incasts, timer_waited_for, send_buffer, matching, established):
+        for test in (lone_flows, incasts, timer_waited_for, send_buffer, matching, relayed, established):
             test(folder)
     return len(FAILED) > 0
 
