@@ -4,7 +4,7 @@
 
 check_collectives.py [--table] [CASE...] runs the cases (default: all but those of a policy that is not modelled) with
 several seeds of the measured noise of hosts, and compares the median of each end with the measured ones: it must lie
-within 5 % of the measured median or inside the measured range. Fails if fewer than 85 % of the ends do; docs/tcp.md
+within 5 % of the measured median or inside the measured range. Fails if fewer than 90 % of the ends do; docs/tcp.md
 says which do not, and what is known of them.
 """
 import concurrent.futures
@@ -18,8 +18,8 @@ import tempfile
 
 COLLWIRE = os.environ.get("COLLWIRE", "build/collwire")
 DATA = os.path.join(os.path.dirname(__file__), "..", "data", "mpi-tcp", "runs.csv")
-SHARE, WITHIN = 0.85, 0.05
-SEEDS = 5
+SHARE, WITHIN = 0.9, 0.05
+SEEDS = 41  # the median of a distribution with two modes needs more than five: 201 give the same ends
 FAST = "400Gbps"  # hosts reach the switch without delay
 QUICK = 1464  # packets acknowledged one by one: 16 MB receive buffer
 # The spread of starts in the notes of the measurement: up to 1 ms, and 5 ms for all-to-alls, which post 7 messages.
