@@ -16,6 +16,8 @@
 #include "collective/settings.h"
 #include "collective/tree_pipeline.h"
 
+#define PIECES_MAX 65536 // as the table of `pieces` has it
+
 static const struct param tree_params[] = {
     {.include = coll_pieces_params, .offset = offsetof(struct coll_double_tree_params, pieces)},
     {.name = "alternating",
@@ -27,10 +29,36 @@ static const struct param tree_params[] = {
          "chunk through the other"},
 };
 
+static bool alternates(const struct coll_shape *shape)
+{
+    const struct coll_double_tree_params *p = shape->params;
+    return p != NULL && p->alternating && shape->op == COLL_ALL_REDUCE;
+}
+
+// The pieces of each half as NCCL cuts what a channel carries: of 512 KiB, halved while there are few of
+// them for the depth of the tree, as long as they stay large enough to be worth a message.
+// Source: NCCL 2.8 to 2.18, src/enqueue.cc, chunkSize of the tree algorithm under protocol Simple.
+static uint32_t pieces_as_nccl(const struct coll_shape *shape)
+{
+    static const struct {
+        uint64_t per_level, least_bytes;
+    } rules[] = {{8, 128 << 10}, {4, 64 << 10}, {1, 32 << 10}};
+    uint64_t half = shape->bytes / 2, piece = 512 << 10, depth = 0;
+    while (shape->ranks >> (depth + 1) > 0)
+        depth++;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        while (half / piece < depth * rules[i].per_level && piece > rules[i].least_bytes)
+            piece /= 2;
+    uint64_t pieces = (half + piece - 1) / piece;
+    return pieces < 1 ? 1 : pieces < PIECES_MAX ? (uint32_t)pieces : PIECES_MAX;
+}
+
 static uint32_t pieces_of(const struct coll_shape *shape)
 {
     const struct coll_double_tree_params *p = shape->params;
-    return p != NULL && p->pieces != PARAM_AUTO ? (uint32_t)p->pieces : 1;
+    if (p != NULL && p->pieces != PARAM_AUTO)
+        return (uint32_t)p->pieces;
+    return alternates(shape) ? 1 : pieces_as_nccl(shape);
 }
 
 static bool dbt_supports(const struct coll_shape *shape, const char **why)
@@ -41,12 +69,6 @@ static bool dbt_supports(const struct coll_shape *shape, const char **why)
         return true;
     *why = "only all_reduce, broadcast and reduce move the whole vector through trees";
     return false;
-}
-
-static bool alternates(const struct coll_shape *shape)
-{
-    const struct coll_double_tree_params *p = shape->params;
-    return p != NULL && p->alternating && shape->op == COLL_ALL_REDUCE;
 }
 
 static struct tree_pipeline pipeline_of(const struct coll_shape *shape)

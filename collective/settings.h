@@ -15,7 +15,7 @@ struct coll_direct_params {
 };
 
 struct coll_double_tree_params {
-    uint64_t pieces;  // auto = 1
+    uint64_t pieces;  // auto = by the bytes; 1 if `alternating`
     bool alternating; // a chunk goes whole through one tree, the next one through the other
 };
 

@@ -64,6 +64,32 @@ static void test_every_operation(void **state)
         }
 }
 
+// The pieces that NCCL's rule gives, worked out by hand: (bytes, ranks) to pieces of each half.
+static void test_pieces_by_size(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        uint32_t ranks, pieces;
+    } cases[] = {
+        {64 << 10, 16, 1},              // a half is the least piece
+        {4000000, 16, 31},              // 15 of 128 KiB are fewer than 4 a level: of 64 KiB
+        {4 << 20, 16, 16},              // of 128 KiB, just 4 a level
+        {32 << 20, 16, 32},             // of 512 KiB, just 8 a level
+        {UINT64_C(1) << 30, 16, 1024},  // of 512 KiB
+        {UINT64_C(1) << 40, 16, 65536}, // the most
+    };
+    const struct coll_algorithm *dbt = coll_find("double_binary_tree");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct coll_double_tree_params given = {.pieces = PARAM_AUTO};
+        struct coll_shape s = {.op = COLL_ALL_REDUCE,
+                               .ranks = cases[i].ranks,
+                               .bytes = cases[i].bytes,
+                               .params = &given};
+        assert_int_equal(dbt->steps(&s), 2 * log2_down(s.ranks) + cases[i].pieces - 1);
+    }
+}
+
 // Larger numbers of ranks, for which the right side of the tree has gaps.
 static void test_more_ranks(void **state)
 {
@@ -113,6 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operation),
+        cmocka_unit_test(test_pieces_by_size),
         cmocka_unit_test(test_more_ranks),
         cmocka_unit_test(test_alternating),
     };
