@@ -59,7 +59,8 @@ static uint64_t ratio_up(u128 a, u128 b)
 
 uint64_t cc_bdp_bytes(const struct cc_env *env)
 {
-    return ratio_up((u128)env->line_bps * (u128)env->base_rtt_ps, PS_BITS_PER_BYTE);
+    return ratio_up((u128)env->line_bps * (u128)env->base_rtt_ps, PS_BITS_PER_BYTE) +
+           cc_held_bytes(env);
 }
 
 uint64_t cc_window_bytes(const struct cc_env *env, double k)

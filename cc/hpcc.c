@@ -240,12 +240,13 @@ static bool inflight_measure(struct hpcc *s, const struct cc_ack *ack)
 
 // ---- reacting ----
 
-// Set W, and R = W/T.
+// Set W, and R = W/T. What the receiver holds unacknowledged is not in flight.
 static void window_set(struct cc *cc, double w)
 {
     const struct hpcc *s = hpcc_of(cc);
     uint64_t payload = (uint64_t)(w * (double)s->payload_share);
-    cc->cwnd_bytes = payload > 0 ? payload : 1; // at least one byte: one packet at a time, paced
+    // at least one byte: one packet at a time, paced
+    cc->cwnd_bytes = (payload > 0 ? payload : 1) + cc_held_bytes(cc->env);
     cc->rate_bps = w >= s->w_max ? cc->env->line_bps : cc_rate_of(cc->env, w, (ps_t)s->t_ps);
 }
 

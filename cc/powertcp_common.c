@@ -49,7 +49,7 @@ static void window_set(struct cc *cc, struct power *s, double bytes)
     s->window_bytes = bytes < s->max_bytes ? bytes : s->max_bytes;
     uint64_t payload_bytes = (uint64_t)(s->window_bytes * cc_payload_share(cc->env));
     // at least one byte: one packet at a time, paced
-    cc->cwnd_bytes = payload_bytes > 0 ? payload_bytes : 1;
+    cc->cwnd_bytes = (payload_bytes > 0 ? payload_bytes : 1) + cc_held_bytes(cc->env);
     cc->rate_bps = cc_rate_of(cc->env, s->window_bytes, cc->env->base_rtt_ps);
 }
 

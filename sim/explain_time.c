@@ -203,8 +203,8 @@ static void explain_window(struct result *r, const struct sender *s,
         return;
     result_reason(
         r, REASON_WINDOW, share_of(r, saving), saving,
-        text_format("%s waited %s for its window (%s at the end; bandwidth times base RTT "
-                    "of its path: %s): up to %s less with a larger one",
+        text_format("%s waited %s for its window (%s at the end; %s fill its path): up to %s less "
+                    "with a larger one",
                     flow->at, human_time(flow->ps, wait), human_bytes(bytes, window),
                     human_bytes(cc_bdp_bytes(sender_env(s)), bdp), human_time(saving, less)));
 }

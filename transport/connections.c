@@ -181,6 +181,7 @@ static const struct cc_env *env_of(const struct hosts *hosts, const struct trans
                                .global_rtt_ps = dim->global_rtt_ps,
                                .mtu_bytes = dim->mtu_bytes,
                                .full_wire_bytes = dim->full.wire,
+                               .ack_packets = dim->packets_per_ack,
                                .hops = path->hops,
                                .initial_window_bytes = dim->initial_window_bytes,
                                .trims = dim->trimmed,

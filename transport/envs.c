@@ -11,9 +11,9 @@ static bool equal(const struct cc_env *a, const struct cc_env *b)
 {
     return a->line_bps == b->line_bps && a->base_rtt_ps == b->base_rtt_ps &&
            a->global_rtt_ps == b->global_rtt_ps && a->mtu_bytes == b->mtu_bytes &&
-           a->full_wire_bytes == b->full_wire_bytes && a->hops == b->hops &&
-           a->initial_window_bytes == b->initial_window_bytes && a->trims == b->trims &&
-           a->helpers == b->helpers && a->watch == b->watch;
+           a->full_wire_bytes == b->full_wire_bytes && a->ack_packets == b->ack_packets &&
+           a->hops == b->hops && a->initial_window_bytes == b->initial_window_bytes &&
+           a->trims == b->trims && a->helpers == b->helpers && a->watch == b->watch;
 }
 
 static struct cc_env **slot_of(const struct cc_envs *envs, const struct cc_env *env)

@@ -63,7 +63,9 @@ struct cc_env {
     ps_t global_rtt_ps;       // the largest base RTT of all pairs; 0 unless CC_NEEDS_GLOBAL_RTT
     uint32_t mtu_bytes;       // payload of a full packet
     uint32_t full_wire_bytes; // bytes of a full packet on the wire
-    uint32_t hops;            // number of links on the path
+    uint32_t ack_packets; // full packets that one ACK covers at most, where the transport coalesces
+                          // ACKs; 0 and 1 = none
+    uint32_t hops;        // number of links on the path
     uint32_t initial_window_bytes; // window of a new flow, which then starts slowly (RFC 6928); 0 =
                                    // the transport lets flows start with a full window
     bool trims;                    // switches trim the flow's packets instead of dropping them

@@ -24,6 +24,13 @@ struct cc_helpers {
     ps_t (*packet_ps)(const struct cc_env *env);
 };
 
+// Payload that has arrived, but of which the sender does not know yet because an ACK covers several
+// packets: a window must have room for it beside what is on its way.
+static inline uint64_t cc_held_bytes(const struct cc_env *env)
+{
+    return env->ack_packets > 1 ? (env->ack_packets - 1) * (uint64_t)env->mtu_bytes : 0;
+}
+
 #ifdef COLLWIRE_HOST
 #define CC_HELPER(type, name, parameters, arguments) type cc_##name parameters;
 #else
@@ -31,7 +38,8 @@ struct cc_helpers {
     static inline type cc_##name parameters { return env->helpers->name arguments; }
 #endif
 
-// Bandwidth-delay product of the pair in bytes, rounded up.
+// Bytes that the pair needs in flight to fill its line: the bandwidth-delay product, rounded up,
+// and cc_held_bytes().
 CC_HELPER(uint64_t, bdp_bytes, (const struct cc_env *env), (env))
 
 // A window of `k` BDPs in bytes, rounded up; k (0 < k <= 1e6) is rounded to the nearest millionth.

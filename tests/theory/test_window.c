@@ -59,10 +59,46 @@ static void test_queue(void **state)
     }
 }
 
+// A flow alone fills its line however many packets an ACK covers: beside what is on its way, its window
+// has room for what the receiver holds. The wire carries mtu of each full_wire_bytes; the message ends an
+// RTT after its last byte, and HPCC aims at 95 % of the line.
+static void check_ack_interval(const char *policy, double share, unsigned interval)
+{
+    struct fixture f;
+    const uint64_t rate = UINT64_C(400000000000), bytes = 20000000;
+    fixture_switch(&f, 2, rate, PS_PER_US);
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 4096;
+    roce_spec_of(&f.spec.dims[0].transport)->ack_interval = interval;
+    fixture_cc(&f, policy, NULL, NULL);
+    fixture_flow(&f, 0, 1, bytes, 0);
+    fixture_run(&f);
+    const struct cc_env *env = sender_env(f.sim->hosts.senders[0]);
+    double wire_ps = (double)bytes * 8e12 / (double)rate * env->full_wire_bytes / env->mtu_bytes;
+    double least_ps = wire_ps / share + (double)env->base_rtt_ps;
+    double took_ps = (double)f.result->flows[0].fct_ps;
+    print_message("%-14s an ACK for %2u packets: %.1f us, theory %.1f us\n", policy, interval,
+                  took_ps / 1e6, least_ps / 1e6);
+    assert_true(fabs(took_ps - least_ps) < 0.01 * least_ps);
+    fixture_free(&f);
+}
+
+static void test_ack_interval(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy;
+        double share;
+    } policies[] = {{"window", 1}, {"dctcp", 1}, {"hpcc", 0.95}, {"powertcp", 1}};
+    static const unsigned intervals[] = {1, 4, 16, 64};
+    for (size_t i = 0; i < 16; i++)
+        check_ack_interval(policies[i / 4].policy, policies[i / 4].share, intervals[i % 4]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_ack_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
