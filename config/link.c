@@ -53,9 +53,8 @@ void link_read(struct reader *r, const struct place *place, struct keys *keys,
                struct link_spec *link)
 {
     struct place reverse = place_key(place, "reverse");
-    for (size_t i = 0; i < n_link_params; i++)
-        if (place_key(place, link_params[i].name).json != NULL)
-            link->reverse_rate_bps = 0;
+    if (place_key(place, "rate").json != NULL || place_key(place, "delay").json != NULL)
+        link->reverse_rate_bps = 0;
     read_params(r, place, keys, link_params, n_link_params, link);
     keys_add(keys, reverse.key);
     reverse_read(r, &reverse, link);

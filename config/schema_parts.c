@@ -77,7 +77,7 @@ static json_t *param_schema(const struct param *param)
     json_t *json = type_json(param);
     if (param->can_auto)
         json = json_pack("{s:[o,o]}", "anyOf", json, schema_constant("auto"));
-    bool named = param->type == PARAM_BYTES && param->choices != NULL;
+    bool named = param_has_words(param);
     for (size_t i = 0; named && param->choices[i] != NULL; i += 2) {
         if (i == 0)
             json = json_pack("{s:[o]}", "anyOf", json);

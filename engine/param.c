@@ -166,11 +166,16 @@ static int value_parse_typed(const struct param *param, const char *text, union 
     return -1;
 }
 
-// Returns the size behind a named size, else the text itself.
+bool param_has_words(const struct param *param)
+{
+    return param->choices != NULL && (param->type == PARAM_BYTES || param->type == PARAM_TIME);
+}
+
+// Returns the size or time behind a word, else the text itself.
 static const char *word_value(const struct param *param, const char *text)
 {
-    bool named = param->type == PARAM_BYTES && param->choices != NULL;
-    for (const char *const *w = param->choices; named && *w != NULL; w += 2)
+    const char *const *words = param_has_words(param) ? param->choices : NULL;
+    for (const char *const *w = words; w != NULL && *w != NULL; w += 2)
         if (strcmp(text, *w) == 0)
             return w[1];
     return text;

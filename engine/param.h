@@ -27,6 +27,9 @@ void params_default(const struct param *params, size_t n, void *base);
 // Returns a copy of the parameter called `name`. Its name is NULL if there is none.
 struct param param_find(const struct param *params, size_t n, const char *name);
 
+// True if `choices` are words for sizes or times, which may be given as such too.
+bool param_has_words(const struct param *param);
+
 // Parse `text` (scenario syntax) into its field of `base`, checking type and range. On failure adds
 // one error at `path` and returns -1. PARAM_TEXT stores the pointer `text`.
 int param_set(const struct param *param, void *base, const char *text, const char *path,

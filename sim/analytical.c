@@ -60,7 +60,7 @@ void sim_analytical_init(struct sim *sim)
             bps *= (double)dim->kind->width(dim->params, dim->size);
         a->dims[d] = (struct analytical_dim){.shape = dim->kind->shape,
                                              .size = dim->size,
-                                             .latency_ps = dim->links[0].delay_ps,
+                                             .latency_ps = link_delay_ps(&dim->links[0]),
                                              .bytes_per_ns = bps / 8e9};
     }
 }

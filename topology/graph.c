@@ -69,9 +69,9 @@ void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim
         return; // the rank uses the ports of another rank
     bool alike = link->reverse_rate_bps == 0;
     uint32_t first = g->n_ports;
-    add_port(g, a, first + 1, dim, link->rate_bps, link->delay_ps, cost);
+    add_port(g, a, first + 1, dim, link->rate_bps, link_delay_ps(link), cost);
     add_port(g, b, first, dim, alike ? link->rate_bps : link->reverse_rate_bps,
-             alike ? link->delay_ps : link->reverse_delay_ps, cost);
+             link_back_delay_ps(link), cost);
 }
 
 void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim,

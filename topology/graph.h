@@ -39,7 +39,18 @@ struct link_spec {
     ps_t delay_ps;
     uint64_t reverse_rate_bps; // 0 = both directions are alike
     ps_t reverse_delay_ps;
+    ps_t fec_ps; // beside the delay, of either direction
 };
+
+static inline ps_t link_delay_ps(const struct link_spec *link)
+{
+    return link->delay_ps + link->fec_ps;
+}
+
+static inline ps_t link_back_delay_ps(const struct link_spec *link)
+{
+    return link->fec_ps + (link->reverse_rate_bps > 0 ? link->reverse_delay_ps : link->delay_ps);
+}
 
 // One end of a link, with the link's direction that leaves it.
 struct graph_port {

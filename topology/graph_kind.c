@@ -116,8 +116,8 @@ static void check_types(const struct inspection *i)
     size_t n = 0;
     for (size_t l = 0; l < p->n_links; l++) {
         const struct link_spec *link = &p->links[l].link;
-        struct link_type forward = {link->rate_bps, link->delay_ps};
-        struct link_type reverse = {link->reverse_rate_bps, link->reverse_delay_ps};
+        struct link_type forward = {link->rate_bps, link_delay_ps(link)};
+        struct link_type reverse = {link->reverse_rate_bps, link_back_delay_ps(link)};
         types[2 * l] = forward;
         types[2 * l + 1] = link->reverse_rate_bps > 0 ? reverse : forward;
     }

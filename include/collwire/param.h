@@ -41,8 +41,8 @@ struct param {
     size_t offset;              // offset of the value in its struct
     const char *def;            // default in scenario syntax; NULL = required
     const char *min, *max;      // in scenario syntax; NULL = unbounded
-    const char *const *choices; // NULL-terminated. PARAM_ENUM: the value is the index. PARAM_BYTES:
-                                // named sizes as word, value, word, value, ...; NULL = none
+    const char *const *choices; // NULL-terminated. PARAM_ENUM: the value is the index. PARAM_BYTES
+                                // and PARAM_TIME: word, value, word, value, ...; NULL = none
     bool can_auto;              // "auto" is legal
     const char *help, *source;
     enum evidence evidence;      // of the default, by `source`; stated by parameters of policies

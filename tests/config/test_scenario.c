@@ -56,6 +56,21 @@ static void test_defaults(void **state)
     scenario_free(scenario);
 }
 
+// A latency given by the name of a chip, and the delay of a code, become times.
+static void test_time_words(void **state)
+{
+    (void)state;
+    struct collwire_setting sets[] = {{"switch.latency", "trident2"},
+                                      {"topology.dims[0].link.fec", "rs544"}};
+    struct scenario *scenario = load_good(GOOD, sets, 2);
+    const struct dim_spec *dim = &scenario_spec(scenario)->dims[0];
+    assert_int_equal(dim->sw.latency_ps, 550 * PS_PER_NS);
+    assert_int_equal(dim->links[0].fec_ps, 63 * PS_PER_NS);
+    assert_non_null(strstr(scenario_resolved(scenario), "\"latency\": \"550ns\""));
+    assert_non_null(strstr(scenario_resolved(scenario), "\"fec\": \"63ns\""));
+    scenario_free(scenario);
+}
+
 // A buffer given by the name of a chip becomes its size, also in the resolved form.
 static void test_buffer_words(void **state)
 {
@@ -456,13 +471,21 @@ static void test_resolved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_queue_limit),  cmocka_unit_test(test_listed_losses),
-        cmocka_unit_test(test_reverse),      cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_jobs),         cmocka_unit_test(test_buffer_words),
-        cmocka_unit_test(test_classes),      cmocka_unit_test(test_overrides),
-        cmocka_unit_test(test_warnings),     cmocka_unit_test(test_empty_timeline),
-        cmocka_unit_test(test_notification), cmocka_unit_test(test_notification_of_a_dimension),
-        cmocka_unit_test(test_set),          cmocka_unit_test(test_resolved),
+        cmocka_unit_test(test_queue_limit),
+        cmocka_unit_test(test_listed_losses),
+        cmocka_unit_test(test_reverse),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_buffer_words),
+        cmocka_unit_test(test_time_words),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_empty_timeline),
+        cmocka_unit_test(test_notification),
+        cmocka_unit_test(test_notification_of_a_dimension),
+        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_resolved),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

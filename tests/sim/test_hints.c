@@ -191,7 +191,7 @@ static uint64_t bytes_over(uint32_t from, uint32_t to)
 static void test_paths(void **state)
 {
     (void)state;
-    struct link_spec link = {RATE, 500 * PS_PER_NS, 0, 0};
+    struct link_spec link = {.rate_bps = RATE, .delay_ps = 500 * PS_PER_NS};
     for (unsigned numbered = 0; numbered < 2; numbered++) {
         fixture_leaf_spine(&f, 8, 4, 4, link, link);
         fixture_flow(&f, 0, 4, 16000000, 0);

@@ -17,7 +17,7 @@
 
 static struct fixture f;
 
-static const struct link_spec line = {RATE, DELAY, 0, 0};
+static const struct link_spec line = {.rate_bps = RATE, .delay_ps = DELAY};
 
 static void set_planes(const char *planes)
 {

@@ -39,6 +39,22 @@ static void star(uint64_t n_planes)
     fixture_run(&f);
 }
 
+// Codes delay every link, and pipelines every switch, there and back.
+static void test_codes_and_pipelines(void **state)
+{
+    (void)state;
+    fixture_switch(&f, 3, LINE, PS_PER_US);
+    f.spec.dims[0].links[0].fec_ps = 63 * PS_PER_NS;
+    f.spec.dims[0].sw.latency_ps = 700 * PS_PER_NS;
+    small_packets();
+    fixture_flow(&f, 0, 2, 1000, 0);
+    fixture_run(&f);
+    ps_t base = 4 * PS_PER_US + 2 * (D + A) + (4 * 63 + 2 * 700) * PS_PER_NS;
+    assert_int_equal(sim_path(f.sim, 0, 2, 0, 0, 0).base_rtt_ps, base);
+    assert_int_equal(f.result->flows[0].fct_ps, base);
+    fixture_free(&f);
+}
+
 static void test_one_switch(void **state)
 {
     (void)state;
@@ -152,9 +168,13 @@ static void test_pauses_without_a_cycle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_switch),  cmocka_unit_test(test_two_planes),
-        cmocka_unit_test(test_leaf_spine),  cmocka_unit_test(test_directions),
-        cmocka_unit_test(test_description), cmocka_unit_test(test_pauses_without_a_cycle),
+        cmocka_unit_test(test_codes_and_pipelines),
+        cmocka_unit_test(test_one_switch),
+        cmocka_unit_test(test_two_planes),
+        cmocka_unit_test(test_leaf_spine),
+        cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_description),
+        cmocka_unit_test(test_pauses_without_a_cycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

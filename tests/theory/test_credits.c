@@ -70,8 +70,8 @@ static void test_automatic_credit(void **state)
 // than its credit.
 static void incast(struct fault_spec *fault)
 {
-    fixture_leaf_spine(&f, 16, 4, 2, (struct link_spec){RATE, PS_PER_US, 0, 0},
-                       (struct link_spec){RATE, 2 * PS_PER_US, 0, 0});
+    fixture_leaf_spine(&f, 16, 4, 2, (struct link_spec){.rate_bps = RATE, .delay_ps = PS_PER_US},
+                       (struct link_spec){.rate_bps = RATE, .delay_ps = 2 * PS_PER_US});
     f.spec.dims[0].sw.flow_control = FLOW_CONTROL_CREDIT;
     for (uint32_t s = 0; s < 15; s++)
         fixture_flow(&f, s, 15, 400000, 0);

@@ -26,8 +26,9 @@ struct way {
 // Returns the time of a message from a rank of one leaf to one of another, from post to last ACK.
 static double measured_ps(const struct way *way, uint64_t packets)
 {
-    fixture_leaf_spine(&f, 4, 2, 1, (struct link_spec){way->link_bps, PS_PER_US, 0, 0},
-                       (struct link_spec){way->trunk_bps, 2 * PS_PER_US, 0, 0});
+    fixture_leaf_spine(&f, 4, 2, 1,
+                       (struct link_spec){.rate_bps = way->link_bps, .delay_ps = PS_PER_US},
+                       (struct link_spec){.rate_bps = way->trunk_bps, .delay_ps = 2 * PS_PER_US});
     struct dim_spec *dim = &f.spec.dims[0];
     dim->sw.latency_ps = way->latency_ps;
     dim->sw.forwarding = way->forwarding;

@@ -33,7 +33,7 @@ static void set(const char *key, const char *value)
 static void run(const char *spray, uint64_t bytes, ps_t down_ps, ps_t up_ps)
 {
     extern const struct transport_ops mrc_transport;
-    struct link_spec link = {RATE, 500 * PS_PER_NS, 0, 0};
+    struct link_spec link = {.rate_bps = RATE, .delay_ps = 500 * PS_PER_NS};
     fixture_leaf_spine(&f, RANKS, PER_LEAF, SPINES, link, link);
     struct dim_spec *dim = &f.spec.dims[0];
     struct param planes = param_find(dim->kind->params, dim->kind->n_params, "planes");
