@@ -43,11 +43,28 @@ void switch_send_xon(struct switches *sw, struct switch_node *s, uint32_t port, 
         sim_timer_stop(&sp->refresh);
 }
 
-// Record that a packet to `out` caused an XOFF of ingress `in`, by the majority vote of Boyer and
-// Moore (1981).
-void switch_vote_for_cause(struct switches *sw, uint32_t in, uint32_t out)
+// The port whose queue holds most of the buffer, which is `out` unless another one is longer. The packet that
+// completes an ingress's share is one of many, and mostly one that would have passed.
+static uint32_t longest_queue(struct switches *sw, const struct switch_node *s, uint32_t out,
+                              ps_t now)
+{
+    const struct port *ports = sw->net->ports;
+    port_catch_up(sw->net, out, now);
+    for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++) {
+        port_catch_up(sw->net, p, now);
+        if (ports[p].queued_bytes > ports[out].queued_bytes)
+            out = p;
+    }
+    return out;
+}
+
+// Record that an XOFF of ingress `in` is caused by the longest queue, with `out` that of the packet that
+// completed its share, by the majority vote of Boyer and Moore (1981).
+void switch_vote_for_cause(struct switches *sw, const struct switch_node *s, uint32_t in,
+                           uint32_t out, ps_t now)
 {
     struct switch_port *sp = &sw->ports[in];
+    out = longest_queue(sw, s, out, now);
     if (sp->xoff_votes == 0)
         sp->xoff_cause = out;
     if (sp->xoff_cause == out)

@@ -9,7 +9,8 @@ void switch_send_xoff(struct switches *sw, struct switch_node *s, uint32_t port,
                       const struct packet *trigger, ps_t now);
 void switch_send_xon(struct switches *sw, struct switch_node *s, uint32_t port, unsigned cls,
                      ps_t now);
-void switch_vote_for_cause(struct switches *sw, uint32_t in, uint32_t out);
+void switch_vote_for_cause(struct switches *sw, const struct switch_node *s, uint32_t in,
+                           uint32_t out, ps_t now);
 
 // The callback of switch_port.refresh.
 void switch_refresh_pauses(struct engine *engine, struct sim_timer *timer, int revents);

@@ -289,7 +289,7 @@ __attribute__((always_inline)) static inline void hold(struct switches *sw, stru
         if (xoffs(s) == 1)
             set_departure_events(sw, s, true, now);
         switch_send_xoff(sw, s, in, p, now);
-        switch_vote_for_cause(sw, in, out);
+        switch_vote_for_cause(sw, s, in, out, now);
     }
     if (verdict >= MMU_DROP) {
         refuse(sw, s, local, out, p, verdict, now);

@@ -107,11 +107,23 @@ def straggler(folder):
     return good
 
 
+def root_of_pauses(folder):
+    """PFC begins at the slow NIC, not at the port whose packet happened to complete an ingress's share."""
+    good = True
+    for link in (["switch.latency=0ns"], []):
+        said = [r["sentence"] for r in run("scenarios/fabric2026/slow-receiver.json", link, folder)["reasons"]
+                if r["kind"] == "pfc"]
+        right = len(said) == 1 and said[0].startswith("PFC began at the NIC of rank0")
+        print(f"{'ok  ' if right else 'FAIL'} root of pauses {link}: {said}")
+        good &= right
+    return good
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         results = [check(*case, single, folder)
                    for cases, single in ((SINGLE, True), (BOUNDED, False)) for case in cases]
-        results += [layers(folder), straggler(folder)]
+        results += [layers(folder), straggler(folder), root_of_pauses(folder)]
     sys.exit(not all(results))
 
 
