@@ -268,6 +268,13 @@ static const struct param rate_params[] = {
      .max = "100000s",
      .can_auto = true,
      .help = "the link has all lanes again; auto = never"},
+    {.name = "scale_buffers",
+     .type = PARAM_BOOL,
+     .offset = FIELD(scale_buffers),
+     .def = "false",
+     .help = "limits of the queues at its ports (queue_limit, lossy_alpha) and ECN thresholds have "
+             "the same share, as where they follow from the port's rate",
+     .source = "uet-htsim: queues of slow links"},
 };
 static const size_t n_rate_params = sizeof rate_params / sizeof *rate_params;
 

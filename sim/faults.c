@@ -179,15 +179,18 @@ static void lose_lanes(struct sim *sim, uint32_t port, const struct fault_spec *
     left_bps = left_bps > 0 ? left_bps : 1;
     network_change_rate(&sim->net, port, left_bps, 0, sim->engine.now_ps);
     sim->switches.ports[port].rate_bps = left_bps;
+    if (fault->scale_buffers)
+        sim_scale_buffers(sim, port, fault->rate_share);
 }
 
 static void regain_lanes(struct sim *sim, uint32_t port, const struct fault_spec *fault)
 {
-    (void)fault;
     const struct link *link = port_first_link(&sim->net, port);
     network_change_rate(&sim->net, port, sim_port_rate(sim, port), link->header_bytes,
                         sim->engine.now_ps);
     sim->switches.ports[port].rate_bps = sim->graph.ports[port].rate_bps;
+    if (fault->scale_buffers)
+        sim_scale_buffers(sim, port, 1);
 }
 
 static void on_change(struct engine *e, struct sim_timer *timer, int revents)

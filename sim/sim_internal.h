@@ -213,6 +213,9 @@ uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, 
                    uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS]);
 // The length from which every packet of the transport's class is marked at a port, also one that
 // spares the last hop; UINT64_MAX = packets are not marked.
+// Scale the limits of lossy queues and the ECN thresholds of a port of a switch to a share of what the
+// scenario says; 1 = all.
+void sim_scale_buffers(struct sim *sim, uint32_t port, double share);
 uint64_t sim_marked_bytes(const struct sim *sim, uint32_t dim, uint32_t transport, uint32_t port);
 
 struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,

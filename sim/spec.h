@@ -81,7 +81,8 @@ struct fault_spec {
     // the link is down for flap_down_ps in each period, flap_count times; period 0 = never
     ps_t flap_ps, flap_period_ps, flap_down_ps;
     uint64_t flap_count;
-    double rate_share; // share of the link's rate between these times; 0 = all
+    double rate_share;  // share of the link's rate between these times; 0 = all
+    bool scale_buffers; // and of what may wait for it, and of the queues from which it marks
     ps_t rate_ps, rate_end_ps;
 };
 

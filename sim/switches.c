@@ -106,6 +106,43 @@ static void build_watchdog(struct sim *sim, struct switch_node *s, const struct 
         watchdogs_init(&sim->switches);
 }
 
+// Marking of the data class number `i` at a port of the switch.
+static struct marking build_marking(const struct sim *sim, const struct switch_node *s, uint32_t p,
+                                    uint32_t i)
+{
+    const struct network *net = &sim->net;
+    const struct dim_spec *dim = &sim->spec->dims[s->dim];
+    unsigned cls = net->class_of_slot[net->data_slot + i];
+    bool last_hop = sim->graph.ports[sim->graph.ports[p].peer].node < sim->graph.n_ends;
+    return marking_of(dim, sim_stack_of_class(sim, s->dim, cls), &sim->graph.ports[p], last_hop,
+                      largest_rtt_ps(sim, s->dim));
+}
+
+// Packets that wait in queues shorter than this are not looked at when they leave.
+static void mark_from(const struct sim *sim, struct switch_node *s, const struct marking *marking)
+{
+    const struct ecn_spec *ecn = &sim->spec->dims[s->dim].sw.ecn;
+    bool at_arrival = ecn->mode == ECN_ON && ecn->at == ECN_AT_ARRIVAL;
+    if (marking->enabled && marking->kmin_bytes < s->mark_from_bytes && !at_arrival)
+        s->mark_from_bytes = marking->kmin_bytes;
+}
+
+void sim_scale_buffers(struct sim *sim, uint32_t p, double share)
+{
+    struct switch_node *s = switch_of_port(&sim->switches, p);
+    if (!s)
+        return;
+    sim->switches.ports[p].limit_share = share < 1 ? share : 0;
+    for (uint32_t i = 0; i < sim->net.n_data; i++) {
+        struct marking *now = &sim->switches.markings[p * sim->net.n_data + i];
+        const struct marking full = build_marking(sim, s, p, i);
+        now->kmin_bytes = (uint64_t)((double)full.kmin_bytes * share);
+        now->kmax_bytes = (uint64_t)((double)full.kmax_bytes * share);
+        now->pi.qref_bytes = (uint64_t)((double)full.pi.qref_bytes * share);
+        mark_from(sim, s, now);
+    }
+}
+
 static void build_port(struct sim *sim, struct switch_node *s, uint32_t p,
                        const struct dim_spec *dim)
 {
@@ -114,14 +151,9 @@ static void build_port(struct sim *sim, struct switch_node *s, uint32_t p,
     struct byte_time bt = port_link(net, net->cold[p].peer)->byte_time;
     bool at_arrival = dim->sw.ecn.mode == ECN_ON && dim->sw.ecn.at == ECN_AT_ARRIVAL;
     for (uint32_t i = 0; i < net->n_data; i++) {
-        unsigned cls = net->class_of_slot[net->data_slot + i];
-        const struct stack_spec *stack = sim_stack_of_class(sim, s->dim, cls);
-        bool last_hop = sim->graph.ports[sim->graph.ports[p].peer].node < sim->graph.n_ends;
-        struct marking marking =
-            marking_of(dim, stack, &sim->graph.ports[p], last_hop, largest_rtt_ps(sim, s->dim));
+        struct marking marking = build_marking(sim, s, p, i);
         sim->switches.markings[p * net->n_data + i] = marking;
-        if (marking.enabled && marking.kmin_bytes < s->mark_from_bytes && !at_arrival)
-            s->mark_from_bytes = marking.kmin_bytes;
+        mark_from(sim, s, &marking);
         if (marking.enabled && marking.kind == MARKING_PI)
             s->marking |= SWITCH_MARKS_PI;
         if (marking.enabled && at_arrival)

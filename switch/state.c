@@ -33,9 +33,9 @@ STATE_TABLE(node_table, struct switch_node, node_fields);
 
 #define F(member, kind) STATE_FIELD(struct switch_port, member, kind)
 static const struct state_field port_fields[] = {
-    F(marked, COUNT),    F(rng, PLAIN), // a port that draws does not repeat
-    F(refresh, BY_HAND), F(xoff_sent, PLAIN),  F(refresh_every_ps, CONFIG),
-    F(rate_bps, CONFIG), F(xoff_cause, PLAIN), F(xoff_votes, PLAIN),
+    F(marked, COUNT),       F(rng, PLAIN), // a port that draws does not repeat
+    F(refresh, BY_HAND),    F(xoff_sent, PLAIN),  F(refresh_every_ps, CONFIG), F(rate_bps, CONFIG),
+    F(limit_share, CONFIG), F(xoff_cause, PLAIN), F(xoff_votes, PLAIN),
 };
 STATE_TABLE(port_table, struct switch_port, port_fields);
 #undef F

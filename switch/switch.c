@@ -205,11 +205,25 @@ static enum drop_reason drop_reason(const struct switch_node *s, const struct pa
     return s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD;
 }
 
+// The queue of a lossy class at `out`, to which a packet of `bytes` comes, as it is compared with a limit: where
+// only a share of the limit is left, the queue is as much longer.
+static inline struct mmu_queue egress_of(const struct switches *sw, uint32_t out,
+                                         const struct queue *queue, uint32_t bytes)
+{
+    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+    double share = sw->ports[out].limit_share;
+    if (share > 0) {
+        egress.packets = (uint64_t)((double)egress.packets / share);
+        egress.bytes = (uint64_t)((double)(egress.bytes + bytes) / share) - bytes;
+    }
+    return egress;
+}
+
 static struct drop_level drop_level(const struct switches *sw, struct switch_node *s,
                                     uint32_t local, uint32_t out, const struct packet *p)
 {
     const struct queue *queue = port_queue(sw->net, out, sw->net->slot_of_class[p->cls]);
-    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+    struct mmu_queue egress = egress_of(sw, out, queue, p->frame_bytes);
     struct mmu_level level =
         mmu_drop_level(switch_mmu(s, local), local, mmu_class(sw->net, p->cls), egress);
     return (struct drop_level){level.bytes + p->frame_bytes, level.limit_bytes};
@@ -225,13 +239,13 @@ admit_inline(struct switches *sw, struct switch_node *s, uint32_t local, uint32_
     struct mmu *mmu = parts ? switch_mmu(s, local) : &s->mmu;
     uint32_t cls = mmu_class(net, p->cls), bytes = parts ? switch_occupied(s, p) : p->frame_bytes;
     bool lossy = !(s->lossless >> p->cls & 1), red = lossy && s->marking & SWITCH_DROPS_NOT_ECT;
-    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+    struct mmu_queue egress = egress_of(sw, out, queue, bytes);
     if (lossy && !red && mmu_admit_lossy_fast(mmu, local, cls, bytes, egress))
         return MMU_ADMIT;
     // XOFF, a drop or a new maximum is possible, so all departures until now must be accounted for.
     switch_catch_up(sw, s, now);
-    egress = (struct mmu_queue){.packets = queue->fifo.count, .bytes = queue->bytes};
-    if (red && drops_not_ect(sw, s, out, p, egress.bytes, now))
+    egress = egress_of(sw, out, queue, bytes);
+    if (red && drops_not_ect(sw, s, out, p, queue->bytes, now))
         return MMU_DROP_RED;
     return mmu_admit(mmu, local, cls, bytes, egress);
 }

@@ -40,7 +40,8 @@ struct switch_port {
     struct sim_timer refresh; // renews the pauses that this port has sent
     uint8_t xoff_sent;        // bit set of classes that this port has paused
     ps_t refresh_every_ps;
-    uint64_t rate_bps; // rate of its link, for INT
+    uint64_t rate_bps;  // rate of its link, for INT
+    double limit_share; // of the limits of lossy queues that its link has left; 0 = all
     uint32_t xoff_cause,
         xoff_votes; // as an ingress: the output port that caused most of its XOFFs, and its votes
 };

@@ -69,6 +69,46 @@ static void test_lanes(void **state)
         }
 }
 
+// What waits for a port whose link has a quarter of its rate may be limited to a quarter, and marked
+// from a quarter on: of 16 and 12 packets of 4096 B, 4 and 3. Without scale_buffers both are as before.
+static void test_scaled_buffers(void **state)
+{
+    (void)state;
+    enum { FRAME = DATA };
+    for (int scaled = 0; scaled < 2; scaled++) {
+        struct fault_spec fault = fixture_fault("dim0.sw0->rank1");
+        fault.one_way = true;
+        fault.rate_share = 0.25;
+        fault.rate_end_ps = PS_NEVER;
+        fault.scale_buffers = scaled;
+        fixture_switch(&f, 2, RATE, PS_PER_US);
+        struct dim_spec *dim = &f.spec.dims[0];
+        roce_spec_of(&dim->transport)->mtu_bytes = MTU;
+        roce_spec_of(&dim->transport)->recovery = RECOVERY_SELECTIVE_REPEAT;
+        roce_spec_of(&dim->transport)->bdp_cap = false;
+        dim->transport.overhead = OVERHEAD_CUSTOM;
+        dim->transport.overhead_data = DATA - MTU;
+        dim->transport.overhead_ack = ACK;
+        dim->sw.pfc.enabled = false;
+        dim->sw.queue_limit.bytes = 16 * FRAME;
+        dim->sw.ecn = (struct ecn_spec){.mode = ECN_ON, .kmin_bytes = 12 * FRAME, .pmax = 1};
+        dim->sw.ecn.kmax_bytes = dim->sw.ecn.kmin_bytes;
+        f.faults[0] = fault;
+        f.spec.faults = f.faults;
+        f.spec.n_faults = 1;
+        fixture_flow(&f, 0, 1, (uint64_t)N * MTU, 0);
+        fixture_run(&f);
+        uint64_t limit = (scaled ? 4 : 16) * FRAME;
+        assert_int_equal(f.result->status, RUN_COMPLETED);
+        assert_true(f.result->drops[DROP_QUEUE_LIMIT] > 0);
+        uint64_t longest = f.result->max_queue_bytes;
+        print_message("scaled %d: longest %llu of %llu\n", scaled, (unsigned long long)longest,
+                      (unsigned long long)limit);
+        assert_true(longest <= limit && longest + FRAME > limit);
+        fixture_free(&f);
+    }
+}
+
 // A link that flaps is down for 5 us in each 40 us. It loses what is sent to it in that time and what is on
 // it when it goes down: 5 us and a microsecond of propagation, in packets.
 static void test_flap(void **state)
@@ -120,7 +160,8 @@ static void test_flap_is_detected(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lanes), cmocka_unit_test(test_flap),
-                                       cmocka_unit_test(test_flap_is_detected)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lanes), cmocka_unit_test(test_scaled_buffers),
+        cmocka_unit_test(test_flap), cmocka_unit_test(test_flap_is_detected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
