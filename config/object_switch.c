@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The `switch` object: buffer, trimming, pfc, ecn, routing, classes, reduction.
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,34 @@ static void ecn_defaults(void *value)
     ecn->mode = ECN_AUTO;
 }
 
+static void ecn_check(struct reader *r, const struct place *place, const struct ecn_spec *ecn)
+{
+    if (ecn->kmin_bytes > ecn->kmax_bytes) {
+        char kmin[UNIT_TEXT], kmax[UNIT_TEXT];
+        struct place at = place_key(place, "kmin");
+        place_error(r->err, &at, "%s exceeds kmax %s", format_bytes(ecn->kmin_bytes, kmin),
+                    format_bytes(ecn->kmax_bytes, kmax));
+    }
+    if (ecn_counts_packets(ecn) && ecn->at != ECN_AT_ARRIVAL) {
+        struct place at = place_key(place, "kmin_packets");
+        place_error(r->err, &at, "needs \"at\": \"arrival\"");
+    }
+    if (!ecn_counts_packets(ecn) && ecn->kmax_packets != PARAM_AUTO) {
+        struct place at = place_key(place, "kmax_packets");
+        place_error(r->err, &at, "needs kmin_packets");
+    }
+    if (ecn_counts_packets(ecn) && ecn->kmin_packets > ecn->kmax_packets) {
+        struct place at = place_key(place, "kmin_packets");
+        place_error(r->err, &at, "%" PRIu64 " exceeds kmax_packets %" PRIu64, ecn->kmin_packets,
+                    ecn->kmax_packets);
+    }
+    if (ecn->pi_b > ecn->pi_a) {
+        struct place at = place_key(place, "pi_b");
+        place_error(r->err, &at, "%g exceeds pi_a %g: the PI controller would be unstable",
+                    ecn->pi_b, ecn->pi_a);
+    }
+}
+
 static void ecn_read(struct reader *r, const struct place *place, void *value)
 {
     struct ecn_spec *ecn = value;
@@ -50,17 +79,7 @@ static void ecn_read(struct reader *r, const struct place *place, void *value)
     read_params(r, place, &keys, ecn_params, n_ecn_params, ecn);
     keys_check(r, place, &keys);
     ecn->mode = mark.enabled ? ECN_ON : ECN_OFF;
-    if (ecn->kmin_bytes > ecn->kmax_bytes) {
-        char kmin[UNIT_TEXT], kmax[UNIT_TEXT];
-        struct place at = place_key(place, "kmin");
-        place_error(r->err, &at, "%s exceeds kmax %s", format_bytes(ecn->kmin_bytes, kmin),
-                    format_bytes(ecn->kmax_bytes, kmax));
-    }
-    if (ecn->pi_b > ecn->pi_a) {
-        struct place at = place_key(place, "pi_b");
-        place_error(r->err, &at, "%g exceeds pi_a %g: the PI controller would be unstable",
-                    ecn->pi_b, ecn->pi_a);
-    }
+    ecn_check(r, place, ecn);
 }
 
 static json_t *ecn_write(const struct scenario *s, const void *value)

@@ -47,9 +47,24 @@ static struct marking marking_of_profile(const struct cc_profile *profile, uint6
                             .pmax = profile->pmax};
 }
 
-static struct marking marking_of(const struct dim_spec *dim, const struct stack_spec *stack,
-                                 const struct graph_port *port, bool last_hop, ps_t rtt_ps)
+// Thresholds in packets, as bytes of full ones.
+static struct marking marking_by_packets(const struct ecn_spec *ecn, uint64_t packet_bytes)
 {
+    uint64_t kmax = ecn->kmax_packets != PARAM_AUTO ? ecn->kmax_packets : ecn->kmin_packets;
+    return (struct marking){.enabled = true,
+                            .packet_bytes = packet_bytes,
+                            .kmin_bytes = ecn->kmin_packets * packet_bytes,
+                            .kmax_bytes = kmax * packet_bytes,
+                            .pmax = ecn->pmax};
+}
+
+static struct marking marking_of(const struct sim *sim, uint32_t d, const struct stack_spec *stack,
+                                 const struct graph_port *port, bool last_hop)
+{
+    const struct dim_spec *dim = &sim->spec->dims[d];
+    ps_t rtt_ps = largest_rtt_ps(sim, d);
+    uint32_t transport = (uint32_t)(stack - dim->stacks);
+    uint64_t full_frame_bytes = hosts_dim(&sim->hosts, d, transport)->full.frame;
     const struct ecn_spec *ecn = &dim->sw.ecn;
     if (ecn->mode == ECN_ON && ecn->kind == MARKING_PI)
         return (struct marking){.enabled = true,
@@ -59,6 +74,8 @@ static struct marking marking_of(const struct dim_spec *dim, const struct stack_
                                        .qref_bytes = ecn->qref_bytes,
                                        .interval_ps = ecn->pi_interval_ps,
                                        .next_ps = ecn->pi_interval_ps}};
+    if (ecn->mode == ECN_ON && ecn_counts_packets(ecn))
+        return marking_by_packets(ecn, full_frame_bytes);
     if (ecn->mode == ECN_ON)
         return (struct marking){.enabled = true,
                                 .kmin_bytes = ecn->kmin_bytes,
@@ -73,8 +90,8 @@ static struct marking marking_of(const struct dim_spec *dim, const struct stack_
 uint64_t sim_marked_bytes(const struct sim *sim, uint32_t dim, uint32_t transport, uint32_t port)
 {
     const struct dim_spec *spec = &sim->spec->dims[dim];
-    struct marking m = marking_of(spec, &spec->stacks[transport], &sim->graph.ports[port], false,
-                                  largest_rtt_ps(sim, dim));
+    struct marking m =
+        marking_of(sim, dim, &spec->stacks[transport], &sim->graph.ports[port], false);
     if (!m.enabled)
         return UINT64_MAX;
     return m.kind == MARKING_PI ? m.pi.qref_bytes : m.kmax_bytes;
@@ -111,11 +128,10 @@ static struct marking build_marking(const struct sim *sim, const struct switch_n
                                     uint32_t i)
 {
     const struct network *net = &sim->net;
-    const struct dim_spec *dim = &sim->spec->dims[s->dim];
     unsigned cls = net->class_of_slot[net->data_slot + i];
     bool last_hop = sim->graph.ports[sim->graph.ports[p].peer].node < sim->graph.n_ends;
-    return marking_of(dim, sim_stack_of_class(sim, s->dim, cls), &sim->graph.ports[p], last_hop,
-                      largest_rtt_ps(sim, s->dim));
+    return marking_of(sim, s->dim, sim_stack_of_class(sim, s->dim, cls), &sim->graph.ports[p],
+                      last_hop);
 }
 
 // Packets that wait in queues shorter than this are not looked at when they leave.

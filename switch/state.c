@@ -79,7 +79,7 @@ STATE_TABLE(routing_table, struct routing, routing_fields);
 
 #define F(member, kind) STATE_FIELD(struct marking, member, kind)
 static const struct state_field marking_fields[] = {
-    F(enabled, CONFIG),    F(kind, CONFIG), F(kmin_bytes, CONFIG),
+    F(enabled, CONFIG),    F(kind, CONFIG), F(kmin_bytes, CONFIG), F(packet_bytes, CONFIG),
     F(kmax_bytes, CONFIG), F(pmax, CONFIG), F(pi, BY_HAND), // refused
 };
 STATE_TABLE(marking_table, struct marking, marking_fields);

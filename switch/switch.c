@@ -149,6 +149,18 @@ __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t po
 
 static bool is_markable_class(const struct packet *p) { return p->cls < NET_DATA_CLASSES; }
 
+// The length that is compared with the thresholds where a packet comes behind `held_bytes` of its class, itself
+// included. With less than what waits, it takes the place of the youngest.
+static uint64_t length_with(const struct switches *sw, uint32_t port, const struct packet *p,
+                            uint64_t held_bytes)
+{
+    uint64_t packet_bytes = switch_marking(sw, port, p->cls)->packet_bytes;
+    if (packet_bytes == 0)
+        return held_bytes + p->frame_bytes;
+    const struct queue *queue = port_queue(sw->net, port, sw->net->slot_of_class[p->cls]);
+    return (queue->fifo.count + (held_bytes >= queue->bytes)) * packet_bytes;
+}
+
 // What is unusual about marking where a packet finds its port idle or waits behind `held_bytes` of
 // its class: PI counts the queue, and a packet that is compared at arrival is part of it.
 __attribute__((noinline)) void switch_mark_arrival(struct switches *sw, struct switch_node *s,
@@ -160,7 +172,7 @@ __attribute__((noinline)) void switch_mark_arrival(struct switches *sw, struct s
     if (!(s->marking & SWITCH_MARKS_AT_ARRIVAL && p->flags & PACKET_ECT))
         return;
     s->markable++;
-    draw_mark(sw, port, p, held_bytes + p->frame_bytes);
+    draw_mark(sw, port, p, length_with(sw, port, p, held_bytes));
 }
 
 // RFC 3168, section 5: a packet that cannot be marked is dropped instead. Decided before admission,
@@ -175,7 +187,7 @@ __attribute__((noinline)) static bool drops_not_ect(struct switches *sw,
     struct marking *m = switch_marking(sw, port, p->cls);
     if (s->marking & SWITCH_MARKS_PI)
         marking_advance(m, held_bytes, now);
-    return marking_draw(m, held_bytes + p->frame_bytes, &sw->ports[port].rng);
+    return marking_draw(m, length_with(sw, port, p, held_bytes), &sw->ports[port].rng);
 }
 
 // Mark a packet and write its telemetry at the start of its transmission. `queue_bytes` includes

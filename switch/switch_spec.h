@@ -30,12 +30,18 @@ struct ecn_spec {
     int not_ect; // enum not_ect
     /* red */
     uint64_t kmin_bytes, kmax_bytes;
+    uint64_t kmin_packets, kmax_packets; // in place of the bytes; PARAM_AUTO = the bytes hold
     double pmax;
     /* pi */
     uint64_t qref_bytes;
     double pi_a, pi_b; // per 1000 B
     ps_t pi_interval_ps;
 };
+
+static inline bool ecn_counts_packets(const struct ecn_spec *ecn)
+{
+    return ecn->kmin_packets != 0 && ecn->kmin_packets != PARAM_AUTO;
+}
 
 // Fixed limit of a lossy class's output queues; PARAM_AUTO = none. At most one of them is given.
 struct queue_limit_spec {

@@ -27,7 +27,6 @@ START = {"a2a": "5ms"}
 START_OTHERS = "1ms"
 ENDS = ("first_ms", "total_ms")
 POLICY = {"reno": "newreno", "cubic": "cubic"}
-PACKET = 1500
 
 
 class Program:
@@ -168,9 +167,8 @@ def scenario(case, box, jobs, seed):
             "report": {"flows_max": 100000},
             "limits": {"stall": "1000s"}}
     if "ecnk" in box:
-        step = int(box["ecnk"]) * PACKET
         made["transport"]["ecn"] = "on"
-        made["switch"]["ecn"] = {"enabled": True, "kmin": step, "kmax": step, "at": "arrival"}
+        made["switch"]["ecn"] = {"enabled": True, "kmin_packets": int(box["ecnk"]), "at": "arrival"}
     made["workload"] = [program(job["app"], n, int(job["bytes"]), int(job["iters"])) | {"name": f"job{i}"}
                         for i, job in enumerate(jobs)]
     return made

@@ -155,6 +155,29 @@ static void test_marks_at_arrival(void **state)
     fixture_free(&f);
 }
 
+// Thresholds in packets: with packets of half the size as many are marked, while in bytes none would be. Of two
+// senders at the line rate every second packet stays, so from the fourth packet time on all arrivals are marked:
+// they find three or more packets waiting, of 2 x 40 - 7.
+static void test_marks_by_packets(void **state)
+{
+    (void)state;
+    for (uint32_t part = 1; part <= 2; part++) {
+        star(3);
+        roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 1000 / part;
+        f.spec.dims[0].sw.ecn =
+            (struct ecn_spec){.mode = ECN_ON, .at = ECN_AT_ARRIVAL, .kmin_packets = 4, .pmax = 1};
+        f.spec.dims[0].sw.ecn.kmax_packets = PARAM_AUTO;
+        fixture_flow(&f, 0, 2, 40000 / part, 0);
+        fixture_flow(&f, 1, 2, 40000 / part, 0);
+        fixture_run(&f);
+        print_message("%u of %u\n", (unsigned)f.result->marked_packets,
+                      (unsigned)f.result->markable_packets);
+        assert_int_equal(f.result->markable_packets, 80);
+        assert_int_equal(f.result->marked_packets, 73);
+        fixture_free(&f);
+    }
+}
+
 // Every pause of a port ends with one XON if no pause expires; refreshes are XOFF frames only. The
 // totals are the sums over ports.
 static void test_pause_frames(void **state)
@@ -228,13 +251,10 @@ static void test_drops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_flow),
-        cmocka_unit_test(test_small_last_packet),
-        cmocka_unit_test(test_two_flows),
-        cmocka_unit_test(test_cut_transmission),
-        cmocka_unit_test(test_marks_at_arrival),
-        cmocka_unit_test(test_pause_frames),
-        cmocka_unit_test(test_drops),
+        cmocka_unit_test(test_one_flow),         cmocka_unit_test(test_small_last_packet),
+        cmocka_unit_test(test_two_flows),        cmocka_unit_test(test_cut_transmission),
+        cmocka_unit_test(test_marks_at_arrival), cmocka_unit_test(test_marks_by_packets),
+        cmocka_unit_test(test_pause_frames),     cmocka_unit_test(test_drops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
