@@ -86,7 +86,7 @@ void fit_policy_check(struct reader *r, const struct place *place, const struct 
         const struct stack_spec *stack = &dim->stacks[t];
         const struct transport_ops *ops = stack->transport.ops;
         struct stack_place cc;
-        stack_place_find(&cc, place, "cc", "transport", ops->name);
+        stack_place_find(&cc, place, "cc", stack->transport.name);
         struct place kind = place_key(cc.at, "kind");
         if (!transport_runs(ops, stack->cc))
             place_error(r->err, &kind, "%s needs %s, which transport %s does not have; %s runs: %s",
@@ -141,7 +141,7 @@ void fit_check(struct reader *r, const struct place *place, const struct dim_spe
         const struct stack_spec *stack = &dim->stacks[t];
         const struct cc_ops *cc = stack->cc;
         struct stack_place transport;
-        stack_place_find(&transport, place, "transport", "kind", stack->transport.ops->name);
+        stack_place_find(&transport, place, "transport", stack->transport.name);
         if ((cc->needs & CC_NEEDS_INT) && dim->sw.telemetry == TELEMETRY_OFF)
             place_error(r->err, &telemetry, "%s needs in-band telemetry", cc->name);
         if ((cc->needs & CC_NEEDS_ECN) && dim->sw.ecn.mode == ECN_OFF)

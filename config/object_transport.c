@@ -111,6 +111,7 @@ static void read_settings(struct reader *r, const struct place *place,
     struct keys keys = {0};
     struct place overhead = place_key(place, "wire_overhead");
     keys_add(&keys, "kind");
+    keys_add(&keys, "name");
     read_params(r, place, &keys, ops->params, ops->n_params, transport->own);
     groups_read(r, place, &keys, transport);
     read_params(r, place, &keys, transport_params, n_transport_params, transport);
@@ -125,6 +126,7 @@ static void read_single(struct reader *r, const struct place *place, struct stac
     struct place kind = place_key(place, "kind");
     const struct transport_ops *inherited = stack->transport.ops;
     const struct transport_ops *ops = kind.json != NULL ? read_kind(r, &kind) : inherited;
+    struct place name = place_key(place, "name");
     if (ops == NULL)
         return;
     if (ops != inherited) {
@@ -132,15 +134,19 @@ static void read_single(struct reader *r, const struct place *place, struct stac
         if (json_object_get(r->scenario->root, "cc") == NULL)
             stack_default_policy(r, stack);
     }
+    if (name.json != NULL)
+        place_error(r->err, &name, "is for lists of transports: there is one");
     read_settings(r, place, &stack->transport);
 }
 
 // In a dimension of a scenario with several transports: the object with settings of one of them.
 static void read_override(struct reader *r, const struct place *place, struct dim_spec *dim)
 {
-    struct place kind = place_key(place, "kind");
+    struct place kind = place_key(place, "kind"), name = place_key(place, "name");
+    const struct place *called = name.json != NULL ? &name : &kind;
     struct keys words = stack_words(dim);
-    int t = kind.json != NULL ? read_word(r, &kind, "transport of the scenario", words.names) : 0;
+    int t =
+        called->json != NULL ? read_word(r, called, "transport of the scenario", words.names) : 0;
     if (t >= 0)
         read_settings(r, place, &dim->stacks[t].transport);
 }
@@ -158,6 +164,22 @@ static void check_common(struct reader *r, const struct place *place,
         place_error(r->err, &jitter, "must be that of the first transport: it is one of the ranks");
 }
 
+// What `cc` and jobs call a transport of the list: its name, or its kind.
+static void read_name(struct reader *r, const struct place *place, struct dim_spec *dim,
+                      struct transport_spec *transport)
+{
+    struct place name = place_key(place, "name"), kind = place_key(place, "kind");
+    const char *word = json_string_value(name.json);
+    if (name.json != NULL && (word == NULL || word[0] == '\0'))
+        place_error(r->err, &name, "must be a word");
+    else if (word != NULL)
+        transport->name = word;
+    if (stack_find(dim, transport->name) != UINT32_MAX)
+        place_error(r->err, word != NULL ? &name : &kind,
+                    "transport %s is listed twice: give one of them a `name` of its own",
+                    transport->name);
+}
+
 // An item of the scenario's list: the next transport.
 static void read_item(struct reader *r, const struct place *place, struct dim_spec *dim, uint32_t t)
 {
@@ -169,9 +191,8 @@ static void read_item(struct reader *r, const struct place *place, struct dim_sp
         return;
     struct transport_spec *transport = &dim->stacks[t].transport, *first = &dim->transport;
     dim->n_stacks = t; // those before
-    if (stack_find(dim, ops->name) != UINT32_MAX)
-        place_error(r->err, &kind, "transport %s is listed twice", ops->name);
     transport_spec_init(transport, ops);
+    read_name(r, place, dim, transport);
     if (t > 0) {
         transport->clock_ppm = first->clock_ppm;
         transport->start_jitter_ps = first->start_jitter_ps;
@@ -219,6 +240,8 @@ static json_t *settings_json(const struct scenario *s, const struct transport_sp
     const struct transport_ops *ops = transport->ops;
     json_t *json = json_object();
     json_object_set_new(json, "kind", json_string(ops->name));
+    if (strcmp(transport->name, ops->name) != 0)
+        json_object_set_new(json, "name", json_string(transport->name));
     write_params(json, ops->params, ops->n_params, transport->own);
     for (size_t g = 0; g < ops->n_groups; g++) {
         struct object group = group_object(&ops->groups[g]);
@@ -249,6 +272,10 @@ static json_t *kind_schema(const struct transport_ops *ops, const struct cc_cata
         json_object_set_new(kind, "default", json_string(ops->name));
     schema_key(object, "kind", kind, !is_default);
     json_object_set_new(object, "description", json_string(ops->doc));
+    schema_key(object, "name",
+               json_pack("{s:s,s:s}", "type", "string", "description",
+                         "in a list: what `cc` and jobs call it; its kind by default"),
+               false);
     schema_params(object, ops->params, ops->n_params);
     for (size_t g = 0; g < ops->n_groups; g++) {
         struct object group = group_object(&ops->groups[g]);
@@ -281,9 +308,12 @@ static bool transport_entry(const struct cc_catalogue *policies, size_t i, struc
 static void transport_keys(const struct object_entry *entry, const char *prefix,
                            const struct key_sink *to)
 {
+    static const struct own_key name = {
+        "name", "text", "", "in a list: what `cc` and jobs call it; default = its kind"};
     const struct transport_ops *ops = entry->kind;
     struct own_key overhead = {overhead_object.key, overhead_object.type, overhead_object.def,
                                overhead_object.doc};
+    to->own(to->ctx, &name);
     to->table(to->ctx, prefix, ops->params, ops->n_params);
     for (size_t g = 0; g < ops->n_groups; g++) {
         struct object group = group_object(&ops->groups[g]);

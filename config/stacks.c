@@ -8,10 +8,10 @@
 #include "engine/assert.h"
 #include "transport/transport.h"
 
-uint32_t stack_find(const struct dim_spec *dim, const char *kind)
+uint32_t stack_find(const struct dim_spec *dim, const char *name)
 {
     for (uint32_t t = 0; t < dim->n_stacks; t++)
-        if (strcmp(dim->stacks[t].transport.ops->name, kind) == 0)
+        if (strcmp(dim->stacks[t].transport.name, name) == 0)
             return t;
     return UINT32_MAX;
 }
@@ -20,19 +20,29 @@ struct keys stack_words(const struct dim_spec *dim)
 {
     struct keys words = {0};
     for (uint32_t t = 0; t < dim->n_stacks; t++)
-        keys_add(&words, dim->stacks[t].transport.ops->name);
+        keys_add(&words, dim->stacks[t].transport.name);
     return words;
 }
 
+const char *stack_name_at(const struct place *item)
+{
+    static const char *const keys[] = {"transport", "name", "kind"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *word = json_string_value(json_object_get(item->json, keys[i]));
+        if (word != NULL)
+            return word;
+    }
+    return "";
+}
+
 void stack_place_find(struct stack_place *out, const struct place *parent, const char *object,
-                      const char *key, const char *kind)
+                      const char *name)
 {
     out->list = place_key(parent, object);
     out->at = &out->list;
     for (size_t i = 0; i < json_array_size(out->list.json); i++) {
         out->item = place_item(&out->list, i);
-        const char *word = json_string_value(json_object_get(out->item.json, key));
-        if (word != NULL && strcmp(word, kind) == 0) {
+        if (strcmp(stack_name_at(&out->item), name) == 0) {
             out->at = &out->item;
             return;
         }

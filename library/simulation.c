@@ -21,8 +21,10 @@ struct collwire_sim {
     uint64_t memory_limit_bytes;
     struct result *result; // NULL before the run
     struct collwire_run run;
-    double looked_s; // when the memory was looked up
-    bool ended;      // by the progress function
+    double looked_s;   // when the memory was looked up
+    bool ended;        // by the progress function
+    struct sim *spent; // the run on several threads that another one has replaced
+    struct capture_output to;
 };
 
 #define LOOK_EVERY_S 0.05
@@ -87,6 +89,9 @@ void collwire_sim_free(struct collwire_sim *s)
     err_free(&ignored);
     result_free(s->result);
     sim_free(s->sim);
+    sim_free(s->spent);
+    free((char *)(uintptr_t)s->to.folder);
+    free((char *)(uintptr_t)s->to.shown);
     free(s);
 }
 
@@ -122,9 +127,10 @@ int collwire_sim_open_captures(struct collwire_sim *s, const char *folder, const
                                struct collwire_messages *m)
 {
     struct plain_locale locale = plain_locale_begin();
-    struct capture_output to = {
-        .folder = folder, .shown = shown, .program = "collwire " COLLWIRE_VERSION};
-    int status = sim_open_captures(s->sim, &to, err_of(m));
+    s->to = (struct capture_output){.folder = memory_text(folder),
+                                    .shown = memory_text(shown),
+                                    .program = "collwire " COLLWIRE_VERSION};
+    int status = sim_open_captures(s->sim, &s->to, err_of(m));
     plain_locale_end(locale);
     return status;
 }
@@ -192,6 +198,27 @@ static void make_result(struct collwire_sim *s, struct collwire_messages *m)
     sim_packets_free(s->sim);
 }
 
+// A program that fails stops the run at that event. Where several threads have processed a window, other parts
+// have gone on to its end, so the run is repeated on one thread. The first one stays until the end,
+// since a signal or another thread may look at it.
+static void repeat_alone(struct collwire_sim *s, const struct sim_watch *watch,
+                         struct collwire_messages *m)
+{
+    struct err ignored = {0};
+    struct sim *again = sim_new(spec_of(s), &ignored);
+    err_free(&ignored);
+    if (!again)
+        return;
+    sim_close_captures(s->sim, err_of(m));
+    sim_explain_threads(again, "a program has failed, which ends a run at its event");
+    if (s->to.folder)
+        sim_open_captures(again, &s->to, err_of(m));
+    sim_packets_free(s->sim);
+    s->spent = s->sim;
+    s->sim = again;
+    sim_run(again, watch);
+}
+
 enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collwire_run *given,
                                       struct collwire_messages *m)
 {
@@ -208,6 +235,8 @@ enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collw
     sim_set_threads(s->sim, s->run.threads);
     if (!s->result) {
         sim_run(s->sim, &watch);
+        if (sim_failed_in_parts(s->sim))
+            repeat_alone(s, &watch, m);
         make_result(s, m);
     }
     plain_locale_end(locale);

@@ -325,6 +325,13 @@ void sim_set_plain(struct sim *sim)
 
 void sim_set_threads(struct sim *sim, uint32_t n) { sim->threads = n; }
 
+void sim_explain_threads(struct sim *sim, const char *why)
+{
+    snprintf(sim->why, sizeof sim->why, "%s", why);
+}
+
+bool sim_failed_in_parts(const struct sim *sim) { return sim->parts && sim->workload.failure; }
+
 void sim_packets_free(struct sim *sim) { network_free_packets(&sim->net); }
 
 void sim_free(struct sim *sim)

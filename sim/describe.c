@@ -25,7 +25,7 @@ static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32
     uint32_t dim = sim_message_dim(sim, src, dst, 1000000);
     for (uint32_t t = 0; dim != GRAPH_NONE && t < sim->hosts.n_transports; t++) {
         struct transport_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim, t, 0);
-        const char *name = hosts_dim(&sim->hosts, dim, t)->ops->name;
+        const char *name = sim->spec->dims[dim].stacks[t].transport.name;
         bool several = sim->hosts.n_transports > 1;
         char rtt[UNIT_TEXT], rate[UNIT_TEXT], bdp[UNIT_TEXT], ideal[UNIT_TEXT];
         fprintf(out,

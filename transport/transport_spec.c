@@ -169,7 +169,7 @@ void transport_complete(struct transport_spec *t, const struct cc_preset *preset
 
 void transport_spec_init(struct transport_spec *t, const struct transport_ops *ops)
 {
-    *t = (struct transport_spec){.ops = ops, .overhead = OVERHEAD_ETHERNET};
+    *t = (struct transport_spec){.ops = ops, .name = ops->name, .overhead = OVERHEAD_ETHERNET};
     params_default(transport_params, n_transport_params, t);
     params_default(ops->params, ops->n_params, t->own);
     for (size_t g = 0; g < ops->n_groups; g++)

@@ -18,6 +18,7 @@ struct transport_ops;
 
 struct transport_spec {
     const struct transport_ops *ops; // the kind
+    const char *name;                // what jobs and `cc` call it: the kind's, or one of its own
     uint64_t cls;                    // class of its data; PARAM_AUTO = as the job defines
     bool stripe;                     // split each message over all planes
     ps_t start_jitter_ps;

@@ -74,6 +74,28 @@ static void test_lists(void **state)
     scenario_free(s);
 }
 
+// Two transports of a kind with names of their own: a policy for each, chosen by jobs, and settings of
+// dimensions by name.
+static void test_names(void **state)
+{
+    (void)state;
+    struct scenario *s = good(
+        "\"transport\":[" TCP ",{\"kind\":\"tcp\",\"name\":\"bulk\",\"mss\":\"700B\"}],\"cc\":[" ON(
+            "bulk", "\"newreno\"") "," ON("tcp", "\"dctcp\"") "]",
+        "{\"kind\":\"switch\",\"size\":4,\"transport\":{\"name\":\"bulk\",\"mss\":\"600B\"}}",
+        "[" JOB_ON("bulk") "," JOB "]");
+    const struct dim_spec *dim = dim_of(s, 0);
+    assert_int_equal(dim->n_stacks, 2);
+    assert_string_equal(dim->stacks[0].cc->name, "dctcp");
+    assert_string_equal(dim->stacks[1].cc->name, "newreno");
+    assert_int_equal(tcp_of(&dim->stacks[1])->mss_bytes, 600);
+    assert_int_equal(tcp_of(&dim->stacks[0])->mss_bytes, 1000);
+    assert_int_equal(scenario_spec(s)->jobs[0].transport, 1);
+    assert_int_equal(scenario_spec(s)->jobs[1].transport, 0);
+    assert_non_null(strstr(scenario_resolved(s), "\"name\": \"bulk\""));
+    scenario_free(s);
+}
+
 // The policy and the class of data that a transport has by default.
 static void test_defaults(void **state)
 {
@@ -188,7 +210,7 @@ static void test_mistakes(void **state)
          "workload[1].transport: unknown transport of the scenario \"tpc\"; did you mean \"tcp\"?"},
         {"\"seed\":1", DIM, JOB_ON("tcp"), "workload.transport: unknown transport"},
         {"\"transport\":[" TCP "," TCP "]", DIM, JOB,
-         "transport[1].kind: transport tcp is listed twice"},
+         "transport[1].kind: transport tcp is listed twice: give one of them a `name` of its own"},
         {"\"transport\":[]", DIM, JOB, "transport: must have 1 to 4 transports"},
         {"\"transport\":[7]", DIM, JOB, "transport[0]: must be an object, not a number"},
         {"\"transport\":[{}]", DIM, JOB, "transport[0].kind: is required"},
@@ -269,9 +291,10 @@ static void test_another_policy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),     cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_overrides), cmocka_unit_test(test_resolved),
-        cmocka_unit_test(test_mistakes),  cmocka_unit_test(test_another_policy),
+        cmocka_unit_test(test_lists),          cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_overrides),      cmocka_unit_test(test_resolved),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_another_policy),
     };
     return cmocka_run_group_tests_name("stacks", tests, folder_make, folder_remove);
 }

@@ -96,6 +96,25 @@ def beside(draw, rng, made, other):
             job["transport"] = rng.choice(("roce", other))
 
 
+def named(draw, seed, made, other):
+    """In a third of the scenarios with two transports, a second one of a kind, with a policy of its own."""
+    rng = random.Random(f"named {seed}")
+    if rng.random() > 0.33:
+        return
+    transport = SETTINGS[other](rng) | {"name": "own"}
+    transport.pop("start_jitter", None)
+    transport.pop("clock_ppm", None)
+    for key in ("start_jitter", "clock_ppm"):
+        if key in made["transport"][0]:
+            transport[key] = made["transport"][0][key]
+    made["transport"].append(transport)
+    made["cc"].append(dict(entry(draw, rng, other), transport="own"))
+    jobs = made["workload"] if isinstance(made["workload"], list) else [made["workload"]]
+    for job in jobs:
+        if rng.random() < 0.4:
+            job["transport"] = "own"
+
+
 def stacks(draw, seed, made):
     """A share of the scenarios; the others stay as they are, since the draws are of its own."""
     rng = random.Random(f"stacks {seed}")
@@ -108,6 +127,7 @@ def stacks(draw, seed, made):
         other = "mrc" if random.Random(f"mrc {seed}").random() < 0.35 else "uec"
     if chance > 0.1:
         beside(draw, rng, made, other)
+        named(draw, seed, made, other)
         return
     made["transport"] = SETTINGS[other](rng)
     made["cc"] = entry(draw, rng, other)
