@@ -415,7 +415,7 @@ collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)
 
 # The seconds of the longest tests: CTest starts them first, so that both cores are busy to the end.
-set(longest linux_tcp 40 report_browser 36 theory_reasons_series 37 props_plain 13 random_some 30 study_allreduce 55 study_dlrm 30 study_figures 50
+set(longest linux_tcp 40 report_browser 36 theory_reasons_series 37 props_plain 13 random_some 30 study_dlrm_runs 30
     extend_toys 21 trace_wireshark 20 trace_captures 18 trace_tcp_wireshark 17 cli_results 15 cli_sweep 15
     theory_papers 14 theory_ns3 14 theory_ns3_hoti128 12 cli_findings 12 cli_extcap 11 theory_dlrm 10)
 while(longest)

@@ -199,6 +199,16 @@ static inline struct packet_note *meta_note(const struct meta_pool *pool, uint32
     return pool->keeps_notes && slot != 0 ? &pool->notes[slot] : NULL;
 }
 
+// Note when a packet was made whose name and transmission another one may share: an ACK, a report.
+static inline void meta_note_made(const struct meta_pool *pool, uint32_t slot, ps_t now)
+{
+    struct packet_note *note = meta_note(pool, slot);
+    if (!note)
+        return;
+    note->set |= NOTE_MADE;
+    note->made_ps = now;
+}
+
 // Returns the INT records of a packet, or NULL if INT is off for it.
 static inline struct int_hop *meta_hops(const struct meta_pool *pool, uint32_t slot)
 {

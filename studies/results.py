@@ -41,16 +41,16 @@ class Results:
     def mean(self, sweep, way, level="", key="time_ns"):
         return self.average(sweep, self.of(sweep, way, level, key), level)
 
-    def over(self, sweep, way, level="", base="none"):
+    def over(self, sweep, way, level="", base="none", key="time_ns"):
         """seed -> time over that of `base` with the same seed."""
-        below = self.of(sweep, base, level)
-        return {seed: value / below[seed] for seed, value in self.of(sweep, way, level).items()}
+        below = self.of(sweep, base, level, key)
+        return {seed: value / below[seed] for seed, value in self.of(sweep, way, level, key).items()}
 
-    def ratio(self, sweep, way, level="", base="none"):
+    def ratio(self, sweep, way, level="", base="none", key="time_ns"):
         """Mean of the ratios to `base` with the same seed; of a way that draws other paths with it, the ratio of means."""
         if way.startswith(OTHER_PATHS):
-            return self.mean(sweep, way, level) / self.mean(sweep, base, level)
-        return self.average(sweep, self.over(sweep, way, level, base), level)
+            return self.mean(sweep, way, level, key) / self.mean(sweep, base, level, key)
+        return self.average(sweep, self.over(sweep, way, level, base, key), level)
 
     def table(self, sweep, words, base="none"):
         """Mean time and ratio to `base` of each level and way; largest queue, pauses and drops of all seeds."""

@@ -3,6 +3,7 @@
 import design
 import facts
 from charts import curves, dots, embed, lines, scatter
+from tables import markdown
 
 PANELS = {
     "2026": (
@@ -151,7 +152,9 @@ def make(d, timeline):
         if way != "none":
             series = facts.lines(d, "scale-2026")[way]
             large = list(d.over("scale-large-2026", way, "1024").values())
-            scaled["GPUs"][way] = {**series, "1024": (sum(large) / len(large), min(large), max(large))}
+            if large:
+                series = {**series, "1024": (sum(large) / len(large), min(large), max(large))}
+            scaled["GPUs"][way] = series
     figure("scale", "Time over that of no policy on 128 to 1024 GPUs", lines, scaled, OVER, 1, 5.2, 2.8)
     queue, rate = {}, {}
     for way in design.TIMELINE.ways:
@@ -188,7 +191,32 @@ def report_tables(d):
         made[f"table {name}"] = d.table(name, words)
     for case in design.PFC_CASES:
         made[f"table pfc-{case}"] = d.table(f"pfc-{case}", None)
-    return made
+    return {**made, "table warm": warm_table(d), "table omitted": omitted_table(d)}
+
+
+def warm_table(d):
+    """The first of twelve iterations, and the seventh to the last."""
+    rows = []
+    for way in d.ways("warm-2026"):
+        cold, warm = (d.ratio("warm-2026", way, key=key) for key in ("first_ns", "warm_ns"))
+        spread_ = d.over("warm-2026", way, key="warm_ns").values()
+        rows.append([way, f"{cold:.2f}", f"{warm:.2f} ({min(spread_):.2f} to {max(spread_):.2f})"])
+    return markdown(["way", "cold: first iteration", "warm: iterations 7 to 12"], rows, 1)
+
+
+def omitted_table(d):
+    """Time over that of no policy where hosts, switches and wiring are others than at the centre."""
+    columns = (
+        ("centre", "host-2026", "0us"),
+        ("14 us a step in hosts", "host-2026", "14us"),
+        ("600 ns a switch", "latency-2026", "600ns"),
+        ("rails", "wiring-2026", "rails"),
+    )
+    rows = [["none, ms", *(f"{d.mean(sweep, 'none', level) / 1e6:.3f}" for _, sweep, level in columns)]]
+    for way in d.ways("host-2026"):
+        if way != "none":
+            rows.append([way, *(f"{d.ratio(sweep, way, level):.2f}" for _, sweep, level in columns)])
+    return markdown(["way", *(title for title, _, _ in columns)], rows, 1)
 
 
 def design_table(sweeps):

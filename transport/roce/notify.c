@@ -37,11 +37,8 @@ static void send_cnp(struct roce_receiver *r, uint32_t psn, struct note_mark mar
                          .cls = NET_CLASS_CONTROL,
                          .arrives_ps = now};
     *meta_at(&hosts->net->meta, cnp.meta) = (struct packet_meta){.seq = psn};
+    meta_note_made(&hosts->net->meta, cnp.meta, now);
     struct packet_note *note = meta_note(&hosts->net->meta, cnp.meta);
-    if (note) {
-        note->set |= NOTE_MADE;
-        note->made_ps = now;
-    }
     if (note && mark.probability > 0) {
         note->set |= NOTE_MARK;
         note->mark = mark;

@@ -100,11 +100,7 @@ void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now)
     struct network *net = r->base.dim->hosts->net;
     uint32_t slot = meta_alloc(&net->meta);
     write_meta(r, slot, control, now);
-    struct packet_note *note = meta_note(&net->meta, slot);
-    if (note) {
-        note->set |= NOTE_MADE;
-        note->made_ps = now;
-    }
+    meta_note_made(&net->meta, slot, now);
     struct packet_sizes size = size_of(r, control, meta_at(&net->meta, slot)->n_sacks);
     struct packet ack = {.flow = r->base.flow,
                          .dst = r->src_node,

@@ -24,6 +24,7 @@ void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32
     struct packet p = uec_control(r->base.flow, r->src_node, path, slot, size, now);
     p.kind = kind;
     p.flags = flags;
+    meta_note_made(&net->meta, slot, now);
     port_enqueue(net, r->port, &p, now);
 }
 
