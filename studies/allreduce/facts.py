@@ -49,9 +49,8 @@ def routes(d):
     sentence = "2026: without a policy ECMP takes more than 1.5 times as long as routes without collisions"
     yield sentence, ecmp > 1.5 * static, [ecmp / static]
     yield "2026: sprayed packets take at most 0.7 of ECMP's time", sprayed < 0.7 * ecmp, [sprayed / ecmp]
-    ways = [way for way in d.ways("routing-2026") if way not in ("window", "hpcc")]
-    free = [d.ratio("routing-2026", way, "spray") for way in ways]
-    sentence = "2026: with sprayed packets no policy but a window and HPCC is more than 5 % from no policy"
+    free = [d.ratio("routing-2026", way, "spray") for way in d.ways("routing-2026")]
+    sentence = "2026: with sprayed packets no policy is more than 5 % from no policy"
     yield sentence, all(abs(ratio - 1) < 0.05 for ratio in free), free
     eight = d.mean("qps-2026", "none", "8") / d.mean("qps-2026", "none", "1")
     yield "2026: eight queue pairs a pair take at most 0.9 of one's time", eight < 0.9, [eight]
@@ -72,7 +71,13 @@ def pod(d):
     scaled, nic, timely = (d.ratio("centre-2026", way) for way in ("dcqcn scaled", "dcqcn nic", "timely"))
     yield "2026: DCQCN with scaled gains, without a window, costs more than 40 %", scaled > 1.4, [scaled]
     yield "2026: so does TIMELY", timely > 1.4, [timely]
-    yield "2026: DCQCN with the gains of NICs is within 10 % of no policy", nic < 1.1, [nic]
+    yield "2026: DCQCN with the gains of NICs costs 25 to 75 %", 1.25 < nic < 1.75, [nic]
+    for way in ("dcqcn scaled", "timely"):
+        cold, warm = (d.ratio("warm-2026", way, key=key) - 1 for key in ("first_ns", "warm_ns"))
+        sentence = f"2026: in iterations 7 to 12 {way} costs less than half of what it costs in the first"
+        yield sentence, warm < cold / 2, [cold, warm]
+    rails = [d.ratio("wiring-2026", way, "rails") for way in d.ways("wiring-2026")]
+    yield "2026: wired by rails, no way is more than 5 % from no policy", all(abs(r - 1) < 0.05 for r in rails), rails
 
 
 def window(d):
@@ -109,14 +114,14 @@ def harmed(d):
     victim, slow, nic = of("victim", *bounded), of("slow-receiver", *bounded), of("victim", "dcqcn nic")
     sentence = "a flow beside an incast: a window, DCTCP, HPCC and Swift take at most half of the time under PFC alone"
     yield sentence, max(victim) < 0.5, victim
-    yield "the same: DCQCN with the gains of NICs does not help it", nic[0] > 0.9, nic
+    yield "the same: DCQCN with the gains of NICs saves it 5 to 30 %", 0.7 < nic[0] < 0.95, nic
     yield "flows beside a slow receiver: the same four take at most half of the time", max(slow) < 0.5, slow
     storage = of("storage", "dctcp", "swift", "uec nscc")
     yield "an all-reduce beside checkpoints: DCTCP, Swift and Ultra Ethernet save at least 10 %", max(
         storage
     ) < 0.9, storage
     jobs, uec = of("two-jobs", *bounded, "dcqcn nic"), of("two-jobs", "uec nscc")
-    yield "a ring beside an all-to-all: no policy of RoCE but tally saves more than 5 %", min(jobs) > 0.95, jobs
+    yield "a ring beside an all-to-all: no policy of RoCE saves more than 5 %", min(jobs) > 0.95, jobs
     yield "the same: Ultra Ethernet saves at least 20 %", uec[0] < 0.8, uec
 
 
@@ -201,6 +206,9 @@ def values(rows):
     for case in ("victim", "storage", "two-jobs"):
         made[f"{case} alone"] = two(d.mean(f"pfc-{case}-alone", "none") / d.mean(f"pfc-{case}", "none"))
     for level in ("1", "2", "4", "8"):
+        made[f"qps nic {level}"] = two(
+            d.mean("qps-2026", "dcqcn nic", level) / d.mean("qps-2026", "dcqcn nic", "1")
+        )
         made[f"qps {level}"] = two(d.mean("qps-2026", "none", level) / d.mean("qps-2026", "none", "1"))
     for way in design.CORE["2026"]:
         made[f"chunks one {way}"] = ratio("chunks-2026", way, "4, 1")
