@@ -26,10 +26,11 @@
 // T): for n > B T/L flows there is a standing queue of (n L/(B T) - 1)(1 - eta) B T.
 // tests/theory/test_hpcc.c covers the grid.
 //
-// Against ns-3: two long flows from one instant end here together (Jain's index 1.000), and the last one
-// when it does there (-0.1 %), but their mean is 9.2 % later than there. For a mean of 1/1.092 of the
-// end, the first flow ends at 2/1.092 - 1 = 83 % of it: one has 60 % of the link there, the other 40 %. So
-// the pair measures how the authors' simulator shares, not how long the work takes.
+// Against ns-3: two long flows from one instant end here together (Jain's index 1.000), and the
+// last one when it does there (-0.1 %), but their mean is 9.2 % later than there. For a mean of
+// 1/1.092 of the end, the first flow ends at 2/1.092 - 1 = 83 % of it: one has 60 % of the link
+// there, the other 40 %. So the pair measures how the authors' simulator shares, not how long the
+// work takes.
 //
 // With `pint` switches compute the average themselves and a packet carries one byte, the largest U.
 //
@@ -43,8 +44,8 @@
 // Left out: reaction to loss (a lossless fabric); per-hop rates (the authors' "multi-rate"
 // variant).
 //
-// Sources: Li et al., SIGCOMM 2019, algorithm 1 and section 3.3; authors' ns-3 sources; Ben Basat et
-// al., SIGCOMM 2020 (PINT).
+// Sources: Li et al., SIGCOMM 2019, algorithm 1 and section 3.3; authors' ns-3 sources; Ben Basat
+// et al., SIGCOMM 2020 (PINT).
 #include "collwire/cc.h"
 
 enum reference_rtt { RTT_PAIR, RTT_GLOBAL };

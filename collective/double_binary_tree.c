@@ -35,8 +35,8 @@ static bool alternates(const struct coll_shape *shape)
     return p != NULL && p->alternating && shape->op == COLL_ALL_REDUCE;
 }
 
-// The pieces of each half as NCCL cuts what a channel carries: of 512 KiB, halved while there are few of
-// them for the depth of the tree, as long as they stay large enough to be worth a message.
+// The pieces of each half as NCCL cuts what a channel carries: of 512 KiB, halved while there are
+// few of them for the depth of the tree, as long as they stay large enough to be worth a message.
 // Source: NCCL 2.8 to 2.18, src/enqueue.cc, chunkSize of the tree algorithm under protocol Simple.
 static uint32_t pieces_as_nccl(const struct coll_shape *shape)
 {

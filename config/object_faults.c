@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `faults`: links that lose packets, at random or as listed, that fail and are repaired, or lose lanes.
+// `faults`: links that lose packets, at random or as listed, that fail and are repaired, or lose
+// lanes.
 #include <inttypes.h>
 #include <stdlib.h>
 

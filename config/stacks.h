@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The transports of a scenario with their policies ("stacks"): `transport` and `cc` are one object, or
-// lists with an object for each transport. A transport is called by its kind, or by a `name` of its own, so
-// that two of a kind may have a policy each.
+// The transports of a scenario with their policies ("stacks"): `transport` and `cc` are one object,
+// or lists with an object for each transport. A transport is called by its kind, or by a `name` of
+// its own, so that two of a kind may have a policy each.
 #pragma once
 
 #include "config/read.h"

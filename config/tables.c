@@ -4,10 +4,10 @@
 
 #define TABLE_END(t) const size_t n_##t = sizeof t / sizeof *t
 
-// A receiver needs the whole codeword before it can correct it, and some 37 ns to encode and correct
-// (the figure presented to IEEE P802.3dj). RS(544,514) has 5440 bits: at 400 Gb/s two codewords are
-// interleaved and at 800 Gb/s four, 25.6 ns; at 100 Gb/s one takes 51.2 ns, as the 5280 bits of
-// RS(528,514) do.
+// A receiver needs the whole codeword before it can correct it, and some 37 ns to encode and
+// correct (the figure presented to IEEE P802.3dj). RS(544,514) has 5440 bits: at 400 Gb/s two
+// codewords are interleaved and at 800 Gb/s four, 25.6 ns; at 100 Gb/s one takes 51.2 ns, as the
+// 5280 bits of RS(528,514) do.
 static const char *const codes[] = {"rs544", "63ns", "rs544_100g", "88ns", "rs528", "88ns", NULL};
 
 const struct param link_params[] = {

@@ -6,8 +6,8 @@
 #include "engine/err.h"
 #include "engine/units.h"
 
-// Walks over the rows of a table, with included tables in their place. A row returned has its offset
-// from the start of the outermost struct and is valid until the next call.
+// Walks over the rows of a table, with included tables in their place. A row returned has its
+// offset from the start of the outermost struct and is valid until the next call.
 #define PARAM_DEPTH 4 // limit of nested tables
 struct param_walk {
     struct {

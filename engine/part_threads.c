@@ -2,8 +2,8 @@
 // The threads of a partition, and the lock of what its parts share.
 //
 // The first part runs on the thread of the caller. A window has two halves: all parts process their
-// events, then all read their mail. The threads meet after each half, spinning, because a window takes
-// microseconds; between windows they spin for a while, and then sleep.
+// events, then all read their mail. The threads meet after each half, spinning, because a window
+// takes microseconds; between windows they spin for a while, and then sleep.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A simulation cut into parts, each with its nodes, engine and thread.
 //
-// What happens at a node of one part reaches another part not before `lookahead_ps` later, and only by
-// mail (engine/mailbox.h). So all parts process the events of a window of this length without hearing of
-// each other; then each reads its mail. Events of no part (samples, faults, the stall rule) are in the common
-// engine; they end a window, and are processed while the parts rest.
+// What happens at a node of one part reaches another part not before `lookahead_ps` later, and only
+// by mail (engine/mailbox.h). So all parts process the events of a window of this length without
+// hearing of each other; then each reads its mail. Events of no part (samples, faults, the stall
+// rule) are in the common engine; they end a window, and are processed while the parts rest.
 //
-// What several parts decide together at one instant needs the order of events. The owner of the partition
-// (`alone`) tells before each window whether such a decision is possible in it; then one thread processes
-// the events of all parts, in order. What parts share otherwise, and what does not depend on order, is
-// behind one lock: engine_lock().
+// What several parts decide together at one instant needs the order of events. The owner of the
+// partition (`alone`) tells before each window whether such a decision is possible in it; then one
+// thread processes the events of all parts, in order. What parts share otherwise, and what does not
+// depend on order, is behind one lock: engine_lock().
 //
 // The results are therefore the same, byte for byte, for any number of parts.
 #pragma once
@@ -33,8 +33,8 @@ struct partition_counts {
 struct partition_hooks {
     // The events of a part before `until_ps` have been processed: send what belongs to the window.
     void (*send)(void *ctx, uint32_t part, ps_t until_ps);
-    // Read the mail of a part: mailboxes [*][part]. Returns when the part has something to send that is not an
-    // event, or PS_NEVER.
+    // Read the mail of a part: mailboxes [*][part]. Returns when the part has something to send
+    // that is not an event, or PS_NEVER.
     ps_t (*receive)(void *ctx, uint32_t part);
     // Returns true if events before `until_ps` may need their order across parts.
     bool (*alone)(void *ctx, ps_t until_ps);
@@ -75,8 +75,8 @@ struct partition {
     struct partition_counts counts;
 };
 
-// Cut the events and timers of `common` into `n` engines, one per part, with handlers to be set by the
-// caller. part_of is the partition's from now on.
+// Cut the events and timers of `common` into `n` engines, one per part, with handlers to be set by
+// the caller. part_of is the partition's from now on.
 struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *part_of,
                                 uint32_t n_nodes, ps_t lookahead_ps,
                                 const struct partition_hooks *hooks);
@@ -87,8 +87,8 @@ void partition_rest(struct partition *p);
 // Free a partition. The engines of the parts are empty afterwards.
 void partition_free(struct partition *p);
 
-// Process the next window, or the next event of the common engine. Returns false if there is none before
-// the horizon of the common engine, or if it has been stopped and its last instant is over.
+// Process the next window, or the next event of the common engine. Returns false if there is none
+// before the horizon of the common engine, or if it has been stopped and its last instant is over.
 // A window that one thread processes ends after `max` events.
 bool partition_step(struct partition *p, size_t max);
 

@@ -159,8 +159,8 @@ static void on_progress(void *ctx, const struct sim_progress *p)
     sim_cancel(s->sim);
 }
 
-// The caller has no memory left, or the process uses more than its limit, which is looked up at most 20
-// times a second.
+// The caller has no memory left, or the process uses more than its limit, which is looked up at
+// most 20 times a second.
 static bool on_memory(void *ctx)
 {
     struct collwire_sim *s = ctx;
@@ -198,9 +198,9 @@ static void make_result(struct collwire_sim *s, struct collwire_messages *m)
     sim_packets_free(s->sim);
 }
 
-// A program that fails stops the run at that event. Where several threads have processed a window, other parts
-// have gone on to its end, so the run is repeated on one thread. The first one stays until the end,
-// since a signal or another thread may look at it.
+// A program that fails stops the run at that event. Where several threads have processed a window,
+// other parts have gone on to its end, so the run is repeated on one thread. The first one stays
+// until the end, since a signal or another thread may look at it.
 static void repeat_alone(struct collwire_sim *s, const struct sim_watch *watch,
                          struct collwire_messages *m)
 {

@@ -40,9 +40,10 @@ struct transfer_request {
 struct transfer_client {
     // The last byte of the message has arrived at the receiver; `bytes` is its size.
     void (*delivered)(void *ctx, uint64_t token, uint64_t bytes, ps_t now);
-    // The sender's program may go on, though the message has not been sent: its last byte has entered
-    // the send buffer of the connection (TCP; also within post()), or it has left for a relay. Others
-    // than these do not call it. May be NULL: then programs go on when the message is sent.
+    // The sender's program may go on, though the message has not been sent: its last byte has
+    // entered the send buffer of the connection (TCP; also within post()), or it has left for a
+    // relay. Others than these do not call it. May be NULL: then programs go on when the message is
+    // sent.
     void (*entered)(void *ctx, uint64_t token, ps_t now);
     // The last ACK has arrived at the sender.
     void (*sent)(void *ctx, uint64_t token, ps_t now);

@@ -93,8 +93,8 @@ static ps_t catch_up_lag_ps(const struct sim *sim, const struct graph_port *port
 }
 
 // A lower bound of the retransmission timers that flows of a transport behind a port arm when a
-// packet starts. A timer shorter than this lag would be armed in the past, so the departures of such
-// a port must be scheduled as events.
+// packet starts. A timer shorter than this lag would be armed in the past, so the departures of
+// such a port must be scheduled as events.
 static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port,
                             const struct transport_dim *dim)
 {
@@ -213,8 +213,8 @@ static void build_hosts(struct sim *sim)
         routers_attach(&sim->switches);
 }
 
-// Stack the layers of messages, each a client of the layer below: workload, relay, admission, stripes,
-// ledger, hosts.
+// Stack the layers of messages, each a client of the layer below: workload, relay, admission,
+// stripes, ledger, hosts.
 static void build_message_layers(struct sim *sim)
 {
     sim->client = workload_client(&sim->workload);

@@ -3,8 +3,8 @@
 // it, what the policy, PFC and timeouts cost it, and which layer of a training job waits.
 //
 // "Up to" is said where a cause is removed: the path would be shorter by its time, but another path
-// may then be the longest. Where one job lasts the whole run and nothing is sent again, no saving is
-// stated beyond what the busiest link allows: its bytes take their time whatever the policy.
+// may then be the longest. Where one job lasts the whole run and nothing is sent again, no saving
+// is stated beyond what the busiest link allows: its bytes take their time whatever the policy.
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,8 +144,8 @@ static const struct critical_place *held_back(const struct critical_result *c)
     return !pace || (window && window->ps > pace->ps) ? window : pace;
 }
 
-// "...; additive increase by 100 Mb/s each 55 us takes 54 ms to the line rate": what a flow needs to
-// grow back after its last cut; "" if the policy does not say.
+// "...; additive increase by 100 Mb/s each 55 us takes 54 ms to the line rate": what a flow needs
+// to grow back after its last cut; "" if the policy does not say.
 static void growth_text(const struct sender *s, char *text, size_t size)
 {
     const struct sender_cuts *cuts = &sender_rare(s)->cuts;
@@ -209,8 +209,8 @@ static void explain_window(struct result *r, const struct sender *s,
                     human_bytes(cc_bdp_bytes(sender_env(s)), bdp), human_time(saving, less)));
 }
 
-// Whether cuts hold the flow back: the last one left it well below the line rate and the window that
-// fills its path.
+// Whether cuts hold the flow back: the last one left it well below the line rate and the window
+// that fills its path.
 static bool was_cut(const struct sender *s)
 {
     const struct sender_cuts *cuts = &sender_rare(s)->cuts;

@@ -170,8 +170,8 @@ static enum change next_flap(struct change_timer *c)
     return c->change == FLAP_REROUTE ? REROUTE : change;
 }
 
-// The rate of a link that has lost lanes. What it carries to a cut-through switch is stored there while
-// another port of the switch is faster.
+// The rate of a link that has lost lanes. What it carries to a cut-through switch is stored there
+// while another port of the switch is faster.
 static void lose_lanes(struct sim *sim, uint32_t port, const struct fault_spec *fault)
 {
     uint64_t rate_bps = sim->graph.ports[port].rate_bps;

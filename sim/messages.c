@@ -242,8 +242,8 @@ static ps_t held_ps(const struct sim *sim, const struct entry *e)
     return waited && e->delivered_ps >= held->owed_ps ? held->made_ps - e->delivered_ps : 0;
 }
 
-// When the sender's program learns that its message has ended: not before the receiver's does, but after it
-// by the time that the ACK took.
+// When the sender's program learns that its message has ended: not before the receiver's does, but
+// after it by the time that the ACK took.
 static ps_t sender_knows_ps(const struct sim *sim, const struct entry *e, ps_t now)
 {
     ps_t due_ps = sim_completion_due_ps(sim, e->src, e->dim, now);

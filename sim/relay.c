@@ -2,9 +2,8 @@
 // Relaying: a message between ranks that differ in several dimensions goes through intermediate
 // ranks, one dimension after the other, the innermost first. An intermediate rank receives the
 // complete message before it forwards it, as collective libraries do (NCCL's PXN). Each leg is a
-// separate message in the results. The program of the source goes on when the
-// first leg has been sent: what becomes of the message behind it, the source could learn only from a
-// further message.
+// separate message in the results. The program of the source goes on when the first leg has been
+// sent: what becomes of the message behind it, the source could learn only from a further message.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -89,8 +88,8 @@ static void relay_post(void *net, const struct transfer_request *request, ps_t n
     post_leg(r, slot, request->src, now);
 }
 
-// The first leg has left its rank, the source: the program there goes on. Later legs are other ranks'
-// work, of which the source hears nothing.
+// The first leg has left its rank, the source: the program there goes on. Later legs are other
+// ranks' work, of which the source hears nothing.
 static void left_source(struct relay *r, uint32_t slot, ps_t now)
 {
     struct relayed *m = &r->slots[slot];

@@ -25,8 +25,8 @@ void sim_set_plain(struct sim *sim);
 void sim_set_threads(struct sim *sim, uint32_t n);
 // Why it runs on one thread although more were asked for: a constant text for the results.
 void sim_explain_threads(struct sim *sim, const char *why);
-// True if the run has several parts and a program of it has failed, so that the results hang on how the
-// parts were cut.
+// True if the run has several parts and a program of it has failed, so that the results hang on how
+// the parts were cut.
 bool sim_failed_in_parts(const struct sim *sim);
 
 // Check that the captures' places exist and that their filters are valid. Returns 0, or -1 with

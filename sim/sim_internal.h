@@ -171,7 +171,8 @@ bool sim_completions_pending(const struct sim *sim);
 // Makes records of messages that their NICs have ended, but of which their senders do not know yet.
 void sim_completions_running(struct sim *sim);
 void sim_completions_free(struct sim *sim);
-// Keep what collective each message belongs to, for the notes of packets. To be called before the run.
+// Keep what collective each message belongs to, for the notes of packets. To be called before the
+// run.
 void sim_ledger_keep_origins(struct sim *sim);
 void sim_ledger_running(struct sim *sim); // makes records of unfinished messages
 uint64_t sim_ledger_messages(const struct sim *sim);
@@ -212,23 +213,22 @@ void sim_explain_circuits(const struct sim *sim, struct result *r);
 uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,
                    uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS]);
 // The length from which every packet of the transport's class is marked at a port, also one that
-// spares the last hop; UINT64_MAX = packets are not marked.
-// Scale the limits of lossy queues and the ECN thresholds of a port of a switch to a share of what the
-// scenario says; 1 = all.
+// spares the last hop; UINT64_MAX = packets are not marked. Scale the limits of lossy queues and
+// the ECN thresholds of a port of a switch to a share of what the scenario says; 1 = all.
 void sim_scale_buffers(struct sim *sim, uint32_t port, double share);
 uint64_t sim_marked_bytes(const struct sim *sim, uint32_t dim, uint32_t transport, uint32_t port);
 
 struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
                                uint32_t transport, uint32_t stripe);
-// The largest base RTT of a transport over all pairs of a dimension, and the pair with the most links
-// between.
+// The largest base RTT of a transport over all pairs of a dimension, and the pair with the most
+// links between.
 struct sim_longest {
     ps_t base_rtt_ps;
     uint32_t hops, src, dst;
 };
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim, uint32_t transport);
-// Of the link behind a port: the latency of the switch at its end, which the link's delay includes, and the
-// bytes after which a cut-through switch forwards a packet, 0 = all.
+// Of the link behind a port: the latency of the switch at its end, which the link's delay includes,
+// and the bytes after which a cut-through switch forwards a packet, 0 = all.
 ps_t sim_latency_ps(const struct sim *sim, uint32_t port);
 void sim_add_latencies(struct sim *sim); // to the links of the graph
 uint32_t sim_header_bytes(const struct sim *sim, uint32_t port);
@@ -237,7 +237,8 @@ struct largest_packets {
     uint32_t first_wire, full_wire, full_frame, ack_wire, frame;
 };
 struct largest_packets sim_largest_packets(const struct sim *sim, uint32_t dim);
-// The stack whose data a class carries in a dimension: of several, one whose policy expects ECN marks.
+// The stack whose data a class carries in a dimension: of several, one whose policy expects ECN
+// marks.
 const struct stack_spec *sim_stack_of_class(const struct sim *sim, uint32_t dim, unsigned cls);
 double sim_bandwidth(void *ctx, uint32_t src,
                      uint32_t dst); // ctx: the sim; bit/s over all ports towards dst
@@ -300,7 +301,8 @@ const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAP
 enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim, uint32_t transport);
 uint8_t sim_classes_in_use(const struct sim *sim); // bit set
-// Flow control by credits: in a dimension; the buffer behind an ingress port for each class; after hosts.
+// Flow control by credits: in a dimension; the buffer behind an ingress port for each class; after
+// hosts.
 bool sim_uses_credits(const struct sim *sim, uint32_t dim);
 // Bytes of a NIC's buffer that a lossless class needs at a port of a rank.
 uint32_t sim_nic_headroom(const struct sim *sim, uint32_t port, uint32_t n_lossless);
@@ -361,16 +363,16 @@ void sim_check_marks_order(const struct sim *sim, struct err *err);
 void sim_explain_marks_order(const struct sim *sim, struct result *r);
 void sim_waiting_collectives(const struct sim *sim, struct result *r);
 void sim_waiting(const struct sim *sim, struct result *r);
-// Add a sentence, which the result then owns. The weight orders sentences: the share of the time that
-// it explains, or one of these.
+// Add a sentence, which the result then owns. The weight orders sentences: the share of the time
+// that it explains, or one of these.
 #define EXPLAIN_END 3       // why a run could not complete
 #define EXPLAIN_TIME 2      // where the time went
 #define EXPLAIN_LOSS 0.05   // what happened that may cost time
 #define EXPLAIN_REASON 0.02 // why something did not happen
 #define EXPLAIN_DETAIL 0.01
 void result_explain(struct result *r, double weight, char *sentence);
-// The same for a sentence about a cause that cost time. `saving_ps`: how much shorter the path could
-// be without it; -1 = not known.
+// The same for a sentence about a cause that cost time. `saving_ps`: how much shorter the path
+// could be without it; -1 = not known.
 void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t saving_ps,
                    char *sentence);
 // Sentences about the critical path of what ended last; its share of a cause, 0 if it is not known.
@@ -380,8 +382,8 @@ const struct port_result *result_busiest_link(const struct result *r); // NULL =
 // Time for which a link transmitted; what is saved without `cost` where `least` remains.
 ps_t result_busy_ps(const struct result *r, const struct port_result *link);
 ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least);
-// True if the busiest link's transmissions are a lower bound for the run's one job: it lasted the whole
-// run, and nothing was sent again.
+// True if the busiest link's transmissions are a lower bound for the run's one job: it lasted the
+// whole run, and nothing was sent again.
 bool result_bounded(const struct result *r);
 double result_share(const struct result *r, enum path_cause cause);
 void result_wait(struct result *r, char *sentence); // the same, for a line about what waits

@@ -250,8 +250,8 @@ static uint32_t routers(struct sim *sim, bool build, struct err *err)
 }
 
 // A refresh is sent after half of the pause and may wait for a full packet on the wire. The pause
-// lasts as long as its quanta at the rate of the sender that is paused, the packet as long as it takes
-// in the other direction.
+// lasts as long as its quanta at the rate of the sender that is paused, the packet as long as it
+// takes in the other direction.
 static bool pauses_lapse(const struct sim *sim, uint32_t port)
 {
     const struct graph_port *here = &sim->graph.ports[port];

@@ -43,8 +43,8 @@ void switch_send_xon(struct switches *sw, struct switch_node *s, uint32_t port, 
         sim_timer_stop(&sp->refresh);
 }
 
-// The port whose queue holds most of the buffer, which is `out` unless another one is longer. The packet that
-// completes an ingress's share is one of many, and mostly one that would have passed.
+// The port whose queue holds most of the buffer, which is `out` unless another one is longer. The
+// packet that completes an ingress's share is one of many, and mostly one that would have passed.
 static uint32_t longest_queue(struct switches *sw, const struct switch_node *s, uint32_t out,
                               ps_t now)
 {
@@ -58,8 +58,8 @@ static uint32_t longest_queue(struct switches *sw, const struct switch_node *s, 
     return out;
 }
 
-// Record that an XOFF of ingress `in` is caused by the longest queue, with `out` that of the packet that
-// completed its share, by the majority vote of Boyer and Moore (1981).
+// Record that an XOFF of ingress `in` is caused by the longest queue, with `out` that of the packet
+// that completed its share, by the majority vote of Boyer and Moore (1981).
 void switch_vote_for_cause(struct switches *sw, const struct switch_node *s, uint32_t in,
                            uint32_t out, ps_t now)
 {

@@ -149,8 +149,8 @@ __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t po
 
 static bool is_markable_class(const struct packet *p) { return p->cls < NET_DATA_CLASSES; }
 
-// The length that is compared with the thresholds where a packet comes behind `held_bytes` of its class, itself
-// included. With less than what waits, it takes the place of the youngest.
+// The length that is compared with the thresholds where a packet comes behind `held_bytes` of its
+// class, itself included. With less than what waits, it takes the place of the youngest.
 static uint64_t length_with(const struct switches *sw, uint32_t port, const struct packet *p,
                             uint64_t held_bytes)
 {
@@ -217,8 +217,8 @@ static enum drop_reason drop_reason(const struct switch_node *s, const struct pa
     return s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD;
 }
 
-// The queue of a lossy class at `out`, to which a packet of `bytes` comes, as it is compared with a limit: where
-// only a share of the limit is left, the queue is as much longer.
+// The queue of a lossy class at `out`, to which a packet of `bytes` comes, as it is compared with a
+// limit: where only a share of the limit is left, the queue is as much longer.
 static inline struct mmu_queue egress_of(const struct switches *sw, uint32_t out,
                                          const struct queue *queue, uint32_t bytes)
 {
@@ -280,8 +280,8 @@ __attribute__((noinline)) static enum mmu_verdict admit_parts(struct switches *s
 static void send_on(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
                     struct packet *p, ps_t now);
 
-// The buffer does not take the packet: where the switch trims its class, a packet goes on without its
-// payload; else it is dropped.
+// The buffer does not take the packet: where the switch trims its class, a packet goes on without
+// its payload; else it is dropped.
 __attribute__((noinline)) static void refuse(struct switches *sw, struct switch_node *s,
                                              uint32_t local, uint32_t out, struct packet *p,
                                              enum mmu_verdict verdict, ps_t now)

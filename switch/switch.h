@@ -98,8 +98,8 @@ struct switches {
 void switches_init(struct switches *sw, struct network *net, uint32_t n_routers);
 void switches_free(struct switches *sw);
 
-// The switches of a network in parts (net/crossing.h): [part] with the part's network, and all else shared.
-// Free the array after the switches, and call switches_unite() before.
+// The switches of a network in parts (net/crossing.h): [part] with the part's network, and all else
+// shared. Free the array after the switches, and call switches_unite() before.
 struct switches *switches_divide(struct switches *sw);
 // Add the counters of the parts to those of all switches.
 void switches_unite(struct switches *sw, const struct switches *parts);
@@ -107,8 +107,8 @@ void switches_unite(struct switches *sw, const struct switches *parts);
 // Release the buffer of a packet that leaves a switch, and send an XON if that is due.
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now);
 
-// Marking at arrival, and the controller's updates, of a packet of a data class that enters a queue with
-// `held_bytes` of its class. Call where s->marking is not 0.
+// Marking at arrival, and the controller's updates, of a packet of a data class that enters a queue
+// with `held_bytes` of its class. Call where s->marking is not 0.
 void switch_mark_arrival(struct switches *sw, struct switch_node *s, uint32_t port,
                          struct packet *p, uint64_t held_bytes, ps_t now);
 
@@ -140,11 +140,12 @@ static inline struct marking *switch_marking(const struct switches *sw, uint32_t
     return &sw->markings[port_data_index(sw->net, port, cls)];
 }
 
-// Let the switches account for slices and cells, of which some switch has more than the defaults. Call
-// before the first event.
+// Let the switches account for slices and cells, of which some switch has more than the defaults.
+// Call before the first event.
 void switches_use_parts(struct switches *sw);
 
-// The buffer of packets that arrive by port `local` of the switch, and what a packet occupies there.
+// The buffer of packets that arrive by port `local` of the switch, and what a packet occupies
+// there.
 static inline struct mmu *switch_mmu(struct switch_node *s, uint32_t local)
 {
     return s->slices ? &s->slices[local % s->n_slices] : &s->mmu;

@@ -11,9 +11,9 @@ static const char *const not_ect_words[] = {"forward", "drop", NULL};
 static const char *const buffers[] = {"trident2", "12MB",      "trident3", "32MB", "tomahawk3",
                                       "64MB",     "spectrum4", "160MB",    NULL};
 
-// Port to port, as data sheets give it: Arista 7050X (Trident II) and 7050X3 (Trident 3); Spectrum-2
-// as announced. fabric_2026 is our estimate of switches with ports of 400 and 800 Gb/s: data sheets
-// of 2020 to 2024 say 600 to 800 ns.
+// Port to port, as data sheets give it: Arista 7050X (Trident II) and 7050X3 (Trident 3);
+// Spectrum-2 as announced. fabric_2026 is our estimate of switches with ports of 400 and 800 Gb/s:
+// data sheets of 2020 to 2024 say 600 to 800 ns.
 static const char *const latencies[] = {"trident2", "550ns",       "trident3", "800ns", "spectrum2",
                                         "300ns",    "fabric_2026", "700ns",    NULL};
 

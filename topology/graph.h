@@ -87,8 +87,8 @@ void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim,
                     const struct link_spec *link);
 void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim,
                            const struct link_spec *link, uint8_t cost);
-// Make room for aggregators, before the first switch is added; graph_add_aggregator() must follow for
-// each.
+// Make room for aggregators, before the first switch is added; graph_add_aggregator() must follow
+// for each.
 void graph_reserve_aggregators(struct graph *g, uint32_t n);
 // Link aggregator number `index` to a switch; `link` is the direction towards the switch.
 void graph_add_aggregator(struct graph *g, uint32_t index, uint32_t sw,

@@ -226,8 +226,8 @@ static uint8_t *put_facts(uint8_t *at, const struct facts_source *s,
     return option_put(at, OPTION_VERDICT, value, (size_t)(to + op + name - value));
 }
 
-// The same on every link of a packet's path: a hash of the packet's name. ACKs and reports that repeat a
-// number, and CNPs for a packet that was sent twice, differ only in when they were made.
+// The same on every link of a packet's path: a hash of the packet's name. ACKs and reports that
+// repeat a number, and CNPs for a packet that was sent twice, differ only in when they were made.
 static uint64_t packet_id(const struct facts_source *s)
 {
     const struct flow_id *id = s->flow;

@@ -31,8 +31,8 @@ static uint64_t pair_channel(uint32_t channel, uint32_t dim)
     return (uint64_t)dim << 40 | (uint64_t)channel << 8;
 }
 
-// Address space is limited (ulimit -v): the tables move to a larger place, which they may as long as the hosts
-// have no parts.
+// Address space is limited (ulimit -v): the tables move to a larger place, which they may as long
+// as the hosts have no parts.
 static void flows_extend(struct hosts *hosts)
 {
     struct flow_ids *flows = &hosts->flows;

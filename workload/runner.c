@@ -108,8 +108,8 @@ static bool is_dry(const struct workload *w)
     return w->messages_open == 0 && w->starts_pending == 0 && !workload_done(w);
 }
 
-// Every rank waits. Those whose programs have unread steps read further ahead and go on, each in an event
-// of its own.
+// Every rank waits. Those whose programs have unread steps read further ahead and go on, each in an
+// event of its own.
 static void on_dry(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
@@ -401,8 +401,8 @@ static void group_free(struct job_group *group)
 
 /* ---- steps ---- */
 
-// A resource that ranks share serves one step at a time, in the order in which they start. Returns the time
-// from now until it has served this step.
+// A resource that ranks share serves one step at a time, in the order in which they start. Returns
+// the time from now until it has served this step.
 static ps_t shared_take(struct job_run *job, const struct step *step, ps_t now)
 {
     if (step->shared > job->n_shared) {

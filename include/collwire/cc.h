@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The contract of a congestion control policy: pure hooks that read their arguments and write `*cc`.
+// The contract of a congestion control policy: pure hooks that read their arguments and write
+// `*cc`.
 //
 // A hook does no I/O, allocates nothing, reads no clock, draws no random number and keeps no static
 // state. Timers are outputs: a hook writes an absolute time into timer_at_ps and the transport arms
@@ -37,9 +38,9 @@
 // ack->ce_bytes must be exact even if an ACK covers several packets, so the receiver acknowledges
 // immediately when CE changes (RFC 8257, section 3.2). PACING: the policy bounds the traffic by its
 // rate and does not react to loss, so it needs a NIC that paces flows and a lossless class.
-// SLOW_START: new flows must start with env->initial_window_bytes. PACKET_NACKS: an ACK's rtt_ps and
-// `ce` are those of one packet, and each packet that switches have trimmed is a signal. CREDITS:
-// senders may not send without the credits that ops->credits describes.
+// SLOW_START: new flows must start with env->initial_window_bytes. PACKET_NACKS: an ACK's rtt_ps
+// and `ce` are those of one packet, and each packet that switches have trimmed is a signal.
+// CREDITS: senders may not send without the credits that ops->credits describes.
 enum cc_needs {
     CC_NEEDS_ECN = 1,
     CC_NEEDS_CNP = 2,
@@ -87,8 +88,8 @@ struct cc_ack {
     bool recovering; // a loss is being repaired, or a cut after ECN marks is being carried out:
                      // the window must not grow
     bool window_limited; // the flow used all of its window, so the window may grow (RFC 7661)
-    // Destination flow control (UEC): the receiver asks for a smaller window, 0 = not at all, 127 = about a
-    // packet per RTT; or it no longer holds packets up.
+    // Destination flow control (UEC): the receiver asks for a smaller window, 0 = not at all, 127 =
+    // about a packet per RTT; or it no longer holds packets up.
     uint8_t penalty;
     bool restore;
     const struct int_hop *hops;
@@ -286,13 +287,14 @@ struct cc_ops {
     // With CC_NEEDS_CREDITS: the credits of flows in this environment.
     struct cc_credits (*credits)(const void *params, const struct cc_env *env);
     // For skipping what repeats (engine.fast_forward). Move the absolute times of `priv` by
-    // `by->time_ps`, which may be negative, and its sequence numbers by `by->bytes`, modulo 2^64. All else in
-    // `priv` must be equal for the flow's future to be the same. A policy with private state and without
-    // this hook is always simulated in full.
+    // `by->time_ps`, which may be negative, and its sequence numbers by `by->bytes`, modulo 2^64.
+    // All else in `priv` must be equal for the flow's future to be the same. A policy with private
+    // state and without this hook is always simulated in full.
     void (*shift)(struct cc *cc, const struct cc_shift *by);
-    // For the same, and not required: set what of `priv` is read and written by on_signal, on_timer, and on_ack with
-    // ce_bytes > 0 only to a constant, in a copy. All that `shift` moves must be among it. A flow that hears of
-    // no congestion then repeats, although it has heard of some long ago.
+    // For the same, and not required: set what of `priv` is read and written by on_signal,
+    // on_timer, and on_ack with ce_bytes > 0 only to a constant, in a copy. All that `shift` moves
+    // must be among it. A flow that hears of no congestion then repeats, although it has heard of
+    // some long ago.
     void (*forget)(struct cc *cc);
     // How fast the flow regains rate or window where it does not grow faster by other rules.
     struct cc_growth (*growth)(const struct cc *cc);

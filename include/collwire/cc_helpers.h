@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Functions that policies share. In this program they are functions of cc/cc.c; in a plugin they lead
-// to the same code through the table in the flow's environment, so that a plugin needs no symbol of
-// the program that loads it.
+// Functions that policies share. In this program they are functions of cc/cc.c; in a plugin they
+// lead to the same code through the table in the flow's environment, so that a plugin needs no
+// symbol of the program that loads it.
 #pragma once
 
 #include "collwire/cc.h"

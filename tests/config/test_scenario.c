@@ -137,8 +137,8 @@ static void test_queue_limit(void **state)
     scenario_free(scenario);
 }
 
-// Links that differ by direction: a trunk without keys has those of the link, one with a rate of its
-// own is the same in both directions, and the resolved form reads as the same links.
+// Links that differ by direction: a trunk without keys has those of the link, one with a rate of
+// its own is the same in both directions, and the resolved form reads as the same links.
 static void test_reverse(void **state)
 {
     (void)state;

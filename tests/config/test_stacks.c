@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Several transports in one scenario: lists of `transport` and `cc`, what jobs and dimensions choose,
-// defaults, the resolved form, and mistakes.
+// Several transports in one scenario: lists of `transport` and `cc`, what jobs and dimensions
+// choose, defaults, the resolved form, and mistakes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,8 +74,8 @@ static void test_lists(void **state)
     scenario_free(s);
 }
 
-// Two transports of a kind with names of their own: a policy for each, chosen by jobs, and settings of
-// dimensions by name.
+// Two transports of a kind with names of their own: a policy for each, chosen by jobs, and settings
+// of dimensions by name.
 static void test_names(void **state)
 {
     (void)state;

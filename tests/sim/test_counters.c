@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Counters and what is derived from them, in runs so small that every value follows by hand. A data packet
-// is 1000 + 36 B on the wire, an ACK 48 B, links are 100 Gb/s (80 ps a byte) and 1 us: a packet takes
-// D = 82.88 ns and an ACK A = 3.84 ns of a link.
+// Counters and what is derived from them, in runs so small that every value follows by hand. A data
+// packet is 1000 + 36 B on the wire, an ACK 48 B, links are 100 Gb/s (80 ps a byte) and 1 us: a
+// packet takes D = 82.88 ns and an ACK A = 3.84 ns of a link.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,8 +75,9 @@ static void test_one_flow(void **state)
     fixture_free(&f);
 }
 
-// A full packet, then one of 1 B: 37 B, which take 2.96 ns, less than an ACK. The second ACK waits at the NIC
-// for the first one and follows it closely: the first has arrived after 2 D, 4 us and 2 A.
+// A full packet, then one of 1 B: 37 B, which take 2.96 ns, less than an ACK. The second ACK waits
+// at the NIC for the first one and follows it closely: the first has arrived after 2 D, 4 us and 2
+// A.
 static void test_small_last_packet(void **state)
 {
     (void)state;
@@ -120,8 +121,9 @@ static void test_two_flows(void **state)
     fixture_free(&f);
 }
 
-// A run that is cut while a packet is on the wire counts only the time that has passed: 1 us and a half
-// packet after the start of two packets back to back, the NIC has sent for 2 D, the switch for D / 2.
+// A run that is cut while a packet is on the wire counts only the time that has passed: 1 us and a
+// half packet after the start of two packets back to back, the NIC has sent for 2 D, the switch for
+// D / 2.
 static void test_cut_transmission(void **state)
 {
     (void)state;
@@ -155,9 +157,9 @@ static void test_marks_at_arrival(void **state)
     fixture_free(&f);
 }
 
-// Thresholds in packets: with packets of half the size as many are marked, while in bytes none would be. Of two
-// senders at the line rate every second packet stays, so from the fourth packet time on all arrivals are marked:
-// they find three or more packets waiting, of 2 x 40 - 7.
+// Thresholds in packets: with packets of half the size as many are marked, while in bytes none
+// would be. Of two senders at the line rate every second packet stays, so from the fourth packet
+// time on all arrivals are marked: they find three or more packets waiting, of 2 x 40 - 7.
 static void test_marks_by_packets(void **state)
 {
     (void)state;

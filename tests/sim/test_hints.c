@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Hints reach the policy as the poster knows them, and a policy that wants another path gets one, without a
-// packet overtaking another. The policy under test records its posts and changes its path.
+// Hints reach the policy as the poster knows them, and a policy that wants another path gets one,
+// without a packet overtaking another. The policy under test records its posts and changes its
+// path.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

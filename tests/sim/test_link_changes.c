@@ -35,8 +35,9 @@ static void begin(const struct fault_spec *fault)
     assert_int_equal(f.result->status, RUN_COMPLETED);
 }
 
-// While a link has `share` of its rate a packet takes L / (share C) on it; a packet that has started keeps
-// its time. Packets follow each other, so the last one starts when all others have been sent.
+// While a link has `share` of its rate a packet takes L / (share C) on it; a packet that has
+// started keeps its time. Packets follow each other, so the last one starts when all others have
+// been sent.
 static void test_lanes(void **state)
 {
     (void)state;
@@ -69,8 +70,9 @@ static void test_lanes(void **state)
         }
 }
 
-// What waits for a port whose link has a quarter of its rate may be limited to a quarter, and marked
-// from a quarter on: of 16 and 12 packets of 4096 B, 4 and 3. Without scale_buffers both are as before.
+// What waits for a port whose link has a quarter of its rate may be limited to a quarter, and
+// marked from a quarter on: of 16 and 12 packets of 4096 B, 4 and 3. Without scale_buffers both are
+// as before.
 static void test_scaled_buffers(void **state)
 {
     (void)state;
@@ -109,8 +111,8 @@ static void test_scaled_buffers(void **state)
     }
 }
 
-// A link that flaps is down for 5 us in each 40 us. It loses what is sent to it in that time and what is on
-// it when it goes down: 5 us and a microsecond of propagation, in packets.
+// A link that flaps is down for 5 us in each 40 us. It loses what is sent to it in that time and
+// what is on it when it goes down: 5 us and a microsecond of propagation, in packets.
 static void test_flap(void **state)
 {
     (void)state;

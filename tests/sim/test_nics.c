@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// NICs of some ranks beside ideal ones: the order in which programs learn of a message, whose time is charged
-// to a NIC, where a congestion tree begins, credits of a NIC with several ports, and the presets.
+// NICs of some ranks beside ideal ones: the order in which programs learn of a message, whose time
+// is charged to a NIC, where a congestion tree begins, credits of a NIC with several ports, and the
+// presets.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,8 +61,8 @@ static bool is_said(const char *words)
     return false;
 }
 
-// The receiver's completions are late, the sender's are not: messages in parts, pieces and legs still end
-// in order, and so does the run.
+// The receiver's completions are late, the sender's are not: messages in parts, pieces and legs
+// still end in order, and so does the run.
 static void test_late_receivers(void **state)
 {
     (void)state;
@@ -95,8 +96,8 @@ static void test_late_relay(void **state)
     fixture_free(&f);
 }
 
-// One message to a rank with late completions: the times of its record end when both programs know, and
-// the run does not end before.
+// One message to a rank with late completions: the times of its record end when both programs know,
+// and the run does not end before.
 static void test_record_of_late_receiver(void **state)
 {
     (void)state;
@@ -116,8 +117,8 @@ static void test_record_of_late_receiver(void **state)
     fixture_free(&f);
 }
 
-// A run that ends between the end of a message at its NICs and its completion: the message is running, and
-// counted once, also in parts and in pieces.
+// A run that ends between the end of a message at its NICs and its completion: the message is
+// running, and counted once, also in parts and in pieces.
 static void test_cut_off(void **state)
 {
     (void)state;
@@ -177,8 +178,8 @@ static void test_aggregators(void **state)
     fixture_free(&f);
 }
 
-// In a direct network the router of rank 1 pauses rank 0, and no NIC does: a NIC that has limits and never
-// reaches them is no root. All ports of a NIC that pauses are one root.
+// In a direct network the router of rank 1 pauses rank 0, and no NIC does: a NIC that has limits
+// and never reaches them is no root. All ports of a NIC that pauses are one root.
 static void test_roots(void **state)
 {
     (void)state;
@@ -206,8 +207,8 @@ static void test_roots(void **state)
     fixture_free(&f);
 }
 
-// Receiver credits of four ports add up to what the NIC writes: only packets that were sent before the first
-// report, 1.5 bandwidth-delay products of each of 12 connections, can exceed its buffer.
+// Receiver credits of four ports add up to what the NIC writes: only packets that were sent before
+// the first report, 1.5 bandwidth-delay products of each of 12 connections, can exceed its buffer.
 static void test_credits_of_ports(void **state)
 {
     (void)state;

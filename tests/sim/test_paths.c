@@ -86,7 +86,8 @@ static void test_two_planes(void **state)
     fixture_free(&f);
 }
 
-// Inside a leaf two hops, between leaves four; trunks are 50 Gb/s and 2 us, so a data packet takes 2 D there.
+// Inside a leaf two hops, between leaves four; trunks are 50 Gb/s and 2 us, so a data packet takes
+// 2 D there.
 static void test_leaf_spine(void **state)
 {
     (void)state;
@@ -130,8 +131,9 @@ static void test_directions(void **state)
     fixture_free(&f);
 }
 
-// The lines that `validate --print` shows. 1 MB is 1000 packets: 1000 D and the rest of the path after the
-// last one's start, less what is the first packet's: 82.88 us + 1 us + D + 1 us + 2 A + 2 us = 86.97 us.
+// The lines that `validate --print` shows. 1 MB is 1000 packets: 1000 D and the rest of the path
+// after the last one's start, less what is the first packet's: 82.88 us + 1 us + D + 1 us + 2 A + 2
+// us = 86.97 us.
 static void test_description(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Flow control by credits: the rate of a link whose credit is below its round trip, and buffers that are
-// never exceeded.
+// Flow control by credits: the rate of a link whose credit is below its round trip, and buffers
+// that are never exceeded.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,9 +30,10 @@ static void begin(uint32_t ranks, ps_t delay_ps, uint64_t credit_bytes)
     dim->transport.overhead_ack = ACK;
 }
 
-// A packet's credit is back L / R + 2 d after its start: the switch sends it on at once, and gives its
-// place up. With k packets of credit and k L / R below that, packet i + k starts then, and the rate is k L /
-// (L / R + 2 d). The remainder of a credit that is no multiple of a packet is of no use.
+// A packet's credit is back L / R + 2 d after its start: the switch sends it on at once, and gives
+// its place up. With k packets of credit and k L / R below that, packet i + k starts then, and the
+// rate is k L / (L / R + 2 d). The remainder of a credit that is no multiple of a packet is of no
+// use.
 static void test_rate(void **state)
 {
     (void)state;
@@ -66,8 +67,8 @@ static void test_automatic_credit(void **state)
     }
 }
 
-// An incast over two tiers: the last link is always busy, nothing is dropped, and no ingress holds more
-// than its credit.
+// An incast over two tiers: the last link is always busy, nothing is dropped, and no ingress holds
+// more than its credit.
 static void incast(struct fault_spec *fault)
 {
     fixture_leaf_spine(&f, 16, 4, 2, (struct link_spec){.rate_bps = RATE, .delay_ps = PS_PER_US},
@@ -101,8 +102,8 @@ static void test_incast(void **state)
     fixture_free(&f);
 }
 
-// A NIC that has no credit is stopped, and the reason is credit, not PFC, with admission too: with its
-// clear-to-send packets a NIC has one more queue.
+// A NIC that has no credit is stopped, and the reason is credit, not PFC, with admission too: with
+// its clear-to-send packets a NIC has one more queue.
 static void test_time_is_credit(void **state)
 {
     (void)state;

@@ -46,7 +46,8 @@ static double measured_ps(const struct way *way, uint64_t packets)
     return time;
 }
 
-// Links: 1 us to and from ranks, 2 us between switches; three switches on the way, six on the round trip.
+// Links: 1 us to and from ranks, 2 us between switches; three switches on the way, six on the round
+// trip.
 static double fixed_ps(const struct way *way)
 {
     return 2. * (1 + 2 + 2 + 1) * PS_PER_US + 6. * (double)way->latency_ps;
@@ -64,8 +65,8 @@ static void test_latency(void **state)
     assert_true(fabs(measured_ps(&way, 1) - fixed_ps(&way) - one) <= 8);
 }
 
-// On equal links a packet crosses each switch after its first 64 bytes, and only the last link takes the
-// time of the whole packet.
+// On equal links a packet crosses each switch after its first 64 bytes, and only the last link
+// takes the time of the whole packet.
 static void test_cut_through(void **state)
 {
     (void)state;
@@ -75,8 +76,8 @@ static void test_cut_through(void **state)
     assert_true(fabs(measured_ps(&way, 10) - fixed_ps(&way) - one - 9 * ps(DATA, LINK)) <= 8);
 }
 
-// A leaf with faster trunks stores what comes from its ranks, because a byte would be due on the trunk
-// before it has arrived. What comes from a trunk is cut through, and so it is at the spine.
+// A leaf with faster trunks stores what comes from its ranks, because a byte would be due on the
+// trunk before it has arrived. What comes from a trunk is cut through, and so it is at the spine.
 static void test_faster_trunks(void **state)
 {
     (void)state;
@@ -86,8 +87,8 @@ static void test_faster_trunks(void **state)
     assert_true(fabs(measured_ps(&way, 1) - fixed_ps(&way) - there - back) <= 8);
 }
 
-// With slower trunks the leaf cuts through what comes from its ranks, and stores what comes from the
-// trunk.
+// With slower trunks the leaf cuts through what comes from its ranks, and stores what comes from
+// the trunk.
 static void test_slower_trunks(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// MRC over several planes: without failures the time of a permutation is that of its bytes on all planes; a
-// link that fails, of which no switch learns, costs a few timeouts, and not more as time goes on; when it is
-// back, probes bring it into use again.
+// MRC over several planes: without failures the time of a permutation is that of its bytes on all
+// planes; a link that fails, of which no switch learns, costs a few timeouts, and not more as time
+// goes on; when it is back, probes bring it into use again.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,10 +95,10 @@ static void test_without_failures(void **state)
     fixture_free(&f);
 }
 
-// One of the four uplinks of leaf 0 in a plane fails. A flow on that plane loses what it has on that link, and
-// each entropy that leads there; then it uses the other three, so further bytes take 4/3 of the time (20 % are for
-// NSCC, whose windows follow the queues at these), and nothing is lost but probes. Spraying that knows no
-// losses goes on losing a quarter.
+// One of the four uplinks of leaf 0 in a plane fails. A flow on that plane loses what it has on
+// that link, and each entropy that leads there; then it uses the other three, so further bytes take
+// 4/3 of the time (20 % are for NSCC, whose windows follow the queues at these), and nothing is
+// lost but probes. Spraying that knows no losses goes on losing a quarter.
 static void test_failed_link(void **state)
 {
     (void)state;

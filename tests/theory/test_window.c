@@ -59,9 +59,9 @@ static void test_queue(void **state)
     }
 }
 
-// A flow alone fills its line however many packets an ACK covers: beside what is on its way, its window
-// has room for what the receiver holds. The wire carries mtu of each full_wire_bytes; the message ends an
-// RTT after its last byte, and HPCC aims at 95 % of the line.
+// A flow alone fills its line however many packets an ACK covers: beside what is on its way, its
+// window has room for what the receiver holds. The wire carries mtu of each full_wire_bytes; the
+// message ends an RTT after its last byte, and HPCC aims at 95 % of the line.
 static void check_ack_interval(const char *policy, double share, unsigned interval)
 {
     struct fixture f;

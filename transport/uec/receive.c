@@ -2,9 +2,9 @@
 // The receiver: packets in any order, messages that are complete, ACKs and reports of trimmed
 // packets.
 //
-// An ACK is sent at once if the packet is marked, requests an ACK, is the first of the connection, is a
-// duplicate, fills a gap behind which another packet has requested an ACK, or is the last one that
-// was sent before a request. Otherwise one is sent after `ack_every` bytes.
+// An ACK is sent at once if the packet is marked, requests an ACK, is the first of the connection,
+// is a duplicate, fills a gap behind which another packet has requested an ACK, or is the last one
+// that was sent before a request. Otherwise one is sent after `ack_every` bytes.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -28,9 +28,10 @@ void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32
     port_enqueue(net, r->port, &p, now);
 }
 
-// Destination flow control: the penalty that the receiver writes into its ACKs. It is 0 until the packets
-// that the NIC holds reach half of the threshold at which it would pause the link, and grows in proportion
-// beyond; when nothing is held, the window is restored. (The rule of a receiver is not standardised.)
+// Destination flow control: the penalty that the receiver writes into its ACKs. It is 0 until the
+// packets that the NIC holds reach half of the threshold at which it would pause the link, and
+// grows in proportion beyond; when nothing is held, the window is restored. (The rule of a receiver
+// is not standardised.)
 static uint8_t penalty_of(const struct uec_receiver *r)
 {
     enum { PENALTY_MAX = 127, RESTORE = 128 };
