@@ -25,6 +25,19 @@ FILES = [
 ]
 
 MUTATIONS = [
+    # windows and coalesced ACKs, relays, thresholds in packets and of slow links, roots of pauses, pieces, words
+    ("cc/cc.c", "PS_BITS_PER_BYTE) +\n           cc_held_bytes(env);", "PS_BITS_PER_BYTE);"),
+    ("cc/hpcc.c", "(payload > 0 ? payload : 1) + cc_held_bytes(cc->env);", "(payload > 0 ? payload : 1);"),
+    ("sim/relay.c", "(from == m->request.src ? FIRST_BIT : 0)", "FIRST_BIT"),
+    ("sim/relay.c", "bool first = !m->left && !m->failed;", "bool first = false;"),
+    ("switch/switch.c", "(queue->fifo.count + (held_bytes >= queue->bytes)) * packet_bytes", "queue->fifo.count * packet_bytes"),
+    ("switch/switch.c", "(double)(egress.bytes + bytes) / share) - bytes", "(double)egress.bytes / share)"),
+    ("sim/switches.c", "(double)full.kmin_bytes * share", "(double)full.kmin_bytes"),
+    ("switch/pauses.c", "out = longest_queue(sw, s, out, now);", "out = longest_queue(sw, s, in, now) == in ? in : out;"),
+    ("collective/double_binary_tree.c", "half / piece < depth * rules[i].per_level", "half / piece < rules[i].per_level"),
+    ("switch/switch_spec.c", '"550ns"', '"560ns"'),
+    ("topology/graph.h", "return link->delay_ps + link->fec_ps;", "return link->delay_ps;"),
+    ("config/stacks.c", '{"transport", "name", "kind"}', '{"transport", "kind", "name"}'),
     # report/: keys, fields, rounding, null
     ("report/metric_fabric.c", "INTEGER(result, resume_frames)", "INTEGER(result, pause_frames)"),
     ("report/metric_fabric.c", "TIME(result, paused_ps)", "TIME(result, sim_time_ps)"),
