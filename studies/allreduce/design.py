@@ -263,7 +263,7 @@ def all_sweeps():
     }
     made.append(Sweep("scale-2026", today, scaled, three("2026"), SCALE))
     largest = pick(scaled, "none", "dcqcn scaled", "dcqcn nic", "hpcc", "uec nscc")
-    made.append(Sweep("scale-large-2026", today, largest, (1, 2), SCALE_LARGE))
+    made.append(Sweep("scale-large-2026", today, largest, (1,), SCALE_LARGE))
     windowed = pick(WINDOWED, "dcqcn khan2022 + window", "dcqcn scaled + window")
     warm = {**core, **windowed, **pick(MORE, "tally"), **pick(OTHERS["2026"], "uec nscc")}
     made.append(Sweep("warm-2026", today, warm, three("2026"), NO_AXIS, (("workload", WARM),)))
