@@ -16,8 +16,7 @@ CORE = {
     "none": NONE,
     "window": Way({"kind": "window"}),
     "dcqcn scaled": Way({"kind": "dcqcn", "preset": "scaled"}),
-    # As recorded: the preset counted bytes where NICs count kB, so that it restored the rate every 8 packets.
-    "dcqcn nic": Way({"kind": "dcqcn", "preset": "nic", "byte_counter": "32767B"}),
+    "dcqcn nic": Way({"kind": "dcqcn", "preset": "nic"}),
     "dctcp": Way({"kind": "dctcp"}),
     "timely": Way({"kind": "timely"}),
     "hpcc": Way({"kind": "hpcc"}),

@@ -85,7 +85,7 @@ class Check:
             if dim["kind"] == "graph":
                 return None  # unequal links
             ports = {"ring": 2, "mesh": 2, "dln": 2 * max(1, dim["size"]).bit_length(),
-                     "fully_connected": dim["size"]}.get(dim["kind"], 1)
+                     "fully_connected": dim["size"], "circuit": dim.get("ports", 1)}.get(dim["kind"], 1)
             ports *= dim.get("parallel", 1) * dim.get("planes", 1)
             link = dim["link"]
             back = (link.get("reverse") or {}).get("rate", link["rate"])
