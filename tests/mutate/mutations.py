@@ -29,6 +29,7 @@ MUTATIONS = [
     ("cc/cc.c", "PS_BITS_PER_BYTE) +\n           cc_held_bytes(env);", "PS_BITS_PER_BYTE);"),
     ("cc/hpcc.c", "(payload > 0 ? payload : 1) + cc_held_bytes(cc->env);", "(payload > 0 ? payload : 1);"),
     ("sim/relay.c", "(from == m->request.src ? FIRST_BIT : 0)", "FIRST_BIT"),
+    ("transport/roce/receive.c", "early->asked_end > psn + 1 && r->expected_psn > psn + 1", "false"),
     ("sim/relay.c", "bool first = !m->left && !m->failed;", "bool first = false;"),
     ("switch/switch.c", "(queue->fifo.count + (held_bytes >= queue->bytes)) * packet_bytes", "queue->fifo.count * packet_bytes"),
     ("switch/switch.c", "(double)(egress.bytes + bytes) / share) - bytes", "(double)egress.bytes / share)"),

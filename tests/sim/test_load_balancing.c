@@ -32,6 +32,37 @@ static void leaves(uint32_t per_leaf, uint32_t n_leaves, uint32_t spines)
     fixture_leaf_spine(&f, per_leaf * n_leaves, per_leaf, spines, link, link);
 }
 
+/* ---- packets that overtake each other, and ACKs for several ---- */
+
+// The request for an ACK may come before packets that were sent earlier. It is answered when these have
+// come, so that a short window never waits for the retransmission timer.
+static void test_early_requests(void **state)
+{
+    (void)state;
+    struct fault_spec fault = fixture_fault("leaf0->spine0");
+    fault.rate_share = 0.25;
+    fault.rate_end_ps = PS_NEVER;
+    for (unsigned interval = 1; interval <= 16; interval *= 4) {
+        leaves(4, 2, 4);
+        routing(ROUTING_SPRAY);
+        struct roce_spec *roce = roce_spec_of(&f.spec.dims[0].transport);
+        roce->mtu_bytes = 1000;
+        roce->ack_interval = interval;
+        fixture_cc(&f, "window", NULL, "k=0.5", NULL);
+        f.faults[0] = fault;
+        f.spec.faults = f.faults;
+        f.spec.n_faults = 1;
+        for (uint32_t r = 0; r < 8; r++)
+            fixture_flow(&f, r, (r + 4) % 8, 1000000, 0);
+        fixture_run(&f);
+        assert_int_equal(f.result->status, RUN_COMPLETED);
+        assert_true(f.result->naks > 1000);
+        assert_int_equal(f.result->timeouts, 0);
+        assert_int_equal(f.result->retransmitted, 0);
+        fixture_free(&f);
+    }
+}
+
 /* ---- hash polarization ---- */
 
 // The uplinks of aggregation switches in a fat tree of 128 ranks: ports to cores, and how many have
@@ -278,6 +309,7 @@ static void test_planes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_early_requests),
         cmocka_unit_test(test_polarization),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_source_routes),

@@ -57,6 +57,8 @@ static void keep_early(struct roce_receiver *r, const struct packet *p, uint64_t
     struct roce_early *early = r->early;
     if (!early)
         early = r->early = memory_zeroed(1, sizeof *r->early);
+    if (p->flags & PACKET_ACKREQ && psn >= early->asked_end)
+        early->asked_end = psn + 1;
     if (!psn_set_add(&early->psns, r->expected_psn, psn))
         return;
     progress(r, p, now);
@@ -166,6 +168,17 @@ static uint32_t accept(struct roce_receiver *r, const struct packet *p, ps_t now
     return n;
 }
 
+// An ACK that a packet after `psn` has requested is due when `psn` has filled a gap before it: its NAK
+// could not say that the packets before have arrived, and none of these may request one.
+static bool answers_early(struct roce_receiver *r, uint64_t psn)
+{
+    struct roce_early *early = r->early;
+    bool asked = early && early->asked_end > psn + 1 && r->expected_psn > psn + 1;
+    if (asked && early->asked_end <= r->expected_psn)
+        early->asked_end = 0;
+    return asked;
+}
+
 void roce_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
 {
     struct roce_receiver *r = (struct roce_receiver *)base;
@@ -187,7 +200,7 @@ void roce_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t n
     }
     uint32_t early = in_order ? accept(r, p, now) : 0; // before the ACK, which reports the new
                                                        // state
-    if (p->flags & PACKET_ACKREQ)
+    if (p->flags & PACKET_ACKREQ || (in_order && answers_early(r, psn)))
         send_ack(r, p, reset_echo(r), now);
     if (ends)
         deliver(r, token, now);

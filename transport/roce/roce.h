@@ -53,6 +53,8 @@ struct roce_early {
         uint64_t psn, token;
     } * ends;
     size_t n_ends, cap_ends;
+    uint64_t
+        asked_end; // after the last packet that came early and requested an ACK; 0 = none waits
 };
 
 struct roce_receiver {
