@@ -103,6 +103,7 @@ static void test_scaled_buffers(void **state)
         uint64_t limit = (scaled ? 4 : 16) * FRAME;
         assert_int_equal(f.result->status, RUN_COMPLETED);
         assert_true(f.result->drops[DROP_QUEUE_LIMIT] > 0);
+        assert_true(f.result->marked_packets > 0); // none where only the limit has been scaled
         uint64_t longest = f.result->max_queue_bytes;
         print_message("scaled %d: longest %llu of %llu\n", scaled, (unsigned long long)longest,
                       (unsigned long long)limit);
