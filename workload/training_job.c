@@ -63,10 +63,20 @@ static ps_t compute(struct training_job *t, uint32_t rank, uint32_t slot, ps_t n
     return takes;
 }
 
+// Several threads process the ranks' events in no order of time, so an end is the largest one.
+static void set_end(ps_t *end_ps, ps_t now)
+{
+    if (*end_ps == PS_NEVER || now > *end_ps)
+        *end_ps = now;
+}
+
 static void end_if_done(struct training_job *t, uint32_t rank, ps_t now)
 {
-    if (t->ranks[rank].ended && t->ranks[rank].open == 0)
-        t->rank_end_ps[rank] = t->end_ps = t->pass_end_ps[t->passes - 1] = now;
+    if (!t->ranks[rank].ended || t->ranks[rank].open > 0)
+        return;
+    t->rank_end_ps[rank] = now;
+    set_end(&t->end_ps, now);
+    set_end(&t->pass_end_ps[t->passes - 1], now);
 }
 
 static enum program_state take_time(struct step *step, enum step_kind kind, uint32_t label,
@@ -98,7 +108,7 @@ static enum program_state training_next_step(void *self, uint32_t rank, ps_t now
         struct loop_action action = training_next(t->spec, t->passes, &r->walk);
         uint32_t slot = action.layer * TRAINING_PARTS + action.part;
         if (r->walk.pass > pass)
-            t->pass_end_ps[pass] = now;
+            set_end(&t->pass_end_ps[pass], now);
         switch (action.verb) {
         case LOOP_COMPUTE:; // may take 0 time
             ps_t takes = compute(t, rank, slot, now);
