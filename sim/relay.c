@@ -18,6 +18,8 @@ struct relayed {
     uint32_t next_free;
     uint8_t legs_open; // callbacks still to come: `delivered` and `sent` of each posted leg
     bool left, failed; // left: the program of the source has gone on
+    // Of the leg that ended last, which may not be the one whose end is known last.
+    ps_t ended_ps;
 };
 
 struct relay {
@@ -58,8 +60,12 @@ static uint32_t slot_take(struct relay *r)
 static void callback_over(struct relay *r, uint32_t slot, ps_t now)
 {
     struct relayed *m = &r->slots[slot];
+    struct path_book *book = &r->sim->path_book;
+    ps_t ended_ps = now - book->held_ps;
+    m->ended_ps = ended_ps > m->ended_ps ? ended_ps : m->ended_ps;
     if (--m->legs_open > 0)
         return;
+    book->held_ps = now - m->ended_ps;
     m->next_free = r->free_head;
     r->free_head = slot;
     r->client.sent(r->client.ctx, m->request.token, now);
