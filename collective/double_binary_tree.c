@@ -13,6 +13,7 @@
 // Sources: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL 2.4 (Jeaugey, "Massively
 // scale your deep learning training with NCCL 2.4", 2019). The root of NCCL's trees has one child,
 // so with an odd number of ranks rank 0 is an inner node of both trees; here no rank ever is.
+#include "collective/binary_tree.h"
 #include "collective/settings.h"
 #include "collective/tree_pipeline.h"
 
@@ -43,9 +44,8 @@ static uint32_t pieces_as_nccl(const struct coll_shape *shape)
     static const struct {
         uint64_t per_level, least_bytes;
     } rules[] = {{8, 128 << 10}, {4, 64 << 10}, {1, 32 << 10}};
-    uint64_t half = shape->bytes / 2, piece = 512 << 10, depth = 0;
-    while (shape->ranks >> (depth + 1) > 0)
-        depth++;
+    uint64_t half = shape->bytes / 2, piece = 512 << 10;
+    uint64_t depth = binary_tree_height(shape->ranks);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         while (half / piece < depth * rules[i].per_level && piece > rules[i].least_bytes)
             piece /= 2;

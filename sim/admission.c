@@ -302,8 +302,7 @@ static void piece_ended(struct admission *a, uint32_t slot, ps_t now)
 {
     struct admitted *m = &a->messages[slot];
     struct path_book *book = &a->sim->path_book;
-    ps_t ended_ps = now - book->held_ps;
-    m->ended_ps = ended_ps > m->ended_ps ? ended_ps : m->ended_ps;
+    m->ended_ps = ps_longer(m->ended_ps, now - book->held_ps);
     if (++m->ended < m->n_pieces)
         return;
     uint64_t token = m->request.token;

@@ -61,8 +61,7 @@ static void callback_over(struct relay *r, uint32_t slot, ps_t now)
 {
     struct relayed *m = &r->slots[slot];
     struct path_book *book = &r->sim->path_book;
-    ps_t ended_ps = now - book->held_ps;
-    m->ended_ps = ended_ps > m->ended_ps ? ended_ps : m->ended_ps;
+    m->ended_ps = ps_longer(m->ended_ps, now - book->held_ps);
     if (--m->legs_open > 0)
         return;
     book->held_ps = now - m->ended_ps;
@@ -94,8 +93,8 @@ static void relay_post(void *net, const struct transfer_request *request, ps_t n
     post_leg(r, slot, request->src, now);
 }
 
-// The first leg has left its rank, the source: the program there goes on. Later legs are other
-// ranks' work, of which the source hears nothing.
+// The first leg has been sent, so the program of the source goes on. Later legs are sent by other
+// ranks, and no message tells the source of them.
 static void left_source(struct relay *r, uint32_t slot, ps_t now)
 {
     struct relayed *m = &r->slots[slot];

@@ -23,10 +23,10 @@ void sim_set_plain(struct sim *sim);
 
 // Run on up to `n` threads; the results are the same. To be called before sim_run().
 void sim_set_threads(struct sim *sim, uint32_t n);
-// Why it runs on one thread although more were asked for: a constant text for the results.
+// Set the reason, for run.json, why the simulation runs on one thread although more were asked for.
 void sim_explain_threads(struct sim *sim, const char *why);
-// True if the run has several parts and a program of it has failed, so that the results hang on how
-// the parts were cut.
+// True if a program has failed in a run with several parts. Its results then depend on which nodes
+// are in which part.
 bool sim_failed_in_parts(const struct sim *sim);
 
 // Check that the captures' places exist and that their filters are valid. Returns 0, or -1 with

@@ -200,9 +200,8 @@ static void part_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now)
 {
     struct striped *m = &s->slots[slot];
     struct path_book *book = &s->sim->path_book;
-    ps_t ended_ps = now - book->held_ps;
     m->failed |= failed;
-    m->ended_ps = ended_ps > m->ended_ps ? ended_ps : m->ended_ps;
+    m->ended_ps = ps_longer(m->ended_ps, now - book->held_ps);
     if (--m->unended > 0)
         return;
     uint64_t token = m->token;

@@ -66,8 +66,7 @@ static ps_t compute(struct training_job *t, uint32_t rank, uint32_t slot, ps_t n
 // Several threads process the ranks' events in no order of time, so an end is the largest one.
 static void set_end(ps_t *end_ps, ps_t now)
 {
-    if (*end_ps == PS_NEVER || now > *end_ps)
-        *end_ps = now;
+    *end_ps = *end_ps == PS_NEVER ? now : ps_longer(*end_ps, now);
 }
 
 static void end_if_done(struct training_job *t, uint32_t rank, ps_t now)

@@ -216,13 +216,8 @@ def values(rows):
     for way in d.ways("warm-2026"):
         made[f"cold {way}"] = two(d.ratio("warm-2026", way, key="first_ns"))
         made[f"warm {way}"] = two(d.ratio("warm-2026", way, key="warm_ns"))
-    for way in d.ways("host-2026"):
-        for name, sweep, level in (
-            ("14 us", "host-2026", "14us"),
-            ("600 ns", "latency-2026", "600ns"),
-            ("rails", "wiring-2026", "rails"),
-        ):
-            made[f"{name} {way}"] = ratio(sweep, way, level)
+    for way in d.ways("wiring-2026"):
+        made[f"rails {way}"] = ratio("wiring-2026", way, "rails")
     largest = d.levels("scale-large-2026")[0]
     for way in d.ways("scale-large-2026"):
         made[f"1024 {way}"] = ratio("scale-large-2026", way, largest)

@@ -102,9 +102,8 @@ def named(draw, seed, made, other):
     if rng.random() > 0.33:
         return
     transport = SETTINGS[other](rng) | {"name": "own"}
-    transport.pop("start_jitter", None)
-    transport.pop("clock_ppm", None)
     for key in ("start_jitter", "clock_ppm"):
+        transport.pop(key, None)
         if key in made["transport"][0]:
             transport[key] = made["transport"][0][key]
     made["transport"].append(transport)

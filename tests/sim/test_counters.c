@@ -157,9 +157,9 @@ static void test_marks_at_arrival(void **state)
     fixture_free(&f);
 }
 
-// Thresholds in packets: with packets of half the size as many are marked, while in bytes none
-// would be. Of two senders at the line rate every second packet stays, so from the fourth packet
-// time on all arrivals are marked: they find three or more packets waiting, of 2 x 40 - 7.
+// A threshold in packets marks the same number of packets whatever their size. Two senders at the
+// line rate share the receiver's link, so every second packet waits: all but the first seven of 80
+// packets find at least three waiting, and are marked.
 static void test_marks_by_packets(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static struct fixture f;
 
 static double ps(double bytes) { return bytes * 8 * 1e12 / (double)RATE; }
 
-static void begin(const struct fault_spec *fault)
+static struct dim_spec *prepare(const struct fault_spec *fault)
 {
     fixture_switch(&f, 2, RATE, PS_PER_US);
     struct dim_spec *dim = &f.spec.dims[0];
@@ -31,8 +31,19 @@ static void begin(const struct fault_spec *fault)
     f.spec.faults = f.faults;
     f.spec.n_faults = 1;
     fixture_flow(&f, 0, 1, (uint64_t)N * MTU, 0);
+    return dim;
+}
+
+static void run(void)
+{
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
+}
+
+static void begin(const struct fault_spec *fault)
+{
+    prepare(fault);
+    run();
 }
 
 // While a link has `share` of its rate a packet takes L / (share C) on it; a packet that has
@@ -83,25 +94,13 @@ static void test_scaled_buffers(void **state)
         fault.rate_share = 0.25;
         fault.rate_end_ps = PS_NEVER;
         fault.scale_buffers = scaled;
-        fixture_switch(&f, 2, RATE, PS_PER_US);
-        struct dim_spec *dim = &f.spec.dims[0];
-        roce_spec_of(&dim->transport)->mtu_bytes = MTU;
-        roce_spec_of(&dim->transport)->recovery = RECOVERY_SELECTIVE_REPEAT;
-        roce_spec_of(&dim->transport)->bdp_cap = false;
-        dim->transport.overhead = OVERHEAD_CUSTOM;
-        dim->transport.overhead_data = DATA - MTU;
-        dim->transport.overhead_ack = ACK;
+        struct dim_spec *dim = prepare(&fault);
         dim->sw.pfc.enabled = false;
         dim->sw.queue_limit.bytes = 16 * FRAME;
         dim->sw.ecn = (struct ecn_spec){.mode = ECN_ON, .kmin_bytes = 12 * FRAME, .pmax = 1};
         dim->sw.ecn.kmax_bytes = dim->sw.ecn.kmin_bytes;
-        f.faults[0] = fault;
-        f.spec.faults = f.faults;
-        f.spec.n_faults = 1;
-        fixture_flow(&f, 0, 1, (uint64_t)N * MTU, 0);
-        fixture_run(&f);
+        run();
         uint64_t limit = (scaled ? 4 : 16) * FRAME;
-        assert_int_equal(f.result->status, RUN_COMPLETED);
         assert_true(f.result->drops[DROP_QUEUE_LIMIT] > 0);
         assert_true(f.result->marked_packets > 0); // none where only the limit has been scaled
         uint64_t longest = f.result->max_queue_bytes;

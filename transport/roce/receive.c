@@ -168,8 +168,9 @@ static uint32_t accept(struct roce_receiver *r, const struct packet *p, ps_t now
     return n;
 }
 
-// An ACK that a packet after `psn` has requested is due when `psn` has filled a gap before it: its NAK
-// could not say that the packets before have arrived, and none of these may request one.
+// Packet `psn` has arrived in order. An ACK that a later packet has requested is due when `psn` has
+// filled a gap before it: the NAK of that packet could not report the packets before it, and `psn`
+// itself may request no ACK.
 static bool answers_early(struct roce_receiver *r, uint64_t psn)
 {
     struct roce_early *early = r->early;
