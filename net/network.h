@@ -270,6 +270,13 @@ static inline void port_catch_up(struct network *net, uint32_t port, ps_t now)
 }
 void network_catch_up(struct network *net, ps_t now); // all ports
 
+// The same for a port that may be of another node than the present event: by the order of events, an event
+// at `now` precedes the departures at `now` of nodes with larger numbers. So a message that an arrival at
+// one node of a rank (with `ranks_per_port` it has one in each dimension) posts at another one finds the
+// port as with network_set_reference().
+void port_catch_up_before(struct network *net, uint32_t port, ps_t now);
+void network_catch_up_before(struct network *net, ps_t now); // all ports
+
 // Returns the number of packets in queues, in flight and waiting for the PFC response time.
 uint64_t network_held(const struct network *net);
 

@@ -214,6 +214,19 @@ void network_undecide(struct network *net)
     }
 }
 
+void port_catch_up_before(struct network *net, uint32_t port, ps_t now)
+{
+    const struct engine *e = engine_current(net->engine);
+    bool follows = e->now_ps == now && net->ports[port].node > event_node(engine_order_key(e));
+    port_catch_up(net, port, follows ? now - 1 : now);
+}
+
+void network_catch_up_before(struct network *net, ps_t now)
+{
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        port_catch_up_before(network_of_port(net, p), p, now);
+}
+
 void network_catch_up(struct network *net, ps_t now)
 {
     for (uint32_t p = 0; p < net->n_ports; p++)

@@ -330,7 +330,10 @@ void sim_explain_threads(struct sim *sim, const char *why)
     snprintf(sim->why, sizeof sim->why, "%s", why);
 }
 
-bool sim_failed_in_parts(const struct sim *sim) { return sim->parts && sim->workload.failure; }
+bool sim_failed_in_parts(const struct sim *sim)
+{
+    return sim->parts && sim->workload.failure && sim->end == LOOP_DONE;
+}
 
 void sim_packets_free(struct sim *sim) { network_free_packets(&sim->net); }
 

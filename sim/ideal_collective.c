@@ -255,13 +255,49 @@ static void evaluate_phase(struct evaluation *e)
     e->sum_ps += (double)e->schedule->endpoint_ps * e->shape.ranks;
 }
 
+/* ---- all-to-all of streams by `ring` ---- */
+
+// Ranks with streams pass every block on from neighbour to neighbour (comm/stream_steps.c), where coll_ring
+// sends it directly. Its n(n-1)/2 messages are evaluated one by one, as the run sends them.
+static uint32_t passing_steps(const struct coll_shape *shape)
+{
+    return (uint32_t)((uint64_t)shape->ranks * (shape->ranks - 1) / 2);
+}
+
+static uint32_t passing_messages(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+{
+    (void)rank;
+    return step < passing_steps(shape) ? 1 : 0;
+}
+
+static struct coll_send passing_send(const struct coll_shape *shape, uint32_t rank, uint32_t step,
+                                     uint32_t k)
+{
+    (void)k;
+    return (struct coll_send){
+        .peer = (rank + 1) % shape->ranks, .peer_step = step, .bytes = shape->bytes / shape->ranks};
+}
+
+static const struct coll_algorithm passing = {.steps = passing_steps,
+                                              .n_sends = passing_messages,
+                                              .send = passing_send,
+                                              .n_recvs = passing_messages};
+
+static const struct coll_algorithm *algorithm_of(const struct evaluation *e, enum coll_op op,
+                                                 const struct coll_phase *phase)
+{
+    const struct coll_algorithm *chosen = coll_choice_at(e->schedule, op, phase)->algorithm;
+    bool passes = e->schedule->streams.enabled && phase->op == COLL_ALL_TO_ALL;
+    return passes && strcmp(chosen->name, "ring") == 0 ? &passing : chosen;
+}
+
 // Evaluate one chunk through its phases, with all groups of each phase in parallel.
 static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint32_t chunk)
 {
     for (uint32_t i = 0; i < in->n_phases; i++) {
         const struct coll_phase *phase = instance_phase(in, chunk, i);
         e->dim = phase->dim;
-        e->algorithm = coll_choice_at(e->schedule, in->request.op, phase)->algorithm;
+        e->algorithm = algorithm_of(e, in->request.op, phase);
         for (e->group = 0; e->group < coll_n_groups(e->schedule, e->dim); e->group++) {
             e->shape = instance_shape(e->schedule, in, chunk, i, e->group);
             evaluate_phase(e);

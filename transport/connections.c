@@ -109,7 +109,7 @@ void hosts_try_other_port(struct hosts *hosts, struct sender *s, ps_t now)
     if (s->place != SENDER_IDLE)
         nic_remove(s->nic, s);
     choose_port(s, &path);
-    sender_catch_up(s, now); // what the new port has sent until now was without the sender
+    port_catch_up_before(sender_hosts(s)->net, s->port, now); // it has sent that without the sender
     s->time.paused_mark_ps = s->nic->paused_total_ps;
 }
 
@@ -253,7 +253,7 @@ static struct sender *reopen(struct hosts *hosts, struct pair *pair, ps_t now)
     struct sender *s = hosts->senders[pair->flow];
     pair->flow = s->cold.next_idle;
     if (hosts->net->tap.seen) // captured packets that are still to be computed need the old name
-        network_catch_up(hosts->net, now);
+        network_catch_up_before(hosts->net, now);
     name_connection(hosts, s);
     sender_restart(s, now);
     return s;

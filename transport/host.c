@@ -14,7 +14,7 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 {
     struct hosts *hosts = ctx;
     struct sender *s = hosts_connection_for(hosts, request, now);
-    sender_catch_up(s, now);
+    port_catch_up_before(hosts->net, s->port, now);
     if (s->cold.rechoose && s->oldest == MESSAGE_NIL) {
         s->cold.rechoose = false;
         if (!s->failed)

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Random scenarios (generate.py) against properties that hold for all of them.
 
-usage: check.py [--aimed] [--no-ideals] [--jobs N] [--keep FOLDER] SEED|FIRST-LAST ...
+usage: check.py [--aimed] [--no-ideals] [--jobs N] [--keep FOLDER] SEED|FIRST-LAST|FOLDER ...
 with the executable in $COLLWIRE. A scenario that `validate` calls valid runs to exit 0 or 1; one that
 is refused ends with 2, a message that names a path, and writes nothing. Metrics keep the invariants
 of invariants.py, and are the same bytes by the reference engine, with two to seven threads (all files),
 and without captures and samples (or a second time, where the scenario has none). --no-ideals leaves out slowdown >= 1 and
 efficiency <= 1. --aimed: scenarios of aimed.py, in which ACKs, timers and rates meet in every order.
+A FOLDER has a scenario.json that --keep kept, and the files that it names.
 """
 import argparse
 import collections
@@ -145,6 +146,9 @@ def repaired(made, messages):
 
 def check(seed, folder):
     """The run's end as a word; raises Finding. A refused scenario is repaired by its errors."""
+    if isinstance(seed, str):
+        shutil.copytree(seed, folder, dirs_exist_ok=True)
+        return check_one(json.loads((folder / "scenario.json").read_text(encoding="utf-8")), folder)
     made = (aimed if OPTIONS.aimed else generate).scenario(seed, folder)
     for attempt in range(REPAIRS + 1):
         end, why = check_one(made, folder)
@@ -185,12 +189,15 @@ def one(seed):
         except (ValueError, KeyError, TypeError, OSError) as error:
             what = f"{type(error).__name__}: {error}"
         if OPTIONS.keep:
-            shutil.copytree(folder, pathlib.Path(OPTIONS.keep) / str(seed), dirs_exist_ok=True)
+            shutil.copytree(folder, pathlib.Path(OPTIONS.keep) / os.path.basename(str(seed)), dirs_exist_ok=True)
         return seed, "FAILED", what
 
 
 def seeds_of(words):
     for word in words:
+        if os.path.isdir(word):
+            yield word
+            continue
         first, _, last = word.partition("-")
         yield from range(int(first), int(last or first) + 1)
 
