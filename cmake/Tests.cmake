@@ -324,7 +324,7 @@ if(COLLWIRE_SANITIZE)
 endif()
 collwire_script_test(random_some props python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${random_some})
-collwire_script_test(random_mended props python3 [[python3 -B "$@"]]
+collwire_script_test(random_mended theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${PROJECT_SOURCE_DIR}/tests/data/mended/64105
   ${PROJECT_SOURCE_DIR}/tests/data/mended/64941)
 collwire_script_test(random_aimed props python3 [[python3 -B "$@"]]
