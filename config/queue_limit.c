@@ -46,8 +46,12 @@ static json_t *queue_limit_write(const struct scenario *s, const void *value)
 {
     (void)s;
     const struct queue_limit_spec *limit = value;
-    return limits(limit) ? params_json(queue_limit_params, n_queue_limit_params, limit)
-                         : json_string("auto");
+    if (!limits(limit))
+        return json_string("auto");
+    json_t *object = params_json(queue_limit_params, n_queue_limit_params, limit);
+    if (limit->at[0] == '\0')
+        json_object_del(object, "at"); // of all switches
+    return object;
 }
 
 static json_t *queue_limit_schema(const struct cc_catalogue *policies)

@@ -27,24 +27,13 @@ static void note_port(void *ctx, uint32_t port)
     found->n++;
 }
 
-// The next pattern of a list with commas, without blanks around it; NULL at the end.
-static char *next_pattern(char **rest)
-{
-    char *pattern = strsep(rest, ",");
-    if (!pattern)
-        return NULL;
-    pattern += strspn(pattern, " ");
-    pattern[strcspn(pattern, " ")] = '\0';
-    return pattern;
-}
-
 // Find the ranks that the patterns of a dimension's NIC name.
 static void find_ranks(struct sim *sim, uint32_t dim, struct err *err)
 {
     const char *at = sim->spec->dims[dim].nic.at;
     bool all = at[0] == '\0';
     char *copy = memory_text(all ? "rank*" : at), *rest = copy, *pattern;
-    while ((pattern = next_pattern(&rest)) != NULL) {
+    while ((pattern = port_patterns_next(&rest)) != NULL) {
         struct found found = {.sim = sim, .dim = dim};
         port_patterns_match(&sim->graph, pattern, note_port, &found);
         if (found.n == 0 && !all)

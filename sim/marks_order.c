@@ -36,11 +36,11 @@ static bool of_switch(const struct sim *sim, uint32_t index, bool acted, struct 
         const struct marking *m = &sim->switches.markings[s->first_port * sim->net.n_data + i];
         const struct cc_ops *cc = sim_stack_of_class(sim, s->dim, cls)->cc;
         bool lossless = sim_lossless(sim, s->dim) >> cls & 1;
-        uint64_t given = sim->spec->dims[s->dim].sw.queue_limit.bytes;
+        uint64_t given = s->mmu.config.queue_limit.bytes; // 0 = none
         // the most that a queue may hold while the rest of the buffer is empty
         uint64_t limit =
             (uint64_t)(s->mmu.alpha[slot - 1] * (double)switch_fullest(s)->shared_bytes);
-        if (!lossless && given != PARAM_AUTO && given < limit)
+        if (!lossless && given > 0 && given < limit)
             limit = given;
         if (!m->enabled || m->kind == MARKING_PI || limit >= m->kmin_bytes ||
             !(cc->needs & (CC_NEEDS_ECN | CC_NEEDS_CNP)))

@@ -43,7 +43,7 @@ static uint64_t largest_queue(const struct sim *sim, const struct transport_dim 
     uint64_t own = transport->spec.cls;
     unsigned cls = (unsigned)(own != PARAM_AUTO ? own : transport->ops->data_class);
     uint64_t bytes = sw->buffer_bytes;
-    if (sim_lossless(sim, dim) >> cls & 1)
+    if (sim_lossless(sim, dim) >> cls & 1 || !sim_queue_limit_everywhere(&sw->queue_limit))
         return bytes;
     if (sw->queue_limit.bytes != PARAM_AUTO && sw->queue_limit.bytes < bytes)
         bytes = sw->queue_limit.bytes;
@@ -81,7 +81,8 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
                                  .shared_port = (uint16_t)sim->graph.ports[ports[0]].local,
                                  .cut_off = cut_off,
                                  .limited =
-                                     limit->bytes != PARAM_AUTO || limit->packets != PARAM_AUTO};
+                                     sim_queue_limit_everywhere(limit) &&
+                                     (limit->bytes != PARAM_AUTO || limit->packets != PARAM_AUTO)};
     if (src != dst)
         out.n_ports = routes_from(routes, src, dst, dim, &out.ports);
     if (stripe > 0)

@@ -32,3 +32,13 @@ size_t port_patterns_match(const struct graph *g, const char *pattern,
     }
     return n;
 }
+
+char *port_patterns_next(char **rest)
+{
+    char *pattern = strsep(rest, ",");
+    if (!pattern)
+        return NULL;
+    pattern += strspn(pattern, " ");
+    pattern[strcspn(pattern, " ")] = '\0';
+    return pattern;
+}

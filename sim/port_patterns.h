@@ -9,3 +9,6 @@
 // port in ascending order; returns the number of ports.
 size_t port_patterns_match(const struct graph *g, const char *pattern,
                            void (*each)(void *ctx, uint32_t port), void *ctx);
+
+// Cut the next pattern off a list with commas, without blanks around it; NULL at the end.
+char *port_patterns_next(char **rest);

@@ -287,6 +287,7 @@ void sim_build_switches(struct sim *sim, struct err *err)
         build_switch(sim, i, node->first_port, node->n_ports, i, err);
     }
     routers(sim, true, err);
+    sim_check_queue_limits(sim, err);
     sim_check_headroom(sim, err);
     sim_check_marks_order(sim, err);
     sim_check_trimming(sim, err);

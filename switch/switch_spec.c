@@ -155,6 +155,13 @@ const struct param queue_limit_params[] = {
      .help = "frame bytes that may wait for a port in a lossy class, without the packet in "
              "transmission",
      .source = "drop-tail queues; Linux bfifo"},
+    {.name = "at",
+     .type = PARAM_TEXT,
+     .offset = QL(at),
+     .def = "",
+     .help =
+         "switches whose queues have the limit, the others their share of the buffer: \"leaf*\", "
+         "\"dim0.sw3\"; empty: all"},
 };
 const size_t n_queue_limit_params = sizeof queue_limit_params / sizeof *queue_limit_params;
 

@@ -46,6 +46,7 @@ static inline bool ecn_counts_packets(const struct ecn_spec *ecn)
 // Fixed limit of a lossy class's output queues; PARAM_AUTO = none. At most one of them is given.
 struct queue_limit_spec {
     uint64_t packets, bytes;
+    const char *at; // patterns of switches, with commas between them; NULL, "" = all
 };
 
 // Trimming of packets of lossy classes that would be dropped (switch/trimming.h).

@@ -123,16 +123,19 @@ static void test_queue_limit(void **state)
 {
     (void)state;
     struct scenario *scenario = load_good(
-        "{\"name\":\"t\",\"switch\":{\"queue_limit\":{\"packets\":42}},\"topology\":{\"dims\":[" DIM
+        "{\"name\":\"t\",\"switch\":{\"queue_limit\":{\"packets\":42,\"at\":\"dim0.*\"}},"
+        "\"topology\":{\"dims\":[" DIM
         ",{\"kind\":\"switch\",\"size\":2,\"switch\":{\"queue_limit\":{\"bytes\":\"3KB\"}}},"
         "{\"kind\":\"switch\",\"size\":2,\"switch\":{\"queue_limit\":\"auto\"}}]},"
         "\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}",
         NULL, 0);
     static const struct queue_limit_spec wants[] = {
-        {42, PARAM_AUTO}, {PARAM_AUTO, 3000}, {PARAM_AUTO, PARAM_AUTO}};
+        {42, PARAM_AUTO, "dim0.*"}, {PARAM_AUTO, 3000, ""}, {PARAM_AUTO, PARAM_AUTO, ""}};
+    assert_non_null(strstr(scenario_resolved(scenario), "\"at\": \"dim0.*\""));
     for (size_t d = 0; d < 3; d++) {
         struct queue_limit_spec got = scenario_spec(scenario)->dims[d].sw.queue_limit;
         assert_true(got.packets == wants[d].packets && got.bytes == wants[d].bytes);
+        assert_string_equal(got.at, wants[d].at);
     }
     scenario_free(scenario);
 }

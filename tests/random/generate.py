@@ -84,7 +84,7 @@ def switch(draw, p):
     if draw.chance(0.1):
         made["reserve"] = draw.rng.choice(("0B", "1KB", "4KB", "20KB"))
     if draw.chance(0.15):
-        made["queue_limit"] = draw.rng.choice(("auto", {"packets": 1}, {"packets": 42}, {"bytes": "3KB"},
+        made["queue_limit"] = draw.rng.choice(("auto", {"packets": 1}, {"packets": 42}, {"bytes": "3KB"}, {"packets": 2, "at": "*0"},
                                                {"bytes": "120350B"}, {"packets": 1000000}))
     if draw.chance(0.25):
         part = draw.defs["switch"]["properties"]["classes"]["properties"]

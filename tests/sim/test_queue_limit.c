@@ -97,6 +97,52 @@ static void test_lossless_classes_are_exempt(void **state)
     assert_int_equal(c.max_queue, N * c.frame);
 }
 
+// Drops by the limit of the switches that `at` names, where ranks 1 and 2, under two leaves, send to rank 0.
+static uint64_t over_limit_at(const char *at)
+{
+    static struct fixture f;
+    struct link_spec link = {.rate_bps = UINT64_C(10000000000), .delay_ps = PS_PER_US};
+    fixture_leaf_spine(&f, 4, 2, 1, link, link);
+    f.spec.dims[0].sw.queue_limit = packets(42);
+    f.spec.dims[0].sw.queue_limit.at = at;
+    f.spec.dims[0].sw.buffer_bytes = BUFFER;
+    roce_spec_of(&f.spec.dims[0].transport)->recovery = RECOVERY_NONE;
+    f.spec.duration_ps = 20 * PS_PER_MS;
+    fixture_flow(&f, 1, 0, N * MTU, 0);
+    fixture_flow(&f, 2, 0, N * MTU, 0);
+    f.jobs[0].cls = 0;
+    fixture_run(&f);
+    uint64_t over = f.result->drops[DROP_QUEUE_LIMIT];
+    fixture_free(&f);
+    return over;
+}
+
+static void test_named_switches(void **state)
+{
+    (void)state;
+    uint64_t everywhere = over_limit_at("");
+    assert_true(everywhere > 0);
+    assert_int_equal(over_limit_at("spine0, leaf0"), everywhere);
+    assert_int_equal(over_limit_at("leaf1,spine*"),
+                     0); // no queue there, and a share of the buffer at leaf0
+}
+
+static void test_a_name_that_no_switch_has(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err err = {0};
+    fixture_switch(&f, 3, UINT64_C(10000000000), PS_PER_US);
+    f.spec.dims[0].sw.queue_limit = packets(42);
+    f.spec.dims[0].sw.queue_limit.at = "dim0.sw0,dim0.sw1";
+    assert_null(sim_new(&f.spec, &err));
+    assert_int_equal(err.n_errors, 1);
+    assert_string_equal(err.items[0].text,
+                        "switch.queue_limit.at: no switch of dimension 0 is called \"dim0.sw1\"");
+    err_free(&err);
+    fixture_free(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +150,8 @@ int main(void)
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_the_buffer_remains_a_bound),
         cmocka_unit_test(test_lossless_classes_are_exempt),
+        cmocka_unit_test(test_named_switches),
+        cmocka_unit_test(test_a_name_that_no_switch_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
