@@ -189,7 +189,7 @@ unqueue(struct network *net, uint32_t index, unsigned slot, const struct packet 
 {
     struct port *port = &net->ports[index];
     struct queue *queue = port_queue(net, index, slot);
-    port->waiting &= NET_ALL_SLOTS & ~((unsigned)(queue->fifo.count == 1) << slot);
+    port->waiting &= (uint16_t) ~((unsigned)(queue->fifo.count == 1) << slot);
     if (slot == NET_PFC_SLOT)
         return 0;
     uint64_t held = queue->bytes;
@@ -293,7 +293,7 @@ __attribute__((always_inline)) static inline void start_next(struct network *net
                                                              ps_t now)
 {
     const struct port *port = &net->ports[index];
-    unsigned ready = port->waiting & ~port->paused;
+    unsigned ready = port->waiting & ~port->paused & 0xffffu;
     unsigned slot = ready ? (unsigned)__builtin_ctz(ready) : 0;
     struct packet own;
     bool pulled = ready && net->arbitrates && arbitrate(net, index, ready, &slot, &own, now);
@@ -366,7 +366,7 @@ struct packet *port_hold(struct network *net, uint32_t index, unsigned slot, con
     struct queue *queue = port_queue(net, index, slot);
     struct packet *place = fifo_push(&net->pool, &queue->fifo);
     *place = *p;
-    port->waiting |= NET_ALL_SLOTS & 1u << slot;
+    port->waiting |= (uint16_t)(1u << slot);
     if (slot != NET_PFC_SLOT) {
         queue->bytes += p->frame_bytes;
         port->queued_bytes += p->frame_bytes;

@@ -89,12 +89,14 @@ struct port {
     struct ring flight;
     uint64_t tx_bytes, tx_packets; // counters, in wire bytes
     /* hot config */
-    uint32_t node, peer_node;
+    uint32_t node;
+    unsigned peer_node : 26;
+    unsigned flags : 6; // enum port_flag
     unsigned peer_local : 12;
-    unsigned link : 20;               // index of its struct link
-    unsigned waiting : NET_MAX_SLOTS; // state: bit set of slots that hold packets
-    unsigned paused : NET_MAX_SLOTS;  // state: bit set of slots that PFC has paused
-    unsigned flags : 6;               // enum port_flag
+    unsigned link : 20; // index of its struct link
+    // state: bit sets of slots that hold packets, and of those that PFC has paused; whole words, since every
+    // packet reads them
+    uint16_t waiting, paused;
     /* state where packets wait */
     struct queue queue;    // queue of the first data class
     uint64_t queued_bytes; // frame bytes of all classes, without PFC frames

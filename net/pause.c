@@ -14,7 +14,7 @@ static void pause_begin(struct network *net, uint32_t index, unsigned cls, ps_t 
     pause->since_ps = now;
     pause->pauses++;
     net->pfc[index].stopped |= (uint16_t)(1u << class_slot(net, cls));
-    net->ports[index].paused |= NET_ALL_SLOTS & 1u << class_slot(net, cls);
+    net->ports[index].paused |= (uint16_t)(1u << class_slot(net, cls));
 }
 
 static void pause_end(struct network *net, uint32_t index, unsigned cls, ps_t now)
@@ -24,7 +24,7 @@ static void pause_end(struct network *net, uint32_t index, unsigned cls, ps_t no
     pause->ended_ps = now;
     net->pfc[index].stopped &= (uint16_t) ~(1u << class_slot(net, cls));
     if (!net->pfc[index].dark)
-        net->ports[index].paused &= NET_ALL_SLOTS & ~(1u << class_slot(net, cls));
+        net->ports[index].paused &= (uint16_t) ~(1u << class_slot(net, cls));
 }
 
 // True if PFC has paused the class, whether the port is dark or not.

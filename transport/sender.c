@@ -156,7 +156,7 @@ bool sender_signal(struct sender *s, enum cc_signal_kind kind, bool again, ps_t 
 /* ---- sending ---- */
 
 // `displaced`: it was in the NIC's list when the event began.
-static void enter(struct sender *s, bool displaced, ps_t now)
+__attribute__((always_inline)) static inline void enter(struct sender *s, bool displaced, ps_t now)
 {
     bool enters = s->place == SENDER_IDLE && sender_may_send(s);
     if (!enters && !s->repaced)
