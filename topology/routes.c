@@ -9,11 +9,18 @@
 
 #define FAR UINT16_MAX
 
+// What a search reads of a port, close together.
+struct way {
+    uint32_t neighbour; // node at the other end
+    uint8_t dim, cost;
+    bool down, back_down; // the link, and that in the other direction
+};
+
 struct search {
     const struct graph *g;
-    uint16_t *distance;  // distance of each node to the destination; FAR = not reached
-    uint32_t *neighbour; // [port] node at the other end
-    uint32_t *queue;     // ring of nodes whose neighbours are to be visited
+    uint16_t *distance; // distance of each node to the destination; FAR = not reached
+    struct way *ways;   // [port]
+    uint32_t *queue;    // ring of nodes whose neighbours are to be visited
     bool *queued;
     uint32_t *reached; // nodes reached from the destination
     uint32_t n_reached;
@@ -53,9 +60,9 @@ static void search_from(struct search *s, uint32_t dst, uint32_t dim)
             continue;
         uint32_t first = g->nodes[node].first_port, end = first + g->nodes[node].n_ports;
         for (uint32_t p = first; p < end; p++) {
-            uint32_t next = s->neighbour[p], distance = s->distance[node] + g->ports[p].cost;
-            if (g->ports[p].dim != dim || s->distance[next] <= distance ||
-                g->ports[g->ports[p].peer].down)
+            const struct way *way = &s->ways[p];
+            uint32_t next = way->neighbour, distance = s->distance[node] + way->cost;
+            if (way->dim != dim || s->distance[next] <= distance || way->back_down)
                 continue;
             reach(s, next, distance);
             if (s->queued[next])
@@ -122,9 +129,10 @@ static uint16_t next_hop(struct routes *r, struct search *s, uint32_t node, uint
     const struct graph_node *n = &g->nodes[node];
     uint32_t count = 0;
     for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++) {
-        uint32_t next = s->neighbour[p];
-        if (s->distance[next] + g->ports[p].cost != s->distance[node] || g->ports[p].dim != dim ||
-            !(s->distance[next] == 0 || forwards(g, next, dim)) || g->ports[p].down)
+        const struct way *way = &s->ways[p];
+        uint32_t next = way->neighbour;
+        if (s->distance[next] + way->cost != s->distance[node] || way->dim != dim ||
+            !(s->distance[next] == 0 || forwards(g, next, dim)) || way->down)
             continue;
         if (r->n_ports == r->cap_ports)
             r->ports = memory_grow(r->ports, &r->cap_ports, sizeof *r->ports);
@@ -213,23 +221,93 @@ static void routes_to(struct routes *r, struct search *s, uint32_t rank, uint32_
     }
 }
 
+/* ---- groups that are alike ---- */
+
+// Groups of ranks that links join directly, one for each combination of the other coordinates.
+struct copies {
+    const struct graph *g;
+    uint32_t dim, stride; // between ranks whose coordinates in the dimension differ by 1
+};
+
+static bool same_port(const struct copies *c, uint32_t a, uint32_t b)
+{
+    const struct graph *g = c->g;
+    const struct graph_port *x = &g->ports[a], *y = &g->ports[b];
+    uint32_t to_x = g->ports[x->peer].node, to_y = g->ports[y->peer].node;
+    return x->local == y->local && x->cost == y->cost && x->down == y->down && to_x < g->n_ranks &&
+           to_y < g->n_ranks && graph_coord(g, to_x, c->dim) == graph_coord(g, to_y, c->dim);
+}
+
+// Whether the group of rank `base`, whose coordinate is 0, has the ports of that of rank 0.
+static bool like_the_first(const struct copies *c, uint32_t base)
+{
+    for (uint32_t k = 0; k < c->g->dim_size[c->dim]; k++) {
+        uint32_t a = 0, b = 0, n = graph_ports_in(c->g, k * c->stride, c->dim, &a);
+        if (graph_ports_in(c->g, base + k * c->stride, c->dim, &b) != n)
+            return false;
+        for (uint32_t i = 0; i < n; i++)
+            if (!same_port(c, a + i, b + i))
+                return false;
+    }
+    return true;
+}
+
+// Copy the rows of the first group, whose columns are those of the other one.
+static void copy_rows(struct routes *r, const struct copies *c, uint32_t base)
+{
+    const uint32_t *rows = &r->row[(size_t)c->dim * r->n_ranks];
+    for (uint32_t k = 0; k < c->g->dim_size[c->dim]; k++) {
+        uint32_t from = rows[k * c->stride], to = rows[base + k * c->stride];
+        if (from != ROUTE_NO_ROW)
+            memcpy(&r->next[(size_t)to * r->n_groups], &r->next[(size_t)from * r->n_groups],
+                   r->n_groups * sizeof *r->next);
+    }
+}
+
+// Search from the first group, and from those that differ from it.
+static void search_groups(struct routes *r, struct search *s, const bool *search, uint32_t dim)
+{
+    const struct graph *g = s->g;
+    struct copies c = {.g = g, .dim = dim, .stride = 1};
+    for (uint32_t d = 0; d < dim; d++)
+        c.stride *= g->dim_size[d];
+    for (uint32_t base = 0; base < g->n_ranks; base++) {
+        if (graph_coord(g, base, dim) != 0)
+            continue;
+        if (base > 0 && like_the_first(&c, base)) {
+            copy_rows(r, &c, base);
+            continue;
+        }
+        for (uint32_t k = 0; k < g->dim_size[dim]; k++)
+            if (search[(size_t)dim * r->n_ranks + base + k * c.stride])
+                routes_to(r, s, base + k * c.stride, dim);
+    }
+}
+
 static void search_all(struct routes *r, const struct graph *g, const bool *search)
 {
     struct search s = {.g = g,
                        .distance = memory_zeroed(g->n_nodes, sizeof *s.distance),
-                       .neighbour = memory_zeroed(g->n_ports, sizeof *s.neighbour),
+                       .ways = memory_zeroed(g->n_ports, sizeof *s.ways),
                        .queue = memory_zeroed(g->n_nodes, sizeof *s.queue),
                        .queued = memory_zeroed(g->n_nodes, sizeof *s.queued),
                        .reached = memory_zeroed(g->n_nodes, sizeof *s.reached)};
     memset(s.distance, 0xff, g->n_nodes * sizeof *s.distance);
-    for (uint32_t p = 0; p < g->n_ports; p++)
-        s.neighbour[p] = g->ports[g->ports[p].peer].node;
-    for (uint32_t dim = 0; dim < g->n_dims; dim++)
+    for (uint32_t p = 0; p < g->n_ports; p++) {
+        const struct graph_port *port = &g->ports[p], *peer = &g->ports[port->peer];
+        s.ways[p] = (struct way){peer->node, port->dim, port->cost, port->down, peer->down};
+    }
+    for (uint32_t dim = 0; dim < g->n_dims; dim++) {
+        if (g->dim_direct[dim] && !g->dim_fabric[dim]) {
+            search_groups(r, &s, search, dim);
+            continue;
+        }
         for (uint32_t rank = 0; rank < r->n_ranks; rank++)
             if (search[(size_t)dim * r->n_ranks + rank])
                 routes_to(r, &s, rank, dim);
+    }
     free(s.distance);
-    free(s.neighbour);
+    free(s.ways);
     free(s.queue);
     free(s.queued);
     free(s.reached);

@@ -237,6 +237,94 @@ static void test_sets_are_shared(void **state)
     graph_free(&g);
 }
 
+/* ---- groups that are alike ---- */
+
+enum { GROUPS = 3, MEMBERS = 8, ALL = GROUPS * MEMBERS };
+
+// Three groups of eight ranks with the same random links in dimension 1. From `odd` on: 1 = one direction of a
+// link of one group is down, 2 = one group has a link more.
+static void groups_begin(struct graph *g, uint64_t seed, unsigned odd)
+{
+    struct rng rng = rng_init(seed, RNG_WORKLOAD, 0);
+    graph_init(g, 2, (uint32_t[]){GROUPS, MEMBERS});
+    g->dim_direct[0] = g->dim_direct[1] = true;
+    for (uint32_t k = 0; k < MEMBERS; k++)
+        for (uint32_t i = 0; i < GROUPS; i++)
+            graph_add_link(g, k * GROUPS + i, k * GROUPS + (i + 1) % GROUPS, 0, &near);
+    for (unsigned links = 0; links < 12; links++) {
+        uint32_t a = (uint32_t)rng_below(&rng, MEMBERS), b = (uint32_t)rng_below(&rng, MEMBERS);
+        for (uint32_t i = 0; i < GROUPS && a != b; i++)
+            graph_add_link(g, a * GROUPS + i, b * GROUPS + i, 1, &near);
+    }
+    uint32_t group = (uint32_t)rng_below(&rng, GROUPS);
+    if (odd == 2)
+        graph_add_link(g, group, (MEMBERS - 1) * GROUPS + group, 1, &near);
+    graph_seal(g);
+    for (uint32_t p = 0; odd == 1 && p < g->n_ports; p++)
+        if (g->ports[p].dim == 1 && g->ports[p].node % GROUPS == group) {
+            g->ports[p].down = true;
+            break;
+        }
+}
+
+// Hops in dimension 1 where every rank forwards.
+static void hops_in_groups(const struct graph *g, uint32_t d[ALL][ALL])
+{
+    for (uint32_t a = 0; a < ALL; a++)
+        for (uint32_t b = 0; b < ALL; b++)
+            d[a][b] = a == b ? 0 : FAR;
+    for (uint32_t p = 0; p < g->n_ports; p++)
+        if (g->ports[p].dim == 1 && !g->ports[p].down)
+            d[g->ports[p].node][g->ports[g->ports[p].peer].node] = 1;
+    for (uint32_t via = 0; via < ALL; via++)
+        for (uint32_t a = 0; a < ALL; a++)
+            for (uint32_t b = 0; b < ALL; b++)
+                if (d[a][via] + d[via][b] < d[a][b])
+                    d[a][b] = d[a][via] + d[via][b];
+}
+
+static void check_groups(const struct graph *g, const struct routes *r)
+{
+    static uint32_t d[ALL][ALL];
+    hops_in_groups(g, d);
+    for (uint32_t a = 0; a < ALL; a++)
+        for (uint32_t b = 0; b < ALL; b++) {
+            uint32_t ports[ROUTE_MAX_HOPS], n = 0;
+            if (a == b || a % GROUPS != b % GROUPS)
+                continue;
+            if (r->only[ALL + a] != ROUTE_NONE) // it has no choice, and no row
+                continue;
+            assert_int_equal(route_path(r, g, a, b, 1, ports, ROUTE_MAX_HOPS),
+                             d[a][b] < FAR ? d[a][b] : 0);
+            const uint16_t *hops;
+            uint32_t count = routes_from(r, a, b, 1, &hops);
+            for (uint32_t local = 0; local < g->nodes[a].n_ports; local++) {
+                const struct graph_port *port = &g->ports[g->nodes[a].first_port + local];
+                if (port->dim != 1 || port->down || d[a][b] >= FAR ||
+                    d[neighbour(g, a, local)][b] + 1 != d[a][b])
+                    continue;
+                assert_true(n < count);
+                assert_int_equal(hops[n++], local);
+            }
+            assert_int_equal(count, n);
+        }
+}
+
+// Groups that are alike have one search, those that differ their own.
+static void test_groups(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct graph g;
+        struct routes r;
+        groups_begin(&g, seed, (unsigned)(seed % 3));
+        assert_int_equal(routes_build(&r, &g), 0);
+        check_groups(&g, &r);
+        routes_free(&r);
+        graph_free(&g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_unreachable),
         cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_sets_are_shared),
+        cmocka_unit_test(test_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
