@@ -326,7 +326,7 @@ collwire_script_test(random_some props python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${random_some})
 collwire_script_test(random_mended theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${PROJECT_SOURCE_DIR}/tests/data/mended/64105
-  ${PROJECT_SOURCE_DIR}/tests/data/mended/64941)
+  ${PROJECT_SOURCE_DIR}/tests/data/mended/64941 ${PROJECT_SOURCE_DIR}/tests/data/mended/71391)
 collwire_script_test(random_aimed props python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py --aimed ${random_some})
 collwire_script_test(random_aimed_all long python3 [[python3 -B "$@"]]
@@ -399,6 +399,8 @@ set_tests_properties(mutate PROPERTIES TIMEOUT 7200)
 # Execution traces: runs of ASTRA-sim 2, and errors in traces.
 collwire_script_test(chakra_astra2 theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/chakra/check_astra2.py ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
+collwire_script_test(chakra_ideals unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/chakra/check_ideals.py)
 collwire_script_test(chakra_traces unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/chakra/check_traces.py)
 collwire_script_test(chakra_export unit python3 [[python3 -B "$@"]]

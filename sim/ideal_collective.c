@@ -69,6 +69,9 @@ struct evaluation {
     /* lines */
     struct line_sum *lines;
     double weight; // number of chunks that the evaluated chunk represents
+    double share;  // of them go the way that is evaluated
+    bool back;     // half of the streams' rings is evaluated the other way round
+    bool mirrored; // members are numbered the other way round, for such a ring
     /* mean */
     bool paired; // in every step so far each rank has sent and received one message
     double sum_ps;
@@ -76,6 +79,8 @@ struct evaluation {
 
 static uint32_t rank_of(const struct evaluation *e, uint32_t member)
 {
+    if (e->mirrored && member > 0)
+        member = e->shape.ranks - member;
     return coll_rank_of(e->schedule, e->dim, e->group, member);
 }
 
@@ -118,13 +123,13 @@ static void add_to_lines(struct evaluation *e, const struct ideal_message *m, do
         struct line_sum *out = line_at(e, m->out);
         keep_least(&out->first_out_ps, begin);
         keep_least(&out->after_ps, m->after_ps);
-        out->out_ps += m->out_ps * e->weight;
+        out->out_ps += m->out_ps * e->weight * e->share;
     }
     if (m->in != GRAPH_NONE) {
         struct line_sum *in = line_at(e, m->in);
         keep_least(&in->first_in_ps, begin + m->before_ps);
-        in->in_ps += m->in_ps * e->weight;
-        in->acks_ps += m->acks_ps * e->weight;
+        in->in_ps += m->in_ps * e->weight * e->share;
+        in->acks_ps += m->acks_ps * e->weight * e->share;
         keep_most(&in->ack_ps, m->ack_ps);
         keep_most(&in->ack_share, m->ack_share);
     }
@@ -291,6 +296,22 @@ static const struct coll_algorithm *algorithm_of(const struct evaluation *e, enu
     return passes && strcmp(chosen->name, "ring") == 0 ? &passing : chosen;
 }
 
+// Streams take the queues of a dimension in turn, and the rings of half of them go the other way round
+// (comm/stream_plan.c); in two phases of an all-reduce the way is given. At least half of the other rings go
+// one way, and `back` says which one is evaluated.
+static void take_way(struct evaluation *e, enum coll_op op, const struct coll_phase *phase)
+{
+    const struct coll_choice *choice = coll_choice_at(e->schedule, op, phase);
+    e->share = 1;
+    e->mirrored = false;
+    if (!e->schedule->streams.enabled || e->schedule->streams.queues < 2 ||
+        strcmp(choice->algorithm->name, "ring") != 0)
+        return;
+    bool given = op == COLL_ALL_REDUCE && e->schedule->phases == COLL_BANDWIDTH_AWARE;
+    e->mirrored = given ? phase->op == COLL_ALL_GATHER : e->back;
+    e->share = given ? 1 : 0.5;
+}
+
 // Evaluate one chunk through its phases, with all groups of each phase in parallel.
 static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint32_t chunk)
 {
@@ -298,6 +319,7 @@ static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint
         const struct coll_phase *phase = instance_phase(in, chunk, i);
         e->dim = phase->dim;
         e->algorithm = algorithm_of(e, in->request.op, phase);
+        take_way(e, in->request.op, phase);
         for (e->group = 0; e->group < coll_n_groups(e->schedule, e->dim); e->group++) {
             e->shape = instance_shape(e->schedule, in, chunk, i, e->group);
             evaluate_phase(e);
@@ -375,6 +397,11 @@ ps_t sim_ideal_collective_ps(const struct sim *sim, const uint32_t *ranks,
     coll_planner_init(&planner, schedule);
     struct instance *in = instance_new(&planner, request, 0);
     double ps = in->n_phases > 0 ? evaluate_all(&e, in) : 0;
+    if (in->n_phases > 0 && schedule->streams.enabled && schedule->streams.queues > 1) {
+        memset(e.lines, 0, sim->net.first_port[sim->graph.n_ends] * sizeof *e.lines);
+        e.back = true;
+        keep_least(&ps, evaluate_all(&e, in));
+    }
     instance_free(in);
     free(e.known);
     free(e.enter);

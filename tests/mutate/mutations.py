@@ -256,6 +256,8 @@ MUTATIONS = [
     ("transport/connections.c", "    port_catch_up_before(sender_hosts(s)->net, s->port, now); // it has", "    // it has"),
     ("net/setup.c", "port_catch_up(net, port, follows ? now - 1 : now);", "port_catch_up(net, port, now);"),
     ("sim/queue_limits.c", "return fnmatch(pattern, sim_switch_name(sim, index, name), 0) == 0;", "return pattern != name;"),
+    ("sim/ideal_collective.c", "e->share = given ? 1 : 0.5;", "e->share = 1;"),
+    ("topology/routes.c", "x->down == y->down && ", ""),
     ("sim/ideal_collective.c", "return passes && strcmp(chosen->name, \"ring\") == 0 ? &passing : chosen;", "return chosen;"),
     ("sim/completions.c", "path_extend(book, c.path, PATH_HOST, e->now_ps - c.held_ps);", "path_extend(book, c.path, PATH_NETWORK, e->now_ps - c.held_ps);"),
     ("sim/adapters.c", "t->mtu_bytes) : 0", "t->mtu_bytes / 2) : 0"),
