@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/invocation.h"
+#include "cli/memory_guard.h"
 #include "cli/plugin_watch.h"
 #include "cli/signals.h"
 #include "engine/loop.h"
@@ -54,6 +55,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     invocation_keep(argc, argv);
+    memory_guard_init();
     signals_install();
     json_set_alloc_funcs(memory_bytes, free);
     loop_use_memory();

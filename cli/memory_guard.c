@@ -34,8 +34,7 @@ void memory_guard(void)
 
 bool memory_failed(void) { return failed; }
 
-// Called by engine/memory.c when an allocation fails.
-void memory_reclaim(size_t bytes)
+static void use_reserve(size_t bytes)
 {
     (void)bytes;
     failed = true;
@@ -44,3 +43,5 @@ void memory_reclaim(size_t bytes)
     munmap(reserve, RESERVE_BYTES);
     reserve = NULL;
 }
+
+void memory_guard_init(void) { memory_on_failure(use_reserve); }

@@ -10,6 +10,9 @@
 void memory_share(uint64_t n);
 uint64_t memory_sharers(void);
 
+// A failed allocation ends the program in order: call first.
+void memory_guard_init(void);
+
 // Allocate the reserve: a simulation is about to run.
 void memory_guard(void);
 

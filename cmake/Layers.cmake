@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 # The layers: what each folder may include and call. docs/architecture.md says why.
 #
+# A folder inside another one is a layer of its own if it has an entry here; its sources and headers are then not
+# part of the folder around it, which must list it like any other. Other folders inside a layer are part of it.
+#
 # An entry is a folder of ours, one header of ours, or a library's header (which no folder may
 # include that does not list it). Three things enforce the table:
 #  - a folder is compiled with an include tree, inc/FOLDER in the build directory, that holds links
 #    to nothing but its entries (and VIA: what the headers among them include in their turn) and the
-#    public headers, collwire/;
+#    public headers, collwire/ (the links of a folder show the layers inside it too);
 #  - its sources name no other header of ours (VIA is not theirs to include), and
 #  - its archive refers to no symbol of another folder, except one that an entry declares
 # (both: cmake/check_layers.sh). A wrong include or call fails the build.
@@ -15,7 +18,24 @@ set(COLLWIRE_ALLOW "")     # lines "FOLDER ENTRY"
 set(COLLWIRE_ARCHIVES "")
 set(COLLWIRE_INCLUDE_TREES ${PROJECT_BINARY_DIR}/inc)
 
+# Layers inside folders, as this file lists them.
+file(STRINGS ${CMAKE_CURRENT_LIST_FILE} inner_layers REGEX "^collwire_layer\\([a-z_]+/")
+list(TRANSFORM inner_layers REPLACE "^collwire_layer\\(([a-z_/]+).*" "\\1")
+
+# Set `variable` to the layer that has a path: its first folder, or the layer inside it.
+function(collwire_layer_of path variable)
+  string(REGEX MATCH "^[^/]+" owner ${path})
+  foreach(inner IN LISTS inner_layers)
+    string(FIND "${path}/" "${inner}/" at)
+    if(at EQUAL 0)
+      set(owner ${inner})
+    endif()
+  endforeach()
+  set(${variable} ${owner} PARENT_SCOPE)
+endfunction()
+
 # collwire_layer(FOLDER [ALLOW entry...] [VIA entry...] [LIBS target...])
+# The library of folder net/wire is collwire_net-wire.
 function(collwire_layer folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALLOW;VIA;LIBS")
   set(allow ${COLLWIRE_ALLOW})
@@ -26,11 +46,17 @@ function(collwire_layer folder)
 
   file(GLOB sources CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/${folder}/*.c ${PROJECT_SOURCE_DIR}/${folder}/*/*.c)
+  foreach(inner IN LISTS inner_layers)
+    if(NOT inner STREQUAL folder)
+      list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${inner}/")
+    endif()
+  endforeach()
   if(NOT sources)
     return()
   endif()
-  set(tree ${COLLWIRE_INCLUDE_TREES}/${folder})
-  set(library collwire_${folder})
+  string(REPLACE "/" "-" name ${folder})
+  set(tree ${COLLWIRE_INCLUDE_TREES}/${name})
+  set(library collwire_${name})
   add_library(${library} STATIC ${sources})
   target_include_directories(${library} PRIVATE ${tree})
   target_link_libraries(${library} PRIVATE ${arg_LIBS})
@@ -38,17 +64,20 @@ function(collwire_layer folder)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/collwire ${tree}/collwire SYMBOLIC)
   set(entries ${folder} ${arg_ALLOW} ${arg_VIA})
   foreach(entry IN LISTS entries)
-    string(REGEX MATCH "^[^/]+" owner ${entry})
-    if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${owner})
+    collwire_layer_of(${entry} owner)
+    string(REGEX MATCH "^[^/]+" outer ${entry})
+    if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${outer})
       continue() # a library's header, or a folder yet to come
     endif()
-    if(entry STREQUAL owner OR NOT owner IN_LIST entries)
+    # a link to a folder shows what is in it
+    if(entry STREQUAL outer OR NOT (outer IN_LIST entries OR (owner IN_LIST entries AND NOT entry STREQUAL owner)))
       cmake_path(GET entry PARENT_PATH parent)
       file(MAKE_DIRECTORY ${tree}/${parent})
       file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${entry} ${tree}/${entry} SYMBOLIC)
     endif()
-    if(TARGET collwire_${owner} AND NOT owner STREQUAL folder)
-      target_link_libraries(${library} PRIVATE collwire_${owner})
+    string(REPLACE "/" "-" owner_name ${owner})
+    if(TARGET collwire_${owner_name} AND NOT owner STREQUAL folder)
+      target_link_libraries(${library} PRIVATE collwire_${owner_name})
     endif()
   endforeach()
   set(COLLWIRE_LAYERS ${COLLWIRE_LAYERS} ${library} PARENT_SCOPE)

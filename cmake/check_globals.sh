@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# No writable globals outside cli/: two simulations can run in one process.
+# No writable globals outside cli/: two simulations can run in one process. The one exception is what a failed
+# allocation calls (engine/memory.h).
 # usage: check_globals.sh BUILD_DIR   (a build without sanitizers)
 #
 # Sections tell: nm prints "d" for a constant table of pointers too, which lives in .data.rel.ro.
@@ -17,7 +18,7 @@ done | awk -F '\t' '
 }
 /file format/ { object = $1; sub(/: .*/, "", object) }
 section ~ /^(\*COM\*|\.(data|bss|tdata|tbss)(\.|$))/ && section !~ /^\.data\.rel\.ro/ &&
-right[1] ~ /[1-9a-f]/ && right[2] !~ /^\./ {
+right[1] ~ /[1-9a-f]/ && right[2] !~ /^\./ && !(object ~ /^engine\/memory/ && right[2] == "on_failure") {
     print object ": " right[2] " is writable (" section ")"
     failed = 1
 }

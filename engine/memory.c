@@ -10,10 +10,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+static void (*on_failure)(size_t bytes); // the only writable global outside cli/
+
+void memory_on_failure(void (*handler)(size_t bytes)) { on_failure = handler; }
+
 _Noreturn void memory_exhausted(size_t n, size_t size)
 {
-    while (memory_reclaim)
-        memory_reclaim(n * size); // ends the program once its memory reserve is gone
+    while (on_failure)
+        on_failure(n * size); // ends the program once its memory reserve is gone
     fprintf(stderr, "collwire: out of memory (%zu x %zu bytes)\n", n, size);
     abort();
 }
@@ -21,9 +25,9 @@ _Noreturn void memory_exhausted(size_t n, size_t size)
 // Called after a failed allocation, which is then retried.
 static void reclaim(size_t n, size_t size)
 {
-    if (!memory_reclaim)
+    if (!on_failure)
         memory_exhausted(n, size);
-    memory_reclaim(n * size);
+    on_failure(n * size);
 }
 
 void memory_short(size_t bytes) { reclaim(1, bytes); }
