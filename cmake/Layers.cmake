@@ -89,45 +89,45 @@ file(REMOVE_RECURSE ${COLLWIRE_INCLUDE_TREES}) # links only: an entry taken out 
 collwire_layer(engine ALLOW collwire/types.h collwire/param.h ev.h LIBS ev random123)
 
 collwire_layer(net ALLOW engine collwire/hint.h collwire/int_hop.h)
-collwire_layer(wire ALLOW engine net zlib.h LIBS PkgConfig::zlib) # frames as bytes
+collwire_layer(net/wire ALLOW engine net zlib.h LIBS PkgConfig::zlib) # frames as bytes
 collwire_layer(topology ALLOW engine)
 collwire_layer(cc # pure: no clock, queue, packet, allocator
   ALLOW collwire engine/assert.h engine/err.h engine/param.h engine/units.h
   LIBS m) # sqrt
 collwire_layer(collective ALLOW engine)
 
-collwire_layer(plugin # policies of shared libraries
+collwire_layer(cc/plugin # policies of shared libraries
   ALLOW engine cc collwire nettle/sha2.h
   LIBS PkgConfig::nettle m) # isfinite
 
 collwire_layer(switch ALLOW engine net)
-collwire_layer(transport ALLOW engine net cc wire isa-l/crc.h LIBS PkgConfig::libisal) # ICRC
+collwire_layer(transport ALLOW engine net cc net/wire isa-l/crc.h LIBS PkgConfig::libisal) # ICRC
 collwire_layer(analytical ALLOW engine topology collective net/critical_path.h net/transfer.h)
 
 collwire_layer(comm ALLOW engine collective net/critical_path.h net/transfer.h)
 collwire_layer(workload ALLOW engine collective comm net/critical_path.h net/transfer.h LIBS m)
-collwire_layer(chakra # execution traces as nodes of programs
+collwire_layer(workload/chakra # execution traces as nodes of programs
   ALLOW engine collective workload jansson.h protobuf-c/protobuf-c.h
   VIA comm net # workload/node.h
   LIBS PkgConfig::jansson chakra_schema m)
-collwire_layer(goal ALLOW engine workload VIA comm collective net) # workload/node.h
-collwire_layer(trace ALLOW engine net wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
+collwire_layer(workload/goal ALLOW engine workload VIA comm collective net) # workload/node.h
+collwire_layer(trace ALLOW engine net net/wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 
 collwire_layer(sim
-  ALLOW engine net topology cc collective switch transport analytical comm workload trace wire)
+  ALLOW engine net topology cc collective switch transport analytical comm workload trace net/wire)
 
 collwire_layer(report
   ALLOW engine net/critical_path.h net/drop.h sim/result.h jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
-        transport/nic_spec.h transport/transport_spec.h workload chakra goal sim/output_list.h sim/spec.h jansson.h yaml.h
-        plugin collwire/collwire.h collwire/loader.h
-  VIA net wire comm # cc/cc.h, transport/transport.h, workload/program.h
+        transport/nic_spec.h transport/transport_spec.h workload workload/chakra workload/goal sim/output_list.h sim/spec.h jansson.h yaml.h
+        cc/plugin collwire/collwire.h collwire/loader.h
+  VIA net net/wire comm # cc/cc.h, transport/transport.h, workload/program.h
   LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m m) # llround
 
 collwire_layer(replay # captures of other sources, as flows
-  ALLOW engine wire/address.h wire/ip.h config/text_file.h pcap.h zlib.h
+  ALLOW engine net/wire/address.h net/wire/ip.h config/text_file.h pcap.h zlib.h
   LIBS PkgConfig::libpcap PkgConfig::zlib)
 collwire_layer(study # pools of runs and what is made of their results
   ALLOW engine report/csv.h report/metric.h report/rows.h ev.h jansson.h libsmartcols.h
@@ -136,8 +136,8 @@ collwire_layer(study # pools of runs and what is made of their results
        PkgConfig::zlib m)
 
 collwire_layer(library # collwire/collwire.h over the folders above
-  ALLOW engine collwire plugin config/scenario.h report/metrics.h sim
-  VIA cc net wire topology collective switch transport analytical comm workload # sim/spec.h
+  ALLOW engine collwire cc/plugin config/scenario.h report/metrics.h sim
+  VIA cc net net/wire topology collective switch transport analytical comm workload # sim/spec.h
   LIBS PkgConfig::jansson m)
 
 collwire_layer(cli # what the library offers it has from collwire/collwire.h
@@ -146,8 +146,8 @@ collwire_layer(cli # what the library offers it has from collwire/collwire.h
         sim/result.h sim/sim.h # for extcap, which lists places
         trace/filter.h
         # catalogues that list.c prints, and workloads from matrix products
-        cc/cc.h cc/catalogue.h collective/collective.h plugin report/metric_table.h workload/gemm.h
-  VIA net wire topology cc collective switch transport analytical comm workload report sim # sim/spec.h
+        cc/cc.h cc/catalogue.h collective/collective.h cc/plugin report/metric_table.h workload/gemm.h
+  VIA net net/wire topology cc collective switch transport analytical comm workload report sim # sim/spec.h
   LIBS PkgConfig::jansson PkgConfig::nettle ${CMAKE_DL_LIBS} m)
 
 # ---- the check ----

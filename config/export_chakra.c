@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chakra/chakra_job.h"
-#include "chakra/write.h"
+#include "workload/chakra/chakra_job.h"
+#include "workload/chakra/write.h"
 #include "config/job_reader.h"
 #include "config/relative_path.h"
 #include "engine/text.h"

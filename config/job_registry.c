@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every kind of job, with its reader if it needs one. To add a kind, add a line.
-#include "chakra/chakra_job.h"
+#include "workload/chakra/chakra_job.h"
 #include "config/job_reader.h"
-#include "goal/goal_job.h"
+#include "workload/goal/goal_job.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
 #include "workload/llm_job.h"

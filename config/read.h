@@ -6,7 +6,7 @@
 #include "cc/catalogue.h"
 #include "config/place.h"
 #include "config/tables.h"
-#include "plugin/policies.h"
+#include "cc/plugin/policies.h"
 #include "topology/graph.h"
 
 enum override { OVERRIDE_SWITCH, OVERRIDE_NIC, OVERRIDE_TRANSPORT, OVERRIDE_CC, N_OVERRIDES };

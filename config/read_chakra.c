@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chakra/chakra_job.h"
+#include "workload/chakra/chakra_job.h"
 #include "collective/grid.h"
 #include "config/astra2_system.h"
 #include "config/group_algorithms.h"

@@ -4,8 +4,8 @@
 
 #include "config/job_reader.h"
 #include "config/json_file.h"
-#include "goal/goal_file.h"
-#include "goal/goal_job.h"
+#include "workload/goal/goal_file.h"
+#include "workload/goal/goal_job.h"
 #include "workload/node_check.h"
 
 // Check that all pairs of ranks that exchange messages can do so.

@@ -5,7 +5,7 @@
 
 #include "collwire/collwire.h"
 #include "engine/err.h"
-#include "plugin/policies.h"
+#include "cc/plugin/policies.h"
 #include "sim/spec.h"
 
 struct scenario; // owns the description, its strings and the resolved text

@@ -9,7 +9,7 @@
 #include "collwire/collwire.h"
 #include "config/scenario.h"
 #include "engine/err.h"
-#include "plugin/policies.h"
+#include "cc/plugin/policies.h"
 
 // For a watchdog of the program; the first three may be called in a signal handler of the thread
 // that is in collwire_sim_run().

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct frame_ops; // wire/frame.h
+struct frame_ops; // net/wire/frame.h
 
 // A connection from src to dst. Data goes from src_port to connection number dst_conn. ACKs and
 // CNPs go from dst_port to src_conn.

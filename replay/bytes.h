@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Big-endian loads, the counterparts of wire/bytes.h.
+// Big-endian loads, the counterparts of net/wire/bytes.h.
 #pragma once
 
 #include <stdint.h>

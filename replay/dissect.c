@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "replay/bytes.h"
-#include "wire/address.h"
-#include "wire/ip.h"
+#include "net/wire/address.h"
+#include "net/wire/ip.h"
 
 #define TAGS_MAX 4
 #define EXTENSIONS_MAX 8

@@ -10,7 +10,7 @@
 #include "replay/bytes.h"
 #include "replay/connections.h"
 #include "replay/packets.h"
-#include "wire/ip.h"
+#include "net/wire/ip.h"
 
 #define UDP_BYTES 8
 

@@ -7,7 +7,7 @@
 
 #include "engine/memory.h"
 #include "sim/port_patterns.h"
-#include "wire/address.h"
+#include "net/wire/address.h"
 
 struct finding {
     struct capture_places *places;

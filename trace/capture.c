@@ -16,7 +16,7 @@
 #include "trace/pfc.h"
 #include "trace/record_heap.h"
 #include "trace/record_queue.h"
-#include "wire/ip.h"
+#include "net/wire/ip.h"
 
 #define FRAME_MAX (ETHERNET_BYTES + 2 * 65536) // upper limit of a frame with its trailer
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "engine/err.h"
-#include "wire/frame.h"
+#include "net/wire/frame.h"
 
 struct filter;
 

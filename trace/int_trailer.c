@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "wire/bytes.h"
+#include "net/wire/bytes.h"
 
 #define RATE_25G UINT64_C(25000000000)
 

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#include "wire/bytes.h"
-#include "wire/ip.h"
+#include "net/wire/bytes.h"
+#include "net/wire/ip.h"
 
 #define PFC_DST_MAC UINT64_C(0x0180c2000001)
 #define PFC_OPCODE 0x0101

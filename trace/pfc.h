@@ -2,7 +2,7 @@
 // The priority flow control frame.
 #pragma once
 
-#include "wire/frame.h"
+#include "net/wire/frame.h"
 
 #define PFC_FRAME_BYTES 60 // without FCS
 

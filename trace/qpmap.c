@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "trace/capture.h"
-#include "wire/address.h"
-#include "wire/frame.h"
+#include "net/wire/address.h"
+#include "net/wire/frame.h"
 
 #define IP_TEXT sizeof "255.255.255.255"
 

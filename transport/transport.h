@@ -14,7 +14,7 @@
 #include "net/packet.h"
 #include "transport/nic_spec.h"
 #include "transport/transport_spec.h"
-#include "wire/frame.h"
+#include "net/wire/frame.h"
 
 struct hosts;
 struct sender;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/policies.h"
+#include "cc/plugin/policies.h"
 #include "sim/sim_internal.h"
 #include "tests/fuzz/support.h"
 #include "transport/host.h"

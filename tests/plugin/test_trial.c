@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "cc/registry.h"
-#include "plugin/guard.h"
-#include "plugin/trial.h"
+#include "cc/plugin/guard.h"
+#include "cc/plugin/trial.h"
 
 static void test_built_in_policies_pass(void **state)
 {

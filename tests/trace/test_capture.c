@@ -20,7 +20,7 @@
 
 #include "trace/capture.h"
 #include "transport/roce/frame.h"
-#include "wire/address.h"
+#include "net/wire/address.h"
 
 #define PCAP_NANO_MAGIC 0xa1b23c4d
 #define PCAP_ETHERNET 1

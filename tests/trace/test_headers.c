@@ -14,8 +14,8 @@
 
 #include "trace/pfc.h"
 #include "transport/roce/frame.h"
-#include "wire/address.h"
-#include "wire/ip.h"
+#include "net/wire/address.h"
+#include "net/wire/ip.h"
 
 #define FRAME_CAP 16384
 

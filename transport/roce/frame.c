@@ -25,9 +25,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/address.h"
-#include "wire/bytes.h"
-#include "wire/ip.h"
+#include "net/wire/address.h"
+#include "net/wire/bytes.h"
+#include "net/wire/ip.h"
 
 #define UDP_BYTES 8
 #define BTH_BYTES 12

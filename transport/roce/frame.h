@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/frame.h"
+#include "net/wire/frame.h"
 
 #define ROCE_UDP_PORT 4791
 #define ROCE_TTL 64

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/rng.h"
-#include "wire/ip.h"
+#include "net/wire/ip.h"
 
 enum {
     FIRST_QPN = 0x100,

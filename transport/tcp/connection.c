@@ -9,7 +9,7 @@
 #include "transport/tcp/tcp.h"
 
 #include "engine/rng.h"
-#include "wire/ip.h"
+#include "net/wire/ip.h"
 
 enum {
     FIRST_PORT = 32768, // Linux: net.ipv4.ip_local_port_range

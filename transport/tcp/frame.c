@@ -22,9 +22,9 @@
 
 #include "engine/rng.h"
 #include "transport/tcp/tcp.h"
-#include "wire/address.h"
-#include "wire/bytes.h"
-#include "wire/ip.h"
+#include "net/wire/address.h"
+#include "net/wire/bytes.h"
+#include "net/wire/ip.h"
 
 #define TCP_BYTES 20
 #define OPTIONS_MAX 40

@@ -2,6 +2,6 @@
 // TCP packets as frames.
 #pragma once
 
-#include "wire/frame.h"
+#include "net/wire/frame.h"
 
 extern const struct frame_ops tcp_frames;

@@ -2,7 +2,7 @@
 // Opening and closing of connections, and their names.
 #include "transport/uec/uec.h"
 
-#include "wire/ip.h"
+#include "net/wire/ip.h"
 
 #define UDP_ENTROPY 0xC000 // the ports above are those of entropies
 

@@ -25,9 +25,9 @@
 
 #include "engine/rng.h"
 #include "transport/uec/uec.h"
-#include "wire/address.h"
-#include "wire/bytes.h"
-#include "wire/ip.h"
+#include "net/wire/address.h"
+#include "net/wire/bytes.h"
+#include "net/wire/ip.h"
 
 #define UDP_BYTES 8
 #define PDS_AT (ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES)

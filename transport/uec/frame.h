@@ -2,7 +2,7 @@
 // UEC packets as frames.
 #pragma once
 
-#include "wire/frame.h"
+#include "net/wire/frame.h"
 
 #define UEC_UDP_PORT 4793
 

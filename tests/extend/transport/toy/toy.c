@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "transport/host.h"
-#include "wire/address.h"
-#include "wire/bytes.h"
-#include "wire/ip.h"
+#include "net/wire/address.h"
+#include "net/wire/bytes.h"
+#include "net/wire/ip.h"
 
 enum { HEADER = ETHERNET_BYTES + IPV4_BYTES + 8 + 8, UDP_PORT = 9000 };
 
