@@ -170,14 +170,17 @@ void keys_check(struct reader *r, const struct place *place, const struct keys *
     }
 }
 
+// The article of a noun that is a word of a scenario.
+static const char *article(const char *noun) { return strchr("aeiou", noun[0]) ? "an" : "a"; }
+
 int read_word(struct reader *r, const struct place *place, const char *what,
               const char *const *words)
 {
     const char *word = json_string_value(place->json);
     if (place->json == NULL)
-        return place_error(r->err, place, "is required: a %s", what);
+        return place_error(r->err, place, "is required: %s %s", article(what), what);
     if (word == NULL)
-        return place_error(r->err, place, "must be the name of a %s, not %s", what,
+        return place_error(r->err, place, "must be the name of %s %s, not %s", article(what), what,
                            json_noun(place->json));
     for (int i = 0; words[i] != NULL; i++)
         if (strcmp(word, words[i]) == 0)
