@@ -5,6 +5,7 @@
 // offset 0, so one memcpy of the member's size stores or loads any type.
 #include "engine/param.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,20 @@ static int choice_error(const struct param *param, const char *text, const char 
     return err_add(err, path, "\"%s\" is not one of %s", text, list);
 }
 
+#define WORDS_MAX 16
+
+// A text that begins with a letter, in place of a size or time that has words.
+static int word_error(const struct param *param, const char *text, const char *path,
+                      struct err *err)
+{
+    const char *names[WORDS_MAX + 1] = {NULL};
+    for (size_t i = 0; i < WORDS_MAX && param->choices[2 * i] != NULL; i++)
+        names[i] = param->choices[2 * i];
+    struct param named = *param;
+    named.choices = names;
+    return choice_error(&named, text, path, err);
+}
+
 static int range_check(const struct param *param, const union value *value, const char *text,
                        const char *path, struct err *err)
 {
@@ -325,6 +340,8 @@ int param_set(const struct param *param, void *base, const char *text, const cha
     if (value_parse(param, text, &value) != 0) {
         if (param->type == PARAM_ENUM)
             return choice_error(param, text, path, err);
+        if (param_has_words(param) && isalpha((unsigned char)text[0]))
+            return word_error(param, text, path, err);
         if (only_too_large(param, text))
             return err_add(err, path, "%s is too large%s%s", text,
                            param->max ? "; the maximum is " : "", param->max ? param->max : "");
