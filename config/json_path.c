@@ -36,6 +36,18 @@ static bool step_take(const char **path, bool first, struct step *step)
     return step->length > 0;
 }
 
+// A value that is no object has no keys. The items of a list have numbers in brackets.
+static int no_key_error(const json_t *json, const struct step *step, const char *path,
+                        struct err *err)
+{
+    int length = (int)step->length, before = (int)(step->at - path) - 1;
+    bool number = step->length > 0 && strspn(step->at, "0123456789") >= step->length;
+    if (json_is_array(json) && number && before >= 0)
+        return err_add(err, path, "--set: a list has no key \"%.*s\"; write %.*s[%.*s]%s", length,
+                       step->at, before, path, length, step->at, step->at + step->length);
+    return err_add(err, path, "--set: %s has no key \"%.*s\"", json_noun(json), length, step->at);
+}
+
 // The child to which a step leads; objects are made if `make` is set. Returns NULL with an error.
 static json_t *step_into(json_t *json, const struct step *step, const char *path, struct err *err)
 {
@@ -49,8 +61,7 @@ static json_t *step_into(json_t *json, const struct step *step, const char *path
         return item;
     }
     if (!json_is_object(json)) {
-        err_add(err, path, "--set: %s has no key \"%.*s\"", json_noun(json), (int)step->length,
-                step->at);
+        no_key_error(json, step, path, err);
         return NULL;
     }
     json_t *child = json_object_getn(json, step->at, step->length);
@@ -74,8 +85,7 @@ static int step_store(json_t *json, const struct step *step, json_t *value, cons
         status = json_object_setn_new(json, step->at, step->length, value);
     } else {
         json_decref(value);
-        return err_add(err, path, "--set: %s has no key \"%.*s\"", json_noun(json),
-                       (int)step->length, step->at);
+        return no_key_error(json, step, path, err);
     }
     return status == 0 ? 0 : err_add(err, path, "--set: the value cannot be set");
 }

@@ -79,8 +79,8 @@ int training_check_group(const struct training_spec *spec, const uint32_t *dim_s
                        "a model-parallel group of %" PRIu64 " does not divide %" PRIu64 " ranks",
                        spec->model_parallel, ranks);
     return err_add(err, path,
-                   "a model-parallel group of %" PRIu64 " is not a product of complete dimensions "
-                   "and a divisor of the next",
+                   "a model-parallel group of %" PRIu64 " must be the product of leading dimension "
+                   "sizes, times a divisor of the next one",
                    spec->model_parallel);
 }
 

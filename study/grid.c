@@ -170,15 +170,14 @@ void grid_free(struct grid *grid)
 
 size_t grid_points(const struct grid *grid, struct err *err)
 {
-    size_t n = 1;
-    for (size_t a = 0; a < grid->n_axes; a++) {
-        n *= grid->axes[a].n;
-        if (n > GRID_POINTS_MAX) {
-            err_add(err, "--vary", "more than %d points", GRID_POINTS_MAX);
-            return 0;
-        }
-    }
-    return n;
+    double n = 1; // it may be far above the limit
+    for (size_t a = 0; a < grid->n_axes; a++)
+        n *= (double)grid->axes[a].n;
+    if (n <= GRID_POINTS_MAX)
+        return (size_t)n;
+    err_add(err, "--vary", "the grid has %.0f points; the limit is %d (also with --shard)", n,
+            GRID_POINTS_MAX);
+    return 0;
 }
 
 size_t grid_paths(const struct grid *grid)

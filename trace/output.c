@@ -188,7 +188,9 @@ int output_close(struct output *o, struct err *err)
         o->error = errno;
     int rc = 0;
     if (o->live && (o->error == EPIPE || o->error == EINTR))
-        err_warn(err, o->name, "the reader has ended before the capture");
+        err_warn(err, o->name,
+                 "the program that reads the capture closed it before the run ended; the rest was "
+                 "not written");
     else if (o->error)
         rc = err_add(err, o->name, "%s", strerror(o->error));
     free(o->gzip);

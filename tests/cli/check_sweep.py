@@ -339,7 +339,7 @@ def bad_input(tmp):
                         (["--shard", "a"], ["is not I/N"]),
                         (["--sizes", "1KB:1MB"], ["the scenario must have one job, a collective"]),
                         (["--vary", "x=" + ",".join(map(str, range(2000))), "--vary",
-                          "y=" + ",".join(map(str, range(2000)))], ["more than 1000000 points"]),
+                          "y=" + ",".join(map(str, range(2000)))], ["the limit is 1000000 (also with --shard)"]),
                         (["--merge"], ["--out DIR"])):
         code, stdout, stderr = sweep(*args, *([] if "--merge" in args else ["--out", out]))
         expect(code == 2 and stdout == "" and all(word in stderr for word in words) and not os.path.exists(out),

@@ -206,8 +206,8 @@ static void test_group(void **state)
         {6, {2, 3, 5}, NULL},
         {3, {4, 4, 4}, "a model-parallel group of 3 does not divide 64 ranks"},
         {128, {4, 4, 4}, "a model-parallel group of 128 does not divide 64 ranks"},
-        {3, {2, 3, 5}, "is not a product of complete dimensions"},
-        {10, {2, 3, 5}, "is not a product of complete dimensions"},
+        {3, {2, 3, 5}, "must be the product of leading dimension sizes"},
+        {10, {2, 3, 5}, "must be the product of leading dimension sizes"},
         {0, {4, 4, 4}, NULL}, // no such keyword
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

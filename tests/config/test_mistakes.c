@@ -432,6 +432,8 @@ static void test_set_mistakes(void **state)
         {{"topology.dims[1]", "1"}, "--set: [1] is not one of 1 items"},
         {{"workload[0].bytes", "1"}, "--set: an object has no item [0]"},
         {{"name.x", "1"}, "name.x: --set: a string has no key \"x\""},
+        {{"topology.dims.0.size", "4"},
+         "--set: a list has no key \"0\"; write topology.dims[0].size"},
         {{"name.x.y", "1"}, "--set: a string has no key \"x\""},
         {{"swich.buffer", "1MB"}, "swich: unknown key; did you mean \"switch\"?"},
         {{"seed", "nine"}, "seed: must be a whole number, not a string"},

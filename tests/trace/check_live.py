@@ -67,7 +67,7 @@ def check_reader_ends(folder, metrics):
     run.stdout.close()
     text = run.stderr.read().decode()
     assert run.wait() == 0, text
-    assert "the reader has ended before the capture" in text and "results: " in text, text
+    assert "the program that reads the capture closed it before the run ended" in text and "results: " in text, text
     assert result(folder, "metrics.json") == metrics
 
 

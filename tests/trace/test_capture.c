@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/wire/address.h"
 #include "trace/capture.h"
 #include "transport/roce/frame.h"
-#include "net/wire/address.h"
 
 #define PCAP_NANO_MAGIC 0xa1b23c4d
 #define PCAP_ETHERNET 1
@@ -344,7 +344,8 @@ static void test_live_stdout(void **state)
     capture_advance(f->capture, 2);
     assert_int_equal(capture_close(f->capture, NULL, &f->err), 0);
     assert_int_equal(f->err.n_errors, 0);
-    assert_string_equal(f->err.items[0].text, "stdout: the reader has ended before the capture");
+    assert_string_equal(f->err.items[0].text, "stdout: the program that reads the capture closed "
+                                              "it before the run ended; the rest was not written");
 }
 
 static void test_qpmap(void **state)
