@@ -11,7 +11,7 @@
 #include "cc/cc.h"
 #include "cli/terminal.h"
 #include "collective/collective.h"
-#include "config/object.h"
+#include "config/text/object.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "report/metric_table.h"

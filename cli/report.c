@@ -14,7 +14,7 @@
 #include "cli/result_set.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
-#include "config/output_name.h"
+#include "config/object/output_name.h"
 #include "engine/memory.h"
 #include "engine/regular_file.h"
 #include "engine/text.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/folder.h"
-#include "config/output_name.h"
+#include "config/object/output_name.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/folder.h"
-#include "config/output_name.h"
+#include "config/object/output_name.h"
 
 static void add(struct result_owner *owner, const char *name)
 {

@@ -18,7 +18,7 @@
 #include "cli/result_owner.h"
 #include "cli/signals.h"
 #include "collwire/collwire.h"
-#include "config/output_name.h"
+#include "config/object/output_name.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "sim/result.h"

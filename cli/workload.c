@@ -5,11 +5,11 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "config/astra_workload.h"
-#include "config/gemm_file.h"
+#include "config/algorithm/training_layers.h"
+#include "config/foreign/astra_workload.h"
+#include "config/job/gemm_file.h"
 #include "config/program_text.h"
 #include "config/scenario.h"
-#include "config/training_layers.h"
 
 static int params_set(const struct options *o, struct gemm_params *params, struct err *err)
 {

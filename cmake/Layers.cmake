@@ -119,15 +119,39 @@ collwire_layer(sim
 collwire_layer(report
   ALLOW engine net/critical_path.h net/drop.h sim/result.h jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
+# Reading scenarios. VIA: cc/cc.h, sim/spec.h and what they include.
+set(config_via net net/wire comm switch transport workload collective cc topology sim/output_list.h sim/spec.h)
+collwire_layer(config/text # JSON and YAML, files, places of errors, tables of keys
+  ALLOW engine cc/catalogue.h cc/plugin/policies.h topology/graph.h sim/spec.h jansson.h yaml.h
+  VIA cc/plugin collwire/collwire.h ${config_via}
+  LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m)
+collwire_layer(config/algorithm # the ranks of a job, and the algorithms of its collectives
+  ALLOW engine collective config/text topology/graph.h workload sim/spec.h jansson.h
+  VIA cc/plugin ${config_via}
+  LIBS PkgConfig::jansson m)
+collwire_layer(config/foreign # files of ASTRA-sim
+  ALLOW engine collective config/text config/algorithm topology workload sim/spec.h jansson.h
+  VIA cc/plugin ${config_via}
+  LIBS PkgConfig::jansson m)
+collwire_layer(config/job # kinds of jobs
+  ALLOW engine collective config/text config/algorithm config/foreign topology workload workload/chakra
+        workload/goal sim/spec.h jansson.h
+  VIA cc/plugin ${config_via}
+  LIBS PkgConfig::jansson m)
+collwire_layer(config/object # objects of a scenario
+  ALLOW engine topology cc collective config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
+        transport/nic_spec.h transport/transport_spec.h workload sim/output_list.h sim/spec.h jansson.h
+        cc/plugin
+  VIA ${config_via}
+  LIBS PkgConfig::jansson m m) # llround
 collwire_layer(config
-  ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
-        transport/nic_spec.h transport/transport_spec.h workload workload/chakra workload/goal sim/output_list.h sim/spec.h jansson.h yaml.h
-        cc/plugin collwire/collwire.h collwire/loader.h
-  VIA net net/wire comm # cc/cc.h, transport/transport.h, workload/program.h
-  LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m m) # llround
+  ALLOW engine topology cc collective config/text config/algorithm config/foreign config/job config/object
+        transport/transport.h workload workload/chakra sim/spec.h jansson.h cc/plugin collwire/collwire.h collwire/loader.h
+  VIA ${config_via}
+  LIBS PkgConfig::jansson m)
 
 collwire_layer(replay # captures of other sources, as flows
-  ALLOW engine net/wire/address.h net/wire/ip.h config/text_file.h pcap.h zlib.h
+  ALLOW engine net/wire/address.h net/wire/ip.h config/text/text_file.h pcap.h zlib.h
   LIBS PkgConfig::libpcap PkgConfig::zlib)
 collwire_layer(study # pools of runs and what is made of their results
   ALLOW engine report/csv.h report/metric.h report/rows.h ev.h jansson.h libsmartcols.h
@@ -142,6 +166,8 @@ collwire_layer(library # collwire/collwire.h over the folders above
 
 collwire_layer(cli # what the library offers it has from collwire/collwire.h
   ALLOW engine collwire library config replay study jansson.h nettle/sha2.h dlfcn.h
+        config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
+        config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h
         sim/result.h sim/sim.h # for extcap, which lists places
         trace/filter.h

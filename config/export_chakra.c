@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/job/job_reader.h"
+#include "config/text/relative_path.h"
+#include "engine/text.h"
 #include "workload/chakra/chakra_job.h"
 #include "workload/chakra/write.h"
-#include "config/job_reader.h"
-#include "config/relative_path.h"
-#include "engine/text.h"
 
 // True if both kinds have the key with the same meaning.
 static bool key_kept(const char *key)

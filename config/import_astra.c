@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "collective/schedule.h"
-#include "config/astra_network.h"
-#include "config/astra_system.h"
-#include "config/astra_workload.h"
-#include "config/objects.h"
-#include "config/training_layers.h"
+#include "config/algorithm/training_layers.h"
+#include "config/foreign/astra_network.h"
+#include "config/foreign/astra_system.h"
+#include "config/foreign/astra_workload.h"
+#include "config/object/objects.h"
 
 #define NAME_MAX_CHARS 64
 

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/astra2_system.h"
-#include "config/json_file.h"
-#include "config/relative_path.h"
-#include "config/yaml_file.h"
+#include "config/foreign/astra2_system.h"
+#include "config/text/json_file.h"
+#include "config/text/relative_path.h"
+#include "config/text/yaml_file.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/read.h"
+#include "config/text/read.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "transport/transport.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/json_file.h"
-#include "config/json_path.h"
-#include "config/object.h"
-#include "config/read.h"
+#include "config/text/json_file.h"
+#include "config/text/json_path.h"
+#include "config/text/object.h"
+#include "config/text/read.h"
 #include "engine/memory.h"
 
 static char *folder_of(const char *path)

@@ -3,9 +3,9 @@
 // description of a run.
 #pragma once
 
+#include "cc/plugin/policies.h"
 #include "collwire/collwire.h"
 #include "engine/err.h"
-#include "cc/plugin/policies.h"
 #include "sim/spec.h"
 
 struct scenario; // owns the description, its strings and the resolved text

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/object.h"
-#include "config/objects.h"
-#include "config/read.h"
+#include "config/object/objects.h"
 #include "config/scenario.h"
-#include "config/schema_parts.h"
+#include "config/text/object.h"
+#include "config/text/read.h"
+#include "config/text/schema_parts.h"
 
 static json_t *definitions(const struct cc_catalogue *policies)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text_file.h"
+#include "config/text/text_file.h"
 #include "engine/memory.h"
 #include "engine/units.h"
 

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "replay/bytes.h"
 #include "net/wire/address.h"
 #include "net/wire/ip.h"
+#include "replay/bytes.h"
 
 #define TAGS_MAX 4
 #define EXTENSIONS_MAX 8

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/wire/ip.h"
 #include "replay/bth.h"
 #include "replay/bytes.h"
 #include "replay/connections.h"
 #include "replay/packets.h"
-#include "net/wire/ip.h"
 
 #define UDP_BYTES 8
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "sim/port_patterns.h"
 #include "net/wire/address.h"
+#include "sim/port_patterns.h"
 
 struct finding {
     struct capture_places *places;

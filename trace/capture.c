@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "net/wire/ip.h"
 #include "trace/filter.h"
 #include "trace/int_trailer.h"
 #include "trace/pfc.h"
 #include "trace/record_heap.h"
 #include "trace/record_queue.h"
-#include "net/wire/ip.h"
 
 #define FRAME_MAX (ETHERNET_BYTES + 2 * 65536) // upper limit of a frame with its trailer
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "engine/rng.h"
-#include "trace/options.h"
 #include "net/wire/bytes.h"
+#include "trace/options.h"
 
 #define NAME_MAX_BYTES 255 // of an operation, or of a layer
 #define FACTS_BYTES (1 + 52 + 2 * NAME_MAX_BYTES)

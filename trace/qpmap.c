@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/capture.h"
 #include "net/wire/address.h"
 #include "net/wire/frame.h"
+#include "trace/capture.h"
 
 #define IP_TEXT sizeof "255.255.255.255"
 

@@ -12,9 +12,9 @@
 #include "cc/cc.h"
 #include "engine/slab.h"
 #include "net/packet.h"
+#include "net/wire/frame.h"
 #include "transport/nic_spec.h"
 #include "transport/transport_spec.h"
-#include "net/wire/frame.h"
 
 struct hosts;
 struct sender;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kind `llm`. Its shapes are completed and checked by config/read_llm.c.
+// The kind `llm`. Its shapes are completed and checked by config/job/read_llm.c.
 #include "workload/llm_job.h"
 
 #include "workload/node_run.h"

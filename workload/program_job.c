@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kind `program`. Its nodes are read by config/read_program.c.
+// The kind `program`. Its nodes are read by config/job/read_program.c.
 #include "workload/program_job.h"
 
 #include "workload/node_run.h"

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cc/plugin/guard.h"
+#include "cc/plugin/trial.h"
 #include "engine/memory.h"
 #include "engine/regular_file.h"
 #include "engine/text.h"
-#include "cc/plugin/guard.h"
-#include "cc/plugin/trial.h"
 
 struct policies policies_builtin(const struct collwire_loader *loader)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "collective/settings.h"
-#include "config/astra_system.h"
+#include "config/foreign/astra_system.h"
 #include "tests/config/load.h"
 
 static int read_text(const char *text, uint32_t n_dims, struct coll_schedule *s, struct err *err)

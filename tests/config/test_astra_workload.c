@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
-#include "config/astra_workload.h"
-#include "config/training_layers.h"
+#include "config/algorithm/training_layers.h"
+#include "config/foreign/astra_workload.h"
 #include "tests/config/load.h"
 
 #define A "a -1 1 NONE 0 2 NONE 0 3 ALLREDUCE 4 5\n"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "config/gemm_file.h"
+#include "config/job/gemm_file.h"
 #include "tests/config/load.h"
 
 static struct gemm *read_text(const char *text, size_t *n, struct err *err)

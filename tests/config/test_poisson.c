@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "config/cdf_file.h"
+#include "config/job/cdf_file.h"
 #include "tests/config/load.h"
 #include "workload/flows.h"
 

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
-#include "config/astra_workload.h"
+#include "config/algorithm/training_layers.h"
+#include "config/foreign/astra_workload.h"
 #include "config/import_astra.h"
-#include "config/training_layers.h"
 #include "tests/config/load.h"
 
 #define A "a -1 1 NONE 0 2 NONE 0 3 ALLREDUCE 4 5\n"

@@ -53,11 +53,11 @@ TOYS = [
         "sim/switches.c": [("    sim_buffer_init(sim, index, err);",
                             '    if (dim->sw.toy_bytes == 6)\n        err_add(err, "switch.toy", "6 is not liked");')],
     }),
-    Toy("top-level object", 3, {"config/object_toys.c": "object/object_toys.c"}, {
+    Toy("top-level object", 3, {"config/object/object_toys.c": "object/object_toys.c"}, {
         "sim/spec.h": [("enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };",
                         "struct toy_spec {\n    uint64_t size;\n};"),
                        ("    struct limits_spec limits;", "    struct toy_spec *toys;\n    size_t n_toys;")],
-        "config/objects.c": [('#include "config/read.h"', "extern const struct object toys_object;"),
+        "config/object/objects.c": [('#include "config/text/read.h"', "extern const struct object toys_object;"),
                              ("static const struct object *const objects[] = {", "    &toys_object,")]}),
     Toy("policy", 2, {"cc/halving.c": "policy/halving.c"}, {
         "cc/registry.c": [("extern const struct cc_ops cc_powertcp_delay;", "extern const struct cc_ops cc_halving;"),
@@ -70,7 +70,7 @@ TOYS = [
         "topology/kinds.h": [('#include "topology/topology.h"', "extern const struct topology_kind topology_pair;")],
         "topology/registry.c": [("    &topology_dln,", "    &topology_pair,")]}),
     Toy("workload kind", 3, {"workload/pairwise.c": "workload/pairwise.c"}, {
-        "config/job_registry.c": [('#include "workload/training_job.h"', "extern const struct job_kind pairwise_kind;"),
+        "config/job/job_registry.c": [('#include "workload/training_job.h"', "extern const struct job_kind pairwise_kind;"),
                                   ("    {&poisson_kind, &poisson_reader},", "    {&pairwise_kind, NULL},")]}),
     Toy("transport", 2, {"transport/toy/toy.c": "transport/toy/toy.c"}, {
         "transport/registry.c": [("extern const struct transport_ops roce_transport;",

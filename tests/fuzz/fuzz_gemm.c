@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "config/astra_workload.h"
-#include "config/gemm_file.h"
-#include "config/training_layers.h"
+#include "config/algorithm/training_layers.h"
+#include "config/foreign/astra_workload.h"
+#include "config/job/gemm_file.h"
 #include "tests/fuzz/support.h"
 
 #define PATH_BYTES 256

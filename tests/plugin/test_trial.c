@@ -10,9 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cc/registry.h"
 #include "cc/plugin/guard.h"
 #include "cc/plugin/trial.h"
+#include "cc/registry.h"
 
 static void test_built_in_policies_pass(void **state)
 {

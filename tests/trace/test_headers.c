@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/pfc.h"
-#include "transport/roce/frame.h"
 #include "net/wire/address.h"
 #include "net/wire/ip.h"
+#include "trace/pfc.h"
+#include "transport/roce/frame.h"
 
 #define FRAME_CAP 16384
 

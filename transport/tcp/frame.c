@@ -21,10 +21,10 @@
 #include <string.h>
 
 #include "engine/rng.h"
-#include "transport/tcp/tcp.h"
 #include "net/wire/address.h"
 #include "net/wire/bytes.h"
 #include "net/wire/ip.h"
+#include "transport/tcp/tcp.h"
 
 #define TCP_BYTES 20
 #define OPTIONS_MAX 40

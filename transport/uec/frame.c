@@ -24,10 +24,10 @@
 #include <string.h>
 
 #include "engine/rng.h"
-#include "transport/uec/uec.h"
 #include "net/wire/address.h"
 #include "net/wire/bytes.h"
 #include "net/wire/ip.h"
+#include "transport/uec/uec.h"
 
 #define UDP_BYTES 8
 #define PDS_AT (ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES)

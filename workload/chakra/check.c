@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/memory.h"
+#include "engine/text.h"
 #include "workload/chakra/balance.h"
 #include "workload/chakra/deps.h"
 #include "workload/chakra/set_internal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
 
 #define ERRORS_MAX 50 // more are not shown
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workload/chakra/set_internal.h"
 #include "engine/memory.h"
+#include "workload/chakra/set_internal.h"
 
 #define PRIORITY_MOST 1000000 // as in programs; larger ones are this
 

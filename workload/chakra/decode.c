@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workload/chakra/schema.pb-c.h"
 #include "engine/memory.h"
+#include "workload/chakra/schema.pb-c.h"
 
 #define TRACE_NAME(constant, name) name,
 const char *const trace_attribute_names[] = {TRACE_ATTRIBUTES(TRACE_NAME)};

@@ -2,8 +2,8 @@
 // The nodes of a checked set of traces, read from the files when the run needs them.
 #include <stdlib.h>
 
-#include "workload/chakra/set_internal.h"
 #include "engine/memory.h"
+#include "workload/chakra/set_internal.h"
 
 struct source_cursor {
     struct trace_set *set;

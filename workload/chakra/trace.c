@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workload/chakra/decode_internal.h"
 #include "engine/memory.h"
+#include "workload/chakra/decode_internal.h"
 
 void trace_free(struct trace *t)
 {

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workload/chakra/schema.pb-c.h"
-#include "workload/chakra/trace_node.h"
 #include "collective/grid.h"
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "workload/chakra/schema.pb-c.h"
+#include "workload/chakra/trace_node.h"
 
 #define ATTRIBUTES_MAX 32
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `toys`: a list of objects for tests, described by a table only.
-#include "config/object.h"
-#include "config/read.h"
+#include "config/text/object.h"
+#include "config/text/read.h"
 
 static const struct param toy_params[] = {
     {.name = "size",

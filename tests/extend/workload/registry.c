@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// config/job_registry.c with a line for the new kind; the linker uses this table instead of the
+// config/job/job_registry.c with a line for the new kind; the linker uses this table instead of the
 // original.
-#include "config/job_reader.h"
+#include "config/job/job_reader.h"
 #include "workload/collective_job.h"
 
 extern const struct job_kind pairwise_kind;

@@ -5,10 +5,10 @@
 //  Ethernet 14 | IPv4 20 | UDP 8 | sequence number 4 | message bytes 4 | payload
 #include <string.h>
 
-#include "transport/host.h"
 #include "net/wire/address.h"
 #include "net/wire/bytes.h"
 #include "net/wire/ip.h"
+#include "transport/host.h"
 
 enum { HEADER = ETHERNET_BYTES + IPV4_BYTES + 8 + 8, UDP_PORT = 9000 };
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// System files of ASTRA-sim 2, JSON objects: collectives, and what computations and memory take.
+#pragma once
+
+#include "collective/schedule.h"
+#include "config/text/read.h"
+
+struct astra2_system {
+    struct coll_schedule whole; // of collectives of all ranks
+    bool single[COLL_OPS];      // one algorithm is listed for the operation
+    bool roofline;
+    double peak_ops, memory_bytes; // per second
+};
+
+// Read the object at `place` into *s, whose dimensions in `whole` the caller has set. One warning
+// names the keys that have no effect.
+void astra2_system_read(struct reader *r, const struct place *place, struct astra2_system *s);
+
+// Remove the keys that have no effect.
+void astra2_system_strip(json_t *system);
+
+// The schedule of a group of `n` ranks, which are fewer than the system has: one logical ring.
+struct coll_schedule astra2_group_schedule(const struct astra2_system *s, uint32_t n);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// CSV of flows: src,dst,bytes,start_ns; start_ns may have a fraction and is optional.
+#include "config/job/flow_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/text/text_file.h"
+#include "engine/memory.h"
+
+#define BLANKS " \t\r"
+#define FIELDS 4
+#define ERRORS_MAX 20
+
+static int rank_parse(const char *text, uint32_t *rank)
+{
+    uint64_t value;
+    if (parse_count(text, &value) != 0 || value > UINT32_MAX)
+        return -1;
+    *rank = (uint32_t)value;
+    return 0;
+}
+
+// Parse the fields of a line. Returns NULL, or a description of the error.
+static const char *fields_parse(char *field[FIELDS], size_t n, struct raw_flow *flow)
+{
+    char start[64];
+    *flow = (struct raw_flow){0};
+    if (n < FIELDS - 1 || n > FIELDS)
+        return "is not src,dst,bytes,start_ns";
+    if (rank_parse(field[0], &flow->src) != 0)
+        return "src is not a rank";
+    if (rank_parse(field[1], &flow->dst) != 0)
+        return "dst is not a rank";
+    if (parse_bytes(field[2], &flow->bytes) != 0 || flow->bytes == 0)
+        return "bytes is not a size from 1 B to 1 PB";
+    if (n == FIELDS) {
+        snprintf(start, sizeof start, "%.60sns", field[3]);
+        if (parse_time(start, &flow->start_ps) != 0 || flow->start_ps > 100000 * PS_PER_S)
+            return "start_ns is not a time in ns up to 100000 s";
+    }
+    return NULL;
+}
+
+static size_t fields_cut(char *line, char *field[FIELDS])
+{
+    size_t n = 0;
+    char *rest = line;
+    for (char *at; (at = strsep(&rest, ",")) != NULL; n++) {
+        at += strspn(at, BLANKS);
+        for (size_t length = strlen(at); length > 0 && strchr(BLANKS, at[length - 1]); length--)
+            at[length - 1] = '\0'; // a blank inside a field remains and is an error
+        if (n < FIELDS)
+            field[n] = at;
+    }
+    return n;
+}
+
+struct list {
+    struct raw_flow *flows;
+    size_t n, cap;
+};
+
+// Read a line; adds at most one error.
+static void line_read(const struct text_file *file, char *line, struct list *list)
+{
+    char *field[FIELDS];
+    if (file->line == 1 && strncmp(line, "src", 3) == 0)
+        return; // a heading
+    if (list->n == list->cap)
+        list->flows = memory_grow(list->flows, &list->cap, sizeof *list->flows);
+    const char *why = fields_parse(field, fields_cut(line, field), &list->flows[list->n]);
+    if (why == NULL)
+        list->n++;
+    else
+        text_file_error(file, "%s", why);
+}
+
+struct raw_flow *flow_file_read(const char *dir, const char *name, const char *path, size_t *n,
+                                struct err *err)
+{
+    struct list list = {0};
+    size_t errors = err->n_errors;
+    char *text = text_file_load(dir, name, path, err), *line;
+    struct text_file file = {.name = name, .path = path, .rest = text, .err = err};
+    while (text != NULL && err->n_errors < errors + ERRORS_MAX &&
+           (line = text_file_next(&file)) != NULL)
+        line_read(&file, line, &list);
+    if (err->n_errors == errors && list.n == 0)
+        err_add(err, path, "%s contains no flows", name);
+    free(text);
+    *n = err->n_errors == errors ? list.n : 0;
+    if (*n > 0)
+        return list.flows;
+    free(list.flows);
+    return NULL;
+}

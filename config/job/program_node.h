@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// One node of a program in JSON.
+#pragma once
+
+#include "config/job/job_reader.h"
+#include "workload/node_list.h"
+#include "workload/program_job.h"
+
+// The state while a program is read; its groups are read before its nodes.
+struct nodes_reader {
+    struct reader *r;
+    const struct job_spec *job;
+    struct program_settings *settings;
+    struct node_list *list;
+    uint32_t n_ranks;
+    char **group_use;             // [group] what its collectives are for
+    bool (*checked)[2][COLL_OPS]; // [group][uneven] operations whose algorithm has been checked
+    uint64_t *after;              // dependencies of the present node
+    size_t cap_after;
+};
+
+// Read the node and add it to the ranks that it names; errors go to the reader.
+void program_node_read(struct nodes_reader *n, const struct place *place);
+
+json_t *program_node_schema(void);

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// Reads collective jobs: algorithms, dimensions, schedule, and checks that the algorithms can run
+// on these ranks over this network.
+#include <string.h>
+
+#include "collective/grid.h"
+#include "config/job/job_reader.h"
+#include "config/text/schema_parts.h"
+#include "workload/collective_job.h"
+
+#define RUNS_MAX (UINT64_C(1) << 27) // limit of the numbering in tokens (comm/comm_internal.h)
+
+struct collective_places {
+    struct place algorithm, dims, bytes, chunks, root;
+};
+
+static void choose(struct coll_schedule *s, uint32_t dim, struct coll_choice choice)
+{
+    for (unsigned op = 0; op < COLL_OPS; op++)
+        s->choice[op][dim] = choice;
+}
+
+void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
+                   struct coll_schedule *s)
+{
+    const struct spec *spec = &r->scenario->spec;
+    uint64_t product = 1;
+    s->n_dims = spec->n_dims;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        product *= s->dim_size[d] = spec->dims[d].size;
+    if (place->json == NULL) {
+        if (product != ranks)
+            place_error(r->err, place, "is required: the job has %u of the network's %u ranks",
+                        ranks, (unsigned)product);
+        return;
+    }
+    if (!read_list(r, place))
+        return;
+    size_t n = json_array_size(place->json);
+    s->n_dims = (uint32_t)n;
+    product = 1;
+    if (n == 0 || n > COLL_MAX_DIMS) {
+        place_error(r->err, place, "lists %zu dimensions: 1 to %d are possible", n, COLL_MAX_DIMS);
+        return;
+    }
+    for (uint32_t d = 0; d < n; d++) {
+        struct place item = place_item(place, d);
+        json_int_t size = json_integer_value(item.json);
+        if (size < 1 || size > ranks) {
+            place_error(r->err, &item, "must be a size from 1 to the job's %u ranks", ranks);
+            return;
+        }
+        product *= s->dim_size[d] = (uint32_t)size;
+        if (product > ranks)
+            break;
+    }
+    if (product != ranks)
+        place_error(r->err, place, "the sizes do not multiply to the job's %u ranks", ranks);
+}
+
+// Read one algorithm for all ranks at once, or one for each dimension.
+static void read_algorithms(struct reader *r, const struct collective_places *at,
+                            const struct coll_choice *algorithms, uint32_t ranks,
+                            struct coll_schedule *s)
+{
+    if (!json_is_array(at->algorithm.json)) {
+        struct coll_choice choice = at->algorithm.json != NULL
+                                        ? algorithm_read(r, &at->algorithm, algorithms)
+                                        : algorithm_named(algorithms, "ring");
+        s->n_dims = 1;
+        s->dim_size[0] = ranks;
+        choose(s, 0, choice);
+        if (at->dims.json != NULL)
+            place_error(r->err, &at->dims,
+                        "is used only with a list of algorithms, one per dimension");
+        return;
+    }
+    size_t n = json_array_size(at->algorithm.json), errors = r->err->n_errors;
+    if (ranks > 0)
+        read_job_dims(r, &at->dims, ranks, s);
+    if (r->err->n_errors == errors && ranks > 0 && n != s->n_dims)
+        place_error(r->err, &at->algorithm, "lists %zu algorithms for %u dimensions", n, s->n_dims);
+    for (uint32_t d = 0; d < n && d < COLL_MAX_DIMS; d++) {
+        struct place item = place_item(&at->algorithm, d);
+        choose(s, d, algorithm_read(r, &item, algorithms));
+    }
+}
+
+static void set_schedule(const struct collective_params *params, bool flat, struct coll_schedule *s)
+{
+    bool themis = params->schedule == SCHEDULE_THEMIS;
+    s->chunks = params->chunks;
+    s->active_chunks = params->active_chunks != PARAM_AUTO ? params->active_chunks : !flat;
+    s->phases = params->schedule == SCHEDULE_BASELINE ? COLL_BASELINE : COLL_BANDWIDTH_AWARE;
+    s->order = params->schedule == SCHEDULE_ROUND_ROBIN ? COLL_ROUND_ROBIN
+               : themis                                 ? COLL_THEMIS
+                                                        : COLL_ASCENDING;
+    s->queueing = params->order;
+    s->endpoint_ps = params->endpoint_ps;
+    s->wire_factor = params->wire_precision;
+    s->reduce_bps = params->reduce_bps == PARAM_AUTO ? 0 : params->reduce_bps;
+}
+
+bool chunks_check(struct reader *r, const struct place *place, const struct coll_schedule *s)
+{
+    uint64_t groups = 0;
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        groups += coll_n_groups(s, d);
+    if (groups * s->chunks * coll_largest_group(s) <= RUNS_MAX)
+        return true;
+    place_error(r->err, place, "%u chunks over %u ranks are too many", (unsigned)s->chunks,
+                coll_ranks(s));
+    return false;
+}
+
+static void check_sizes(struct reader *r, const struct collective_places *at,
+                        const struct collective_params *params, const struct coll_schedule *s,
+                        uint32_t ranks)
+{
+    chunks_check(r, &at->chunks, s);
+    if (params->root >= ranks)
+        place_error(r->err, &at->root, "rank %u is not one of the job's %u", (unsigned)params->root,
+                    ranks);
+    if (json_is_array(at->algorithm.json) && params->op > COLL_ALL_TO_ALL)
+        place_error(r->err, &at->algorithm,
+                    "%s runs over all ranks at once: give one algorithm, not a list",
+                    coll_op_name((enum coll_op)params->op));
+}
+
+static void check_bytes(struct reader *r, const struct collective_places *at,
+                        const struct collective_params *params)
+{
+    const char *text = json_string_value(at->bytes.json);
+    uint64_t bytes = 0;
+    if (params->bytes > 0 || params->op == COLL_BARRIER)
+        return;
+    if (at->bytes.json == NULL)
+        place_error(r->err, &at->bytes, "is required: a size like \"128MB\"");
+    else if (text ? parse_bytes(text, &bytes) == 0 && bytes == 0
+                  : json_is_number(at->bytes.json) && json_number_value(at->bytes.json) == 0)
+        place_error(r->err, &at->bytes, "0 bytes: nothing would be sent");
+}
+
+static void check_network(struct reader *r, const struct place *place,
+                          const struct collective_params *params)
+{
+    struct place rate = place_key(place, "reduce_rate");
+    if (r->scenario->spec.network == NETWORK_ANALYTICAL && params->reduce_bps != PARAM_AUTO)
+        place_error(r->err, &rate, "the analytical network has its own: 3 ns for 500 kB");
+}
+
+static void read_collective(struct reader *r, const struct place *place, struct keys *keys,
+                            struct job_spec *job)
+{
+    struct collective_settings *settings = job->settings;
+    const struct collective_params *params = &settings->params;
+    struct collective_places at = {place_key(place, "algorithm"), place_key(place, "dims"),
+                                   place_key(place, "bytes"), place_key(place, "chunks"),
+                                   place_key(place, "root")};
+    struct place op = place_key(place, "op");
+    map_ranks(r, place, job, &params->mapping);
+    size_t errors = r->err->n_errors;
+    uint32_t ranks = job_size(r, job);
+    keys_add(keys, "algorithm");
+    keys_add(keys, "dims");
+    enum coll_op known;
+    struct coll_schedule *s = &settings->schedule;
+    settings->inner = r->scenario->spec.n_dims > 1 ? r->scenario->spec.dims[0].size : 1;
+    algorithms_read(r, place, keys, settings->algorithms);
+    read_algorithms(r, &at, settings->algorithms, ranks, s);
+    set_schedule(params, !json_is_array(at.algorithm.json), s);
+    if (!json_is_string(op.json) || coll_op_find(json_string_value(op.json), &known) != 0)
+        return; // the table has reported it
+    check_bytes(r, &at, params);
+    check_network(r, place, params);
+    if (ranks == 0 || r->err->n_errors > errors)
+        return;
+    check_sizes(r, &at, params, s, ranks);
+    struct coll_shape whole = {.op = (enum coll_op)params->op,
+                               .ranks = ranks,
+                               .bytes = params->bytes,
+                               .root = (uint32_t)params->root,
+                               .inner = settings->inner};
+    if (r->err->n_errors == errors)
+        algorithms_check(r, &at.algorithm, job, s, UINT32_MAX, &whole);
+}
+
+static void write_collective(json_t *json, const struct job_spec *job, const json_t *given)
+{
+    const struct collective_settings *settings = job->settings;
+    const struct coll_schedule *s = &settings->schedule;
+    json_t *list = json_array(), *dims = json_array();
+    algorithms_write(json, settings->algorithms);
+    for (uint32_t d = 0; d < s->n_dims; d++) {
+        const struct coll_choice *choice = &s->choice[settings->params.op][d];
+        json_array_append_new(list, json_string(choice->algorithm->name));
+        json_array_append_new(dims, json_integer(s->dim_size[d]));
+    }
+    bool each = json_is_array(json_object_get(given, "algorithm"));
+    json_object_set(json, "algorithm", each ? list : json_array_get(list, 0));
+    if (each)
+        json_object_set(json, "dims", dims);
+    json_decref(list);
+    json_decref(dims);
+}
+
+static void collective_schema(json_t *object)
+{
+    algorithms_schema(object);
+    struct keys algorithms = {0};
+    algorithm_words(&algorithms);
+    schema_key(object, "algorithm",
+               json_pack("{s:[o,o]}", "anyOf", schema_words(algorithms.names),
+                         schema_list(schema_words(algorithms.names))),
+               false);
+    schema_key(object, "dims", schema_list(schema_integer(1)), false);
+}
+
+static const struct own_key collective_keys[] = {
+    {"algorithm", "word or list", "ring",
+     "one for all ranks, or one per dimension; each has its settings: collwire list collective"},
+    {"dims", "list", "the network's",
+     "sizes of the dimensions that a list of algorithms is for, innermost first"},
+};
+const struct job_reader collective_reader = {read_collective, write_collective, collective_schema,
+                                             collective_keys, 2};

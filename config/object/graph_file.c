@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Nodes and links from JSON: {"switches": 2, "links": [{"a": "rank0", "b": "sw1", "rate": ..},
+// ..]}.
+#include "config/object/graph_file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/text/json_file.h"
+#include "config/text/link.h"
+#include "engine/memory.h"
+
+#define SWITCHES_MAX "1000000"
+#define ERRORS_MAX 20
+
+static const struct param root_params[] = {
+    {.name = "switches",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct graph_params, switches),
+     .max = SWITCHES_MAX,
+     .help = "how many: sw0, sw1, .."},
+};
+
+struct link_text {
+    const char *a, *b;
+    struct link_spec link;
+};
+
+static const struct param end_params[] = {
+    {.name = "a",
+     .type = PARAM_TEXT,
+     .offset = offsetof(struct link_text, a),
+     .help = "rank3 or sw0"},
+    {.name = "b",
+     .type = PARAM_TEXT,
+     .offset = offsetof(struct link_text, b),
+     .help = "rank3 or sw0"},
+};
+
+// Parse "rank3" or "sw0"; false if it is neither.
+static bool end_parse(const char *text, struct graph_end *end)
+{
+    uint64_t index;
+    end->is_switch = strncmp(text, "sw", 2) == 0;
+    if (!end->is_switch && strncmp(text, "rank", 4) != 0)
+        return false;
+    const char *digits = text + (end->is_switch ? 2 : 4);
+    if (digits[0] < '0' || digits[0] > '9' || parse_count(digits, &index) != 0 ||
+        index > UINT32_MAX)
+        return false;
+    end->index = (uint32_t)index;
+    return true;
+}
+
+static void read_link(struct reader *r, const struct place *place, struct graph_link *link)
+{
+    struct keys keys = {0};
+    struct link_text text = {.link = link->link};
+    if (!read_object(r, place))
+        return;
+    read_params(r, place, &keys, end_params, 2, &text);
+    link_read(r, place, &keys, &text.link);
+    keys_check(r, place, &keys);
+    link->link = text.link;
+    for (int e = 0; e < 2; e++) {
+        struct place end = place_key(place, e == 0 ? "a" : "b");
+        const char *name = json_string_value(end.json);
+        if (name != NULL && !end_parse(name, &link->ends[e]))
+            place_error(r->err, &end, "\"%s\" is not a node like rank3 or sw0", name);
+    }
+}
+
+static void read_root(struct reader *r, const struct place *root, struct graph_params *params,
+                      const struct link_spec *link)
+{
+    struct keys keys = {0};
+    struct place links = place_key(root, "links");
+    if (!json_is_object(root->json)) {
+        place_error(r->err, root, "must be an object, not %s", json_noun(root->json));
+        return;
+    }
+    read_params(r, root, &keys, root_params, 1, params);
+    keys_add(&keys, "links");
+    keys_check(r, root, &keys);
+    if (links.json == NULL)
+        place_error(r->err, &links, "is required: a list of {a, b, rate, delay}");
+    if (!read_list(r, &links))
+        return;
+    params->n_links = json_array_size(links.json);
+    params->links = memory_zeroed(params->n_links, sizeof *params->links);
+    for (size_t l = 0; l < params->n_links && r->err->n_errors < ERRORS_MAX; l++) {
+        struct place item = place_item(&links, l);
+        params->links[l].link = *link;
+        read_link(r, &item, &params->links[l]);
+    }
+}
+
+void graph_file_read(struct reader *r, const struct place *place, struct graph_params *params,
+                     const struct link_spec *link)
+{
+    struct err reading = {0};
+    struct reader inner = *r;
+    char *path = path_from(r->scenario->dir, params->file);
+    inner.err = &reading;
+    json_t *json = json_file_read(path, &reading);
+    bool read = json != NULL;
+    if (read)
+        read_root(&inner, &(struct place){.json = json}, params, link);
+    // the messages of json_file_read() contain the file name already
+    for (size_t i = 0; i < reading.n_items; i++)
+        place_error(r->err, place, "%s%s%s", read ? params->file : "", read ? ": " : "",
+                    reading.items[i].text);
+    json_decref(json);
+    err_free(&reading);
+    free(path);
+}

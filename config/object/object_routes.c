@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// `routes`: routes that replace the shortest ones.
+#include "config/text/object.h"
+#include "config/text/read.h"
+
+#define FIELD(name) offsetof(struct route_spec, name)
+
+static const struct param route_params[] = {
+    {.name = "at", .type = PARAM_TEXT, .offset = FIELD(at), .help = "switch, as in spine0"},
+    {.name = "dst",
+     .type = PARAM_TEXT,
+     .offset = FIELD(dst),
+     .help = "rank, as in rank3; holds for all that hang on the same switch"},
+    {.name = "via", .type = PARAM_TEXT, .offset = FIELD(via), .help = "neighbour to leave towards"},
+};
+static const size_t n_route_params = sizeof route_params / sizeof *route_params;
+
+extern const struct object routes_object;
+const struct object routes_object = {
+    .key = "routes",
+    .doc = "routes of switches in place of the shortest ones",
+    .stage = STAGE_REST,
+    .packets_only = true,
+    .params = route_params,
+    .n_params = &n_route_params,
+    .item_bytes = sizeof(struct route_spec),
+    .offset = offsetof(struct scenario, spec.routes),
+    .count_at = offsetof(struct scenario, spec.n_routes),
+};

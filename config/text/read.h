@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Shared by the files of this folder: the state while reading, and functions that read and write by
+// tables.
+#pragma once
+
+#include "cc/catalogue.h"
+#include "cc/plugin/policies.h"
+#include "config/text/place.h"
+#include "config/text/tables.h"
+#include "topology/graph.h"
+
+enum override { OVERRIDE_SWITCH, OVERRIDE_NIC, OVERRIDE_TRANSPORT, OVERRIDE_CC, N_OVERRIDES };
+
+// A value of `limits` as written; "auto" = no limit.
+struct limits_params {
+    ps_t sim_time_ps, wall_ps, stall_ps;
+    uint64_t events, memory_bytes;
+};
+
+struct scenario {
+    struct spec spec;
+    struct dim_spec base; // switch, nic, transport and cc for dimensions that do not override them
+    bool overrides[SPEC_MAX_DIMS][N_OVERRIDES];
+    bool transports_listed, policies_listed; // `transport`, `cc` are lists
+    struct limits_params limits;
+    const json_t **jobs; // [spec.n_jobs] as written
+    bool jobs_listed;    // `workload` is a list
+    json_t *root;        // the description borrows its strings
+    char *dir, *resolved;
+    struct policies policies; // with those of its plugins
+    const char **plugins;     // [n_plugins] as written
+    size_t n_plugins;
+};
+
+struct reader {
+    struct err *err;
+    struct scenario *scenario;
+    const struct cc_catalogue *policies;
+    struct graph ranks; // dimensions only, no links; n_ranks = 0 while unknown
+};
+
+// ---- read_params.c: objects and tables ----
+
+// Known keys of an object, or allowed words, for suggestions; NULL-terminated.
+struct keys {
+    const char *names[128];
+    size_t n;
+};
+void keys_add(struct keys *keys, const char *name);
+
+// Check that the value is an object (a list). Adds an error if it is something else. Returns false
+// in that case and if it is missing.
+bool read_object(struct reader *r, const struct place *place);
+bool read_list(struct reader *r, const struct place *place);
+
+// Set the fields of `base` whose keys are present; adds an error for each missing key that is
+// required. Adds the table's keys to `keys`.
+void read_params(struct reader *r, const struct place *place, struct keys *keys,
+                 const struct param *params, size_t n, void *base);
+
+// True if the choice of an enumeration is written as a JSON boolean ("true" or "false").
+bool choice_is_bool(const struct param *param, const char *choice);
+
+// Add an error for every key of an object that is not in `keys`.
+void keys_check(struct reader *r, const struct place *place, const struct keys *keys);
+
+// Read a word that must be one of `words` (NULL-terminated), which are of the kind `what`. Returns
+// its index, or -1 with an error.
+int read_word(struct reader *r, const struct place *place, const char *what,
+              const char *const *words);
+
+// ---- fit.c ----
+// Warn if policy, transport and switches of a dimension do not fit together.
+void fit_check(struct reader *r, const struct place *place, const struct dim_spec *dim);
+// Add an error for each transport that does not provide what its policy needs.
+// Check a stall limit that the scenario gives against the retransmission timeouts.
+void fit_stall_check(struct reader *r, const struct place *stall, ps_t stall_ps);
+void fit_policy_check(struct reader *r, const struct place *place, const struct dim_spec *dim);
+
+// ---- write.c ----
+// Write the keys of a table with the values of `base` into an object; empty texts are left out.
+void write_params(json_t *json, const struct param *params, size_t n, const void *base);
+json_t *params_json(const struct param *params, size_t n, const void *base);
+// The JSON value, as a scenario writes it, of a parameter given as text.
+json_t *param_json(const struct param *param, const char *text);
+// JSON as indented text from which the same values can be read; free() it.
+char *json_text(const json_t *json);
