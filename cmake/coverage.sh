@@ -6,7 +6,7 @@ set -eu
 build=$1
 shift
 cd "$(dirname "$0")/.."
-folders="engine net wire topology cc plugin collective switch transport analytical comm workload chakra goal trace sim report config replay study library cli"
+folders="engine net topology cc collective switch transport analytical comm workload trace sim report config replay study library cli"
 
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=gcc \
     -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic -O1" >/dev/null

@@ -6,7 +6,7 @@ set -eu
 build=$1
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
-folders="engine net wire topology cc plugin collective switch transport analytical comm workload chakra goal trace sim report config replay study library cli"
+folders="engine net topology cc collective switch transport analytical comm workload trace sim report config replay study library cli"
 
 find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 find $folders -name '*.c' -print0 |
