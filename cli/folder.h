@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Files relative to an open folder, without following symbolic links. Names may have several parts
-// ("a/b.pcap") and must be normalized (config/object/output_name.h). Functions return 0, or -1 with errno,
-// unless stated otherwise.
+// ("a/b.pcap") and must be normalized (config/object/output_name.h). Functions return 0, or -1 with
+// errno, unless stated otherwise.
 #pragma once
 
 #include <stdbool.h>

@@ -143,7 +143,7 @@ collwire_layer(config/object # objects of a scenario
         transport/nic_spec.h transport/transport_spec.h workload sim/output_list.h sim/spec.h jansson.h
         cc/plugin
   VIA ${config_via}
-  LIBS PkgConfig::jansson m m) # llround
+  LIBS PkgConfig::jansson m) # llround
 collwire_layer(config
   ALLOW engine topology cc collective config/text config/algorithm config/foreign config/job config/object
         transport/transport.h workload workload/chakra sim/spec.h jansson.h cc/plugin collwire/collwire.h collwire/loader.h

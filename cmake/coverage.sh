@@ -6,7 +6,8 @@ set -eu
 build=$1
 shift
 cd "$(dirname "$0")/.."
-folders="engine net topology cc collective switch transport analytical comm workload trace sim report config replay study library cli"
+# the outer folders of the layers
+folders=$(sed -nE 's/^collwire_layer\(([a-z]+)( .*)?$/\1/p' cmake/Layers.cmake)
 
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=gcc \
     -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic -O1" >/dev/null

@@ -6,7 +6,8 @@ set -eu
 build=$1
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
-folders="engine net topology cc collective switch transport analytical comm workload trace sim report config replay study library cli"
+# the outer folders of the layers
+folders=$(sed -nE 's/^collwire_layer\(([a-z]+)( .*)?$/\1/p' cmake/Layers.cmake)
 
 find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 find $folders -name '*.c' -print0 |

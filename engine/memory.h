@@ -12,9 +12,10 @@ void *memory_zeroed_lines(size_t n, size_t size);       // like memory_zeroed, a
 _Noreturn void memory_exhausted(size_t n, size_t size); // aborts; for failures that a retry cannot
                                                         // mend
 
-// Set what is called when an allocation of `bytes` has failed, before it is retried: the handler either frees
-// memory (a reserve held for this purpose) or ends the program in order. It is one for the process, to be set
-// before the first simulation. Without it, as in the tests and the library, a failed allocation aborts.
+// Set the handler of the process for failed allocations of `bytes`: it either frees memory (a
+// reserve held for this purpose), after which the allocation is retried, or ends the program in
+// order. To be set before the first simulation. Without a handler, as in the tests and the library,
+// a failed allocation aborts.
 void memory_on_failure(void (*handler)(size_t bytes));
 
 char *memory_text(const char *text); // a copy, owned by the caller

@@ -53,6 +53,7 @@ enum port_special {
 // headers, and the transport's.
 #define NET_CUT_THROUGH_BYTES 64
 
+#define NET_NODE_BITS 26 // of a port's peer; events have 22 bits for a node (engine/event_queue.h)
 #define NET_MAX_LINKS (1u << 20) // kinds of links: a port has 20 bits for their index
 
 // Properties shared by all ports with the same kind of link. There are few kinds, so they stay in
@@ -90,12 +91,12 @@ struct port {
     uint64_t tx_bytes, tx_packets; // counters, in wire bytes
     /* hot config */
     uint32_t node;
-    unsigned peer_node : 26;
+    unsigned peer_node : NET_NODE_BITS;
     unsigned flags : 6; // enum port_flag
     unsigned peer_local : 12;
     unsigned link : 20; // index of its struct link
-    // state: bit sets of slots that hold packets, and of those that PFC has paused; whole words, since every
-    // packet reads them
+    // State: bit sets of the slots that hold packets, and of those that PFC has paused. Every packet
+    // reads them, and a bit-field would cost instructions.
     uint16_t waiting, paused;
     /* state where packets wait */
     struct queue queue;    // queue of the first data class
@@ -272,10 +273,10 @@ static inline void port_catch_up(struct network *net, uint32_t port, ps_t now)
 }
 void network_catch_up(struct network *net, ps_t now); // all ports
 
-// The same for a port that may be of another node than the present event: by the order of events, an event
-// at `now` precedes the departures at `now` of nodes with larger numbers. So a message that an arrival at
-// one node of a rank (with `ranks_per_port` it has one in each dimension) posts at another one finds the
-// port as with network_set_reference().
+// The same for a port whose node may be another one than that of the present event. By the order of
+// events, an event at `now` precedes the departures at `now` of nodes with larger numbers, so these
+// are not computed yet. With `ranks_per_port` a rank has a node in each dimension, and an arrival at
+// one of them may post a message at another.
 void port_catch_up_before(struct network *net, uint32_t port, ps_t now);
 void network_catch_up_before(struct network *net, ps_t now); // all ports
 

@@ -150,7 +150,7 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
         .wake_ps = PS_NEVER,
         .flight = ring_empty(),
         .node = config->node,
-        .peer_node = config->peer_node & ((1u << 26) - 1), // nodes have 22 bits (event_key)
+        .peer_node = config->peer_node & ((1u << NET_NODE_BITS) - 1),
         .peer_local = config->peer_local & 0xfff,
         .link = link_index(net, config->rate_bps, config->delay_ps, config->header_bytes) &
                 (NET_MAX_LINKS - 1),

@@ -185,10 +185,11 @@ static void headroom_error(const struct sim *sim, uint32_t index, uint32_t far, 
             (double)wire_ps / (5.0 * PS_PER_US), n_lossless, n_lossless == 1 ? "" : "es");
 }
 
-// The limit of a switch's queues; nothing where the limit is of other switches.
-static struct mmu_queue queue_limit(const struct sim *sim, uint32_t index,
-                                    const struct queue_limit_spec *spec)
+// The limit of a switch's queues; 0 = none.
+static struct mmu_queue queue_limit(const struct sim *sim, uint32_t index)
 {
+    const struct queue_limit_spec *spec =
+        &sim->spec->dims[sim_switch_dim(sim, index)].sw.queue_limit;
     if (!sim_queue_limit_at(sim, index))
         return (struct mmu_queue){0};
     return (struct mmu_queue){.packets = spec->packets == PARAM_AUTO ? 0 : spec->packets,
@@ -210,7 +211,7 @@ void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
                                 .xon_offset_bytes = xon == PARAM_AUTO ? 2 * frame : xon,
                                 .alpha = spec->pfc.alpha,
                                 .lossy_alpha = spec->lossy_alpha,
-                                .queue_limit = queue_limit(sim, index, &spec->queue_limit)};
+                                .queue_limit = queue_limit(sim, index)};
     struct mmu_ingress *ingress = memory_zeroed((size_t)s->n_ports * classes, sizeof *ingress);
     uint32_t far = s->first_port; // the port with the most headroom
     for (uint32_t p = 0; n_lossless > 0 && p < s->n_ports; p++) {

@@ -69,9 +69,9 @@ struct evaluation {
     /* lines */
     struct line_sum *lines;
     double weight; // number of chunks that the evaluated chunk represents
-    double share;  // of them go the way that is evaluated
-    bool back;     // half of the streams' rings is evaluated the other way round
-    bool mirrored; // members are numbered the other way round, for such a ring
+    double share;  // share of these chunks whose messages go in the evaluated direction
+    bool back;     // config: rings with a free direction are evaluated downwards
+    bool mirrored; // the phase is a ring that is evaluated downwards: members count backwards
     /* mean */
     bool paired; // in every step so far each rank has sent and received one message
     double sum_ps;
@@ -260,19 +260,22 @@ static void evaluate_phase(struct evaluation *e)
     e->sum_ps += (double)e->schedule->endpoint_ps * e->shape.ranks;
 }
 
-/* ---- all-to-all of streams by `ring` ---- */
+/* ---- rings of streams ---- */
 
-// Ranks with streams pass every block on from neighbour to neighbour (comm/stream_steps.c), where coll_ring
-// sends it directly. Its n(n-1)/2 messages are evaluated one by one, as the run sends them.
+// An all-to-all by `ring` of ranks with streams passes every block on from neighbour to neighbour
+// (comm/stream_steps.c), where coll_ring sends it directly. Its n(n-1)/2 messages are evaluated one
+// by one, as the run sends them.
 static uint32_t passing_steps(const struct coll_shape *shape)
 {
     return (uint32_t)((uint64_t)shape->ranks * (shape->ranks - 1) / 2);
 }
 
-static uint32_t passing_messages(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+static uint32_t one_message(const struct coll_shape *shape, uint32_t rank, uint32_t step)
 {
+    (void)shape;
     (void)rank;
-    return step < passing_steps(shape) ? 1 : 0;
+    (void)step;
+    return 1;
 }
 
 static struct coll_send passing_send(const struct coll_shape *shape, uint32_t rank, uint32_t step,
@@ -283,29 +286,25 @@ static struct coll_send passing_send(const struct coll_shape *shape, uint32_t ra
         .peer = (rank + 1) % shape->ranks, .peer_step = step, .bytes = shape->bytes / shape->ranks};
 }
 
-static const struct coll_algorithm passing = {.steps = passing_steps,
-                                              .n_sends = passing_messages,
-                                              .send = passing_send,
-                                              .n_recvs = passing_messages};
+static const struct coll_algorithm passing = {
+    .steps = passing_steps, .n_sends = one_message, .send = passing_send, .n_recvs = one_message};
 
-static const struct coll_algorithm *algorithm_of(const struct evaluation *e, enum coll_op op,
-                                                 const struct coll_phase *phase)
+// Set which messages a phase is evaluated with. With several queues in a dimension, streams take
+// them in turn, and half of the queues send round the ring in the opposite direction
+// (comm/stream_plan.c). In a bandwidth-aware all-reduce each phase has its direction. Elsewhere the
+// chunks alternate, so at least half of them go in one direction: the bound has half of the bytes
+// in the direction that `back` chooses, and the caller takes the smaller of both bounds.
+static void choose_messages(struct evaluation *e, enum coll_op op, const struct coll_phase *phase)
 {
-    const struct coll_algorithm *chosen = coll_choice_at(e->schedule, op, phase)->algorithm;
-    bool passes = e->schedule->streams.enabled && phase->op == COLL_ALL_TO_ALL;
-    return passes && strcmp(chosen->name, "ring") == 0 ? &passing : chosen;
-}
-
-// Streams take the queues of a dimension in turn, and the rings of half of them go the other way round
-// (comm/stream_plan.c); in two phases of an all-reduce the way is given. At least half of the other rings go
-// one way, and `back` says which one is evaluated.
-static void take_way(struct evaluation *e, enum coll_op op, const struct coll_phase *phase)
-{
-    const struct coll_choice *choice = coll_choice_at(e->schedule, op, phase);
+    const struct coll_streams *streams = &e->schedule->streams;
+    e->algorithm = coll_choice_at(e->schedule, op, phase)->algorithm;
     e->share = 1;
     e->mirrored = false;
-    if (!e->schedule->streams.enabled || e->schedule->streams.queues < 2 ||
-        strcmp(choice->algorithm->name, "ring") != 0)
+    if (!streams->enabled || strcmp(e->algorithm->name, "ring") != 0)
+        return;
+    if (phase->op == COLL_ALL_TO_ALL)
+        e->algorithm = &passing;
+    if (streams->queues < 2)
         return;
     bool given = op == COLL_ALL_REDUCE && e->schedule->phases == COLL_BANDWIDTH_AWARE;
     e->mirrored = given ? phase->op == COLL_ALL_GATHER : e->back;
@@ -318,8 +317,7 @@ static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint
     for (uint32_t i = 0; i < in->n_phases; i++) {
         const struct coll_phase *phase = instance_phase(in, chunk, i);
         e->dim = phase->dim;
-        e->algorithm = algorithm_of(e, in->request.op, phase);
-        take_way(e, in->request.op, phase);
+        choose_messages(e, in->request.op, phase);
         for (e->group = 0; e->group < coll_n_groups(e->schedule, e->dim); e->group++) {
             e->shape = instance_shape(e->schedule, in, chunk, i, e->group);
             evaluate_phase(e);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which switches have the fixed limit of queues that their dimension gives (`switch.queue_limit.at`).
+// The switches that have the fixed limit of queues of their dimension (`switch.queue_limit.at`).
 #include <fnmatch.h>
 #include <stdlib.h>
 

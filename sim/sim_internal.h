@@ -316,7 +316,7 @@ bool sim_trims(const struct spec *spec, uint32_t dim, uint32_t transport);
 void sim_trimming_init(struct sim *sim, uint32_t index);
 void sim_check_trimming(const struct sim *sim, struct err *err);
 void sim_weights_init(struct sim *sim); // after sizes are known
-// Whether a dimension's limit of queues is that of all its switches, or of one of them.
+// Returns true if all switches of a dimension have its limit of queues, or if one of them has it.
 bool sim_queue_limit_everywhere(const struct queue_limit_spec *limit);
 bool sim_queue_limit_at(const struct sim *sim, uint32_t index);
 void sim_check_queue_limits(const struct sim *sim, struct err *err); // after all switches

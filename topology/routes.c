@@ -9,7 +9,7 @@
 
 #define FAR UINT16_MAX
 
-// What a search reads of a port, close together.
+// The fields of a port that a search reads; eight bytes, so that they stay in the cache.
 struct way {
     uint32_t neighbour; // node at the other end
     uint8_t dim, cost;
@@ -238,7 +238,7 @@ static bool same_port(const struct copies *c, uint32_t a, uint32_t b)
            to_y < g->n_ranks && graph_coord(g, to_x, c->dim) == graph_coord(g, to_y, c->dim);
 }
 
-// Whether the group of rank `base`, whose coordinate is 0, has the ports of that of rank 0.
+// Returns true if the group of rank `base`, whose coordinate is 0, has the same ports as that of rank 0.
 static bool like_the_first(const struct copies *c, uint32_t base)
 {
     for (uint32_t k = 0; k < c->g->dim_size[c->dim]; k++) {
@@ -252,7 +252,7 @@ static bool like_the_first(const struct copies *c, uint32_t base)
     return true;
 }
 
-// Copy the rows of the first group, whose columns are those of the other one.
+// Copy the rows of the first group to another one; both use the same columns.
 static void copy_rows(struct routes *r, const struct copies *c, uint32_t base)
 {
     const uint32_t *rows = &r->row[(size_t)c->dim * r->n_ranks];
@@ -264,27 +264,39 @@ static void copy_rows(struct routes *r, const struct copies *c, uint32_t base)
     }
 }
 
-// Search from the first group, and from those that differ from it.
-static void search_groups(struct routes *r, struct search *s, const bool *search, uint32_t dim)
+// Find the groups with the same ports as the first one. Their routes are copied, so no rank of them is searched
+// from. Returns [rank], set at the rank of such a group whose coordinate is 0.
+static bool *find_copies(const struct copies *c, bool *search)
+{
+    const struct graph *g = c->g;
+    bool *copied = memory_zeroed(g->n_ranks, sizeof *copied);
+    for (uint32_t base = 1; base < g->n_ranks; base++) {
+        copied[base] = graph_coord(g, base, c->dim) == 0 && like_the_first(c, base);
+        for (uint32_t k = 0; copied[base] && k < g->dim_size[c->dim]; k++)
+            search[base + k * c->stride] = false;
+    }
+    return copied;
+}
+
+// Fill in all columns of a dimension. `search`: [rank] whether the rank stands for its column.
+static void search_dim(struct routes *r, struct search *s, bool *search, uint32_t dim)
 {
     const struct graph *g = s->g;
     struct copies c = {.g = g, .dim = dim, .stride = 1};
     for (uint32_t d = 0; d < dim; d++)
         c.stride *= g->dim_size[d];
-    for (uint32_t base = 0; base < g->n_ranks; base++) {
-        if (graph_coord(g, base, dim) != 0)
-            continue;
-        if (base > 0 && like_the_first(&c, base)) {
+    bool groups = g->dim_direct[dim] && !g->dim_fabric[dim];
+    bool *copied = groups ? find_copies(&c, search) : NULL;
+    for (uint32_t rank = 0; rank < r->n_ranks; rank++)
+        if (search[rank])
+            routes_to(r, s, rank, dim);
+    for (uint32_t base = 0; groups && base < g->n_ranks; base++)
+        if (copied[base])
             copy_rows(r, &c, base);
-            continue;
-        }
-        for (uint32_t k = 0; k < g->dim_size[dim]; k++)
-            if (search[(size_t)dim * r->n_ranks + base + k * c.stride])
-                routes_to(r, s, base + k * c.stride, dim);
-    }
+    free(copied);
 }
 
-static void search_all(struct routes *r, const struct graph *g, const bool *search)
+static void search_all(struct routes *r, const struct graph *g, bool *search)
 {
     struct search s = {.g = g,
                        .distance = memory_zeroed(g->n_nodes, sizeof *s.distance),
@@ -297,15 +309,8 @@ static void search_all(struct routes *r, const struct graph *g, const bool *sear
         const struct graph_port *port = &g->ports[p], *peer = &g->ports[port->peer];
         s.ways[p] = (struct way){peer->node, port->dim, port->cost, port->down, peer->down};
     }
-    for (uint32_t dim = 0; dim < g->n_dims; dim++) {
-        if (g->dim_direct[dim] && !g->dim_fabric[dim]) {
-            search_groups(r, &s, search, dim);
-            continue;
-        }
-        for (uint32_t rank = 0; rank < r->n_ranks; rank++)
-            if (search[(size_t)dim * r->n_ranks + rank])
-                routes_to(r, &s, rank, dim);
-    }
+    for (uint32_t dim = 0; dim < g->n_dims; dim++)
+        search_dim(r, &s, search + (size_t)dim * r->n_ranks, dim);
     free(s.distance);
     free(s.ways);
     free(s.queue);

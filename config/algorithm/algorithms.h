@@ -4,25 +4,27 @@
 
 #include "config/text/read.h"
 
-// Read, write and describe the settings of algorithms as keys of a job; `choices` as in collective_params.
+// Read, write and describe the settings of algorithms as keys of a job; `choices` as in
+// collective_params.
 void algorithms_read(struct reader *r, const struct place *place, struct keys *keys,
                      struct coll_choice *choices);
 void algorithms_write(json_t *json, const struct coll_choice *choices);
 void algorithms_schema(json_t *object);
 
-// Add the names of all algorithms to `words`; read one of them, with its settings, or an algorithm NULL
-// with an error; look up one of `choices` by the name of a registered algorithm.
+// Add the names of all algorithms to `words`.
 void algorithm_words(struct keys *words);
+// Read an algorithm with its settings; its `algorithm` is NULL after an error.
 struct coll_choice algorithm_read(struct reader *r, const struct place *place,
                                   const struct coll_choice *choices);
+// Returns the one of `choices` that has the name of a registered algorithm.
 struct coll_choice algorithm_named(const struct coll_choice *choices, const char *name);
 
 /* check_algorithms.c */
-// Check that an algorithm can run a shape; check all pairs of members that exchange messages, up to the
-// first that no dimension connects (`members`: rank of the job of each, NULL = all in order). Errors are
-// added at `place`.
+// Check that an algorithm can run a shape. Errors are added at `place`.
 bool algorithm_supports(struct reader *r, const struct place *place, const struct coll_algorithm *a,
                         const struct coll_shape *shape);
+// Check all pairs of members that exchange messages, up to the first that no dimension connects.
+// `members`: the rank of the job of each; NULL = all ranks in order.
 bool algorithm_pairs(struct reader *r, const struct place *place, const struct job_spec *job,
                      const struct coll_algorithm *a, struct coll_shape shape,
                      const uint32_t *members);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ranks of a job that is being read: their number, checks of one and of a pair, and their mapping.
+// The ranks of a job that is being read: their number, checks of one rank and of a pair of ranks,
+// and the setting `mapping`.
 #pragma once
 
 #include "config/text/read.h"

@@ -97,7 +97,8 @@ static void test_lossless_classes_are_exempt(void **state)
     assert_int_equal(c.max_queue, N * c.frame);
 }
 
-// Drops by the limit of the switches that `at` names, where ranks 1 and 2, under two leaves, send to rank 0.
+// Returns the drops by the limit where switches named by `at` have it, and ranks 1 and 2, under two
+// leaves, send to rank 0.
 static uint64_t over_limit_at(const char *at)
 {
     static struct fixture f;

@@ -241,8 +241,8 @@ static void test_sets_are_shared(void **state)
 
 enum { GROUPS = 3, MEMBERS = 8, ALL = GROUPS * MEMBERS };
 
-// Three groups of eight ranks with the same random links in dimension 1. From `odd` on: 1 = one direction of a
-// link of one group is down, 2 = one group has a link more.
+// Three groups of eight ranks with the same random links in dimension 1. `odd`: 1 = one direction
+// of a link of one group is down; 2 = one group has one more link; 0 = all groups are equal.
 static void groups_begin(struct graph *g, uint64_t seed, unsigned odd)
 {
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 0);
@@ -310,7 +310,7 @@ static void check_groups(const struct graph *g, const struct routes *r)
         }
 }
 
-// Groups that are alike have one search, those that differ their own.
+// Routes of groups that are copies of the first one, and of a group with a failed link or one link more.
 static void test_groups(void **state)
 {
     (void)state;
