@@ -11,7 +11,7 @@
 
 #include "cli/options.h"
 #include "cli/signals.h"
-#include "sim/result.h"
+#include "sim/result/result.h"
 
 // Open a temporary file in the folder of the file to be replaced; *path is its name.
 static FILE *beside_open(const char *file, char **path)

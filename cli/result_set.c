@@ -21,7 +21,7 @@
 #include "config/object/output_name.h"
 #include "engine/memory.h"
 #include "engine/text.h"
-#include "sim/result.h"
+#include "sim/result/result.h"
 
 struct result_set {
     char *dir, *staging;

@@ -113,40 +113,74 @@ collwire_layer(workload/chakra # execution traces as nodes of programs
 collwire_layer(workload/goal ALLOW engine workload VIA comm collective net) # workload/node.h
 collwire_layer(trace ALLOW engine net net/wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 
+# A simulation, from its floor up.
+set(spec_via engine collective topology cc comm net net/wire switch transport workload sim/spec/output_list.h)
+collwire_layer(sim/spec # the scenario as structs
+  ALLOW engine net topology cc collective comm switch transport workload)
+collwire_layer(sim/result # the results as structs
+  ALLOW engine net/critical_path.h net/drop.h LIBS m)
+collwire_layer(sim/fabric # the network: graph, ports, switches, hosts
+  ALLOW engine net net/wire topology cc collective comm switch transport sim/spec sim/result
+  VIA workload LIBS m)
+collwire_layer(sim/ideal # times of messages and collectives that are alone
+  ALLOW engine net topology collective comm transport sim/spec sim/result sim/fabric
+  VIA cc net/wire switch workload LIBS m)
+collwire_layer(sim/delivery # the layers of messages, and their records
+  ALLOW engine net topology collective transport analytical sim/spec sim/result sim/fabric sim/ideal
+  VIA cc comm net/wire switch workload LIBS m)
+set(delivery_via analytical cc collective comm net/wire sim/spec sim/ideal switch topology)
+collwire_layer(sim/parallel # several threads
+  ALLOW engine net comm/foresight.h transport workload sim/result sim/fabric sim/delivery
+  VIA ${delivery_via} LIBS m)
+collwire_layer(sim/skip # repetitions
+  ALLOW engine net switch transport workload sim/result sim/fabric sim/delivery
+  VIA ${delivery_via} LIBS m)
+collwire_layer(sim/observe # captures and time series
+  ALLOW engine net net/wire cc transport trace sim/spec sim/result sim/fabric sim/delivery
+  VIA analytical collective comm sim/ideal switch topology workload LIBS m)
+collwire_layer(sim/explain # sentences
+  ALLOW engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
+  VIA net/wire LIBS m)
+collwire_layer(sim/collect # the result of a run
+  ALLOW engine net cc collective comm switch transport workload sim/state.h sim/spec sim/result sim/fabric
+        sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
+  VIA analytical net/wire topology trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
-  ALLOW engine net topology cc collective switch transport analytical comm workload trace net/wire)
+  ALLOW engine net switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
+        sim/parallel sim/skip sim/observe sim/collect
+  VIA analytical cc collective comm net/wire topology trace LIBS m)
 
 collwire_layer(report
-  ALLOW engine net/critical_path.h net/drop.h sim/result.h jansson.h libsmartcols.h
+  ALLOW engine net/critical_path.h net/drop.h sim/result jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
-# Reading scenarios. VIA: cc/cc.h, sim/spec.h and what they include.
-set(config_via net net/wire comm switch transport workload collective cc topology sim/output_list.h sim/spec.h)
+# Reading scenarios. VIA: cc/cc.h, sim/spec and what they include.
+set(config_via net net/wire comm switch transport workload collective cc topology sim/spec)
 collwire_layer(config/text # JSON and YAML, files, places of errors, tables of keys
-  ALLOW engine cc/catalogue.h cc/plugin/policies.h topology/graph.h sim/spec.h jansson.h yaml.h
+  ALLOW engine cc/catalogue.h cc/plugin/policies.h topology/graph.h sim/spec jansson.h yaml.h
   VIA cc/plugin collwire/collwire.h ${config_via}
   LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m)
 collwire_layer(config/algorithm # the ranks of a job, and the algorithms of its collectives
-  ALLOW engine collective config/text topology/graph.h workload sim/spec.h jansson.h
+  ALLOW engine collective config/text topology/graph.h workload sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/foreign # files of ASTRA-sim
-  ALLOW engine collective config/text config/algorithm topology workload sim/spec.h jansson.h
+  ALLOW engine collective config/text config/algorithm topology workload sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/job # kinds of jobs
   ALLOW engine collective config/text config/algorithm config/foreign topology workload workload/chakra
-        workload/goal sim/spec.h jansson.h
+        workload/goal sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/object # objects of a scenario
   ALLOW engine topology cc collective config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
-        transport/nic_spec.h transport/transport_spec.h workload sim/output_list.h sim/spec.h jansson.h
+        transport/nic_spec.h transport/transport_spec.h workload sim/spec jansson.h
         cc/plugin
   VIA ${config_via}
   LIBS PkgConfig::jansson m) # llround
 collwire_layer(config
   ALLOW engine topology cc collective config/text config/algorithm config/foreign config/job config/object
-        transport/transport.h workload workload/chakra sim/spec.h jansson.h cc/plugin collwire/collwire.h collwire/loader.h
+        transport/transport.h workload workload/chakra sim/spec jansson.h cc/plugin collwire/collwire.h collwire/loader.h
   VIA ${config_via}
   LIBS PkgConfig::jansson m)
 
@@ -161,7 +195,7 @@ collwire_layer(study # pools of runs and what is made of their results
 
 collwire_layer(library # collwire/collwire.h over the folders above
   ALLOW engine collwire cc/plugin config/scenario.h report/metrics.h sim
-  VIA cc net net/wire topology collective switch transport analytical comm workload # sim/spec.h
+  VIA cc net net/wire topology collective switch transport analytical comm workload # sim/spec
   LIBS PkgConfig::jansson m)
 
 collwire_layer(cli # what the library offers it has from collwire/collwire.h
@@ -169,11 +203,11 @@ collwire_layer(cli # what the library offers it has from collwire/collwire.h
         config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
         config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h
-        sim/result.h sim/sim.h # for extcap, which lists places
+        sim/result sim/sim.h # for extcap, which lists places
         trace/filter.h
         # catalogues that list.c prints, and workloads from matrix products
         cc/cc.h cc/catalogue.h collective/collective.h cc/plugin report/metric_table.h workload/gemm.h
-  VIA net net/wire topology cc collective switch transport analytical comm workload report sim # sim/spec.h
+  VIA net net/wire topology cc collective switch transport analytical comm workload report sim # sim/spec
   LIBS PkgConfig::jansson PkgConfig::nettle ${CMAKE_DL_LIBS} m)
 
 # ---- the check ----

@@ -6,7 +6,7 @@
 #include "cc/plugin/policies.h"
 #include "collwire/collwire.h"
 #include "engine/err.h"
-#include "sim/spec.h"
+#include "sim/spec/spec.h"
 
 struct scenario; // owns the description, its strings and the resolved text
 

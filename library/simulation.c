@@ -11,7 +11,7 @@
 #include "library/plain_locale.h"
 #include "report/metrics.h"
 #include "sim/estimate.h"
-#include "sim/output_list.h"
+#include "sim/spec/output_list.h"
 #include "sim/sim.h"
 
 struct collwire_sim {

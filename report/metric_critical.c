@@ -3,7 +3,7 @@
 #include "report/critical.h"
 
 #include "report/metric_parts.h"
-#include "sim/result.h"
+#include "sim/result/result.h"
 
 #define ROW(constant, key, help, words) {key "_ns", METRIC_NS, help, .type = METRIC_CUSTOM},
 static const struct metric cause_rows[] = {PATH_LIST(ROW)};

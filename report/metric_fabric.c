@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The metrics of switches and links.
 #include "report/metric_parts.h"
-#include "sim/result.h"
+#include "sim/result/result.h"
 
 static bool has_deadlock(const void *record)
 {

@@ -2,7 +2,7 @@
 // The metrics of messages and collectives.
 #include "report/critical.h"
 #include "report/metric_parts.h"
-#include "sim/result.h"
+#include "sim/result/result.h"
 
 // ---- flows ----
 

@@ -2,7 +2,7 @@
 // The metrics of jobs.
 #include "report/metric_json.h"
 #include "report/metric_parts.h"
-#include "sim/result.h"
+#include "sim/result/result.h"
 
 static const char *const job_words[] = {"running", "completed", "failed"};
 

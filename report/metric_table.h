@@ -3,7 +3,7 @@
 #pragma once
 
 #include "report/metric.h"
-#include "sim/result.h"
+#include "sim/result/result.h"
 
 #define METRICS_SCHEMA "collwire.metrics/1"
 

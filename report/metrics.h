@@ -3,7 +3,7 @@
 // are returned, to be freed by the caller.
 #pragma once
 
-#include "sim/result.h"
+#include "sim/result/result.h"
 
 // The text of metrics.json. `scenario` is the resolved scenario as JSON text. Equal results give
 // equal bytes.

@@ -4,6 +4,6 @@
 
 #include <jansson.h>
 
-#include "sim/result.h"
+#include "sim/result/result.h"
 
 json_t *series_json(const struct result *r);

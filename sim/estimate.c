@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "sim/sim_internal.h"
+#include "sim/state.h"
 
 const char *const estimate_part_names[] = {
     [ESTIMATE_QUEUE_PAIRS] = "queue pairs",
@@ -30,7 +30,7 @@ static double pairs_of_job(const struct sim *sim, const struct job_spec *job, bo
 {
     *listed = false;
     if (job->kind->queue_pairs == NULL)
-        return job_n_ranks(job, sim->graph.n_ranks);
+        return job_n_ranks(job, sim->fabric.graph.n_ranks);
     return job->kind->queue_pairs(job, listed);
 }
 
@@ -39,8 +39,8 @@ static double pairs_of_job(const struct sim *sim, const struct job_spec *job, bo
 static uint32_t smallest_mtu(const struct sim *sim)
 {
     uint32_t least = UINT32_MAX;
-    for (uint32_t t = 0; t < sim->hosts.n_transports; t++) {
-        uint32_t mtu = hosts_dim(&sim->hosts, 0, t)->mtu_bytes;
+    for (uint32_t t = 0; t < sim->fabric.hosts.n_transports; t++) {
+        uint32_t mtu = hosts_dim(&sim->fabric.hosts, 0, t)->mtu_bytes;
         least = mtu < least ? mtu : least;
     }
     return least;
@@ -49,12 +49,12 @@ static uint32_t smallest_mtu(const struct sim *sim)
 static double flight_packets(const struct sim *sim, double posted)
 {
     double bytes = 0;
-    for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
-        const struct graph_port *port = &sim->graph.ports[p];
+    for (uint32_t p = 0; p < sim->fabric.graph.n_ports; p++) {
+        const struct graph_port *port = &sim->fabric.graph.ports[p];
         bytes += (double)bytes_in_ps(port->delay_ps, port->rate_bps);
     }
-    for (uint32_t i = 0; i < sim->switches.n_switches; i++)
-        bytes += (double)sim->spec->dims[sim_switch_dim(sim, i)].sw.buffer_bytes;
+    for (uint32_t i = 0; i < sim->fabric.switches.n_switches; i++)
+        bytes += (double)sim->spec->dims[fabric_switch_dim(&sim->fabric, i)].sw.buffer_bytes;
     bytes = bytes < posted ? bytes : posted;
     return bytes / (double)smallest_mtu(sim);
 }
@@ -66,16 +66,16 @@ struct pair_means {
 
 static struct pair_means sample_pairs(const struct sim *sim)
 {
-    uint32_t n = sim->graph.n_ranks, pairs = 0;
+    uint32_t n = sim->fabric.graph.n_ranks, pairs = 0;
     struct pair_means sum = {0, 0};
     for (uint32_t i = 1; i <= 64 && n > 1; i++) {
         uint32_t src = (uint32_t)((uint64_t)i * 7919 % n);
         uint32_t dst = (uint32_t)((src + 1 + (uint64_t)i * 104729 % (n - 1)) % n);
-        uint32_t dim = sim_message_dim(sim, src, dst, UINT64_MAX);
+        uint32_t dim = fabric_message_dim(&sim->fabric, src, dst, UINT64_MAX);
         if (dim == GRAPH_NONE)
             continue;
-        sum.hops += sim_path((void *)(uintptr_t)sim, src, dst, dim, 0, 0).hops;
-        sum.parts += sim_parts(sim, src, dst, dim, 0);
+        sum.hops += fabric_path((void *)(uintptr_t)&sim->fabric, src, dst, dim, 0, 0).hops;
+        sum.parts += fabric_parts(&sim->fabric, src, dst, dim, 0);
         pairs++;
     }
     if (pairs == 0)
@@ -87,7 +87,7 @@ static struct pair_means sample_pairs(const struct sim *sim)
 // on.
 static double hop_ns(const struct sim *sim)
 {
-    double share = sim->graph.n_ports / 8192.;
+    double share = sim->fabric.graph.n_ports / 8192.;
     return 60 + 50 * (share < 1 ? share : 1);
 }
 
@@ -95,10 +95,11 @@ static double hop_ns(const struct sim *sim)
 
 static uint64_t capture_bytes(const struct sim *sim, double hops)
 {
-    double bytes = 0, per_port = hops / (sim->graph.n_ports > 0 ? sim->graph.n_ports : 1);
+    double bytes = 0,
+           per_port = hops / (sim->fabric.graph.n_ports > 0 ? sim->fabric.graph.n_ports : 1);
     for (size_t c = 0; c < sim->spec->n_captures; c++) {
-        uint64_t each = sim_capture_packet_bytes(&sim->spec->captures[c], smallest_mtu(sim) + 82);
-        bytes += per_port * sim_capture_ports(sim, c) * (double)each;
+        uint64_t each = captures_packet_bytes(&sim->spec->captures[c], smallest_mtu(sim) + 82);
+        bytes += per_port * captures_ports(&sim->fabric, c) * (double)each;
     }
     return (uint64_t)bytes;
 }
@@ -128,12 +129,13 @@ struct estimate sim_estimate(const struct sim *sim)
     struct estimate e = {0};
     bool raw = true; // all messages are listed in the scenario
     double pairs = 0, flows = 0, flow_bytes = 0, posted = (double)sim->workload.total_bytes;
-    if (sim_is_analytical(sim))
+    if (fabric_is_analytical(&sim->fabric))
         return e;
     struct pair_means means = sample_pairs(sim);
     for (size_t j = 0; j < spec->n_jobs; j++) {
         bool listed;
-        const struct transport_dim *of_job = hosts_dim(&sim->hosts, 0, spec->jobs[j].transport);
+        const struct transport_dim *of_job =
+            hosts_dim(&sim->fabric.hosts, 0, spec->jobs[j].transport);
         double n = pairs_of_job(sim, &spec->jobs[j], &listed);
         double n_flows = n * (double)of_job->connections_per_pair * means.parts;
         if (of_job->spec.admission == ADMISSION_CTS) // and one for the grants
@@ -143,7 +145,7 @@ struct estimate sim_estimate(const struct sim *sim)
         flow_bytes += n_flows * (double)(hosts_flow_bytes(of_job) + FLOW_EXTRA_BYTES);
         raw &= listed;
     }
-    const struct transport_dim *t = &sim->hosts.dims[0];
+    const struct transport_dim *t = &sim->fabric.hosts.dims[0];
     e.queue_pairs = (uint64_t)flows;
     e.packets = posted / (double)smallest_mtu(sim);
     e.packet_hops = e.packets * (1 + 1 / (double)t->packets_per_ack) * means.hops;

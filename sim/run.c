@@ -5,21 +5,13 @@
 #include <sys/resource.h>
 
 #include "engine/rng.h"
-#include "sim/parts.h"
-#include "sim/skip.h"
+#include "sim/state.h"
 #include "transport/adapter.h"
 
 struct running {
     struct sim *sim;
     const struct sim_watch *watch;
 };
-
-size_t sim_pending(const struct sim *sim)
-{
-    return sim->parts ? partition_pending(sim->parts->partition) : sim->engine.queue.n;
-}
-
-bool sim_only_housekeeping(const struct sim *sim) { return sim_pending(sim) <= sim->housekeeping; }
 
 // Sums over the parts, or the state of the whole.
 struct sums {
@@ -31,16 +23,18 @@ struct sums {
 static struct sums sums_of(const struct sim *sim)
 {
     struct sums s = {0};
-    uint32_t n = sim->parts ? sim->parts->partition->n : 1;
+    uint32_t n = sim->fabric.partition ? sim->fabric.partition->n : 1;
     for (uint32_t i = 0; i < n; i++) {
-        const struct hosts *hosts = sim->parts ? &sim->parts->hosts[i] : &sim->hosts;
+        const struct hosts *hosts =
+            sim->fabric.partition ? &sim->fabric.shard_hosts[i] : &sim->fabric.hosts;
         s.delivered_bytes += hosts->counters.delivered_bytes;
         s.packet_hops += hosts->net ? hosts->net->packet_hops : 0;
         s.n_rto_armed += hosts->n_rto_armed;
         if (hosts->last_delivery_ps > s.last_delivery_ps)
             s.last_delivery_ps = hosts->last_delivery_ps;
-        s.n_watchdogs_armed += sim->parts ? sim->parts->switches[i].n_watchdogs_armed
-                                          : sim->switches.n_watchdogs_armed;
+        s.n_watchdogs_armed += sim->fabric.partition
+                                   ? sim->fabric.shard_switches[i].n_watchdogs_armed
+                                   : sim->fabric.switches.n_watchdogs_armed;
     }
     return s;
 }
@@ -49,9 +43,9 @@ static struct sums sums_of(const struct sim *sim)
 // watchdog. In closed form every pending event makes progress.
 static bool progress_pending(const struct sim *sim, const struct sums *sums)
 {
-    return sim_is_analytical(sim) || sim->workload.starts_pending > 0 ||
-           sim_admission_copying(sim) || sim_completions_pending(sim) ||
-           adapters_busy(&sim->hosts, sim->engine.now_ps) || sums->n_rto_armed > 0 ||
+    return fabric_is_analytical(&sim->fabric) || sim->workload.starts_pending > 0 ||
+           delivery_pending(&sim->delivery) ||
+           adapters_busy(&sim->fabric.hosts, sim->fabric.engine.now_ps) || sums->n_rto_armed > 0 ||
            sums->n_watchdogs_armed > 0;
 }
 
@@ -61,15 +55,16 @@ static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct sim *sim = timer->data;
-    sim->housekeeping--;
-    network_catch_up(&sim->net, e->now_ps); // a transmission may have started a timer
-    if (sim_only_housekeeping(sim)) {
+    sim->fabric.housekeeping--;
+    network_catch_up(&sim->fabric.net, e->now_ps); // a transmission may have started a timer
+    if (fabric_only_housekeeping(&sim->fabric)) {
         sim->idle = true;
         engine_stop(e);
         return;
     }
-    if (!sim_is_analytical(sim)) // a departure that is due may arm a retransmission timer
-        network_catch_up(&sim->net, e->now_ps);
+    if (!fabric_is_analytical(
+            &sim->fabric)) // a departure that is due may arm a retransmission timer
+        network_catch_up(&sim->fabric.net, e->now_ps);
     ps_t stall = sim->spec->limits.stall_ps;
     struct sums sums = sums_of(sim);
     ps_t last = progress_pending(sim, &sums) ? e->now_ps : sums.last_delivery_ps;
@@ -78,7 +73,7 @@ static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
         engine_stop(e);
         return;
     }
-    sim->housekeeping++;
+    sim->fabric.housekeeping++;
     sim_timer_start(e, timer, last + stall);
 }
 
@@ -90,27 +85,26 @@ static void on_progress(void *ctx)
         return;
     double total = (double)sim->workload.total_bytes;
     struct sums sums = sums_of(sim);
-    if (sim->skip)
-        sim_skip_ahead(sim->skip, &sums.packet_hops, &sums.delivered_bytes);
-    double delivered = (double)(sums.delivered_bytes + sim->analytical.delivered_bytes);
+    skip_ahead(&sim->skipping, &sums.packet_hops, &sums.delivered_bytes);
+    double delivered = (double)(sums.delivered_bytes + sim->delivery.analytical.delivered_bytes);
     struct sim_progress p = {.done = total > 0 ? delivered / total : 0,
-                             .now_ps = sim->engine.now_ps,
+                             .now_ps = sim->fabric.engine.now_ps,
                              .packet_hops = sums.packet_hops,
-                             .events = sim->engine.events};
+                             .events = sim->fabric.engine.events};
     if (sim->spec->duration_ps != PS_NEVER) {
-        double by_time = (double)sim->engine.now_ps / (double)sim->spec->duration_ps;
+        double by_time = (double)sim->fabric.engine.now_ps / (double)sim->spec->duration_ps;
         p.done = by_time > p.done ? by_time : p.done;
     }
     run->watch->progress(run->watch->ctx, &p);
 }
 
-static void on_batch(void *ctx) { sim_advance_captures(((struct running *)ctx)->sim); }
+static void on_batch(void *ctx) { captures_advance(((struct running *)ctx)->sim->captures); }
 
 // The memory pools of packets cannot be moved, so the run ends before they are full.
 static bool memory_low(void *ctx)
 {
     const struct running *run = ctx;
-    return network_pools_low(&run->sim->net) ||
+    return network_pools_low(&run->sim->fabric.net) ||
            (run->watch && run->watch->memory_low && run->watch->memory_low(run->watch->ctx));
 }
 
@@ -131,8 +125,8 @@ static uint64_t pulse_of(const struct engine *e)
 
 uint64_t sim_pulse(const struct sim *sim)
 {
-    const struct partition *partition = sim->parts ? sim->parts->partition : NULL;
-    uint64_t pulse = pulse_of(&sim->engine);
+    const struct partition *partition = sim->fabric.partition ? sim->fabric.partition : NULL;
+    uint64_t pulse = pulse_of(&sim->fabric.engine);
     for (uint32_t i = 0; partition && i < partition->n; i++)
         pulse += pulse_of(partition->engines[i]);
     return pulse;
@@ -144,7 +138,7 @@ bool sim_overdue(const struct sim *sim)
     return limit_s > 0 && sim->began_s > 0 && monotonic_s() - sim->began_s > limit_s;
 }
 
-bool sim_divided(const struct sim *sim) { return sim->parts != NULL; }
+bool sim_divided(const struct sim *sim) { return sim->fabric.partition != NULL; }
 
 void sim_leave(struct sim *sim, bool interrupted)
 {
@@ -166,11 +160,11 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     ps_t end =
         sim->spec->duration_ps < limits->sim_time_ps ? sim->spec->duration_ps : limits->sim_time_ps;
     end = end < SIM_LONGEST_PS ? end : SIM_LONGEST_PS;
-    sim->engine.horizon_ps = end;
+    sim->fabric.engine.horizon_ps = end;
     if (limits->stall_ps != PS_NEVER) {
-        sim_timer_init(&sim->engine, &sim->stall, sim->graph.n_nodes, on_stall, sim);
-        sim_timer_start(&sim->engine, &sim->stall, limits->stall_ps);
-        sim->housekeeping++;
+        sim_timer_init(&sim->fabric.engine, &sim->stall, sim->fabric.graph.n_nodes, on_stall, sim);
+        sim_timer_start(&sim->fabric.engine, &sim->stall, limits->stall_ps);
+        sim->fabric.housekeeping++;
     }
     struct loop_limits loop = {.progress_s = watch ? watch->progress_s : 0,
                                .wall_s = limits->wall_s,
@@ -181,21 +175,21 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
                                .batch = sim->captures ? on_batch : NULL,
                                .memory_low = memory_low,
                                .requests = &sim->requests};
-    sim_skip_init(sim);
-    if (sim->threads > 1 && sim->skip)
-        snprintf(sim->why, sizeof sim->why, "engine.fast_forward skips on one thread");
-    else if (sim->threads > 1)
-        sim_divide(sim, sim->why);
+    skip_begin(&sim->skipping);
+    if (sim->parallel.threads > 1 && sim->skipping.skip)
+        sim_explain_threads(sim, "engine.fast_forward skips on one thread");
+    else if (sim->parallel.threads > 1 && parallel_divide(&sim->parallel) && sim->captures)
+        captures_divide(sim->captures);
     sim->began_cpu_s = cpu_seconds();
     sim->began_s = monotonic_s();
     if (!workload_done(&sim->workload))
-        sim->end = loop_run(&sim->engine, &loop, &hooks);
-    sim_skip_finish(sim);
+        sim->end = loop_run(&sim->fabric.engine, &loop, &hooks);
+    skip_finish(&sim->skipping);
     sim->cpu_s = cpu_seconds() - sim->began_cpu_s;
     sim->wall_s = monotonic_s() - sim->began_s;
-    if (sim->end == LOOP_DONE && !sim->engine.stopped && sim_pending(sim) > 0)
-        sim->engine.now_ps = end; // the horizon ended it
-    network_catch_up(&sim->net, sim->engine.now_ps);
-    sim_unite(sim);
+    if (sim->end == LOOP_DONE && !sim->fabric.engine.stopped && fabric_pending(&sim->fabric) > 0)
+        sim->fabric.engine.now_ps = end; // the horizon ended it
+    network_catch_up(&sim->fabric.net, sim->fabric.engine.now_ps);
+    sim->cpu_s += parallel_unite(&sim->parallel);
     recorder_settle(&sim->workload.recorder);
 }

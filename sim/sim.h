@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A simulation: built from a spec, run to its end, and turned into a result. It has no global
-// state, so several simulations can exist at once. Its internal structure is in sim_internal.h.
+// state, so several simulations can exist at once. What it consists of is in sim/state.h.
 #pragma once
 
 #include <stdbool.h>
@@ -8,8 +8,9 @@
 
 #include "engine/err.h"
 #include "sim/estimate.h"
-#include "sim/result.h"
-#include "sim/spec.h"
+#include "sim/observe/capture_output.h"
+#include "sim/result/result.h"
+#include "sim/spec/spec.h"
 
 struct sim;
 
@@ -32,13 +33,6 @@ bool sim_failed_in_parts(const struct sim *sim);
 // Check that the captures' places exist and that their filters are valid. Returns 0, or -1 with
 // errors; opens no file.
 int sim_check_captures(const struct sim *sim, struct err *err);
-
-// Where captures are written.
-struct capture_output {
-    const char *folder;  // of the files
-    const char *shown;   // the folder in messages
-    const char *program; // name and version of this program, for the files
-};
 
 // Open the captures, which must have been checked, in `folder` (file "-" is stdout); errors show
 // the folder as `shown`. Returns 0, or -1 with errors.

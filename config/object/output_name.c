@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "sim/output_list.h"
+#include "sim/spec/output_list.h"
 
 #define NAME(name, text, wanted) name,
 const char *const output_reserved[] = {"metrics.json", "run.json",    "qpmap.csv",

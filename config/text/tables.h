@@ -2,7 +2,7 @@
 // Parameter tables that several objects share.
 #pragma once
 
-#include "sim/spec.h"
+#include "sim/spec/spec.h"
 
 struct flow_params {
     uint64_t src, dst, bytes;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/result.h"
+#include "sim/result/result.h"
 #include "sim/sim.h"
 #include "tests/config/load.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "config/scenario.h"
-#include "sim/result.h"
+#include "sim/result/result.h"
 #include "tests/support/generated.h"
 
 static void test_schema_is_current(void **state)

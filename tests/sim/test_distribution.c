@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "engine/rng.h"
-#include "sim/distribution.h"
+#include "sim/result/distribution.h"
 
 static void test_exact(void **state)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/result.h"
+#include "sim/result/result.h"
 #include "sim/sim_internal.h"
 #include "tests/config/load.h"
 

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT
+// Makes the result from the state at the end of a run.
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "engine/memory.h"
+#include "net/credits.h"
+#include "sim/collect/collect_internal.h"
+#include "sim/explain/explain.h"
+
+// Order by time of posting, and at one time by source and number, so that the order of simultaneous
+// events of different ranks does not matter.
+static int by_post(const void *a, const void *b)
+{
+    const struct flow_record *x = a, *y = b;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    if (x->src != y->src)
+        return x->src < y->src ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+// Number all messages and flows of the results; each source numbers its own only.
+static void number_flows(struct sim *sim)
+{
+    uint32_t n = sim->fabric.hosts.flows.n, *number = memory_zeroed(n, sizeof *number);
+    for (uint32_t i = 0; i < n; i++)
+        number[sim->fabric.flow_order[i]] = i;
+    if (sim->delivery.records.n_flows > 0)
+        qsort(sim->delivery.records.flows, sim->delivery.records.n_flows,
+              sizeof *sim->delivery.records.flows, by_post);
+    for (size_t i = 0; i < sim->delivery.records.n_flows; i++) {
+        sim->delivery.records.flows[i].id = i;
+        if (n > 0)
+            sim->delivery.records.flows[i].qp = number[sim->delivery.records.flows[i].qp];
+    }
+    free(number);
+}
+
+static struct rank_sums add_ranks(const struct sim *sim)
+{
+    struct rank_sums all = {0};
+    for (uint32_t r = 0; r < sim->fabric.graph.n_ends; r++) {
+        const struct rank_sums *sums = &sim->delivery.records.stats.ranks[r];
+        all.slowdown += sums->slowdown;
+        all.goodput += sums->goodput;
+        all.goodput_square += sums->goodput_square;
+    }
+    return all;
+}
+
+static void collect_flows(struct sim *sim, struct result *r)
+{
+    delivery_running(&sim->delivery);
+    number_flows(sim);
+    r->flows = sim->delivery.records.flows;
+    r->n_flows = sim->delivery.records.n_flows;
+    sim->delivery.records.flows = NULL;
+    struct message_stats *s = &sim->delivery.records.stats;
+    struct flows_summary *summary = &r->summary;
+    summary->count = ledger_messages(&sim->delivery) + sim->delivery.analytical.n_messages;
+    r->flows_complete = summary->count <= sim->spec->report.flows_max;
+    summary->failed = sim->delivery.records.failed;
+    summary->running = sim->delivery.records.running;
+    summary->bytes =
+        sim->fabric.hosts.counters.posted_bytes + sim->delivery.analytical.posted_bytes;
+    clear_to_send_collect(&sim->delivery, r);
+    struct rank_sums sums = add_ranks(sim);
+    // integers, so the sum does not depend on the order
+    summary->fct_ns = distribution_stats(&s->fct_ns);
+    summary->slowdown = distribution_stats(&s->slowdown);
+    if (s->slowdown.n > 0)
+        summary->slowdown.mean = sums.slowdown / (double)s->slowdown.n;
+    if (sums.goodput_square > 0)
+        summary->jain = sums.goodput * sums.goodput / ((double)s->fct_ns.n * sums.goodput_square);
+}
+
+static char *port_name(const struct sim *sim, uint32_t port)
+{
+    char name[2 * GRAPH_NAME];
+    return memory_text(graph_port_name(&sim->fabric.graph, port, name));
+}
+
+static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
+{
+    const struct port_stats port = port_stats(&sim->fabric.net, p, r->sim_time_ps);
+    const struct switch_port *sp = &sim->fabric.switches.ports[p];
+    struct port_result *out = &r->ports[p];
+    double time = (double)r->sim_time_ps;
+    *out = (struct port_result){.at = port_name(sim, p),
+                                .from_switch = switch_of_port(&sim->fabric.switches, p) != NULL,
+                                .bytes = port.tx_bytes,
+                                .packets = port.tx_packets,
+                                .max_queue_bytes = port.max_queued_bytes,
+                                .marked = sp->marked,
+                                .dropped_packets = port.drops.packets,
+                                .dropped_bytes = port.drops.bytes};
+    if (sim->fabric.switches.trims) {
+        const struct trim_port *trims = &sim->fabric.switches.trims[p];
+        out->trimmed_packets = trims->trimmed.packets;
+        out->trimmed_bytes = trims->trimmed.bytes;
+        r->trimmed_last_hop += trims->last_hop;
+    }
+    if (sim->fabric.net.faults) {
+        const struct link_retry *retry = &sim->fabric.net.faults[p].retry;
+        out->retried_packets = retry->packets;
+        out->retries = retry->attempts;
+        out->retry_ps = retry->waited_ps;
+    }
+    r->retried_packets += out->retried_packets;
+    r->retries += out->retries;
+    r->retry_ps += out->retry_ps;
+    r->trimmed_packets += out->trimmed_packets;
+    r->trimmed_bytes += out->trimmed_bytes;
+    if (time > 0) {
+        out->utilization = port.busy_ps / time;
+        out->mean_queue_bytes = port.queued_byte_ps / time;
+    }
+    if (out->from_switch && out->max_queue_bytes > r->max_queue_bytes)
+        r->max_queue_bytes = out->max_queue_bytes;
+    r->marked_packets += sp->marked;
+    r->pause_frames += port.pause_frames;
+    r->resume_frames += port.resume_frames;
+}
+
+static void collect_drops(const struct sim *sim, struct result *r)
+{
+    for (unsigned reason = 0; reason < DROP_REASONS; reason++) {
+        r->drops[reason] = sim->fabric.net.drops[reason].packets;
+        r->dropped_packets += sim->fabric.net.drops[reason].packets;
+        r->dropped_bytes += sim->fabric.net.drops[reason].bytes;
+    }
+    for (uint32_t p = 0; sim->fabric.net.faults && p < sim->fabric.graph.n_ports; p++)
+        r->lost_pfc_frames += sim->fabric.net.faults[p].pfc_frames;
+    for (uint32_t i = 0;
+         sim->fabric.switches.watchdogs && i < sim->fabric.net.n_ports * sim->fabric.net.n_data;
+         i++)
+        r->watchdog_fired += sim->fabric.switches.watchdogs[i].fired;
+}
+
+static struct pfc_port_result *add_pfc_port(struct pfc_port_result **list, size_t *n)
+{
+    *list = memory_resize(*list, *n + 1, sizeof **list);
+    return &(*list)[(*n)++];
+}
+
+// The classes of a port that have been stopped: by PFC, or for want of credit.
+static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
+{
+    const struct port_pfc *pfc = &sim->fabric.net.pfc[p];
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
+        if (pfc->cls[cls].pauses == 0)
+            continue;
+        bool credit = port_has_credits(&sim->fabric.net, p, cls);
+        struct pfc_port_result *out = credit ? add_pfc_port(&r->credit_ports, &r->n_credit_ports)
+                                             : add_pfc_port(&r->pfc_ports, &r->n_pfc_ports);
+        *out = (struct pfc_port_result){
+            .at = port_name(sim, p),
+            .cls = cls,
+            .pauses = pfc->cls[cls].pauses,
+            .paused_ps = port_paused_ps(&sim->fabric.net, p, cls, r->sim_time_ps)};
+        *(credit ? &r->credit_waited_ps : &r->paused_ps) += out->paused_ps;
+        r->credit_waits += credit ? out->pauses : 0;
+    }
+}
+
+static void collect_switch(const struct sim *sim, struct result *r, uint32_t index)
+{
+    const struct switch_node *s = &sim->fabric.switches.nodes[index];
+    struct switch_result *out = &r->switches[r->n_switches++];
+    char name[GRAPH_NAME];
+    *out = (struct switch_result){.at = memory_text(fabric_switch_name(&sim->fabric, index, name)),
+                                  .shared_bytes = switch_fullest(s)->shared_bytes};
+    for (uint32_t i = 0; i < s->n_ports * s->mmu.n_classes; i++) {
+        const struct mmu_ingress *in = &s->mmu.ingress[i];
+        if (in->max_headroom_bytes > out->max_headroom_bytes)
+            out->max_headroom_bytes = in->max_headroom_bytes;
+        if ((s->lossless == 0 || in->headroom_limit > 0) &&
+            in->max_bytes > out->max_ingress_bytes) {
+            out->max_ingress_bytes = in->max_bytes;
+            out->alpha = s->mmu.alpha[i % s->mmu.n_classes];
+        }
+        if (in->headroom_limit > out->headroom_limit_bytes)
+            out->headroom_limit_bytes = in->headroom_limit;
+    }
+    out->max_buffer_bytes = switch_fullest(s)->max_shared_used;
+    for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++) {
+        if (r->ports[p].max_queue_bytes > out->max_queue_bytes)
+            out->max_queue_bytes = r->ports[p].max_queue_bytes;
+        out->mean_queue_bytes += r->ports[p].mean_queue_bytes;
+    }
+    r->markable_packets += s->markable;
+}
+
+static void collect_tcp(const struct sim *sim, struct result *r)
+{
+    struct tcp_result *sum = r->tcp = memory_zeroed(1, sizeof *r->tcp);
+    for (uint32_t i = 0; i < sim->fabric.hosts.n_dims; i++) {
+        const struct transport_dim *dim = &sim->fabric.hosts.dims[i];
+        if (!fabric_is_tcp(dim))
+            continue;
+        const struct transport_counters *c = &dim->counters;
+        r->n_tcp = 1;
+        sum->connections += c->connections;
+        sum->retransmitted += c->retransmitted;
+        sum->fast_retransmits += c->fast_retransmits;
+        sum->timeouts += c->timeouts;
+        sum->loss_probes += c->loss_probes;
+        sum->window_probes += c->window_probes;
+        sum->duplicate_acks += c->duplicate_acks;
+        sum->spurious += c->spurious;
+        sum->resets += c->resets;
+    }
+}
+
+static void collect_uec(const struct sim *sim, struct result *r)
+{
+    struct uec_result *sum = r->uec = memory_zeroed(1, sizeof *r->uec);
+    for (uint32_t i = 0; i < sim->fabric.hosts.n_dims; i++) {
+        const struct transport_dim *dim = &sim->fabric.hosts.dims[i];
+        const struct transport_counters *c = &dim->counters;
+        if (!fabric_is_uec(dim))
+            continue;
+        r->n_uec = 1;
+        sum->retransmitted += c->retransmitted;
+        sum->nacks += c->nacks;
+        sum->timeouts += c->timeouts;
+        sum->spurious += c->spurious;
+        sum->grants += c->grants;
+        sum->requests += c->requests;
+        sum->ack_requests += c->ack_requests;
+        sum->probes += c->probes;
+    }
+}
+
+// True if no transport reports marks in packets of their own.
+static bool echoes_only(const struct sim *sim)
+{
+    bool echoes = true;
+    for (uint32_t t = 0; t < sim->fabric.hosts.n_transports; t++)
+        echoes &= hosts_dim(&sim->fabric.hosts, 0, t)->echoes_marks;
+    return echoes;
+}
+
+void collect_network(const struct sim *sim, struct result *r)
+{
+    r->n_ports = sim->fabric.graph.n_ports;
+    r->ports = memory_zeroed(r->n_ports, sizeof *r->ports);
+    uint32_t switches = sim->fabric.switches.n_switches + sim->fabric.switches.n_routers;
+    r->switches = memory_zeroed(switches, sizeof *r->switches);
+    for (uint32_t p = 0; p < sim->fabric.graph.n_ports; p++) {
+        collect_port(sim, r, p);
+        collect_pfc(sim, r, p);
+    }
+    for (uint32_t i = 0; i < switches; i++)
+        collect_switch(sim, r, i);
+    collect_nics(&sim->fabric, r);
+    fabric_reductions_collect(&sim->fabric, r);
+    collect_drops(sim, r);
+    const struct host_counters *counters = &sim->fabric.hosts.counters;
+    r->cnps = echoes_only(sim) ? counters->echoed_marks : counters->cnps_sent;
+    collect_tcp(sim, r);
+    collect_uec(sim, r);
+    r->changes = sim->fabric.changes;
+    r->n_changes = sim->fabric.n_changes;
+    r->cc_cuts = counters->cc_cuts;
+    r->naks = counters->naks;
+    r->timeouts = counters->timeouts;
+    r->retransmitted = counters->retransmitted;
+}
+
+static struct capture_result capture_result(const struct sim *sim, size_t c)
+{
+    struct capture_count count = captures_count(sim->captures, c);
+    return (struct capture_result){.file = sim->spec->captures[c].file,
+                                   .packets = count.packets,
+                                   .trigger_ps =
+                                       count.trigger_ps == PS_NEVER ? -1 : count.trigger_ps};
+}
+
+static void collect_machine(const struct sim *sim, struct result *r)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    r->wall_s = sim->wall_s;
+    r->cpu_s = sim->cpu_s;
+    r->threads = parallel_result(&sim->parallel);
+    r->events = sim->fabric.engine.events;
+    r->skipped = sim->skipping.result;
+    r->skipped.note = sim->skipping.why;
+    r->packet_hops = sim->fabric.net.packet_hops;
+    r->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    r->n_captures = sim->spec->n_captures;
+    r->captures = memory_zeroed(r->n_captures, sizeof *r->captures);
+    for (size_t c = 0; c < r->n_captures; c++)
+        r->captures[c] = capture_result(sim, c);
+}
+
+// Which event was left.
+static char *left_event(const struct sim *sim)
+{
+    static const char *const kinds[] = {"a departure", "a pause", "an arrival", "a timer"};
+    char at[UNIT_TEXT], name[GRAPH_NAME] = "";
+    uint64_t key = sim->fabric.engine.now_key;
+    uint32_t node = event_node(key);
+    if (node < sim->fabric.graph.n_nodes)
+        graph_node_name(&sim->fabric.graph, node, name);
+    return text_format("%s%s%s at %s", kinds[event_kind(key)], name[0] != '\0' ? " of " : "", name,
+                       format_time(sim->fabric.engine.now_ps, at));
+}
+
+static void collect_status(const struct sim *sim, struct result *r)
+{
+    const struct limits_spec *limits = &sim->spec->limits;
+    char buf[UNIT_TEXT];
+    r->status = RUN_INCOMPLETE;
+    if (sim->end == LOOP_INTERRUPTED)
+        r->status = RUN_INTERRUPTED;
+    else if (sim->fabric.policy_failure)
+        r->reason = text_format("%s", sim->fabric.policy_failure);
+    else if (sim->end == LOOP_WALL_LIMIT)
+        r->reason = text_format("wall clock limit of %g s reached", limits->wall_s);
+    else if (sim->end == LOOP_STUCK) {
+        char *event = left_event(sim);
+        r->reason =
+            text_format("an event has not returned for long (%s): please report it with the "
+                        "scenario and seed; these are the results within that event",
+                        event);
+        free(event);
+    } else if (sim->end == LOOP_EVENT_LIMIT)
+        r->reason = text_format("limit of %llu events reached", (unsigned long long)limits->events);
+    else if (sim->end == LOOP_MEMORY_LIMIT)
+        r->reason = text_format("out of memory: see limits.memory");
+    else if (sim->workload.failure)
+        r->reason = text_format("%s", sim->workload.failure);
+    else if (captures_failure(sim->captures))
+        r->reason = text_format("%s", captures_failure(sim->captures));
+    else if (r->n_deadlock > 0)
+        r->reason = text_format("deadlock: %zu paused ports wait for each other, first %s",
+                                r->n_deadlock, r->deadlock[0]);
+    else if (sim->delivery.records.failed > 0)
+        r->reason = text_format("%llu message%s failed: retry limit exceeded",
+                                (unsigned long long)sim->delivery.records.failed,
+                                sim->delivery.records.failed > 1 ? "s" : "");
+    else if (workload_done(&sim->workload))
+        r->status = RUN_COMPLETED;
+    else if (sim->stalled)
+        r->reason = text_format("stalled: no payload byte delivered for %s",
+                                human_time(limits->stall_ps, buf));
+    else if (sim->spec->duration_ps <= limits->sim_time_ps && !sim->idle &&
+             sim->fabric.engine.now_ps == sim->spec->duration_ps)
+        r->status = RUN_COMPLETED; // the planned horizon
+    else if (sim->fabric.engine.now_ps == limits->sim_time_ps)
+        r->reason =
+            text_format("simulated time limit of %s reached", human_time(limits->sim_time_ps, buf));
+    else if (sim->fabric.engine.now_ps == SIM_LONGEST_PS)
+        r->reason =
+            text_format("the longest simulated time, %s, reached", human_time(SIM_LONGEST_PS, buf));
+    else
+        r->reason = text_format("stalled: nothing is left to happen, but the work is not done");
+}
+
+// When the last message ends, what follows may be an ACK that the receiver holds back: no part of
+// the run.
+static ps_t end_ps(const struct sim *sim)
+{
+    return workload_done(&sim->workload) ? sim->workload.over_ps : sim->fabric.engine.now_ps;
+}
+
+struct result *collect(struct sim *sim)
+{
+    struct result *r = memory_zeroed(1, sizeof *r);
+    r->name = sim->spec->name;
+    spec_policy_names(sim->spec, r->policy, sizeof r->policy);
+    r->seed = sim->spec->seed;
+    r->sim_time_ps = end_ps(sim);
+    sim->fabric.flow_order = hosts_flows_in_order(&sim->fabric.hosts);
+    collect_flows(sim, r);
+    collect_collectives(sim, r);
+    collect_trainings(sim, r);
+    collect_programs(sim, r);
+    collect_slowest(sim, r);
+    collect_jobs(sim, r);
+    collect_timeline(sim, r);
+    collect_network(sim, r);
+    if (!workload_done(&sim->workload))
+        find_deadlock(&sim->fabric, r);
+    collect_status(sim, r);
+    collect_machine(sim, r);
+    const struct explain_facts facts = {&sim->fabric, &sim->workload, sim->stalled || sim->idle};
+    if (r->status != RUN_COMPLETED)
+        explain_waiting(&facts, r);
+    explain(&facts, r);
+    r->series = sampler_series(sim->sampler);
+    return r;
+}

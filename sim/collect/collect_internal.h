@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// The parts of a result, each made by one file.
+#pragma once
+
+#include "sim/collect/collect.h"
+
+void collect_collectives(const struct sim *sim, struct result *r);
+// Results of critical paths: of a collective's record, and of every job that has ended.
+void collect_critical(const struct sim *sim, const struct collective_record *record,
+                      struct collective_result *c);
+void collect_slowest(const struct sim *sim, struct result *r);
+void collect_trainings(const struct sim *sim, struct result *r);
+void collect_programs(const struct sim *sim, struct result *r);
+void collect_jobs(const struct sim *sim, struct result *r); // after collectives and trainings
+void collect_timeline(const struct sim *sim, struct result *r);
+void collect_network(const struct sim *sim, struct result *r);
+void collect_nics(const struct fabric *fabric, struct result *r);
+char *collect_pair_name(const struct sim *sim, uint32_t src,
+                        uint32_t dst); // "rank0->rank1", to be freed

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// Makes results of critical paths: those of collectives, and those of jobs, which say what ended last
+// in a job and where its time went.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/collect/collect_internal.h"
+#include "workload/collective_job.h"
+#include "workload/node_run.h"
+#include "workload/training_spec.h"
+
+static int by_time(const void *a, const void *b)
+{
+    const struct critical_place *x = a, *y = b;
+    if (x->ps != y->ps)
+        return x->ps < y->ps ? 1 : -1;
+    return strcmp(x->at, y->at);
+}
+
+// Number of a flow in the results.
+static uint32_t flow_number(const struct sim *sim, uint32_t flow)
+{
+    for (uint32_t i = 0; i < sim->fabric.hosts.flows.n; i++)
+        if (sim->fabric.flow_order[i] == flow)
+            return i;
+    return 0;
+}
+
+char *collect_pair_name(const struct sim *sim, uint32_t src, uint32_t dst)
+{
+    char from[GRAPH_NAME], to[GRAPH_NAME];
+    return text_format("%s->%s", graph_node_name(&sim->fabric.graph, src, from),
+                       graph_node_name(&sim->fabric.graph, dst, to));
+}
+
+static struct critical_place place_of(const struct sim *sim, const struct path_place *p)
+{
+    char name[2 * GRAPH_NAME];
+    struct critical_place place = {
+        .kind = p->kind, .cause = p->cause, .index = p->index, .ps = p->ps};
+    if (p->kind == PLACE_PORT) {
+        place.at = memory_text(graph_port_name(&sim->fabric.graph, p->index, name));
+    } else if (p->kind == PLACE_FLOW) {
+        const struct flow_id *id = &sim->fabric.hosts.flows.ids[p->index];
+        place.at = collect_pair_name(sim, id->src, id->dst);
+        place.index = flow_number(sim, p->index);
+    } else {
+        place.at = text_format("rank%u", p->index);
+    }
+    return place;
+}
+
+static void add_place(const struct sim *sim, const ps_t parts[PATH_CAUSES],
+                    const struct path_place places[PATH_PLACES], struct critical_result *c)
+{
+    c->known = true;
+    memcpy(c->parts, parts, sizeof c->parts);
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        c->total_ps += parts[cause];
+    c->places = memory_zeroed(PATH_PLACES, sizeof *c->places);
+    for (unsigned i = 0; i < PATH_PLACES && places[i].kind != PLACE_NONE; i++)
+        c->places[c->n_places++] = place_of(sim, &places[i]);
+    if (c->n_places > 1)
+        qsort(c->places, c->n_places, sizeof *c->places, by_time);
+}
+
+void collect_critical(const struct sim *sim, const struct collective_record *record,
+                      struct collective_result *c)
+{
+    if (!record->critical.known)
+        return;
+    add_place(sim, record->critical.parts, record->critical.places, &c->critical);
+}
+
+/* ---- layers ---- */
+
+static int by_layer_time(const void *a, const void *b)
+{
+    const struct critical_layer *x = a, *y = b;
+    ps_t of_x = x->compute_ps + x->comm_ps, of_y = y->compute_ps + y->comm_ps;
+    if (of_x != of_y)
+        return of_x < of_y ? 1 : -1;
+    return x->layer != y->layer ? (x->layer > y->layer) - (x->layer < y->layer)
+                                : (x->part > y->part) - (x->part < y->part);
+}
+
+// Sum up the steps of the path by layer and part; labels are 1 + layer * parts + part.
+static void collect_layers(const struct sim *sim, const struct path *path,
+                           struct training_result *training, struct slowest_result *s)
+{
+    size_t n = training->n_layers * TRAINING_PARTS;
+    struct critical_layer *all = memory_zeroed(n, sizeof *all);
+    for (uint32_t step = path->steps; step != 0;
+         step = sim->delivery.path_book.steps[step].before) {
+        const struct path_step *at = &sim->delivery.path_book.steps[step];
+        ps_t *sum = at->communicates ? &all[at->label - 1].comm_ps : &all[at->label - 1].compute_ps;
+        *sum += at->ps;
+    }
+    for (size_t i = 0; i < n; i++) {
+        all[i].layer = (uint32_t)(i / TRAINING_PARTS);
+        all[i].name = training->layers[i / TRAINING_PARTS].name;
+        all[i].part = (uint8_t)(i % TRAINING_PARTS);
+        all[i].word = training_parts[all[i].part];
+        training->layers[all[i].layer].parts[all[i].part].critical_ps = all[i].comm_ps;
+        if (all[i].compute_ps + all[i].comm_ps > 0)
+            all[s->n_layers++] = all[i];
+    }
+    s->layers = all;
+    if (s->n_layers > 1)
+        qsort(s->layers, s->n_layers, sizeof *s->layers, by_layer_time);
+}
+
+// The same for a program: labels are those of workload/node_run.h.
+static void collect_program(const struct sim *sim, const struct path *path,
+                            struct slowest_result *s)
+{
+    const struct node_program *p =
+        ((const struct node_run *)sim->workload.jobs[s->job].self)->program;
+    uint32_t parts = p->n_uses + 1;
+    size_t n = (size_t)(p->n_layers + 1) * parts;
+    s->layers = memory_zeroed(n, sizeof *s->layers);
+    for (uint32_t step = path->steps; step != 0;
+         step = sim->delivery.path_book.steps[step].before) {
+        const struct path_step *at = &sim->delivery.path_book.steps[step];
+        uint32_t use, layer = node_label_read(p, at->label, &use);
+        struct critical_layer *l = &s->layers[layer * parts + use];
+        *(at->communicates ? &l->comm_ps : &l->compute_ps) += at->ps;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct critical_layer l = s->layers[i];
+        l.layer = (uint32_t)(i / parts);
+        l.part = (uint8_t)(i % parts);
+        l.name = l.layer > 0 ? p->layers[l.layer - 1] : "";
+        l.word = l.part < p->n_uses ? p->uses[l.part] : "compute";
+        if (l.compute_ps + l.comm_ps > 0)
+            s->layers[s->n_layers++] = l;
+    }
+    if (s->n_layers > 1)
+        qsort(s->layers, s->n_layers, sizeof *s->layers, by_layer_time);
+}
+
+static struct training_result *training_of(const struct result *r, uint32_t job)
+{
+    for (size_t i = 0; i < r->n_trainings; i++)
+        if (r->trainings[i].job == job)
+            return &r->trainings[i];
+    return NULL;
+}
+
+/* ---- jobs ---- */
+
+// The collective of the job that ended last.
+static const struct collective_result *last_collective(const struct result *r, uint32_t job)
+{
+    const struct collective_result *last = NULL;
+    for (size_t i = 0; i < r->n_collectives; i++) {
+        const struct collective_result *c = &r->collectives[i];
+        if (c->job == job && (last == NULL || c->end_ps > last->end_ps))
+            last = c;
+    }
+    return last;
+}
+
+static void name_it(const struct sim *sim, const struct result *r, const struct path *path,
+                    struct slowest_result *s)
+{
+    const struct job_run *job = &sim->workload.jobs[s->job];
+    const struct collective_result *c = last_collective(r, s->job);
+    s->rank = job->end_rank == UINT32_MAX ? path->rank : job_rank(job->spec, job->end_rank);
+    if (training_of(r, s->job)) {
+        s->kind = SLOWEST_TRAINING;
+        s->name = memory_text(training_of(r, s->job)->name);
+    } else if (job->spec->kind->nodes != NULL) {
+        s->kind = SLOWEST_PROGRAM;
+        s->name = memory_text(job->spec->name);
+    } else if (c != NULL && job->spec->kind == &collective_kind) {
+        s->kind = SLOWEST_COLLECTIVE;
+        s->name = text_format("%s", c->op);
+    } else if (job->end_rank == UINT32_MAX && path->transit_ps > 0) { // over packets
+        const struct flow_id *id = &sim->fabric.hosts.flows.ids[path->flow];
+        s->kind = SLOWEST_FLOW;
+        s->name = collect_pair_name(sim, id->src, id->dst);
+        s->rank = id->dst;
+    } else {
+        s->kind = SLOWEST_JOB;
+        s->name = memory_text(job->spec->name ? job->spec->name : job->spec->kind->name);
+    }
+}
+
+void collect_slowest(const struct sim *sim, struct result *r)
+{
+    const struct workload *w = &sim->workload;
+    r->slowest = memory_zeroed(w->n_jobs, sizeof *r->slowest);
+    for (size_t j = 0; j < w->n_jobs; j++) {
+        const struct job_run *job = &w->jobs[j];
+        if (job->units_left > 0)
+            continue;
+        const struct path *path = path_at(&sim->delivery.path_book, job->path);
+        struct slowest_result *s = &r->slowest[r->n_slowest++];
+        s->job = (uint32_t)j;
+        s->end_ps = job->end_ps;
+        name_it(sim, r, path, s);
+        add_place(sim, path->parts, path->places, &s->critical);
+        // A flow begins with its post, a job with its planned start.
+        ps_t *scheduled = &s->critical.parts[PATH_SCHEDULED];
+        s->begin_ps = s->kind == SLOWEST_FLOW || *scheduled < job->spec->start_ps
+                          ? *scheduled
+                          : job->spec->start_ps;
+        *scheduled -= s->begin_ps;
+        s->critical.total_ps -= s->begin_ps;
+        if (s->kind == SLOWEST_TRAINING)
+            collect_layers(sim, path, training_of(r, s->job), s);
+        else if (s->kind == SLOWEST_PROGRAM)
+            collect_program(sim, path, s);
+        if (r->last == NULL || s->end_ps > r->last->end_ps)
+            r->last = s;
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The state of clear-to-send admission (clear_to_send.c), shared with its records.
+#pragma once
+
+#include "sim/delivery/delivery_internal.h"
+#include "transport/pairs.h"
+
+#define PIECE_BIT (UINT64_C(1) << 62) // tokens of the workload and of the relay do not have it
+#define GRANT_BIT (UINT64_C(1) << 61) // with PIECE_BIT: a grant
+#define CHANNEL_SHIFT 40
+#define GRANT_CHANNEL UINT32_MAX // transfer_request.channel of grants
+#define NIL UINT32_MAX
+
+struct admitted { // a message, from its post until all its pieces have ended
+    struct transfer_request request;
+    uint64_t sent_bytes, delivered_bytes; // of pieces posted, and delivered
+    uint64_t n_pieces, posted, delivered, ended, recorded;
+    uint32_t pair, dim;
+    uint32_t number; // transfer_request.piece_of
+    uint32_t next;   // of the messages that wait, or of the free list
+    uint32_t path;   // up to the post, while pieces wait; else 0
+    ps_t posted_ps;
+    ps_t ended_ps; // of the piece that ended last, which may not be the one whose end is known last
+    bool used, failed;
+    struct flow_record record;
+};
+
+struct copy { // a slot that the receiver copies
+    ps_t due_ps;
+    uint32_t channel, path;
+};
+
+struct clear_to_send_pair { // of one sender and one receiver, in one job
+    struct clear_to_send *a;
+    struct transfer_request grant; // of the receiver
+    const struct transport_spec *spec;
+    uint32_t head, tail; // messages with pieces to post
+    uint32_t turn;       // channel
+    bool feeding;
+    uint32_t *free_slots; // [channel] grants that the sender holds
+    /* of the receiver */
+    struct sim_timer copied;
+    struct copy *copies; // a ring of channels * slots; NULL if slots are free at once
+    uint32_t first_copy, n_copies;
+};
+
+struct clear_to_send {
+    struct delivery *delivery;
+    struct transfer_client client;
+    struct transfer below;  // for pieces
+    struct transfer ledger; // for grants, which are not striped
+    struct pair_table table;
+    struct clear_to_send_pair **pairs;
+    size_t cap_pairs, cap;
+    uint32_t n_pairs;
+    struct admitted *messages;
+    uint32_t n, free_head;
+    uint64_t n_copying;
+    uint64_t cancelled_bytes; // of failed messages
+    struct admission_result counts;
+};
+
+static inline bool clear_to_send_is_grant(uint64_t token)
+{
+    return token & PIECE_BIT && token & GRANT_BIT;
+}
+static inline bool clear_to_send_is_piece(uint64_t token)
+{
+    return (token & (PIECE_BIT | UINT64_C(1) << 63 | GRANT_BIT)) == PIECE_BIT;
+}
+
+// A piece has failed: the others of its message that wait are not posted.
+void clear_to_send_cancel(struct clear_to_send *a, uint32_t slot);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Records of messages that were admitted in pieces, and the counters of admission.
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/delivery/clear_to_send_internal.h"
+
+bool clear_to_send_record(struct delivery *delivery, uint64_t token, struct flow_record *record)
+{
+    struct clear_to_send *a = delivery->clear_to_send;
+    if (!a || !clear_to_send_is_piece(token))
+        return true;
+    uint32_t slot = (uint32_t)token;
+    struct admitted *m = &a->messages[slot];
+    if (record->status == MESSAGE_FAILED)
+        clear_to_send_cancel(a, slot);
+    ps_t shift = record->start_ps - m->posted_ps;
+    if (m->recorded++ == 0) {
+        m->record = *record;
+        m->record.start_ps = m->posted_ps;
+        m->record.bytes = m->record.delivered_bytes = m->record.packets = 0;
+        m->record.retransmitted = 0;
+        m->record.cnps = m->record.timeouts = 0;
+        m->record.fct_ps = m->record.delivered_ps = 0;
+        m->record.status = MESSAGE_DONE;
+        memset(m->record.life_ps, 0, sizeof m->record.life_ps);
+    }
+    record_merge(&m->record, record, shift);
+    *record = m->record;
+    if (m->request.bytes > 0)
+        record->bytes = m->request.bytes;
+    return m->recorded == m->n_pieces;
+}
+
+// Of a message no piece of which has been posted: the flow between its ranks that its record names.
+static uint32_t flow_of(const struct delivery *delivery, const struct transfer_request *r)
+{
+    const struct flow_ids *flows = &delivery->fabric->hosts.flows;
+    for (uint32_t i = 0; i < flows->n; i++) {
+        const struct flow_id *id = &flows->ids[delivery->fabric->flow_order[i]];
+        if (id->src == r->src && id->dst == r->dst && id->job == r->job &&
+            id->transport == r->transport)
+            return delivery->fabric->flow_order[i];
+    }
+    return 0;
+}
+
+void clear_to_send_running(struct delivery *delivery)
+{
+    struct clear_to_send *a = delivery->clear_to_send;
+    for (uint32_t i = 0; a && i < a->n; i++) {
+        struct admitted *m = &a->messages[i];
+        const struct transfer_request *r = &m->request;
+        if (!m->used || m->recorded == m->n_pieces)
+            continue;
+        struct flow_record record = m->record;
+        if (m->recorded == 0)
+            record.qp = flow_of(delivery, r);
+        record.id = m->number - 1;
+        record.job = r->job;
+        record.src = r->src;
+        record.dst = r->dst;
+        record.bytes = r->bytes;
+        record.start_ps = m->posted_ps;
+        record.fct_ps = record.delivered_ps = -1;
+        memset(record.life_ps, 0, sizeof record.life_ps);
+        record.status = MESSAGE_RUNNING;
+        record.ideal_ps = ideal_message_ps(delivery->ideals, r->src, r->dst, m->dim, r->transport,
+                                           r->bytes, NULL);
+        records_keep(delivery, &record);
+    }
+}
+
+void clear_to_send_collect(const struct delivery *delivery, struct result *r)
+{
+    const struct clear_to_send *a = delivery->clear_to_send;
+    if (!a)
+        return;
+    r->summary.bytes += a->cancelled_bytes;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->messages[i].used && !a->messages[i].failed)
+            r->summary.bytes += a->messages[i].request.bytes - a->messages[i].sent_bytes;
+    r->admission = memory_zeroed(1, sizeof *r->admission);
+    *r->admission = a->counts;
+    r->n_admission = 1;
+}

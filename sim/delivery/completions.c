@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// The queues of completions: one for each rank and dimension, by the time when they are due.
+#include "sim/delivery/completions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+
+struct completion_queue {
+    struct delivery *delivery;
+    struct completion *items; // a ring
+    uint32_t first, n, cap;   // cap is a power of two, or 0
+    struct sim_timer timer;   // of the first
+};
+
+// Records of messages that have ended at their NICs, by the time when they are to be kept: [first,
+// n).
+struct held_records {
+    struct flow_record *items;
+    size_t first, n, cap;
+};
+
+struct completions {
+    struct transfer_client client;
+    struct held_records held;
+    struct completion_queue
+        *queues; // [rank or aggregator * n_dims + dimension]; NULL = all are at once
+    uint64_t n;  // in all queues
+};
+
+static void tell(struct delivery *delivery, const struct completion *c, ps_t now)
+{
+    struct path_book *book = &delivery->path_book;
+    const struct transfer_client *client = &delivery->completions->client;
+    if (c->kind == COMPLETION_FAILED) {
+        client->failed(client->ctx, c->token, now);
+        return;
+    }
+    uint32_t before = path_enter(book, c->path);
+    book->late = c->late;
+    book->held_ps = c->held_ps;
+    if (c->kind == COMPLETION_DELIVERED)
+        client->delivered(client->ctx, c->token, c->bytes, now);
+    else
+        client->sent(client->ctx, c->token, now);
+    book->held_ps = 0;
+    path_leave(book, before);
+}
+
+void completions_entered(struct delivery *delivery, uint64_t token, uint32_t path, ps_t now)
+{
+    struct path_book *book = &delivery->path_book;
+    const struct transfer_client *client = &delivery->completions->client;
+    if (!client->entered) {
+        path_drop(book, path);
+        return;
+    }
+    uint32_t before = path_enter(book, path);
+    enum path_cause late = book->late;
+    book->late = PATH_WINDOW;
+    client->entered(client->ctx, token, now);
+    book->late = late; // the poster goes on, where the message has entered within its post
+    path_leave(book, before);
+}
+
+/* ---- records ---- */
+
+static ps_t end_of(const struct flow_record *r) { return r->start_ps + r->fct_ps; }
+
+// Keep the records of messages that have ended by now.
+static void keep_due(struct delivery *delivery, ps_t now)
+{
+    struct held_records *held = &delivery->completions->held;
+    for (; held->first < held->n && end_of(&held->items[held->first]) <= now; held->first++)
+        records_keep(delivery, &held->items[held->first]);
+    if (held->first > held->n / 2) { // so that the array does not grow with the run
+        held->n -= held->first;
+        memmove(held->items, held->items + held->first, held->n * sizeof *held->items);
+        held->first = 0;
+    }
+}
+
+void completions_record(struct delivery *delivery, const struct flow_record *record, ps_t now)
+{
+    struct held_records *held = &delivery->completions->held;
+    if (record->status != MESSAGE_DONE || end_of(record) <= now) {
+        records_keep(delivery, record);
+        return;
+    }
+    if (held->n == held->cap)
+        held->items = memory_grow(held->items, &held->cap, sizeof *held->items);
+    size_t at = held->n++; // most end after all others
+    for (; at > held->first && end_of(&held->items[at - 1]) > end_of(record); at--)
+        held->items[at] = held->items[at - 1];
+    held->items[at] = *record;
+}
+
+void completions_running(struct delivery *delivery)
+{
+    ps_t now = delivery->fabric->engine.now_ps;
+    struct held_records *held = delivery->completions ? &delivery->completions->held : NULL;
+    if (!held)
+        return;
+    keep_due(delivery, now);
+    for (; held->first < held->n; held->first++) {
+        struct flow_record r = held->items[held->first];
+        r.status = MESSAGE_RUNNING;
+        r.fct_ps = -1;
+        if (r.start_ps + r.delivered_ps > now) {
+            r.delivered_ps = -1;
+            memset(r.life_ps, 0, sizeof r.life_ps);
+        }
+        records_keep(delivery, &r);
+    }
+}
+
+/* ---- queues ---- */
+
+static void on_due(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct completion_queue *q = timer->data;
+    struct path_book *book = &q->delivery->path_book;
+    keep_due(q->delivery, e->now_ps);
+    while (q->n > 0 && q->items[q->first].due_ps <= e->now_ps) {
+        struct completion c = q->items[q->first];
+        q->first = (q->first + 1) & (q->cap - 1);
+        q->n--;
+        q->delivery->completions->n--;
+        if (c.path > 0)
+            path_extend(book, c.path, PATH_HOST, e->now_ps - c.held_ps);
+        tell(q->delivery, &c, e->now_ps);
+    }
+    if (q->n > 0)
+        sim_timer_start(e, timer, q->items[q->first].due_ps);
+}
+
+static void grow(struct completion_queue *q)
+{
+    uint32_t cap = q->cap > 0 ? 2 * q->cap : 16;
+    struct completion *items = memory_zeroed(cap, sizeof *items);
+    for (uint32_t i = 0; i < q->n; i++)
+        items[i] = q->items[(q->first + i) & (q->cap - 1)];
+    free(q->items);
+    q->items = items;
+    q->cap = cap;
+    q->first = 0;
+}
+
+ps_t completion_due_ps(const struct delivery *delivery, uint32_t rank, uint32_t dim, ps_t now)
+{
+    return fabric_has_nic(delivery->fabric, rank, dim)
+               ? now + delivery->fabric->spec->dims[dim].nic.completion_ps
+               : now;
+}
+
+// Most are due after all others.
+static void insert(struct completion_queue *q, const struct completion *c)
+{
+    if (q->n == q->cap)
+        grow(q);
+    uint32_t at = q->n++, mask = q->cap - 1;
+    for (; at > 0 && q->items[(q->first + at - 1) & mask].due_ps > c->due_ps; at--)
+        q->items[(q->first + at) & mask] = q->items[(q->first + at - 1) & mask];
+    q->items[(q->first + at) & mask] = *c;
+}
+
+void completions_add(struct delivery *delivery, uint32_t rank, uint32_t dim, struct completion c,
+                     ps_t now)
+{
+    if (c.due_ps == now) {
+        tell(delivery, &c, now);
+        return;
+    }
+    if (c.path > 0) {
+        c.path = path_own(&delivery->path_book, c.path);
+        path_extend(&delivery->path_book, c.path, c.late, now - c.held_ps);
+        c.late = PATH_OTHERS;
+    }
+    struct completion_queue *q =
+        &delivery->completions->queues[rank * delivery->fabric->spec->n_dims + dim];
+    insert(q, &c);
+    delivery->completions->n++;
+    sim_timer_start(&delivery->fabric->engine, &q->timer, q->items[q->first].due_ps);
+}
+
+bool completions_pending(const struct delivery *delivery)
+{
+    return delivery->completions && delivery->completions->n > 0;
+}
+
+void completions_init(struct delivery *delivery, struct transfer_client client)
+{
+    struct completions *all = delivery->completions = memory_zeroed(1, sizeof *all);
+    uint32_t n_dims = delivery->fabric->spec->n_dims, n = delivery->fabric->graph.n_ends * n_dims;
+    all->client = client;
+    bool any = false;
+    for (uint32_t d = 0; d < n_dims; d++)
+        any |= delivery->fabric->spec->dims[d].nic.completion_ps > 0;
+    if (!any)
+        return;
+    all->queues = memory_zeroed(n, sizeof *all->queues);
+    for (uint32_t i = 0; i < n; i++) {
+        all->queues[i].delivery = delivery;
+        sim_timer_init_locked(&delivery->fabric->engine, &all->queues[i].timer, i / n_dims, on_due,
+                              &all->queues[i]);
+    }
+}
+
+void completions_free(struct delivery *delivery)
+{
+    struct completions *all = delivery->completions;
+    for (uint32_t i = 0;
+         all && all->queues && i < delivery->fabric->graph.n_ends * delivery->fabric->spec->n_dims;
+         i++)
+        free(all->queues[i].items);
+    if (all) {
+        free(all->queues);
+        free(all->held.items);
+    }
+    free(all);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The layers through which messages go between the workload and the hosts, each a client of the one
+// below: relay, clear-to-send admission, stripes, completions, ledger. In closed form one layer
+// takes the place of all. Every message leaves a record.
+#pragma once
+
+#include <stdio.h>
+
+#include "analytical/analytical.h"
+#include "net/transfer.h"
+#include "sim/fabric/fabric.h"
+#include "sim/ideal/ideal.h"
+#include "sim/result/distribution.h"
+
+// Sums over the finished messages posted by a rank. The sums of all ranks are added in rank order,
+// since the sum of doubles depends on the order, and the order of simultaneous events of different
+// ranks must not affect results.
+struct rank_sums {
+    double slowdown, goodput, goodput_square;
+};
+
+struct message_stats { // statistics of finished messages
+    struct distribution fct_ns, slowdown;
+    struct rank_sums *ranks; // [rank or aggregator]
+};
+
+// Statistics of the messages of one job, where there are several jobs.
+struct job_stats {
+    struct distribution fct_ns, slowdown;
+    ps_sum_t slowdown_millionths; // an exact sum, so that it does not depend on the order
+    uint64_t failed, running, bytes;
+    ps_t end_ps; // of the last completed message
+};
+
+struct records {
+    struct flow_record *flows;
+    size_t n_flows, cap_flows;
+    size_t n_unlisted; // number of those beyond report.flows_max that did not complete
+    struct message_stats stats;
+    struct job_stats *job_stats; // [n_jobs]
+    uint64_t failed, running;    // numbers of messages with these records
+};
+
+// Who must know of messages; each function may be NULL.
+struct delivery_watch {
+    void (*posted)(void *ctx, const struct transfer_request *request, ps_t now);
+    void (*failed)(void *ctx);
+    // at a rank that is watched (ledger_watch()), `age_ps` after the post
+    void (*delivered)(void *ctx, uint32_t rank, uint32_t src, uint64_t bytes, ps_t age_ps,
+                      ps_t now);
+    void *ctx;
+};
+
+struct clear_to_send;
+struct completions;
+struct ledger;
+struct relay;
+struct stripes;
+
+struct delivery {
+    struct fabric *fabric;
+    const struct ideals *ideals;
+    struct delivery_watch watch;
+    struct path_book path_book;      // critical paths of messages and jobs
+    struct transfer hosts;           // below the ledger
+    struct transfer transfer;        // for messages between ranks that share a dimension
+    struct transfer entry;           // for all messages: of the workload
+    struct transfer_client client;   // of the upper layer; valid while the layers are connected
+    struct ledger *ledger;           // NULL if the network is analytical
+    struct completions *completions; // between the ledger and its client
+    struct stripes *stripes;         // NULL if no message is striped
+    struct clear_to_send *clear_to_send;     // NULL if every message is sent at once
+    struct relay *relay;             // NULL if relaying is off, so such messages are errors
+    struct analytical analytical;
+    struct records records;
+};
+
+// Connect the layers for a workload; after the fabric. The statistics exist before.
+void delivery_init(struct delivery *delivery, struct fabric *fabric, const struct ideals *ideals);
+void delivery_connect(struct delivery *delivery, struct transfer_client workload);
+void delivery_free(struct delivery *delivery); // before the fabric
+
+double delivery_bandwidth(const struct delivery *delivery, uint32_t src, uint32_t dst); // bit/s
+
+// Make records of all messages that have not ended.
+void delivery_running(struct delivery *delivery);
+// True if a layer will go on without a packet.
+bool delivery_pending(const struct delivery *delivery);
+void delivery_describe(const struct delivery *delivery, FILE *out); // in closed form
+// Counts; the parts of flows_summary are corrected for pieces.
+void clear_to_send_collect(const struct delivery *delivery, struct result *r);
+
+/* ---- the ledger ---- */
+
+// Keep what collective each message belongs to, for the notes of packets. To be called before the
+// run.
+void ledger_keep_origins(struct delivery *delivery);
+uint64_t ledger_messages(const struct delivery *delivery);
+// A message by its token below the ledger, and the number of tokens.
+struct ledger_message {
+    uint32_t src, dst;
+    uint64_t bytes;
+    ps_t posted_ps;
+};
+struct ledger_message ledger_message(const struct delivery *delivery, uint64_t token);
+uint32_t ledger_entries(const struct delivery *delivery);
+// Whether the message with this token of the ledger is the one with the client's token.
+bool ledger_is(const struct delivery *delivery, uint64_t slot, uint64_t token);
+// A lower bound of the time from the post of a message to its delivery.
+ps_t ledger_least_ps(const struct delivery *delivery, const struct transfer_request *request);
+// Report deliveries at this rank to the watch.
+#define LEDGER_WATCHES_NONE UINT32_MAX
+#define LEDGER_WATCHES_ALL (UINT32_MAX - 1)
+void ledger_watch(struct delivery *delivery, uint32_t rank);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Connects the layers of messages, and asks them together.
+#include "sim/delivery/delivery_internal.h"
+
+void delivery_init(struct delivery *delivery, struct fabric *fabric, const struct ideals *ideals)
+{
+    delivery->fabric = fabric;
+    delivery->ideals = ideals;
+    path_book_init(&delivery->path_book);
+    delivery->path_book.keep_steps = fabric->spec->report.timeline;
+    records_init(delivery);
+}
+
+// Each layer is a client of the one below: workload, relay, admission, stripes, completions, ledger,
+// hosts.
+void delivery_connect(struct delivery *delivery, struct transfer_client workload)
+{
+    if (fabric_is_analytical(delivery->fabric)) {
+        analytical_init(delivery, workload);
+        return;
+    }
+    delivery->client = workload;
+    ledger_init(delivery);
+    if (delivery->fabric->spec->dims[0].sw.routing.relay)
+        relay_init(delivery);
+    clear_to_send_init(delivery);
+    stripes_init(delivery);
+    clear_to_send_attach(delivery);
+    completions_init(delivery, delivery->client);
+    if (!delivery->relay)
+        delivery->entry = delivery->transfer;
+}
+
+void delivery_free(struct delivery *delivery)
+{
+    relay_free(delivery);
+    clear_to_send_free(delivery);
+    stripes_free(delivery);
+    completions_free(delivery);
+    ledger_free(delivery);
+    analytical_free(&delivery->analytical);
+    path_book_free(&delivery->path_book);
+    records_free(delivery);
+}
+
+double delivery_bandwidth(const struct delivery *delivery, uint32_t src, uint32_t dst)
+{
+    return fabric_is_analytical(delivery->fabric)
+               ? analytical_bandwidth(&delivery->analytical, src, dst)
+               : fabric_bandwidth(delivery->fabric, src, dst);
+}
+
+void delivery_running(struct delivery *delivery)
+{
+    if (delivery->ledger)
+        ledger_running(delivery);
+    clear_to_send_running(delivery);
+    analytical_running(delivery);
+}
+
+bool delivery_pending(const struct delivery *delivery)
+{
+    return clear_to_send_copying(delivery) || completions_pending(delivery);
+}
+
+void delivery_describe(const struct delivery *delivery, FILE *out)
+{
+    analytical_describe(delivery, out);
+}

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+// The ledger of messages: what is known about each message from its post to its end, and statistics
+// over finished messages. It is between the clients of the packet network and the hosts.
+//
+// The source writes an entry when it posts the message, and the destination writes it once, when
+// the message is delivered; the source reads this at the message's end, at least one ACK's path
+// later. The index of the entry is the token that the message's packets carry.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/delivery/clear_to_send_internal.h"
+#include "sim/delivery/completions.h"
+#include "sim/delivery/message_path.h"
+
+struct entry {
+    uint64_t token; // token of the client
+    uint64_t bytes;
+    uint32_t src, dst;
+    uint32_t number; // index among the messages of src; of a free entry: the next free one
+    uint16_t job;
+    bool failed : 1, control : 1;
+    uint8_t dim;
+    ps_t posted_ps, delivered_ps; // PS_NEVER = not delivered
+    ps_t timeout_ps; // waited for the retransmission timer since the last packet was first sent
+    uint32_t posted; // critical path up to the post, until the last packet is sent
+    uint32_t path;   // 0 = the last packet has not been sent
+};
+_Static_assert(sizeof(struct entry) == 64, "an entry is as large as a cache line");
+
+struct ledger {
+    struct delivery *delivery;
+    struct entry *entries;
+    size_t cap;
+    uint32_t n, free_head;
+    uint32_t watched;               // rank whose deliveries are reported; see ledger_watch()
+    struct message_origin *origins; // [entry]; NULL unless packets have notes
+    uint32_t *n_posted;             // [rank or aggregator]
+    uint64_t n_messages;
+};
+
+static uint32_t entry_alloc(struct ledger *l)
+{
+    if (l->free_head != UINT32_MAX) {
+        uint32_t slot = l->free_head;
+        l->free_head = l->entries[slot].number;
+        return slot;
+    }
+    if (l->n == l->cap) {
+        l->entries = memory_grow(l->entries, &l->cap, sizeof *l->entries);
+        if (l->origins)
+            l->origins = memory_resize(l->origins, l->cap, sizeof *l->origins);
+    }
+    return l->n++;
+}
+
+static void entry_free(struct ledger *l, uint32_t slot)
+{
+    l->entries[slot].number = l->free_head;
+    l->free_head = slot;
+}
+
+// A count of a hint as the scenario's error makes it.
+static uint32_t wrong_count(uint32_t count, double error, struct rng *rng)
+{
+    double wrong = count * (1 + error * (2 * rng_unit(rng) - 1)) + 0.5;
+    return count == 0 ? 0 : wrong >= 1 ? (uint32_t)wrong : 1;
+}
+
+// The hint that the transport gets.
+static struct cc_hint hint_of(const struct ledger *l, const struct transfer_request *request,
+                              uint32_t dim, uint32_t number)
+{
+    const struct delivery *delivery = l->delivery;
+    const struct transport_spec *spec =
+        &delivery->fabric->spec->dims[dim].stacks[request->transport].transport;
+    struct cc_hint hint = request->hint;
+    if (!spec->hints)
+        return (struct cc_hint){0};
+    if (spec->hint_error > 0) {
+        uint64_t message = (uint64_t)request->src << 32 | number;
+        struct rng rng =
+            rng_init(delivery->fabric->spec->seed, RNG_HINT, (uint32_t)hash_mix(message));
+        hint.at_source = wrong_count(hint.at_source, spec->hint_error, &rng);
+        hint.at_destination = wrong_count(hint.at_destination, spec->hint_error, &rng);
+    }
+    return hint;
+}
+
+bool ledger_is(const struct delivery *delivery, uint64_t slot, uint64_t token)
+{
+    return delivery->ledger->entries[slot].token == token;
+}
+
+ps_t ledger_least_ps(const struct delivery *delivery, const struct transfer_request *r)
+{
+    ps_t delivered_ps;
+    ideal_message_ps(delivery->ideals, r->src, r->dst, fabric_request_dim(delivery->fabric, r),
+                     r->transport, r->bytes, &delivered_ps);
+    return delivered_ps - delivered_ps / 64; // for what is rounded
+}
+
+static void post(void *net, const struct transfer_request *request, ps_t now)
+{
+    struct ledger *l = net;
+    uint32_t slot = entry_alloc(l);
+    // The parts and pieces of a message share one number.
+    bool counts = !request->piece_of && !request->control;
+    l->n_messages += counts;
+    l->n_posted[request->src] += counts;
+    uint32_t number = request->piece_of ? request->piece_of : l->n_posted[request->src];
+    l->entries[slot] =
+        (struct entry){.token = request->token,
+                       .bytes = request->bytes,
+                       .job = (uint16_t)request->job,
+                       .src = request->src,
+                       .dst = request->dst,
+                       .number = number - 1,
+                       .control = request->control,
+                       .dim = (uint8_t)fabric_request_dim(l->delivery->fabric, request),
+                       .posted_ps = now,
+                       .posted = path_take(&l->delivery->path_book, now),
+                       .delivered_ps = PS_NEVER};
+    if (l->origins)
+        l->origins[slot] = request->origin;
+    struct transfer_request below = *request;
+    below.token = slot;
+    below.hint = hint_of(l, request, l->entries[slot].dim, number);
+    const struct delivery_watch *watch = &l->delivery->watch;
+    if (watch->posted)
+        watch->posted(watch->ctx, request, now);
+    l->delivery->hosts.post(l->delivery->hosts.net, &below, now);
+}
+
+static void note(void *ctx, uint64_t slot, struct packet_note *note)
+{
+    const struct ledger *l = ctx;
+    if (l->entries[slot].control)
+        return;
+    note->message = l->entries[slot].number;
+    note->origin = l->origins[slot];
+    note->set |= NOTE_MESSAGE;
+}
+
+/* ---- critical paths ---- */
+
+static uint32_t busy(void *ctx, uint32_t flow, ps_t now)
+{
+    (void)flow;
+    return path_take(&((const struct ledger *)ctx)->delivery->path_book, now);
+}
+
+static void idle(void *ctx, uint32_t flow, uint32_t path)
+{
+    (void)flow;
+    path_drop(&((const struct ledger *)ctx)->delivery->path_book, path);
+}
+
+static void last_packet(void *ctx, uint64_t slot, const struct sender_account *account, ps_t now)
+{
+    const struct ledger *l = ctx;
+    struct path_book *book = &l->delivery->path_book;
+    struct entry *e = &l->entries[slot];
+    uint32_t path = message_path(book, account, e->posted, e->posted_ps, now);
+    e->posted = 0;
+    e->path = path;
+}
+
+// Where all packets of a message have been sent, the wait for the retransmission timer began when
+// the last packet was sent.
+static void timed_out(void *ctx, const struct sender *s, ps_t now)
+{
+    const struct ledger *l = ctx;
+    if (s->oldest == MESSAGE_NIL)
+        return;
+    struct entry *e = &l->entries[hosts_message(sender_hosts(s), s->oldest)->token];
+    if (e->path != 0)
+        e->timeout_ps = now - path_at(&l->delivery->path_book, e->path)->end_ps;
+}
+
+// The packets carry it to the destination, which must not know of timeouts after they were sent.
+static ps_t timeout_ps(void *ctx, uint64_t slot)
+{
+    return ((const struct ledger *)ctx)->entries[slot].timeout_ps;
+}
+
+static void spend(struct path *p, enum path_cause cause, ps_t ps, enum path_place_kind kind,
+                  uint32_t place)
+{
+    path_add(p, cause, ps, kind, place);
+    p->life[cause] += ps;
+}
+
+// Complete the path of a message that has been delivered, from the first transmission of its last
+// packet on. What completed it may be a retransmission, or, where packets overtake each other, an
+// earlier packet, whose waits are not known: then the time beyond that of an empty network was
+// spent in queues at unknown places.
+static void arrive(const struct ledger *l, struct entry *e, ps_t now)
+{
+    const struct hosts *hosts = fabric_hosts_of(l->delivery->fabric, e->dst);
+    struct path *p = path_at(&l->delivery->path_book, e->path);
+    const struct arriving *by = &hosts->arriving;
+    uint32_t flow = p->flow;
+    if (by->timed && by->sent_ps > p->end_ps) {
+        ps_t again = by->sent_ps - p->end_ps;
+        ps_t timeout = by->waits.timeout_ps < again ? by->waits.timeout_ps : again;
+        spend(p, PATH_TIMEOUT, timeout, PLACE_FLOW, flow);
+        spend(p, PATH_RESENDING, again - timeout, PLACE_FLOW, flow);
+        p->end_ps = by->sent_ps;
+    }
+    ps_t left = now - p->end_ps;
+    if (by->timed) {
+        const struct meta_waits *waits = &by->waits;
+        for (uint32_t i = 0; i < waits->n; i++) {
+            ps_t wait = waits->wait_ps[i] < left ? waits->wait_ps[i] : left;
+            spend(p, waits->port[i] & META_WAIT_NIC ? PATH_HOST : PATH_QUEUED, wait, PLACE_PORT,
+                  waits->port[i] & ~META_WAIT_NIC);
+            left -= wait;
+        }
+        spend(p, PATH_NETWORK, left, PLACE_NONE, 0);
+    } else {
+        ps_t transit = p->transit_ps < left ? p->transit_ps : left;
+        spend(p, PATH_NETWORK, transit, PLACE_NONE, 0);
+        spend(p, PATH_QUEUED, left - transit, PLACE_NONE, 0);
+    }
+    p->end_ps = now;
+}
+
+/* ---- callbacks of the hosts ---- */
+
+// For how long the receiver has held back the ACK that ends a message, after the message was
+// delivered: time of which neither program knows.
+static ps_t held_ps(const struct delivery *delivery, const struct entry *e)
+{
+    const struct meta_held *held = &fabric_hosts_of(delivery->fabric, e->src)->acking;
+    bool waited = held->made_ps > 0 && e->delivered_ps != PS_NEVER;
+    return waited && e->delivered_ps >= held->owed_ps ? held->made_ps - e->delivered_ps : 0;
+}
+
+// When the sender's program learns that its message has ended: not before the receiver's does, but
+// after it by the time that the ACK took.
+static ps_t sender_knows_ps(const struct delivery *delivery, const struct entry *e, ps_t now)
+{
+    ps_t due_ps = completion_due_ps(delivery, e->src, e->dim, now);
+    if (e->delivered_ps == PS_NEVER)
+        return due_ps;
+    ps_t there_ps = completion_due_ps(delivery, e->dst, e->dim, e->delivered_ps);
+    ps_t after_ps = there_ps + (now - e->delivered_ps);
+    return due_ps > after_ps ? due_ps : after_ps;
+}
+
+static void delivered(void *ctx, uint64_t slot, ps_t now)
+{
+    struct ledger *l = ctx;
+    struct entry *e = &l->entries[slot];
+    if (e->failed) // the sender has reported failure already
+        return;
+    const struct delivery_watch *watch = &l->delivery->watch;
+    if (e->dst == l->watched || l->watched == LEDGER_WATCHES_ALL)
+        watch->delivered(watch->ctx, e->dst, e->src, e->bytes, now - e->posted_ps, now);
+    e->delivered_ps = now;
+    arrive(l, e, now);
+    struct completion c = {.token = e->token,
+                           .bytes = e->bytes,
+                           .path = path_hold(&l->delivery->path_book, e->path),
+                           .late = PATH_OTHERS,
+                           .due_ps = completion_due_ps(l->delivery, e->dst, e->dim, now),
+                           .kind = COMPLETION_DELIVERED};
+    completions_add(l->delivery, e->dst, e->dim, c, now);
+}
+
+// The program of the sender may go on. Where the buffer was full, it has waited for
+// acknowledgements.
+static void entered(void *ctx, uint64_t slot, ps_t now)
+{
+    const struct ledger *l = ctx;
+    const struct entry *e = &l->entries[slot];
+    if (!e->control)
+        completions_entered(l->delivery, e->token, path_hold(&l->delivery->path_book, e->posted),
+                            now);
+}
+
+// The time from delivery to the last ACK, without that for which the receiver held it, is that of
+// the network, unless the ACK was lost.
+static void sent(void *ctx, uint64_t slot, ps_t now)
+{
+    struct ledger *l = ctx;
+    struct path_book *book = &l->delivery->path_book;
+    const struct entry e = l->entries[slot]; // a copy, since the client may post
+    const struct path *p = path_at(book, e.path);
+    ps_t ended_ps = now - held_ps(l->delivery, &e);
+    enum path_cause late = ended_ps - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
+    entry_free(l, (uint32_t)slot);
+    struct completion c = {.token = e.token,
+                           .path = e.path,
+                           .late = late,
+                           .held_ps = now - ended_ps,
+                           .due_ps = sender_knows_ps(l->delivery, &e, now),
+                           .kind = COMPLETION_SENT};
+    completions_add(l->delivery, e.src, e.dim, c, now);
+}
+
+// An entry that has failed is kept if the message may still be delivered.
+static void failed(void *ctx, uint64_t slot, ps_t now)
+{
+    struct ledger *l = ctx;
+    struct entry *e = &l->entries[slot];
+    const struct completion c = {.token = e->token,
+                                 .due_ps = sender_knows_ps(l->delivery, e, now),
+                                 .kind = COMPLETION_FAILED};
+    uint32_t src = e->src, dim = e->dim;
+    e->failed = true;
+    const struct delivery_watch *watch = &l->delivery->watch;
+    if (watch->failed)
+        watch->failed(watch->ctx);
+    path_drop(&l->delivery->path_book, e->path);
+    path_drop(&l->delivery->path_book, e->posted);
+    e->path = e->posted = 0;
+    if (e->delivered_ps != PS_NEVER)
+        entry_free(l, (uint32_t)slot);
+    completions_add(l->delivery, src, dim, c, now);
+}
+
+// The times of a message end when the programs of its ranks know.
+static void add_completion(const struct delivery *delivery, const struct entry *e,
+                           struct flow_record *record, ps_t now)
+{
+    if (record->fct_ps >= 0)
+        record->fct_ps += sender_knows_ps(delivery, e, now) - now;
+    if (record->delivered_ps < 0)
+        return;
+    ps_t at_ps = e->delivered_ps;
+    ps_t wait_ps = completion_due_ps(delivery, e->dst, e->dim, at_ps) - at_ps;
+    record->delivered_ps += wait_ps;
+    record->life_ps[PATH_HOST] += wait_ps;
+}
+
+static void message_ended(void *ctx, const struct sender *s, const struct message *m, ps_t now)
+{
+    struct delivery *delivery = ((struct ledger *)ctx)->delivery;
+    const struct entry *e = &delivery->ledger->entries[m->token];
+    if (e->control)
+        return;
+    bool is_delivered = e->delivered_ps != PS_NEVER;
+    struct flow_record record = {
+        .id = e->number,
+        .bytes = m->bytes,
+        .delivered_bytes =
+            is_delivered ? m->bytes : hosts_delivered_bytes(&delivery->fabric->hosts, s, m),
+        .packets = m->packets,
+        .retransmitted = m->retransmitted,
+        .job = e->job,
+        .qp = s->flow,
+        .src = e->src,
+        .dst = e->dst,
+        .cnps = m->cnps,
+        .timeouts = m->timeouts,
+        .start_ps = e->posted_ps,
+        .fct_ps = m->status == MESSAGE_DONE ? now - held_ps(delivery, e) - e->posted_ps : -1,
+        .delivered_ps = is_delivered ? e->delivered_ps - e->posted_ps : -1,
+        .status = m->status};
+    if (is_delivered && e->path != 0)
+        memcpy(record.life_ps, path_at(&delivery->path_book, e->path)->life, sizeof record.life_ps);
+    add_completion(delivery, e, &record, now);
+    uint64_t token = e->token;
+    if (!stripes_record(delivery, &token, &record) || !clear_to_send_record(delivery, token, &record))
+        return;
+    const struct flow_id *id = sender_id(s);
+    record.ideal_ps = ideal_message_ps(delivery->ideals, e->src, e->dst, id->dim, id->transport,
+                                       record.bytes, NULL);
+    completions_record(delivery, &record, now);
+}
+
+void ledger_running(struct delivery *delivery)
+{
+    const struct hosts *hosts = &delivery->fabric->hosts;
+    for (uint32_t i = 0; i < hosts->flows.n; i++) {
+        const struct sender *s = hosts->senders[delivery->fabric->flow_order[i]];
+        const struct hosts *own = sender_hosts(s);
+        for (uint32_t m = s->oldest; m != MESSAGE_NIL; m = hosts_message(own, m)->next)
+            message_ended(delivery->ledger, s, hosts_message(own, m),
+                          delivery->fabric->engine.now_ps);
+    }
+    completions_running(delivery);
+}
+
+uint32_t ledger_count(struct delivery *delivery, uint32_t src)
+{
+    delivery->ledger->n_messages++;
+    return ++delivery->ledger->n_posted[src];
+}
+
+void ledger_watch(struct delivery *delivery, uint32_t rank) { delivery->ledger->watched = rank; }
+
+struct ledger_message ledger_message(const struct delivery *delivery, uint64_t token)
+{
+    const struct entry *e = &delivery->ledger->entries[token];
+    return (struct ledger_message){e->src, e->dst, e->bytes, e->posted_ps};
+}
+
+uint32_t ledger_entries(const struct delivery *delivery) { return delivery->ledger->n; }
+
+uint64_t ledger_messages(const struct delivery *delivery)
+{
+    return delivery->ledger ? delivery->ledger->n_messages : 0;
+}
+
+/* ---- life ---- */
+
+static void post_to_hosts(void *net, const struct transfer_request *request, ps_t now)
+{
+    hosts_post(fabric_hosts_of(net, request->src), request, now);
+}
+
+void ledger_init(struct delivery *delivery)
+{
+    struct ledger *l = delivery->ledger = memory_zeroed(1, sizeof *l);
+    l->delivery = delivery;
+    l->free_head = UINT32_MAX;
+    l->watched = LEDGER_WATCHES_NONE;
+    l->n_posted = memory_zeroed(delivery->fabric->graph.n_ends, sizeof *l->n_posted);
+    delivery->fabric->hosts.client = (struct host_client){
+        .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = l};
+    delivery->fabric->hosts.observer = (struct host_observer){.busy = busy,
+                                                              .last_packet = last_packet,
+                                                              .idle = idle,
+                                                              .note = note,
+                                                              .timed_out = timed_out,
+                                                              .timeout_ps = timeout_ps,
+                                                              .message_ended = message_ended,
+                                                              .ctx = l};
+    delivery->hosts = (struct transfer){.post = post_to_hosts, .net = delivery->fabric};
+    delivery->transfer = (struct transfer){.post = post, .net = l};
+}
+
+void ledger_keep_origins(struct delivery *delivery)
+{
+    struct ledger *l = delivery->ledger;
+    if (l && !l->origins)
+        l->origins = memory_zeroed(l->cap > 0 ? l->cap : 1, sizeof *l->origins);
+}
+
+void ledger_free(struct delivery *delivery)
+{
+    if (delivery->ledger) {
+        free(delivery->ledger->entries);
+        free(delivery->ledger->origins);
+        free(delivery->ledger->n_posted);
+    }
+    free(delivery->ledger);
+}

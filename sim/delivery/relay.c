@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Relaying: a message between ranks that differ in several dimensions goes through intermediate
+// ranks, one dimension after the other, the innermost first. An intermediate rank receives the
+// complete message before it forwards it, as collective libraries do (NCCL's PXN). Each leg is a
+// separate message in the results. The program of the source goes on when the first leg has been
+// sent: what becomes of the message behind it, the source could learn only from a further message.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/delivery/delivery_internal.h"
+
+#define LEG_BIT (UINT64_C(1) << 63)   // set in tokens of legs; tokens of the workload are below it
+#define FIRST_BIT (UINT64_C(1) << 32) // and in that of the first leg
+
+struct relayed {
+    struct transfer_request request; // as posted by the workload
+    uint32_t at;                     // destination of the current leg
+    uint32_t next_free;
+    uint8_t legs_open; // callbacks still to come: `delivered` and `sent` of each posted leg
+    bool left, failed; // left: the program of the source has gone on
+    // Of the leg that ended last, which may not be the one whose end is known last.
+    ps_t ended_ps;
+};
+
+struct relay {
+    struct delivery *delivery;
+    struct transfer_client client; // the workload
+    struct relayed *slots;
+    size_t cap;
+    uint32_t n, free_head;
+};
+
+static uint32_t slot_take(struct relay *r)
+{
+    if (r->free_head != UINT32_MAX) {
+        uint32_t slot = r->free_head;
+        r->free_head = r->slots[slot].next_free;
+        return slot;
+    }
+    if (r->n == r->cap)
+        r->slots = memory_grow(r->slots, &r->cap, sizeof *r->slots);
+    return r->n++;
+}
+
+// A callback of a leg is over. The message has been sent when both callbacks of all its legs have
+// come, in whichever order. The slot is freed before the client hears of it, since it may post.
+static void callback_over(struct relay *r, uint32_t slot, ps_t now)
+{
+    struct relayed *m = &r->slots[slot];
+    struct path_book *book = &r->delivery->path_book;
+    m->ended_ps = ps_longer(m->ended_ps, now - book->held_ps);
+    if (--m->legs_open > 0)
+        return;
+    book->held_ps = now - m->ended_ps;
+    m->next_free = r->free_head;
+    r->free_head = slot;
+    r->client.sent(r->client.ctx, m->request.token, now);
+}
+
+static void post_leg(struct relay *r, uint32_t slot, uint32_t from, ps_t now)
+{
+    struct relayed *m = &r->slots[slot];
+    struct transfer_request leg = m->request;
+    leg.src = from;
+    leg.dst = m->at = fabric_next_rank(&r->delivery->fabric->graph, from, m->request.dst);
+    leg.token = LEG_BIT | (from == m->request.src ? FIRST_BIT : 0) | slot;
+    m->legs_open += 2;
+    r->delivery->transfer.post(r->delivery->transfer.net, &leg, now);
+}
+
+static void relay_post(void *net, const struct transfer_request *request, ps_t now)
+{
+    struct relay *r = net;
+    if (graph_joining_dim(&r->delivery->fabric->graph, request->src, request->dst) != GRAPH_NONE) {
+        r->delivery->transfer.post(r->delivery->transfer.net, request, now);
+        return;
+    }
+    uint32_t slot = slot_take(r);
+    r->slots[slot] = (struct relayed){.request = *request};
+    post_leg(r, slot, request->src, now);
+}
+
+// The first leg has been sent, so the program of the source goes on. Later legs are sent by other
+// ranks, and no message tells the source of them.
+static void left_source(struct relay *r, uint32_t slot, ps_t now)
+{
+    struct relayed *m = &r->slots[slot];
+    bool first = !m->left && !m->failed;
+    m->left = true;
+    if (first && r->client.entered)
+        r->client.entered(r->client.ctx, m->request.token, now);
+}
+
+static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
+{
+    struct relay *r = ctx;
+    if (!(token & LEG_BIT)) {
+        r->client.delivered(r->client.ctx, token, bytes, now);
+        return;
+    }
+    uint32_t slot = (uint32_t)token;
+    struct relayed *m = &r->slots[slot];
+    if (m->at != m->request.dst) {
+        m->legs_open--;
+        post_leg(r, slot, m->at, now);
+        return;
+    }
+    r->client.delivered(r->client.ctx, m->request.token, bytes, now);
+    callback_over(r, slot, now);
+}
+
+static void entered(void *ctx, uint64_t token, ps_t now)
+{
+    struct relay *r = ctx;
+    if ((token & LEG_BIT) && (token & FIRST_BIT))
+        left_source(r, (uint32_t)token, now);
+    else if (!(token & LEG_BIT) && r->client.entered)
+        r->client.entered(r->client.ctx, token, now);
+}
+
+static void sent(void *ctx, uint64_t token, ps_t now)
+{
+    struct relay *r = ctx;
+    if (!(token & LEG_BIT)) {
+        r->client.sent(r->client.ctx, token, now);
+        return;
+    }
+    uint32_t slot = (uint32_t)token;
+    if (token & FIRST_BIT)
+        left_source(r, slot, now);
+    callback_over(r, slot, now);
+}
+
+static void failed(void *ctx, uint64_t token, ps_t now)
+{
+    struct relay *r = ctx;
+    if (!(token & LEG_BIT)) {
+        r->client.failed(r->client.ctx, token, now);
+        return;
+    }
+    // the slot is not reused, since callbacks may still come
+    struct relayed *m = &r->slots[(uint32_t)token];
+    bool first = !m->failed;
+    m->failed = true;
+    if (first)
+        r->client.failed(r->client.ctx, m->request.token, now);
+}
+
+void relay_init(struct delivery *delivery)
+{
+    struct relay *r = delivery->relay = memory_zeroed(1, sizeof *r);
+    r->delivery = delivery;
+    r->free_head = UINT32_MAX;
+    r->client = delivery->client;
+    delivery->client = (struct transfer_client){
+        .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = r};
+    delivery->entry = (struct transfer){.post = relay_post, .net = r};
+}
+
+void relay_free(struct delivery *delivery)
+{
+    if (delivery->relay)
+        free(delivery->relay->slots);
+    free(delivery->relay);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// Messages striped over planes, as over the ports of NVLink: one part per plane of a dimension, or
+// in a direct dimension per parallel link to the same neighbour, each on a queue pair of its own.
+// Where the transport splits messages over several queue pairs, each plane has as many parts.
+// A part stays on its plane; while a plane does not lead to the destination, messages are cut into
+// parts for the others. Parts differ by at most one byte, and a message of fewer bytes than parts has one part per byte,
+// so no part is empty. A message is delivered, and sent, when all its parts are; it has failed if
+// one part has, and this is reported when all parts have ended. The parts share one record.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "engine/rng.h"
+#include "sim/delivery/delivery_internal.h"
+
+#define PART_BITS (UINT64_C(3) << 62) // tokens of other layers never have both bits set
+
+struct striped {
+    uint64_t token; // token of the message
+    uint64_t bytes; // bytes of the delivered parts
+    uint32_t next_free;
+    uint16_t parts, undelivered, unended, unrecorded;
+    bool failed;
+    ps_t ended_ps; // of the part that ended last, which may not be the one whose end is known last
+    struct flow_record record;
+};
+
+struct stripes {
+    struct delivery *delivery;
+    struct transfer_client client;
+    struct transfer below; // for complete messages and for parts
+    struct striped *slots;
+    size_t cap;
+    uint32_t n, free_head;
+};
+
+static uint32_t slot_take(struct stripes *s)
+{
+    if (s->free_head != UINT32_MAX) {
+        uint32_t slot = s->free_head;
+        s->free_head = s->slots[slot].next_free;
+        return slot;
+    }
+    if (s->n == s->cap)
+        s->slots = memory_grow(s->slots, &s->cap, sizeof *s->slots);
+    return s->n++;
+}
+
+static void post(void *net, const struct transfer_request *request, ps_t now)
+{
+    struct stripes *s = net;
+    uint32_t dim = fabric_request_dim(s->delivery->fabric, request);
+    uint32_t all =
+        fabric_stripes(s->delivery->fabric, request->src, request->dst, dim, request->transport);
+    uint8_t lanes[STRIPES_MAX];
+    uint32_t planes = fabric_planes_now(s->delivery->fabric, request, dim, all, lanes);
+    uint32_t split =
+        hosts_dim(&s->delivery->fabric->hosts, dim, request->transport)->parts_per_message;
+    uint32_t parts = planes * (split > 1 ? split : 1);
+    if (request->bytes < parts)
+        parts = request->bytes > 0 ? (uint32_t)request->bytes : 1;
+    if (parts == 1 && (all == 1 || request->bytes < 2)) {
+        s->below.post(s->below.net, request, now);
+        return;
+    }
+    uint32_t slot = slot_take(s);
+    uint16_t n = (uint16_t)parts;
+    s->slots[slot] = (struct striped){request->token, 0, 0, n, n, n, n, false, 0, {0}};
+    uint32_t number =
+        request->piece_of ? request->piece_of : ledger_count(s->delivery, request->src);
+    for (uint32_t i = 0; i < parts; i++) {
+        struct transfer_request part = *request;
+        part.bytes = request->bytes / parts + (i < request->bytes % parts);
+        part.channel =
+            request->channel * MESSAGE_PARTS_MAX + i / planes * STRIPES_MAX + lanes[i % planes];
+        part.stripe = all > 1 ? lanes[i % planes] + 1u : 0;
+        part.piece_of = number;
+        part.of_dim = (uint8_t)(dim + 1);
+        part.token = PART_BITS | slot;
+        if (split > 1) { // queue pairs share the ports; planes have ports of their own
+            part.hint.at_source *= split;
+            part.hint.at_destination *= split;
+            part.hint.turn = part.hint.turn > 0 ? (part.hint.turn - 1) * split + 1 + i / planes : 0;
+        }
+        s->below.post(s->below.net, &part, now);
+    }
+}
+
+static bool is_part(uint64_t token) { return (token & PART_BITS) == PART_BITS; }
+
+static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
+{
+    struct stripes *s = ctx;
+    if (!is_part(token)) {
+        s->client.delivered(s->client.ctx, token, bytes, now);
+        return;
+    }
+    struct striped *m = &s->slots[(uint32_t)token];
+    m->bytes += bytes;
+    if (--m->undelivered == 0)
+        s->client.delivered(s->client.ctx, m->token, m->bytes, now);
+}
+
+// A part has ended. The slot is freed before the callback, since callbacks may post.
+static void part_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now)
+{
+    struct striped *m = &s->slots[slot];
+    struct path_book *book = &s->delivery->path_book;
+    m->failed |= failed;
+    m->ended_ps = ps_longer(m->ended_ps, now - book->held_ps);
+    if (--m->unended > 0)
+        return;
+    uint64_t token = m->token;
+    failed = m->failed;
+    book->held_ps = failed ? 0 : now - m->ended_ps;
+    m->next_free = s->free_head;
+    s->free_head = slot;
+    if (failed)
+        s->client.failed(s->client.ctx, token, now);
+    else
+        s->client.sent(s->client.ctx, token, now);
+}
+
+// Of a message in parts nothing is said: its program goes on when all of them are sent.
+static void entered(void *ctx, uint64_t token, ps_t now)
+{
+    const struct stripes *s = ctx;
+    if (!is_part(token) && s->client.entered)
+        s->client.entered(s->client.ctx, token, now);
+}
+
+static void sent(void *ctx, uint64_t token, ps_t now)
+{
+    struct stripes *s = ctx;
+    if (is_part(token))
+        part_ended(s, (uint32_t)token, false, now);
+    else
+        s->client.sent(s->client.ctx, token, now);
+}
+
+static void failed(void *ctx, uint64_t token, ps_t now)
+{
+    struct stripes *s = ctx;
+    if (is_part(token))
+        part_ended(s, (uint32_t)token, true, now);
+    else
+        s->client.failed(s->client.ctx, token, now);
+}
+
+bool stripes_record(struct delivery *delivery, uint64_t *token, struct flow_record *record)
+{
+    struct stripes *s = delivery->stripes;
+    if (!s || !is_part(*token))
+        return true;
+    struct striped *m = &s->slots[(uint32_t)*token];
+    *token = m->token;
+    if (m->unrecorded == m->parts)
+        m->record = *record;
+    else
+        record_merge(&m->record, record, 0);
+    *record = m->record;
+    return --m->unrecorded == 0;
+}
+
+static bool is_cut(const struct delivery *delivery, uint32_t dim)
+{
+    const struct graph *g = &delivery->fabric->graph;
+    uint32_t first = 0;
+    bool striped = false;
+    for (uint32_t t = 0; t < delivery->fabric->hosts.n_transports; t++) {
+        striped |= delivery->fabric->spec->dims[dim].stacks[t].transport.stripe;
+        if (hosts_dim(&delivery->fabric->hosts, dim, t)->parts_per_message > 1)
+            return true;
+    }
+    if (!striped)
+        return false;
+    for (uint32_t rank = 0; rank < g->n_ranks; rank++)
+        if (graph_ports_in(g, rank, dim, &first) > 1)
+            return true;
+    return false;
+}
+
+void stripes_init(struct delivery *delivery)
+{
+    bool any = false;
+    for (uint32_t d = 0; d < delivery->fabric->graph.n_dims; d++)
+        any |= is_cut(delivery, d);
+    if (!any)
+        return;
+    struct stripes *s = delivery->stripes = memory_zeroed(1, sizeof *s);
+    s->delivery = delivery;
+    s->free_head = UINT32_MAX;
+    s->client = delivery->client;
+    s->below = delivery->transfer;
+    delivery->client = (struct transfer_client){
+        .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = s};
+    delivery->transfer = (struct transfer){.post = post, .net = s};
+}
+
+void stripes_free(struct delivery *delivery)
+{
+    if (delivery->stripes)
+        free(delivery->stripes->slots);
+    free(delivery->stripes);
+}

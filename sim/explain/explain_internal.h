@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The explanations by subject, and what they are made with.
+#pragma once
+
+#include "sim/explain/explain.h"
+
+/* ---- sentences (notes.c) ---- */
+
+// Add a sentence, which the result then owns. The weight orders sentences: the share of the time
+// that it explains, or one of these.
+#define EXPLAIN_END 3       // why a run could not complete
+#define EXPLAIN_TIME 2      // where the time went
+#define EXPLAIN_LOSS 0.05   // what happened that may cost time
+#define EXPLAIN_REASON 0.02 // why something did not happen
+#define EXPLAIN_DETAIL 0.01
+void result_explain(struct result *r, double weight, char *sentence);
+// The same for a sentence about a cause that cost time. `saving_ps`: how much shorter the path
+// could be without it; -1 = not known.
+void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t saving_ps,
+                   char *sentence);
+void result_wait(struct result *r, char *sentence); // the same, for a line about what waits
+
+/* ---- figures ---- */
+
+// The share of the time of what ended last; the share of a cause in it, 0 if it is not known.
+double result_share_of(const struct result *r, ps_t ps);
+double result_share(const struct result *r, enum path_cause cause);
+const struct port_result *result_busiest_link(const struct result *r); // NULL = there is none
+// Time for which a link transmitted; what is saved without `cost` where `least` remains.
+ps_t result_busy_ps(const struct result *r, const struct port_result *link);
+ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least);
+// True if the busiest link's transmissions are a lower bound for the run's one job: it lasted the
+// whole run, and nothing was sent again.
+bool result_bounded(const struct result *r);
+
+/* ---- subjects ---- */
+
+void explain_admission(const struct fabric *fabric, struct result *r);
+void explain_circuits(const struct fabric *fabric, struct result *r);
+void explain_closed_form(const struct fabric *fabric, struct result *r);
+void explain_collectives(const struct explain_facts *facts, struct result *r);
+void explain_fabric(const struct fabric *fabric, struct result *r);
+void explain_links(const struct fabric *fabric, struct result *r);
+void explain_marks_order(const struct fabric *fabric, struct result *r);
+void explain_nics(const struct fabric *fabric, struct result *r);
+void explain_program(struct result *r);
+void explain_switches(const struct fabric *fabric, struct result *r);
+void explain_tcp(const struct fabric *fabric, struct result *r);
+// Sentences about the critical path of what ended last.
+void explain_time(const struct explain_facts *facts, struct result *r);
+void explain_tree(const struct fabric *fabric, struct result *r);
+void explain_uec(struct result *r);
+void explain_waiting_collectives(const struct explain_facts *facts, struct result *r);

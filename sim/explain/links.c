@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Sentences about links: what they sent again, lanes that were lost, and links that flapped.
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/text.h"
+#include "sim/explain/explain_internal.h"
+#include "sim/fabric/port_patterns.h"
+
+static void explain_retry(struct result *r)
+{
+    const struct port_result *most = NULL;
+    char all[UNIT_TEXT], time[UNIT_TEXT];
+    for (size_t i = 0; i < r->n_ports; i++)
+        if (r->ports[i].retries > 0 && (!most || r->ports[i].retry_ps > most->retry_ps))
+            most = &r->ports[i];
+    if (most)
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("links sent %llu packets again that faults lost, %llu times in "
+                                   "%s; most at %s: %s",
+                                   (unsigned long long)r->retried_packets,
+                                   (unsigned long long)r->retries, human_time(r->retry_ps, all),
+                                   most->at, human_time(most->retry_ps, time)));
+}
+
+static void explain_lanes(const struct fault_spec *f, struct result *r)
+{
+    char from[UNIT_TEXT], to[UNIT_TEXT];
+    bool ends = f->rate_end_ps != PS_NEVER;
+    if (f->rate_share <= 0 || f->rate_share >= 1 || f->rate_ps > r->sim_time_ps)
+        return;
+    result_explain(r, EXPLAIN_LOSS,
+                   text_format("%s had %g %% of its rate from %s %s%s", f->at, 100 * f->rate_share,
+                               human_time(f->rate_ps, from), ends ? "to " : "on",
+                               ends ? human_time(f->rate_end_ps, to) : ""));
+}
+
+static void explain_flap(const struct fault_spec *f, struct result *r)
+{
+    char down[UNIT_TEXT];
+    if (f->flap_period_ps == 0 || f->flap_ps > r->sim_time_ps)
+        return;
+    uint64_t times = (uint64_t)((r->sim_time_ps - f->flap_ps) / f->flap_period_ps) + 1;
+    times = times < f->flap_count ? times : f->flap_count;
+    result_explain(r, EXPLAIN_LOSS,
+                   text_format("%s flapped: it was down %llu times, for %s each", f->at,
+                               (unsigned long long)times, human_time(f->flap_down_ps, down)));
+}
+
+// The ports that a PFC storm has paused: the peers of the ports of the ranks that send the storm.
+struct stormed {
+    const struct fabric *fabric;
+    const struct result *r;
+    ps_t paused_ps; // of all of them
+    uint32_t n;
+    char first[2 * GRAPH_NAME];
+};
+
+#define STORMED_MAX 256 // ports whose pauses are summed
+
+static void add_stormed(void *ctx, uint32_t port)
+{
+    struct stormed *s = ctx;
+    const struct graph *g = &s->fabric->graph;
+    char name[2 * GRAPH_NAME];
+    if (g->ports[port].node >= g->n_ranks || s->n == STORMED_MAX)
+        return; // switches send no storms (sim/faults.c)
+    graph_port_name(g, g->ports[port].peer, name);
+    for (size_t i = 0; i < s->r->n_pfc_ports; i++)
+        if (strcmp(s->r->pfc_ports[i].at, name) == 0)
+            s->paused_ps += s->r->pfc_ports[i].paused_ps;
+    if (s->n++ == 0)
+        memcpy(s->first, name, sizeof name);
+}
+
+// A storm comes before the causes that it has: what it stops fills the buffers behind it.
+static void explain_storm(const struct fabric *fabric, const struct fault_spec *f, struct result *r)
+{
+    struct stormed s = {.fabric = fabric, .r = r};
+    char from[UNIT_TEXT], to[UNIT_TEXT], time[UNIT_TEXT], more[32] = "";
+    bool ends = f->storm_end_ps != PS_NEVER;
+    if (f->storm_ps == PS_NEVER || f->storm_ps > r->sim_time_ps)
+        return;
+    port_patterns_match(&fabric->graph, f->at, add_stormed, &s);
+    if (s.paused_ps == 0)
+        return;
+    if (s.n > 1)
+        snprintf(more, sizeof more, " and %u more ports", s.n - 1);
+    double share = (double)s.paused_ps / (double)r->sim_time_ps / s.n;
+    result_explain(r, EXPLAIN_TIME - 1 + (share < 1 ? share : 1),
+                   text_format("the PFC storm of %s (`faults`), from %s %s%s, stopped %s%s for %s: "
+                               "what waited behind it did not wait for the policy",
+                               f->at, human_time(f->storm_ps, from), ends ? "to " : "on",
+                               ends ? human_time(f->storm_end_ps, to) : "", s.first, more,
+                               human_time(s.paused_ps, time)));
+}
+
+void explain_links(const struct fabric *fabric, struct result *r)
+{
+    explain_retry(r);
+    for (size_t i = 0; i < fabric->spec->n_faults; i++) {
+        explain_lanes(&fabric->spec->faults[i], r);
+        explain_flap(&fabric->spec->faults[i], r);
+        explain_storm(fabric, &fabric->spec->faults[i], r);
+    }
+}

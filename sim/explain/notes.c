@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Adds sentences to a result, and the figures that several of them need.
+#include "engine/memory.h"
+#include "sim/explain/explain_internal.h"
+
+void result_explain(struct result *r, double weight, char *sentence)
+{
+    size_t at = r->n_explain++;
+    r->explain = memory_resize(r->explain, r->n_explain, sizeof *r->explain);
+    r->explain_weights =
+        memory_resize(r->explain_weights, r->n_explain, sizeof *r->explain_weights);
+    for (; at > 0 && r->explain_weights[at - 1] < weight; at--) {
+        r->explain[at] = r->explain[at - 1];
+        r->explain_weights[at] = r->explain_weights[at - 1];
+    }
+    r->explain[at] = sentence;
+    r->explain_weights[at] = weight;
+}
+
+void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t saving_ps,
+                   char *sentence)
+{
+    size_t at = r->n_reasons++;
+    r->reasons = memory_resize(r->reasons, r->n_reasons, sizeof *r->reasons);
+    for (; at > 0 && r->reasons[at - 1].weight < weight; at--)
+        r->reasons[at] = r->reasons[at - 1];
+    r->reasons[at] = (struct reason_result){(uint8_t)kind, weight, saving_ps, sentence};
+    result_explain(r, weight, sentence);
+}
+
+void result_wait(struct result *r, char *sentence)
+{
+    r->waiting = memory_resize(r->waiting, r->n_waiting + 1, sizeof *r->waiting);
+    r->waiting[r->n_waiting++] = sentence;
+}
+
+#define WHOLE 0.95 // share of the run that the path covers
+
+double result_share_of(const struct result *r, ps_t ps)
+{
+    return (double)ps / (double)r->last->critical.total_ps;
+}
+
+double result_share(const struct result *r, enum path_cause cause)
+{
+    if (!r->last || r->last->critical.total_ps == 0)
+        return 0;
+    return result_share_of(r, r->last->critical.parts[cause]);
+}
+
+const struct port_result *result_busiest_link(const struct result *r)
+{
+    const struct port_result *best = NULL;
+    for (size_t i = 0; i < r->n_ports; i++)
+        if (!best || r->ports[i].utilization > best->utilization)
+            best = &r->ports[i];
+    return best;
+}
+
+ps_t result_busy_ps(const struct result *r, const struct port_result *link)
+{
+    return (ps_t)(link->utilization * (double)r->sim_time_ps);
+}
+
+ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least)
+{
+    ps_t room = r->last->critical.total_ps - least;
+    return room < 0 ? 0 : cost < room ? cost : room;
+}
+
+bool result_bounded(const struct result *r)
+{
+    bool whole =
+        r->n_slowest == 1 && (double)r->last->critical.total_ps >= WHOLE * (double)r->sim_time_ps;
+    return whole && r->retransmitted == 0;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Makes sentences from the accounts of a program's ranks: what compute streams were idle for, pipeline
+// bubbles, the layer that waits most, and the rank that others waited for.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/explain/explain_internal.h"
+
+#define PART_MIN 0.01 // share of the time from which a use is named
+#define USES_NAMED 4
+#define BUBBLE_MIN 0.01
+#define LATE_MIN 0.05 // share of all waiting that the latest rank ends, from which it is named
+
+static ps_t idle_ps(const struct idle_result *i) { return i->exposed_ps + i->waiting_ps; }
+
+static const struct program_result *last_program(const struct result *r)
+{
+    for (size_t i = 0; i < r->n_programs; i++)
+        if (r->programs[i].job == r->last->job)
+            return &r->programs[i];
+    return NULL;
+}
+
+// The use with the largest idle time that is not yet named.
+static const struct idle_result *largest(const struct program_result *p, const bool *named)
+{
+    const struct idle_result *most = NULL;
+    for (uint32_t u = 0; u < p->n_uses; u++)
+        if (!named[u] && (most == NULL || idle_ps(&p->uses[u]) > idle_ps(most)))
+            most = &p->uses[u];
+    return most;
+}
+
+static void explain_uses(const struct program_result *p, struct result *r)
+{
+    char all[UNIT_TEXT], total[UNIT_TEXT], part[UNIT_TEXT];
+    bool *named = memory_zeroed(p->n_uses, sizeof *named);
+    ps_t exposed = p->total_ps - p->compute_ps;
+    struct text text;
+    FILE *out = text_open(&text);
+    fprintf(out, "compute streams are idle for %s of %s (mean of the ranks)",
+            human_time(exposed, all), human_time(p->total_ps, total));
+    unsigned n = 0;
+    const struct idle_result *use;
+    for (; n < USES_NAMED && (use = largest(p, named)) != NULL; n++) {
+        if ((double)idle_ps(use) < PART_MIN * (double)p->total_ps)
+            break;
+        named[use - p->uses] = true;
+        fprintf(out, "%s %s %s", n == 0 ? ":" : ",", use->name, human_time(idle_ps(use), part));
+        if (use->waiting_ps > 0)
+            fprintf(out, " (%s of it until the peers were ready)",
+                    human_time(use->waiting_ps, part));
+    }
+    free(named);
+    if ((double)p->early_ps >= PART_MIN * (double)p->total_ps) {
+        fprintf(out, "%s after their end %s", n == 0 ? ":" : ",", human_time(p->early_ps, part));
+        n++;
+    }
+    char *sentence = text_close(out, &text);
+    if (n > 0)
+        result_reason(r, REASON_LAYERS, EXPLAIN_TIME - 1 + (double)exposed / (double)p->total_ps,
+                      -1, sentence);
+    else
+        free(sentence);
+}
+
+static void explain_bubble(const struct program_result *p, struct result *r)
+{
+    if (p->bubble < BUBBLE_MIN)
+        return;
+    result_explain(
+        r, EXPLAIN_TIME - 0.2,
+        text_format("pipeline bubbles: stages are idle for %.1f %% of the time, until another "
+                    "stage has sent or because they have ended",
+                    100 * p->bubble));
+}
+
+static void explain_layer(const struct program_result *p, struct result *r)
+{
+    const struct idle_result *most = NULL;
+    char time[UNIT_TEXT];
+    for (uint32_t l = 0; l < p->n_layers; l++)
+        if (most == NULL || idle_ps(&p->layers[l]) > idle_ps(most))
+            most = &p->layers[l];
+    if (most == NULL || p->n_layers < 2 || (double)idle_ps(most) < PART_MIN * (double)p->total_ps)
+        return;
+    result_explain(
+        r, EXPLAIN_TIME - 0.4,
+        text_format("of the layers, %s has the most exposed communication: %s (mean of the ranks)",
+                    most->name, human_time(idle_ps(most), time)));
+}
+
+static void explain_late(const struct program_result *p, struct result *r)
+{
+    ps_t waiting = 0;
+    char time[UNIT_TEXT];
+    for (uint32_t u = 0; u < p->n_uses; u++)
+        waiting += p->uses[u].waiting_ps;
+    double all = (double)waiting * p->ranks;
+    if (p->n_late == 0 || (double)p->late[0].blamed_ps < LATE_MIN * all ||
+        (double)waiting < PART_MIN * (double)p->total_ps)
+        return;
+    result_reason(
+        r, REASON_STRAGGLER, EXPLAIN_TIME - 0.3, -1,
+        text_format("rank%u was the last peer for %.0f %% of the waiting: others waited %s for "
+                    "it (sum)",
+                    p->late[0].rank, 100 * (double)p->late[0].blamed_ps / all,
+                    human_time(p->late[0].blamed_ps, time)));
+}
+
+void explain_program(struct result *r)
+{
+    const struct program_result *p = last_program(r);
+    if (p == NULL || p->total_ps <= 0)
+        return;
+    explain_uses(p, r);
+    explain_bubble(p, r);
+    explain_layer(p, r);
+    explain_late(p, r);
+}

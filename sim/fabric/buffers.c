@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// Traffic classes of a run, and the buffer of a switch: the reserve of its classes, the headroom of
+// lossless ones, and the thresholds of each.
+#include <math.h>
+#include <stdio.h>
+
+#include "engine/memory.h"
+#include "sim/fabric/fabric_internal.h"
+
+uint8_t fabric_classes_in_use(const struct fabric *fabric)
+{
+    const struct spec *spec = fabric->spec;
+    uint8_t classes = 0;
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        classes |= (uint8_t)(1u << spec->jobs[j].cls);
+    if (classes == 0)
+        classes = 1u << NET_CLASS_DATA;
+    for (uint32_t d = 0; d < fabric->hosts.n_dims; d++) {
+        const struct transport_dim *dim = &fabric->hosts.dims[d];
+        if (dim->spec.cls != PARAM_AUTO)
+            classes |= (uint8_t)(1u << dim->spec.cls);
+        if (dim->uses_control_class)
+            classes |= 1u << NET_CLASS_CONTROL;
+    }
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        if (spec->dims[d].sw.trimming.enabled)
+            classes |= 1u << NET_CLASS_CONTROL;
+    return classes;
+}
+
+bool fabric_is_lossless(const struct switch_spec *sw, unsigned cls)
+{
+    if (!sw->pfc.enabled || cls >= NET_DATA_CLASSES)
+        return false;
+    int choice = sw->classes[cls].lossless;
+    return choice == LOSSLESS_ON || (choice == LOSSLESS_AUTO && cls == NET_CLASS_DATA);
+}
+
+uint8_t fabric_lossless(const struct fabric *fabric, uint32_t dim)
+{
+    uint8_t classes = 0;
+    for (unsigned cls = 0; cls < NET_DATA_CLASSES; cls++)
+        if (fabric->net.slot_of_class[cls] != NET_NO_SLOT &&
+            fabric_is_lossless(&fabric->spec->dims[dim].sw, cls))
+            classes |= (uint8_t)(1u << cls);
+    return classes;
+}
+
+// Scheduling quanta of the data classes: weight times the largest frame of any dimension.
+void fabric_weights_init(struct fabric *fabric)
+{
+    struct network *net = &fabric->net;
+    uint32_t largest = 0;
+    for (uint32_t d = 0; d < fabric->spec->n_dims; d++) {
+        struct largest_packets most = fabric_largest_packets(fabric, d);
+        largest = most.first_wire > largest ? most.first_wire : largest;
+        largest = most.ack_wire > largest ? most.ack_wire : largest;
+    }
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        for (unsigned slot = net->data_slot; slot < net->n_slots; slot++) {
+            unsigned cls = net->class_of_slot[slot];
+            const struct switch_spec *sw = &fabric->spec->dims[fabric->graph.ports[p].dim].sw;
+            network_set_quantum(net, p, cls, (uint32_t)sw->classes[cls].weight * largest);
+        }
+}
+
+// The cells that `bytes` on a link may occupy at most, in packets of any size that the dimension has.
+static uint64_t in_cells(const struct fabric *fabric, uint32_t dim, uint64_t bytes)
+{
+    uint64_t cell = fabric->spec->dims[dim].sw.cell_bytes, least = UINT64_MAX;
+    if (cell <= 1)
+        return bytes;
+    for (uint32_t t = 0; t < fabric->hosts.n_transports; t++) {
+        const struct transport_dim *d = hosts_dim(&fabric->hosts, dim, t);
+        uint64_t data = d->ops->data_sizes(&d->spec, 0, false).frame, ack = d->ack.frame;
+        least = data < least ? data : least;
+        least = ack < least ? ack : least;
+    }
+    // The ratio is largest for the smallest packets, or for those one byte larger than full cells.
+    uint64_t cells = (least + cell - 1) / cell;
+    double small = (double)(cells * cell) / (double)least;
+    double larger = (double)((cells + 1) * cell) / (double)(cells * cell + 1);
+    return (uint64_t)ceil((double)bytes * (small > larger ? small : larger)) + cell;
+}
+
+// Headroom with which one lossless class at a port of a switch loses nothing.
+static uint32_t headroom_needed(const struct fabric *fabric, uint32_t port, uint32_t n_lossless)
+{
+    const struct graph_port *here = &fabric->graph.ports[port];
+    const struct graph_port *sender = &fabric->graph.ports[here->peer];
+    const struct pfc_spec *pfc = &fabric->spec->dims[here->dim].sw.pfc;
+    struct largest_packets most = fabric_largest_packets(fabric, here->dim);
+    uint32_t data = most.first_wire, ack = most.ack_wire;
+    struct headroom_link link = {.rate_bps = sender->rate_bps,
+                                 .back_rate_bps = here->rate_bps,
+                                 .delay_ps = sender->delay_ps,
+                                 .back_delay_ps = here->delay_ps,
+                                 .response_ps = pfc->response_ps,
+                                 .max_frame_in = data,
+                                 .max_frame_back = data > ack ? data : ack,
+                                 .pfc_wire_bytes = fabric->net.pfc_wire_bytes,
+                                 // each class sends its own PAUSE frame
+                                 .pfc_ahead = 3 * n_lossless - 1};
+    uint64_t bytes = in_cells(fabric, here->dim, mmu_headroom_bytes(&link));
+    return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
+uint32_t fabric_nic_headroom(const struct fabric *fabric, uint32_t port, uint32_t n_lossless)
+{
+    return fabric_uses_credits(fabric, fabric->graph.ports[port].dim)
+               ? fabric_credit_bytes(fabric, port)
+               : headroom_needed(fabric, port, n_lossless);
+}
+
+static uint32_t headroom_of(const struct fabric *fabric, uint32_t port, uint32_t n_lossless)
+{
+    uint64_t given = fabric->spec->dims[fabric->graph.ports[port].dim].sw.pfc.headroom_bytes;
+    if (fabric_uses_credits(fabric, fabric->graph.ports[port].dim))
+        return fabric_credit_bytes(fabric, port);
+    return given != PARAM_AUTO ? (uint32_t)given : headroom_needed(fabric, port, n_lossless);
+}
+
+// Writes the classes of a bit set: "class 3", "classes 0, 3".
+static const char *class_names(uint8_t classes, char buf[UNIT_TEXT])
+{
+    int n = snprintf(buf, UNIT_TEXT, "class%s", classes & (classes - 1) ? "es" : "");
+    const char *comma = "";
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++)
+        if (classes >> cls & 1) {
+            n += snprintf(buf + n, UNIT_TEXT - (size_t)n, "%s %u", comma, cls);
+            comma = ",";
+        }
+    return buf;
+}
+
+// Check a headroom that the scenario gives for a dimension.
+static void check_headroom(const struct fabric *fabric, uint32_t dim, struct err *err)
+{
+    uint64_t given = fabric->spec->dims[dim].sw.pfc.headroom_bytes, most = 0;
+    uint8_t lossless = fabric_lossless(fabric, dim);
+    char classes[UNIT_TEXT], g[UNIT_TEXT], m[UNIT_TEXT];
+    if (given == PARAM_AUTO || lossless == 0 || fabric_uses_credits(fabric, dim))
+        return;
+    for (uint32_t p = 0; p < fabric->graph.n_ports; p++) {
+        if (fabric->graph.ports[p].dim != dim || !switch_of_port(&fabric->switches, p))
+            continue;
+        uint32_t bytes = headroom_needed(fabric, p, (uint32_t)__builtin_popcount(lossless));
+        most = bytes > most ? bytes : most;
+    }
+    if (given == 0 && most > 0)
+        err_add(
+            err, "switch.pfc.headroom",
+            "0 B, but PFC is to keep %s lossless: what a sender still sends after a pause needs "
+            "up to %s (auto), or the class `lossless: false`",
+            class_names(lossless, classes), human_bytes(most, m));
+    else if (given < most)
+        err_warn(err, "switch.pfc.headroom",
+                 "%s is less than the %s that %s may need (auto): packets may be dropped",
+                 human_bytes(given, g), human_bytes(most, m), class_names(lossless, classes));
+}
+
+void fabric_check_headroom(const struct fabric *fabric, struct err *err)
+{
+    for (uint32_t d = 0; d < fabric->spec->n_dims; d++)
+        check_headroom(fabric, d, err);
+}
+
+static void headroom_error(const struct fabric *fabric, uint32_t index, uint32_t far,
+                           uint32_t n_lossless, struct err *err)
+{
+    const struct switch_node *s = &fabric->switches.nodes[index];
+    const struct mmu *mmu = &s->mmu;
+    const struct graph_port *sender = &fabric->graph.ports[fabric->graph.ports[far].peer];
+    uint64_t headroom = 0, n = (uint64_t)s->n_ports * mmu->n_classes;
+    for (uint64_t i = 0; i < n; i++)
+        headroom += mmu->ingress[i].headroom_limit;
+    ps_t wire_ps = sender->delay_ps - fabric_latency_ps(fabric, fabric->graph.ports[far].peer);
+    char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT], rate[UNIT_TEXT], t[UNIT_TEXT];
+    err_add(err, "switch.buffer",
+            "%s: headroom %s and reserve %s exceed the buffer %s: %u ports, up to %s over %s (%.3g "
+            "km of fibre), %u lossless class%s",
+            fabric_switch_name(fabric, index, name), human_bytes(headroom, h),
+            human_bytes(mmu->config.reserve_bytes * n, r), human_bytes(mmu->config.buffer_bytes, b),
+            s->n_ports, human_rate((double)sender->rate_bps, rate), human_time(wire_ps, t),
+            (double)wire_ps / (5.0 * PS_PER_US), n_lossless, n_lossless == 1 ? "" : "es");
+}
+
+// The limit of a switch's queues; 0 = none.
+static struct mmu_queue queue_limit(const struct fabric *fabric, uint32_t index)
+{
+    const struct queue_limit_spec *spec =
+        &fabric->spec->dims[fabric_switch_dim(fabric, index)].sw.queue_limit;
+    if (!fabric_queue_limit_at(fabric, index))
+        return (struct mmu_queue){0};
+    return (struct mmu_queue){.packets = spec->packets == PARAM_AUTO ? 0 : spec->packets,
+                              .bytes = spec->bytes == PARAM_AUTO ? 0 : spec->bytes};
+}
+
+void fabric_buffer_init(struct fabric *fabric, uint32_t index, struct err *err)
+{
+    uint32_t dim = fabric_switch_dim(fabric, index);
+    const struct switch_spec *spec = &fabric->spec->dims[dim].sw;
+    const struct network *net = &fabric->net;
+    struct switch_node *s = &fabric->switches.nodes[index];
+    s->lossless = fabric_lossless(fabric, dim);
+    uint32_t classes = net->n_slots - 1, n_lossless = (uint32_t)__builtin_popcount(s->lossless);
+    uint64_t xon = spec->pfc.xon_offset_bytes, most = 0;
+    uint64_t frame = fabric_largest_packets(fabric, dim).full_frame;
+    struct mmu_config config = {.buffer_bytes = spec->buffer_bytes,
+                                .reserve_bytes = spec->reserve_bytes,
+                                .xon_offset_bytes = xon == PARAM_AUTO ? 2 * frame : xon,
+                                .alpha = spec->pfc.alpha,
+                                .lossy_alpha = spec->lossy_alpha,
+                                .queue_limit = queue_limit(fabric, index)};
+    struct mmu_ingress *ingress = memory_zeroed((size_t)s->n_ports * classes, sizeof *ingress);
+    uint32_t far = s->first_port; // the port with the most headroom
+    for (uint32_t p = 0; n_lossless > 0 && p < s->n_ports; p++) {
+        uint32_t bytes = headroom_of(fabric, s->first_port + p, n_lossless);
+        for (uint32_t cls = 0; cls < classes; cls++)
+            if (s->lossless >> net->class_of_slot[cls + 1] & 1)
+                ingress[p * classes + cls].headroom_limit = bytes;
+        far = bytes > most ? s->first_port + p : far;
+        most = bytes > most ? bytes : most;
+    }
+    uint64_t shared = mmu_init(&s->mmu, &config, ingress, s->n_ports, classes);
+    for (unsigned slot = net->data_slot; slot < net->n_slots; slot++) {
+        double alpha = spec->classes[net->class_of_slot[slot]].alpha;
+        if (alpha != PARAM_AUTO_RATIO)
+            s->mmu.alpha[slot - 1] = alpha;
+    }
+    s->cell_bytes = spec->cell_bytes > 1 ? (uint32_t)spec->cell_bytes : 0;
+    if (shared == 0)
+        headroom_error(fabric, index, far, n_lossless, err);
+}
+
+void fabric_slices_init(struct fabric *fabric, uint32_t index, struct err *err)
+{
+    struct switch_node *s = &fabric->switches.nodes[index];
+    uint32_t n = (uint32_t)fabric->spec->dims[s->dim].sw.slices;
+    char name[GRAPH_NAME], bytes[UNIT_TEXT];
+    if (n < 2 || s->mmu.shared_bytes == 0)
+        return;
+    if (n > s->n_ports) {
+        err_add(err, "switch.slices", "%u, but %s has only %u ports", n,
+                fabric_switch_name(fabric, index, name), s->n_ports);
+        return;
+    }
+    s->n_slices = n;
+    s->slices = memory_zeroed(n, sizeof *s->slices);
+    for (uint32_t i = 0; i < n; i++) {
+        s->slices[i] = mmu_slice(&s->mmu, s->n_ports, i, n);
+        if (s->slices[i].shared_bytes > 0)
+            continue;
+        err_add(err, "switch.slices",
+                "headroom and reserve of the ports in slice %u of %s exceed its %s", i,
+                fabric_switch_name(fabric, index, name),
+                human_bytes(s->slices[i].config.buffer_bytes, bytes));
+        return;
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// What is pending in the engine, and whether any of it does work for a job.
+#include "sim/fabric/fabric_internal.h"
+
+size_t fabric_pending(const struct fabric *fabric)
+{
+    return fabric->partition ? partition_pending(fabric->partition) : fabric->engine.queue.n;
+}
+
+bool fabric_only_housekeeping(const struct fabric *fabric)
+{
+    return fabric_pending(fabric) <= fabric->housekeeping;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// The transports of a dimension together: the largest packets, and whose data a class carries.
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/fabric/fabric_internal.h"
+
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+struct largest_packets fabric_largest_packets(const struct fabric *fabric, uint32_t dim)
+{
+    struct largest_packets most = {0};
+    for (uint32_t t = 0; t < fabric->hosts.n_transports; t++) {
+        const struct transport_dim *d = hosts_dim(&fabric->hosts, dim, t);
+        most.first_wire = larger(most.first_wire, d->first.wire);
+        most.full_wire = larger(most.full_wire, d->full.wire);
+        most.full_frame = larger(most.full_frame, d->full.frame);
+        most.ack_wire = larger(most.ack_wire, d->ack.wire);
+        most.frame =
+            larger(most.frame, larger(d->first.frame, larger(d->full.frame, d->ack.frame)));
+    }
+    return most;
+}
+
+unsigned fabric_job_class(const struct spec *spec, uint32_t dim, size_t job)
+{
+    uint64_t own = spec->dims[dim].stacks[spec->jobs[job].transport].transport.cls;
+    return (unsigned)(own != PARAM_AUTO ? own : spec->jobs[job].cls);
+}
+
+// True if a job sends data of this class over transport number `t`.
+static bool carries(const struct fabric *fabric, uint32_t dim, uint32_t t, unsigned cls)
+{
+    for (size_t j = 0; j < fabric->spec->n_jobs; j++) {
+        if (fabric->spec->jobs[j].transport == t && fabric_job_class(fabric->spec, dim, j) == cls)
+            return true;
+    }
+    return false;
+}
+
+const struct stack_spec *fabric_stack_of_class(const struct fabric *fabric, uint32_t dim,
+                                               unsigned cls)
+{
+    const struct dim_spec *spec = &fabric->spec->dims[dim];
+    const struct stack_spec *found = NULL;
+    for (uint32_t t = 0; spec->n_stacks > 1 && t < spec->n_stacks; t++) {
+        const struct stack_spec *stack = &spec->stacks[t];
+        if (carries(fabric, dim, t, cls) &&
+            (!found || (!found->cc_preset->profile.ecn && stack->cc_preset->profile.ecn)))
+            found = stack;
+    }
+    return found ? found : &spec->stacks[0];
+}
+
+bool fabric_is_pieced(const struct transport_spec *t, uint64_t bytes)
+{
+    return t->admission == ADMISSION_CTS && bytes > t->slot_bytes;
+}
+
+bool fabric_is_tcp(const struct transport_dim *dim) { return strcmp(dim->ops->name, "tcp") == 0; }
+
+bool fabric_is_uec(const struct transport_dim *dim)
+{
+    return strcmp(dim->ops->name, "uec") == 0 || strcmp(dim->ops->name, "mrc") == 0;
+}
+
+static void prepare_transport(const struct spec *spec, uint32_t d, uint32_t t,
+                              struct transport_dim *out)
+{
+    const struct dim_spec *dim = &spec->dims[d];
+    const struct stack_spec *stack = &dim->stacks[t];
+    *out = (struct transport_dim){.ops = stack->transport.ops,
+                                  .spec = stack->transport,
+                                  .nic = &dim->nic,
+                                  .cc = stack->cc,
+                                  .cc_params = stack->cc_params,
+                                  .hash_connection = dim->sw.routing.hash == ROUTING_HASH_QP,
+                                  .numbers_paths = dim->sw.routing.kind == ROUTING_SOURCE &&
+                                                   dim->sw.routing.source == SOURCE_ENTROPY};
+    out->spec.int_bytes = fabric_int_bytes(dim, t);
+    out->trimmed = fabric_trims(spec, d, t);
+    transport_complete(&out->spec, stack->cc_preset);
+}
+
+// Resolve the transports of each dimension before the network is built, since sizes depend on them.
+void fabric_prepare_hosts(struct fabric *fabric)
+{
+    const struct spec *spec = fabric->spec;
+    struct hosts *hosts = &fabric->hosts;
+    hosts->n_transports = spec->dims[0].n_stacks;
+    hosts->n_dims = spec->n_dims * hosts->n_transports;
+    hosts->dims = memory_zeroed(hosts->n_dims, sizeof *hosts->dims);
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        for (uint32_t t = 0; t < hosts->n_transports; t++)
+            prepare_transport(spec, d, t, hosts_dim(hosts, d, t));
+    hosts_prepare(hosts);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Ideal times: those of messages and collectives that are alone on the network.
+#pragma once
+
+#include "sim/fabric/fabric.h"
+
+// The ideal times of a fabric, with a cache of recently computed paths.
+struct ideals {
+    const struct fabric *fabric;
+    struct ideal_paths *paths; // NULL = the network is in closed form
+};
+
+void ideals_init(struct ideals *ideals, const struct fabric *fabric); // after the network
+void ideals_free(struct ideals *ideals);
+
+// Ideal time of a message alone on the path, from post to last ACK at the sender (*delivered: to
+// last byte at the receiver). No run is faster; if all paths are alike it is exact to 1 ps per hop.
+ps_t ideal_message_ps(const struct ideals *ideals, uint32_t src, uint32_t dst, uint32_t dim,
+                      uint32_t transport, uint64_t bytes, ps_t *delivered_ps);
+
+// Ideal time of a collective: the longest path through its steps without contention. `ranks`:
+// [member] rank of the network, NULL = the same number.
+ps_t ideal_collective_ps(const struct ideals *ideals, const uint32_t *ranks,
+                         const struct coll_schedule *schedule, const struct comm_request *request,
+                         uint32_t transport);

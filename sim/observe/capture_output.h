@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Where captures are written.
+struct capture_output {
+    const char *folder;  // of the files
+    const char *shown;   // the folder in messages
+    const char *program; // name and version of this program, for the files
+};

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// The cut of a network into parts that have about the same number of events, at links with long delays.
+//
+// Nodes that links of less than a threshold join stay together, as do ranks that share a NIC, aggregators and
+// their switches, and a rank and the switch that it alone is attached to. The threshold is the longest delay
+// at which enough groups of such nodes are left. The groups with ranks are divided in the order of ranks,
+// into runs of equal weight; each other group (spines, cores) goes to the part to which most of its
+// bandwidth leads, or, among equal ones, to that with the least weight. A node weighs what its links carry.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/parallel/parallel.h"
+
+struct cut {
+    const struct fabric *fabric;
+    uint32_t *group; // [node] the group's lowest node, by way of others
+    double *weight;  // [node that names a group]
+    bool *has_ranks; // [same]
+    double total;
+    uint32_t frame_bytes; // a frame is not shorter
+};
+
+static uint32_t group_of(struct cut *c, uint32_t node)
+{
+    while (c->group[node] != node)
+        node = c->group[node] = c->group[c->group[node]];
+    return node;
+}
+
+static void join(struct cut *c, uint32_t a, uint32_t b)
+{
+    a = group_of(c, a);
+    b = group_of(c, b);
+    c->group[a > b ? a : b] = a > b ? b : a;
+}
+
+// Half of the smallest ACK, data packet or pause: other kinds of packets are not smaller.
+static uint32_t least_frame_bytes(const struct fabric *fabric)
+{
+    uint32_t least = fabric->net.pfc_wire_bytes;
+    for (uint32_t d = 0; d < fabric->hosts.n_dims; d++) {
+        const struct transport_dim *t = &fabric->hosts.dims[d];
+        uint32_t data = t->ops->data_sizes(&t->spec, 1, false).wire;
+        least = t->ack.wire < least ? t->ack.wire : least;
+        least = data < least ? data : least;
+    }
+    return least / 2;
+}
+
+// The least time from the start of a transmission to its arrival.
+static ps_t least_ps(const struct cut *c, uint32_t port)
+{
+    return link_flight_ps(port_link(&c->fabric->net, port), c->frame_bytes);
+}
+
+static double rate_of(const struct fabric *fabric, uint32_t port)
+{
+    return (double)fabric->graph.ports[port].rate_bps;
+}
+
+static void weigh(struct cut *c)
+{
+    const struct graph *g = &c->fabric->graph;
+    memset(c->weight, 0, g->n_nodes * sizeof *c->weight);
+    memset(c->has_ranks, 0, g->n_nodes * sizeof *c->has_ranks);
+    c->total = 0;
+    for (uint32_t p = 0; p < g->n_ports; p++) {
+        c->weight[group_of(c, g->ports[p].node)] += rate_of(c->fabric, p);
+        c->total += rate_of(c->fabric, p);
+    }
+    for (uint32_t r = 0; r < g->n_ranks; r++)
+        c->has_ranks[group_of(c, r)] = true;
+}
+
+// Join what no cut may separate, given the least delay of links that may be cut.
+static void group_nodes(struct cut *c, ps_t threshold_ps)
+{
+    const struct graph *g = &c->fabric->graph;
+    for (uint32_t node = 0; node < g->n_nodes; node++)
+        c->group[node] = node;
+    for (uint32_t p = 0; p < g->n_ports; p++)
+        if (g->ports[p].delay_ps == 0 || least_ps(c, p) < threshold_ps)
+            join(c, g->ports[p].node, g->ports[g->ports[p].peer].node);
+    for (uint32_t a = g->n_ranks; a < g->n_ends; a++)
+        join(c, a, graph_switch_of(g, a));
+    for (uint32_t d = 0; d < g->n_dims; d++)
+        for (uint32_t r = 0; r < g->n_ranks; r++)
+            join(c, r, graph_owner(g, r, d));
+    weigh(c);
+}
+
+// Join each group of ranks with the one group that it is linked to, unless that would be too large.
+static void join_leaves(struct cut *c, double most)
+{
+    const struct graph *g = &c->fabric->graph;
+    uint32_t *only = memory_zeroed(g->n_nodes, sizeof *only); // 1 + group; 0 = none, MAX = several
+    for (uint32_t p = 0; p < g->n_ports; p++) {
+        uint32_t here = group_of(c, g->ports[p].node);
+        uint32_t there = group_of(c, g->ports[g->ports[p].peer].node);
+        if (here == there || !c->has_ranks[here])
+            continue;
+        only[here] = only[here] == 0 || only[here] == there + 1 ? there + 1 : UINT32_MAX;
+    }
+    for (uint32_t node = 0; node < g->n_nodes; node++) {
+        if (only[node] == 0 || only[node] == UINT32_MAX || c->group[node] != node)
+            continue;
+        uint32_t there = group_of(c, only[node] - 1);
+        double sum = c->weight[node] + c->weight[there];
+        if (there == node || sum > most)
+            continue;
+        join(c, node, there);
+        c->weight[group_of(c, node)] = sum;
+    }
+    free(only);
+    weigh(c);
+}
+
+// Weight of all groups that have ranks, and of the heaviest group.
+static double ranks_weight(const struct cut *c, double *heaviest)
+{
+    double sum = 0;
+    *heaviest = 0;
+    for (uint32_t node = 0; node < c->fabric->graph.n_nodes; node++) {
+        if (c->group[node] != node)
+            continue;
+        sum += c->has_ranks[node] ? c->weight[node] : 0;
+        *heaviest = c->weight[node] > *heaviest ? c->weight[node] : *heaviest;
+    }
+    return sum;
+}
+
+#define NO_PART UINT16_MAX
+
+// Divide the groups with ranks, in the order of their lowest nodes, into runs of equal weight.
+static uint32_t assign_ranks(struct cut *c, uint32_t n, double sum, uint16_t *part_of,
+                             double *loads)
+{
+    double before = 0;
+    uint32_t used = 0;
+    for (uint32_t node = 0; node < c->fabric->graph.n_nodes; node++) {
+        part_of[node] = NO_PART;
+        if (c->group[node] != node || !c->has_ranks[node])
+            continue;
+        uint32_t part = (uint32_t)((before + c->weight[node] / 2) / sum * n);
+        part = part < n ? part : n - 1;
+        part = part <= used ? part : used; // no part is left out
+        used = part + 1 > used ? part + 1 : used;
+        part_of[node] = (uint16_t)part;
+        loads[part] += c->weight[node];
+        before += c->weight[node];
+    }
+    return used;
+}
+
+// Bandwidth from a group to each part; returns true if there is any.
+static bool pulls_of(struct cut *c, uint32_t group, const uint32_t *ports, size_t n_ports,
+                     uint32_t n, const uint16_t *part_of, double *pull)
+{
+    const struct graph *g = &c->fabric->graph;
+    bool any = false;
+    memset(pull, 0, n * sizeof *pull);
+    for (size_t i = 0; i < n_ports; i++) {
+        uint32_t there = group_of(c, g->ports[g->ports[ports[i]].peer].node);
+        if (there == group || part_of[there] == NO_PART)
+            continue;
+        pull[part_of[there]] += rate_of(c->fabric, ports[i]);
+        any = true;
+    }
+    return any;
+}
+
+// Returns the part to which most bandwidth leads (pull[part]), among those whose load is below `most`. Of parts
+// with equal bandwidth it is the one with the least load.
+static uint32_t best_part(const double *pull, const double *loads, uint32_t n, double most)
+{
+    uint32_t best = 0;
+    bool found = false;
+    for (uint32_t i = 0; i < n; i++) {
+        bool fits = loads[i] < most;
+        bool more = pull[i] > pull[best] * 1.001;
+        bool same = pull[i] > pull[best] * 0.999 && loads[i] < loads[best];
+        if (fits && (!found || more || same)) {
+            best = i;
+            found = true;
+        }
+    }
+    return best;
+}
+
+// Assign the groups without ranks, those next to assigned ones first.
+static void assign_switches(struct cut *c, uint32_t n, uint16_t *part_of, double *loads)
+{
+    const struct graph *g = &c->fabric->graph;
+    uint32_t *order = memory_zeroed(g->n_ports + 1, sizeof *order); // ports by group
+    uint32_t *first = memory_zeroed(g->n_nodes + 2, sizeof *first);
+    double pull[PARTS_MAX];
+    for (uint32_t p = 0; p < g->n_ports; p++)
+        first[group_of(c, g->ports[p].node) + 2]++;
+    for (uint32_t node = 0; node < g->n_nodes; node++)
+        first[node + 2] += first[node + 1];
+    for (uint32_t p = 0; p < g->n_ports; p++)
+        order[first[group_of(c, g->ports[p].node) + 1]++] = p;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t node = 0; node < g->n_nodes; node++) {
+            if (c->group[node] != node || part_of[node] != NO_PART ||
+                !pulls_of(c, node, order + first[node], first[node + 1] - first[node], n, part_of,
+                          pull))
+                continue;
+            uint32_t part = best_part(pull, loads, n, 1.05 * c->total / n);
+            part_of[node] = (uint16_t)part;
+            loads[part] += c->weight[node];
+            changed = true;
+        }
+    }
+    for (uint32_t node = 0; node < g->n_nodes; node++)
+        if (c->group[node] == node && part_of[node] == NO_PART)
+            part_of[node] = 0; // it has no link
+    free(order);
+    free(first);
+}
+
+static int descending(const void *a, const void *b)
+{
+    ps_t x = *(const ps_t *)a, y = *(const ps_t *)b;
+    return (x < y) - (x > y);
+}
+
+// The delays of links, from the longest to the shortest, each once. Returns their number.
+static uint32_t thresholds(const struct cut *c, ps_t **list)
+{
+    const struct fabric *fabric = c->fabric;
+    uint32_t n = 0, all = fabric->graph.n_ports;
+    *list = memory_zeroed(all + 1, sizeof **list);
+    for (uint32_t p = 0; p < all; p++)
+        (*list)[p] = fabric->graph.ports[p].delay_ps > 0 ? least_ps(c, p) : 0;
+    qsort(*list, all, sizeof **list, descending);
+    for (uint32_t i = 0; i < all; i++)
+        if ((*list)[i] > 0 && (n == 0 || (*list)[i] != (*list)[n - 1]))
+            (*list)[n++] = (*list)[i];
+    return n;
+}
+
+static uint32_t try_cut(struct cut *c, uint32_t n, ps_t threshold_ps, bool last, uint16_t *part_of)
+{
+    double heaviest, sum, loads[PARTS_MAX] = {0};
+    group_nodes(c, threshold_ps);
+    ranks_weight(c, &heaviest);
+    if (!last && heaviest > 1.25 * c->total / n)
+        return 1;
+    join_leaves(c, 0.5 * c->total / n);
+    sum = ranks_weight(c, &heaviest);
+    uint32_t used = assign_ranks(c, n, sum, part_of, loads);
+    assign_switches(c, used, part_of, loads);
+    for (uint32_t node = 0; node < c->fabric->graph.n_nodes; node++)
+        part_of[node] = part_of[group_of(c, node)];
+    return used;
+}
+
+static ps_t lookahead(const struct cut *c, const uint16_t *part_of)
+{
+    const struct graph *g = &c->fabric->graph;
+    ps_t least = PS_NEVER;
+    for (uint32_t p = 0; p < g->n_ports; p++)
+        if (part_of[g->ports[p].node] != part_of[g->ports[g->ports[p].peer].node] &&
+            least_ps(c, p) < least)
+            least = least_ps(c, p);
+    return least;
+}
+
+struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n, uint16_t *part_of)
+{
+    uint32_t n_nodes = fabric->graph.n_nodes;
+    struct cut_result r = {.parts = 1, .lookahead_ps = PS_NEVER};
+    struct cut c = {.fabric = fabric, .frame_bytes = least_frame_bytes(fabric)};
+    c.group = memory_zeroed(n_nodes, sizeof *c.group);
+    c.weight = memory_zeroed(n_nodes, sizeof *c.weight);
+    c.has_ranks = memory_zeroed(n_nodes, sizeof *c.has_ranks);
+    ps_t *list;
+    uint32_t n_thresholds = thresholds(&c, &list);
+    n = n < PARTS_MAX ? n : PARTS_MAX;
+    for (uint32_t i = 0; i < n_thresholds && r.parts < n; i++) {
+        if (r.parts > 1 && r.longer == 0) {
+            r.longer = r.parts;
+            r.longer_ps = list[i - 1];
+        }
+        r.parts = try_cut(&c, n, list[i], i + 1 == n_thresholds, part_of);
+    }
+    if (r.parts > 1)
+        r.lookahead_ps = lookahead(&c, part_of);
+    free(list);
+    free(c.group);
+    free(c.weight);
+    free(c.has_ranks);
+    return r;
+}

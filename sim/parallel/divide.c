@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Divides a simulation among threads, and puts its results together.
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "engine/memory.h"
+#include "net/crossing.h"
+#include "sim/parallel/parallel_internal.h"
+
+// What keeps a simulation on one thread, or NULL.
+static const char *obstacle(const struct parallel *parallel)
+{
+    const struct fabric *fabric = parallel->fabric;
+    if (fabric_is_analytical(fabric))
+        return "a network in closed form has no packets to share out";
+    if (fabric->engine.queue.shift == 0)
+        return "the reference engine has one thread";
+    if (fabric->hosts.flows.cap < HOSTS_FLOWS_MAX)
+        return "address space is limited (ulimit -v)";
+    if (fabric->threads_obstacle)
+        return fabric->threads_obstacle;
+    if (parallel->workload->takes_order)
+        return "collectives are planned by when they are issued, or ranks share resources";
+    return NULL;
+}
+
+void parallel_init(struct parallel *parallel, struct delivery *delivery,
+                   const struct workload *workload)
+{
+    parallel->fabric = delivery->fabric;
+    parallel->delivery = delivery;
+    parallel->workload = workload;
+}
+
+/* ---- hooks of the partition ---- */
+
+static void send(void *ctx, uint32_t part, ps_t until_ps)
+{
+    const struct parallel *parallel = ctx;
+    crossing_depart(&parallel->fabric->net.parts->nets[part], until_ps - 1);
+}
+
+static ps_t receive(void *ctx, uint32_t part)
+{
+    const struct parallel *parallel = ctx;
+    struct network *net = &parallel->fabric->net.parts->nets[part];
+    crossing_receive(net);
+    return crossing_next_ps(net);
+}
+
+static bool alone(void *ctx, ps_t until_ps) { return quiet_possible(ctx, until_ps); }
+
+/* ---- division ---- */
+
+// Each part's engine calls the handlers with the part's network.
+static uint64_t frames_per_window(const struct fabric *fabric, ps_t window_ps)
+{
+    uint64_t n = 0;
+    for (uint32_t p = 0; p < fabric->net.n_ports; p++) {
+        const struct byte_time *bt = &port_link(&fabric->net, p)->byte_time;
+        ps_t frame_ps = byte_time_span(bt, NET_PFC_FRAME_BYTES / 8);
+        n += (uint64_t)(window_ps / (frame_ps > 0 ? frame_ps : 1)) + 2;
+    }
+    return n;
+}
+
+static void set_handlers(struct fabric *fabric)
+{
+    const struct partition *p = fabric->partition;
+    for (uint32_t i = 0; i < p->n; i++) {
+        struct network *net = &fabric->net.parts->nets[i];
+        net->engine = p->engines[i];
+        network_handle_events(net);
+        if (fabric->engine.hint)
+            network_set_hints(net, true);
+    }
+}
+
+static void note_cut(struct parallel *parallel, const struct cut_result *cut)
+{
+    char now[UNIT_TEXT], longer[UNIT_TEXT], *why = parallel->why;
+    size_t room = sizeof parallel->why;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    if (cut->parts < parallel->threads && cut->parts < 2)
+        snprintf(why, room, "no link with a delay divides the network");
+    else if (cut->parts < parallel->threads)
+        snprintf(why, room, "links with a delay divide the network into %u parts", cut->parts);
+    else if (cut->longer > 0)
+        snprintf(
+            why, room,
+            "%u parts are joined by links that take %s, so threads meet that often; with %u it "
+            "would be every %s",
+            cut->parts, human_time(cut->lookahead_ps, now), cut->longer,
+            human_time(cut->longer_ps, longer));
+    else if (cpus > 0 && parallel->threads > (uint32_t)cpus)
+        snprintf(why, room, "the machine has %ld processors: threads wait for each other", cpus);
+}
+
+static void divide(struct parallel *parallel, const struct cut_result *cut, uint16_t *part_of)
+{
+    struct fabric *fabric = parallel->fabric;
+    uint32_t n_nodes = fabric->graph.n_nodes;
+    part_of[n_nodes] = (uint16_t)cut->parts;
+    fabric_faults_prepare(fabric);
+    struct network_parts *nets = network_divide(&fabric->net, cut->parts, part_of);
+    struct partition_hooks hooks = {
+        .send = send, .receive = receive, .alone = alone, .ctx = parallel};
+    nets->partition = fabric->partition =
+        partition_new(&fabric->engine, cut->parts, part_of, n_nodes, cut->lookahead_ps, &hooks);
+    fabric->partition->trial.never = parallel->always_together;
+    set_handlers(fabric);
+    parallel->frames_per_window = frames_per_window(fabric, cut->lookahead_ps);
+    fabric->shard_switches = switches_divide(&fabric->switches);
+    fabric->shard_hosts = hosts_divide(&fabric->hosts);
+    parallel->delivery->watch =
+        (struct delivery_watch){.posted = quiet_posted, .failed = quiet_failed, .ctx = parallel};
+}
+
+bool parallel_divide(struct parallel *parallel)
+{
+    const char *text = obstacle(parallel);
+    snprintf(parallel->why, sizeof parallel->why, "%s", text ? text : "");
+    if (text)
+        return false;
+    uint16_t *part_of = memory_zeroed(parallel->fabric->graph.n_nodes + 1, sizeof *part_of);
+    struct cut_result cut = parallel_cut(parallel->fabric, parallel->threads, part_of);
+    note_cut(parallel, &cut);
+    if (cut.parts > 1)
+        divide(parallel, &cut, part_of);
+    else
+        free(part_of);
+    return cut.parts > 1;
+}
+
+double parallel_unite(struct parallel *parallel)
+{
+    struct fabric *fabric = parallel->fabric;
+    if (!fabric->partition)
+        return 0;
+    hosts_unite(&fabric->hosts, fabric->shard_hosts);
+    switches_unite(&fabric->switches, fabric->shard_switches);
+    network_unite(&fabric->net);
+    partition_rest(fabric->partition);
+    return fabric->partition->counts.cpu_s;
+}
+
+struct threads_result parallel_result(const struct parallel *parallel)
+{
+    struct threads_result r = {.used = 1, .note = parallel->why[0] != '\0' ? parallel->why : NULL};
+    if (!parallel->fabric->partition)
+        return r;
+    const struct partition *p = parallel->fabric->partition;
+    const struct partition_counts *c = &p->counts;
+    if (2 * c->chosen > c->windows)
+        r.note = "for most windows one thread was faster than several";
+    double together_s = c->together_s * p->n;
+    r.used = p->n;
+    r.windows = c->windows;
+    r.lookahead_ps = p->lookahead_ps;
+    r.events_per_window = c->windows > 0 ? (double)c->events / (double)c->windows : 0;
+    r.parallel = c->windows > 0 ? (double)(c->windows - c->alone) / (double)c->windows : 0;
+    r.waiting = together_s > 0 ? c->wait_s / together_s : 0;
+    r.imbalance =
+        c->together_events > 0 ? (double)c->largest_sum * p->n / (double)c->together_events : 1;
+    for (uint32_t i = 0; i < p->n * p->n; i++)
+        r.crossings += p->boxes[i].letters;
+    return r;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// A simulation on several threads: its nodes in parts (engine/partition.h), and for each part the
+// structs of network, switches and hosts that refer to it.
+//
+// What crosses between parts or concerns all of them, and when:
+//   packets, with their meta-data, PFC frames     by mail, at a window's end (net/crossing.h)
+//   messages, programs, collectives, paths        under the lock: each rank touches what is its own
+//   records, ends of collectives and jobs         deferred to the window's end, in event order
+//   faults, routes, samples, the stall rule,      events of the common engine: the parts rest
+//   measurements of links
+//   the end of the run, programs that read on     windows in which they are possible run on one
+//   when nothing is left to happen, failures      thread
+// What else needs the order of events keeps the whole simulation on one thread: the feature says so
+// itself (fabric_needs_order()).
+#pragma once
+
+#include "engine/partition.h"
+#include "sim/delivery/delivery.h"
+#include "workload/workload.h"
+
+struct parallel {
+    struct fabric *fabric;
+    struct delivery *delivery;
+    const struct workload *workload;
+    uint32_t threads;     // wanted
+    bool always_together; // for tests: however few events a window has
+    char why[200];        // why there are fewer, or what they cost
+    /* while the fabric is divided */
+    ps_t ends_ps;               // a message that has been posted ends not before; 0 = not known
+    uint32_t witness;           // a flow that had something to send when it was last looked at
+    uint64_t frames_per_window; // most frames that all ports can send
+    uint64_t look_at;           // look for another witness when so many events have been processed
+};
+
+void parallel_init(struct parallel *parallel, struct delivery *delivery,
+                   const struct workload *workload);
+
+// Divide a simulation that has not begun among its threads, if there are several. parallel->why
+// says what limits their number, if there are fewer than wanted. Returns true if it is divided.
+bool parallel_divide(struct parallel *parallel);
+
+// Put the results of the parts together, and end the threads. Returns their processor time in
+// seconds, beyond that of the caller's thread.
+double parallel_unite(struct parallel *parallel);
+
+// What the threads did; parallel_unite() has been called.
+struct threads_result parallel_result(const struct parallel *parallel);
+
+// The cut of a graph into at most `n` parts.
+struct cut_result {
+    uint32_t parts;
+    ps_t lookahead_ps; // the least time that anything takes from one part to another
+    uint32_t longer;   // fewer parts would leave more links uncut, of longer_ps at least; 0 = not
+    ps_t longer_ps;
+};
+struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n,
+                               uint16_t *part_of); // [n_nodes + 1]

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// Whether all messages may end within a window: then the run may be over, or programs that read ahead may
+// decide that nothing is left to happen, and both need the order of events across parts.
+//
+// They cannot, if there is a computation or a start after the window; a message that takes longer even on an
+// empty network; or a sender with data never sent, which needs a round trip. A flow fails after several
+// retransmission timeouts, so while one has had a timeout, events are processed in order. So are they where
+// limits.events may be reached, and where ranks of several parts may begin a phase for which they queue
+// (comm/foresight.h).
+#include "comm/foresight.h"
+#include "sim/parallel/parallel_internal.h"
+#include "transport/host.h"
+
+// A time that no event of the window precedes.
+static ps_t begin_ps(const struct parallel *parallel, ps_t until_ps)
+{
+    ps_t now = parallel->fabric->engine.now_ps,
+         whole = until_ps - parallel->fabric->partition->lookahead_ps;
+    return now > whole ? now : whole;
+}
+
+// A lower bound of the time from the start of a packet of a sender to its acknowledgement: twice the least time
+// between two parts, or within a part the first link in both directions.
+static ps_t round_ps(const struct parallel *parallel, const struct sender *s)
+{
+    const struct partition *p = parallel->fabric->partition;
+    const struct network *net = &parallel->fabric->net;
+    const struct flow_id *id = sender_id(s);
+    if (partition_divides(p, id->src_node, id->dst_node))
+        return 2 * p->lookahead_ps;
+    return port_link(net, s->port)->delay_ps + port_link(net, net->cold[s->port].peer)->delay_ps;
+}
+
+// Most bytes that the ports of a node can receive in a time.
+static double receivable(const struct parallel *parallel, uint32_t node, ps_t time_ps)
+{
+    const struct network *net = &parallel->fabric->net;
+    double bytes = 0;
+    for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++) {
+        const struct byte_time *bt = &port_first_link(net, net->cold[p].peer)->byte_time;
+        bytes += (double)time_ps * (double)bt->den / (double)bt->num;
+    }
+    return bytes;
+}
+
+// True if a message lacks more bytes at its receiver than the receiver's links can bring in a time. It is only known
+// of receivers that take packets in order.
+static bool lacks_more(const struct parallel *parallel, const struct sender *s,
+                       const struct message *m, ps_t time_ps)
+{
+    if (!s->dim->in_order)
+        return false;
+    uint64_t received = hosts_delivered_bytes(sender_hosts(s), s, m);
+    double lacks = m->bytes > received ? (double)(m->bytes - received) : 0;
+    return lacks > receivable(parallel, sender_id(s)->dst_node, time_ps) + 2 * s->dim->mtu_bytes;
+}
+
+// True if a flow cannot end before `until_ps`: it has something that it never sent, which takes a round trip (what
+// is sent again may have arrived before), or its
+// receiver, which takes packets in order only, lacks more than its links can bring.
+static bool is_witness(const struct parallel *parallel, uint32_t flow, ps_t until_ps)
+{
+    const struct sender *s = parallel->fabric->hosts.senders[flow];
+    ps_t window_ps = until_ps - begin_ps(parallel, until_ps);
+    if (s->failed || s->cls == NET_CLASS_CONTROL || s->oldest == MESSAGE_NIL)
+        return false;
+    if (s->max < s->tail && round_ps(parallel, s) >= window_ps)
+        return true;
+    return lacks_more(parallel, s, hosts_message(sender_hosts(s), s->oldest), window_ps);
+}
+
+static bool any_witness(struct parallel *parallel, ps_t until_ps)
+{
+    uint32_t n = parallel->fabric->hosts.flows.n;
+    if (n == 0)
+        return false;
+    if (parallel->witness < n && is_witness(parallel, parallel->witness, until_ps))
+        return true;
+    if (parallel->fabric->engine.events < parallel->look_at)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        parallel->witness = parallel->witness + 1 < n ? parallel->witness + 1 : 0;
+        if (is_witness(parallel, parallel->witness, until_ps))
+            return true;
+    }
+    parallel->look_at =
+        parallel->fabric->engine.events + n; // so that looking costs no more than the events
+    return false;
+}
+
+// More events than a window can have: on each port the smallest frames back to back, and pauses; every timer of a
+// flow or a rank as often as timers may fire.
+static uint64_t most_events(const struct parallel *parallel)
+{
+    uint64_t window_ns = (uint64_t)(parallel->fabric->partition->lookahead_ps / PS_PER_NS) + 2;
+    return window_ns * (4 * (uint64_t)parallel->fabric->hosts.flows.n +
+                        4 * (uint64_t)parallel->fabric->graph.n_ends) +
+           4 * parallel->frames_per_window;
+}
+
+/* ---- what queues of dimensions need to know ---- */
+
+// The least time that a packet takes from a sender to its destination.
+static ps_t one_way_ps(const struct parallel *parallel, const struct sender *s)
+{
+    const struct partition *p = parallel->fabric->partition;
+    const struct flow_id *id = sender_id(s);
+    return partition_divides(p, id->src_node, id->dst_node)
+               ? p->lookahead_ps
+               : port_link(&parallel->fabric->net, s->port)->delay_ps;
+}
+
+static ps_t least_ps(void *ctx, const struct transfer_request *request)
+{
+    const struct parallel *parallel = ctx;
+    const struct partition *p = parallel->fabric->partition;
+    if (parallel->delivery->relay == NULL)
+        return ledger_least_ps(parallel->delivery, request);
+    return partition_divides(p, request->src, request->dst) ? p->lookahead_ps : 0;
+}
+
+// True if the message has data to send, which takes its time, or lacks more than its receiver's links can bring.
+static bool late(void *ctx, const struct transfer_request *request, ps_t until_ps)
+{
+    const struct parallel *parallel = ctx;
+    const struct sender *s = hosts_only_connection(&parallel->fabric->hosts, request);
+    if (s == NULL || s->failed)
+        return false;
+    const struct hosts *hosts = sender_hosts(s);
+    ps_t window_ps = until_ps - begin_ps(parallel, until_ps);
+    for (uint32_t i = s->oldest; i != MESSAGE_NIL; i = hosts_message(hosts, i)->next) {
+        const struct message *m = hosts_message(hosts, i);
+        if (!ledger_is(parallel->delivery, m->token, request->token))
+            continue;
+        if (s->max < message_end_seq(m) && one_way_ps(parallel, s) >= window_ps)
+            return true;
+        return lacks_more(parallel, s, m, window_ps);
+    }
+    return false;
+}
+
+static bool may_start(struct parallel *parallel, ps_t until_ps)
+{
+    const struct comm_network_view view = {.least_ps = least_ps, .late = late, .ctx = parallel};
+    return comm_may_start(parallel->workload->queued, &view, begin_ps(parallel, until_ps),
+                          until_ps);
+}
+
+bool quiet_possible(struct parallel *parallel, ps_t until_ps)
+{
+    uint64_t limit = parallel->fabric->spec->limits.events;
+    if (limit > 0 && limit < engine_model_events(&parallel->fabric->engine) + most_events(parallel))
+        return true;
+    uint32_t retrying = 0;
+    for (uint32_t i = 0; i < parallel->fabric->partition->n; i++)
+        retrying += parallel->fabric->shard_hosts[i].n_retrying;
+    if (retrying > 0 || parallel->workload->takes_order)
+        return true;
+    if (may_start(parallel, until_ps))
+        return true;
+    return parallel->workload->busy_until_ps < until_ps && parallel->ends_ps < until_ps &&
+           !any_witness(parallel, until_ps);
+}
+
+// If a posted message is known to end later than so many windows from now, the ideal times of further messages are
+// not computed.
+#define WINDOWS_KNOWN 4
+
+void quiet_posted(void *ctx, const struct transfer_request *request, ps_t now)
+{
+    struct parallel *parallel = ctx;
+    SIM_ASSERT(&parallel->fabric->engine, request->src,
+               partition_is_current(parallel->fabric->partition, request->src));
+    if (request->control)
+        return;
+    if (parallel->ends_ps > now + WINDOWS_KNOWN * parallel->fabric->partition->lookahead_ps)
+        return;
+    ps_t ends_ps = now + ledger_least_ps(parallel->delivery, request);
+    if (ends_ps > parallel->ends_ps)
+        parallel->ends_ps = ends_ps;
+}
+
+void quiet_failed(void *ctx) { ((struct parallel *)ctx)->ends_ps = 0; }

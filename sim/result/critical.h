@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Results of critical paths: where the time of what ended last went, and why. Times are in ps; -1 = null.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/units.h"
+#include "net/critical_path.h"
+
+// A cause at one place of a critical path.
+struct critical_place {
+    char *at;            // output port, flow or rank
+    uint8_t kind, cause; // enum path_place_kind, enum path_cause
+    uint32_t index;      // of the port or rank; of a flow its number in the results
+    ps_t ps;
+};
+
+// Where the time of something went: the parts add up to total_ps.
+struct critical_result {
+    bool known;
+    ps_t total_ps;
+    ps_t parts[PATH_CAUSES];
+    struct critical_place *places; // the largest first
+    size_t n_places;
+};
+
+// All work of a part of a layer on the critical path of a training job or a program.
+struct critical_layer {
+    const char *name;
+    uint32_t layer;
+    uint8_t part;     // enum training_part; of a program a use, or the number of uses for computing
+    const char *word; // of the part
+    ps_t compute_ps, comm_ps;
+};
+
+// A cause that cost time, which has a sentence among the explanations.
+enum reason_kind {
+    REASON_CUTS,
+    REASON_WINDOW,
+    REASON_TIMEOUTS,
+    REASON_PATHS,
+    REASON_PFC,
+    REASON_VICTIMS,
+    REASON_PLANES,
+    REASON_LAYERS,
+    REASON_STRAGGLER,
+    REASON_NIC,
+    REASON_ACK_DELAY
+};
+struct reason_result {
+    uint8_t kind; // enum reason_kind
+    double weight;
+    ps_t saving_ps;       // -1 = not known
+    const char *sentence; // one of `explain`
+};
+
+enum slowest_kind {
+    SLOWEST_FLOW,
+    SLOWEST_COLLECTIVE,
+    SLOWEST_TRAINING,
+    SLOWEST_PROGRAM,
+    SLOWEST_JOB
+};
+
+// What ended last in a job.
+struct slowest_result {
+    uint8_t kind; // enum slowest_kind
+    char *name;
+    uint32_t job, rank; // rank: that ended last; for a flow its receiver
+    ps_t begin_ps, end_ps;
+    struct critical_result critical;
+    struct critical_layer *layers; // the largest first
+    size_t n_layers;
+};

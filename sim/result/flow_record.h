@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Results of messages. Times are in ps; -1 = null.
+#pragma once
+
+#include <stdint.h>
+
+#include "engine/units.h"
+#include "net/critical_path.h"
+
+struct flow_record {
+    uint64_t id, bytes, delivered_bytes, packets, retransmitted;
+    uint32_t job, qp, src, dst, cnps, timeouts;
+    ps_t start_ps, fct_ps, delivered_ps, ideal_ps;
+    ps_t life_ps[PATH_CAUSES]; // from the post to the delivery, by cause; all 0 = not delivered
+    uint8_t status;            // enum message_status: 0 running, 1 done, 2 failed
+};
+
+struct stats {
+    double min, mean, p50, p95, p99, max;
+};
+
+struct flows_summary {
+    uint64_t count, failed, running, bytes;
+    struct stats fct_ns, slowdown;
+    double jain; // of goodput
+};
+
+// Clear-to-send admission.
+struct admission_result {
+    uint64_t pieces, held, grants;
+    ps_t waited_ps; // by the pieces that were held
+};

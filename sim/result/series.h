@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Time series. Times are in ps; -1 = null.
+#pragma once
+
+#include <stddef.h>
+
+#include "engine/units.h"
+
+struct series_line {
+    char *key;   // port pattern or flow
+    char *field; // for SERIES_OBSERVE the name of the value, else NULL
+    double *values;
+    size_t first; // sample at which the line begins; earlier values are null
+};
+
+enum series_kind {
+    SERIES_QUEUE,
+    SERIES_RATE,
+    SERIES_CWND,
+    SERIES_PAUSED,
+    SERIES_OBSERVE,
+    SERIES_KINDS
+};
+
+struct series {
+    ps_t step_ps;
+    size_t n_samples;
+    struct series_line *lines[SERIES_KINDS];
+    size_t n_lines[SERIES_KINDS];
+};

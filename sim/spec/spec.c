@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What follows from a spec alone.
+#include "sim/spec/spec.h"
+
+#include <stdio.h>
+
+const char *spec_policy_names(const struct spec *spec, char *buf, size_t room)
+{
+    const struct dim_spec *dim = &spec->dims[spec->n_dims - 1];
+    size_t used = 0;
+    for (uint32_t t = 0; t < dim->n_stacks && used < room; t++)
+        used += (size_t)snprintf(buf + used, room - used, "%s%s", t > 0 ? "+" : "",
+                                 dim->stacks[t].cc->name);
+    return buf;
+}
+
+// True if noise acts: over packets, where some job is not of raw flows.
+bool spec_has_noise(const struct spec *spec)
+{
+    bool any = false;
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        any |= !spec->jobs[j].kind->raw;
+    return any && spec->network == NETWORK_PACKET;
+}

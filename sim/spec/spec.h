@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// A plain description of a run: config/ reads it from a scenario, and a simulation is built from
+// it.
+#pragma once
+
+#include "cc/cc.h"
+#include "engine/noise.h"
+#include "switch/switch_spec.h"
+#include "topology/topology.h"
+#include "transport/nic_spec.h"
+#include "transport/transport_spec.h"
+#include "workload/kind.h"
+
+#define SPEC_MAX_DIMS 8
+#define SPEC_MAX_STACKS 4
+
+// A transport, and the policy of its flows.
+struct stack_spec {
+    struct transport_spec transport;
+    const struct cc_ops *cc;
+    const struct cc_preset *cc_preset;
+    alignas(max_align_t) unsigned char cc_params[CC_PARAMS_BYTES_MAX];
+};
+
+// One dimension of the network and its settings. All dimensions have the same number of stacks; a
+// job chooses one by its number. The members of the first, which is the default, can also be named
+// directly.
+struct dim_spec {
+    const struct topology_kind *kind;
+    uint32_t size, ranks_per_port;
+    alignas(max_align_t) unsigned char params[TOPOLOGY_PARAMS_BYTES];
+    struct link_spec links[TOPOLOGY_MAX_LINKS]; // [0] = link, then kind->links
+    struct switch_spec sw;
+    struct nic_spec nic;
+    uint32_t n_stacks; // at least 1
+    union {
+        struct {
+            struct transport_spec transport;
+            const struct cc_ops *cc;
+            const struct cc_preset *cc_preset;
+            alignas(max_align_t) unsigned char cc_params[CC_PARAMS_BYTES_MAX];
+        };
+        struct stack_spec stacks[SPEC_MAX_STACKS];
+    };
+};
+_Static_assert(offsetof(struct dim_spec, cc_params) ==
+                   offsetof(struct dim_spec, stacks) + offsetof(struct stack_spec, cc_params),
+               "the first stack and its members are the same");
+
+struct capture_spec {
+    const char *at;      // port patterns, with commas between them
+    const char *file;    // "-" = stdout
+    const char *filter;  // "" = all packets
+    const char *trigger; // as in trace/trigger.h; "" = none
+    int format;          // enum capture_wants
+    int stamp;           // enum capture_stamp: 0 first bit, 1 last bit
+    uint64_t snaplen_bytes;
+    uint64_t ring_bytes; // CAPTURE_RING_AUTO = chosen by the trigger; 0 = write all
+    ps_t from_ps, to_ps; // PS_NEVER = no end
+};
+#define CAPTURE_RING_AUTO UINT64_MAX
+enum capture_wants { CAPTURE_BY_NAME, CAPTURE_WANTS_PCAP, CAPTURE_WANTS_PCAPNG };
+
+// A fault: what happens to all links that match the pattern.
+struct fault_spec {
+    const char *at;
+    bool one_way; // only the matching directions; else both directions of each link
+    double loss, corruption;
+    /* listed losses: net/loss_list.h */
+    uint64_t every, times;
+    uint64_t *packets; // owned
+    size_t n_packets;
+    uint64_t blackout_packet;
+    ps_t blackout_ps;
+    /* */
+    bool pfc;            // loss and corruption also affect PFC frames
+    ps_t down_ps, up_ps; // PS_NEVER = never
+    ps_t detect_ps;      // from a change of a link to new routes; PS_NEVER = routes never change
+    // during this time the matching nodes pause their neighbours permanently
+    ps_t storm_ps, storm_end_ps;
+    // the link is down for flap_down_ps in each period, flap_count times; period 0 = never
+    ps_t flap_ps, flap_period_ps, flap_down_ps;
+    uint64_t flap_count;
+    double rate_share;  // share of the link's rate between these times; 0 = all
+    bool scale_buffers; // and of what may wait for it, and of the queues from which it marks
+    ps_t rate_ps, rate_end_ps;
+};
+
+// A route that replaces the shortest ones: at switch `at`, for rank `dst`, to the neighbour `via`.
+struct route_spec {
+    const char *at, *dst, *via;
+};
+
+struct report_spec {
+    ps_t sample_ps;         // 0 = no series
+    const char **sample_at; // port patterns; none = all output ports of switches
+    size_t n_sample_at;
+    uint64_t flows_max, collectives_max;
+    bool timeline;
+    uint64_t timeline_ranks;
+};
+
+struct limits_spec {
+    ps_t sim_time_ps, stall_ps; // PS_NEVER = no limit
+    double wall_s;              // 0 = no limit
+    uint64_t events;            // 0 = no limit
+    uint64_t memory_bytes;      // 0 = what the machine allows
+};
+
+enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };
+enum analytical_route {
+    ANALYTICAL_ALL_DIMS,
+    ANALYTICAL_FIRST_DIM,
+    ANALYTICAL_LAST_DIM,
+    ANALYTICAL_LINKS
+};
+
+// Noise of hosts and links. It acts on jobs whose ranks run programs, not on raw flows.
+enum noise_preset { NOISE_NONE, NOISE_LAB, NOISE_CLUSTER };
+struct noise_spec {
+    int preset;    // enum noise_preset, whose values the others have unless they are given
+    ps_t start_ps; // ranks start up to this late
+    struct noise_delay step; // of each step of a collective, and each computation
+    double clock_ppm;        // NICs' rates differ by up to this share
+    ps_t link_delay_ps;      // links are up to this longer
+};
+
+// What of a run is skipped.
+enum fast_forward { FAST_FORWARD_OFF, FAST_FORWARD_EXACT };
+
+struct spec {
+    const char *name, *description, *source;
+    uint64_t seed;
+    int network;      // enum network_model
+    int route;        // enum analytical_route
+    ps_t duration_ps; // time that is simulated, PS_NEVER = until all jobs have ended
+    struct dim_spec dims[SPEC_MAX_DIMS]; // innermost first
+    uint32_t n_dims;
+    struct job_spec *jobs;
+    size_t n_jobs;
+    struct capture_spec *captures;
+    size_t n_captures;
+    struct fault_spec *faults;
+    size_t n_faults;
+    struct route_spec *routes;
+    size_t n_routes;
+    struct report_spec report;
+    struct limits_spec limits;
+    struct noise_spec noise;
+    int fast_forward; // enum fast_forward
+};
+
+// The names of the policies of the outermost dimension, joined by "+", truncated if necessary;
+// returns `buf`.
+const char *spec_policy_names(const struct spec *spec, char *buf, size_t room);
+
+// True if noise acts: over packets, where some job is not of raw flows.
+bool spec_has_noise(const struct spec *spec);

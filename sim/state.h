@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The state of a simulation: the rooms that it consists of, and how its run went.
+#pragma once
+
+#include "engine/loop.h"
+#include "sim/delivery/delivery.h"
+#include "sim/observe/captures.h"
+#include "sim/observe/sample.h"
+#include "sim/parallel/parallel.h"
+#include "sim/sim.h"
+#include "sim/skip/skip.h"
+#include "workload/workload.h"
+
+#define SIM_LONGEST_PS (PS_NEVER / 4) // 26 days: sums of times stay in range
+
+struct sim {
+    const struct spec *spec;
+    struct fabric fabric;
+    struct ideals ideals;
+    struct delivery delivery;
+    struct workload workload;
+    struct parallel parallel;
+    struct skipping skipping;
+    struct captures *captures; // NULL = not opened
+    struct sampler *sampler;   // NULL = none requested
+    ps_t *start_jitter_ps;
+    ps_t *start_noise_ps; // NULL = none
+    /* the run */
+    struct loop_requests requests;
+    struct sim_timer stall;
+    bool stalled, idle;
+    bool left;                   // within an event, by a watchdog
+    double began_s, began_cpu_s; // by the clocks of sim/run.c
+    double wall_s, cpu_s;
+    enum loop_end end;
+};
