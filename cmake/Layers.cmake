@@ -130,25 +130,25 @@ collwire_layer(sim/delivery # the layers of messages, and their records
   VIA cc comm net/wire switch workload LIBS m)
 set(delivery_via analytical cc collective comm net/wire sim/spec sim/ideal switch topology)
 collwire_layer(sim/parallel # several threads
-  ALLOW engine net comm/foresight.h transport workload sim/result sim/fabric sim/delivery
+  ALLOW engine net switch topology comm/foresight.h transport workload sim/result sim/fabric sim/delivery
   VIA ${delivery_via} LIBS m)
 collwire_layer(sim/skip # repetitions
   ALLOW engine net switch transport workload sim/result sim/fabric sim/delivery
   VIA ${delivery_via} LIBS m)
 collwire_layer(sim/observe # captures and time series
-  ALLOW engine net net/wire cc transport trace sim/spec sim/result sim/fabric sim/delivery
+  ALLOW engine net net/wire cc switch topology transport trace sim/spec sim/result sim/fabric sim/delivery
   VIA analytical collective comm sim/ideal switch topology workload LIBS m)
 collwire_layer(sim/explain # sentences
   ALLOW engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
   VIA net/wire LIBS m)
 collwire_layer(sim/collect # the result of a run
-  ALLOW engine net cc collective comm switch transport workload sim/state.h sim/spec sim/result sim/fabric
+  ALLOW engine net cc collective comm switch topology transport workload sim/state.h sim/spec sim/result sim/fabric
         sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
-  VIA analytical net/wire topology trace sim/sim.h sim/estimate.h LIBS m)
+  VIA analytical net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
-  ALLOW engine net switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
+  ALLOW engine net comm switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
         sim/parallel sim/skip sim/observe sim/collect
-  VIA analytical cc collective comm net/wire topology trace LIBS m)
+  VIA analytical cc collective net/wire topology trace LIBS m)
 
 collwire_layer(report
   ALLOW engine net/critical_path.h net/drop.h sim/result jansson.h libsmartcols.h
@@ -194,8 +194,8 @@ collwire_layer(study # pools of runs and what is made of their results
        PkgConfig::zlib m)
 
 collwire_layer(library # collwire/collwire.h over the folders above
-  ALLOW engine collwire cc/plugin config/scenario.h report/metrics.h sim
-  VIA cc net net/wire topology collective switch transport analytical comm workload # sim/spec
+  ALLOW engine collwire cc/plugin config/scenario.h report/metrics.h sim sim/spec sim/result
+  VIA cc net net/wire topology collective switch transport analytical comm workload
   LIBS PkgConfig::jansson m)
 
 collwire_layer(cli # what the library offers it has from collwire/collwire.h
@@ -207,7 +207,7 @@ collwire_layer(cli # what the library offers it has from collwire/collwire.h
         trace/filter.h
         # catalogues that list.c prints, and workloads from matrix products
         cc/cc.h cc/catalogue.h collective/collective.h cc/plugin report/metric_table.h workload/gemm.h
-  VIA net net/wire topology cc collective switch transport analytical comm workload report sim # sim/spec
+  VIA net net/wire topology cc collective switch transport analytical comm workload report sim
   LIBS PkgConfig::jansson PkgConfig::nettle ${CMAKE_DL_LIBS} m)
 
 # ---- the check ----

@@ -11,8 +11,8 @@
 #include "library/plain_locale.h"
 #include "report/metrics.h"
 #include "sim/estimate.h"
-#include "sim/spec/output_list.h"
 #include "sim/sim.h"
+#include "sim/spec/output_list.h"
 
 struct collwire_sim {
     const struct scenario *scenario;

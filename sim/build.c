@@ -59,10 +59,9 @@ static void build_rooms(struct sim *sim, struct err *err)
 {
     struct fabric *fabric = &sim->fabric;
     size_t errors = err->n_errors;
-    if (!fabric_is_analytical(fabric)) {
+    if (!fabric_is_analytical(fabric))
         fabric_build(fabric, err);
-        ideals_init(&sim->ideals, fabric);
-    }
+    ideals_init(&sim->ideals, fabric);
     fabric_reductions_init(fabric);
     build_workload(sim);
     fabric_reductions_settle(fabric, err);

@@ -52,7 +52,7 @@ static struct critical_place place_of(const struct sim *sim, const struct path_p
 }
 
 static void add_place(const struct sim *sim, const ps_t parts[PATH_CAUSES],
-                    const struct path_place places[PATH_PLACES], struct critical_result *c)
+                      const struct path_place places[PATH_PLACES], struct critical_result *c)
 {
     c->known = true;
     memcpy(c->parts, parts, sizeof c->parts);

@@ -23,8 +23,9 @@ static uint32_t channel_of(uint64_t token) { return (uint32_t)(token >> CHANNEL_
 
 static void on_copied(struct engine *e, struct sim_timer *timer, int revents);
 
-static struct clear_to_send_pair *pair_new(struct clear_to_send *a, const struct transfer_request *r,
-                                       const struct transport_spec *spec)
+static struct clear_to_send_pair *pair_new(struct clear_to_send *a,
+                                           const struct transfer_request *r,
+                                           const struct transport_spec *spec)
 {
     struct clear_to_send_pair *p = memory_zeroed(1, sizeof *p);
     p->a = a;
@@ -63,7 +64,8 @@ static uint32_t pair_of(struct clear_to_send *a, const struct transfer_request *
     return entry->flow;
 }
 
-static void grant(struct clear_to_send *a, const struct clear_to_send_pair *p, uint32_t channel, ps_t now)
+static void grant(struct clear_to_send *a, const struct clear_to_send_pair *p, uint32_t channel,
+                  ps_t now)
 {
     struct transfer_request request = p->grant;
     request.token |= (uint64_t)channel << CHANNEL_SHIFT;
@@ -93,7 +95,8 @@ static void on_copied(struct engine *e, struct sim_timer *timer, int revents)
 }
 
 // The receiver has a piece: its slot is free when it has been copied.
-static void release(struct clear_to_send *a, struct clear_to_send_pair *p, uint32_t channel, ps_t now)
+static void release(struct clear_to_send *a, struct clear_to_send_pair *p, uint32_t channel,
+                    ps_t now)
 {
     if (!p->copies) {
         grant(a, p, channel, now);
@@ -185,7 +188,8 @@ static uint32_t channel_with_slot(struct clear_to_send_pair *p)
 
 // The path of a piece that has waited goes on from the grant, or, if that belongs to another
 // collective, from the post of its message.
-static bool enter_path(struct clear_to_send *a, const struct admitted *m, uint32_t *before, ps_t now)
+static bool enter_path(struct clear_to_send *a, const struct admitted *m, uint32_t *before,
+                       ps_t now)
 {
     struct path_book *book = &a->delivery->path_book;
     if (m->path == 0 || (book->current != 0 &&
@@ -197,7 +201,8 @@ static bool enter_path(struct clear_to_send *a, const struct admitted *m, uint32
     return true;
 }
 
-static void post_piece(struct clear_to_send *a, struct clear_to_send_pair *p, uint32_t channel, ps_t now)
+static void post_piece(struct clear_to_send *a, struct clear_to_send_pair *p, uint32_t channel,
+                       ps_t now)
 {
     uint32_t slot = p->head, before = 0;
     struct admitted *m = &a->messages[slot];

@@ -61,16 +61,16 @@ struct delivery {
     struct fabric *fabric;
     const struct ideals *ideals;
     struct delivery_watch watch;
-    struct path_book path_book;      // critical paths of messages and jobs
-    struct transfer hosts;           // below the ledger
-    struct transfer transfer;        // for messages between ranks that share a dimension
-    struct transfer entry;           // for all messages: of the workload
-    struct transfer_client client;   // of the upper layer; valid while the layers are connected
-    struct ledger *ledger;           // NULL if the network is analytical
-    struct completions *completions; // between the ledger and its client
-    struct stripes *stripes;         // NULL if no message is striped
-    struct clear_to_send *clear_to_send;     // NULL if every message is sent at once
-    struct relay *relay;             // NULL if relaying is off, so such messages are errors
+    struct path_book path_book;          // critical paths of messages and jobs
+    struct transfer hosts;               // below the ledger
+    struct transfer transfer;            // for messages between ranks that share a dimension
+    struct transfer entry;               // for all messages: of the workload
+    struct transfer_client client;       // of the upper layer; valid while the layers are connected
+    struct ledger *ledger;               // NULL if the network is analytical
+    struct completions *completions;     // between the ledger and its client
+    struct stripes *stripes;             // NULL if no message is striped
+    struct clear_to_send *clear_to_send; // NULL if every message is sent at once
+    struct relay *relay;                 // NULL if relaying is off, so such messages are errors
     struct analytical analytical;
     struct records records;
 };

@@ -9,7 +9,7 @@
 void ledger_init(struct delivery *delivery); // sets delivery->transfer to the hosts', with records
 void relay_init(struct delivery *delivery);
 void clear_to_send_init(struct delivery *delivery);   // becomes the client of the lower layers
-void stripes_init(struct delivery *delivery);     // replaces the transfer and the client
+void stripes_init(struct delivery *delivery);         // replaces the transfer and the client
 void clear_to_send_attach(struct delivery *delivery); // takes the place of the stripes' transfer
 void completions_init(struct delivery *delivery, struct transfer_client client);
 void analytical_init(struct delivery *delivery, struct transfer_client client); // in place of all

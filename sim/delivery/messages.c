@@ -363,7 +363,8 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
         memcpy(record.life_ps, path_at(&delivery->path_book, e->path)->life, sizeof record.life_ps);
     add_completion(delivery, e, &record, now);
     uint64_t token = e->token;
-    if (!stripes_record(delivery, &token, &record) || !clear_to_send_record(delivery, token, &record))
+    if (!stripes_record(delivery, &token, &record) ||
+        !clear_to_send_record(delivery, token, &record))
         return;
     const struct flow_id *id = sender_id(s);
     record.ideal_ps = ideal_message_ps(delivery->ideals, e->src, e->dst, id->dim, id->transport,

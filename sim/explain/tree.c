@@ -121,7 +121,7 @@ static void root_text(const struct fabric *fabric, const struct result *r, const
 }
 
 static void explain_one(const struct fabric *fabric, struct result *r, struct tree *tree,
-                         bool others)
+                        bool others)
 {
     char name[TREE_TEXT], held[TREE_TEXT];
     double share = result_share(r, PATH_PAUSED);

@@ -10,7 +10,8 @@ struct ideals {
     struct ideal_paths *paths; // NULL = the network is in closed form
 };
 
-void ideals_init(struct ideals *ideals, const struct fabric *fabric); // after the network
+// After the network, if there is one.
+void ideals_init(struct ideals *ideals, const struct fabric *fabric);
 void ideals_free(struct ideals *ideals);
 
 // Ideal time of a message alone on the path, from post to last ACK at the sender (*delivered: to

@@ -58,8 +58,10 @@ static bool dim_even(const struct ideals *ideals, uint32_t dim)
 
 void ideals_init(struct ideals *ideals, const struct fabric *fabric)
 {
-    struct ideal_paths *paths = memory_zeroed(1, sizeof *paths);
-    *ideals = (struct ideals){fabric, paths};
+    *ideals = (struct ideals){fabric, NULL};
+    if (fabric_is_analytical(fabric))
+        return;
+    struct ideal_paths *paths = ideals->paths = memory_zeroed(1, sizeof *paths);
     paths->even = memory_zeroed(ideals->fabric->graph.n_dims, sizeof *paths->even);
     for (uint32_t d = 0; d < ideals->fabric->graph.n_dims; d++)
         paths->even[d] = dim_even(ideals, d);

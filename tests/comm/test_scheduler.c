@@ -34,7 +34,7 @@ static void ring_run(struct fixture *f, const struct ring_case *c)
     f->collectives[0].schedule.active_chunks = c->active;
     fixture_run(f);
     assert_int_equal(f->result->status, RUN_COMPLETED);
-    assert_int_equal(f->sim->hosts.counters.delivered_bytes, f->sim->workload.total_bytes);
+    assert_int_equal(f->sim->fabric.hosts.counters.delivered_bytes, f->sim->workload.total_bytes);
 }
 
 static ps_t ring_ps(const struct ring_case *c)
@@ -145,7 +145,7 @@ static void test_no_order_blocks(void **state)
         f.spec.seed = seed;
         fixture_run(&f);
         assert_int_equal(f.result->status, RUN_COMPLETED);
-        assert_int_equal(f.sim->hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
+        assert_int_equal(f.sim->fabric.hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
         assert_int_equal(f.sim->workload.starts_pending, 0);
         assert_int_equal(f.result->n_collectives, 10);
         for (size_t i = 0; i < 10; i++)

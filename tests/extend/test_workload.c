@@ -12,7 +12,7 @@
 
 #include "cli/list.h"
 #include "engine/text.h"
-#include "sim/sim_internal.h"
+#include "sim/state.h"
 #include "tests/config/load.h"
 
 #define SCENARIO(job)                                                                              \
@@ -34,7 +34,7 @@ static void test_runs(void **state)
     struct result *r = sim_result(sim);
     assert_int_equal(r->status, RUN_COMPLETED);
     assert_int_equal(r->n_flows, 2 * 3 * 2); // rank 4 has no pair
-    assert_int_equal(sim->hosts.counters.delivered_bytes, 2 * 3 * 10001);
+    assert_int_equal(sim->fabric.hosts.counters.delivered_bytes, 2 * 3 * 10001);
     assert_int_equal(sim->workload.total_bytes, 2 * 3 * 10001);
     // time at which the sender is ready: the reply has arrived, and its message is acknowledged
     ps_t ready = PS_PER_US;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cc/plugin/policies.h"
-#include "sim/sim_internal.h"
+#include "sim/state.h"
 #include "tests/fuzz/support.h"
 #include "transport/host.h"
 
@@ -44,7 +44,7 @@ static uint8_t next_byte(void) { return hostile.at < hostile.n ? hostile.data[ho
 
 static void deliver(struct packet *p, uint32_t node, uint32_t local, ps_t now)
 {
-    hostile.arrive(&hostile.sim->hosts, node, local, p, now);
+    hostile.arrive(&hostile.sim->fabric.hosts, node, local, p, now);
 }
 
 static void release(size_t index, ps_t now)
@@ -59,7 +59,7 @@ static void release(size_t index, ps_t now)
 // A packet with meta-data of its own.
 static struct packet copy_of(const struct packet *p)
 {
-    struct meta_pool *pool = &hostile.sim->net.meta;
+    struct meta_pool *pool = &hostile.sim->fabric.net.meta;
     struct packet copy = *p;
     if (p->meta == 0)
         return copy;
@@ -79,7 +79,7 @@ static struct packet copy_of(const struct packet *p)
 // What policies do at any time: another rate or window, from a hundredth of the line to all of it.
 static void change_policy(const struct packet *p, bool rate, ps_t now)
 {
-    struct sender *s = hostile.sim->hosts.senders[p->flow];
+    struct sender *s = hostile.sim->fabric.hosts.senders[p->flow];
     uint64_t share = 1 + next_byte() % 100;
     if (s->failed || s->busy)
         return;
@@ -94,9 +94,9 @@ static void change_policy(const struct packet *p, bool rate, ps_t now)
 
 static bool may_trim(const struct packet *p)
 {
-    const struct flow_id *id = &hostile.sim->hosts.flows.ids[p->flow];
+    const struct flow_id *id = &hostile.sim->fabric.hosts.flows.ids[p->flow];
     return p->kind == PACKET_DATA && p->cls == id->cls && p->cls != NET_CLASS_CONTROL &&
-           hosts_dim(&hostile.sim->hosts, id->dim, id->transport)->trimmed;
+           hosts_dim(&hostile.sim->fabric.hosts, id->dim, id->transport)->trimmed;
 }
 
 static void act(enum action action, uint32_t node, uint32_t local, struct packet *p, ps_t now)
@@ -110,7 +110,7 @@ static void act(enum action action, uint32_t node, uint32_t local, struct packet
         }
         break;
     case ACT_DROP:
-        packet_end(&hostile.sim->net, p);
+        packet_end(&hostile.sim->fabric.net, p);
         return;
     case ACT_TWICE:
         twin = copy_of(p);
@@ -154,8 +154,8 @@ static void simulate(const struct scenario *scenario, struct err *err)
     struct sim *sim = hostile.sim = sim_new(scenario_spec(scenario), err);
     if (!sim)
         return;
-    hostile.arrive = sim->net.ops[NET_RANK].arrive;
-    sim->net.ops[NET_RANK].arrive = arrive;
+    hostile.arrive = sim->fabric.net.ops[NET_RANK].arrive;
+    sim->fabric.net.ops[NET_RANK].arrive = arrive;
     sim_run(sim, NULL);
     sim_free(sim);
 }

@@ -33,7 +33,7 @@ static uint64_t waiting_packets(const struct network *net, uint32_t port, bool p
 // Packets that arrived at switches, without PFC frames, and what became of them.
 static void check_conservation(const struct sim *sim, uint32_t node, uint64_t seed)
 {
-    const struct network *net = &sim->net;
+    const struct network *net = &sim->fabric.net;
     uint64_t in = 0, out = 0, dropped = 0;
     for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++) {
         uint32_t peer = net->cold[p].peer;
@@ -94,7 +94,7 @@ static void run(uint64_t seed, struct tally *tally)
     sim_run(f->sim, NULL);
     struct result *r = f->result = sim_result(f->sim);
     check_flows(r, seed, tally);
-    for (uint32_t n = f->sim->graph.n_ranks; n < f->sim->graph.n_nodes; n++)
+    for (uint32_t n = f->sim->fabric.graph.n_ranks; n < f->sim->fabric.graph.n_nodes; n++)
         check_conservation(f->sim, n, seed);
     if (r->drops[DROP_HEADROOM] > 0 && !pfc_may_be_lost(&f->spec))
         fail_msg("seed %llu: %llu lossless drops", (unsigned long long)seed,
@@ -102,10 +102,10 @@ static void run(uint64_t seed, struct tally *tally)
     uint64_t whole = 0;
     for (size_t i = 0; i < r->n_flows; i++)
         whole += r->flows[i].status == MESSAGE_DONE ? r->flows[i].bytes : 0;
-    if (whole > f->sim->hosts.counters.delivered_bytes)
+    if (whole > f->sim->fabric.hosts.counters.delivered_bytes)
         fail_msg("seed %llu: fewer bytes were delivered than the messages contain",
                  (unsigned long long)seed);
-    if (r->status == RUN_COMPLETED && whole != f->sim->hosts.counters.delivered_bytes)
+    if (r->status == RUN_COMPLETED && whole != f->sim->fabric.hosts.counters.delivered_bytes)
         fail_msg("seed %llu: bytes were delivered twice", (unsigned long long)seed);
     tally->completed += r->status == RUN_COMPLETED;
     tally->lossy += r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] > 0;

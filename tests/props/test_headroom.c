@@ -89,7 +89,7 @@ static struct seen run(uint64_t seed, uint64_t headroom_bytes)
         seen.peak = s->max_headroom_bytes > seen.peak ? s->max_headroom_bytes : seen.peak;
         seen.share = share > seen.share ? share : seen.share;
     }
-    seen.full = f.sim->hosts.dims[0].full.frame;
+    seen.full = f.sim->fabric.hosts.dims[0].full.frame;
     seen.pauses = f.result->pause_frames;
     seen.dropped = f.result->drops[DROP_HEADROOM];
     if (headroom_bytes == PARAM_AUTO &&

@@ -20,13 +20,14 @@ static void check(struct fixture *f, uint64_t seed)
 {
     const struct result *r = f->result;
     if (r->status != RUN_COMPLETED || r->dropped_packets || r->retransmitted || r->timeouts ||
-        f->sim->hosts.counters.delivered_bytes != f->sim->workload.total_bytes)
+        f->sim->fabric.hosts.counters.delivered_bytes != f->sim->workload.total_bytes)
         fail_msg("seed %llu: status %d, %llu drops, %llu of %llu bytes", (unsigned long long)seed,
                  (int)r->status, (unsigned long long)r->dropped_packets,
-                 (unsigned long long)f->sim->hosts.counters.delivered_bytes,
+                 (unsigned long long)f->sim->fabric.hosts.counters.delivered_bytes,
                  (unsigned long long)f->sim->workload.total_bytes);
-    for (uint32_t n = 0; n < f->sim->switches.n_switches + f->sim->switches.n_routers; n++) {
-        const struct mmu *mmu = &f->sim->switches.nodes[n].mmu;
+    for (uint32_t n = 0; n < f->sim->fabric.switches.n_switches + f->sim->fabric.switches.n_routers;
+         n++) {
+        const struct mmu *mmu = &f->sim->fabric.switches.nodes[n].mmu;
         assert_true(mmu->max_shared_used <= mmu->shared_bytes);
     }
 }

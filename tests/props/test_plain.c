@@ -35,7 +35,7 @@ static struct outcome run(uint64_t seed, bool reference)
     if (reference)
         sim_set_plain(f->sim);
     else
-        network_set_hints(&f->sim->net, seed % 2 == 0);
+        network_set_hints(&f->sim->fabric.net, seed % 2 == 0);
     sim_run(f->sim, NULL);
     struct result *r = f->result = sim_result(f->sim);
     struct outcome o = {metrics_json(r, "{}"),
@@ -44,7 +44,7 @@ static struct outcome run(uint64_t seed, bool reference)
                         r->pause_frames > 0,
                         r->dropped_packets > 0,
                         r->marked_packets > 0,
-                        f->sim->switches.n_routers > 0};
+                        f->sim->fabric.switches.n_routers > 0};
     fixture_free(f);
     free(f);
     return o;
@@ -87,7 +87,7 @@ static char *capture_of(uint64_t seed, bool reference, size_t *size)
     if (reference)
         sim_set_plain(f->sim);
     else
-        network_set_hints(&f->sim->net, seed % 3 == 0);
+        network_set_hints(&f->sim->fabric.net, seed % 3 == 0);
     struct capture_output to = {dir, dir, "test"};
     assert_int_equal(sim_open_captures(f->sim, &to, &err), 0);
     sim_run(f->sim, NULL);
@@ -95,8 +95,8 @@ static char *capture_of(uint64_t seed, bool reference, size_t *size)
     assert_int_equal(sim_close_captures(f->sim, &err), 0);
     uint64_t lost = 0; // dropped packets are in the capture too
     for (unsigned reason = 0; reason < DROP_REASONS; reason++)
-        lost += f->sim->net.drops[reason].packets;
-    assert_true(sim_capture_count(f->sim, 0).packets == f->result->packet_hops + lost);
+        lost += f->sim->fabric.net.drops[reason].packets;
+    assert_true(captures_count(f->sim->captures, 0).packets == f->result->packet_hops + lost);
     fixture_free(f);
     free(f);
     snprintf(path, sizeof path, "%s/all.pcapng", dir);

@@ -151,8 +151,8 @@ static void on_failed(void *ctx, uint64_t token, ps_t now)
 
 static void watch(struct sim *sim, struct deliveries *d)
 {
-    *d = (struct deliveries){.client = sim->hosts.client};
-    sim->hosts.client = (struct host_client){
+    *d = (struct deliveries){.client = sim->fabric.hosts.client};
+    sim->fabric.hosts.client = (struct host_client){
         .delivered = on_delivered, .sent = on_sent, .failed = on_failed, .ctx = d};
 }
 
@@ -182,8 +182,8 @@ static void check_deliveries(const struct fixture *f, const struct deliveries *d
             fail_msg("seed %llu: message %zu is not complete", (unsigned long long)seed, i);
         bytes += r->flows[i].bytes;
     }
-    assert_true(bytes == f->sim->hosts.counters.delivered_bytes);
-    assert_true(bytes == f->sim->hosts.counters.posted_bytes);
+    assert_true(bytes == f->sim->fabric.hosts.counters.delivered_bytes);
+    assert_true(bytes == f->sim->fabric.hosts.counters.posted_bytes);
 }
 
 struct tally {
@@ -206,7 +206,7 @@ static void deliver_all(uint64_t seed, struct tally *tally)
     const struct tcp_spec *t = tcp_spec_of(&f->spec.dims[0].transport);
     if (t->connections == TCP_POOLED)
         check_order(f->result, seed);
-    const struct transport_counters *c = &f->sim->hosts.dims[0].counters;
+    const struct transport_counters *c = &f->sim->fabric.hosts.dims[0].counters;
     tally->lost += f->result->drops[DROP_LINK_LOSS] > 0;
     tally->down += f->result->drops[DROP_LINK_DOWN] > 0;
     tally->resent += c->retransmitted > 0;
@@ -260,7 +260,7 @@ static void close_all(uint64_t seed, bool apart)
     fixture_flow(f, 1, 5, 1, end_ps);
     fixture_run(f);
     assert_int_equal(f->result->status, RUN_COMPLETED);
-    const struct hosts *hosts = &f->sim->hosts;
+    const struct hosts *hosts = &f->sim->fabric.hosts;
     for (uint32_t i = 0; i < hosts->flows.n; i++) {
         const struct tcp_sender *s = tcp_of(hosts->senders[i]);
         const struct tcp_receiver *r = (const struct tcp_receiver *)hosts->receivers[i];
@@ -301,7 +301,7 @@ static char *metrics_of(uint64_t seed, bool reference)
     if (reference)
         sim_set_plain(f->sim);
     else
-        network_set_hints(&f->sim->net, seed % 2 == 0);
+        network_set_hints(&f->sim->fabric.net, seed % 2 == 0);
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
     char *text = metrics_json(f->result, "{}");

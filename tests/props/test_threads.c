@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "report/metrics.h"
-#include "sim/parts.h"
+#include "sim/parallel/parallel.h"
 #include "tests/support/random.h"
 
 #define SCENARIOS 160
@@ -39,12 +39,13 @@ static struct outcome run(uint64_t seed, uint32_t threads)
     assert_non_null(f->sim);
     err_free(&err); // warnings
     sim_set_threads(f->sim, threads);
-    f->sim->always_together = seed % 4 != 0;
+    f->sim->parallel.always_together = seed % 4 != 0;
     sim_run(f->sim, NULL);
     struct result *r = f->result = sim_result(f->sim);
-    struct outcome o = {.metrics = metrics_json(r, "{}"), .divided = f->sim->parts != NULL};
+    struct outcome o = {.metrics = metrics_json(r, "{}"),
+                        .divided = f->sim->fabric.partition != NULL};
     if (o.divided)
-        o.counts = f->sim->parts->partition->counts;
+        o.counts = f->sim->fabric.partition->counts;
     fixture_free(f);
     free(f);
     return o;

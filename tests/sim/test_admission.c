@@ -238,7 +238,7 @@ static void test_split(void **state)
         fixture_run(&f);
         assert_int_equal(f.result->status, RUN_COMPLETED);
         assert_int_equal(f.result->n_flows, 1);
-        assert_int_equal(f.sim->hosts.flows.n, split ? 64 : 1);
+        assert_int_equal(f.sim->fabric.hosts.flows.n, split ? 64 : 1);
         assert_true(f.result->flows[0].fct_ps >= f.result->flows[0].ideal_ps);
         times[split] = f.result->flows[0].fct_ps;
         fixture_free(&f);

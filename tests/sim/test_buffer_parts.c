@@ -81,7 +81,7 @@ static void headroom(ps_t latency_ps, int forwarding, uint64_t cell_bytes)
         fixture_flow(&f, s, 8, 10000000, 0);
     fixture_run(&f);
     const struct switch_result *sw = &f.result->switches[0];
-    const struct packet_sizes full = f.sim->hosts.dims[0].full;
+    const struct packet_sizes full = f.sim->fabric.hosts.dims[0].full;
     uint64_t occupied = (full.frame + cell_bytes - 1) / cell_bytes * cell_bytes;
     double wire = (double)bytes_in_ps(4 * PS_PER_US + latency_ps, rate) * 7 / 8;
     double used = wire * (double)occupied / full.wire;

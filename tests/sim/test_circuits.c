@@ -140,7 +140,7 @@ static uint64_t bytes_between(const char *from)
     uint64_t bytes = 0;
     for (size_t i = 0; i < f.result->n_ports; i++)
         if (strncmp(f.result->ports[i].at, from, strlen(from)) == 0)
-            bytes += f.sim->net.ports[i].tx_bytes;
+            bytes += f.sim->fabric.net.ports[i].tx_bytes;
     return bytes;
 }
 
@@ -182,10 +182,10 @@ static void test_few_circuits_first(void **state)
     fixture_flow(&f, 2, 3, 1000, 0);
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
-    assert_int_equal(sim_message_dim(f.sim, 0, 1, 1000), 0);
-    assert_int_equal(sim_message_dim(f.sim, 2, 3, 1000), 1);
-    assert_true(sim_bandwidth(f.sim, 0, 1) == 2. * RATE);
-    assert_true(sim_bandwidth(f.sim, 2, 3) == RATE);
+    assert_int_equal(fabric_message_dim(&f.sim->fabric, 0, 1, 1000), 0);
+    assert_int_equal(fabric_message_dim(&f.sim->fabric, 2, 3, 1000), 1);
+    assert_true(delivery_bandwidth(&f.sim->delivery, 0, 1) == 2. * RATE);
+    assert_true(delivery_bandwidth(&f.sim->delivery, 2, 3) == RATE);
     assert_true(sim_estimate(f.sim).packet_hops > 0);
     fixture_free(&f);
 }
@@ -216,8 +216,8 @@ static void test_two_rings(void **state)
         }
         fixture_run(&f);
         assert_int_equal(f.result->status, RUN_COMPLETED);
-        assert_int_equal(sim_message_dim(f.sim, 0, 1, 1), 0);
-        assert_int_equal(sim_message_dim(f.sim, 0, 2, 1), 1);
+        assert_int_equal(fabric_message_dim(&f.sim->fabric, 0, 1, 1), 0);
+        assert_int_equal(fabric_message_dim(&f.sim->fabric, 0, 2, 1), 1);
         // two links there, two back
         assert_in_range(f.result->flows[0].fct_ps, 4 * PS_PER_US, 5 * PS_PER_US);
         assert_true(f.result->flows[0].fct_ps >= f.result->flows[0].ideal_ps);

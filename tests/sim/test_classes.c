@@ -91,8 +91,8 @@ static void check_mixed(uint64_t weight0, uint64_t weight3, uint32_t src3, uint3
         fail_msg("weights %u and %u: class 3 has %.3f", (unsigned)weight0, (unsigned)weight3, got);
     assert_true(lossy + lossless > 0.95 * 100e9 / 8 * 297e-6 * 4096 / 4178); // the link is full
     assert_int_equal(f.result->dropped_packets, 0);
-    const struct switch_node *s = &f.sim->switches.nodes[0];
-    const struct network *net = &f.sim->net;
+    const struct switch_node *s = &f.sim->fabric.switches.nodes[0];
+    const struct network *net = &f.sim->fabric.net;
     assert_int_equal(s->lossless, 1u << 3);
     for (uint32_t p = 0; p < s->n_ports; p++)
         for (unsigned cls = 0; cls < NET_CLASSES; cls++)
@@ -280,10 +280,10 @@ static void test_marking_of_a_class(void **state)
         add_flow(&f, 0, 1, r, 0, 2000000);
     add_flow(&f, 1, 4, 9, 0, 20000); // its queue stays below qref
     fixture_run(&f);
-    uint32_t port = f.sim->net.first_port[10]; // of the switch, to rank 0
-    assert_int_equal(f.sim->net.ports[port].peer_node, 0);
-    assert_true(switch_marking(&f.sim->switches, port, 1)->pi.p > 0.1);
-    assert_true(switch_marking(&f.sim->switches, port, 4)->pi.p == 0);
+    uint32_t port = f.sim->fabric.net.first_port[10]; // of the switch, to rank 0
+    assert_int_equal(f.sim->fabric.net.ports[port].peer_node, 0);
+    assert_true(switch_marking(&f.sim->fabric.switches, port, 1)->pi.p > 0.1);
+    assert_true(switch_marking(&f.sim->fabric.switches, port, 4)->pi.p == 0);
     assert_true(f.result->marked_packets > 0);
     fixture_free(&f);
 }
@@ -320,9 +320,9 @@ static void test_refresh_of_each_class(void **state)
 
 static void run_to(struct fixture *f, ps_t at_ps)
 {
-    f->sim->engine.horizon_ps = at_ps;
-    engine_drain(&f->sim->engine, SIZE_MAX);
-    f->sim->engine.now_ps = at_ps;
+    f->sim->fabric.engine.horizon_ps = at_ps;
+    engine_drain(&f->sim->fabric.engine, SIZE_MAX);
+    f->sim->fabric.engine.now_ps = at_ps;
 }
 
 // The retransmission timer stops while its own class is paused, and runs while another class is: a
@@ -350,11 +350,11 @@ static void test_timer_of_a_class(void **state)
         assert_non_null(f.sim);
         run_to(&f, 10 * PS_PER_US);
         struct packet p = {.kind = PACKET_PFC, .pfc = packet_pfc(cases[c].paused, UINT16_MAX)};
-        port_receive_pfc(&f.sim->net, 0, &p, f.sim->engine.now_ps);
+        port_receive_pfc(&f.sim->fabric.net, 0, &p, f.sim->fabric.engine.now_ps);
         run_to(&f, 300 * PS_PER_US);
-        assert_int_equal(f.sim->hosts.counters.timeouts > 0, cases[c].fires);
+        assert_int_equal(f.sim->fabric.hosts.counters.timeouts > 0, cases[c].fires);
         run_to(&f, 450 * PS_PER_US); // the pause has ended, and the timer has continued
-        assert_true(f.sim->hosts.counters.timeouts > 0);
+        assert_true(f.sim->fabric.hosts.counters.timeouts > 0);
         fixture_free(&f);
     }
 }
@@ -373,10 +373,10 @@ static void test_class_of_a_dimension(void **state)
     fixture_flow(&f, 0, 2, 100000, 0);
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
-    assert_int_equal(f.sim->hosts.flows.ids[0].cls, 3);
-    assert_int_equal(f.sim->hosts.flows.ids[1].cls, 1);
-    assert_int_equal(f.sim->hosts.flows.ids[0].data_dscp, 26);
-    assert_int_equal(f.sim->hosts.flows.ids[1].data_dscp, 8);
+    assert_int_equal(f.sim->fabric.hosts.flows.ids[0].cls, 3);
+    assert_int_equal(f.sim->fabric.hosts.flows.ids[1].cls, 1);
+    assert_int_equal(f.sim->fabric.hosts.flows.ids[0].data_dscp, 26);
+    assert_int_equal(f.sim->fabric.hosts.flows.ids[1].data_dscp, 8);
     fixture_free(&f);
 }
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sim/parts.h"
+#include "sim/parallel/parallel.h"
 #include "tests/support/fixture.h"
 
 static const struct link_spec fast = {.rate_bps = 100000000000, .delay_ps = PS_PER_US};
@@ -20,7 +20,7 @@ static struct cut_result cut(struct fixture *f, uint32_t n, uint16_t *part_of)
     f->sim = sim_new(&f->spec, &err);
     assert_non_null(f->sim);
     err_free(&err);
-    return sim_cut(f->sim, n, part_of);
+    return parallel_cut(&f->sim->fabric, n, part_of);
 }
 
 // Least delay of a link between two parts, and the largest share of link rates in a part.
@@ -54,7 +54,7 @@ static void test_leaf_spine(void **state)
         struct cut_result r = cut(f, n, part_of);
         double largest;
         assert_int_equal(r.parts, n);
-        assert_true(least_delay(&f->sim->graph, part_of, n, &largest) == slow.delay_ps);
+        assert_true(least_delay(&f->sim->fabric.graph, part_of, n, &largest) == slow.delay_ps);
         assert_true(largest < 1.02);
         assert_true(r.lookahead_ps > slow.delay_ps && r.lookahead_ps < slow.delay_ps + 10000);
         assert_int_equal(r.longer, 0);
@@ -76,7 +76,7 @@ static void test_more_parts_than_leaves(void **state)
     struct cut_result r = cut(f, 4, part_of);
     double largest;
     assert_int_equal(r.parts, 4);
-    assert_true(least_delay(&f->sim->graph, part_of, 4, &largest) == fast.delay_ps);
+    assert_true(least_delay(&f->sim->fabric.graph, part_of, 4, &largest) == fast.delay_ps);
     assert_true(r.lookahead_ps < slow.delay_ps);
     fixture_free(f);
     free(f);

@@ -219,7 +219,7 @@ static void interleave(unsigned one, unsigned other)
     while (going[0] || going[1]) {
         unsigned i = (unsigned)rng_below(&rng, 2);
         size_t batch = 1 + rng_below(&rng, 200);
-        going[i] = engine_drain(&mixed[i].sim->engine, batch) == batch;
+        going[i] = engine_drain(&mixed[i].sim->fabric.engine, batch) == batch;
     }
     for (unsigned i = 0; i < 2; i++) {
         mixed[i].result = sim_result(mixed[i].sim);

@@ -25,7 +25,7 @@ static struct estimate check(uint64_t pairs, double tolerance)
     fixture_run(&f); // an estimate reads only what does not change during the run
     struct estimate e = sim_estimate(f.sim);
     assert_int_equal(e.queue_pairs, pairs);
-    assert_int_equal(f.sim->hosts.flows.n, pairs);
+    assert_int_equal(f.sim->fabric.hosts.flows.n, pairs);
     double hops = (double)f.result->packet_hops;
     if (fabs(e.packet_hops - hops) > tolerance * hops)
         fail_msg("%g packet-hops estimated, %g simulated", e.packet_hops, hops);
@@ -33,7 +33,7 @@ static struct estimate check(uint64_t pairs, double tolerance)
     assert_true(e.wall_s >= 60e-9 * e.packet_hops && e.wall_s < 62e-9 * e.packet_hops);
     // A queue pair takes its struct, its name, and a part of tables.
     uint64_t bytes = e.part_bytes[ESTIMATE_QUEUE_PAIRS];
-    size_t flow = hosts_flow_bytes(&f.sim->hosts.dims[0]);
+    size_t flow = hosts_flow_bytes(&f.sim->fabric.hosts.dims[0]);
     assert_true(bytes > pairs * flow && bytes < pairs * 2 * flow);
     return e;
 }

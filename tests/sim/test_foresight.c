@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "report/metrics.h"
-#include "sim/parts.h"
+#include "sim/parallel/parallel.h"
 #include "tests/support/fixture.h"
 
 #define GPUS 4
@@ -48,13 +48,13 @@ static char *run(const struct variant *v, uint32_t threads, struct partition_cou
     assert_non_null(f->sim);
     err_free(&err);
     sim_set_threads(f->sim, threads);
-    f->sim->always_together = true;
+    f->sim->parallel.always_together = true;
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
     assert_true(workload_done(&f->sim->workload));
     if (threads > 1) {
-        assert_non_null(f->sim->parts);
-        *counts = f->sim->parts->partition->counts;
+        assert_non_null(f->sim->fabric.partition);
+        *counts = f->sim->fabric.partition->counts;
     }
     char *metrics = metrics_json(f->result, "{}");
     fixture_free(f);

@@ -181,11 +181,11 @@ static void test_missing_and_wrong_hints(void **state)
 
 static uint64_t bytes_over(uint32_t from, uint32_t to)
 {
-    const struct graph *g = &f.sim->graph;
+    const struct graph *g = &f.sim->fabric.graph;
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < g->n_ports; p++)
         if (g->ports[p].node == from && g->ports[g->ports[p].peer].node == to)
-            bytes += f.sim->net.ports[p].tx_bytes;
+            bytes += f.sim->fabric.net.ports[p].tx_bytes;
     return bytes;
 }
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "sim/fabric/fabric_internal.h"
 #include "tests/support/fixture.h"
 
 #define RATE UINT64_C(100000000000)
@@ -33,11 +34,11 @@ static void test_a_clock_for_each_nic(void **state)
     fixture_flow(&f, 0, 39999, 1000, 0);
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
-    const struct network *net = &f.sim->net;
+    const struct network *net = &f.sim->fabric.net;
     uint32_t different = 0, last = UINT32_MAX;
     for (uint32_t p = 0; p < net->n_ports; p++) {
         bool nic = net->ports[p].node < 40000;
-        uint64_t rate = sim_port_rate(f.sim, p);
+        uint64_t rate = fabric_port_rate(&f.sim->fabric, p);
         struct byte_time own = byte_time_of(rate), link = port_link(net, p)->byte_time;
         assert_true(own.num == link.num && own.den == link.den);
         if (nic) {

@@ -69,14 +69,14 @@ static void test_early_requests(void **state)
 // sent.
 static void count_uplinks(uint32_t *all, uint32_t *used)
 {
-    const struct graph *g = &f.sim->graph;
+    const struct graph *g = &f.sim->fabric.graph;
     *all = *used = 0;
     for (uint32_t p = 0; p < g->n_ports; p++) {
         uint32_t node = g->ports[p].node, peer = g->ports[g->ports[p].peer].node;
         bool to_core = node >= g->n_ends && peer >= g->n_ends && g->nodes[node].role == NODE_AGG &&
                        g->nodes[peer].role == NODE_CORE;
         *all += to_core;
-        *used += to_core && f.sim->net.ports[p].tx_packets > 0;
+        *used += to_core && f.sim->fabric.net.ports[p].tx_packets > 0;
     }
 }
 
@@ -171,7 +171,7 @@ static void test_source_routes(void **state)
     uint32_t n = 0;
     for (size_t i = 0; i < f.result->n_ports; i++)
         if (strncmp(f.result->ports[i].at, "leaf0->spine", 12) == 0)
-            packets[n++] = f.sim->net.ports[i].tx_packets;
+            packets[n++] = f.sim->fabric.net.ports[i].tx_packets;
     assert_int_equal(n, 4);
     qsort(packets, 4, sizeof *packets, by_size);
     assert_int_equal(packets[0] + packets[1] + packets[2] + packets[3], 4 * 401);
@@ -190,16 +190,17 @@ static void test_source_in_three_tiers(void **state)
     routing(ROUTING_SOURCE)->source = SOURCE_ROUND_ROBIN;
     fixture_flow(&f, 0, 127, 4096 * 160, 0);
     fixture_run(&f);
-    const struct graph *g = &f.sim->graph;
+    const struct graph *g = &f.sim->fabric.graph;
     uint32_t cores = 0;
     for (uint32_t p = 0; p < g->n_ports; p++) {
         uint32_t node = g->ports[p].node;
-        if (node < g->n_ends || g->nodes[node].role != NODE_CORE || !f.sim->net.ports[p].tx_packets)
+        if (node < g->n_ends || g->nodes[node].role != NODE_CORE ||
+            !f.sim->fabric.net.ports[p].tx_packets)
             continue;
         const struct graph_node *n = &g->nodes[node];
         uint64_t sum = 0; // ACKs of the other direction go by hash
         for (uint32_t q = n->first_port; q < n->first_port + n->n_ports; q++)
-            sum += f.sim->net.ports[q].tx_bytes / (4096 + 82);
+            sum += f.sim->fabric.net.ports[q].tx_bytes / (4096 + 82);
         cores += sum == 10;
     }
     assert_true(cores >= 15); // 4 x 4 paths of 10 packets each; one core also carries the ACKs

@@ -10,8 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sim/fabric/fabric_internal.h"
 #include "sim/result/result.h"
-#include "sim/sim_internal.h"
+#include "sim/state.h"
 #include "tests/config/load.h"
 
 #define LINE 100e9
@@ -183,11 +184,11 @@ static void test_marking_by_class(void **state)
                  cases[i].policy);
         struct outcome o = run(
             settings, "[" FLOWS("roce", FLOW(0, 5, "1KB")) "," FLOWS("tcp", FLOW(1, 5, "1KB")) "]");
-        const struct network *net = &o.sim->net;
-        uint32_t port = o.sim->switches.nodes[0].first_port;
+        const struct network *net = &o.sim->fabric.net;
+        uint32_t port = o.sim->fabric.switches.nodes[0].first_port;
         assert_int_equal(net->n_data, 2);
         for (uint32_t c = 0; c < 2; c++) {
-            const struct marking *m = &o.sim->switches.markings[port * net->n_data + c];
+            const struct marking *m = &o.sim->fabric.switches.markings[port * net->n_data + c];
             bool tcp = net->class_of_slot[net->data_slot + c] == 0;
             assert_int_equal(m->enabled, tcp ? cases[i].marks : true);
             if (m->enabled) { // at 100G: RED from 400 KB to 1.6 MB
@@ -209,19 +210,19 @@ static void test_largest_packets(void **state)
     static const char alone[] = "\"transport\":{\"kind\":\"roce\",\"mtu\":\"512B\"}";
     static const char jobs[] = FLOWS("roce", FLOW(0, 5, "1KB"));
     struct outcome mixed = run(small, jobs), one = run(alone, jobs);
-    struct largest_packets most = sim_largest_packets(mixed.sim, 0);
-    assert_int_equal(most.full_wire, hosts_dim(&mixed.sim->hosts, 0, 1)->full.wire);
-    assert_true(most.full_wire > hosts_dim(&mixed.sim->hosts, 0, 0)->full.wire);
-    const struct mmu *large = &mixed.sim->switches.nodes[0].mmu;
-    const struct mmu *little = &one.sim->switches.nodes[0].mmu;
+    struct largest_packets most = fabric_largest_packets(&mixed.sim->fabric, 0);
+    assert_int_equal(most.full_wire, hosts_dim(&mixed.sim->fabric.hosts, 0, 1)->full.wire);
+    assert_true(most.full_wire > hosts_dim(&mixed.sim->fabric.hosts, 0, 0)->full.wire);
+    const struct mmu *large = &mixed.sim->fabric.switches.nodes[0].mmu;
+    const struct mmu *little = &one.sim->fabric.switches.nodes[0].mmu;
     assert_int_equal(large->config.xon_offset_bytes, 2 * most.full_frame);
     assert_true(large->ingress[large->n_classes - 1].headroom_limit >
                 little->ingress[little->n_classes - 1].headroom_limit);
-    struct transport_path roce = sim_path(mixed.sim, 0, 5, 0, 0, 0);
-    struct transport_path tcp = sim_path(mixed.sim, 0, 5, 0, 1, 0);
-    assert_int_equal(roce.base_rtt_ps, sim_path(one.sim, 0, 5, 0, 0, 0).base_rtt_ps);
+    struct transport_path roce = fabric_path(&mixed.sim->fabric, 0, 5, 0, 0, 0);
+    struct transport_path tcp = fabric_path(&mixed.sim->fabric, 0, 5, 0, 1, 0);
+    assert_int_equal(roce.base_rtt_ps, fabric_path(&one.sim->fabric, 0, 5, 0, 0, 0).base_rtt_ps);
     // two links of 1 us each way, and a data packet and an ACK on both
-    const struct transport_dim *t = hosts_dim(&mixed.sim->hosts, 0, 1);
+    const struct transport_dim *t = hosts_dim(&mixed.sim->fabric.hosts, 0, 1);
     assert_int_equal(tcp.base_rtt_ps, 4 * PS_PER_US + 2 * (ps_t)(t->full.wire + t->ack.wire) * 80);
     outcome_free(&mixed);
     outcome_free(&one);

@@ -228,7 +228,7 @@ static void test_credits_of_ports(void **state)
         fixture_flow(&f, 3 + r, 0, 4000000, 0);
     f.jobs[0].cls = 0;
     run();
-    struct transport_path path = sim_path(f.sim, 4, 0, 0, 0, 0);
+    struct transport_path path = fabric_path(&f.sim->fabric, 4, 0, 0, 0, 0);
     uint64_t early = bytes_in_ps(3 * path.base_rtt_ps / 2, RATE) * 12;
     assert_true(f.result->dropped_bytes < early);
     assert_true(f.result->nics[0].busy_share[1] > 0.9);

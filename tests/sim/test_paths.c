@@ -50,7 +50,7 @@ static void test_codes_and_pipelines(void **state)
     fixture_flow(&f, 0, 2, 1000, 0);
     fixture_run(&f);
     ps_t base = 4 * PS_PER_US + 2 * (D + A) + (4 * 63 + 2 * 700) * PS_PER_NS;
-    assert_int_equal(sim_path(f.sim, 0, 2, 0, 0, 0).base_rtt_ps, base);
+    assert_int_equal(fabric_path(&f.sim->fabric, 0, 2, 0, 0, 0).base_rtt_ps, base);
     assert_int_equal(f.result->flows[0].fct_ps, base);
     fixture_free(&f);
 }
@@ -59,7 +59,7 @@ static void test_one_switch(void **state)
 {
     (void)state;
     star(1);
-    struct transport_path path = sim_path(f.sim, 0, 2, 0, 0, 0);
+    struct transport_path path = fabric_path(&f.sim->fabric, 0, 2, 0, 0, 0);
     assert_int_equal(path.hops, 2);
     assert_int_equal(path.line_bps, LINE);
     assert_int_equal(path.base_rtt_ps, 4 * PS_PER_US + 2 * (D + A));
@@ -67,10 +67,10 @@ static void test_one_switch(void **state)
     assert_int_equal(path.n_ports, 1);
     assert_int_equal(path.src_node, 0);
     assert_int_equal(path.dst_node, 2);
-    assert_true(sim_bandwidth(f.sim, 0, 2) == 100e9);
-    assert_int_equal(sim_stripes(f.sim, 0, 2, 0, 0), 1);
-    assert_int_equal(sim_message_dim(f.sim, 0, 2, 1), 0);
-    struct sim_longest longest = sim_longest_path(f.sim, 0, 0);
+    assert_true(delivery_bandwidth(&f.sim->delivery, 0, 2) == 100e9);
+    assert_int_equal(fabric_stripes(&f.sim->fabric, 0, 2, 0, 0), 1);
+    assert_int_equal(fabric_message_dim(&f.sim->fabric, 0, 2, 1), 0);
+    struct longest_path longest = fabric_longest_path(&f.sim->fabric, 0, 0);
     assert_int_equal(longest.base_rtt_ps, path.base_rtt_ps);
     assert_int_equal(longest.hops, 2);
     fixture_free(&f);
@@ -80,9 +80,9 @@ static void test_two_planes(void **state)
 {
     (void)state;
     star(2);
-    assert_int_equal(sim_path(f.sim, 0, 2, 0, 0, 0).n_ports, 2);
-    assert_true(sim_bandwidth(f.sim, 0, 2) == 200e9);
-    assert_int_equal(sim_stripes(f.sim, 0, 2, 0, 0), 2);
+    assert_int_equal(fabric_path(&f.sim->fabric, 0, 2, 0, 0, 0).n_ports, 2);
+    assert_true(delivery_bandwidth(&f.sim->delivery, 0, 2) == 200e9);
+    assert_int_equal(fabric_stripes(&f.sim->fabric, 0, 2, 0, 0), 2);
     fixture_free(&f);
 }
 
@@ -98,11 +98,12 @@ static void test_leaf_spine(void **state)
     small_packets();
     fixture_flow(&f, 0, 3, 1000, 0);
     fixture_run(&f);
-    assert_int_equal(sim_path(f.sim, 0, 1, 0, 0, 0).hops, 2);
-    assert_int_equal(sim_path(f.sim, 0, 3, 0, 0, 0).hops, 4);
-    assert_int_equal(sim_path(f.sim, 0, 3, 0, 0, 0).base_rtt_ps, rtt);
-    assert_int_equal(sim_path(f.sim, 0, 3, 0, 0, 0).queueing_ps, (160 + 160 + 80) * PS_PER_US);
-    struct sim_longest longest = sim_longest_path(f.sim, 0, 0);
+    assert_int_equal(fabric_path(&f.sim->fabric, 0, 1, 0, 0, 0).hops, 2);
+    assert_int_equal(fabric_path(&f.sim->fabric, 0, 3, 0, 0, 0).hops, 4);
+    assert_int_equal(fabric_path(&f.sim->fabric, 0, 3, 0, 0, 0).base_rtt_ps, rtt);
+    assert_int_equal(fabric_path(&f.sim->fabric, 0, 3, 0, 0, 0).queueing_ps,
+                     (160 + 160 + 80) * PS_PER_US);
+    struct longest_path longest = fabric_longest_path(&f.sim->fabric, 0, 0);
     assert_int_equal(longest.base_rtt_ps, rtt);
     assert_int_equal(longest.hops, 4);
     assert_int_equal(longest.src, 0);
@@ -124,7 +125,7 @@ static void test_directions(void **state)
     small_packets();
     fixture_flow(&f, 0, 2, 1000, 0);
     fixture_run(&f);
-    struct transport_path path = sim_path(f.sim, 0, 2, 0, 0, 0);
+    struct transport_path path = fabric_path(&f.sim->fabric, 0, 2, 0, 0, 0);
     assert_int_equal(path.base_rtt_ps, 8 * PS_PER_US + 3 * (D + A));
     assert_true(path.line_bps == LINE);
     assert_int_equal(path.queueing_ps, 160 * PS_PER_US);
@@ -159,8 +160,8 @@ static void test_pauses_without_a_cycle(void **state)
     f.spec.limits.sim_time_ps = 25 * PS_PER_US;
     fixture_run(&f);
     bool paused = false;
-    for (uint32_t p = 0; p < f.sim->net.n_ports; p++)
-        paused |= f.sim->net.ports[p].paused != 0;
+    for (uint32_t p = 0; p < f.sim->fabric.net.n_ports; p++)
+        paused |= f.sim->fabric.net.ports[p].paused != 0;
     assert_true(paused);
     assert_int_equal(f.result->n_deadlock, 0);
     assert_string_equal(f.result->reason, "simulated time limit of 25.0 us reached");

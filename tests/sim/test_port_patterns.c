@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/port_patterns.h"
+#include "sim/fabric/port_patterns.h"
 #include "tests/support/graphs.h"
 
 // 12 ranks in 6 pairs (switches of dimension 0), 3 leaves of 4, 2 spines, 2 trunks (dimension 1).

@@ -38,7 +38,7 @@ static struct counts two_to_one(struct queue_limit_spec limit, unsigned cls, uin
     struct counts counts = {.dropped = f.result->dropped_packets,
                             .over_limit = f.result->drops[DROP_QUEUE_LIMIT],
                             .max_queue = f.result->max_queue_bytes,
-                            .frame = f.sim->hosts.dims[0].full.frame};
+                            .frame = f.sim->fabric.hosts.dims[0].full.frame};
     fixture_free(&f);
     return counts;
 }

@@ -61,7 +61,8 @@ static void test_all_to_all(void **state)
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
     // 12 ranks to 11 others, 10,000 B each; 6 of them two legs away.
-    assert_int_equal(f.sim->hosts.counters.delivered_bytes, UINT64_C(3) * 12 * (11 + 6) * 10000);
+    assert_int_equal(f.sim->fabric.hosts.counters.delivered_bytes,
+                     UINT64_C(3) * 12 * (11 + 6) * 10000);
     assert_true(f.result->collectives[0].efficiency > 0 &&
                 f.result->collectives[0].efficiency <= 1);
     fixture_free(&f);

@@ -35,7 +35,7 @@ static void test_two_senders_share_a_line(void **state)
         fixture_flow(&f, 1, 6, BYTES, 0);
         fixture_run(&f);
         assert_int_equal(f.result->status, RUN_COMPLETED);
-        assert_int_equal(f.sim->graph.n_ports, 2 * 8 / share);
+        assert_int_equal(f.sim->fabric.graph.n_ports, 2 * 8 / share);
         ns[share - 1] = f.result->summary.fct_ns.max;
         fixture_free(&f);
     }

@@ -42,8 +42,8 @@ static void look(struct fixture *f, struct seen *seen)
                           .marked = f->result->marked_packets,
                           .pauses = f->result->pause_frames,
                           .skipped = f->result->skipped};
-    for (uint32_t p = 0; p < f->sim->net.n_ports; p++)
-        seen->ports[p] = port_stats(&f->sim->net, p, f->sim->engine.now_ps);
+    for (uint32_t p = 0; p < f->sim->fabric.net.n_ports; p++)
+        seen->ports[p] = port_stats(&f->sim->fabric.net, p, f->sim->fabric.engine.now_ps);
     if (f->result->skipped.note)
         strcpy(seen->note, f->result->skipped.note);
     seen->skipped.note = NULL;

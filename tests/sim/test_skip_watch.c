@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sim/skip_watch.h"
+#include "sim/skip/watch.h"
 
 static struct skip_watch w;
 

@@ -125,8 +125,9 @@ uint64_t fixture_buffer_for(const struct fixture *f, uint64_t shared)
     struct sim *sim = sim_new(&probe.spec, &err);
     assert_non_null(sim);
     err_free(&err); // warnings
-    for (uint32_t s = 0; s < sim->switches.n_switches + sim->switches.n_routers; s++) {
-        uint64_t taken = UINT64_C(100000000000) - sim->switches.nodes[s].mmu.shared_bytes;
+    for (uint32_t s = 0; s < sim->fabric.switches.n_switches + sim->fabric.switches.n_routers;
+         s++) {
+        uint64_t taken = UINT64_C(100000000000) - sim->fabric.switches.nodes[s].mmu.shared_bytes;
         buffer = taken + shared > buffer ? taken + shared : buffer;
     }
     sim_free(sim);

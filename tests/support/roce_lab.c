@@ -56,7 +56,7 @@ static void see(const struct lab *l, struct lab_seen **list, size_t *n, size_t *
 {
     if (*n == *cap)
         *list = memory_grow(*list, cap, sizeof **list);
-    (*list)[(*n)++] = (struct lab_seen){at_ps, *p, *meta_at(&l->sim->net.meta, p->meta)};
+    (*list)[(*n)++] = (struct lab_seen){at_ps, *p, *meta_at(&l->sim->fabric.net.meta, p->meta)};
 }
 
 static void on_tap(void *ctx, uint32_t port, const struct packet *p, ps_t start, ps_t end)
@@ -66,7 +66,7 @@ static void on_tap(void *ctx, uint32_t port, const struct packet *p, ps_t start,
     see(l, &l->tx, &l->n_tx, &l->cap_tx, p, start);
     if (p->kind != PACKET_DATA)
         return;
-    const struct sender *s = l->sim->hosts.senders[p->flow];
+    const struct sender *s = l->sim->fabric.hosts.senders[p->flow];
     uint32_t payload = l->tx[l->n_tx - 1].meta.payload_bytes;
     uint64_t before = s->nxt_bytes - s->una_bytes - payload;
     assert_true(l->window_shrinks ||
@@ -84,14 +84,14 @@ static void nic_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *
 
 static void switch_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
-    struct sim *sim = (struct sim *)((char *)ctx - offsetof(struct sim, switches));
-    struct lab *l = sim->hosts.client.ctx;
+    struct fabric *fabric = (struct fabric *)((char *)ctx - offsetof(struct fabric, switches));
+    struct lab *l = fabric->hosts.client.ctx;
     if (!(l->lose && l->lose(l, p))) {
         l->switch_arrive(ctx, node, local, p, now);
         return;
     }
     l->lost++;
-    packet_end(&sim->net, p);
+    packet_end(&fabric->net, p);
 }
 
 static void on_delivered(void *ctx, uint64_t token, ps_t now)
@@ -145,54 +145,55 @@ struct hosts *lab_build(struct lab *l)
     l->sim = l->f.sim = sim_new(&l->f.spec, &err);
     assert_non_null(l->sim);
     err_free(&err); // warnings
-    struct network *net = &l->sim->net;
+    struct network *net = &l->sim->fabric.net;
     l->nic_arrive = net->ops[NET_RANK].arrive;
     l->switch_arrive = net->ops[NET_SWITCH].arrive;
     net->ops[NET_RANK].arrive = nic_arrive;
     net->ops[NET_SWITCH].arrive = switch_arrive;
     net->tap = (struct tap){.seen = on_tap, .ctx = l};
-    for (uint32_t p = 0; p < l->sim->hosts.n_nics; p++)
+    for (uint32_t p = 0; p < l->sim->fabric.hosts.n_nics; p++)
         network_tap_port(net, p);
-    l->sim->hosts.client = (struct host_client){
+    l->sim->fabric.hosts.client = (struct host_client){
         .delivered = on_delivered, .sent = on_sent, .failed = on_failed, .ctx = l};
-    l->sim->hosts.observer = (struct host_observer){.message_ended = on_message_ended, .ctx = l};
+    l->sim->fabric.hosts.observer =
+        (struct host_observer){.message_ended = on_message_ended, .ctx = l};
     for (size_t t = 0; t < LAB_TOKENS; t++)
         l->delivered_ps[t] = l->sent_ps[t] = l->failed_ps[t] = -1;
-    return &l->sim->hosts;
+    return &l->sim->fabric.hosts;
 }
 
 void lab_end(struct lab *l)
 {
-    engine_drain(&l->sim->engine, SIZE_MAX);
-    assert_int_equal(network_held(&l->sim->net), 0);
-    assert_int_equal(l->sim->net.meta.n_used, 0);
+    engine_drain(&l->sim->fabric.engine, SIZE_MAX);
+    assert_int_equal(network_held(&l->sim->fabric.net), 0);
+    assert_int_equal(l->sim->fabric.net.meta.n_used, 0);
     fixture_free(&l->f);
     free(l->tx);
     free(l->rx);
 }
 
-ps_t lab_now(const struct lab *l) { return l->sim->engine.now_ps; }
+ps_t lab_now(const struct lab *l) { return l->sim->fabric.engine.now_ps; }
 
 void lab_run_to(struct lab *l, ps_t at_ps)
 {
-    l->sim->engine.horizon_ps = at_ps;
-    engine_drain(&l->sim->engine, SIZE_MAX);
-    l->sim->engine.horizon_ps = PS_NEVER;
-    l->sim->engine.now_ps = at_ps;
+    l->sim->fabric.engine.horizon_ps = at_ps;
+    engine_drain(&l->sim->fabric.engine, SIZE_MAX);
+    l->sim->fabric.engine.horizon_ps = PS_NEVER;
+    l->sim->fabric.engine.now_ps = at_ps;
 }
 
-void lab_run(struct lab *l) { engine_drain(&l->sim->engine, SIZE_MAX); }
+void lab_run(struct lab *l) { engine_drain(&l->sim->fabric.engine, SIZE_MAX); }
 
 void lab_post(struct lab *l, uint32_t src, uint32_t dst, uint64_t bytes, uint64_t token)
 {
     struct transfer_request r = {
         .src = src, .dst = dst, .bytes = bytes, .cls = NET_CLASS_DATA, .token = token};
-    hosts_post(&l->sim->hosts, &r, lab_now(l));
+    hosts_post(&l->sim->fabric.hosts, &r, lab_now(l));
 }
 
 uint32_t lab_psn(const struct lab *l, const struct packet *p)
 {
-    return meta_at(&l->sim->net.meta, p->meta)->seq;
+    return meta_at(&l->sim->fabric.net.meta, p->meta)->seq;
 }
 
 size_t lab_failed(const struct lab *l)
@@ -234,5 +235,5 @@ bool lab_lose_psn(struct lab *l, struct packet *p)
 void lab_pause(struct lab *l, uint16_t quanta)
 {
     struct packet p = {.kind = PACKET_PFC, .pfc = packet_pfc(1u << NET_CLASS_DATA, quanta)};
-    port_receive_pfc(&l->sim->net, 0, &p, lab_now(l));
+    port_receive_pfc(&l->sim->fabric.net, 0, &p, lab_now(l));
 }

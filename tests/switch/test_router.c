@@ -18,8 +18,8 @@
 static uint32_t port_named(const struct sim *sim, const char *name)
 {
     char buf[2 * GRAPH_NAME];
-    for (uint32_t p = 0; p < sim->graph.n_ports; p++)
-        if (strcmp(graph_port_name(&sim->graph, p, buf), name) == 0)
+    for (uint32_t p = 0; p < sim->fabric.graph.n_ports; p++)
+        if (strcmp(graph_port_name(&sim->fabric.graph, p, buf), name) == 0)
             return p;
     fail_msg("%s", name);
     return GRAPH_NONE;
@@ -45,7 +45,7 @@ static void on_start(void *ctx, uint32_t port, const struct packet *p, ps_t star
     if (port != log->port || p->kind != PACKET_DATA)
         return;
     assert_true(log->n < LOG_MAX);
-    log->packets[log->n].src = log->sim->hosts.flows.ids[p->flow].src;
+    log->packets[log->n].src = log->sim->fabric.hosts.flows.ids[p->flow].src;
     log->packets[log->n++].marked = p->flags & PACKET_CE;
 }
 
@@ -55,8 +55,8 @@ static void run_logged(struct fixture *f, struct log *log, const char *port)
     f->sim = sim_new(&f->spec, &err);
     assert_non_null(f->sim);
     *log = (struct log){.sim = f->sim, .port = port_named(f->sim, port)};
-    f->sim->net.tap = (struct tap){.seen = on_start, .ctx = log};
-    network_tap_port(&f->sim->net, log->port);
+    f->sim->fabric.net.tap = (struct tap){.seen = on_start, .ctx = log};
+    network_tap_port(&f->sim->fabric.net, log->port);
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
 }

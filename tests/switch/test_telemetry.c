@@ -117,7 +117,7 @@ static bool lose_some(struct lab *l, struct packet *p)
     (void)l;
     bool lost = lab_is_data(p) && !lab_is_retx(p) && lab_psn(l, p) % 17 == 5;
     if (lost)
-        packet_end(&l->sim->net, p);
+        packet_end(&l->sim->fabric.net, p);
     return lost;
 }
 
@@ -134,8 +134,8 @@ static void test_slots_come_back(void **state)
     lab_post(&l, 1, 2, 300000, 1);
     lab_run(&l);
     assert_true(l.sent_ps[0] > 0 && l.sent_ps[1] > 0);
-    assert_int_equal(l.sim->net.meta.n_used, 0);
-    assert_true(l.sim->net.meta.n_slots > 0);
+    assert_int_equal(l.sim->fabric.net.meta.n_used, 0);
+    assert_true(l.sim->fabric.net.meta.n_slots > 0);
     lab_end(&l);
 }
 

@@ -96,7 +96,7 @@ static void test_incast(void **state)
 {
     (void)state;
     incast(NULL);
-    const struct transport_dim *dim = &f.sim->hosts.dims[0];
+    const struct transport_dim *dim = &f.sim->fabric.hosts.dims[0];
     double wire = 15. * (98 * dim->full.wire); // 97.7 packets each
     assert_true((double)f.result->sim_time_ps < 1.02 * ps(wire) + 20. * PS_PER_US);
     fixture_free(&f);
@@ -122,7 +122,8 @@ static void test_time_is_credit(void **state)
         assert_true(path->parts[PATH_CREDIT] > 0);
         assert_int_equal(path->parts[PATH_PAUSED], 0);
         for (uint32_t s = 0; s < 8; s++)
-            assert_true(hosts_nic(&f.sim->hosts, f.sim->net.first_port[s], 3)->needs_credit);
+            assert_true(
+                hosts_nic(&f.sim->fabric.hosts, f.sim->fabric.net.first_port[s], 3)->needs_credit);
         fixture_free(&f);
     }
 }
@@ -135,10 +136,10 @@ static void test_losses(void **state)
     fault.loss = 0.01;
     incast(&fault);
     assert_true(f.result->dropped_packets > 20);
-    for (uint32_t p = 0; p < f.sim->net.n_ports; p++)
+    for (uint32_t p = 0; p < f.sim->fabric.net.n_ports; p++)
         for (unsigned cls = 0; cls < NET_CLASSES; cls++)
-            if (port_has_credits(&f.sim->net, p, cls)) {
-                const struct credit_port *c = &f.sim->net.credits[p];
+            if (port_has_credits(&f.sim->fabric.net, p, cls)) {
+                const struct credit_port *c = &f.sim->fabric.net.credits[p];
                 uint32_t blocks = c->blocks[cls];
                 for (uint32_t i = 0; i < c->n; i++) // on their way back
                     blocks += c->returns[(c->first + i) & (c->cap - 1)].blocks;

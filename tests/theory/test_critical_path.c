@@ -21,7 +21,7 @@ static struct fixture f;
 // remainder; all messages here are N full packets.
 static ps_t packet_ps(bool first)
 {
-    const struct transport_dim *dim = &f.sim->hosts.dims[0];
+    const struct transport_dim *dim = &f.sim->fabric.hosts.dims[0];
     struct packet_sizes size = roce_data_sizes(&dim->spec, dim->mtu_bytes, first);
     return serialization_ps(size.wire, LINE);
 }
@@ -83,7 +83,7 @@ static void test_window(void **state)
     fixture_cc(&f, "window", NULL, window, NULL);
     fixture_flow(&f, 0, 1, (uint64_t)N * mtu(), 0);
     fixture_run(&f);
-    const struct transport_dim *dim = &f.sim->hosts.dims[0];
+    const struct transport_dim *dim = &f.sim->fabric.hosts.dims[0];
     ps_t s = packet_ps(false), ack = serialization_ps(dim->ack.wire, LINE);
     ps_t round_trip = 2 * s + 2 * ack + 4 * D; // from the start of a packet to its ACK
     // The first packet of the message is longer; it delays only the first round.
@@ -176,7 +176,7 @@ static void test_timeout(void **state)
     const ps_t *life = f.result->flows[0].life_ps;
     assert_int_equal(f.result->flows[0].timeouts, 1);
     // The timer is restarted by each ACK, so it expires 1 ms after the ACK of the packet before.
-    ps_t wait = PS_PER_MS, rtt = sender_env(f.sim->hosts.senders[0])->base_rtt_ps;
+    ps_t wait = PS_PER_MS, rtt = sender_env(f.sim->fabric.hosts.senders[0])->base_rtt_ps;
     assert_in_range((uint64_t)life[PATH_TIMEOUT], (uint64_t)(wait - D), (uint64_t)(wait + 2 * rtt));
     assert_sums();
     fixture_free(&f);

@@ -62,7 +62,7 @@ static void check(const struct point *pt)
     bool pint = strcmp(pt->preset, "pint") == 0;
     uint32_t telemetry = pint ? 1 : INT_BYTES;
     double frame = MTU + 62 + telemetry, wire = frame + 20; // headers, ICRC, FCS; preamble and gap
-    const struct cc_env *env = sender_env(f.sim->hosts.senders[0]);
+    const struct cc_env *env = sender_env(f.sim->fabric.hosts.senders[0]);
     double rtt = (double)env->base_rtt_ps, bdp = (double)pt->line_bps / 8e12 * rtt;
     // Before the first ACK every flow sends one BDP, in full packets, while one BDP leaves.
     double bound = (pt->flows * ceil(bdp / wire) - floor(bdp / wire) + pt->flows) * frame;
@@ -164,7 +164,8 @@ static void check_cell(const struct cell *c, double nearest)
         squares += rate * rate;
         largest = rate > largest ? rate : largest;
     }
-    const struct port *port = &f.sim->net.ports[node_port(&f.sim->net, c->flows + 1, c->flows)];
+    const struct port *port =
+        &f.sim->fabric.net.ports[node_port(&f.sim->fabric.net, c->flows + 1, c->flows)];
     double used = (double)port->tx_bytes * 8 / (c->ms * 1e-3) / (c->gbps * 1e9);
     double bdp = c->gbps * 1e3 / 8 * c->rtt_us, ai = .05 * (bdp / 100 > wire ? bdp / 100 : wire);
     double most = .95 + c->flows * ai / bdp, jain = sum * sum / (c->flows * squares);

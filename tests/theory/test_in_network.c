@@ -122,7 +122,7 @@ static void test_half_of_the_ring(void **state)
         build_clos(&f, 256 * SEGMENT, i == 0 ? "in_network" : "ring");
         fixture_run(&f);
         bytes[i] = (double)port_called(&f, "rank5->leaf1")->bytes;
-        assert_int_equal(f.sim->hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
+        assert_int_equal(f.sim->fabric.hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
         fixture_free(&f);
     }
     print_message("bytes of a NIC: %.0f, ring %.0f, ratio %.4f\n", bytes[0], bytes[1],
@@ -171,7 +171,7 @@ static void test_loss(void **state)
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
     assert_true(f.result->retransmitted > 0);
-    assert_int_equal(f.sim->hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
+    assert_int_equal(f.sim->fabric.hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
     fixture_free(&f);
 }
 
@@ -273,7 +273,7 @@ static void test_fallback(void **state)
         sim_run(f.sim, NULL);
         f.result = sim_result(f.sim);
         assert_string_equal(f.result->collectives[0].algorithm, "ring");
-        assert_int_equal(f.sim->hosts.counters.delivered_bytes, 16 * 2 * 15 * 10000 / 16);
+        assert_int_equal(f.sim->fabric.hosts.counters.delivered_bytes, 16 * 2 * 15 * 10000 / 16);
         fixture_free(&f);
     }
 }

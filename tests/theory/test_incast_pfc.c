@@ -76,7 +76,7 @@ static void settle(unsigned n, uint64_t buffer, double alpha)
     f.spec.dims[0].sw.pfc.alpha = alpha;
     f.spec.duration_ps = 2 * PS_PER_MS;
     fixture_run(&f);
-    const struct switch_node *s = &f.sim->switches.nodes[0];
+    const struct switch_node *s = &f.sim->fabric.switches.nodes[0];
     double share = alpha * (double)s->mmu.shared_bytes / (1 + n * alpha);
     // A paused ingress is at the threshold; one just released has lost the bytes that drain until
     // data from its sender arrives again: the XON offset and a loop of pause frame and data, 2 us

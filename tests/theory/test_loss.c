@@ -59,10 +59,12 @@ static double goodput(const struct point *pt, enum recovery recovery, bool pfc)
     double bytes = 0;
     for (size_t i = 0; i < f.result->n_flows; i++)
         bytes += (double)f.result->flows[i].delivered_bytes;
-    double share = bytes * f.sim->hosts.dims[0].full.wire / MTU * 8 / (MS * 1e-3) / (double)LINE;
+    double share =
+        bytes * f.sim->fabric.hosts.dims[0].full.wire / MTU * 8 / (MS * 1e-3) / (double)LINE;
     double lost = (double)f.result->drops[DROP_LINK_LOSS];
     double sent =
-        (double)f.sim->net.ports[node_port(&f.sim->net, pt->flows + 1, pt->flows)].tx_packets;
+        (double)f.sim->fabric.net.ports[node_port(&f.sim->fabric.net, pt->flows + 1, pt->flows)]
+            .tx_packets;
     // the observed loss matches its probability
     assert_true(fabs(lost / sent / pt->p - 1) < 5 / sqrt(lost));
     fixture_free(&f);
@@ -114,7 +116,7 @@ static void test_go_back_n_alone(void **state)
         fixture_flow(&f, 0, 1, UINT64_C(1000000000000), 0);
         f.spec.duration_ps = (ps_t)(ms * 1e9);
         fixture_run(&f);
-        const struct sender *s = f.sim->hosts.senders[0];
+        const struct sender *s = f.sim->fabric.hosts.senders[0];
         double wire = sender_env(s)->full_wire_bytes, t_us = wire * 8e-3 / points[i].gbps;
         double w = (double)sender_env(s)->base_rtt_ps * 1e-6 / t_us + 1;
         double expected = 1 / (1 + p * w + p * p * points[i].rto_us / t_us);

@@ -77,7 +77,7 @@ static const struct port_result *port(const char *name)
 // The bytes of a message on one plane, with headers, take at least this long.
 static double bound(void)
 {
-    const struct transport_dim *dim = &f.sim->hosts.dims[0];
+    const struct transport_dim *dim = &f.sim->fabric.hosts.dims[0];
     return ps((double)MESSAGE / PLANES * dim->full.wire / MTU);
 }
 

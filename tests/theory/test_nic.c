@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "sim/fabric/fabric_internal.h"
 #include "tests/support/fixture.h"
 #include "transport/adapter.h"
 
@@ -118,7 +119,8 @@ static void test_slow_receiver_with_credits(void **state)
         last = fmax(last, (double)f.result->flows[i].fct_ps);
     assert_true(fabs(last - fct) <= 4 * N);
     assert_int_equal(f.result->pause_frames, 0);
-    assert_true(nic_of(0)->max_held_bytes <= sim_credit_bytes(f.sim, f.sim->net.first_port[0]));
+    assert_true(nic_of(0)->max_held_bytes <=
+                fabric_credit_bytes(&f.sim->fabric, f.sim->fabric.net.first_port[0]));
     fixture_free(&f);
 }
 

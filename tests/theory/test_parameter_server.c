@@ -55,9 +55,9 @@ static double lab_run(struct lab *lab)
     struct fixture *f = &lab->f;
     fixture_run(f);
     assert_int_equal(f->result->status, RUN_COMPLETED);
-    assert_int_equal(f->sim->hosts.counters.delivered_bytes, f->sim->workload.total_bytes);
+    assert_int_equal(f->sim->fabric.hosts.counters.delivered_bytes, f->sim->workload.total_bytes);
     const struct server_params *p = &lab->settings.params;
-    uint32_t groups = server_groups(p, f->sim->graph.n_ranks);
+    uint32_t groups = server_groups(p, f->sim->fabric.graph.n_ranks);
     assert_int_equal(f->result->jobs[0].servers->updates, p->servers * p->iterations * groups);
     return (double)f->result->jobs[0].end_ps * 1e-12;
 }
@@ -169,7 +169,7 @@ static void test_groups(void **state)
     lab.settings.params.update_bps = RATE;
     lab_run(&lab);
     uint64_t per_iteration = 3 * (2 * 400000 + 4 * 2 * 3 * 100000 + 3 * 400000);
-    assert_int_equal(lab.f.sim->hosts.counters.delivered_bytes, 5 * per_iteration);
+    assert_int_equal(lab.f.sim->fabric.hosts.counters.delivered_bytes, 5 * per_iteration);
     assert_int_equal(lab.f.result->n_collectives, 5 * 3 * 2);
     fixture_free(&lab.f);
 }

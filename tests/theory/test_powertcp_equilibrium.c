@@ -191,7 +191,8 @@ static void check(const char *policy, const struct point *pt)
         squares += rate * rate;
     }
     double jain = sum * sum / (pt->flows * squares), bytes_per_us = pt->gbps * 1e3 / 8;
-    const struct cc_env *env = sender_env(f.sim->hosts.senders[0]); // INT makes packets longer
+    const struct cc_env *env =
+        sender_env(f.sim->fabric.hosts.senders[0]); // INT makes packets longer
     double wire = env->full_wire_bytes, bdp = (double)env->base_rtt_ps * 1e-6 * bytes_per_us;
     double equilibrium =
         bdp * equilibrium_bdps(pt->flows / atof(pt->expected_flows), pt->flows * wire / 2 / bdp);

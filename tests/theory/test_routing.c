@@ -45,9 +45,9 @@ static void all_flows(uint64_t bytes)
 static double max_over_mean(void)
 {
     double max = 0, sum = 0;
-    const struct graph_node *leaf = &f.sim->graph.nodes[f.sim->graph.n_ranks];
+    const struct graph_node *leaf = &f.sim->fabric.graph.nodes[f.sim->fabric.graph.n_ranks];
     for (uint32_t p = leaf->first_port + PER_LEAF; p < leaf->first_port + leaf->n_ports; p++) {
-        double n = (double)f.sim->net.ports[p].tx_packets;
+        double n = (double)f.sim->fabric.net.ports[p].tx_packets;
         sum += n;
         max = n > max ? n : max;
     }
@@ -121,10 +121,10 @@ static unsigned links_used(ps_t gap_ps)
     fixture_ranks(&f, 0, (uint32_t *)(uintptr_t)pair, 2);
     f.collectives[0].params.repeat = 60;
     fixture_run(&f);
-    const struct graph_node *leaf = &f.sim->graph.nodes[f.sim->graph.n_ranks];
+    const struct graph_node *leaf = &f.sim->fabric.graph.nodes[f.sim->fabric.graph.n_ranks];
     unsigned used = 0;
     for (uint32_t p = leaf->first_port + PER_LEAF; p < leaf->first_port + leaf->n_ports; p++)
-        used += f.sim->net.ports[p].tx_packets > 0;
+        used += f.sim->fabric.net.ports[p].tx_packets > 0;
     f.jobs[0].ranks = NULL;
     fixture_free(&f);
     return used;
@@ -147,10 +147,10 @@ static unsigned paths_of_a_pair(enum routing_hash hash, enum udp_entropy entropy
     for (unsigned i = 0; i < 8; i++)
         fixture_flow(&f, 0, PER_LEAF, 10000, 0);
     fixture_run(&f);
-    const struct graph_node *leaf = &f.sim->graph.nodes[f.sim->graph.n_ranks];
+    const struct graph_node *leaf = &f.sim->fabric.graph.nodes[f.sim->fabric.graph.n_ranks];
     unsigned used = 0;
     for (uint32_t p = leaf->first_port + PER_LEAF; p < leaf->first_port + leaf->n_ports; p++)
-        used += f.sim->net.ports[p].tx_packets > 0;
+        used += f.sim->fabric.net.ports[p].tx_packets > 0;
     fixture_free(&f);
     return used;
 }

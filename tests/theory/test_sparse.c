@@ -133,7 +133,7 @@ static double run_s(uint32_t ranks, uint64_t bytes, const char *algorithm, const
     fixture_setting(&f, "density", density);
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
-    assert_int_equal(f.sim->hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
+    assert_int_equal(f.sim->fabric.hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
     double seconds = (double)f.result->collectives[0].end_ps * 1e-12;
     fixture_free(&f);
     return seconds;
@@ -198,7 +198,7 @@ static void test_wire_precision(void **state)
         took[i] = (double)(c->end_ps - c->start_ps) * 1e-12;
         job[i] = (double)f.result->collectives[1].end_ps * 1e-12;
         assert_int_equal(c->bytes, 8000000);
-        bytes[i] = f.sim->hosts.counters.delivered_bytes;
+        bytes[i] = f.sim->fabric.hosts.counters.delivered_bytes;
         assert_int_equal(bytes[i], f.sim->workload.total_bytes);
         fixture_free(&f);
     }

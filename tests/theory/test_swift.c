@@ -87,13 +87,14 @@ static void check(const struct point *pt)
         mean += queue / (double)(s->n_samples - from);
         high = queue > high ? queue : high;
     }
-    const struct cc_env *env = sender_env(f.sim->hosts.senders[0]);
+    const struct cc_env *env = sender_env(f.sim->fabric.hosts.senders[0]);
     struct swift_path p = {(double)env->base_rtt_ps * 1e-6, env->full_wire_bytes * 8e-3 / pt->gbps,
                            pt->flows, pt->gbps * 1e3 / 8, env->full_wire_bytes};
     double d = equilibrium_us(&p), c = window_at(&p, d),
            equilibrium = p.c_bytes_us * (d - p.base_us);
     double step = p.n * p.wire * (c < 1 ? 0.1 : 1);
-    const struct port *port = &f.sim->net.ports[node_port(&f.sim->net, pt->flows + 1, pt->flows)];
+    const struct port *port =
+        &f.sim->fabric.net.ports[node_port(&f.sim->fabric.net, pt->flows + 1, pt->flows)];
     double used = (double)port->tx_bytes * 8 / (pt->ms * 1e-3) / (pt->gbps * 1e9);
     print_message("%3.0fG, %2.0f us, MTU %4u, N %3u: queue %6.1f KB (to %6.1f), theory %6.1f to "
                   "%6.1f KB, windows of %.2f packets, used %.4f\n",

@@ -111,10 +111,10 @@ static double data_per_header(double share)
     f.spec.duration_ps = 500 * PS_PER_US + serialization_ps(N * (MTU + OVERHEAD), RATE);
     fixture_run(&f);
     const struct port *port = NULL;
-    for (uint32_t p = 0; p < f.sim->net.n_ports; p++)
-        if (f.sim->net.ports[p].peer_node == SENDERS &&
-            !node_is_rank(&f.sim->net, f.sim->net.ports[p].node))
-            port = &f.sim->net.ports[p];
+    for (uint32_t p = 0; p < f.sim->fabric.net.n_ports; p++)
+        if (f.sim->fabric.net.ports[p].peer_node == SENDERS &&
+            !node_is_rank(&f.sim->fabric.net, f.sim->fabric.net.ports[p].node))
+            port = &f.sim->fabric.net.ports[p];
     assert_non_null(port);
     double bytes = (double)port->tx_bytes, packets = (double)port->tx_packets;
     double data = (bytes - TRIMMED * packets) / (MTU + OVERHEAD - TRIMMED);

@@ -48,7 +48,7 @@ static void run(fabric *build, const char *policy, const uint32_t (*pairs)[2], u
         for (unsigned k = 0; k < n; k++)
             if (f.result->flows[k].src == pairs[i][0]) // ids depend on the jitter of the starts
                 bytes[i] += sign * (double)f.result->flows[k].delivered_bytes *
-                            f.sim->hosts.dims[0].full.wire / 1000;
+                            f.sim->fabric.hosts.dims[0].full.wire / 1000;
     fixture_free(&f);
 }
 

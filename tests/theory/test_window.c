@@ -32,7 +32,7 @@ static void check(double gbps, uint32_t mtu, unsigned flows, const char *k)
     f.spec.report.n_sample_at = 1;
     fixture_run(&f);
     const struct series *s = f.result->series;
-    const struct sender *sender = f.sim->hosts.senders[0];
+    const struct sender *sender = f.sim->fabric.hosts.senders[0];
     double wire = sender_env(sender)->full_wire_bytes, mean = 0;
     double bdp = gbps * 1e3 / 8 * (double)sender_env(sender)->base_rtt_ps * 1e-6;
     double packets = ceil((double)sender->cc->cwnd_bytes / mtu),
@@ -72,7 +72,7 @@ static void check_ack_interval(const char *policy, double share, unsigned interv
     fixture_cc(&f, policy, NULL, NULL);
     fixture_flow(&f, 0, 1, bytes, 0);
     fixture_run(&f);
-    const struct cc_env *env = sender_env(f.sim->hosts.senders[0]);
+    const struct cc_env *env = sender_env(f.sim->fabric.hosts.senders[0]);
     double wire_ps = (double)bytes * 8e12 / (double)rate * env->full_wire_bytes / env->mtu_bytes;
     double least_ps = wire_ps / share + (double)env->base_rtt_ps;
     double took_ps = (double)f.result->flows[0].fct_ps;

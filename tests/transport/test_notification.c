@@ -39,7 +39,7 @@ static uint32_t scope_key(const struct lab *l, int scope, uint32_t flow)
 {
     if (scope == CNP_SCOPE_QP)
         return flow;
-    return scope == CNP_SCOPE_DESTINATION ? l->sim->hosts.flows.ids[flow].src : 0;
+    return scope == CNP_SCOPE_DESTINATION ? l->sim->fabric.hosts.flows.ids[flow].src : 0;
 }
 
 // The CNPs for the marks of one window, in order of time.
@@ -94,7 +94,7 @@ static void check(int scope, double share, size_t *total)
     for (uint32_t f = 0; f < FLOWS; f++)
         lab_post(&l, f < SENDERS ? f : 0, RECEIVER, PACKETS * LAB_MTU, f);
     lab_run(&l);
-    assert_int_equal(l.sim->hosts.flows.n, FLOWS);
+    assert_int_equal(l.sim->fabric.hosts.flows.n, FLOWS);
 
     static struct expected cnps[FLOWS * PACKETS];
     static bool taken[FLOWS * PACKETS];
@@ -180,7 +180,7 @@ enum { MARK_PORT = 7, MARK_BYTES = 123456 };
 // A switch marks the packet and says where; then no slot of meta-data is left.
 static bool mark_with_note(struct lab *l, struct packet *p)
 {
-    struct meta_pool *pool = &l->sim->net.meta;
+    struct meta_pool *pool = &l->sim->fabric.net.meta;
     if (!lab_is_data(p))
         return false;
     p->flags |= PACKET_CE;
@@ -204,9 +204,9 @@ static void test_note_of_cnp(void **state)
     struct lab l;
     lab_begin(&l, 2, &lab_cnp_ops);
     lab_build(&l);
-    struct meta_pool *pool = &l.sim->net.meta;
+    struct meta_pool *pool = &l.sim->fabric.net.meta;
     pool->keeps_notes = true;
-    l.sim->hosts.observer.note = ignore_note;
+    l.sim->fabric.hosts.observer.note = ignore_note;
     l.lose = mark_with_note;
     lab_post(&l, 0, 1, LAB_MTU, 0);
     lab_run(&l);

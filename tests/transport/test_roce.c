@@ -186,7 +186,7 @@ static void test_every_byte_once_over_a_lossy_switch(void **state)
     assert_int_equal(hosts->counters.delivered_bytes, SENDERS * BYTES);
     assert_int_equal(hosts->counters.naks, naks);
     assert_int_equal(hosts->n_running + lab_failed(&l), 0);
-    assert_true(l.sim->net.drops[DROP_LOSSY_THRESHOLD].packets > 100 && naks > 20);
+    assert_true(l.sim->fabric.net.drops[DROP_LOSSY_THRESHOLD].packets > 100 && naks > 20);
     lab_end(&l);
 }
 
@@ -323,8 +323,8 @@ static void test_failed_run_is_incomplete(void **state)
     f.sim = sim_new(&f.spec, &err);
     assert_non_null(f.sim);
     static const uint16_t next[3] = {0, NEXT_NONE, 2}, group[3] = {0, 1, 2};
-    f.sim->switches.nodes[0].routes.next = next;
-    f.sim->switches.nodes[0].routes.group = group;
+    f.sim->fabric.switches.nodes[0].routes.next = next;
+    f.sim->fabric.switches.nodes[0].routes.group = group;
     sim_run(f.sim, NULL);
     f.result = sim_result(f.sim);
     assert_int_equal(f.result->status, RUN_INCOMPLETE);
@@ -356,7 +356,7 @@ static void test_no_recovery(void **state)
         assert_int_equal(f.result->naks + f.result->timeouts + f.result->retransmitted, 0);
         assert_int_equal(f.result->status, lossy ? RUN_INCOMPLETE : RUN_COMPLETED);
         assert_int_equal(f.result->dropped_packets > 0, lossy);
-        assert_int_equal(f.sim->hosts.counters.delivered_bytes < 4 * 500000, lossy);
+        assert_int_equal(f.sim->fabric.hosts.counters.delivered_bytes < 4 * 500000, lossy);
         if (lossy) {
             assert_true(f.result->summary.running > 0);
             assert_non_null(f.result->reason);

@@ -142,7 +142,7 @@ static void test_cnp_while_idle(void **state)
         lab_run(&l);
         struct packet cnp = {.kind = PACKET_CNP};
         assert_true(l.sent_ps[0] > 0);
-        sender_feedback(l.sim->hosts.senders[0], &cnp, lab_now(&l));
+        sender_feedback(l.sim->fabric.hosts.senders[0], &cnp, lab_now(&l));
         bool persistent = qp == QP_PERSISTENT;
         assert_int_equal(lab_stub.cnps, persistent ? 2 : 1);
         lab_post(&l, 0, 1, 2 * LAB_MTU, 1);

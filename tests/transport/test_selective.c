@@ -45,7 +45,7 @@ static void test_only_the_lost_one(void **state)
     ps_t again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
     assert_true(again >= nak + 2 * PS_PER_US && again < nak + 3 * PS_PER_US);
     assert_true(lab.delivered_ps[0] > again && lab.sent_ps[0] > lab.delivered_ps[0]);
-    assert_int_equal(lab.sim->hosts.counters.timeouts, 0);
+    assert_int_equal(lab.sim->fabric.hosts.counters.timeouts, 0);
     lab_end(&lab);
 }
 

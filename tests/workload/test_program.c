@@ -132,7 +132,8 @@ static void assert_completed(const struct fixture *f)
 {
     assert_int_equal(f->result->status, RUN_COMPLETED);
     if (f->spec.network == NETWORK_PACKET)
-        assert_int_equal(f->sim->hosts.counters.delivered_bytes, f->sim->workload.total_bytes);
+        assert_int_equal(f->sim->fabric.hosts.counters.delivered_bytes,
+                         f->sim->workload.total_bytes);
     assert_int_equal(f->sim->workload.jobs_left + f->sim->workload.messages_open, 0);
     assert_int_equal(f->sim->workload.starts_pending, 0);
 }

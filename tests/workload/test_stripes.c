@@ -27,7 +27,7 @@ static double seconds(enum coll_op op, const char *algorithm, uint64_t bytes, bo
     fixture_collective(&f, op, algorithm, bytes, 1);
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
-    assert_int_equal(f.sim->hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
+    assert_int_equal(f.sim->fabric.hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
     const struct collective_result *c = &f.result->collectives[0];
     double s = (double)(c->end_ps - c->start_ps) * 1e-12;
     *messages = f.result->n_flows;

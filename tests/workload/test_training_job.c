@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "comm/recorder.h"
-#include "sim/sim_internal.h"
+#include "sim/state.h"
 #include "tests/config/load.h"
 
 #define LAYER(name, wg)                                                                            \
@@ -103,7 +103,8 @@ static void test_starts_apart(void **state)
     struct ran both =
         run("packet", EIGHT, "[" TRAIN(LEFT) "," TRAIN(RIGHT ",\"start\":\"7us\"") "]");
     assert_near(both.result->trainings[1].total_ps, alone, alone / 100);
-    assert_true(both.sim->engine.now_ps >= both.result->trainings[1].total_ps + 7 * PS_PER_US);
+    assert_true(both.sim->fabric.engine.now_ps >=
+                both.result->trainings[1].total_ps + 7 * PS_PER_US);
     end(&both);
 }
 
@@ -115,7 +116,7 @@ static void test_beside_an_incast(void **state)
     ps_t alone = total_ps("packet", EIGHT, TRAIN(LEFT));
     struct ran r = run("packet", EIGHT, "[" TRAIN(LEFT) "," INCAST "]");
     assert_true(r.result->trainings[0].total_ps > alone);
-    assert_int_equal(r.sim->hosts.counters.delivered_bytes, r.sim->workload.total_bytes);
+    assert_int_equal(r.sim->fabric.hosts.counters.delivered_bytes, r.sim->workload.total_bytes);
     end(&r);
 }
 
