@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Aggregation trees of a group of ranks, for reductions inside switches. Pure data: who makes the
-// trees knows the network (sim/reduction.c), and the algorithm in_network reads them.
+// trees knows the network (sim/fabric/reduction.c), and the algorithm in_network reads them.
 //
 // A tree has the ranks as leaves and aggregators as inner nodes. Nodes are numbered in one list: the
 // ranks of the group, then the tree's aggregators. The first aggregator is the root. Several trees share

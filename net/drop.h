@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reasons for packet drops. One line of DROP_LIST is one reason: its constant, its key in metrics,
-// its meaning, and the sentence that explains it in a result (NULL where sim/explain.c writes its
+// its meaning, and the sentence that explains it in a result (NULL where sim/explain/explain.c writes its
 // own sentence).
 #pragma once
 

@@ -64,7 +64,7 @@ static void add_stormed(void *ctx, uint32_t port)
     const struct graph *g = &s->fabric->graph;
     char name[2 * GRAPH_NAME];
     if (g->ports[port].node >= g->n_ranks || s->n == STORMED_MAX)
-        return; // switches send no storms (sim/faults.c)
+        return; // switches send no storms (sim/fabric/faults.c)
     graph_port_name(g, g->ports[port].peer, name);
     for (size_t i = 0; i < s->r->n_pfc_ports; i++)
         if (strcmp(s->r->pfc_ports[i].at, name) == 0)

@@ -2,7 +2,7 @@
 // A lower bound of a collective's time, however links are shared: the largest of three bounds.
 //
 // Path. The longest path through the steps. A message takes at least its time alone on an empty
-// network (sim/ideal.c), and the messages that a step receives on one link take at least the time
+// network (sim/ideal/ideal.c), and the messages that a step receives on one link take at least the time
 // of all their bytes on that link.
 // Links. The bytes that a rank sends or receives on one link. ACKs leave before the NIC pulls more
 // data, so ACKs of received data delay data sent by the same ports: with F the end of the sent data

@@ -50,11 +50,11 @@ TOYS = [
         "switch/switch_spec.c": [("const struct param switch_params[] = {",
                                   '    {.name = "toy", .type = PARAM_BYTES, .offset = SW(toy_bytes), .def = "5B", '
                                   '.help = "a toy"},')],
-        "sim/switches.c": [("    sim_buffer_init(sim, index, err);",
+        "sim/fabric/switches.c": [("    fabric_buffer_init(fabric, index, err);",
                             '    if (dim->sw.toy_bytes == 6)\n        err_add(err, "switch.toy", "6 is not liked");')],
     }),
     Toy("top-level object", 3, {"config/object/object_toys.c": "object/object_toys.c"}, {
-        "sim/spec.h": [("enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };",
+        "sim/spec/spec.h": [("enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };",
                         "struct toy_spec {\n    uint64_t size;\n};"),
                        ("    struct limits_spec limits;", "    struct toy_spec *toys;\n    size_t n_toys;")],
         "config/object/objects.c": [('#include "config/text/read.h"', "extern const struct object toys_object;"),
@@ -80,8 +80,8 @@ TOYS = [
         "report/metric_flows.c": [("static const struct metric flow_rows[] = {",
                                    '    {"toy", METRIC_COUNT, "packets again", INTEGER(flow_record, packets)},')]}),
     Toy("output file", 3, {"report/toy_txt.c": "output/toy_txt.c"}, {
-        "report/metrics.h": [('#include "sim/result.h"', "char *toy_txt(const struct result *r);")],
-        "sim/output_list.h": [("#define OUTPUT_LIST(X)" + " " * 77 + "\\", '    X("toy.txt", toy_txt, true) \\')]}),
+        "report/metrics.h": [('#include "sim/result/result.h"', "char *toy_txt(const struct result *r);")],
+        "sim/spec/output_list.h": [("#define OUTPUT_LIST(X)" + " " * 77 + "\\", '    X("toy.txt", toy_txt, true) \\')]}),
     Toy("drop reason", 2, {}, {
         "net/drop.h": [("#define DROP_LIST(X)" + " " * 79 + "\\",
                         '    X(TOY, "toy", "a toy", "packets were dropped by a toy") \\')],

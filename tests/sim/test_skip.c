@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of skipping what repeats (sim/skip.h) against full runs of the same simulation, and of how much is
+// Tests of skipping what repeats (sim/skip/skip.h) against full runs of the same simulation, and of how much is
 // skipped where the period is known.
 #include <setjmp.h>
 #include <stdarg.h>
