@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/terminal.h"
+#include "cli/extcap/extcap.h"
+#include "cli/runs/runs.h"
+#include "cli/sweep/sweep.h"
+#include "cli/terminal/terminal.h"
 #include "engine/err.h"
 
 static const char run_text[] =
@@ -146,7 +149,7 @@ static const char generate_text[] = "Prints the manual page, the completions for
                                     "zsh or fish), or the JSON Schema of "
                                     "scenarios, with the policies of --cc-plugin among them.";
 
-const struct command commands[] = {
+static const struct command commands[] = {
     {"run", "simulate one scenario", "SCENARIO", run_text, command_run, COMPLETE_FILES, false},
     {"compare", "scenarios under several policies, side by side", "SCENARIO...", compare_text,
      command_compare, COMPLETE_FILES, false},
@@ -176,32 +179,4 @@ const struct command commands[] = {
     {"generate", "the manual page, completions and the schema", "man|bash|zsh|fish|schema",
      generate_text, command_generate, COMPLETE_NOTHING, true},
 };
-const size_t n_commands = sizeof commands / sizeof *commands;
-
-const struct command *command_find(const char *name)
-{
-    for (size_t i = 0; i < n_commands; i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return &commands[i];
-    return NULL;
-}
-
-const struct command *command_named(const char *name)
-{
-    const char *names[sizeof commands / sizeof *commands + 1] = {NULL};
-    const struct command *command = command_find(name);
-    if (command)
-        return command;
-    for (size_t i = 0, n = 0; i < n_commands; i++)
-        if (!commands[i].hidden)
-            names[n++] = commands[i].name;
-    const char *near = err_near_miss(name, names);
-    fputs("collwire: unknown command \"", stderr);
-    text_print(stderr, name);
-    fputc('"', stderr);
-    if (near)
-        fprintf(stderr, "; did you mean \"%s\"?\n", near);
-    else
-        fputs("; see collwire --help\n", stderr);
-    return NULL;
-}
+const struct commands all_commands = {commands, sizeof commands / sizeof *commands};

@@ -6,7 +6,7 @@
 
 #include "cli/help.h"
 #include "cli/list.h"
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 #include "engine/text.h"
 
 /* ---- what all of them use ---- */
@@ -28,9 +28,9 @@ static char *words_of(const struct options *o, enum completion completes, const 
         fprintf(out, "%s ", options_catalogue(o)->policies[i]->name);
     if (completes == COMPLETE_POLICIES)
         fputs("all", out);
-    for (size_t i = 0; completes == COMPLETE_COMMANDS && i < n_commands; i++)
-        if (!commands[i].hidden)
-            fprintf(out, "%s%s", i > 0 ? " " : "", commands[i].name);
+    for (size_t i = 0; completes == COMPLETE_COMMANDS && i < o->known->n; i++)
+        if (!o->known->items[i].hidden)
+            fprintf(out, "%s%s", i > 0 ? " " : "", o->known->items[i].name);
     return text_close(out, &text);
 }
 
@@ -118,9 +118,9 @@ static void generate_man(FILE *out, const struct options *o)
     man_text(out, help_question);
     man_paragraphs(out, help_notes);
     fputs(".SH COMMANDS\n", out);
-    for (size_t i = 0; i < n_commands; i++)
-        if (!commands[i].hidden)
-            man_command(out, &commands[i]);
+    for (size_t i = 0; i < o->known->n; i++)
+        if (!o->known->items[i].hidden)
+            man_command(out, &o->known->items[i]);
     fputs(".SH OPTIONS OF ALL COMMANDS\n", out);
     for (size_t i = 0; i < n_option_rows; i++)
         if (!option_rows[i].commands)
@@ -179,13 +179,13 @@ static void generate_bash(FILE *out, const struct options *o)
         fputs("; return;;\n", out);
     }
     fputs("    esac\n    case $command in\n", out);
-    for (size_t i = 0; i < n_commands; i++) {
-        if (commands[i].hidden)
+    for (size_t i = 0; i < o->known->n; i++) {
+        if (o->known->items[i].hidden)
             continue;
-        fprintf(out, "    %s)\n        options=\"", commands[i].name);
-        bash_options(out, commands[i].name);
+        fprintf(out, "    %s)\n        options=\"", o->known->items[i].name);
+        bash_options(out, o->known->items[i].name);
         fputs("\"\n        ", out);
-        bash_reply(out, o, commands[i].completes, NULL);
+        bash_reply(out, o, o->known->items[i].completes, NULL);
         fputs(";;\n", out);
     }
     fputs("    '')\n        options=\" --help --version\"\n        ", out);
@@ -241,22 +241,22 @@ static void generate_zsh(FILE *out, const struct options *o)
     fputs("#compdef collwire\n# zsh completion for collwire, made by collwire generate zsh\n"
           "_collwire() {\n    local -a commands\n    commands=(\n",
           out);
-    for (size_t i = 0; i < n_commands; i++)
-        if (!commands[i].hidden)
-            fprintf(out, "        '%s:%s'\n", commands[i].name, commands[i].help);
+    for (size_t i = 0; i < o->known->n; i++)
+        if (!o->known->items[i].hidden)
+            fprintf(out, "        '%s:%s'\n", o->known->items[i].name, o->known->items[i].help);
     fputs("    )\n    if ((CURRENT == 2)); then\n        _describe command commands\n"
           "        return\n    fi\n    local command=$words[2]\n    shift words\n"
           "    ((CURRENT--))\n    case $command in\n",
           out);
-    for (size_t i = 0; i < n_commands; i++) {
-        if (commands[i].hidden)
+    for (size_t i = 0; i < o->known->n; i++) {
+        if (o->known->items[i].hidden)
             continue;
-        fprintf(out, "    %s)\n        _arguments", commands[i].name);
+        fprintf(out, "    %s)\n        _arguments", o->known->items[i].name);
         for (size_t r = 0; r < n_option_rows; r++)
-            if (option_fits(&option_rows[r], commands[i].name))
+            if (option_fits(&option_rows[r], o->known->items[i].name))
                 zsh_option(out, o, &option_rows[r]);
         fputs(" \\\n            '*:argument:", out);
-        zsh_action(out, o, commands[i].completes, NULL);
+        zsh_action(out, o, o->known->items[i].completes, NULL);
         fputs("'\n        ;;\n", out);
     }
     fputs("    esac\n}\n_collwire \"$@\"\n", out);
@@ -302,15 +302,16 @@ static void generate_fish(FILE *out, const struct options *o)
     fputs("# fish completion for collwire, made by collwire generate fish\n"
           "complete -c collwire -f\n",
           out);
-    for (size_t i = 0; i < n_commands; i++) {
-        if (commands[i].hidden)
+    for (size_t i = 0; i < o->known->n; i++) {
+        if (o->known->items[i].hidden)
             continue;
         fprintf(out, "complete -c collwire -n __fish_use_subcommand -a %s -d '%s'\n",
-                commands[i].name, commands[i].help);
-        if (commands[i].completes == COMPLETE_NOTHING)
+                o->known->items[i].name, o->known->items[i].help);
+        if (o->known->items[i].completes == COMPLETE_NOTHING)
             continue;
-        fprintf(out, "complete -c collwire -n '__fish_seen_subcommand_from %s'", commands[i].name);
-        fish_arguments(out, o, commands[i].completes, NULL);
+        fprintf(out, "complete -c collwire -n '__fish_seen_subcommand_from %s'",
+                o->known->items[i].name);
+        fish_arguments(out, o, o->known->items[i].completes, NULL);
         fputc('\n', out);
     }
     for (size_t i = 0; i < n_option_rows; i++)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/option_table.h"
-#include "cli/terminal.h"
+#include "cli/options/option_table.h"
+#include "cli/terminal/terminal.h"
 #include "engine/text.h"
 
 const char help_question[] = "What does this congestion control policy do to my training job?";
@@ -36,14 +36,15 @@ static void option_print(FILE *out, const struct option_row *row, size_t width)
     free(left);
 }
 
-void help_overview(FILE *out)
+void help_overview(const struct commands *commands, FILE *out)
 {
     size_t width = terminal_width(out);
     fprintf(out, "collwire: %s\n\nusage: collwire COMMAND [ARGUMENTS] [OPTIONS]\n\n",
             help_question);
-    for (size_t i = 0; i < n_commands; i++)
-        if (!commands[i].hidden)
-            terminal_entry(out, commands[i].name, commands[i].help, COMMAND_COLUMN, width);
+    for (size_t i = 0; i < commands->n; i++)
+        if (!commands->items[i].hidden)
+            terminal_entry(out, commands->items[i].name, commands->items[i].help, COMMAND_COLUMN,
+                           width);
     fputs("\ncollwire COMMAND --help prints the page of a command.\n\n", out);
     terminal_paragraphs(out, help_notes, width);
 }
@@ -69,14 +70,14 @@ void help_page(FILE *out, const struct command *command)
 int command_help(const struct options *o)
 {
     if (o->n_args == 0) {
-        help_overview(stdout);
+        help_overview(o->known, stdout);
         return EXIT_DONE;
     }
     if (o->n_args > 1) {
         fputs("collwire: help takes one command; see collwire --help\n", stderr);
         return EXIT_BAD_USE;
     }
-    const struct command *command = command_named(o->args[0]);
+    const struct command *command = command_named(o->known, o->args[0]);
     if (!command)
         return EXIT_BAD_USE;
     help_page(stdout, command);

@@ -10,7 +10,7 @@ extern const char help_question[]; // what the program answers, one line
 extern const char help_notes[];    // paragraphs on what all commands share
 
 // Print the list of commands.
-void help_overview(FILE *out);
+void help_overview(const struct commands *commands, FILE *out);
 
 // Print the page of a command.
 void help_page(FILE *out, const struct command *command);

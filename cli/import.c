@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/results/output.h"
+#include "cli/terminal/terminal.h"
 #include "config/import_astra.h"
 #include "config/import_chakra.h"
 #include "engine/text.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cc/cc.h"
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 #include "collective/collective.h"
 #include "config/text/object.h"
 #include "engine/memory.h"

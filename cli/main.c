@@ -8,28 +8,12 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
-#include "cli/invocation.h"
-#include "cli/memory_guard.h"
-#include "cli/plugin_watch.h"
-#include "cli/signals.h"
+#include "cli/terminal/invocation.h"
+#include "cli/terminal/memory_guard.h"
+#include "cli/terminal/plugin_watch.h"
+#include "cli/terminal/signals.h"
 #include "engine/loop.h"
 #include "engine/memory.h"
-
-bool progress_wanted(const struct options *o)
-{
-    if (o->quiet || o->progress == PROGRESS_NEVER)
-        return false;
-    return o->progress == PROGRESS_ALWAYS || isatty(STDERR_FILENO);
-}
-
-const char *scenario_argument(const struct options *o)
-{
-    if (o->n_args == 1)
-        return o->args[0];
-    fprintf(stderr, "collwire: %s takes one scenario file; see collwire %s --help\n", o->command,
-            o->command);
-    return NULL;
-}
 
 static int dispatch(const struct options *o)
 {
@@ -38,10 +22,10 @@ static int dispatch(const struct options *o)
         return EXIT_DONE;
     }
     if (!o->command) {
-        help_overview(o->help ? stdout : stderr);
+        help_overview(o->known, o->help ? stdout : stderr);
         return o->help ? EXIT_DONE : EXIT_BAD_USE;
     }
-    const struct command *command = command_named(o->command);
+    const struct command *command = command_named(o->known, o->command);
     if (!command)
         return EXIT_BAD_USE;
     if (o->help) {
@@ -60,7 +44,8 @@ int main(int argc, char **argv)
     json_set_alloc_funcs(memory_bytes, free);
     loop_use_memory();
     int status = EXIT_BAD_USE;
-    if (options_parse(&options, argc, argv) == 0 && options_load_plugins(&options) == 0)
+    if (options_parse(&options, &all_commands, argc, argv) == 0 &&
+        options_load_plugins(&options) == 0)
         status = dispatch(&options);
     options_free(&options);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/signals.h"
+#include "cli/results/output.h"
+#include "cli/terminal/signals.h"
 #include "replay/address_map.h"
 #include "replay/replay.h"
 

@@ -4,8 +4,8 @@
 
 #include "cli/commands.h"
 #include "cli/list.h"
-#include "cli/signals.h"
-#include "cli/simulate.h"
+#include "cli/runs/simulate.h"
+#include "cli/terminal/signals.h"
 
 int command_validate(const struct options *o)
 {

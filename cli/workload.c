@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/results/output.h"
 #include "config/algorithm/training_layers.h"
 #include "config/foreign/astra_workload.h"
 #include "config/job/gemm_file.h"

@@ -198,8 +198,39 @@ collwire_layer(library # collwire/collwire.h over the folders above
   VIA cc net net/wire topology collective switch transport analytical comm workload
   LIBS PkgConfig::jansson m)
 
-collwire_layer(cli # what the library offers it has from collwire/collwire.h
-  ALLOW engine collwire library config replay study jansson.h nettle/sha2.h dlfcn.h
+# The command line. What the library offers it has from collwire/collwire.h.
+set(cli_via net net/wire topology cc collective switch transport analytical comm workload report sim)
+collwire_layer(cli/terminal # terminal, signals, and the limits of the process
+  ALLOW engine collwire study/pool.h dlfcn.h
+  VIA cc config/scenario.h ${cli_via}
+  LIBS PkgConfig::jansson ${CMAKE_DL_LIBS} m)
+collwire_layer(cli/options # the command line and its tables
+  ALLOW engine collwire cli/terminal library cc/plugin cc/catalogue.h config/scenario.h config/text/object.h jansson.h
+  VIA ${cli_via}
+  LIBS PkgConfig::jansson m)
+collwire_layer(cli/results # folders of results
+  ALLOW engine collwire cli/terminal library config/object/output_name.h config/scenario.h study/point_hash.h
+        sim/result nettle/sha2.h jansson.h
+  VIA config/scenario.h cc/plugin ${cli_via}
+  LIBS PkgConfig::jansson PkgConfig::nettle m)
+collwire_layer(cli/runs # commands that simulate, or read what was simulated
+  ALLOW engine collwire cli/terminal cli/options cli/results library config/scenario.h config/policy_choice.h config/object/output_name.h study jansson.h
+        sim/result
+        report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h
+  VIA cc/plugin ${cli_via}
+  LIBS PkgConfig::jansson m)
+collwire_layer(cli/sweep # collwire sweep
+  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs library config/scenario.h config/policy_choice.h study jansson.h
+        report/csv.h report/headline.h report/metric.h report/rows.h
+  VIA cc/plugin ${cli_via}
+  LIBS PkgConfig::jansson m)
+collwire_layer(cli/extcap # the interface of Wireshark
+  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs library config/scenario.h config/policy_choice.h jansson.h
+        sim/sim.h sim/spec trace/filter.h # it lists places
+  VIA cc/plugin ${cli_via}
+  LIBS PkgConfig::jansson m)
+collwire_layer(cli
+  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap library config replay study jansson.h nettle/sha2.h dlfcn.h
         config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
         config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h

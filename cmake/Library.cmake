@@ -6,7 +6,7 @@ if(COLLWIRE_SANITIZE OR COLLWIRE_TSAN)
   return() # a program that uses the library would have to be built in the same way
 endif()
 set(library_folders ${COLLWIRE_LAYERS})
-list(REMOVE_ITEM library_folders collwire_cli collwire_study collwire_replay)
+list(FILTER library_folders EXCLUDE REGEX "^collwire_(cli|study|replay)")
 set(library_map ${PROJECT_SOURCE_DIR}/library/symbols.map)
 
 set(library_objects "")

@@ -8,7 +8,8 @@
 set -eu
 for archive in "$1"/lib/libcollwire_*.a; do
     folder=${archive##*/libcollwire_} folder=${folder%.a}
-    [ "$folder" = cli ] || objdump -t "$archive" | sed "s|^|$folder/|"
+    case $folder in cli|cli-*) continue ;; esac
+    objdump -t "$archive" | sed "s|^|$folder/|"
 done | awk -F '\t' '
 {
     n = split($1, left, " ")

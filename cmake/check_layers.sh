@@ -90,7 +90,7 @@ END {
         split(use, f, SUBSEP)
         if (f[2] in home && !((f[1], home[f[2]]) in allowed) && !(use in named))
             fail(f[1] "/ may not use " f[2] "() of " home[f[2]] "/")
-        if (f[2] in cli_only && f[1] != "cli" && !(f[1] == "engine" && f[2] == "stderr"))
+        if (f[2] in cli_only && f[1] !~ /^cli(\/|$)/ && !(f[1] == "engine" && f[2] == "stderr"))
             fail(f[1] "/ may not use " f[2] ": only cli/ prints, exits and loads code")
     }
     if (failed)

@@ -138,7 +138,7 @@ static void set_end(struct stream_set *set, ps_t now)
     struct instance *in = set->instance;
     uint32_t member = set->member;
     free(set);
-    scheduler_rank_done(c, in, member, now);
+    c->job->streams->rank_done(c, in, member, now);
 }
 
 static void stream_next(struct stream *s, ps_t now)
@@ -308,9 +308,11 @@ void streams_delivered(struct comm_job *job, uint64_t token, ps_t now)
 
 /* ---- the beginning ---- */
 
-bool streams_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now)
+bool streams_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now,
+                   stream_rank_done *rank_done)
 {
     struct rank_streams *streams = streams_of(c);
+    streams->rank_done = rank_done;
     uint32_t n;
     uint64_t bytes = stream_chunks(c, &in->request, &n);
     struct stream_set *set = memory_zeroed(1, sizeof *set);

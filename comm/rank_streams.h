@@ -19,8 +19,13 @@
 struct instance;
 struct rank_streams; // of one job
 
+// A member has ended all its streams of a collective.
+typedef void stream_rank_done(struct communicator *c, struct instance *in, uint32_t member,
+                              ps_t now);
+
 // Member `member` begins its part of collective `in`. Returns false if it has nothing to do.
-bool streams_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now);
+bool streams_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now,
+                   stream_rank_done *rank_done);
 
 // A message has arrived; `token` as posted.
 void streams_delivered(struct comm_job *job, uint64_t token, ps_t now);

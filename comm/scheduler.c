@@ -305,7 +305,7 @@ bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t membe
     in->runs_open++; // keeps the collective alive while chunks begin
     bool begun = true;
     if (c->schedule.streams.enabled)
-        begun = streams_issue(c, in, member, now);
+        begun = streams_issue(c, in, member, now, scheduler_rank_done);
     for (uint32_t chunk = 0; chunk < in->n_chunks && !c->schedule.streams.enabled; chunk++)
         enter(c, in, chunk, member, now);
     in->runs_open--;

@@ -111,6 +111,7 @@ struct stream_message { // in flight
 
 struct rank_streams {
     struct comm_job *job;
+    stream_rank_done *rank_done;
     struct rank_state *ranks; // [rank of the network]
     uint32_t n_ranks;
     uint32_t queues;

@@ -3,6 +3,7 @@
 // below 0.5 %. Where single events do much work (such as the start of a large collective), a batch
 // ends early, by wall time, so that a signal is handled within a fraction of a second.
 #include "engine/loop.h"
+#include "engine/clock.h"
 
 #include <ev.h>
 #include <stdlib.h>
@@ -32,13 +33,6 @@ static void loop_finish(struct ev_loop *ev, enum loop_end end)
     struct loop *loop = ev_userdata(ev);
     loop->end = end;
     ev_break(ev, EVBREAK_ALL);
-}
-
-double monotonic_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 // Process windows of a simulation in parts until the engine has processed `events` events, or the wall time

@@ -7,9 +7,6 @@
 
 #include "engine/engine.h"
 
-// Seconds of wall time since some fixed moment, by a clock that is never set back.
-double monotonic_s(void);
-
 enum loop_end {
     LOOP_DONE,        // no event left, the horizon reached, or the engine stopped
     LOOP_INTERRUPTED, // struct loop_requests

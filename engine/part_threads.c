@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "engine/assert.h"
+#include "engine/clock.h"
 #include "engine/memory.h"
 #include "engine/partition_internal.h"
 

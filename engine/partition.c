@@ -2,6 +2,7 @@
 // The windows of a partition, and their order.
 #include <stdlib.h>
 
+#include "engine/clock.h"
 #include "engine/memory.h"
 #include "engine/partition_internal.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/clock.h"
 #include "engine/loop.h"
 #include "engine/memory.h"
 #include "engine/text.h"

@@ -71,7 +71,11 @@ static inline uint32_t arriving_bytes(uint32_t header_bytes, uint32_t wire_bytes
 }
 
 // Time from the start of a packet's transmission to its arrival.
-ps_t link_flight_ps(const struct link *link, uint32_t wire_bytes);
+static inline ps_t link_flight_ps(const struct link *link, uint32_t wire_bytes)
+{
+    return link->delay_ps +
+           byte_time_span(&link->byte_time, arriving_bytes(link->header_bytes, wire_bytes));
+}
 
 struct queue {
     struct fifo fifo;
@@ -234,7 +238,11 @@ void network_set_control_share(struct network *net, uint32_t port, double share)
 void port_enqueue(struct network *net, uint32_t port, struct packet *p, ps_t now);
 
 // Let every transmission of a port take the steps of a bit of enum port_special.
-void network_make_special(struct network *net, uint32_t port, enum port_special what);
+static inline void network_make_special(struct network *net, uint32_t port, enum port_special what)
+{
+    net->ports[port].flags |= PORT_SPECIAL;
+    net->cold[port].special |= (uint8_t)what;
+}
 
 // Call net->tap for every packet that the port starts.
 void network_tap_port(struct network *net, uint32_t port);

@@ -39,37 +39,6 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
     network_handle_events(net);
 }
 
-static bool pools_low(const struct network *net)
-{
-    const struct ring_pool *rings = &net->rings;
-    const struct fifo_pool *fifos = &net->pool;
-    const struct meta_pool *meta = &net->meta;
-    return rings->n_units > rings->cap_units - rings->cap_units / 16 ||
-           fifos->n_chunks > fifos->cap_chunks - fifos->cap_chunks / 16 ||
-           meta->n_slots > meta->cap_slots - meta->cap_slots / 16;
-}
-
-bool network_pools_low(const struct network *net)
-{
-    bool low = pools_low(net);
-    for (uint32_t i = 0; net->parts && i < net->parts->n; i++)
-        low |= pools_low(&net->parts->nets[i]);
-    return low;
-}
-
-void network_free_packets(struct network *net)
-{
-    for (uint32_t i = 0; net->parts && i < net->parts->n; i++) {
-        struct network *part = &net->parts->nets[i];
-        ring_pool_free(&part->rings);
-        fifo_pool_free(&part->pool);
-        meta_pool_free(&part->meta);
-    }
-    ring_pool_free(&net->rings);
-    fifo_pool_free(&net->pool);
-    meta_pool_free(&net->meta);
-}
-
 void network_free(struct network *net)
 {
     network_parts_free(net);
@@ -87,18 +56,6 @@ void network_free(struct network *net)
     free(net->first_port);
     free(net->kinds);
     *net = (struct network){0};
-}
-
-void network_make_special(struct network *net, uint32_t port, enum port_special what)
-{
-    net->ports[port].flags |= PORT_SPECIAL;
-    net->cold[port].special |= (uint8_t)what;
-}
-
-ps_t link_flight_ps(const struct link *link, uint32_t wire_bytes)
-{
-    return link->delay_ps +
-           byte_time_span(&link->byte_time, arriving_bytes(link->header_bytes, wire_bytes));
 }
 
 static bool links_equal(const struct link *a, const struct link *b)
@@ -266,37 +223,6 @@ void network_tap_port(struct network *net, uint32_t port)
 void network_set_pfc_response(struct network *net, uint32_t port, ps_t response_ps)
 {
     net->pfc[port].response_ps = response_ps;
-}
-
-static void count(struct drops *drops, const struct packet *p)
-{
-    drops->packets++;
-    drops->bytes += p->frame_bytes;
-}
-
-static void tell(const struct network *net, uint32_t port, const struct packet *p,
-                 enum drop_reason reason, struct drop_level level, ps_t now)
-{
-    if (net->cold[port].special & SPECIAL_TAPPED && net->tap.dropped)
-        net->tap.dropped(net->tap.ctx, port, p, reason, level, now);
-}
-
-void network_drop(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason,
-                  struct drop_level level, ps_t now)
-{
-    count(&net->drops[reason], p);
-    count(&net->cold[port].dropped, p);
-    tell(net, port, p, reason, level, now);
-    packet_end(net, p);
-}
-
-void network_lose(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason,
-                  ps_t now)
-{
-    count(&net->drops[reason], p);
-    count(&net->cold[port].lost, p);
-    tell(net, port, p, reason, (struct drop_level){0}, now);
-    packet_end(net, p);
 }
 
 struct fault *network_fault(struct network *net, uint32_t port)

@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include "engine/clock.h"
 #include "engine/rng.h"
 #include "sim/state.h"
 #include "transport/adapter.h"

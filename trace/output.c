@@ -94,7 +94,7 @@ static int poll_reader(struct pollfd *pipe)
     return rc > 0 ? 0 : rc == 0 ? EINTR : errno;
 }
 
-// The program's clock ticks by SIGALRM every second (cli/run_watch.c), which is no signal to end.
+// The program's clock ticks by SIGALRM every second (cli/runs/run_watch.c), which is no signal to end.
 static int wait_for_reader(const struct output *o)
 {
     struct pollfd pipe = {.fd = o->fd, .events = POLLOUT};

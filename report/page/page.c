@@ -15,27 +15,6 @@
 #include "report/page/page_internal.h"
 #include "report/rows.h"
 
-json_t *page_copy(const json_t *object, const char *key)
-{
-    json_t *value = json_object_get(object, key);
-    return value && !json_is_null(value) ? json_incref(value) : NULL;
-}
-
-void page_set(json_t *object, const char *key, json_t *value)
-{
-    if (value)
-        json_object_set_new(object, key, value);
-}
-
-json_t *page_number(double value)
-{
-    if (isnan(value))
-        return json_null();
-    if (fabs(value) < 1e15 && value == floor(value))
-        return json_integer((json_int_t)value);
-    return json_real(value);
-}
-
 // ---- names, units and meanings ----
 
 static void add_meaning(void *ctx, const char *path, const struct metric *m)
@@ -104,25 +83,6 @@ void page_origin(struct page *page, const char *command, const json_t *scenario)
 {
     page_set(page->root, "command", command ? json_string(command) : NULL);
     page_set(page->root, "scenario", scenario ? json_deep_copy(scenario) : NULL);
-}
-
-void page_note(struct page *page, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    size_t i;
-    const json_t *note;
-    json_array_foreach(page->notes, i, note)
-    {
-        if (strcmp(json_string_value(note), text) == 0)
-            return;
-    }
-    json_t *value = json_string(text);
-    if (value)
-        json_array_append_new(page->notes, value);
 }
 
 void page_add_comparison(struct page *page, const json_t *comparison)

@@ -7,45 +7,6 @@
 #include "engine/memory.h"
 #include "sim/fabric/fabric_internal.h"
 
-uint8_t fabric_classes_in_use(const struct fabric *fabric)
-{
-    const struct spec *spec = fabric->spec;
-    uint8_t classes = 0;
-    for (size_t j = 0; j < spec->n_jobs; j++)
-        classes |= (uint8_t)(1u << spec->jobs[j].cls);
-    if (classes == 0)
-        classes = 1u << NET_CLASS_DATA;
-    for (uint32_t d = 0; d < fabric->hosts.n_dims; d++) {
-        const struct transport_dim *dim = &fabric->hosts.dims[d];
-        if (dim->spec.cls != PARAM_AUTO)
-            classes |= (uint8_t)(1u << dim->spec.cls);
-        if (dim->uses_control_class)
-            classes |= 1u << NET_CLASS_CONTROL;
-    }
-    for (uint32_t d = 0; d < spec->n_dims; d++)
-        if (spec->dims[d].sw.trimming.enabled)
-            classes |= 1u << NET_CLASS_CONTROL;
-    return classes;
-}
-
-bool fabric_is_lossless(const struct switch_spec *sw, unsigned cls)
-{
-    if (!sw->pfc.enabled || cls >= NET_DATA_CLASSES)
-        return false;
-    int choice = sw->classes[cls].lossless;
-    return choice == LOSSLESS_ON || (choice == LOSSLESS_AUTO && cls == NET_CLASS_DATA);
-}
-
-uint8_t fabric_lossless(const struct fabric *fabric, uint32_t dim)
-{
-    uint8_t classes = 0;
-    for (unsigned cls = 0; cls < NET_DATA_CLASSES; cls++)
-        if (fabric->net.slot_of_class[cls] != NET_NO_SLOT &&
-            fabric_is_lossless(&fabric->spec->dims[dim].sw, cls))
-            classes |= (uint8_t)(1u << cls);
-    return classes;
-}
-
 // Scheduling quanta of the data classes: weight times the largest frame of any dimension.
 void fabric_weights_init(struct fabric *fabric)
 {

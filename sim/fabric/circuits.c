@@ -10,27 +10,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "sim/fabric/fabric_internal.h"
-#include "topology/circuit_schedule.h"
-
-struct circuit_switch {
-    struct sim_timer timer;
-    struct fabric *fabric;
-    uint32_t dim;
-    const struct circuit_params *params;
-    struct circuit_schedule schedule;
-    uint32_t (*ports)[2]; // [circuit] ports of its two ends
-    bool *marked;         // [circuit] scratch memory of mark_phase()
-    ps_t guard_ps;
-    ps_t from_ps; // since when the present phase has light
-    uint32_t phase;
-    bool dark; // between two phases
-    uint64_t n_changes;
-};
-
-struct circuits {
-    struct circuit_switch *of_dim[SPEC_MAX_DIMS]; // NULL = the dimension is not of that kind
-};
+#include "sim/fabric/circuits.h"
 
 static const struct circuit_params *params_of(const struct fabric *fabric, uint32_t dim)
 {
@@ -140,26 +120,6 @@ static void start(struct circuit_switch *c, struct err *err)
     sim_timer_start(&fabric->engine, &c->timer, lasts_ps(c) - c->guard_ps);
 }
 
-// Whether ranks forward for the pair over circuits of the dimension.
-static bool transit_joins(const struct fabric *fabric, uint32_t a, uint32_t b, uint32_t dim)
-{
-    uint32_t ports[ROUTE_MAX_HOPS];
-    return fabric->circuits->of_dim[dim]->params->transit &&
-           fabric_route(fabric, fabric_first_routes(fabric), a, b, dim, ports) > 0;
-}
-
-// Whether some dimension has a path for a pair. One of circuits needs a circuit or transit for it.
-static bool pair_joined(const struct fabric *fabric, uint32_t a, uint32_t b)
-{
-    bool joined = false;
-    for (uint32_t d = 0; !joined && d < fabric->spec->n_dims; d++)
-        joined = !fabric->circuits->of_dim[d] && graph_dim_joins(&fabric->graph, a, b, d);
-    for (uint32_t d = 0; !joined && d < fabric->spec->n_dims; d++)
-        joined = fabric->circuits->of_dim[d] &&
-                 (fabric_joined_by_circuit(fabric, a, b, d) || transit_joins(fabric, a, b, d));
-    return joined;
-}
-
 static void check_pairs(const struct circuit_switch *c, struct err *err)
 {
     const struct fabric *fabric = c->fabric;
@@ -167,7 +127,7 @@ static void check_pairs(const struct circuit_switch *c, struct err *err)
     snprintf(place, sizeof place, "topology.dims[%u].schedule", c->dim);
     for (uint32_t a = 0; a < fabric->graph.n_ranks; a++)
         for (uint32_t b = a + 1; b < fabric->graph.n_ranks; b++) {
-            if (pair_joined(fabric, a, b))
+            if (fabric_pair_joined(fabric, a, b))
                 continue;
             err_add(err, place,
                     "no circuit joins rank %u and rank %u, and no other dimension does%s", a, b,
@@ -218,39 +178,6 @@ void fabric_circuits_free(struct fabric *fabric)
         free(c);
     }
     free(fabric->circuits);
-}
-
-/* ---- messages ---- */
-
-bool fabric_joined_by_circuit(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim)
-{
-    const uint16_t *ports;
-    if (!params_of(fabric, dim) || src >= fabric->graph.n_ranks || dst >= fabric->graph.n_ranks)
-        return false;
-    uint32_t n = routes_from(fabric_first_routes(fabric), src, dst, dim, &ports);
-    return n > 0 && fabric_peer_node(fabric, fabric->graph.nodes[src].first_port + ports[0]) == dst;
-}
-
-uint32_t fabric_message_dim(const struct fabric *fabric, uint32_t src, uint32_t dst, uint64_t bytes)
-{
-    uint32_t usual = graph_joining_dim(&fabric->graph, src, dst);
-    if (!fabric->circuits || usual == GRAPH_NONE)
-        return usual;
-    for (uint32_t d = 0; d < fabric->spec->n_dims; d++) {
-        const struct circuit_switch *c = fabric->circuits->of_dim[d];
-        if (c && bytes >= c->params->threshold_bytes &&
-            fabric_joined_by_circuit(fabric, src, dst, d))
-            return d;
-    }
-    if (!fabric->circuits->of_dim[usual])
-        return usual;
-    for (uint32_t d = 0; d < fabric->spec->n_dims; d++) // the circuits are not for this message
-        if (!fabric->circuits->of_dim[d] && graph_dim_joins(&fabric->graph, src, dst, d))
-            return d;
-    for (uint32_t d = 0; d < fabric->spec->n_dims; d++)
-        if (fabric->circuits->of_dim[d] && transit_joins(fabric, src, dst, d))
-            return d;
-    return usual;
 }
 
 struct circuits_summary fabric_circuits_summary(const struct fabric *fabric, uint32_t dim)

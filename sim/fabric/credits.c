@@ -4,12 +4,6 @@
 
 #include "sim/fabric/fabric_internal.h"
 
-bool fabric_uses_credits(const struct fabric *fabric, uint32_t dim)
-{
-    return fabric->spec->dims[dim].sw.flow_control == FLOW_CONTROL_CREDIT &&
-           fabric_lossless(fabric, dim) != 0;
-}
-
 // With as many full packets as the link carries from the start of a packet to the return of its credit,
 // and two more, the link is never idle for want of credit.
 uint32_t fabric_credit_bytes(const struct fabric *fabric, uint32_t port)

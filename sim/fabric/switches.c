@@ -5,20 +5,6 @@
 #include "engine/memory.h"
 #include "sim/fabric/fabric_internal.h"
 
-uint32_t fabric_switch_dim(const struct fabric *fabric, uint32_t index)
-{
-    return fabric->graph.ports[fabric->switches.nodes[index].first_port].dim;
-}
-
-const char *fabric_switch_name(const struct fabric *fabric, uint32_t index, char buf[GRAPH_NAME])
-{
-    uint32_t node = fabric->graph.ports[fabric->switches.nodes[index].first_port].node;
-    if (node >= fabric->graph.n_ends)
-        return graph_node_name(&fabric->graph, node, buf);
-    snprintf(buf, GRAPH_NAME, "rank%u:dim%u", node, fabric_switch_dim(fabric, index));
-    return buf;
-}
-
 // The largest base RTT of the dimension's transports that need it.
 static ps_t largest_rtt_ps(const struct fabric *fabric, uint32_t dim)
 {

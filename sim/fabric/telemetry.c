@@ -4,34 +4,6 @@
 
 #include "sim/fabric/fabric_internal.h"
 
-// The stack whose policy needs telemetry, or the first.
-static const struct stack_spec *stack_with_int(const struct dim_spec *dim)
-{
-    for (uint32_t t = 0; t < dim->n_stacks; t++)
-        if (dim->stacks[t].cc->needs & CC_NEEDS_INT)
-            return &dim->stacks[t];
-    return &dim->stacks[0];
-}
-
-enum int_mode fabric_int_mode(const struct dim_spec *dim)
-{
-    const struct stack_spec *stack = stack_with_int(dim);
-    bool needed = stack->cc->needs & CC_NEEDS_INT;
-    if (dim->sw.telemetry == TELEMETRY_OFF || (dim->sw.telemetry == TELEMETRY_AUTO && !needed))
-        return INT_OFF;
-    if (cc_wants_pint(stack->cc, stack->cc_params))
-        return INT_PINT;
-    return dim->sw.int_encoding == INT_ENCODING_HPCC64 ? INT_HPCC64 : INT_EXACT;
-}
-
-uint32_t fabric_int_bytes(const struct dim_spec *dim, uint32_t transport)
-{
-    enum int_mode mode = fabric_int_mode(dim);
-    if (!(dim->stacks[transport].transport.ops->provides & CC_NEEDS_INT))
-        return 0;
-    return mode == INT_OFF ? 0 : mode == INT_PINT ? 1 : 2 + 8 * (uint32_t)dim->sw.int_hops;
-}
-
 // Memory hints pay from this number of ports on: a smaller network mostly fits into the
 // second-level cache. The number is lower if packets collect INT records.
 #define HINT_PORTS 1024

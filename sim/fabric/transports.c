@@ -5,53 +5,6 @@
 #include "engine/memory.h"
 #include "sim/fabric/fabric_internal.h"
 
-static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
-
-struct largest_packets fabric_largest_packets(const struct fabric *fabric, uint32_t dim)
-{
-    struct largest_packets most = {0};
-    for (uint32_t t = 0; t < fabric->hosts.n_transports; t++) {
-        const struct transport_dim *d = hosts_dim(&fabric->hosts, dim, t);
-        most.first_wire = larger(most.first_wire, d->first.wire);
-        most.full_wire = larger(most.full_wire, d->full.wire);
-        most.full_frame = larger(most.full_frame, d->full.frame);
-        most.ack_wire = larger(most.ack_wire, d->ack.wire);
-        most.frame =
-            larger(most.frame, larger(d->first.frame, larger(d->full.frame, d->ack.frame)));
-    }
-    return most;
-}
-
-unsigned fabric_job_class(const struct spec *spec, uint32_t dim, size_t job)
-{
-    uint64_t own = spec->dims[dim].stacks[spec->jobs[job].transport].transport.cls;
-    return (unsigned)(own != PARAM_AUTO ? own : spec->jobs[job].cls);
-}
-
-// True if a job sends data of this class over transport number `t`.
-static bool carries(const struct fabric *fabric, uint32_t dim, uint32_t t, unsigned cls)
-{
-    for (size_t j = 0; j < fabric->spec->n_jobs; j++) {
-        if (fabric->spec->jobs[j].transport == t && fabric_job_class(fabric->spec, dim, j) == cls)
-            return true;
-    }
-    return false;
-}
-
-const struct stack_spec *fabric_stack_of_class(const struct fabric *fabric, uint32_t dim,
-                                               unsigned cls)
-{
-    const struct dim_spec *spec = &fabric->spec->dims[dim];
-    const struct stack_spec *found = NULL;
-    for (uint32_t t = 0; spec->n_stacks > 1 && t < spec->n_stacks; t++) {
-        const struct stack_spec *stack = &spec->stacks[t];
-        if (carries(fabric, dim, t, cls) &&
-            (!found || (!found->cc_preset->profile.ecn && stack->cc_preset->profile.ecn)))
-            found = stack;
-    }
-    return found ? found : &spec->stacks[0];
-}
-
 bool fabric_is_pieced(const struct transport_spec *t, uint64_t bytes)
 {
     return t->admission == ADMISSION_CTS && bytes > t->slot_bytes;

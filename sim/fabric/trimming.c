@@ -24,16 +24,6 @@ static uint8_t lossy_classes(const struct fabric *fabric, uint32_t d, bool takin
     return (uint8_t)(job_classes(fabric, d, taking) & ~fabric_lossless(fabric, d));
 }
 
-bool fabric_trims(const struct spec *spec, uint32_t d, uint32_t t)
-{
-    const struct dim_spec *dim = &spec->dims[d];
-    bool lossy = false;
-    for (size_t j = 0; j < spec->n_jobs; j++)
-        lossy |= spec->jobs[j].transport == t &&
-                 !fabric_is_lossless(&dim->sw, fabric_job_class(spec, d, j));
-    return dim->sw.trimming.enabled && lossy && dim->stacks[t].transport.ops->on_trimmed;
-}
-
 static bool trims(const struct fabric *fabric, uint32_t d)
 {
     return fabric->spec->dims[d].sw.trimming.enabled;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The parsed command line.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/options/command.h"
+#include "cli/terminal/exit_codes.h"
+#include "library/handles.h"
+
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+enum progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
+
+// The texts of an option that may be repeated.
+struct texts {
+    const char **list;
+    size_t n;
+};
+
+struct options {
+    const struct commands *known;
+    const char *command;
+    const char **args; // arguments after the command
+    size_t n_args;
+    const char *out, *against, *cc, *baseline;
+    struct texts places, files; // --capture and -w, in the order given
+    char *capture;              // the scenario's `capture` made of them; owned
+    double pace_ps;             // simulated time per second of wall time; 0 = as fast as possible
+    struct collwire_setting *sets; // --set and --seed in the order given
+    size_t n_sets;
+    struct collwire_policies *policies; // the built-in ones and those of --cc-plugin
+    struct texts plugins;
+    bool allow_plugins;
+    uint64_t seeds, jobs, threads;
+    struct texts vary;         // for sweep
+    const char *sizes, *shard; // for sweep
+    bool list, dry_run, merge; // for sweep
+    const char *file;          // for import, workload and replay: NULL = stdout
+    const char *parallel;      // for workload
+    const char *map, *map_out; // for replay
+    ps_t gap_ps;               // for replay
+    const char *scenarios;     // for extcap: a folder
+    bool raw;                  // for extcap: the arguments are a call of Wireshark
+    uint64_t passes;           // for import
+    double compute_scale;      // for import
+    const char *network, *system, *groups, *memory; // for import
+    int format;                                     // enum format
+    int progress;                                   // enum progress
+    bool quiet, plain, print, help, version;
+};
+
+// Set o->jobs to the number of processors if it is not given.
+void options_jobs(struct options *o);
+
+// Parse the command line of one of the known commands, whose list must outlive the options. Returns
+// 0, or -1 after one message on stderr.
+int options_parse(struct options *o, const struct commands *known, int argc, char **argv);
+// Load the plugins that it names. Returns 0, or -1 after messages.
+int options_load_plugins(struct options *o);
+void options_free(struct options *o);
+
+// Load a scenario with the policies of the command line; errors are added to `err`.
+struct collwire_scenario *scenario_open(const struct options *o, const char *path,
+                                        const struct collwire_setting *sets, size_t n_sets,
+                                        struct err *err);
+
+// The policies of the command line.
+const struct cc_catalogue *options_catalogue(const struct options *o);
+
+// Append a setting to o->sets; the texts are borrowed.
+void options_set(struct options *o, const char *path, const char *value);
+
+// True if the results are to be printed on stdout.
+bool options_print_results(const struct options *o);
+
+// True if progress is to be shown.
+bool progress_wanted(const struct options *o);
+
+// Return the command's only scenario argument, or NULL after a message.
+const char *scenario_argument(const struct options *o);
+
+// Print all errors and warnings in the list on stderr, and empty the list.
+void errors_print(struct err *err);

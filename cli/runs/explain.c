@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// collwire explain: the explanations of a run, or of the difference between two runs.
+#include "cli/runs/explain.h"
+
+#include <stdlib.h>
+
+#include "cli/results/result_set.h"
+#include "cli/runs/runs.h"
+#include "cli/terminal/terminal.h"
+#include "report/why.h"
+
+size_t print_difference(FILE *out, const json_t *a, const char *name_a, const json_t *b,
+                        const char *name_b, size_t width)
+{
+    size_t n;
+    char **sentences = why_differs(a, name_a, b, name_b, &n);
+    for (size_t i = 0; i < n; i++) {
+        fputs(i > 0 ? "  " : "", out);
+        terminal_wrap(out, sentences[i], i > 0 ? 2 : 0, i > 0 ? 4 : 2, width);
+        free(sentences[i]);
+    }
+    free(sentences);
+    return n;
+}
+
+// Read the metrics of the run in a directory; NULL after a message.
+static json_t *metrics_of(const char *dir)
+{
+    json_t *metrics = result_set_json(dir, "metrics.json");
+    if (json_is_object(metrics))
+        return metrics;
+    json_decref(metrics);
+    char *compare = result_set_read(dir, NULL, "compare.json");
+    char *sweep = result_set_read(dir, NULL, "sweep.json");
+    fprintf(stderr, "collwire: %s %s\n", dir,
+            compare ? "holds a comparison; name the directory of one of its runs below"
+            : sweep ? "holds a sweep; `collwire run` with the settings of a point explains it"
+                    : "holds no results of a run (run.json and metrics.json)");
+    free(compare);
+    free(sweep);
+    return NULL;
+}
+
+static void print_texts(const json_t *list, size_t width)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        terminal_wrap(stdout, json_string_value(json_array_get(list, i)), 0, 2, width);
+}
+
+static void print_run(const json_t *metrics, size_t width)
+{
+    const char *reason = json_string_value(json_object_get(metrics, "reason"));
+    if (reason)
+        terminal_wrap(stdout, reason, 0, 2, width);
+    print_texts(json_object_get(metrics, "waiting"), width);
+    print_texts(json_object_get(metrics, "explain"), width);
+}
+
+// Warn if two runs are of different jobs or networks, with the keys in which they differ: then the
+// policy alone does not explain the difference.
+static void warn_of_questions(const json_t *a, const json_t *b)
+{
+    const json_t *of_a = json_object_get(a, "scenario"), *of_b = json_object_get(b, "scenario");
+    static const char *const keys[] = {"network", "topology", "workload"};
+    const char *before = "collwire: warning: the runs are of different scenarios:";
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *in_a = json_object_get(of_a, keys[i]), *in_b = json_object_get(of_b, keys[i]);
+        if (in_a == in_b || json_equal(in_a, in_b))
+            continue;
+        fprintf(stderr, "%s %s", before, keys[i]);
+        before = ",";
+    }
+    if (before[0] == ',')
+        fputs(" differ\n", stderr);
+}
+
+static void print_both(const json_t *metrics, const struct options *o, const json_t *against,
+                       size_t width)
+{
+    if (print_difference(stdout, against, o->against, metrics, o->args[0], width) > 0)
+        return;
+    bool known = json_is_object(json_object_get(metrics, "slowest")) &&
+                 json_is_object(json_object_get(against, "slowest"));
+    puts(known ? "Both took the same time." : "In one of them nothing has ended.");
+}
+
+int command_explain(const struct options *o)
+{
+    size_t width = terminal_width(stdout);
+    if (o->n_args != 1) {
+        fputs("collwire: explain takes the directory of a run; see collwire explain --help\n",
+              stderr);
+        return EXIT_BAD_USE;
+    }
+    json_t *metrics = metrics_of(o->args[0]), *against = NULL;
+    if (o->against)
+        against = metrics_of(o->against);
+    bool good = metrics && (against || !o->against);
+    if (good && against)
+        warn_of_questions(metrics, against);
+    if (good && against)
+        print_both(metrics, o, against, width);
+    else if (good)
+        print_run(metrics, width);
+    json_decref(metrics);
+    json_decref(against);
+    return good ? EXIT_DONE : EXIT_BAD_USE;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// collwire run: simulates one scenario and writes its files and a table.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/runs/runs.h"
+#include "cli/runs/simulate.h"
+#include "cli/terminal/signals.h"
+#include "cli/terminal/terminal.h"
+#include "engine/text.h"
+#include "report/rows.h"
+
+// The stream for results: stdout, unless a capture uses it.
+static FILE *results_to(const struct collwire_scenario *scenario)
+{
+    const char *file;
+    for (size_t c = 0; (file = collwire_scenario_capture(scenario, c)) != NULL; c++)
+        if (strcmp(file, "-") == 0)
+            return stderr;
+    return stdout;
+}
+
+#define EXPLANATIONS 5
+
+// The most important explanations of a run, one to a paragraph, after why it did not complete and who
+// waits.
+static void print_sentences(FILE *out, const struct row *row, const char *dir, size_t width)
+{
+    const char *sentence;
+    size_t i = 0, most = row->n_why + EXPLANATIONS;
+    for (; i < most && (sentence = row_sentence(row, i)) != NULL; i++) {
+        fputs("  ", out);
+        terminal_wrap(out, sentence, 2, 4, width);
+    }
+    while (row_sentence(row, i) != NULL)
+        i++;
+    if (i > most) {
+        fprintf(out, "  %zu more: ", i - most);
+        path_print(out, "collwire explain %s\n", dir);
+    }
+}
+
+static void print_table(FILE *out, const struct rows *rows, const char *dir)
+{
+    size_t width = terminal_width(out);
+    char *text = rows_run_table(rows, width);
+    text_print(out, text);
+    free(text);
+    fputc('\n', out);
+    print_sentences(out, &rows->list[0], dir, width);
+}
+
+static void print_results(const struct options *o, const struct collwire_scenario *scenario,
+                          const char *dir, const struct simulated *run)
+{
+    struct rows rows = {0};
+    const char *name = collwire_scenario_name(scenario);
+    char *policy = collwire_scenario_policy(scenario);
+    struct row_source source = {.scenario = name,
+                                .policy = policy,
+                                .seed = collwire_scenario_seed(scenario),
+                                .metrics = run->metrics};
+    FILE *out = results_to(scenario);
+    rows_add(&rows, &source);
+    if (o->format == FORMAT_TABLE) {
+        print_table(out, &rows, dir);
+        if (run->written)
+            path_print(out, "results: %s/metrics.json\n", dir);
+    } else {
+        char *text = o->format == FORMAT_JSON ? rows_document(&rows, name) : rows_csv(&rows);
+        text_print(out, text);
+        free(text);
+        if (o->format == FORMAT_JSON)
+            fputc('\n', out);
+    }
+    rows_free(&rows);
+    free(policy);
+}
+
+// Packets are not written to a terminal.
+static void check_terminal(const struct collwire_scenario *scenario, struct err *err)
+{
+    const char *file;
+    for (size_t c = 0; (file = collwire_scenario_capture(scenario, c)) != NULL; c++)
+        if (strcmp(file, "-") == 0 && isatty(STDOUT_FILENO)) {
+            char path[48];
+            snprintf(path, sizeof path, "capture[%zu].file", c);
+            err_add(err, path,
+                    "stdout is a terminal; pipe it, as in \"| wireshark -k -i -\", or name a file");
+        }
+}
+
+int command_run(const struct options *o)
+{
+    struct err err = {0};
+    const char *path = scenario_argument(o);
+    if (!path)
+        return EXIT_BAD_USE;
+    signals_phase("reading the scenario");
+    signals_show(progress_wanted(o));
+    struct collwire_scenario *scenario = scenario_open(o, path, o->sets, o->n_sets, &err);
+    signals_show(false);
+    if (scenario)
+        check_terminal(scenario, &err);
+    bool good = scenario && err.n_errors == 0;
+    errors_print(&err);
+    if (!good) {
+        collwire_scenario_free(scenario);
+        return EXIT_BAD_USE;
+    }
+    char *dir = o->out ? text_format("%s", o->out)
+                       : text_format("out/%s", collwire_scenario_name(scenario));
+    struct simulation_options options = {.plain = o->plain,
+                                         .threads = (unsigned)o->threads,
+                                         .note_threads = true,
+                                         .note_replaced = !o->quiet,
+                                         .show_progress = progress_wanted(o),
+                                         .pace_ps = o->pace_ps};
+    struct simulated run = simulate(scenario, dir, &options);
+    if (run.metrics && options_print_results(o))
+        print_results(o, scenario, dir, &run);
+    simulated_free(&run);
+    free(dir);
+    collwire_scenario_free(scenario);
+    return run.code;
+}

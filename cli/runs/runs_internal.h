@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// A comparison while it runs; shared by the files of the command.
+#pragma once
+
+#include "cli/options/options.h"
+#include "cli/results/result_set.h"
+#include "cli/terminal/pool_progress.h"
+#include "config/policy_choice.h"
+#include "report/rows.h"
+
+// A scenario that is compared.
+struct compared {
+    const char *path, *name;
+    struct collwire_scenario *base;
+    struct policy_choice *choices;
+    size_t n_choices;
+};
+
+// A run.
+struct variant {
+    struct compared *of;
+    const struct policy_choice *choice;
+    uint64_t seed;
+    char *dir;
+    struct collwire_scenario *scenario; // NULL = to be loaded by the worker
+    bool ran;
+    int code;
+    char id[33];   // of its set of files; "" = none
+    char *failure; // why there are no results, NULL = unknown
+};
+
+#define NOT_STARTED "not started" // failure of runs that an interruption left out
+
+struct compare {
+    const struct options *options;
+    struct compared *scenarios;
+    size_t n_scenarios;
+    struct variant *list;
+    size_t n;
+    const char *baseline;
+    char *dir;
+    struct result_set *set; // of the directory that contains the runs' directories
+    struct pool_line line;
+    bool interrupted, written;
+};
+
+// Write compare.json and compare.csv and print the results. Returns 0, or -1 after a message.
+int compare_write(const struct compare *c, const struct rows *rows);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// collwire sweep: runs a grid of points into a store, resumes, lists, and merges shards.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/runs/report.h"
+#include "cli/sweep/sweep.h"
+#include "cli/sweep/sweep_internal.h"
+#include "cli/terminal/signals.h"
+#include "engine/memory.h"
+#include "engine/text.h"
+
+/* ---- the store ---- */
+
+static void note_done(void *ctx, const struct store_point *p)
+{
+    struct sweep *s = ctx;
+    if (strcmp(p->status, "failed") == 0)
+        return;
+    s->done = memory_resize(s->done, s->n_done + 1, sizeof *s->done);
+    memcpy(s->done[s->n_done++], p->hash, POINT_HASH);
+}
+
+// Learn what a store that is there already has finished.
+static void store_look(struct sweep *s, struct err *err)
+{
+    struct store *store = store_open(s->dir, STORE_LOOK, collwire_version(), err);
+    if (store)
+        store_each(store, note_done, s, err);
+    store_close(store);
+}
+
+struct stale {
+    const struct sweep *sweep;
+    char (*hashes)[POINT_HASH];
+    size_t n;
+};
+
+static int by_position(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+// True if a point of the store is in the present sweep. Of the points of other shards only the
+// position and the values are known.
+static bool belongs(const struct sweep *s, const struct store_point *p)
+{
+    if (p->position >= s->n_grid)
+        return false;
+    char *values = sweep_values(s, p->position);
+    bool same = strcmp(values, p->values) == 0;
+    free(values);
+    struct point key = {.position = p->position};
+    const struct point *own = bsearch(&key, s->points, s->n, sizeof key, by_position);
+    return same && (!own || strcmp(own->hash, p->hash) == 0);
+}
+
+static void note_stale(void *ctx, const struct store_point *p)
+{
+    struct stale *stale = ctx;
+    if (p->position == STORE_RETIRED || belongs(stale->sweep, p))
+        return;
+    stale->hashes = memory_resize(stale->hashes, stale->n + 1, sizeof *stale->hashes);
+    memcpy(stale->hashes[stale->n++], p->hash, POINT_HASH);
+}
+
+// Make the store describe the present sweep: its axes, and the positions of the points that it has.
+static int store_prepare(struct sweep *s, struct err *err)
+{
+    struct stale stale = {.sweep = s};
+    size_t n = grid_paths(&s->grid);
+    const char **paths = memory_zeroed(n, sizeof *paths);
+    for (size_t p = 0; p < n; p++)
+        paths[p] = grid_path(&s->grid, p);
+    int status = store_describe(s->store, collwire_scenario_name(s->base),
+                                collwire_scenario_json(s->base), paths, n, err);
+    free(paths);
+    for (size_t i = 0; i < s->n && status == 0; i++) {
+        struct point *point = &s->points[i];
+        point->finished = store_finished(s->store, point->hash);
+        char *values = sweep_values(s, point->position);
+        if (point->finished)
+            status = store_move(s->store, point->hash, point->position, values, err);
+        free(values);
+    }
+    if (status == 0)
+        status = store_each(s->store, note_stale, &stale, err);
+    for (size_t i = 0; i < stale.n && status == 0; i++)
+        status = store_move(s->store, stale.hashes[i], STORE_RETIRED, "{}", err);
+    free(stale.hashes);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static void sweep_free(struct sweep *s)
+{
+    store_close(s->store);
+    result_set_close(s->set);
+    policy_choices_free(s->choices, s->n_choices);
+    collwire_scenario_free(s->base);
+    grid_free(&s->grid);
+    free(s->points);
+    free(s->done);
+    free(s->dir);
+}
+
+// Open the directory and the store for writing.
+static int sweep_open(struct sweep *s, struct err *err)
+{
+    signals_phase("opening the store");
+    s->set = result_set_open(s->dir, err);
+    if (!s->set || result_set_claim(s->set, "sweep.csv", err) != 0 ||
+        result_set_claim(s->set, "sweep.json", err) != 0)
+        return -1;
+    signals_hold(true); // an interruption must not leave half of a store
+    s->store = store_open(s->dir, STORE_CREATE, collwire_version(), err);
+    int status = s->store ? store_prepare(s, err) : -1;
+    signals_hold(false);
+    return status;
+}
+
+static int run(struct sweep *s)
+{
+    struct err err = {0};
+    if (sweep_open(s, &err) != 0) {
+        errors_print(&err);
+        return EXIT_BAD_USE;
+    }
+    errors_print(&err);
+    if (progress_wanted(s->options))
+        sweep_print_cost(s, stderr);
+    sweep_run(s);
+    return sweep_finish(s);
+}
+
+// Plan and check; then run, or print what would be run.
+static int command_on(struct sweep *s)
+{
+    const struct options *o = s->options;
+    struct err err = {0};
+    signals_phase("planning the sweep");
+    sweep_plan(s, &err);
+    if (err.n_errors == 0)
+        store_look(s, &err);
+    if (err.n_errors == 0)
+        sweep_check(s, &err);
+    bool good = err.n_errors == 0;
+    errors_print(&err);
+    if (!good)
+        return EXIT_BAD_USE;
+    if (s->interrupted) {
+        fputs("collwire: interrupted while checking the points; nothing was written\n", stderr);
+        return EXIT_INTERRUPTED;
+    }
+    if (o->list) {
+        sweep_print_list(s);
+        return EXIT_DONE;
+    }
+    if (o->dry_run) {
+        sweep_calibrate(s);
+        sweep_print_cost(s, stdout);
+        return s->interrupted ? EXIT_INTERRUPTED : EXIT_DONE;
+    }
+    return run(s);
+}
+
+int command_sweep(const struct options *given)
+{
+    struct options o = *given;
+    struct sweep s = {.options = &o, .calibration = 1};
+    if (o.merge)
+        return sweep_merge(&o);
+    if (o.list && o.n_args == 0 && o.out)
+        return sweep_list_store(&o);
+    s.path = scenario_argument(&o);
+    if (!s.path)
+        return EXIT_BAD_USE;
+    if (strcmp(s.path, "-") == 0) {
+        fputs("collwire: sweep reads the scenario several times: it takes a file, not -\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    options_jobs(&o);
+    int code = command_on(&s);
+    char *dir = memory_text(s.dir ? s.dir : "");
+    bool ran = s.set != NULL && (code == EXIT_DONE || code == EXIT_NOT_COMPLETED);
+    sweep_free(&s);
+    if (ran) // the report has a lock of its own
+        code = report_after(&o, dir, code);
+    free(dir);
+    return code;
+}

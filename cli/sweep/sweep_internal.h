@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// A sweep while it runs; shared by the files of the command.
+#pragma once
+
+#include "cli/options/options.h"
+#include "cli/results/result_set.h"
+#include "cli/terminal/pool_progress.h"
+#include "config/policy_choice.h"
+#include "study/grid.h"
+#include "study/store.h"
+
+// Names of axes that are not paths of the scenario.
+extern const char sweep_policy[], sweep_seed[];
+
+// A point of this shard.
+struct point {
+    size_t position; // in the grid
+    char hash[POINT_HASH];
+    bool finished;                    // it is in the store
+    double expected_s, expected_hops; // estimates
+};
+
+struct sweep {
+    const struct options *options;
+    const char *path; // of the scenario
+    struct collwire_scenario *base;
+    struct grid grid;
+    size_t n_grid; // points of the whole grid
+    struct policy_choice *choices;
+    size_t n_choices;
+    struct point *points;
+    size_t n;
+    char *dir;
+    char (*done)[POINT_HASH]; // hashes of points that had finished before, sorted
+    size_t n_done;
+    struct result_set *set;
+    struct store *store;
+    struct pool_line line;
+    bool stop; // a result could not be stored
+    bool interrupted;
+    double calibration; // seconds of this machine for an estimated second
+};
+
+// Load the scenario of a point; `wall_limit` replaces limits.wall, NULL = unchanged.
+struct collwire_scenario *sweep_load(const struct sweep *s, size_t position, const char *wall_limit,
+                                     struct err *err);
+
+// The varied values of a point as a JSON object; to be freed.
+char *sweep_values(const struct sweep *s, size_t position);
+
+// Read the options into axes and points. Errors are added.
+void sweep_plan(struct sweep *s, struct err *err);
+
+// Load and build every point in parallel: its hash, estimate and errors, which are added, equal
+// ones once. Sets s->interrupted.
+void sweep_check(struct sweep *s, struct err *err);
+
+// Run all points that have not finished, into the store.
+void sweep_run(struct sweep *s);
+
+// Run some points for a moment, to learn how fast this machine is.
+void sweep_calibrate(struct sweep *s);
+
+// Write sweep.csv and print the results. Returns the exit code.
+int sweep_finish(struct sweep *s);
+
+void sweep_print_list(const struct sweep *s);
+void sweep_print_cost(const struct sweep *s, FILE *out);
+
+// Print the tables of the points in the store, without a plan.
+int sweep_list_store(const struct options *o);
+int sweep_merge(const struct options *o);
+
+// Print the line that says where the results of a sweep are.
+void sweep_results_print(const char *dir);
+
+// Write sweep.csv and sweep.json from the store and install them. Returns 0, or -1 with an error.
+int sweep_commit(struct result_set *set, struct store *store, struct err *err);
