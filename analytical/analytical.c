@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "analytical/links.h"
+#include "engine/critical_path.h"
 #include "engine/memory.h"
-#include "net/critical_path.h"
 
 // ---- times ----
 

@@ -2,7 +2,8 @@
 # The layers: what each folder may include and call. docs/architecture.md says why.
 #
 # A folder inside another one is a layer of its own if it has an entry here; its sources and headers are then not
-# part of the folder around it, which must list it like any other. Other folders inside a layer are part of it.
+# part of the folder around it, which must list it like any other. Other folders inside a layer are part of it;
+# their headers are for their own files, unless the layer lists them.
 #
 # An entry is a folder of ours, one header of ours, or a library's header (which no folder may
 # include that does not list it). Three things enforce the table:
@@ -101,16 +102,23 @@ collwire_layer(cc/plugin # policies of shared libraries
   LIBS PkgConfig::nettle m) # isfinite
 
 collwire_layer(switch ALLOW engine net)
-collwire_layer(transport ALLOW engine net cc net/wire isa-l/crc.h LIBS PkgConfig::libisal) # ICRC
-collwire_layer(analytical ALLOW engine topology collective net/critical_path.h net/transfer.h)
+collwire_layer(transport # its senders and NICs are open to all, the folders of transports are not
+  ALLOW engine net cc net/wire transport/sender transport/nic isa-l/crc.h LIBS PkgConfig::libisal) # ICRC
+collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
-collwire_layer(comm ALLOW engine collective net/critical_path.h net/transfer.h)
-collwire_layer(workload ALLOW engine collective comm net/critical_path.h net/transfer.h LIBS m)
+collwire_layer(comm ALLOW engine collective net/transfer.h)
+collwire_layer(workload ALLOW engine collective comm net/transfer.h LIBS m)
+collwire_layer(workload/nodes # programs: computations and messages with dependencies
+  ALLOW engine collective comm net/transfer.h workload VIA net LIBS m)
+collwire_layer(workload/llm # training of transformers, as programs
+  ALLOW engine collective comm workload workload/nodes VIA net LIBS m)
+collwire_layer(workload/training # training layer by layer, and by parameter servers
+  ALLOW engine collective comm net/transfer.h workload VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
-  ALLOW engine collective workload jansson.h protobuf-c/protobuf-c.h
-  VIA comm net # workload/node.h
+  ALLOW engine collective workload workload/nodes jansson.h protobuf-c/protobuf-c.h
+  VIA comm net
   LIBS PkgConfig::jansson chakra_schema m)
-collwire_layer(workload/goal ALLOW engine workload VIA comm collective net) # workload/node.h
+collwire_layer(workload/goal ALLOW engine workload workload/nodes VIA comm collective net)
 collwire_layer(trace ALLOW engine net net/wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 
 # A simulation, from its floor up.
@@ -118,7 +126,7 @@ set(spec_via engine collective topology cc comm net net/wire switch transport wo
 collwire_layer(sim/spec # the scenario as structs
   ALLOW engine net topology cc collective comm switch transport workload)
 collwire_layer(sim/result # the results as structs
-  ALLOW engine net/critical_path.h net/drop.h LIBS m)
+  ALLOW engine net/drop.h LIBS m)
 collwire_layer(sim/fabric # the network: graph, ports, switches, hosts
   ALLOW engine net net/wire topology cc collective comm switch transport sim/spec sim/result
   VIA workload LIBS m)
@@ -139,10 +147,10 @@ collwire_layer(sim/observe # captures and time series
   ALLOW engine net net/wire cc switch topology transport trace sim/spec sim/result sim/fabric sim/delivery
   VIA analytical collective comm sim/ideal switch topology workload LIBS m)
 collwire_layer(sim/explain # sentences
-  ALLOW engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
+  ALLOW workload/training engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
   VIA net/wire LIBS m)
 collwire_layer(sim/collect # the result of a run
-  ALLOW engine net cc collective comm switch topology transport workload sim/state.h sim/spec sim/result sim/fabric
+  ALLOW workload/nodes workload/training engine net cc collective comm switch topology transport workload sim/state.h sim/spec sim/result sim/fabric
         sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
   VIA analytical net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
@@ -151,7 +159,7 @@ collwire_layer(sim
   VIA analytical cc collective net/wire topology trace LIBS m)
 
 collwire_layer(report
-  ALLOW engine net/critical_path.h net/drop.h sim/result jansson.h libsmartcols.h
+  ALLOW engine net/drop.h sim/result jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 # Reading scenarios. VIA: cc/cc.h, sim/spec and what they include.
 set(config_via net net/wire comm switch transport workload collective cc topology sim/spec)
@@ -160,27 +168,27 @@ collwire_layer(config/text # JSON and YAML, files, places of errors, tables of k
   VIA cc/plugin collwire/collwire.h ${config_via}
   LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m)
 collwire_layer(config/algorithm # the ranks of a job, and the algorithms of its collectives
-  ALLOW engine collective config/text topology/graph.h workload sim/spec jansson.h
+  ALLOW workload/training engine collective config/text topology/graph.h workload sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/foreign # files of ASTRA-sim
-  ALLOW engine collective config/text config/algorithm topology workload sim/spec jansson.h
+  ALLOW workload/training engine collective config/text config/algorithm topology workload sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/job # kinds of jobs
-  ALLOW engine collective config/text config/algorithm config/foreign topology workload workload/chakra
+  ALLOW workload/llm workload/nodes workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
         workload/goal sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/object # objects of a scenario
-  ALLOW engine topology cc collective config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
-        transport/nic_spec.h transport/transport_spec.h workload sim/spec jansson.h
+  ALLOW workload/training engine topology cc collective config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
+        transport/nic/nic_spec.h transport/transport_spec.h workload sim/spec jansson.h
         cc/plugin
   VIA ${config_via}
   LIBS PkgConfig::jansson m) # llround
 collwire_layer(config
   ALLOW engine topology cc collective config/text config/algorithm config/foreign config/job config/object
-        transport/transport.h workload workload/chakra sim/spec jansson.h cc/plugin collwire/collwire.h collwire/loader.h
+        transport/transport.h workload workload/chakra workload/nodes workload/training sim/spec jansson.h cc/plugin collwire/collwire.h collwire/loader.h
   VIA ${config_via}
   LIBS PkgConfig::jansson m)
 
@@ -237,7 +245,7 @@ collwire_layer(cli
         sim/result sim/sim.h # for extcap, which lists places
         trace/filter.h
         # catalogues that list.c prints, and workloads from matrix products
-        cc/cc.h cc/catalogue.h collective/collective.h cc/plugin report/metric_table.h workload/gemm.h
+        cc/cc.h cc/catalogue.h collective/collective.h cc/plugin report/metric_table.h workload/training/gemm.h
   VIA net net/wire topology cc collective switch transport analytical comm workload report sim
   LIBS PkgConfig::jansson PkgConfig::nettle ${CMAKE_DL_LIBS} m)
 

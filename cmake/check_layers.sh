@@ -37,6 +37,12 @@ function owner(path,    inner, at) {
 }
 # The path below its layer.
 function below(path) { return substr(path, length(owner(path)) + 2) }
+# A layer opens its sub-folder by listing it.
+function opened(header, folder) {
+    folder = parent(header)
+    sub(/\/$/, "", folder)
+    return (owner(header), folder) in allowed
+}
 function parent(path) { sub(/[^\/]*$/, "", path); return path }
 function base(path) { sub(/.*\//, "", path); return path }
 # The identifiers of a header: what it declares, and what else it talks about.
@@ -79,7 +85,8 @@ END {
             fail(f[2] ": include \"" f[3] "\": write the path from the root")
         else if (f[3] ~ /_internal\.h$/ && owner(f[3]) != f[1])
             fail(f[2] ": " f[3] " is for the files of its own folder")
-        else if (owner(f[3]) in ours && below(f[3]) ~ /\// && substr(f[2], 1, length(parent(f[3]))) != parent(f[3]))
+        else if (owner(f[3]) in ours && below(f[3]) ~ /\// && !opened(f[3]) &&
+                 substr(f[2], 1, length(parent(f[3]))) != parent(f[3]))
             fail(f[2] ": " f[3] " is for the files of its own sub-folder")
         else if ((owner(f[3]) in ours && f[3] ~ /\// || base(f[3]) in reserved) &&
                  !((f[1], owner(f[3])) in allowed) && !((f[1], f[3]) in allowed) &&

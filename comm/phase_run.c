@@ -10,9 +10,9 @@
 #include "comm/comm_internal.h"
 #include "comm/rank_streams.h"
 #include "engine/assert.h"
+#include "engine/critical_path.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
-#include "net/critical_path.h"
 
 /* ---- memory: runs are used again, one list of free ones for each size of groups ---- */
 

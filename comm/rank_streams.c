@@ -8,9 +8,9 @@
 #include "collective/grid.h"
 #include "comm/admission.h"
 #include "comm/stream_internal.h"
+#include "engine/critical_path.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
-#include "net/critical_path.h"
 
 #define WAITS_BLOCK 256
 

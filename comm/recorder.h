@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 #include "comm/communicator.h"
+#include "engine/critical_path.h"
 #include "engine/names.h"
-#include "net/critical_path.h"
 
 // All phases of one operation along one dimension that have the same place in their chunk's order.
 struct phase_record {

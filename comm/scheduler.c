@@ -8,8 +8,8 @@
 
 #include "comm/admission.h"
 #include "comm/rank_streams.h"
+#include "engine/critical_path.h"
 #include "engine/memory.h"
-#include "net/critical_path.h"
 
 /* ---- phases in closed form ---- */
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "workload/node.h"
+#include "workload/nodes/node.h"
 
 // Write the groups and the nodes of all ranks. *comm_streams becomes the number of communication streams
 // that the nodes use. Returns 0, or -1 with an error of the program's source.

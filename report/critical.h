@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "net/critical_path.h"
+#include "engine/critical_path.h"
 
 // An object with the time of every cause that is not zero, in ns, which add up to that of
 // `total_ps`: the largest takes what rounding leaves over.

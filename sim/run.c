@@ -7,7 +7,7 @@
 #include "engine/clock.h"
 #include "engine/rng.h"
 #include "sim/state.h"
-#include "transport/adapter.h"
+#include "transport/nic/adapter.h"
 
 struct running {
     struct sim *sim;

@@ -2,13 +2,13 @@
 // Ranks as nodes of the network: arriving packets go to the senders and receivers of their flows,
 // and NIC ports pull packets from senders.
 #include "transport/host.h"
-#include "transport/envs.h"
+#include "transport/sender/envs.h"
 
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "transport/adapter.h"
-#include "transport/pairs.h"
+#include "transport/nic/adapter.h"
+#include "transport/sender/pairs.h"
 
 void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 {

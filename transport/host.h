@@ -2,7 +2,7 @@
 // The hosts: ranks as endpoints of the packet network. They implement net/transfer.h over any
 // transport.
 //
-// A host opens flows, enters their senders at the NIC of their port (transport/nic.h), passes data
+// A host opens flows, enters their senders at the NIC of their port (transport/nic/nic.h), passes data
 // packets to receivers and all other packets to senders. A flow's handle is its index in the tables
 // below. Handles depend on the order of opening, so no result may depend on them; a flow's name is
 // (source rank, number of flows that this rank opened before).
@@ -10,8 +10,8 @@
 
 #include "engine/rng.h"
 #include "net/network.h"
-#include "transport/nic.h"
-#include "transport/sender.h"
+#include "transport/nic/nic.h"
+#include "transport/sender/sender.h"
 
 struct receiver {
     const struct transport_dim *dim;
@@ -93,9 +93,9 @@ struct host_counters {
     uint64_t cc_cuts; // number of times that a policy lowered a rate or a window
 };
 
-struct adapters;   // transport/adapter.h
-struct cc_envs;    // transport/envs.h
-struct pair_table; // transport/pairs.h
+struct adapters;   // transport/nic/adapter.h
+struct cc_envs;    // transport/sender/envs.h
+struct pair_table; // transport/sender/pairs.h
 
 // 10 GB of addresses; only what is used takes memory. Where address space is limited (ulimit -v) there is
 // room for fewer at first.

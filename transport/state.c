@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "transport/pairs.h"
+#include "transport/sender/pairs.h"
 
 /* ---- the inventory ---- */
 

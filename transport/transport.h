@@ -4,7 +4,7 @@
 // A transport implements a sender and a receiver for each flow. They belong to different ranks and
 // share only the flow's handle: all they know of each other comes from packets and from the flow's
 // description (net/flow_id.h). The host (transport/host.h) owns the NICs, opens flows, delivers
-// packets to senders and receivers, and lets the NIC pull packets from senders. transport/sender.h
+// packets to senders and receivers, and lets the NIC pull packets from senders. transport/sender/sender.h
 // implements what every sender needs: messages, window, pacing, the calls of the congestion control
 // policy, and the retransmission timer.
 #pragma once
@@ -13,7 +13,7 @@
 #include "engine/slab.h"
 #include "net/packet.h"
 #include "net/wire/frame.h"
-#include "transport/nic_spec.h"
+#include "transport/nic/nic_spec.h"
 #include "transport/transport_spec.h"
 
 struct hosts;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "engine/assert.h"
+#include "engine/critical_path.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
-#include "net/critical_path.h"
 #include "workload/timed_steps.h"
 #include "workload/workload.h"
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "engine/critical_path.h"
 #include "engine/memory.h"
-#include "net/critical_path.h"
 
 struct timed_step {
     struct sim_timer timer;

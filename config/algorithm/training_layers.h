@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config/text/read.h"
-#include "workload/training_spec.h"
+#include "workload/training/training_spec.h"
 
 #define TRAINING_NS_MAX UINT64_C(100000000000000)     // 100000 s
 #define TRAINING_BYTES_MAX UINT64_C(1000000000000000) // 1 PB

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "config/text/text_file.h"
-#include "workload/training_spec.h"
+#include "workload/training/training_spec.h"
 
 // Read `file`, relative to folder `dir`, into *spec; training_free() it. Returns 0, or -1 with
 // errors at `path` that name file and line; *spec is then empty.

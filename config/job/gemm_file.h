@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/err.h"
-#include "workload/gemm.h"
+#include "workload/training/gemm.h"
 
 // Read lines "layer,M,N,K" of `file` (relative to the working directory); a heading and trailing
 // commas are allowed, as SCALE-Sim writes them. gemms_free() the list. Returns NULL and *n = 0 with

@@ -5,10 +5,10 @@
 #include "workload/collective_job.h"
 #include "workload/flows.h"
 #include "workload/goal/goal_job.h"
-#include "workload/llm_job.h"
-#include "workload/parameter_server.h"
-#include "workload/program_job.h"
-#include "workload/training_job.h"
+#include "workload/llm/llm_job.h"
+#include "workload/nodes/program_job.h"
+#include "workload/training/parameter_server.h"
+#include "workload/training/training_job.h"
 
 // One entry per line.
 // clang-format off

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "config/job/job_reader.h"
-#include "workload/node_list.h"
-#include "workload/program_job.h"
+#include "workload/nodes/node_list.h"
+#include "workload/nodes/program_job.h"
 
 // The state while a program is read; its groups are read before its nodes.
 struct nodes_reader {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config/job/job_reader.h"
-#include "workload/program_job.h"
+#include "workload/nodes/program_job.h"
 
 // Read `groups` and `nodes` of the object `root` into the job's program; the keys are added to `keys`.
 void program_nodes_read(struct reader *r, const struct place *root, struct keys *keys,

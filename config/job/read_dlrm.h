@@ -4,7 +4,7 @@
 
 #include "config/text/object.h"
 #include "config/text/read.h"
-#include "workload/dlrm.h"
+#include "workload/training/dlrm.h"
 
 // Read batch, tables, sharding, dense layers and machine, and make the loop over `ranks` ranks.
 // Returns 0, or -1 with errors and *spec empty.

@@ -6,7 +6,7 @@
 #include "config/text/json_file.h"
 #include "workload/goal/goal_file.h"
 #include "workload/goal/goal_job.h"
-#include "workload/node_check.h"
+#include "workload/nodes/node_check.h"
 
 // Check that all pairs of ranks that exchange messages can do so.
 static void pairs_check(struct reader *r, const struct place *place, const struct job_spec *job,

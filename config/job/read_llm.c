@@ -7,7 +7,7 @@
 #include "config/algorithm/group_algorithms.h"
 #include "config/job/job_reader.h"
 #include "config/text/schema_parts.h"
-#include "workload/llm_job.h"
+#include "workload/llm/llm_job.h"
 
 struct llm_reader {
     struct reader *r;

@@ -5,7 +5,7 @@
 #include "config/algorithm/group_algorithms.h"
 #include "config/job/job_reader.h"
 #include "engine/memory.h"
-#include "workload/parameter_server.h"
+#include "workload/training/parameter_server.h"
 
 // Returns true if the ranks can be servers and groups of workers.
 static bool check_ranks(struct reader *r, const struct place *place, const struct server_params *p,

@@ -4,7 +4,7 @@
 #include "config/job/job_reader.h"
 #include "config/job/program_nodes.h"
 #include "config/text/schema_parts.h"
-#include "workload/node_check.h"
+#include "workload/nodes/node_check.h"
 
 static void read_program(struct reader *r, const struct place *place, struct keys *keys,
                          struct job_spec *job)

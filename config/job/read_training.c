@@ -10,7 +10,7 @@
 #include "config/job/read_dlrm.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
-#include "workload/training_job.h"
+#include "workload/training/training_job.h"
 
 static const char *const layer_keys[] = {"parallelism",    "layers",      "last_bottom_layer",
                                          "model_parallel", "checkpoints", "checkpoint_initiates"};

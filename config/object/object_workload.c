@@ -10,7 +10,7 @@
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
 #include "transport/transport.h"
-#include "workload/gemm.h"
+#include "workload/training/gemm.h"
 
 // Read distinct rank numbers of the network. `job` has no ranks yet, so rank_check() accepts all
 // ranks.

@@ -5,7 +5,7 @@
 
 #include "engine/memory.h"
 #include "sim/collect/collect_internal.h"
-#include "workload/parameter_server.h"
+#include "workload/training/parameter_server.h"
 
 static void collect_messages(const struct sim *sim, struct result *r, size_t j)
 {

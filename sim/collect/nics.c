@@ -2,7 +2,7 @@
 // Results of NICs that are not ideal.
 #include "engine/memory.h"
 #include "sim/collect/collect_internal.h"
-#include "transport/adapter.h"
+#include "transport/nic/adapter.h"
 
 void collect_nics(const struct fabric *fabric, struct result *r)
 {

@@ -7,8 +7,8 @@
 #include "engine/memory.h"
 #include "sim/collect/collect_internal.h"
 #include "workload/collective_job.h"
-#include "workload/node_run.h"
-#include "workload/training_spec.h"
+#include "workload/nodes/node_run.h"
+#include "workload/training/training_spec.h"
 
 static int by_time(const void *a, const void *b)
 {
@@ -111,7 +111,7 @@ static void collect_layers(const struct sim *sim, const struct path *path,
         qsort(s->layers, s->n_layers, sizeof *s->layers, by_layer_time);
 }
 
-// The same for a program: labels are those of workload/node_run.h.
+// The same for a program: labels are those of workload/nodes/node_run.h.
 static void collect_program(const struct sim *sim, const struct path *path,
                             struct slowest_result *s)
 {

@@ -4,8 +4,8 @@
 
 #include "engine/memory.h"
 #include "sim/collect/collect_internal.h"
-#include "workload/node_run.h"
-#include "workload/training_job.h"
+#include "workload/nodes/node_run.h"
+#include "workload/training/training_job.h"
 
 #define LATE_NAMED 8
 

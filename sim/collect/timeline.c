@@ -5,8 +5,8 @@
 
 #include "engine/memory.h"
 #include "sim/collect/collect_internal.h"
-#include "workload/node_run.h"
-#include "workload/training_job.h"
+#include "workload/nodes/node_run.h"
+#include "workload/training/training_job.h"
 
 // The track of a slice within its rank: 0 = the training loop, 1 + dimension for a phase; of a program
 // its stream.

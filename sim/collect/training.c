@@ -4,7 +4,7 @@
 
 #include "engine/memory.h"
 #include "sim/collect/collect_internal.h"
-#include "workload/training_job.h"
+#include "workload/training/training_job.h"
 
 static ps_t known(ps_t ps, ps_t start) { return ps == PS_NEVER ? -1 : ps - start; }
 

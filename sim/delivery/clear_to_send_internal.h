@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sim/delivery/delivery_internal.h"
-#include "transport/pairs.h"
+#include "transport/sender/pairs.h"
 
 #define PIECE_BIT (UINT64_C(1) << 62) // tokens of the workload and of the relay do not have it
 #define GRANT_BIT (UINT64_C(1) << 61) // with PIECE_BIT: a grant

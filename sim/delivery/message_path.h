@@ -2,7 +2,7 @@
 // The critical path of a message up to the start of its last packet, from its sender's account.
 #pragma once
 
-#include "transport/sender_time.h"
+#include "transport/sender/sender_time.h"
 
 // Returns the path, with a reference. `posted` is the path up to the message's post at `posted_ps`, whose reference it
 // takes over.

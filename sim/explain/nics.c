@@ -4,7 +4,7 @@
 
 #include "engine/memory.h"
 #include "sim/explain/explain_internal.h"
-#include "transport/adapter.h"
+#include "transport/nic/adapter.h"
 
 #define BUSY 0.85       // use of a NIC from which it bounds the run
 #define MISSED_MIN 0.05 // share of the time from which missing contexts are named

@@ -10,7 +10,7 @@
 
 #include "engine/memory.h"
 #include "sim/explain/explain_internal.h"
-#include "workload/training_job.h"
+#include "workload/training/training_job.h"
 
 #define PART_MIN 0.05 // share of the time from which a cause is named
 #define CAUSES_NAMED 3

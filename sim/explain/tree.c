@@ -6,7 +6,7 @@
 
 #include "engine/memory.h"
 #include "sim/explain/explain_internal.h"
-#include "transport/adapter.h"
+#include "transport/nic/adapter.h"
 
 #define NO_PORT UINT32_MAX
 #define TREE_TEXT (2 * GRAPH_NAME + UNIT_TEXT + 64)

@@ -7,7 +7,7 @@
 #include "net/credits.h"
 #include "sim/fabric/fabric_internal.h"
 #include "sim/fabric/port_patterns.h"
-#include "transport/adapter.h"
+#include "transport/nic/adapter.h"
 
 /* ---- which ranks ---- */
 

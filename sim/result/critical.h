@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/critical_path.h"
 #include "engine/units.h"
-#include "net/critical_path.h"
 
 // A cause at one place of a critical path.
 struct critical_place {

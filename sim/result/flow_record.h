@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
+#include "engine/critical_path.h"
 #include "engine/units.h"
-#include "net/critical_path.h"
 
 struct flow_record {
     uint64_t id, bytes, delivered_bytes, packets, retransmitted;

@@ -7,7 +7,7 @@
 #include "engine/noise.h"
 #include "switch/switch_spec.h"
 #include "topology/topology.h"
-#include "transport/nic_spec.h"
+#include "transport/nic/nic_spec.h"
 #include "transport/transport_spec.h"
 #include "workload/kind.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "net/critical_path.h"
+#include "engine/critical_path.h"
 #include "tests/analytical/networks.h"
 
 static void test_hops(void **state)

@@ -10,7 +10,7 @@
 
 #include "collective/collective.h"
 #include "collective/settings.h"
-#include "net/critical_path.h"
+#include "engine/critical_path.h"
 #include "tests/analytical/networks.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/support/fixture.h"
-#include "workload/training_job.h"
+#include "workload/training/training_job.h"
 
 #define RATE UINT64_C(100000000000)
 #define N 6

@@ -70,7 +70,7 @@ TOYS = [
         "topology/kinds.h": [('#include "topology/topology.h"', "extern const struct topology_kind topology_pair;")],
         "topology/registry.c": [("    &topology_dln,", "    &topology_pair,")]}),
     Toy("workload kind", 3, {"workload/pairwise.c": "workload/pairwise.c"}, {
-        "config/job/job_registry.c": [('#include "workload/training_job.h"', "extern const struct job_kind pairwise_kind;"),
+        "config/job/job_registry.c": [('#include "workload/training/training_job.h"', "extern const struct job_kind pairwise_kind;"),
                                   ("    {&poisson_kind, &poisson_reader},", "    {&pairwise_kind, NULL},")]}),
     Toy("transport", 2, {"transport/toy/toy.c": "transport/toy/toy.c"}, {
         "transport/registry.c": [("extern const struct transport_ops roce_transport;",

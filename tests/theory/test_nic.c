@@ -10,7 +10,7 @@
 
 #include "sim/fabric/fabric_internal.h"
 #include "tests/support/fixture.h"
-#include "transport/adapter.h"
+#include "transport/nic/adapter.h"
 
 #define RATE UINT64_C(100000000000)
 #define DELAY (500 * PS_PER_NS)

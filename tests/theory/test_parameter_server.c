@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/support/fixture.h"
-#include "workload/parameter_server.h"
+#include "workload/training/parameter_server.h"
 
 #define RATE UINT64_C(100000000000)
 #define DELAY (1 * PS_PER_US)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "engine/rng.h"
-#include "transport/psn_set.h"
+#include "transport/sender/psn_set.h"
 
 #define ALL 20000
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "transport/spray.h"
+#include "transport/sender/spray.h"
 
 // Make `value` the next draw of a stream.
 static void next_draw(struct rng *rng, uint32_t value)

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "tests/support/fixture.h"
-#include "workload/node_list.h"
-#include "workload/node_run.h"
+#include "workload/nodes/node_list.h"
+#include "workload/nodes/node_run.h"
 
 #define COMPUTE_PS (100 * PS_PER_US)
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
-#include "workload/dlrm.h"
+#include "workload/training/dlrm.h"
 
 // Three tables: 4 columns of 10 lookups, 8 of one, 4 of one. Batch 5, elements of 4 bytes, 1 GB/s.
 static struct dlrm_table tables[] = {{100, 4, 10}, {50, 8, 1}, {30, 4, 1}};

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
-#include "workload/gemm.h"
+#include "workload/training/gemm.h"
 
 static struct gemm_params defaults(void)
 {

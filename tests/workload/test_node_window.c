@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "workload/llm_schedule.h"
-#include "workload/node_list.h"
-#include "workload/node_window.h"
+#include "workload/llm/llm_schedule.h"
+#include "workload/nodes/node_list.h"
+#include "workload/nodes/node_window.h"
 
 struct given {
     uint64_t id, after; // after: 0 = nothing

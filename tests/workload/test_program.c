@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "tests/support/fixture.h"
-#include "workload/node_list.h"
-#include "workload/node_run.h"
+#include "workload/nodes/node_list.h"
+#include "workload/nodes/node_run.h"
 
 #define RATE UINT64_C(100000000000)
 

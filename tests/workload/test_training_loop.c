@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
-#include "workload/training_loop.h"
+#include "workload/training/training_loop.h"
 
 #define LAYERS 4
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "transport/pairs.h"
 #include "transport/roce/roce.h"
+#include "transport/sender/pairs.h"
 
 // Windows that the flows of a dimension share.
 struct roce_shared {

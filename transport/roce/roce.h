@@ -7,9 +7,9 @@
 #pragma once
 
 #include "transport/host.h"
-#include "transport/psn_set.h"
 #include "transport/roce/roce_spec.h"
-#include "transport/spray.h"
+#include "transport/sender/psn_set.h"
+#include "transport/sender/spray.h"
 
 /* ---- sender ---- */
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/units.h"
-#include "transport/psn_set.h"
+#include "transport/sender/psn_set.h"
 
 struct uec_flight {
     ps_t *sent_ps;       // ring by packet number

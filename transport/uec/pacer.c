@@ -5,7 +5,7 @@
 
 #include "engine/memory.h"
 #include "net/crossing.h"
-#include "transport/adapter.h"
+#include "transport/nic/adapter.h"
 #include "transport/uec/uec.h"
 
 // A list of receivers, first in first out.

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "transport/adapter.h"
+#include "transport/nic/adapter.h"
 #include "transport/uec/uec.h"
 
 /* ---- reports ---- */

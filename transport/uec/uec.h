@@ -16,7 +16,7 @@
 #pragma once
 
 #include "transport/host.h"
-#include "transport/spray.h"
+#include "transport/sender/spray.h"
 #include "transport/uec/flight.h"
 #include "transport/uec/uec_spec.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "workload/chakra/set.h"
-#include "workload/program_job.h"
+#include "workload/nodes/program_job.h"
 
 struct chakra_params {
     const char *prefix, *comm_groups;

@@ -14,7 +14,7 @@
 
 #include "workload/chakra/groups.h"
 #include "workload/chakra/trace.h"
-#include "workload/node.h"
+#include "workload/nodes/node.h"
 
 struct trace_rules {
     bool astra;

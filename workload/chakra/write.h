@@ -8,7 +8,7 @@
 #pragma once
 
 #include "engine/err.h"
-#include "workload/node.h"
+#include "workload/nodes/node.h"
 
 // Write PREFIX.N.et for each rank N and PREFIX.groups.json. Existing files are replaced when all
 // are written. Returns 0, or -1 with an error; then no file is new.

@@ -16,7 +16,7 @@
 #include "engine/regular_file.h"
 #include "workload/goal/goal_labels.h"
 #include "workload/goal/goal_words.h"
-#include "workload/node_list.h"
+#include "workload/nodes/node_list.h"
 
 #define ERRORS_MAX 20
 #define CPUS_MAX (NODE_STREAMS_MAX - NODE_COMM_STREAM)

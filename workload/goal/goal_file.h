@@ -19,7 +19,7 @@
 #pragma once
 
 #include "engine/err.h"
-#include "workload/node.h"
+#include "workload/nodes/node.h"
 
 // Read `file` for `n_ranks` ranks into *p, which node_program_free() releases also after errors. A
 // node's id is the line of its operation, where no other is on the line. Returns 0, or -1 with

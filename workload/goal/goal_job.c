@@ -2,7 +2,7 @@
 // Settings of the job kind; config/job/read_goal.c reads the file.
 #include "workload/goal/goal_job.h"
 
-#include "workload/node_run.h"
+#include "workload/nodes/node_run.h"
 
 static const struct param goal_params[] = {
     {.name = "file",

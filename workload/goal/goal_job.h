@@ -4,7 +4,7 @@
 
 #include "workload/contention.h"
 #include "workload/kind.h"
-#include "workload/node.h"
+#include "workload/nodes/node.h"
 
 struct goal_params {
     const char *file;

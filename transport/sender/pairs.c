@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Pairs in the order in which they came, and a hash table of their indices with linear probing.
+#include "transport/sender/pairs.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "engine/rng.h"
+
+static uint32_t *slot_of(const struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
+                         uint64_t channel)
+{
+    uint64_t key = hash_mix((uint64_t)src << 32 | dst) ^ hash_mix(hash_mix(job) + channel);
+    size_t i = hash_mix(key) & (t->cap - 1);
+    for (; t->slots[i] > 0; i = (i + 1) & (t->cap - 1)) {
+        const struct pair *p = &t->pairs[t->slots[i] - 1];
+        if (p->src == src && p->dst == dst && p->job == job && p->channel == channel)
+            break;
+    }
+    return &t->slots[i];
+}
+
+static void grow(struct pair_table *t)
+{
+    t->cap = t->cap ? t->cap * 2 : 64;
+    free(t->slots);
+    t->slots = memory_zeroed(t->cap, sizeof *t->slots);
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct pair *p = &t->pairs[i];
+        *slot_of(t, p->src, p->dst, p->job, p->channel) = i + 1;
+    }
+}
+
+struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
+                       uint64_t channel)
+{
+    if (4 * t->n >= 3 * t->cap)
+        grow(t);
+    uint32_t *slot = slot_of(t, src, dst, job, channel);
+    if (*slot == 0) {
+        if (t->n == t->cap_pairs)
+            t->pairs = memory_grow(t->pairs, &t->cap_pairs, sizeof *t->pairs);
+        t->pairs[t->n++] = (struct pair){src, dst, job, UINT32_MAX, channel, 0};
+        *slot = (uint32_t)t->n;
+    }
+    return &t->pairs[*slot - 1];
+}
+
+const struct pair *pairs_find(const struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
+                              uint64_t channel)
+{
+    uint32_t at = t->cap > 0 ? *slot_of(t, src, dst, job, channel) : 0;
+    return at > 0 ? &t->pairs[at - 1] : NULL;
+}
+
+void pairs_free(struct pair_table *t)
+{
+    free(t->pairs);
+    free(t->slots);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// The kind `llm`. Its shapes are completed and checked by config/job/read_llm.c.
+#include "workload/llm/llm_job.h"
+
+#include "workload/nodes/node_run.h"
+#include "workload/workload.h"
+
+static const struct node_program *llm_nodes(const struct job_spec *job)
+{
+    return &((const struct llm_settings *)job->settings)->nodes;
+}
+
+static void *llm_new(struct job_run *job)
+{
+    job->contention = ((const struct llm_settings *)job->spec->settings)->contention;
+    return node_run_new(job);
+}
+
+static void llm_settings_free(void *settings)
+{
+    node_program_free(&((struct llm_settings *)settings)->nodes);
+}
+
+static const char *const schedules[] = {"1f1b", "gpipe", "interleaved", NULL};
+static const char *const recomputes[] = {"none", "selective", "full", NULL};
+static const char *const gates[] = {"false", "true", "auto", NULL};
+
+#define MEGATRON "Narayanan et al., SC 2021"
+
+#define SHAPE(key, member, most, text)                                                             \
+    {                                                                                              \
+        .name = key, .type = PARAM_COUNT, .offset = offsetof(struct llm_settings, params.member),  \
+        .def = "auto", .min = "1", .max = most, .can_auto = true, .help = text                     \
+    }
+#define COUNT(key, member, value, least, most, text, from)                                         \
+    {                                                                                              \
+        .name = key, .type = PARAM_COUNT, .offset = offsetof(struct llm_settings, params.member),  \
+        .def = value, .min = least, .max = most, .help = text, .source = from                      \
+    }
+#define RATIO(key, member, value, most, text, from)                                                \
+    {                                                                                              \
+        .name = key, .type = PARAM_RATIO, .offset = offsetof(struct llm_settings, params.member),  \
+        .def = value, .min = "0", .max = most, .help = text, .source = from                        \
+    }
+#define CHOICE(key, member, words, value, text, from)                                              \
+    {                                                                                              \
+        .name = key, .type = PARAM_ENUM, .offset = offsetof(struct llm_settings, params.member),   \
+        .choices = words, .def = value, .help = text, .source = from                               \
+    }
+#define SWITCH(key, member, value, text, from)                                                     \
+    {                                                                                              \
+        .name = key, .type = PARAM_BOOL, .offset = offsetof(struct llm_settings, params.member),   \
+        .def = value, .help = text, .source = from                                                 \
+    }
+
+static const struct param llm_params[] = {
+    CHOICE("model", model, llm_models, "custom",
+           "shapes of a published model; keys of the job override them",
+           "Brown et al., 2020; Grattafiori et al., 2024; Jiang et al., 2024"),
+    SHAPE("layers", layers, "10000", "transformer layers; auto = of the model"),
+    SHAPE("hidden", hidden, "1000000", "hidden size h; auto = of the model"),
+    SHAPE("heads", heads, "100000", "attention heads; auto = of the model"),
+    SHAPE("kv_heads", kv_heads, "100000",
+          "heads of keys and values (grouped-query attention); auto = of the model, else `heads`"),
+    SHAPE("ffn", ffn, "10000000", "size of the feed-forward part; auto = of the model, else 4 h"),
+    CHOICE(
+        "gated", gated, gates, "auto",
+        "the feed-forward part has three matrices (SwiGLU) in place of two; auto = of the model, "
+        "else false",
+        "Shazeer, 2020"),
+    SHAPE("sequence", sequence, "100000000", "tokens of a sequence; auto = of the model"),
+    SHAPE("vocabulary", vocabulary, "100000000", "auto = of the model"),
+    {.name = "global_batch",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct llm_settings, params.global_batch),
+     .min = "1",
+     .max = "100000000",
+     .help = "sequences of an iteration, of all ranks"},
+    COUNT("micro_batch", micro_batch, "1", "1", "1000000",
+          "sequences that pass through the layers at once; the rest of a rank's batch accumulates "
+          "gradients",
+          NULL),
+    COUNT("iterations", iterations, "1", "1", "100000", "training steps", NULL),
+    COUNT("tensor", degrees[LLM_TENSOR], "1", "1", "262144", "degree of tensor parallelism",
+          MEGATRON),
+    COUNT("context", degrees[LLM_CONTEXT], "1", "1", "262144",
+          "degree of context parallelism: the sequence is cut", "Grattafiori et al., 2024"),
+    COUNT("expert", degrees[LLM_EXPERT], "1", "1", "262144",
+          "degree of expert parallelism; its ranks have data of their own",
+          "Lepikhin et al., 2021"),
+    COUNT("data", degrees[LLM_DATA], "1", "1", "262144",
+          "degree of data parallelism. The product of all degrees is the number of ranks", NULL),
+    COUNT("pipeline", degrees[LLM_PIPELINE], "1", "1", "262144", "pipeline stages", MEGATRON),
+    CHOICE("schedule", schedule, schedules, "1f1b", "of the pipeline",
+           "Huang et al., 2019; Narayanan et al., SOSP 2019, SC 2021"),
+    COUNT("virtual_stages", virtual_stages, "1", "1", "1000",
+          "parts of the model that a stage of the interleaved schedule has", MEGATRON),
+    SWITCH("sequence_parallel", sequence_parallel, "true",
+           "tensor parallelism gathers and scatters activations in place of all-reducing them",
+           "Korthikanti et al., 2023"),
+    COUNT("zero", zero, "0", "0", "3",
+          "what data parallelism shards: 1 optimizer states, 2 gradients, 3 parameters",
+          "Rajbhandari et al., 2020"),
+    SWITCH("overlap", overlap, "true",
+           "gradients are reduced while earlier layers compute backward; false = after all passes",
+           NULL),
+    CHOICE("recompute", recompute, recomputes, "none",
+           "activations that the backward pass computes again: of attention, or all",
+           "Korthikanti et al., 2023"),
+    {.name = "experts",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct llm_settings, params.experts),
+     .def = "auto",
+     .max = "100000",
+     .can_auto = true,
+     .help = "of a mixture-of-experts layer, 0 = none; auto = of the model, else none"},
+    SHAPE("top_k", top_k, "1000", "experts of a token; auto = of the model, else 2"),
+    SHAPE("expert_ffn", expert_ffn, "10000000", "size of an expert; auto = `ffn`"),
+    COUNT("moe_every", moe_every, "1", "1", "1000", "every so many layers have experts", NULL),
+    RATIO("capacity", capacity, "0", "1000",
+          "most tokens of an expert, by its fair share; 0 = no limit, no token is dropped",
+          "Fedus et al., 2022"),
+    RATIO("skew", skew, "0", "10",
+          "exponent of Zipf's law for the popularity of experts (seeded order); 0 = uniform", NULL),
+    COUNT("activation_bytes", activation_bytes, "2", "1", "8", "bytes of an activation", NULL),
+    COUNT("gradient_bytes", gradient_bytes, "2", "1", "8", "bytes of a gradient in its reduction",
+          NULL),
+    COUNT("parameter_bytes", parameter_bytes, "2", "1", "8", "bytes of a parameter", NULL),
+    COUNT(
+        "optimizer_bytes", optimizer_bytes, "30", "0", "1000",
+        "memory traffic of the optimizer by parameter: mixed-precision Adam reads 16 and writes 14",
+        "Rajbhandari et al., 2020"),
+    CHOICE("gpu", gpu, llm_gpus, "h100", "peak of dense 16-bit products and memory bandwidth",
+           "data sheets"),
+    RATIO("peak_tflops", peak_tflops, "0", "1000000", "in place of the GPU's; 0 = the GPU's", NULL),
+    RATIO("memory_bandwidth", memory_gbps, "0", "1000000",
+          "GB/s in place of the GPU's; 0 = the GPU's", NULL),
+    {.name = "efficiency",
+     .type = PARAM_RATIO,
+     .offset = offsetof(struct llm_settings, params.efficiency),
+     .def = "0.5",
+     .min = "0.001",
+     .max = "1",
+     .help = "share of the peak that matrix products reach",
+     .source = MEGATRON ", table 1: 44 to 52 %"},
+    GROUP_ROWS(struct llm_settings, group),
+    CONTENTION_ROWS(struct llm_settings, contention),
+    MAPPING_ROWS(struct llm_settings, mapping),
+};
+
+const struct job_kind llm_kind = {
+    .name = "llm",
+    .doc = "training of a transformer by its shapes, in tensor, context, expert, data and pipeline "
+           "parallelism",
+    .source = "Megatron-LM (" MEGATRON "); ZeRO; GShard",
+    .params = llm_params,
+    .n_params = sizeof llm_params / sizeof *llm_params,
+    .settings_bytes = sizeof(struct llm_settings),
+    .free_settings = llm_settings_free,
+    .program = &node_run_ops,
+    .new = llm_new,
+    .nodes = llm_nodes,
+};

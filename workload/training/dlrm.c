@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// The model of Naumov et al., "Deep Learning Recommendation Model", 2019: bottom layers over dense
+// features, a pooled vector from each embedding table, dot products of all pairs of these vectors,
+// top layers. The batch is distributed over the ranks (B samples on each of N ranks). Sharding
+// determines where the tables are:
+//
+//   table    complete tables on ranks, the heaviest first on the least loaded rank. Forward, every
+//            rank sends every other rank the vectors of its tables for that rank's samples: B * sum
+//            of dims * element; backward, the gradients return the same way. With fewer tables than
+//            ranks, or with unequal tables, the ranks send different amounts.
+//   column   each table cut into pieces of dim / shards columns, placed likewise: the same volume,
+//            more evenly distributed.
+//   row      each rank has some rows of every table, so it has partial sums for all samples: every
+//            rank sends every other rank B * (all dims) * element. This is a reduce-scatter by
+//            direct messages; backward it is a direct all-gather. N times the volume, equal on all
+//            ranks.
+//   data     every rank has all tables; their gradients are all-reduced: sum of rows * dim *
+//            element.
+//
+// Lookups are limited by memory bandwidth: samples * pooling * dim * element / bandwidth, on the
+// rank with the most lookups (backward twice that: read and write). Dense layers: see gemm.h,
+// weights all-reduced. Left out: the optimizer, the exchange of indices, the compute time of the
+// interaction.
+// Sharding as in Mudigere et al., ISCA 2022, section 4.2.
+#include "workload/training/dlrm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collective/collective.h"
+#include "engine/memory.h"
+
+#define DP(f) offsetof(struct dlrm_params, f)
+
+static const char *const shardings[] = {"table", "row", "column", "data", NULL};
+
+const struct param dlrm_params[] = {
+    {.name = "batch",
+     .type = PARAM_COUNT,
+     .offset = DP(batch),
+     .def = "2048",
+     .min = "1",
+     .max = "10000000",
+     .help = "samples of each rank"},
+    {.name = "sharding",
+     .type = PARAM_ENUM,
+     .offset = DP(sharding),
+     .def = "table",
+     .choices = shardings,
+     .help =
+         "where the embedding tables are: whole ones on ranks, rows of all on each, columns, or "
+         "copies of all",
+     .source = "Mudigere et al., ISCA 2022"},
+    {.name = "column_shards",
+     .type = PARAM_COUNT,
+     .offset = DP(column_shards),
+     .def = "4",
+     .min = "1",
+     .max = "4096",
+     .help = "column: pieces of a table"},
+    {.name = "dense_features",
+     .type = PARAM_COUNT,
+     .offset = DP(dense_features),
+     .def = "13",
+     .min = "1",
+     .max = "1000000",
+     .help = "inputs of the bottom layers",
+     .source = "Criteo data set"},
+    {.name = "n_tables",
+     .type = PARAM_COUNT,
+     .offset = DP(n_tables),
+     .def = "26",
+     .min = "1",
+     .max = "100000",
+     .help = "tables that are alike, where `tables` lists none",
+     .source = "Criteo data set"},
+    {.name = "rows",
+     .type = PARAM_COUNT,
+     .offset = DP(rows),
+     .def = "1000000",
+     .min = "1",
+     .max = "100000000000",
+     .help = "of a table"},
+    {.name = "dim",
+     .type = PARAM_COUNT,
+     .offset = DP(dim),
+     .def = "64",
+     .min = "1",
+     .max = "65536",
+     .help = "columns of a table"},
+    {.name = "pooling",
+     .type = PARAM_COUNT,
+     .offset = DP(pooling),
+     .def = "1",
+     .min = "1",
+     .max = "1000000",
+     .help = "rows of a table that a sample looks up"},
+};
+const size_t n_dlrm_params = sizeof dlrm_params / sizeof *dlrm_params;
+
+void dlrm_free(struct dlrm_spec *d)
+{
+    free(d->tables);
+    free(d->bottom);
+    free(d->top);
+    *d = (struct dlrm_spec){0};
+}
+
+/* ---- placing ---- */
+
+struct piece {
+    uint64_t dim, lookups; // dim: columns; lookups: columns times rows looked up
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    if (x->lookups != y->lookups)
+        return x->lookups > y->lookups ? -1 : 1;
+    return (x->dim < y->dim) - (x->dim > y->dim);
+}
+
+struct placed { // sums on one rank
+    uint64_t dim, lookups;
+};
+
+static size_t cut(const struct dlrm_spec *d, struct piece *pieces)
+{
+    uint64_t shards = d->params.sharding == DLRM_COLUMN ? d->params.column_shards : 1;
+    size_t n = 0;
+    for (size_t t = 0; t < d->n_tables; t++)
+        for (uint64_t s = 0; s < shards; s++) {
+            uint64_t dim = d->tables[t].dim * (s + 1) / shards - d->tables[t].dim * s / shards;
+            pieces[n++] = (struct piece){dim, dim * d->tables[t].pooling};
+        }
+    qsort(pieces, n, sizeof *pieces, heaviest_first);
+    return n;
+}
+
+// Put the heaviest remaining piece on the rank with the fewest lookups; the first rank among
+// equals.
+static struct placed *place(const struct dlrm_spec *d, uint32_t ranks)
+{
+    uint64_t shards = d->params.sharding == DLRM_COLUMN ? d->params.column_shards : 1;
+    struct placed *on = memory_zeroed(ranks, sizeof *on);
+    struct piece *pieces = memory_zeroed(d->n_tables * shards, sizeof *pieces);
+    size_t n = cut(d, pieces);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t best = 0;
+        for (uint32_t r = 1; r < ranks; r++)
+            if (on[r].lookups < on[best].lookups)
+                best = r;
+        on[best].dim += pieces[i].dim;
+        on[best].lookups += pieces[i].lookups;
+    }
+    free(pieces);
+    return on;
+}
+
+uint64_t *dlrm_rank_bytes(const struct dlrm_spec *d, uint32_t ranks)
+{
+    uint64_t *bytes = memory_zeroed(ranks, sizeof *bytes);
+    struct placed *on = place(d, ranks);
+    for (uint32_t r = 0; r < ranks; r++)
+        bytes[r] = d->params.batch * ranks * on[r].dim * d->params.machine.element_bytes;
+    free(on);
+    return bytes;
+}
+
+/* ---- layers ---- */
+
+static struct dlrm_table sums(const struct dlrm_spec *d) // rows: sum of rows times dim
+{
+    struct dlrm_table sum = {0};
+    for (size_t t = 0; t < d->n_tables; t++) {
+        sum.rows += d->tables[t].rows * d->tables[t].dim;
+        sum.dim += d->tables[t].dim;
+        sum.pooling += d->tables[t].dim * d->tables[t].pooling;
+    }
+    return sum;
+}
+
+// Number of columns that the busiest rank looks up in a pass.
+static uint64_t busiest_lookups(const struct dlrm_spec *d, uint32_t ranks)
+{
+    const struct dlrm_params *p = &d->params;
+    uint64_t all = sums(d).pooling * p->batch, most = 0;
+    if (p->sharding == DLRM_ROW || p->sharding == DLRM_DATA)
+        return all; // either its own samples in all tables, or a share of the rows for all samples
+    struct placed *on = place(d, ranks);
+    for (uint32_t r = 0; r < ranks; r++)
+        most = on[r].lookups > most ? on[r].lookups : most;
+    free(on);
+    return most * p->batch * ranks;
+}
+
+static struct training_layer embedding(const struct dlrm_spec *d, uint32_t ranks)
+{
+    const struct dlrm_params *p = &d->params;
+    double bytes = (double)busiest_lookups(d, ranks) * (double)p->machine.element_bytes;
+    uint64_t ns = (uint64_t)(bytes / p->machine.memory_gbs + 0.5);
+    struct training_layer layer = {.name = memory_text("embedding"),
+                                   .keyword = TRAINING_HYBRID_DLRM};
+    layer.parts[TRAINING_FWD] = (struct training_step){.compute_ns = ns, .op = TRAINING_NO_OP};
+    layer.parts[TRAINING_IG] = (struct training_step){.op = TRAINING_NO_OP};
+    layer.parts[TRAINING_WG] = (struct training_step){.compute_ns = 2 * ns, .op = TRAINING_NO_OP};
+    for (int part = TRAINING_FWD; part <= TRAINING_IG && p->sharding != DLRM_DATA; part++) {
+        struct training_step *step = &layer.parts[part];
+        step->op = COLL_ALL_TO_ALL;
+        step->bytes = p->batch * ranks * sums(d).dim * p->machine.element_bytes;
+        if (p->sharding == DLRM_ROW)
+            continue;
+        step->rank_bytes = dlrm_rank_bytes(d, ranks);
+        step->n_rank_bytes = ranks;
+        step->of_receiver = part == TRAINING_IG;
+        step->bytes = 0;
+        for (uint32_t r = 0; r < ranks; r++)
+            step->bytes = step->rank_bytes[r] > step->bytes ? step->rank_bytes[r] : step->bytes;
+    }
+    if (p->sharding == DLRM_DATA) {
+        layer.parts[TRAINING_WG].op = COLL_ALL_REDUCE;
+        layer.parts[TRAINING_WG].bytes = sums(d).rows * p->machine.element_bytes;
+    }
+    return layer;
+}
+
+// Append dense layers of these widths after `inputs`; returns the end of the layers.
+static struct training_layer *dense(struct training_layer *out, const struct dlrm_spec *d,
+                                    const char *name, uint64_t inputs, const uint64_t *widths,
+                                    size_t n)
+{
+    const struct dlrm_params *p = &d->params;
+    for (size_t i = 0; i < n; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s_%zu", name, i);
+        struct gemm product = {text, p->batch, widths[i], inputs};
+        struct training_spec one = gemm_training(&product, 1, GEMM_DATA, &p->machine);
+        *out = one.layers[0];
+        out->keyword = TRAINING_HYBRID_DLRM;
+        free(one.layers);
+        inputs = widths[i];
+        out++;
+    }
+    return out;
+}
+
+struct training_spec dlrm_training(const struct dlrm_spec *d, uint32_t ranks)
+{
+    struct training_spec spec = {.keyword = TRAINING_HYBRID_DLRM,
+                                 .last_bottom_layer = (uint32_t)d->n_bottom,
+                                 .n_layers = 1 + d->n_bottom + d->n_top};
+    uint64_t vectors =
+        d->n_tables + 1; // dot products of all pairs, plus the output of the bottom layers
+    uint64_t interaction = vectors * (vectors - 1) / 2 + d->bottom[d->n_bottom - 1];
+    spec.layers = memory_zeroed(spec.n_layers, sizeof *spec.layers);
+    spec.layers[0] = embedding(d, ranks);
+    struct training_layer *next =
+        dense(&spec.layers[1], d, "bottom", d->params.dense_features, d->bottom, d->n_bottom);
+    dense(next, d, "top", interaction, d->top, d->n_top);
+    return spec;
+}
