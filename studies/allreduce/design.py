@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the all-reduce study runs: one factor at a time around two centres, then the interactions that matter.
 
-The centres are scenarios/studies/allreduce-2022.json and allreduce-2026.json. Their comments say why.
+The centres are scenarios/reproduce/studies/allreduce-2022.json and allreduce-2026.json. Their comments say why.
 """
 import re
 
@@ -201,7 +201,7 @@ PFC_CASES = ("victim", "storage", "two-jobs", "slow-receiver", "skew", "degraded
 # One uplink with five flows (seed 4): its queue, and the slowest rate of any flow between servers.
 TIMELINE = Sweep(
     "timeline-2022",
-    "studies/allreduce-2022",
+    "reproduce/studies/allreduce-2022",
     {way: {**CORE["2022"], **DCQCN}[way] for way in ("none", "dcqcn khan2022", "dcqcn nic", "hpcc")},
     (4,),
     NO_AXIS,
@@ -235,7 +235,7 @@ def sweeps(reduced):
 def all_sweeps():
     made = []
     for centre in CENTRES:
-        scenario, core = f"studies/allreduce-{centre}", CORE[centre]
+        scenario, core = f"reproduce/studies/allreduce-{centre}", CORE[centre]
         made.append(
             Sweep(f"centre-{centre}", scenario, {**core, **DCQCN, **WINDOWED, **MORE, **OTHERS[centre]}, ten(centre))
         )
@@ -253,7 +253,7 @@ def all_sweeps():
                     "presets-ack-2022", scenario, presets, three(centre), AXES["ack"], (("workload.algorithm", "ring"),)
                 )
             )
-    today, core, more = "studies/allreduce-2026", CORE["2026"], {**MORE, **OTHERS["2026"]}
+    today, core, more = "reproduce/studies/allreduce-2026", CORE["2026"], {**MORE, **OTHERS["2026"]}
     for name in ("routing", "spines", "rate"):
         ways = pick(more, "tally", "uec nscc", "uec rccc") if name != "routing" else pick(more, "tally")
         made.append(Sweep(f"{name}-others-2026", today, ways, three("2026"), AXES[name]))
@@ -271,12 +271,12 @@ def all_sweeps():
         made.append(Sweep(f"{name}-2026", today, {**core, **pick(OTHERS["2026"], "uec nscc")}, three("2026"), axis))
     harmed = {**core, **pick(MORE, "tally"), **others("250KB", (), "switch")}
     for case in PFC_CASES:
-        made.append(Sweep(f"pfc-{case}", f"studies/pfc-{case}", harmed, (1, 2, 3, 4, 5)))
+        made.append(Sweep(f"pfc-{case}", f"reproduce/studies/pfc-{case}", harmed, (1, 2, 3, 4, 5)))
     for case in ("victim", "storage", "two-jobs"):
         made.append(
             Sweep(
                 f"pfc-{case}-alone",
-                f"studies/pfc-{case}",
+                f"reproduce/studies/pfc-{case}",
                 pick(core, "none"),
                 (1, 2, 3, 4, 5),
                 NO_AXIS,

@@ -224,7 +224,7 @@ def design_table(sweeps):
     lines_ = ["| sweep | scenario | factor | levels | ways | seeds |", "|---|---|---|---|---|---|"]
     for sweep in sweeps:
         lines_.append(
-            f"| {sweep.name} | {sweep.scenario.removeprefix('studies/')} | {sweep.axis.title} | {', '.join(sweep.axis.levels)} | {len(sweep.ways)} | {', '.join(map(str, sweep.seeds))} |"
+            f"| {sweep.name} | {sweep.scenario.removeprefix('reproduce/studies/')} | {sweep.axis.title} | {', '.join(sweep.axis.levels)} | {len(sweep.ways)} | {', '.join(map(str, sweep.seeds))} |"
         )
     return "\n".join(lines_)
 

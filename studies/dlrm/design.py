@@ -2,14 +2,14 @@
 """What the DLRM study runs: policies and routes on 64 GPUs, the way from closed forms to packets, 16 to 1024 GPUs, and
 flat and hierarchical all-reduces by the buffer of the global switch.
 
-The centre is scenarios/studies/dlrm.json.
+The centre is scenarios/reproduce/studies/dlrm.json.
 """
 from typing import NamedTuple
 
 from fabric import ROUTING, fullest_uplink, queue_pairs
 from sweeps import NO_AXIS, Axis, Sweep, Way
 
-CENTRE, FABRIC = "studies/dlrm", "topology.dims[1]"
+CENTRE, FABRIC = "reproduce/studies/dlrm", "topology.dims[1]"
 TWENTY, FIVE = tuple(range(1, 21)), tuple(range(1, 6))
 NONE = Way({"kind": "none"})
 CORE = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is run to redo published figures: sweeps of the scenarios in scenarios/figures, and what is kept of a run."""
+"""What is run to redo published figures: sweeps of the scenarios in scenarios/reproduce/figures, and what is kept of a run."""
 import re
 
 import observe
@@ -81,7 +81,7 @@ QPS = Axis("queue pairs a pair", {str(n): {"transport.qps_per_pair": n} for n in
 
 def all_sweeps():
     def sweep(name, ways, seeds=(1,), axis=NO_AXIS, sets=(), scenario=None):
-        return Sweep(name, f"figures/{scenario or name}", ways, seeds, axis, sets)
+        return Sweep(name, f"reproduce/figures/{scenario or name}", ways, seeds, axis, sets)
 
     made = [sweep("dcqcn-unfairness", TESTBED, SEEDS), *(sweep(f"dcqcn-victim-{n}", TESTBED, SEEDS) for n in range(3))]
     for rate, loops in LOOPS.items():

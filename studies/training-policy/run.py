@@ -47,7 +47,7 @@ HINTED = ["incast", "alltoall", "alltoall-window", "allreduce-tree", "moe", "dlr
 
 
 def run(scenario, overrides, seed):
-    return Run(f"training-policy/{scenario}", tuple(overrides), seed)
+    return Run(f"reproduce/training-policy/{scenario}", tuple(overrides), seed)
 
 
 def time_ns(metrics):

@@ -176,7 +176,7 @@ MUTATIONS = [
     ("transport/sender/sender.c", "s->path_due = s->nxt != s->una && cc->path != s->path;", "s->path_due = false;"),
     ("cli/options/option_table.c", "AT(seeds)", "AT(jobs)"),
     # counters of switches, ports and the transport
-    ("net/setup.c", "drops->bytes += p->frame_bytes;", "drops->bytes += p->frame_bytes / 2;"),
+    ("net/drops.c", "drops->bytes += p->frame_bytes;", "drops->bytes += p->frame_bytes / 2;"),
     ("switch/switch.c", "? DROP_HEADROOM : DROP_LOSSY_THRESHOLD", "? DROP_LOSSY_THRESHOLD : DROP_HEADROOM"),
     ("switch/switch.c", "s->markable += markable &", "s->markable += 1 &"),
     ("switch/switch.c", "s->markable++;", ""),

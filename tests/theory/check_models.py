@@ -41,13 +41,13 @@ def training(scenario, *settings):
 
 def main():
     for name, (compute, total) in EXERCISE.items():
-        got = training(f"exercise3/{name}.json")
+        got = training(f"reproduce/exercise3/{name}.json")
         claim(f"{name}: compute {got['compute_ns'] / 1e6:.3f} ms, published {compute / 1e6:.3f}",
               got["compute_ns"] == compute)
         claim(f"{name}: total {got['total_ns'] / 1e6:.3f} ms, published {total / 1e6:.3f}",
               got["total_ns"] == total)
     few = "preferred-dataset-splits=16"  # of 64, which takes four times as long
-    before, after = (training("themis/transformer-1t.json", few, *more) for more in ((), THEMIS))
+    before, after = (training("reproduce/themis/transformer-1t.json", few, *more) for more in ((), THEMIS))
     gain = before["total_ns"] / after["total_ns"]
     claim(f"Themis, transformer of 10^12 weights: {gain:.2f} times as fast, published 1.25 on average, 1.53 at most",
           1.25 < gain < 1.6 and before["compute_ns"] == after["compute_ns"])

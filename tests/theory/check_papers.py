@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every scenario in scenarios/papers/ shows the published figure that its description promises.
+"""Every scenario in scenarios/reproduce/papers/ shows the published figure that its description promises.
 
 The expected figures are computed here, from the formulas of the papers and the resolved scenario in
 metrics.json, so that a changed parameter changes both sides; tests/theory/*.c hold the same curves at
@@ -349,7 +349,7 @@ def texts_hold(path):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    files = sorted((root / "scenarios/papers").glob("*.json"))
+    files = sorted((root / "scenarios/reproduce/papers").glob("*.json"))
     names = {path.stem for path in files}
     assert names == set(CHECKS), f"without a twin: {sorted(names ^ set(CHECKS))}"
     good = True
