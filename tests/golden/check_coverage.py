@@ -82,7 +82,7 @@ def columns_missing():
 
 def sentences():
     """Format strings of explanations, reasons and descriptions of what waits."""
-    for path in [*sorted(glob.glob(os.path.join(ROOT, "sim", "explain*.c"))), os.path.join(ROOT, "sim", "collect.c")]:
+    for path in [*sorted(glob.glob(os.path.join(ROOT, "sim", "explain", "*.c"))), os.path.join(ROOT, "sim", "collect", "collect.c")]:
         source = read(path)
         for call in re.finditer(r'text_format\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', source):
             yield "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call.group(1)))
