@@ -73,8 +73,8 @@ uint32_t analytical_hops(const struct analytical *a, uint32_t src, uint32_t dst)
 // unless first_dim (as in ASTRA-sim 2) or last_dim (as in ASTRA-sim 1.0).
 ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t dst, uint64_t bytes);
 
-// Returns the bytes per ns that a rank sends in the innermost dimension in which two ranks differ, to all
-// others at once; 0 if they are the same rank.
+// Returns the bytes per ns that a rank sends in the innermost dimension in which two ranks differ,
+// to all others at once; 0 if they are the same rank.
 double analytical_bandwidth(const struct analytical *a, uint32_t src, uint32_t dst);
 
 // The function transfer.post. When the message arrives, `delivered` is called, then `sent`.

@@ -271,10 +271,10 @@ static uint64_t reduced_bytes(const struct coll_phase_call *call)
     return call->op == COLL_BARRIER ? 0 : call->bytes * parts;
 }
 
-// A rank sends segments of s bytes at the rate B of its link while the aggregator's buffer of W segments
-// has room: segment k + W may start when the result of segment k has arrived, `loop` = L + 2 s/B after
-// the start of segment k. Number the segments q W + i with i < W: segment q W + i then starts at
-// q max(W s/B, loop) + i s/B. The phase ends `loop` after the start of the last segment.
+// A rank sends segments of s bytes at the rate B of its link while the aggregator's buffer of W
+// segments has room: segment k + W may start when the result of segment k has arrived, `loop` = L +
+// 2 s/B after the start of segment k. Number the segments q W + i with i < W: segment q W + i then
+// starts at q max(W s/B, loop) + i s/B. The phase ends `loop` after the start of the last segment.
 static bool in_network_phase(const struct analytical *a, const struct coll_phase_call *call,
                              struct coll_phase_cost *cost)
 {

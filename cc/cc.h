@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What this program does with policies: it checks them, sets their parameters and starts their flows.
-// The contract itself is collwire/cc.h, which is all that a policy needs.
+// What this program does with policies: it checks them, sets their parameters and starts their
+// flows. The contract itself is collwire/cc.h, which is all that a policy needs.
 #pragma once
 
 #include "collwire/cc.h"

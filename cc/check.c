@@ -113,8 +113,8 @@ static void profile_check(const struct cc_ops *ops, const struct cc_preset *pres
                          : p->kmin_bytes <= p->kmax_bytes && (!p->scaled || p->ref_bps > 0));
     if (p->ecn && !marks)
         err_add(err, ops->name,
-                "preset %s: marks need kmin up to kmax, pmax from 0 to 1, and a rate "
-                "if they are scaled",
+                "preset %s: marks need kmin up to kmax, pmax from 0 to 1, and a rate if they "
+                "are scaled",
                 preset->name);
     if (by_bdp && !(ops->needs & CC_NEEDS_GLOBAL_RTT))
         err_add(err, ops->name, "preset %s: marks by BDPs need the largest base RTT of all pairs",

@@ -2,25 +2,25 @@
 // CUBIC: TCP's window as a cubic function of the time since the last loss.
 //
 // After a reduction the window grows fast, slows down near W_max, where the loss happened, and then
-// accelerates again (cc/cubic_curve.h has the equations). Where Reno would be faster, on short round
-// trips and small windows, the window follows a Reno window of the same mean. A loss or an echoed
-// ECN mark, once per window of data, sets threshold and window to beta of the window. A timeout also
-// reduces the window to one segment and discards W_max. Slow start is that of NewReno with HyStart
-// (cc/hystart.h). The window grows only while the flow uses all of it, and not during recovery.
+// accelerates again (cc/cubic_curve.h has the equations). Where Reno would be faster, on short
+// round trips and small windows, the window follows a Reno window of the same mean. A loss or an
+// echoed ECN mark, once per window of data, sets threshold and window to beta of the window. A
+// timeout also reduces the window to one segment and discards W_max. Slow start is that of NewReno
+// with HyStart (cc/hystart.h). The window grows only while the flow uses all of it, and not during
+// recovery.
 //
 // The default form `linux` calculates in whole segments and ticks of 4 ms (CONFIG_HZ=250), as the
-// kernel does; measured runs of Linux 6.18 agree with it (tests/cc/test_hystart.c, tests/linux). Preset
-// `rfc9438` has the real numbers of the RFC and HyStart++. They differ visibly: with a W_max of 251
-// segments the window returns to it after 4.4 s in Linux and after 5.7 s in the RFC.
+// kernel does; measured runs of Linux 6.18 agree with it (tests/cc/test_hystart.c, tests/linux).
+// Preset `rfc9438` has the real numbers of the RFC and HyStart++. They differ visibly: with a W_max
+// of 251 segments the window returns to it after 4.4 s in Linux and after 5.7 s in the RFC.
 //
 // Division of labour: the transport detects losses, retransmits, and reduces the data in flight
-// towards the new window (RFC 6937). The policy sets the new window at once.
-// Differs: beta and W_max apply to the window, not to the bytes in flight, as in Linux.
-// Form linux: RTT samples of the first second of an epoch are ignored, as in Linux, since the queue
-// of the time before may still be there.
-// Left out: undoing a reduction that was not necessary.
-// Idle time: the window is halved for each retransmission timeout, as in NewReno; the epoch is
-// shifted, so that W does not grow meanwhile.
+// towards the new window (RFC 6937). The policy sets the new window at once. Differs: beta and
+// W_max apply to the window, not to the bytes in flight, as in Linux. Form linux: RTT samples of
+// the first second of an epoch are ignored, as in Linux, since the queue of the time before may
+// still be there. Left out: undoing a reduction that was not necessary. Idle time: the window is
+// halved for each retransmission timeout, as in NewReno; the epoch is shifted, so that W does not
+// grow meanwhile.
 //
 // Preset `ecn`: marks by RED as Alizadeh et al. tuned it for 10G (150 and 450 packets of 1500 B,
 // max_p 0.1), scaled to the line; switches here mark by the queue itself, not by its average.
@@ -47,63 +47,29 @@ static const char *const hystarts[] = {"off", "classic", "rfc9406", NULL};
 #define LINUX "tcp_cubic.c of Linux 6"
 
 static const struct param cubic_param_table[] = {
-    {.name = "c",
-     .type = PARAM_RATIO,
-     .offset = FIELD(c),
-     .def = "0.4",
-     .min = "0.001",
-     .max = "1000",
-     .help = "C: how fast the window grows, segments per second cubed",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = RFC ", section 5"},
-    {.name = "beta",
-     .type = PARAM_RATIO,
-     .offset = FIELD(beta),
-     .def = "0.7",
-     .min = "0.1",
-     .max = "0.95",
-     .help = "share of the window that a loss or a mark leaves, rounded to 1/1024",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = RFC ", section 4.6; 717/1024 in Linux"},
-    {.name = "fast_convergence",
-     .type = PARAM_BOOL,
-     .offset = FIELD(fast_convergence),
-     .def = "true",
-     .help = "a flow whose windows become smaller leaves room for new flows",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = RFC ", section 4.7"},
-    {.name = "friendly",
-     .type = PARAM_BOOL,
-     .offset = FIELD(friendly),
-     .def = "true",
-     .help = "never slower than a Reno window with the same mean",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = RFC ", section 4.3"},
-    {.name = "form",
-     .type = PARAM_ENUM,
-     .offset = FIELD(form),
-     .def = "linux",
-     .choices = forms,
-     .help = "linux: whole segments and clock ticks; rfc9438: real numbers",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = LINUX "; " RFC},
-    {.name = "tick",
-     .type = PARAM_TIME,
-     .offset = FIELD(tick_ps),
-     .def = "4ms",
-     .min = "1us",
-     .max = "31ms",
-     .help = "form linux: resolution of the kernel's clock (1 / CONFIG_HZ)",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = LINUX " with CONFIG_HZ=250"},
-    {.name = "hystart",
-     .type = PARAM_ENUM,
-     .offset = FIELD(hystart),
-     .def = "classic",
-     .choices = hystarts,
-     .help = "end of slow start before a loss: classic: by delay or ACK train; rfc9406: HyStart++",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = "Ha & Rhee, Computer Networks 55, 2011; RFC 9406"},
+    PARAM_ROW("c", RATIO, FIELD(c), .def = "0.4", .min = "0.001", .max = "1000",
+              .help = "C: how fast the window grows, segments per second cubed",
+              .evidence = EVIDENCE_DOCUMENTED, .source = RFC ", section 5"),
+    PARAM_ROW("beta", RATIO, FIELD(beta), .def = "0.7", .min = "0.1", .max = "0.95",
+              .help = "share of the window that a loss or a mark leaves, rounded to 1/1024",
+              .evidence = EVIDENCE_DOCUMENTED, .source = RFC ", section 4.6; 717/1024 in Linux"),
+    PARAM_ROW("fast_convergence", BOOL, FIELD(fast_convergence), .def = "true",
+              .help = "a flow whose windows become smaller leaves room for new flows",
+              .evidence = EVIDENCE_DOCUMENTED, .source = RFC ", section 4.7"),
+    PARAM_ROW("friendly", BOOL, FIELD(friendly), .def = "true",
+              .help = "never slower than a Reno window with the same mean",
+              .evidence = EVIDENCE_DOCUMENTED, .source = RFC ", section 4.3"),
+    PARAM_ROW("form", ENUM, FIELD(form), .def = "linux", .choices = forms,
+              .help = "linux: whole segments and clock ticks; rfc9438: real numbers",
+              .evidence = EVIDENCE_DOCUMENTED, .source = LINUX "; " RFC),
+    PARAM_ROW("tick", TIME, FIELD(tick_ps), .def = "4ms", .min = "1us", .max = "31ms",
+              .help = "form linux: resolution of the kernel's clock (1 / CONFIG_HZ)",
+              .evidence = EVIDENCE_DOCUMENTED, .source = LINUX " with CONFIG_HZ=250"),
+    PARAM_ROW("hystart", ENUM, FIELD(hystart), .def = "classic", .choices = hystarts,
+              .help = "end of slow start before a loss: classic: by delay or ACK train; "
+                      "rfc9406: HyStart++",
+              .evidence = EVIDENCE_DOCUMENTED,
+              .source = "Ha & Rhee, Computer Networks 55, 2011; RFC 9406"),
 };
 
 static const struct cc_preset_value rfc_values[] = {{"form", "rfc9438"}, {"hystart", "rfc9406"}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The growth of CUBIC in congestion avoidance: a cubic function of time and a Reno window beside it.
+// The growth of CUBIC in congestion avoidance: a cubic function of time and a Reno window beside
+// it.
 //
 // Times are measured from the beginning of an epoch, the first ACK in congestion avoidance after a
 // reduction (RFC 9438, section 4.2): W(t) = C (t - K)^3 + W_max with K = cbrt((W_max - cwnd) / C),

@@ -35,9 +35,9 @@ const struct param dcqcn_param_table[DCQCN_PARAMS] = {
      .offset = FIELD(alpha_update),
      .def = "on_cnp",
      .choices = alpha_updates,
-     .help =
-         "on_cnp: alpha rises by each notification and decays after each alpha_timer without one; "
-         "on_tick: each alpha_timer it rises if a notification came since the last, else decays",
+     .help = "on_cnp: alpha rises by each notification and decays after each alpha_timer "
+             "without one; on_tick: each alpha_timer it rises if a notification came since the "
+             "last, else decays",
      .evidence = EVIDENCE_DOCUMENTED,
      .source = SIGCOMM ", eq. 1 and 2; " NIC},
     {.name = "alpha_timer",
@@ -97,9 +97,8 @@ const struct param dcqcn_param_table[DCQCN_PARAMS] = {
      .offset = FIELD(hyper),
      .def = "both_stages",
      .choices = hypers,
-     .help = "both_stages: hyper by min(stages) - f times rate_hai once timer and byte counter are "
-             "past f; "
-             "leading_stage: one additive step past f, then rate_hai per event",
+     .help = "both_stages: hyper by min(stages) - f times rate_hai once timer and byte counter "
+             "are past f; leading_stage: one additive step past f, then rate_hai per event",
      .evidence = EVIDENCE_DOCUMENTED,
      .source = SIGCOMM ", figure 7; HPCC ns-3 sources"},
     {.name = "min_rate",

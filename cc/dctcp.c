@@ -68,40 +68,19 @@ static const char *const modes[] = {"window", "rate", NULL};
 #define HPCC_SIM "HPCC ns-3 sources"
 
 static const struct param dctcp_param_table[] = {
-    {.name = "mode",
-     .type = PARAM_ENUM,
-     .offset = FIELD(mode),
-     .def = "window",
-     .choices = modes,
-     .help = "window: W shrinks and grows, at line rate; rate: the pacing rate does, under a "
-             "window cap",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = RFC "; " HPCC_SIM},
-    {.name = "g",
-     .type = PARAM_RATIO,
-     .offset = FIELD(g),
-     .def = "0.0625",
-     .min = "0.0001",
-     .max = "1",
-     .help = "gain of the moving average alpha",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = RFC ", section 4.2 (1/16)"},
-    {.name = "rate_ai",
-     .type = PARAM_LINE_RATE,
-     .offset = FIELD(rate_ai),
-     .def = "615Mbps",
-     .min = "1Kbps",
-     .help = "rate mode: additive increase per window",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = HPCC_SIM ": 1 KB per 13 us, at any line rate"},
-    {.name = "min_rate",
-     .type = PARAM_LINE_RATE,
-     .offset = FIELD(min_rate),
-     .def = "100Mbps",
-     .min = "1Kbps",
-     .help = "rate mode: floor of the rate",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = HPCC_SIM ": default of the code, its scripts set 1 Gb/s"},
+    PARAM_ROW("mode", ENUM, FIELD(mode), .def = "window", .choices = modes,
+              .help = "window: W shrinks and grows, at line rate; rate: the pacing rate does, "
+                      "under a window cap",
+              .evidence = EVIDENCE_DOCUMENTED, .source = RFC "; " HPCC_SIM),
+    PARAM_ROW("g", RATIO, FIELD(g), .def = "0.0625", .min = "0.0001", .max = "1",
+              .help = "gain of the moving average alpha", .evidence = EVIDENCE_DOCUMENTED,
+              .source = RFC ", section 4.2 (1/16)"),
+    PARAM_ROW("rate_ai", LINE_RATE, FIELD(rate_ai), .def = "615Mbps", .min = "1Kbps",
+              .help = "rate mode: additive increase per window", .evidence = EVIDENCE_DOCUMENTED,
+              .source = HPCC_SIM ": 1 KB per 13 us, at any line rate"),
+    PARAM_ROW("min_rate", LINE_RATE, FIELD(min_rate), .def = "100Mbps", .min = "1Kbps",
+              .help = "rate mode: floor of the rate", .evidence = EVIDENCE_DOCUMENTED,
+              .source = HPCC_SIM ": default of the code, its scripts set 1 Gb/s"),
     {.include = cc_cap_params, .offset = FIELD(window)},
     {.include = cc_idle_restart_params, .offset = FIELD(idle_restart_ps)},
 };
@@ -288,8 +267,8 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
     }
 }
 
-// A timeout: one MTU. With slow start the threshold is half the window, unless an earlier timeout of
-// the same data has set it, and growth begins at once (RFC 5681, section 3.1).
+// A timeout: one MTU. With slow start the threshold is half the window, unless an earlier timeout
+// of the same data has set it, and growth begins at once (RFC 5681, section 3.1).
 static void restart_slowly(struct cc *cc, const struct cc_signal *signal)
 {
     struct dctcp *s = dctcp_of(cc);
@@ -340,7 +319,8 @@ static void dctcp_init(struct cc *cc, ps_t now)
     }
 }
 
-// RFC 2861, section 3: W is halved for each timeout of idle time; the threshold remembers 3/4 of it.
+// RFC 2861, section 3: W is halved for each timeout of idle time; the threshold remembers 3/4 of
+// it.
 static void window_decay(struct cc *cc, uint32_t rtos)
 {
     struct dctcp *s = dctcp_of(cc);

@@ -10,8 +10,8 @@
 //              path. Slack: the time of four bursts of 64 KB at two windows per RTT, at most 1 ms.
 //   rfc9406  HyStart++: delay only, against the round before. Then growth at a quarter of the speed
 //            (conservative slow start) for five rounds, unless the RTT falls again.
-// The thresholds are times of the Internet: below an RTT of some milliseconds only the ACK train can
-// end slow start.
+// The thresholds are times of the Internet: below an RTT of some milliseconds only the ACK train
+// can end slow start.
 //
 // Left out: the length of the train without halving that Linux uses where senders pace.
 //

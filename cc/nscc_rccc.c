@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // NSCC and RCCC together: a packet needs room in the sender's window and a credit of its receiver.
-// The receiver's downlink is left to the credits: its switch port does not mark, and packets trimmed
-// there do not shrink the window.
+// The receiver's downlink is left to the credits: its switch port does not mark, and packets
+// trimmed there do not shrink the window.
 #include "cc/nscc_window.h"
 #include "cc/rccc_credits.h"
 

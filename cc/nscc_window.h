@@ -7,19 +7,21 @@
 //
 //              if d < T                             if d >= T
 //   no mark    an increase proportional to T - d    a constant increase ("fair increase")
-//   mark       no change                            multiplicative decrease, at most once per base RTT
+//   mark       no change                            multiplicative decrease, at most once per base
+//   RTT
 //
-// Increases collect in a sum and are added to the window once per RTT or 8 packets ("fulfil").
-// If d is below `fast_limit` for a whole window, the window grows with every ACK ("fast increase").
-// A trimmed packet costs the window its size. If hardly anything was delivered in a base RTT and T
+// Increases collect in a sum and are added to the window once per RTT or 8 packets ("fulfil"). If d
+// is below `fast_limit` for a whole window, the window grows with every ACK ("fast increase"). A
+// trimmed packet costs the window its size. If hardly anything was delivered in a base RTT and T
 // while packets were trimmed or delayed by more than 4 T, the window becomes what was delivered
 // ("quick adapt"), and marks of packets sent before are ignored.
 //
-// A receiver with a full NIC asks for a smaller window (destination flow control): with a penalty of p in
-// every ACK of an RTT the window shrinks to about 1 - p / 128 of itself and does not grow. When the
-// receiver takes packets at once again, the window is what it was before. The specification takes what is
-// in flight after the ACK as the window to shrink, by which any penalty would lead to one packet; here it
-// is what was in flight before it, so that a penalty of 64 halves the window per RTT, as its text says.
+// A receiver with a full NIC asks for a smaller window (destination flow control): with a penalty
+// of p in every ACK of an RTT the window shrinks to about 1 - p / 128 of itself and does not grow.
+// When the receiver takes packets at once again, the window is what it was before. The
+// specification takes what is in flight after the ACK as the window to shrink, by which any penalty
+// would lead to one packet; here it is what was in flight before it, so that a penalty of 64 halves
+// the window per RTT, as its text says.
 //
 // The scale of all steps is a = BDP / 150,000 B, which is 1 at 100 Gb/s and 12 us; BDP and T refer
 // to the largest base RTT of the network, as the specification configures one base RTT for all.
@@ -27,12 +29,12 @@
 // Units: windows and steps are wire bytes; the transport gets W times the payload share of a full
 // packet. Where the reference implementation rounds to integers, so does this one: fed with the
 // events of a recorded run of it, it has the same window after each, to the byte. The one
-// exception: its sum of increases wraps at 2^32, which costs throughput above a BDP of 585 KB; here it
-// does not.
+// exception: its sum of increases wraps at 2^32, which costs throughput above a BDP of 585 KB; here
+// it does not.
 //
 // Source: uet-htsim of the Ultra Ethernet Consortium (commit 40ccb05), the public reference
-// implementation of UEC 1.0, section 3.6.13. Where it and the specification differ, the specification
-// holds.
+// implementation of UEC 1.0, section 3.6.13. Where it and the specification differ, the
+// specification holds.
 #pragma once
 
 #include "collwire/cc.h"

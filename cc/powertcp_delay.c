@@ -12,11 +12,11 @@
 // flows this oscillates without end. The authors limit it too: each sample to 1/2 (ns-3) or 1
 // (Linux). But if data on the reverse path makes the RTT jitter, the rises and falls of single
 // samples have no meaning; limiting the falls only costs a ring all-reduce 16 % (1/2) or 33 % (1).
-// In the smoothed sum rises and falls cancel.
-// Left out: reaction to loss, as in cc/powertcp.c.
-// Idle restart: see cc/powertcp_common.h; an RTT older than a base RTT of idle time is dropped.
+// In the smoothed sum rises and falls cancel. Left out: reaction to loss, as in cc/powertcp.c. Idle
+// restart: see cc/powertcp_common.h; an RTT older than a base RTT of idle time is dropped.
 //
-// Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 2; the authors' sources, see cc/powertcp_common.c.
+// Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 2; the authors' sources, see
+// cc/powertcp_common.c.
 #include "cc/powertcp_common.h"
 
 struct delay_params {
@@ -31,15 +31,12 @@ struct powertcp_delay {
 
 static const struct param delay_param_table[] = {
     {.include = power_law_params, .offset = offsetof(struct delay_params, law)},
-    {.name = "min_current",
-     .type = PARAM_RATIO,
-     .offset = offsetof(struct delay_params, min_current),
-     .def = "0.5",
-     .min = "0",
-     .max = "1",
-     .help = "least smoothed current over B that is believed; 0 = the paper, which swings",
-     .evidence = EVIDENCE_ESTIMATED,
-     .source = "the authors' ns-3 sources, per sample there"},
+    PARAM_ROW("min_current", RATIO, offsetof(struct delay_params, min_current), .def = "0.5",
+              .min = "0", .max = "1",
+              .help = "least smoothed current over B that is believed; 0 = the paper, which "
+                      "swings",
+              .evidence = EVIDENCE_ESTIMATED,
+              .source = "the authors' ns-3 sources, per sample there"),
 };
 
 static const struct cc_preset delay_presets[] = {

@@ -16,8 +16,8 @@ static struct cc_credits rccc_credits(const void *params, const struct cc_env *e
 
 static const struct param rccc_param_table[] = {{.include = rccc_credit_params, .offset = 0}};
 
-// The rate does not depend on ECN marks; the transport uses them to choose paths (spray). Switch ports
-// that lead to a rank set none, since every path to the rank ends with that link.
+// The rate does not depend on ECN marks; the transport uses them to choose paths (spray). Switch
+// ports that lead to a rank set none, since every path to the rank ends with that link.
 static const struct cc_basis uec_bases[] = {
     {"marking", EVIDENCE_ESTIMATED,
      NSCC_MARKING "; the last hop spared since every path ends with it"},

@@ -6,34 +6,18 @@
 
 #define FIELD(name) offsetof(struct rccc_params, name)
 const struct param rccc_credit_params[] = {
-    {.name = "credit_rate",
-     .type = PARAM_RATIO,
-     .offset = FIELD(rate),
-     .def = "0.99",
-     .min = "0.01",
-     .max = "1",
-     .help = "rate at which a receiving port grants credits, as a share of its line rate",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = HTSIM},
-    {.name = "credit_grant",
-     .type = PARAM_BYTES,
-     .offset = FIELD(grant_bytes),
-     .def = "16384B",
-     .min = "256B",
-     .max = "1MB",
-     .help = "credits of one grant, in wire bytes; rounded up to 256 B",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = HTSIM ": 4 packets of 4096 B"},
-    {.name = "credit_initial_bdp",
-     .type = PARAM_RATIO,
-     .offset = FIELD(initial_bdp),
-     .def = "1.5",
-     .min = "0.01",
-     .max = "100",
-     .help = "credits that a flow starts with, asks for and holds at most, in bandwidth-delay "
-             "products",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = HTSIM},
+    PARAM_ROW("credit_rate", RATIO, FIELD(rate), .def = "0.99", .min = "0.01", .max = "1",
+              .help = "rate at which a receiving port grants credits, as a share of its line "
+                      "rate",
+              .evidence = EVIDENCE_DOCUMENTED, .source = HTSIM),
+    PARAM_ROW("credit_grant", BYTES, FIELD(grant_bytes), .def = "16384B", .min = "256B",
+              .max = "1MB", .help = "credits of one grant, in wire bytes; rounded up to 256 B",
+              .evidence = EVIDENCE_DOCUMENTED, .source = HTSIM ": 4 packets of 4096 B"),
+    PARAM_ROW("credit_initial_bdp", RATIO, FIELD(initial_bdp), .def = "1.5", .min = "0.01",
+              .max = "100",
+              .help = "credits that a flow starts with, asks for and holds at most, in "
+                      "bandwidth-delay products",
+              .evidence = EVIDENCE_DOCUMENTED, .source = HTSIM),
     {0},
 };
 

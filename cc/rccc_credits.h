@@ -3,9 +3,9 @@
 // its parameters; for the policies rccc and nscc_rccc.
 //
 // A flow starts with credits for one and a half bandwidth-delay products, which nobody has granted
-// (speculative). The first report of its receiver ends that; from then on it sends what the receiver
-// grants, in pieces of `grant` bytes, to its flows in turn, at 99 % of the line rate together. The
-// transport carries requests and grants; docs/uec.md has the rules.
+// (speculative). The first report of its receiver ends that; from then on it sends what the
+// receiver grants, in pieces of `grant` bytes, to its flows in turn, at 99 % of the line rate
+// together. The transport carries requests and grants; docs/uec.md has the rules.
 //
 // Source: uet-htsim of the Ultra Ethernet Consortium (commit 40ccb05), the public reference of UEC
 // 1.0, section 3.6.14; the specification itself is authoritative.

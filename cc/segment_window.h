@@ -3,9 +3,9 @@
 // reduction, timeout and idle time. NewReno and CUBIC differ in how fast they grow and in how much
 // they reduce.
 //
-// The window is a number of full segments (env->mtu_bytes), as Linux counts it. Acknowledged data is
-// counted in bytes (RFC 3465), so an ACK that covers two segments counts twice, and segments that
-// are not full count by their share.
+// The window is a number of full segments (env->mtu_bytes), as Linux counts it. Acknowledged data
+// is counted in bytes (RFC 3465), so an ACK that covers two segments counts twice, and segments
+// that are not full count by their share.
 //
 // Sources: RFC 5681, sections 3.1, 3.2 and 4.1; RFC 3465 without its limit per ACK, as in Linux;
 // RFC 2861 for idle time.
@@ -30,8 +30,8 @@ static inline bool segment_window_slow(const struct segment_window *w)
     return w->cwnd < w->ssthresh;
 }
 
-// Slow start: grow by the acknowledged bytes up to the threshold. Returns the bytes beyond it, which
-// count for congestion avoidance; all of them if the flow is not in slow start.
+// Slow start: grow by the acknowledged bytes up to the threshold. Returns the bytes beyond it,
+// which count for congestion avoidance; all of them if the flow is not in slow start.
 uint64_t segment_window_slow_start(struct cc *cc, struct segment_window *w, uint64_t acked_bytes);
 
 // Congestion avoidance: grow by one segment for `per_segment` acknowledged segments. If data beyond

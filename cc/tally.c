@@ -1,40 +1,42 @@
 // SPDX-License-Identifier: MIT
-// Tally: a flow takes the share of the network that its collective's step leaves for it, at once, because
-// the poster of a message knows how many flows share its ports; feedback only corrects the share.
+// Tally: a flow takes the share of the network that its collective's step leaves for it, at once,
+// because the poster of a message knows how many flows share its ports; feedback only corrects the
+// share.
 //
-// With n = max(1, flows at the source, flows at the destination) of the hint (collwire/hint.h), base RTT
-// B, bandwidth-delay product BDP, time P of a packet and a scale s that starts at 1:
+// With n = max(1, flows at the source, flows at the destination) of the hint (collwire/hint.h),
+// base RTT B, bandwidth-delay product BDP, time P of a packet and a scale s that starts at 1:
 //
 //   share    x = min(1, s / n)
 //   rate     R = min(line, (1 + margin) x line)        window  W = max(packet, (1 + margin) x BDP)
-//   in every second round trip, with the lowest queueing delay d of its ACKs, T = target B + n P and
+//   in every second round trip, with the lowest queueing delay d of its ACKs, T = target B + n P
+//   and
 //   E = margin B / 2 + hops P (ACKs wait behind a packet per hop, docs/policies.md on `window`):
 //     d > T               s = max(1/4, s max(1/2, (B + T) / (B + d)))
 //     d < E               s = min(n, s + step); the step is `growth`, and doubles from time to time
 //     else                s = min(n, s + growth / 8)
 //   a loss                s = max(1/4, s / 2), once per round trip
-// s grows only while the flow uses all of its window. A step that brings each port at most four BDPs
-// (n times what the flow has left) is over before a share could be corrected: n is then taken as 1. A flow
-// with unacknowledged bytes keeps its n unless a message is posted that is at least as large as those; a
-// flow that was idle begins with s = 1.
+// s grows only while the flow uses all of its window. A step that brings each port at most four
+// BDPs (n times what the flow has left) is over before a share could be corrected: n is then taken
+// as 1. A flow with unacknowledged bytes keeps its n unless a message is posted that is at least as
+// large as those; a flow that was idle begins with s = 1.
 //
-// While all n flows of a destination send with s = 1, the sum of their windows is max(n packets,
-// (1 + margin) BDP), so its queue stays below max(n packets, margin BDP), whatever the fabric;
-// docs/tally.md has the argument for other cases. Without a hint n is 1, and tally is a window of 1 + margin
-// BDPs that is corrected in every second round trip.
+// While all n flows of a destination send with s = 1, the sum of their windows is max(n packets, (1
+// + margin) BDP), so its queue stays below max(n packets, margin BDP), whatever the fabric;
+// docs/tally.md has the argument for other cases. Without a hint n is 1, and tally is a window of 1
+// + margin BDPs that is corrected in every second round trip.
 //
-// Paths: ports to ranks do not mark, so a mark means that flows share a link of the fabric, which no window
-// can mend but another path can. A flow begins with the path of its turn in the step, which separates the
-// flows of a step where an entropy names a path (routing.source entropy). If more than half of a round
-// trip's bytes are marked it takes another path: at once if more than 8 BDPs are left, since it drains for
-// a round trip first, else when a message finds it idle. Then it waits 2, 4, 8, ... 64 round trips for the next
-// attempt, since links that are too few stay full, and begins anew after 16 with fewer marks. After a timeout
-// it takes another path too.
+// Paths: ports to ranks do not mark, so a mark means that flows share a link of the fabric, which
+// no window can mend but another path can. A flow begins with the path of its turn in the step,
+// which separates the flows of a step where an entropy names a path (routing.source entropy). If
+// more than half of a round trip's bytes are marked it takes another path: at once if more than 8
+// BDPs are left, since it drains for a round trip first, else when a message finds it idle. Then it
+// waits 2, 4, 8, ... 64 round trips for the next attempt, since links that are too few stay full,
+// and begins anew after 16 with fewer marks. After a timeout it takes another path too.
 //
-// Source: none; the question is that of Khan et al., Hot Interconnects 2022, section VI. The ideas it
-// combines: shares by the number of senders (ICTCP, Wu et al., CoNEXT 2010), windows scaled by delay
-// (Swift, Kumar et al., SIGCOMM 2020), a change of the UDP port after marks (PLB, Qureshi et al.,
-// SIGCOMM 2022).
+// Source: none; the question is that of Khan et al., Hot Interconnects 2022, section VI. The ideas
+// it combines: shares by the number of senders (ICTCP, Wu et al., CoNEXT 2010), windows scaled by
+// delay (Swift, Kumar et al., SIGCOMM 2020), a change of the UDP port after marks (PLB, Qureshi et
+// al., SIGCOMM 2022).
 #include "collwire/cc.h"
 
 struct tally_params {
@@ -44,40 +46,19 @@ struct tally_params {
 
 #define FIELD(name) offsetof(struct tally_params, name)
 static const struct param tally_param_table[] = {
-    {.name = "margin",
-     .type = PARAM_RATIO,
-     .offset = FIELD(margin),
-     .def = "0.1",
-     .min = "0",
-     .max = "10",
-     .help = "what rate and window have beyond the share",
-     .evidence = EVIDENCE_ESTIMATED,
-     .source = "window: k = 1.1"},
-    {.name = "target",
-     .type = PARAM_RATIO,
-     .offset = FIELD(target),
-     .def = "1",
-     .min = "0.01",
-     .max = "100",
-     .help = "queueing delay above which the share shrinks, in base RTTs",
-     .evidence = EVIDENCE_ESTIMATED,
-     .source = "chosen: the queue of one more window"},
-    {.name = "growth",
-     .type = PARAM_RATIO,
-     .offset = FIELD(growth),
-     .def = "0.5",
-     .min = "0",
-     .max = "1",
-     .help = "growth of the share in a round trip without a queue",
-     .evidence = EVIDENCE_ESTIMATED,
-     .source = "chosen: half the fair share, docs/tally.md"},
-    {.name = "paths",
-     .type = PARAM_BOOL,
-     .offset = FIELD(paths),
-     .def = "true",
-     .help = "flows choose paths by turn, and another path after marks or a timeout",
-     .evidence = EVIDENCE_ESTIMATED,
-     .source = "Qureshi et al., SIGCOMM 2022 (PLB)"},
+    PARAM_ROW("margin", RATIO, FIELD(margin), .def = "0.1", .min = "0", .max = "10",
+              .help = "what rate and window have beyond the share", .evidence = EVIDENCE_ESTIMATED,
+              .source = "window: k = 1.1"),
+    PARAM_ROW("target", RATIO, FIELD(target), .def = "1", .min = "0.01", .max = "100",
+              .help = "queueing delay above which the share shrinks, in base RTTs",
+              .evidence = EVIDENCE_ESTIMATED, .source = "chosen: the queue of one more window"),
+    PARAM_ROW("growth", RATIO, FIELD(growth), .def = "0.5", .min = "0", .max = "1",
+              .help = "growth of the share in a round trip without a queue",
+              .evidence = EVIDENCE_ESTIMATED,
+              .source = "chosen: half the fair share, docs/tally.md"),
+    PARAM_ROW("paths", BOOL, FIELD(paths), .def = "true",
+              .help = "flows choose paths by turn, and another path after marks or a timeout",
+              .evidence = EVIDENCE_ESTIMATED, .source = "Qureshi et al., SIGCOMM 2022 (PLB)"),
 };
 
 struct tally {
@@ -136,8 +117,9 @@ static void tally_init(struct cc *cc, ps_t now)
     apply(cc, s);
 }
 
-// Flows that share the ports. A step that brings each port at most four BDPs is over before anything
-// could queue for long, and waiting for a share would cost it a round trip: every flow has all.
+// Flows that share the ports. A step that brings each port at most four BDPs is over before
+// anything could queue for long, and waiting for a share would cost it a round trip: every flow has
+// all.
 static uint32_t count_of(const struct cc_env *env, const struct cc_hint *hint, uint64_t bytes)
 {
     uint32_t n = hint->at_source > hint->at_destination ? hint->at_source : hint->at_destination;
@@ -175,7 +157,8 @@ static void tally_on_post(struct cc *cc, const struct cc_post *post)
     apply(cc, s);
 }
 
-// A change in the middle of a message costs a round trip, in which the flow drains; it must be worth that.
+// A change in the middle of a message costs a round trip, in which the flow drains; it must be
+// worth that.
 static bool path_pays(const struct cc *cc, const struct tally *s, uint64_t inflight)
 {
     return s->left_bytes > inflight && s->left_bytes - inflight > 8 * cc_bdp_bytes(cc->env);

@@ -26,15 +26,9 @@ struct timely_patched {
 
 static const struct param patched_param_table[] = {
     {.include = timely_gain_params},
-    {.name = "beta",
-     .type = PARAM_RATIO,
-     .offset = TIMELY_FIELD(beta),
-     .def = "0.008",
-     .min = "0",
-     .max = "1",
-     .help = "strength of multiplicative decrease",
-     .evidence = EVIDENCE_DOCUMENTED,
-     .source = TIMELY_CONEXT ", section 4.3"},
+    PARAM_ROW("beta", RATIO, TIMELY_FIELD(beta), .def = "0.008", .min = "0", .max = "1",
+              .help = "strength of multiplicative decrease", .evidence = EVIDENCE_DOCUMENTED,
+              .source = TIMELY_CONEXT ", section 4.3"),
     {.include = timely_law_params},
 };
 

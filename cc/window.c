@@ -15,29 +15,15 @@ struct window_params {
 };
 
 static const struct param window_param_table[] = {
-    {
-        .name = "k",
-        .type = PARAM_RATIO,
-        .offset = offsetof(struct window_params, k),
-        .def = "1.1",
-        .min = "0.001",
-        .max = "1000",
-        .help = "window in bandwidth-delay products of the pair",
-        .evidence = EVIDENCE_MEASURED,
-        .source = "k = 1 loses 5 %: ACKs wait behind data frames",
-    },
-    {
-        .name = "bytes",
-        .type = PARAM_BYTES,
-        .offset = offsetof(struct window_params, bytes),
-        .def = "auto",
-        .min = "1B",
-        .max = "1PB",
-        .can_auto = true,
-        .help = "the same window for every pair, near or far; auto = k BDPs of the pair",
-        .evidence = EVIDENCE_DOCUMENTED,
-        .source = "HPCC ns-3 sources: the largest BDP of the network",
-    },
+    PARAM_ROW("k", RATIO, offsetof(struct window_params, k), .def = "1.1", .min = "0.001",
+              .max = "1000", .help = "window in bandwidth-delay products of the pair",
+              .evidence = EVIDENCE_MEASURED,
+              .source = "k = 1 loses 5 %: ACKs wait behind data frames"),
+    PARAM_ROW("bytes", BYTES, offsetof(struct window_params, bytes), .def = "auto", .min = "1B",
+              .max = "1PB", .can_auto = true,
+              .help = "the same window for every pair, near or far; auto = k BDPs of the pair",
+              .evidence = EVIDENCE_DOCUMENTED,
+              .source = "HPCC ns-3 sources: the largest BDP of the network"),
 };
 
 static void window_init(struct cc *cc, ps_t now)

@@ -12,32 +12,25 @@
 
 static const char run_text[] =
     "Simulates the scenario and prints what was measured and why it came out so. The directory "
-    "then "
-    "holds metrics.json (flows, collectives, pauses, marks, drops, queues, links, explanations), "
-    "run.json (what depends on the machine), captures, and CSV files where the scenario wants "
-    "them.\n\n"
+    "then holds metrics.json (flows, collectives, pauses, marks, drops, queues, links, "
+    "explanations), run.json (what depends on the machine), captures, and CSV files where the "
+    "scenario wants them.\n\n"
     "  collwire run scenarios/incast.json\n"
     "  collwire run scenarios/incast.json --set cc.kind=dcqcn --out out/dcqcn\n"
     "  collwire run job.json --set 'capture=[{\"at\":\"rank8\",\"file\":\"rank8.pcap\"}]'";
 
 static const char compare_text[] =
-    "Simulates each scenario under each policy, in parallel, and prints a row for each policy, and "
-    "the "
-    "reasons for differences.\n\n"
-    "A policy is NAME, NAME:PRESET, or either with settings, NAME{KEY=VALUE,...}: a key without a "
-    "dot "
-    "is one of the policy or of its transport, a key with a dot is a path as in --set. all is "
-    "every "
-    "policy that the transport can run. Without --cc these are none and the scenario's own policy, "
-    "or "
-    "all if that is none. A policy replaces the scenario's cc object, unless it is of that kind "
-    "already.\n\n"
-    "With --seeds, times are means with 95 % intervals (below 5 seeds the times themselves), and "
-    "ratios are "
-    "over pairs of runs with the same seed.\n\n"
-    "The directory then holds compare.json, compare.csv (a row for each run, and for each job) and "
-    "the "
-    "results of each run in SCENARIO/POLICY[-seedK].\n\n"
+    "Simulates each scenario under each policy, in parallel, and prints a row for each policy, "
+    "and the reasons for differences.\n\n"
+    "A policy is NAME, NAME:PRESET, or either with settings, NAME{KEY=VALUE,...}: a key without "
+    "a dot is one of the policy or of its transport, a key with a dot is a path as in --set. "
+    "all is every policy that the transport can run. Without --cc these are none and the "
+    "scenario's own policy, or all if that is none. A policy replaces the scenario's cc object, "
+    "unless it is of that kind already.\n\n"
+    "With --seeds, times are means with 95 % intervals (below 5 seeds the times themselves), "
+    "and ratios are over pairs of runs with the same seed.\n\n"
+    "The directory then holds compare.json, compare.csv (a row for each run, and for each job) "
+    "and the results of each run in SCENARIO/POLICY[-seedK].\n\n"
     "  collwire compare scenarios/incast.json --cc none,window,dcqcn\n"
     "  collwire compare scenarios/incast.json --cc all --seeds 5 --jobs 4\n"
     "  collwire compare job.json --cc 'none,dcqcn:scaled{rate_ai=40Mbps}'\n"
@@ -45,15 +38,13 @@ static const char compare_text[] =
 
 static const char sweep_text[] =
     "Runs all combinations of the values that --vary gives to keys of the scenario, of the "
-    "policies of "
-    "--cc and of --seeds, in parallel. Paths are those of --set.\n\n"
+    "policies of --cc and of --seeds, in parallel. Paths are those of --set.\n\n"
     "The directory (out/NAME-sweep) then holds results.sqlite, the store, with a row and the "
-    "metrics.json of "
-    "each point, and sweep.csv, with a row for each point. A point that has finished is not run "
-    "again: the same command after an interruption runs the rest, and one with more values runs "
-    "those. What identifies a point are the scenario with all defaults, the contents of the files "
-    "that "
-    "it names, and the version of the program. Points write no captures.\n\n"
+    "metrics.json of each point, and sweep.csv, with a row for each point. A point that has "
+    "finished is not run again: the same command after an interruption runs the rest, and one "
+    "with more values runs those. What identifies a point are the scenario with all defaults, "
+    "the contents of the files that it names, and the version of the program. Points write no "
+    "captures.\n\n"
     "  collwire sweep job.json --vary switch.buffer=8MB,32MB --cc none,dcqcn\n"
     "  collwire sweep job.json --vary 'cc.kind=dcqcn,hpcc;switch.buffer=8MB,9MB'\n"
     "  collwire sweep ring.json --sizes 1KB:1GB --cc none,swift\n"
@@ -62,16 +53,15 @@ static const char sweep_text[] =
     "  collwire sweep --merge out/part1 out/part2 --out out/all";
 
 static const char explain_text[] =
-    "Prints all explanations of a run that is in DIR, the most important first, and with --against "
-    "why it took longer or shorter than another one.\n\n"
+    "Prints all explanations of a run that is in DIR, the most important first, and with "
+    "--against why it took longer or shorter than another one.\n\n"
     "  collwire explain out/incast\n"
     "  collwire explain out/dcqcn --against out/none";
 
 static const char report_text[] =
     "Writes DIR/report.html for the results of run, compare or sweep: one file with charts and "
-    "tables "
-    "that opens in any browser without a network. Results that are made anew remove the old page. "
-    "\n\n"
+    "tables that opens in any browser without a network. Results that are made anew remove the "
+    "old page. \n\n"
     "  collwire compare scenarios/incast.json --cc none,dcqcn --out out/incast\n"
     "  collwire report out/incast";
 
@@ -80,74 +70,65 @@ static const char validate_text[] =
     "--print shows the scenario with every default, and values that follow from it.";
 
 static const char list_text[] = "Prints the catalogue: everything that a scenario can name, and "
-                                "every key with its unit, default, "
-                                "range, meaning and source. A category is an object of the "
-                                "scenario, or collective or metrics.\n\n"
+                                "every key with its unit, default, range, meaning and source. A "
+                                "category is an object of the scenario, or collective or "
+                                "metrics.\n\n"
                                 "  collwire list\n"
                                 "  collwire list cc dcqcn\n"
                                 "  collwire list metrics flows";
 
 static const char import_text[] =
-    "Makes a scenario from files of other simulators. astra takes the network, system and workload "
-    "files of ASTRA-sim 1.0; chakra takes execution traces PREFIX.0.et, PREFIX.1.et, .. of "
-    "MLCommons "
-    "Chakra with files of ASTRA-sim 2.\n\n"
+    "Makes a scenario from files of other simulators. astra takes the network, system and "
+    "workload files of ASTRA-sim 1.0; chakra takes execution traces PREFIX.0.et, PREFIX.1.et, "
+    ".. of MLCommons Chakra with files of ASTRA-sim 2.\n\n"
     "  collwire import astra network.json system.txt workload.txt -o job.json\n"
     "  collwire import chakra traces/llm --network net.yml --system sys.json \\\n"
     "    --groups groups.json -o job.json";
 
 static const char export_text[] =
     "Writes the program of a scenario's job (program, llm) as execution traces of MLCommons "
-    "Chakra, one "
-    "file a rank: PREFIX.0.et, PREFIX.1.et, .. and PREFIX.groups.json with the communicators, for "
-    "other simulators; and PREFIX.json, the scenario that runs the traces.\n\n"
+    "Chakra, one file a rank: PREFIX.0.et, PREFIX.1.et, .. and PREFIX.groups.json with the "
+    "communicators, for other simulators; and PREFIX.json, the scenario that runs the traces.\n"
+    "\n"
     "  collwire export chakra scenarios/llm/mixtral-64.json -o traces/mixtral\n"
     "  collwire run traces/mixtral.json";
 
 static const char workload_text[] =
     "Makes the text of a training workload. gemm takes a table of matrix products, one row a "
-    "layer; "
-    "--set changes what collwire list workload gemm shows. llm takes a scenario with a job of kind "
-    "llm and "
-    "writes its nodes as JSON lines, which a job of kind program reads.\n\n"
+    "layer; --set changes what collwire list workload gemm shows. llm takes a scenario with a "
+    "job of kind llm and writes its nodes as JSON lines, which a job of kind program reads.\n\n"
     "  collwire workload gemm layers.csv --parallel hybrid --set group=8 -o job.txt\n"
     "  collwire workload llm scenario.json -o nodes.jsonl";
 
 static const char replay_text[] =
     "Makes a list of flows from a capture of real RoCEv2 or TCP traffic, for a workload of kind "
-    "flows "
-    "with this file, so that the same messages can be simulated under other policies. A message of "
-    "RoCE or a transfer of TCP is a row src,dst,bytes,start_ns, with the time since the capture's "
-    "first packet. pcap and pcapng are read, also compressed by gzip, and - is stdin. stderr says "
-    "what "
-    "was not used, and why.\n\n"
+    "flows with this file, so that the same messages can be simulated under other policies. A "
+    "message of RoCE or a transfer of TCP is a row src,dst,bytes,start_ns, with the time since "
+    "the capture's first packet. pcap and pcapng are read, also compressed by gzip, and - is "
+    "stdin. stderr says what was not used, and why.\n\n"
     "In captures of collwire addresses have ranks. Others get ranks in ascending order, unless "
-    "--map "
-    "says which. Exit code 1: the file is damaged at some point, and what was before it is "
-    "used.\n\n"
+    "--map says which. Exit code 1: the file is damaged at some point, and what was before it "
+    "is used.\n\n"
     "  collwire replay trace.pcapng -o flows.csv\n"
     "  collwire replay trace.pcap.gz --map hosts.csv --gap 500us -o flows.csv\n"
     "  collwire run job.json --set cc.kind=dcqcn \\\n"
     "    --set 'workload={\"kind\":\"flows\",\"file\":\"flows.csv\"}'";
 
 static const char extcap_text[] =
-    "Wireshark shows scenarios as interfaces: a capture runs the scenario and shows its packets as "
-    "they "
-    "are simulated. install writes a small program into Wireshark's personal extcap folders, the "
-    "plugin for captures of collwire into that of plugins, and a profile. uninstall removes them. "
-    "Files "
-    "of others are never replaced.\n\n"
-    "The options of an interface are the place, the policy, the pace, changes of the scenario and "
-    "a "
-    "filter.\n\n"
+    "Wireshark shows scenarios as interfaces: a capture runs the scenario and shows its packets "
+    "as they are simulated. install writes a small program into Wireshark's personal extcap "
+    "folders, the plugin for captures of collwire into that of plugins, and a profile. "
+    "uninstall removes them. Files of others are never replaced.\n\n"
+    "The options of an interface are the place, the policy, the pace, changes of the scenario "
+    "and a filter.\n\n"
     "  collwire extcap install --scenarios scenarios\n"
     "  tshark -D\n"
     "  tshark -i collwire-incast\n"
     "  collwire extcap uninstall";
 
 static const char generate_text[] = "Prints the manual page, the completions for a shell (bash, "
-                                    "zsh or fish), or the JSON Schema of "
-                                    "scenarios, with the policies of --cc-plugin among them.";
+                                    "zsh or fish), or the JSON Schema of scenarios, with the "
+                                    "policies of --cc-plugin among them.";
 
 static const struct command commands[] = {
     {"run", "simulate one scenario", "SCENARIO", run_text, command_run, COMPLETE_FILES, false},

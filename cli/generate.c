@@ -140,8 +140,8 @@ static void bash_reply(FILE *out, const struct options *o, enum completion compl
         fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")", out);
     else if (completes == COMPLETE_POLICIES) // a list, separated by commas
         fprintf(out,
-                "[[ $cur == *,* ]] && before=\"${cur%%,*},\"; "
-                "COMPREPLY=($(compgen -P \"$before\" -W \"%s\" -- \"${cur##*,}\"))",
+                "[[ $cur == *,* ]] && before=\"${cur%%,*},\"; COMPREPLY=($(compgen -P "
+                "\"$before\" -W \"%s\" -- \"${cur##*,}\"))",
                 list);
     else if (completes != COMPLETE_NOTHING)
         fprintf(out, "COMPREPLY=($(compgen -W \"%s\" -- \"$cur\"))", list);

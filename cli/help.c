@@ -12,8 +12,8 @@
 const char help_question[] = "What does this congestion control policy do to my training job?";
 
 const char help_notes[] =
-    "A SCENARIO is a JSON file, or - for stdin. Results are in out/NAME unless --out names another "
-    "directory.\n\n"
+    "A SCENARIO is a JSON file, or - for stdin. Results are in out/NAME unless --out names "
+    "another directory.\n\n"
     "Exit codes: 0 completed, 1 ran but did not complete, 2 bad usage or scenario, 130 "
     "interrupted.";
 

@@ -58,7 +58,8 @@ int command_import(const struct options *o)
         text = chakra(o, &err);
     } else {
         fprintf(stderr, "collwire: import takes astra NETWORK.json SYSTEM.txt WORKLOAD.txt, or "
-                        "chakra PREFIX --network FILE --system FILE; see collwire import --help\n");
+                        "chakra PREFIX --network FILE --system FILE; see collwire import "
+                        "--help\n");
         return EXIT_BAD_USE;
     }
     errors_print(&err);

@@ -106,9 +106,8 @@ int command_workload(const struct options *o)
         if (strcmp(gemm_parallels[i], o->parallel) == 0)
             parallel = i;
     if (o->n_args != 2 || strcmp(o->args[0], "gemm") != 0 || parallel < 0) {
-        fprintf(stderr, "collwire: workload takes gemm LAYERS.csv --parallel data|model|hybrid, or "
-                        "llm SCENARIO; "
-                        "see collwire workload --help\n");
+        fprintf(stderr, "collwire: workload takes gemm LAYERS.csv --parallel data|model|hybrid, "
+                        "or llm SCENARIO; see collwire workload --help\n");
         return EXIT_BAD_USE;
     }
     int code = write_gemm(o, parallel, &err);

@@ -13,8 +13,8 @@ const struct param coll_pieces_params[] = {
      .min = "1",
      .max = "65536",
      .can_auto = true,
-     .help = "trees and chains: the vector goes in so many, one behind the other; auto = one in a "
-             "tree, as many as ranks along a ring, and as NCCL cuts them (32 to 512 KiB) in a "
+     .help = "trees and chains: the vector goes in so many, one behind the other; auto = one in "
+             "a tree, as many as ranks along a ring, and as NCCL cuts them (32 to 512 KiB) in a "
              "double binary tree"},
     {.name = NULL},
 };

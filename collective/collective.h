@@ -132,8 +132,8 @@ bool coll_shape_valid(const struct coll_shape *shape, const char **why);
 uint64_t coll_blocks_bytes(const struct coll_algorithm *a, const struct coll_shape *s,
                            uint32_t rank, uint32_t step, uint32_t k, uint32_t blocks);
 
-// The message of an all-to-all between two ranks, for an algorithm's send(). Offsets are 0 for uneven
-// vectors.
+// The message of an all-to-all between two ranks, for an algorithm's send(). Offsets are 0 for
+// uneven vectors.
 struct coll_send coll_exchange(const struct coll_shape *shape, uint32_t rank, uint32_t peer,
                                uint32_t step);
 
@@ -141,8 +141,8 @@ struct coll_send coll_exchange(const struct coll_shape *shape, uint32_t rank, ui
 // reduce and send_recv; 0 for a barrier; (p-1)/p else.
 double coll_bus_factor(enum coll_op op, uint32_t ranks);
 
-// Number of members of an operation of this shape (its ranks, and the aggregators where switches reduce),
-// and number of steps of member `member`.
+// Number of members of an operation of this shape (its ranks, and the aggregators where switches
+// reduce), and number of steps of member `member`.
 uint32_t coll_members(const struct coll_algorithm *a, const struct coll_shape *shape);
 uint32_t coll_member_steps(const struct coll_algorithm *a, const struct coll_shape *shape,
                            uint32_t member);
@@ -153,6 +153,6 @@ uint64_t coll_bytes_sent(const struct coll_algorithm *a, const struct coll_shape
 // The same for all members.
 uint64_t coll_bytes_of_all(const struct coll_algorithm *a, const struct coll_shape *s);
 
-// coll_algorithm.total of algorithms in which each rank sends every segment of the others, or its own to each of them,
-// once.
+// coll_algorithm.total of algorithms in which each rank sends every segment of the others, or its
+// own to each of them, once.
 uint64_t coll_total_by_segments(const struct coll_shape *shape);

@@ -25,8 +25,8 @@ struct dim_queue {
 
 void dim_queue_free(struct dim_queue *q);
 
-// Add a phase to the queue. `run` is how the caller recognises the phase; the queue does not free it.
-// `left`: phases of its chunk that follow.
+// Add a phase to the queue. `run` is how the caller recognises the phase; the queue does not free
+// it. `left`: phases of its chunk that follow.
 void dim_queue_insert(struct dim_queue *q, int queueing, void *run, int64_t priority,
                       const struct coll_phase *phase, uint32_t left);
 

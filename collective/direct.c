@@ -18,15 +18,10 @@
 #include "collective/settings.h"
 
 static const struct param direct_params[] = {
-    {.name = "in_flight",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct coll_direct_params, in_flight),
-     .def = "auto",
-     .min = "1",
-     .max = "65536",
-     .can_auto = true,
-     .help = "direct: messages of a rank at once; auto = to all others",
-     .source = "ASTRA-sim: direct-collective-window"},
+    PARAM_ROW("in_flight", COUNT, offsetof(struct coll_direct_params, in_flight), .def = "auto",
+              .min = "1", .max = "65536", .can_auto = true,
+              .help = "direct: messages of a rank at once; auto = to all others",
+              .source = "ASTRA-sim: direct-collective-window"),
 };
 
 static bool direct_supports(const struct coll_shape *shape, const char **why)

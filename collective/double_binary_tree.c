@@ -21,13 +21,11 @@
 
 static const struct param tree_params[] = {
     {.include = coll_pieces_params, .offset = offsetof(struct coll_double_tree_params, pieces)},
-    {.name = "alternating",
-     .type = PARAM_BOOL,
-     .offset = offsetof(struct coll_double_tree_params, alternating),
-     .def = "false",
-     .help =
-         "as in ASTRA-sim: a chunk of an all-reduce goes whole through one of the trees, the next "
-         "chunk through the other"},
+    PARAM_ROW(
+        "alternating", BOOL, offsetof(struct coll_double_tree_params, alternating), .def = "false",
+        .help =
+            "as in ASTRA-sim: a chunk of an all-reduce goes whole through one of the trees, the "
+            "next chunk through the other"),
 };
 
 static bool alternates(const struct coll_shape *shape)

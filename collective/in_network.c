@@ -12,18 +12,18 @@
 //   reduce_scatter  every rank sends n and receives its n/p
 //   all_gather      every rank sends its n/p and receives the other ranks' parts
 //   barrier         one message without bytes each way
-// A rank that contributes nothing to a segment, or receives nothing of it, sends or receives a message
-// without bytes instead: a rank may send segment j + W when it has the answer to segment j, so these messages
-// hand on the places in the buffers. The segments of reduce_scatter and all_gather do not cross the
-// borders of the ranks' parts.
+// A rank that contributes nothing to a segment, or receives nothing of it, sends or receives a
+// message without bytes instead: a rank may send segment j + W when it has the answer to segment j,
+// so these messages hand on the places in the buffers. The segments of reduce_scatter and
+// all_gather do not cross the borders of the ranks' parts.
 //
-// Every hop is a message of a reliable transport, so a loss is recovered on its hop. An aggregator adds a
-// segment when all of it has arrived from all children.
-// Not modelled: additions of packets before their message is complete (streaming aggregation),
-// multicast by replication of a packet (an aggregator sends a copy for each child, over a link that is
-// as fast as all ports of its switch together), the numeric formats that a switch can add.
-// Sources: Graham et al., COMHPC 2016 (SHARP); Klenk et al., ISCA 2020 (reductions by the NVLink
-// switch); Sapio et al., NSDI 2021 (SwitchML: slots, and their shadow copies).
+// Every hop is a message of a reliable transport, so a loss is recovered on its hop. An aggregator
+// adds a segment when all of it has arrived from all children. Not modelled: additions of packets
+// before their message is complete (streaming aggregation), multicast by replication of a packet
+// (an aggregator sends a copy for each child, over a link that is as fast as all ports of its
+// switch together), the numeric formats that a switch can add. Sources: Graham et al., COMHPC 2016
+// (SHARP); Klenk et al., ISCA 2020 (reductions by the NVLink switch); Sapio et al., NSDI 2021
+// (SwitchML: slots, and their shadow copies).
 #include "collective/collective.h"
 #include "collective/reduction.h"
 #include "collective/settings.h"
@@ -33,21 +33,13 @@
 
 #define FIELD(name) offsetof(struct coll_in_network_params, name)
 static const struct param in_network_params[] = {
-    {.name = "reduction_segment",
-     .type = PARAM_BYTES,
-     .offset = FIELD(segment_bytes),
-     .def = "16KiB",
-     .min = "64B",
-     .max = "1GB",
-     .help = "in_network: bytes that an aggregator adds and passes on at once"},
-    {.name = "reduction_trees",
-     .type = PARAM_COUNT,
-     .offset = FIELD(trees),
-     .def = "auto",
-     .min = "1",
-     .max = "64",
-     .can_auto = true,
-     .help = "in_network: aggregation trees that segments take in turn; auto = one in each plane"},
+    PARAM_ROW("reduction_segment", BYTES, FIELD(segment_bytes), .def = "16KiB", .min = "64B",
+              .max = "1GB",
+              .help = "in_network: bytes that an aggregator adds and passes on at once"),
+    PARAM_ROW("reduction_trees", COUNT, FIELD(trees), .def = "auto", .min = "1", .max = "64",
+              .can_auto = true,
+              .help = "in_network: aggregation trees that segments take in turn; auto = one in "
+                      "each plane"),
 };
 
 static bool in_network_supports(const struct coll_shape *shape, const char **why)
@@ -273,8 +265,8 @@ static struct coll_send in_network_send(const struct coll_shape *shape, uint32_t
 extern const struct coll_algorithm coll_in_network;
 const struct coll_algorithm coll_in_network = {
     .name = "in_network",
-    .doc = "reduction and multicast by aggregators in the switches (switch.reduction); ring where "
-           "they are missing",
+    .doc = "reduction and multicast by aggregators in the switches (switch.reduction); ring "
+           "where they are missing",
     .source = "Graham et al., COMHPC 2016; Klenk et al., ISCA 2020",
     .astra = "inNetwork",
     .offloaded = true,

@@ -2,9 +2,9 @@
 // Aggregation trees of a group of ranks, for reductions inside switches. Pure data: who makes the
 // trees knows the network (sim/fabric/reduction.c), and the algorithm in_network reads them.
 //
-// A tree has the ranks as leaves and aggregators as inner nodes. Nodes are numbered in one list: the
-// ranks of the group, then the tree's aggregators. The first aggregator is the root. Several trees share
-// the work: segment j goes through tree j mod n_trees.
+// A tree has the ranks as leaves and aggregators as inner nodes. Nodes are numbered in one list:
+// the ranks of the group, then the tree's aggregators. The first aggregator is the root. Several
+// trees share the work: segment j goes through tree j mod n_trees.
 //
 // In the algorithm an aggregator is two members: one adds what comes from its children, the other
 // passes results down to them, so that neither waits for the other. Members are numbered after the
@@ -56,6 +56,7 @@ struct coll_segments {
 struct coll_shape;
 struct coll_segments coll_reduction_segments(const struct coll_shape *shape);
 
-// Bytes of an aggregator's buffer that a segment holds: the sum, and the result of the segment before
-// it in the same place, which may have to be sent to a child again (Sapio et al., NSDI 2021).
+// Bytes of an aggregator's buffer that a segment holds: the sum, and the result of the segment
+// before it in the same place, which may have to be sent to a child again (Sapio et al., NSDI
+// 2021).
 static inline uint64_t coll_slot_bytes(uint64_t segment_bytes) { return 2 * segment_bytes; }

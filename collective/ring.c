@@ -25,13 +25,8 @@
 
 #define FIELD(name) offsetof(struct coll_ring_params, name)
 static const struct param ring_params[] = {
-    {.name = "ring_directions",
-     .type = PARAM_COUNT,
-     .offset = FIELD(directions),
-     .def = "1",
-     .min = "1",
-     .max = "2",
-     .help = "2 = half of the vector each way round the ring"},
+    PARAM_ROW("ring_directions", COUNT, FIELD(directions), .def = "1", .min = "1", .max = "2",
+              .help = "2 = half of the vector each way round the ring"),
     {.include = coll_pieces_params, .offset = FIELD(pieces)},
 };
 

@@ -11,8 +11,8 @@ enum coll_order_of_dims { COLL_ASCENDING, COLL_ROUND_ROBIN, COLL_THEMIS };
 // The order of phases that wait for a dimension, within one priority. FIFO, LIFO: by arrival,
 // oldest or newest first. SMALLEST: reduce-scatters and all-gathers by size, the newest first among
 // equals. ALTERNATING: a reduce-scatter after an all-gather and the reverse, as far as both wait.
-// FEWEST: reduce-scatters and all-gathers by the phases that remain of their chunk, the oldest first
-// among equals, so that chunks that are nearly done leave.
+// FEWEST: reduce-scatters and all-gathers by the phases that remain of their chunk, the oldest
+// first among equals, so that chunks that are nearly done leave.
 enum coll_queueing {
     COLL_QUEUE_FIFO,
     COLL_QUEUE_LIFO,

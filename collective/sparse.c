@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// All-reduce of sparse vectors, such as the largest gradients (top k): messages hold pairs of an index
-// and a value, and the plain values where that is shorter.
+// All-reduce of sparse vectors, such as the largest gradients (top k): messages hold pairs of an
+// index and a value, and the plain values where that is shorter.
 //
 // sparse_doubling: recursive doubling; in step k a rank exchanges all that it has with the rank 2^k
-// away. Ranks beyond a power of two first send to a partner among the others, and receive the result
-// at the end. Latency log2 p; for few or very sparse values.
-// sparse_split: the index range is split among the ranks; every rank sends each other rank its values
-// of that rank's part, which the rank adds; then an all-gather of the sums (Bruck's, log2 p steps). With
-// sums that are no longer sparse it is the dense variant of the paper (DSAR), else SSAR.
+// away. Ranks beyond a power of two first send to a partner among the others, and receive the
+// result at the end. Latency log2 p; for few or very sparse values. sparse_split: the index range
+// is split among the ranks; every rank sends each other rank its values of that rank's part, which
+// the rank adds; then an all-gather of the sums (Bruck's, log2 p steps). With sums that are no
+// longer sparse it is the dense variant of the paper (DSAR), else SSAR.
 //
 // Sizes: a vector has n values, and each rank holds each of them with probability d (`density`),
-// independently. The sum of m ranks then has K(m) = n (1 - (1 - d)^m) values on average. Messages have this size, or with
-// `support_seed` one drawn for each sum from the normal distribution with this mean and the binomial
-// variance n q (1 - q), q = K(m)/n. K values are sent as min(K (index + value), n value) bytes.
-// `density` is that of the vectors with which the phase begins, in every dimension.
-// Not modelled: supports that resemble each other or gather in some layers, the time to select the
-// values and to merge lists (schedule.reduce_bps covers what is received), headers of the lists.
-// Source: Renggli, Ashkboos, Aghagolzadeh, Alistarh, Hoefler, SC 2019 (SparCML), section 5.
+// independently. The sum of m ranks then has K(m) = n (1 - (1 - d)^m) values on average. Messages
+// have this size, or with `support_seed` one drawn for each sum from the normal distribution with
+// this mean and the binomial variance n q (1 - q), q = K(m)/n. K values are sent as min(K (index +
+// value), n value) bytes. `density` is that of the vectors with which the phase begins, in every
+// dimension. Not modelled: supports that resemble each other or gather in some layers, the time to
+// select the values and to merge lists (schedule.reduce_bps covers what is received), headers of
+// the lists. Source: Renggli, Ashkboos, Aghagolzadeh, Alistarh, Hoefler, SC 2019 (SparCML), section
+// 5.
 #include <math.h>
 
 #include "collective/collective.h"
@@ -25,34 +26,15 @@
 
 #define FIELD(name) offsetof(struct coll_sparse_params, name)
 static const struct param sparse_params[] = {
-    {.name = "density",
-     .type = PARAM_RATIO,
-     .offset = FIELD(density),
-     .def = "0.01",
-     .min = "0.000001",
-     .max = "1",
-     .help = "sparse: share of the values that a rank sends",
-     .source = "SparCML"},
-    {.name = "value_bytes",
-     .type = PARAM_COUNT,
-     .offset = FIELD(value_bytes),
-     .def = "4",
-     .min = "1",
-     .max = "8",
-     .help = "sparse: bytes of a value"},
-    {.name = "index_bytes",
-     .type = PARAM_COUNT,
-     .offset = FIELD(index_bytes),
-     .def = "4",
-     .min = "0",
-     .max = "8",
-     .help = "sparse: bytes of a value's index"},
-    {.name = "support_seed",
-     .type = PARAM_COUNT,
-     .offset = FIELD(seed),
-     .def = "0",
-     .max = "4294967295",
-     .help = "sparse: draw the number of values of each sum with this seed; 0 = the expected ones"},
+    PARAM_ROW("density", RATIO, FIELD(density), .def = "0.01", .min = "0.000001", .max = "1",
+              .help = "sparse: share of the values that a rank sends", .source = "SparCML"),
+    PARAM_ROW("value_bytes", COUNT, FIELD(value_bytes), .def = "4", .min = "1", .max = "8",
+              .help = "sparse: bytes of a value"),
+    PARAM_ROW("index_bytes", COUNT, FIELD(index_bytes), .def = "4", .min = "0", .max = "8",
+              .help = "sparse: bytes of a value's index"),
+    PARAM_ROW("support_seed", COUNT, FIELD(seed), .def = "0", .max = "4294967295",
+              .help = "sparse: draw the number of values of each sum with this seed; 0 = the "
+                      "expected ones"),
 };
 
 static const struct coll_sparse_params defaults = {
@@ -88,7 +70,8 @@ static double normal(uint64_t seed, uint32_t of)
     return sum;
 }
 
-// Bytes of a message with the sum of `ranks` ranks over `bytes` of the vector. `of` identifies the sum.
+// Bytes of a message with the sum of `ranks` ranks over `bytes` of the vector. `of` identifies the
+// sum.
 static uint64_t sum_bytes(const struct coll_shape *shape, uint64_t bytes, uint32_t ranks,
                           uint64_t of)
 {

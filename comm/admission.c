@@ -12,7 +12,8 @@
 
 #define PRIORITY (INT64_C(1) << 40) // larger than any number of a collective
 
-// A collective that may be open: members may issue them in another order than that of their numbers.
+// A collective that may be open: members may issue them in another order than that of their
+// numbers.
 struct open_slot {
     struct instance *instance; // NULL = not yet issued, or ended
     bool ended;
@@ -80,8 +81,8 @@ static void mismatch(const struct communicator *c, const struct instance *in, ui
         return;
     char *first = request_text(&in->request), *other = request_text(request);
     *c->job->failure = text_format(
-        "collective %u of communicator %u of job %u is %s for rank %u, but %s for rank %u: members "
-        "must issue the same collectives in the same order",
+        "collective %u of communicator %u of job %u is %s for rank %u, but %s for rank %u: "
+        "members must issue the same collectives in the same order",
         in->number, c->index, c->job->job, first, comm_rank(c, in->opener), other,
         comm_rank(c, member));
     free(first);

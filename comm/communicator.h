@@ -51,8 +51,8 @@ struct comm_job {
     // Bandwidth from one rank to another over all its ports, in bytes/s or any other fixed unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
     void *bandwidth_ctx; // of `reduce` too
-    // Reserves aggregators for a group, or returns NULL where the network has none for it. The result
-    // stays valid during the run, and its buffer is known when all groups have been made.
+    // Reserves aggregators for a group, or returns NULL where the network has none for it. The
+    // result stays valid during the run, and its buffer is known when all groups have been made.
     const struct coll_reduction *(*reduce)(void *ctx, const struct comm_reduce_request *request);
     struct recorder *recorder;
     uint32_t job, cls, transport; // of the messages
@@ -84,13 +84,15 @@ void comm_job_free(struct comm_job *job); // after its communicators
 struct comm_request {
     enum coll_op op;
     uint64_t bytes; // the largest per-rank buffer (collective/collective.h)
-    // Bit set of the schedule's dimensions; the ranks that agree in all other dimensions form a group.
+    // Bit set of the schedule's dimensions; the ranks that agree in all other dimensions form a
+    // group.
     uint32_t dims;
     uint32_t root, inner; // as in coll_shape
     // all_to_all over all ranks at once; NULL = all vectors have `bytes`
     const struct coll_uneven *uneven;
-    // Collectives of a larger priority go first among those that wait for a dimension. Those of equal
-    // priority: of priority 0 in the order of the schedule (newest_first), of others as they were issued.
+    // Collectives of a larger priority go first among those that wait for a dimension. Those of
+    // equal priority: of priority 0 in the order of the schedule (newest_first), of others as they
+    // were issued.
     int32_t priority;
     uint32_t label;   // names the collective on critical paths; 0 = without a name
     const char *name; // for the record
@@ -122,13 +124,14 @@ void comm_use_flush(struct communicator *c, ps_t now);
 bool comm_issue(struct communicator *c, uint32_t member, const struct comm_request *request,
                 uint32_t ticket, ps_t now);
 
-// The same for the communicator's collective `number`, counted from 0: members may issue collectives in
-// different orders, each once. A communicator's collectives are either all numbered or none is.
+// The same for the communicator's collective `number`, counted from 0: members may issue
+// collectives in different orders, each once. A communicator's collectives are either all numbered
+// or none is.
 bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,
                          const struct comm_request *request, uint32_t ticket, ps_t now);
 
-// Of the collective that calls `done`: its operation; and, for what the callee defers (engine_defer), when and by
-// which member it was issued last so far.
+// Of the collective that calls `done`: its operation; and, for what the callee defers
+// (engine_defer), when and by which member it was issued last so far.
 enum coll_op comm_ending_op(const struct communicator *c);
 struct comm_ending {
     uint32_t last_member;

@@ -9,8 +9,9 @@ struct look {
     ps_t now, until_ps;
 };
 
-// True if a message of a step reaches another member after the window, so that this member cannot end its part
-// within the window. The message has been posted (`posted`), or will be posted at `from_ps` or later.
+// True if a message of a step reaches another member after the window, so that this member cannot
+// end its part within the window. The message has been posted (`posted`), or will be posted at
+// `from_ps` or later.
 static bool step_is_late(const struct look *look, const struct walk *walk, uint32_t step,
                          bool posted, ps_t from_ps)
 {
@@ -70,7 +71,8 @@ static bool all_are_late(const struct look *look, const struct dim_queue *queue)
     return true;
 }
 
-// True if a member of the group, whose part in the run of a phase ends after the window, issues no collective before.
+// True if a member of the group, whose part in the run of a phase ends after the window, issues no
+// collective before.
 static bool run_holds(struct communicator *c, const struct phase_run *run, uint32_t dim,
                       uint32_t group, ps_t until_ps)
 {
@@ -80,7 +82,8 @@ static bool run_holds(struct communicator *c, const struct phase_run *run, uint3
            run->instance->tickets[member] == ticket;
 }
 
-// True if a member of the group issues no collective within the window; running phases of all queues end after it.
+// True if a member of the group issues no collective within the window; running phases of all
+// queues end after it.
 static bool member_is_held(struct communicator *c, uint32_t dim, uint32_t group, ps_t until_ps)
 {
     uint32_t n = coll_group_size(&c->schedule, dim), ticket;

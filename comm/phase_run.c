@@ -253,9 +253,9 @@ static uint32_t phases_beside(const struct phase_run *run)
     return beside < channels ? (uint32_t)beside : channels;
 }
 
-// The hint of message `k` of the rank's `n` messages of the step: `n`, the number of messages that the
-// receiver expects in its step, and a number that no other message of the step has. Phases of other chunks in the dimension, where they have channels of their
-// own, are taken to be as busy.
+// The hint of message `k` of the rank's `n` messages of the step: `n`, the number of messages that
+// the receiver expects in its step, and a number that no other message of the step has. Phases of
+// other chunks in the dimension, where they have channels of their own, are taken to be as busy.
 static struct cc_hint hint_of(const struct walk *walk, const struct coll_send *send, uint32_t k,
                               uint32_t n)
 {

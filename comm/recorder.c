@@ -263,8 +263,8 @@ void recorder_settle(const struct recorder *recorder)
         }
 }
 
-// Before the path began, its first rank had not issued the collective, or another collective had the
-// dimension.
+// Before the path began, its first rank had not issued the collective, or another collective had
+// the dimension.
 void recorder_path(struct collective_record *record, const struct path *path)
 {
     struct critical_record *c = &record->critical;

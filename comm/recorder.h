@@ -80,7 +80,8 @@ struct recorder {
 };
 void recorder_free(struct recorder *recorder);
 
-// Count messages that are still on their way from the start of the collective. To be called after the run.
+// Count messages that are still on their way from the start of the collective. To be called after
+// the run.
 void recorder_settle(const struct recorder *recorder);
 
 // Sort the records by start, then by opener, job, communicator and number, so that the order does

@@ -7,6 +7,6 @@
 
 #include "workload/nodes/node.h"
 
-// Write the groups and the nodes of all ranks. *comm_streams becomes the number of communication streams
-// that the nodes use. Returns 0, or -1 with an error of the program's source.
+// Write the groups and the nodes of all ranks. *comm_streams becomes the number of communication
+// streams that the nodes use. Returns 0, or -1 with an error of the program's source.
 int program_write(FILE *out, const struct node_program *p, unsigned *comm_streams, struct err *err);

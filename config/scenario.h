@@ -11,9 +11,9 @@
 struct scenario; // owns the description, its strings and the resolved text
 
 // Read `path` ("-" = stdin), apply the sets, check everything. `cc` may name the policies of
-// `policies`, which must outlive the scenario, and those of the plugins that the scenario lists. All
-// errors and warnings are added to `err`, each with its path in the scenario; returns NULL if there was
-// an error.
+// `policies`, which must outlive the scenario, and those of the plugins that the scenario lists.
+// All errors and warnings are added to `err`, each with its path in the scenario; returns NULL if
+// there was an error.
 struct scenario *scenario_load(const char *path, const struct collwire_setting *sets, size_t n_sets,
                                const struct policies *policies, struct err *err);
 // The same for a scenario as text; files that it names are relative to `folder`.
@@ -33,8 +33,8 @@ const struct policies *scenario_policies(const struct scenario *scenario);
 bool scenario_runs(const struct scenario *scenario, const struct cc_ops *policy);
 // True if `transport` or `cc` is a list in the scenario.
 bool scenario_lists(const struct scenario *scenario);
-// The list `cc` with which the transport that can run `policy` has it, with a preset (NULL = the one
-// that is set, or else the first), as JSON; free() it. NULL with an error if there is no such
+// The list `cc` with which the transport that can run `policy` has it, with a preset (NULL = the
+// one that is set, or else the first), as JSON; free() it. NULL with an error if there is no such
 // transport, or several.
 char *scenario_with_policy(const struct scenario *scenario, const struct cc_ops *policy,
                            const char *preset, struct err *err);

@@ -20,8 +20,8 @@
 
 #include "engine/units.h"
 
-// Causes of time. One line of PATH_LIST is one cause: its constant, its key in metrics, its meaning, and
-// the words for it in sentences ("waiting for the pace").
+// Causes of time. One line of PATH_LIST is one cause: its constant, its key in metrics, its
+// meaning, and the words for it in sentences ("waiting for the pace").
 #define PATH_LIST(X)                                                                               \
     X(COMPUTE, "compute", "computing", "computing")                                                \
     X(SCHEDULED, "scheduled", "before a planned start, and fixed delays",                          \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What events defer to the end of a window in which parts run at the same time: each part has a log, and the logs
-// are merged in the order of events.
+// What events defer to the end of a window in which parts run at the same time: each part has a
+// log, and the logs are merged in the order of events.
 #include <stdlib.h>
 #include <string.h>
 

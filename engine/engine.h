@@ -37,8 +37,8 @@ struct engine {
     /* state */
     ps_t now_ps;
     uint64_t now_key; // key of the event that is being processed
-    // At the instant late_ps an event of late_key has made events of the same instant that precede it by their
-    // keys.
+    // At the instant late_ps an event of late_key has made events of the same instant that precede
+    // it by their keys.
     ps_t late_ps;
     uint64_t late_key;
     ps_t horizon_ps; // events after this time stay pending; PS_NEVER = none
@@ -107,16 +107,17 @@ static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)
     event_queue_push(&e->queue, (struct event){at_ps, key});
 }
 
-// The key by which deferred work of the present event is sorted among that of all parts at the same time: the
-// largest key that the part has processed at this time. With one thread, an event that is created for the present
-// time runs next if its key is smaller than all pending ones, and so directly after the event that created it.
+// The key by which deferred work of the present event is sorted among that of all parts at the same
+// time: the largest key that the part has processed at this time. With one thread, an event that is
+// created for the present time runs next if its key is smaller than all pending ones, and so
+// directly after the event that created it.
 static inline uint64_t engine_order_key(const struct engine *e)
 {
     return e->late_ps == e->now_ps && e->late_key > e->now_key ? e->late_key : e->now_key;
 }
 
-// Hold the lock of what the parts of a simulation share, if they run at the same time. The event that is
-// being processed must be the engine's. Calls may be nested.
+// Hold the lock of what the parts of a simulation share, if they run at the same time. The event
+// that is being processed must be the engine's. Calls may be nested.
 void engine_lock_parts(struct engine *e);
 void engine_unlock_parts(struct engine *e);
 static inline void engine_lock(struct engine *e)
@@ -130,17 +131,17 @@ static inline void engine_unlock(struct engine *e)
         engine_unlock_parts(e);
 }
 
-// The engine whose event is being processed: `e` itself unless the simulation has parts. While parts run at
-// the same time, for the holder of the lock only.
+// The engine whose event is being processed: `e` itself unless the simulation has parts. While
+// parts run at the same time, for the holder of the lock only.
 struct engine *engine_current_part(const struct engine *e);
 static inline struct engine *engine_current(struct engine *e)
 {
     return e->partition ? engine_current_part(e) : e;
 }
 
-// What an event leaves for the end of the window where parts run at the same time, since it needs the order
-// of all events; else it is done at once. `note` is copied; `now` is the time of the event. The caller holds
-// the lock.
+// What an event leaves for the end of the window where parts run at the same time, since it needs
+// the order of all events; else it is done at once. `note` is copied; `now` is the time of the
+// event. The caller holds the lock.
 typedef void (*engine_deferred)(void *ctx, const void *note, ps_t now);
 void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const void *note,
                         size_t bytes);

@@ -35,8 +35,8 @@ static void loop_finish(struct ev_loop *ev, enum loop_end end)
     ev_break(ev, EVBREAK_ALL);
 }
 
-// Process windows of a simulation in parts until the engine has processed `events` events, or the wall time
-// of a batch is used up.
+// Process windows of a simulation in parts until the engine has processed `events` events, or the
+// wall time of a batch is used up.
 static bool drain_windows(const struct engine *e, uint64_t events, double until)
 {
     while (e->events < events && monotonic_s() < until)
@@ -64,7 +64,8 @@ static bool drain_batch(struct engine *e, size_t max)
     return true;
 }
 
-// Process a batch, up to the simulated time that the pace allows. Returns false when no event is left.
+// Process a batch, up to the simulated time that the pace allows. Returns false when no event is
+// left.
 static bool paced_batch(struct ev_loop *ev, size_t want)
 {
     struct loop *loop = ev_userdata(ev);

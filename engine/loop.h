@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The main loop of a simulation: libev calls ev_idle, which processes the simulation in batches. Every
-// run has a loop of its own, and several may run in different threads.
+// The main loop of a simulation: libev calls ev_idle, which processes the simulation in batches.
+// Every run has a loop of its own, and several may run in different threads.
 #pragma once
 
 #include <stdatomic.h>
@@ -16,8 +16,8 @@ enum loop_end {
     LOOP_STUCK, // left within an event, by a watchdog of the program
 };
 
-// Requests to a running loop. May be set at any time, by another thread or by a signal handler; they
-// are obeyed after the current batch.
+// Requests to a running loop. May be set at any time, by another thread or by a signal handler;
+// they are obeyed after the current batch.
 struct loop_requests {
     atomic_bool end;      // stop and return LOOP_INTERRUPTED
     atomic_bool progress; // call the hook `progress` once
@@ -42,6 +42,6 @@ struct loop_limits {
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
                        const struct loop_hooks *hooks);
 
-// Let libev allocate by engine/memory.h, whose functions do not fail. It holds for the whole process, so
-// it is for programs, not for libraries.
+// Let libev allocate by engine/memory.h, whose functions do not fail. It holds for the whole
+// process, so it is for programs, not for libraries.
 void loop_use_memory(void);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A mailbox: what one part of a simulation sends to another during a window, in the order of sending. One
-// part writes, and after the end of the window the other reads everything. Letters are bytes whose meaning
-// only their sender and receiver know, so that a mailbox could as well lead to another process.
+// A mailbox: what one part of a simulation sends to another during a window, in the order of
+// sending. One part writes, and after the end of the window the other reads everything. Letters are
+// bytes whose meaning only their sender and receiver know, so that a mailbox could as well lead to
+// another process.
 #pragma once
 
 #include <stddef.h>
@@ -14,7 +15,8 @@ struct mailbox {
     uint64_t letters; // sent so far
 };
 
-// Append a letter of `size` bytes and return its place, aligned to 8 bytes. Valid until the next call.
+// Append a letter of `size` bytes and return its place, aligned to 8 bytes. Valid until the next
+// call.
 void *mailbox_put(struct mailbox *box, size_t size);
 
 // Returns the letter at *at and moves *at to the next one, or NULL after the last. *at begins at 0.

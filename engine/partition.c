@@ -39,9 +39,9 @@ static uint32_t first_part(const struct partition *p, struct event *first)
     return part;
 }
 
-// An event may create others at its own instant in any part, and in the common engine, whose events are
-// the last of an instant. If `max` events end the window early, what has been sent without an event waits, and
-// the result is false.
+// An event may create others at its own instant in any part, and in the common engine, whose events
+// are the last of an instant. If `max` events end the window early, what has been sent without an
+// event waits, and the result is false.
 static bool alone(struct partition *p, ps_t until_ps, size_t max)
 {
     const struct engine *common = p->engines[p->n];

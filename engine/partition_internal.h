@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Between the files of a partition: threads (part_threads.c), deferred decisions (deferral.c), trials (trial.c).
+// Between the files of a partition: threads (part_threads.c), deferred decisions (deferral.c),
+// trials (trial.c).
 #pragma once
 
 #include "engine/loop.h"

@@ -2,13 +2,13 @@
 // The inventory of what changes in a run, for skipping what repeats (docs/fast-forward.md).
 //
 // Every struct with such state has a table that declares each of its fields beside the struct's own
-// folder (net/state.c, switch/state.c, transport/state.c, ...); tests/engine/check_state.py compares the tables
-// with the headers. A visit goes over all state in one fixed order. It either saves a canonical form, in
-// which times are relative to the present and handles are left out, or moves the state in time by a number
-// of periods.
+// folder (net/state.c, switch/state.c, transport/state.c, ...); tests/engine/check_state.py
+// compares the tables with the headers. A visit goes over all state in one fixed order. It either
+// saves a canonical form, in which times are relative to the present and handles are left out, or
+// moves the state in time by a number of periods.
 //
-// Two saved forms with equal bytes mean that what follows is the same in both, but for the time, for
-// numbers that only count, and for names (handles, tokens).
+// Two saved forms with equal bytes mean that what follows is the same in both, but for the time,
+// for numbers that only count, and for names (handles, tokens).
 #pragma once
 
 #include <stdbool.h>
@@ -120,6 +120,7 @@ struct state_base state_count32(struct state *st, uint32_t *count);
 void state_from(struct state *st, uint64_t *number, struct state_base base);
 void state_from32(struct state *st, uint32_t *number, struct state_base base);
 
-// The object and the field at a place of the canonical form, for messages: "sender.window_bytes 12".
+// The object and the field at a place of the canonical form, for messages: "sender.window_bytes
+// 12".
 void state_name(const struct state *st, size_t at, char *out, size_t size);
 void state_count_name(const struct state *st, size_t count, char *out, size_t size);

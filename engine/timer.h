@@ -29,8 +29,8 @@ void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
 void sim_timer_init_locked(struct engine *e, struct sim_timer *timer, uint32_t node,
                            void (*cb)(struct engine *, struct sim_timer *, int), void *data);
 
-// Take an id at a node for a timer that is initialised later, if it is ever needed: timers of one node that
-// expire at one time do so in the order of their ids.
+// Take an id at a node for a timer that is initialised later, if it is ever needed: timers of one
+// node that expire at one time do so in the order of their ids.
 uint32_t sim_timer_reserve(struct engine *e, uint32_t node);
 void sim_timer_init_reserved(struct engine *e, struct sim_timer *timer, uint32_t node, uint32_t id,
                              void (*cb)(struct engine *, struct sim_timer *, int), void *data);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whether several threads are faster than one depends on how many events a window has, how many packets cross,
-// and the machine. So a trial gives some windows to each, in turn, and the faster one has the next ones. The
-// first windows of all, in which flows are opened, do not count, nor those in which the caches of another
-// processor still have the data.
+// Whether several threads are faster than one depends on how many events a window has, how many
+// packets cross, and the machine. So a trial gives some windows to each, in turn, and the faster
+// one has the next ones. The first windows of all, in which flows are opened, do not count, nor
+// those in which the caches of another processor still have the data.
 #include "engine/partition_internal.h"
 
 #define TRIAL_FROM 64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The structs behind the public handles, for this program's own folders. A handle and its struct have
-// the same address.
+// The structs behind the public handles, for this program's own folders. A handle and its struct
+// have the same address.
 #pragma once
 
 #include <stdbool.h>

@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 // Bytes that a process may use if `limits.memory` is "auto": 80 % of what the machine, the control
-// group and the address-space limit leave, divided among `sharers` processes, plus what it uses already.
+// group and the address-space limit leave, divided among `sharers` processes, plus what it uses
+// already.
 uint64_t memory_available(uint64_t sharers);
 
 // Resident memory of the process in bytes.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Credit-based flow control of a link, by class: the far end has a buffer for the class, and the sender starts
-// a packet only if the far end has room for it.
+// Credit-based flow control of a link, by class: the far end has a buffer for the class, and the
+// sender starts a packet only if the far end has room for it.
 //
-// Credit is counted in blocks of 64 bytes of frames (InfiniBand Architecture 1.4, section 7.9). A packet takes
-// its blocks when its transmission starts. They return when the far end has given up the packet's place,
-// after the delay of the link in the other direction; the messages that carry them take no bandwidth.
-// A class waits where it has no credit for the largest packet, whatever the next one is. Of packets that
-// the link loses the blocks return as well: flow control packets carry the total that was sent.
+// Credit is counted in blocks of 64 bytes of frames (InfiniBand Architecture 1.4, section 7.9). A
+// packet takes its blocks when its transmission starts. They return when the far end has given up
+// the packet's place, after the delay of the link in the other direction; the messages that carry
+// them take no bandwidth. A class waits where it has no credit for the largest packet, whatever the
+// next one is. Of packets that the link loses the blocks return as well: flow control packets carry
+// the total that was sent.
 #pragma once
 
 #include "net/network.h"
@@ -38,8 +39,8 @@ static inline uint32_t credit_blocks(uint32_t frame_bytes)
     return (frame_bytes + CREDIT_BLOCK_BYTES - 1) / CREDIT_BLOCK_BYTES;
 }
 
-// Let a port need credit for the classes of a bit set: `limit_blocks` for each, of which the largest
-// packet takes `full_blocks`. Call before the first event.
+// Let a port need credit for the classes of a bit set: `limit_blocks` for each, of which the
+// largest packet takes `full_blocks`. Call before the first event.
 void network_set_credits(struct network *net, uint32_t port, uint8_t classes, uint32_t limit_blocks,
                          uint32_t full_blocks);
 void credits_free(struct network *net);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A network in parts (engine/partition.h): packets that cross from one part to another.
 //
-// The parts share the arrays of ports, links and faults, since each entry belongs to one part. Each part has a
-// struct network of its own with its engine, its pools of packets, and its counters. A link between two parts
-// has two ports: the real one, from which its part sends, and a ghost, an entry behind the last port, at
-// whose link the packets are in flight for the part that receives them.
+// The parts share the arrays of ports, links and faults, since each entry belongs to one part. Each
+// part has a struct network of its own with its engine, its pools of packets, and its counters. A
+// link between two parts has two ports: the real one, from which its part sends, and a ghost, an
+// entry behind the last port, at whose link the packets are in flight for the part that receives
+// them.
 #pragma once
 
 #include "engine/partition.h"
@@ -21,8 +22,8 @@ struct network_parts {
     uint32_t first[PARTS_MAX + 1]; // [part] index into borders
 };
 
-// Cut a network whose ports are set and which holds no packet. The nets have copies of the operations, whose contexts the caller replaces.
-// The partition may be set afterwards.
+// Cut a network whose ports are set and which holds no packet. The nets have copies of the
+// operations, whose contexts the caller replaces. The partition may be set afterwards.
 struct network_parts *network_divide(struct network *net, uint32_t n, const uint16_t *part_of);
 
 // Add the counters of the parts to those of the network; call when the run has ended.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reasons for packet drops. One line of DROP_LIST is one reason: its constant, its key in metrics,
-// its meaning, and the sentence that explains it in a result (NULL where sim/explain/explain.c writes its
-// own sentence).
+// its meaning, and the sentence that explains it in a result (NULL where sim/explain/explain.c
+// writes its own sentence).
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Faults of one direction of a link: listed losses, random loss, random corruption, and link down. An
-// affected packet is dropped at the time when it would arrive, so the sending port does not detect
-// the fault.
+// Faults of one direction of a link: listed losses, random loss, random corruption, and link down.
+// An affected packet is dropped at the time when it would arrive, so the sending port does not
+// detect the fault.
 #pragma once
 
 #include "engine/rng.h"
@@ -34,10 +34,11 @@ struct fault {
 void fault_list(struct fault *fault, const struct loss_rule *rule);
 void fault_free(struct fault *fault);
 
-// Link-level retry (Ultra Ethernet 1.0, LLR): loss and corruption are decided when a transmission starts, for
-// one attempt after the other. The first attempt of a packet arrives at arrives_ps, and each of the
-// others `round_ps` after the one before it. Returns for how long the link sends the packet again. After
-// FAULT_ATTEMPTS_MAX attempts the packet is given up. Call once for every packet, in order.
+// Link-level retry (Ultra Ethernet 1.0, LLR): loss and corruption are decided when a transmission
+// starts, for one attempt after the other. The first attempt of a packet arrives at arrives_ps, and
+// each of the others `round_ps` after the one before it. Returns for how long the link sends the
+// packet again. After FAULT_ATTEMPTS_MAX attempts the packet is given up. Call once for every
+// packet, in order.
 #define FAULT_ATTEMPTS_MAX 1000
 ps_t fault_retry(struct fault *fault, const struct packet *p, const struct packet_meta *meta,
                  ps_t arrives_ps, ps_t round_ps);

@@ -71,9 +71,9 @@ __attribute__((noinline)) static ps_t tx_time_fractional(struct network *net, ui
     return byte_time_with_carry(&port_link(net, index)->byte_time, wire_bytes, &port->carry);
 }
 
-// Link-level retry: until a packet has arrived the link sends nothing else. Its sender learns of a loss when
-// the packet would have arrived and the way back has passed. Returns for how long attempts fail. Captures
-// and counters of the port only have the last attempt.
+// Link-level retry: until a packet has arrived the link sends nothing else. Its sender learns of a
+// loss when the packet would have arrived and the way back has passed. Returns for how long
+// attempts fail. Captures and counters of the port only have the last attempt.
 static ps_t retry(struct network *net, uint32_t index, const struct packet *p, ps_t arrives_ps,
                   ps_t now)
 {
@@ -86,8 +86,8 @@ static ps_t retry(struct network *net, uint32_t index, const struct packet *p, p
     return waited_ps;
 }
 
-// The steps that only some ports need when a transmission starts. Returns the time of arrival, PS_NEVER if
-// the packet has gone to another part.
+// The steps that only some ports need when a transmission starts. Returns the time of arrival,
+// PS_NEVER if the packet has gone to another part.
 __attribute__((noinline)) static ps_t special_transmission(struct network *net, uint32_t index,
                                                            struct packet *p, ps_t now)
 {

@@ -49,8 +49,8 @@ enum port_special {
     SPECIAL_CROSSES = 16, // the far end belongs to another part (net/crossing.h)
 };
 
-// A cut-through switch decides after this many wire bytes of a packet: preamble, Ethernet, IPv4 and UDP
-// headers, and the transport's.
+// A cut-through switch decides after this many wire bytes of a packet: preamble, Ethernet, IPv4 and
+// UDP headers, and the transport's.
 #define NET_CUT_THROUGH_BYTES 64
 
 #define NET_NODE_BITS 26 // of a port's peer; events have 22 bits for a node (engine/event_queue.h)
@@ -99,8 +99,8 @@ struct port {
     unsigned flags : 6; // enum port_flag
     unsigned peer_local : 12;
     unsigned link : 20; // index of its struct link
-    // State: bit sets of the slots that hold packets, and of those that PFC has paused. Every packet
-    // reads them, and a bit-field would cost instructions.
+    // State: bit sets of the slots that hold packets, and of those that PFC has paused. Every
+    // packet reads them, and a bit-field would cost instructions.
     uint16_t waiting, paused;
     /* state where packets wait */
     struct queue queue;    // queue of the first data class
@@ -132,8 +132,8 @@ struct port_cold {
     uint64_t wait_wraps;        // high 64 bits of port.wait_byte_ps
 };
 
-// Who pauses the far end of a link. A router and the NIC of its rank share ports: a class is resumed when
-// neither holds it.
+// Who pauses the far end of a link. A router and the NIC of its rank share ports: a class is
+// resumed when neither holds it.
 enum pfc_source { PFC_SWITCH, PFC_NIC, PFC_SOURCES };
 
 // State of received PFC pauses for one class of a port; rarely accessed.
@@ -221,16 +221,17 @@ struct port_config {
 };
 void network_set_port(struct network *net, uint32_t port, const struct port_config *config);
 
-// Change the rate of a port, and the bytes after which a packet arrives at the far end (struct link), for
-// packets that start from now on. Departures of the port must be events (port_pin_departure_events).
+// Change the rate of a port, and the bytes after which a packet arrives at the far end (struct
+// link), for packets that start from now on. Departures of the port must be events
+// (port_pin_departure_events).
 void network_change_rate(struct network *net, uint32_t port, uint64_t rate_bps,
                          uint32_t header_bytes, ps_t now);
 
 // Set the wire bytes that a data class may send per turn while other classes wait.
 void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes);
 
-// Limit the control class to a share (above 0) of the port's link while data waits; 1 = no limit. Call
-// before the first event.
+// Limit the control class to a share (above 0) of the port's link while data waits; 1 = no limit.
+// Call before the first event.
 void network_set_control_share(struct network *net, uint32_t port, double share);
 
 // Send a packet by a port. It starts at once if the port is idle for its class, else it waits in
@@ -283,8 +284,8 @@ void network_catch_up(struct network *net, ps_t now); // all ports
 
 // The same for a port whose node may be another one than that of the present event. By the order of
 // events, an event at `now` precedes the departures at `now` of nodes with larger numbers, so these
-// are not computed yet. With `ranks_per_port` a rank has a node in each dimension, and an arrival at
-// one of them may post a message at another.
+// are not computed yet. With `ranks_per_port` a rank has a node in each dimension, and an arrival
+// at one of them may post a message at another.
 void port_catch_up_before(struct network *net, uint32_t port, ps_t now);
 void network_catch_up_before(struct network *net, ps_t now); // all ports
 
@@ -336,16 +337,16 @@ void port_kick(struct network *net, uint32_t port, ps_t now);
 // none. The port must have caught up; depart() is not called.
 bool port_drop_head(struct network *net, uint32_t port, unsigned slot, struct packet *p, ps_t now);
 
-// Put *p into the place of the last packet of a slot's queue, which is moved to *last. The queue must
-// not be empty, and the port must have caught up; depart() is not called.
+// Put *p into the place of the last packet of a slot's queue, which is moved to *last. The queue
+// must not be empty, and the port must have caught up; depart() is not called.
 void port_replace_last(struct network *net, uint32_t port, unsigned slot, const struct packet *p,
                        struct packet *last, ps_t now);
 
 // Ignore pauses of a class from now on, which ends a current pause, or obey them again.
 void port_ignore_pauses(struct network *net, uint32_t port, unsigned cls, bool ignore, ps_t now);
 
-// Stop all transmissions of a port after the current packet, or let them go on: the port of a circuit
-// without light. Packets wait as in a pause, which is not counted as one.
+// Stop all transmissions of a port after the current packet, or let them go on: the port of a
+// circuit without light. Packets wait as in a pause, which is not counted as one.
 void port_set_dark(struct network *net, uint32_t port, bool dark, ps_t now);
 
 // Why a PFC frame is sent: by whom, and, for captures, what caused it.
@@ -366,8 +367,8 @@ void port_receive_pfc(struct network *net, uint32_t port, struct packet *p, ps_t
 void port_apply_pending_pfc(struct network *net, uint32_t port, ps_t now);
 void pause_expired(struct engine *engine, struct sim_timer *timer, int revents);
 
-// Stop a class of a port whose pauses PFC does not control, until port_resume_class(). The port must have
-// caught up.
+// Stop a class of a port whose pauses PFC does not control, until port_resume_class(). The port
+// must have caught up.
 void port_stop_class(struct network *net, uint32_t port, unsigned cls, ps_t now);
 void port_resume_class(struct network *net, uint32_t port, unsigned cls, ps_t now);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Facts about a packet that only captures show: the message that it belongs to, the policy's window
-// and rate when it was sent, and where it was marked or triggered a pause. Kept beside the meta-data
-// of packets, and only in runs with captures that write it.
+// and rate when it was sent, and where it was marked or triggered a pause. Kept beside the
+// meta-data of packets, and only in runs with captures that write it.
 #pragma once
 
 #include "net/transfer.h"

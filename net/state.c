@@ -35,11 +35,21 @@ STATE_TABLE(queue_table, struct queue, queue_fields);
 
 #define F(member, kind) STATE_FIELD(struct port_cold, member, kind)
 static const struct state_field cold_fields[] = {
-    F(peer, CONFIG),       F(local, CONFIG),         F(pinned, CONFIG),
-    F(first_link, CONFIG), F(earlier_bytes, CONFIG), // of changes of the rate, which come from outside
-    F(earlier_ps, CONFIG), F(special, CONFIG),       F(own_turn, PLAIN),
-    F(turn, PLAIN),        F(control_yield, CONFIG), F(control_debt, PLAIN),
-    F(dropped, COUNT),     F(lost, COUNT),           F(wait_wraps, BY_HAND),
+    F(peer, CONFIG),
+    F(local, CONFIG),
+    F(pinned, CONFIG),
+    // of changes of the rate, which come from outside
+    F(first_link, CONFIG),
+    F(earlier_bytes, CONFIG),
+    F(earlier_ps, CONFIG),
+    F(special, CONFIG),
+    F(own_turn, PLAIN),
+    F(turn, PLAIN),
+    F(control_yield, CONFIG),
+    F(control_debt, PLAIN),
+    F(dropped, COUNT),
+    F(lost, COUNT),
+    F(wait_wraps, BY_HAND),
 };
 STATE_TABLE(cold_table, struct port_cold, cold_fields);
 #undef F

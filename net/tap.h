@@ -5,10 +5,11 @@
 #include "net/drop.h"
 #include "net/packet.h"
 
-// seen: a watched port starts a transmission. `port` is the global index of the transmitting port. The
-// first bit leaves at start_ps and the last bit, preamble and gap included as the wire size counts
-// them, at end_ps. At the far end both are later by the propagation delay. Calls are in order of
-// start_ps for each port, but not across ports. The packet is as on the link (CE already set).
+// seen: a watched port starts a transmission. `port` is the global index of the transmitting port.
+// The first bit leaves at start_ps and the last bit, preamble and gap included as the wire size
+// counts them, at end_ps. At the far end both are later by the propagation delay. Calls are in
+// order of start_ps for each port, but not across ports. The packet is as on the link (CE already
+// set).
 //
 // dropped (may be NULL): a packet that should have left by a watched port has been dropped, or a
 // packet that was on the link behind it is lost. `level` tells how full the queue or buffer was.

@@ -12,9 +12,9 @@ struct address_map {
     size_t n;
 };
 
-// Read lines "address,rank" of a file; a heading line is allowed. Several addresses may have the same
-// rank. Returns 0, or -1 with errors that name the file and the lines. address_map_free() in both
-// cases.
+// Read lines "address,rank" of a file; a heading line is allowed. Several addresses may have the
+// same rank. Returns 0, or -1 with errors that name the file and the lines. address_map_free() in
+// both cases.
 int address_map_read(struct address_map *map, const char *path, struct err *err);
 void address_map_free(struct address_map *map);
 

@@ -24,6 +24,6 @@ struct bth {
     uint32_t message_bytes; // DMA length of the RETH
 };
 
-// Read the headers from the BTH on; body.length is the payload of UDP. Returns SKIP_NONE, or why the
-// packet carries no part of a message.
+// Read the headers from the BTH on; body.length is the payload of UDP. Returns SKIP_NONE, or why
+// the packet carries no part of a message.
 enum skip bth_read(const struct span *body, struct bth *out);

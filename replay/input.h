@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bytes of a capture: a file or stdin, compressed by gzip or not, from its beginning to its end.
+// The bytes of a capture: a file or stdin, compressed by gzip or not, from its beginning to its
+// end.
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the packets of a capture one after the other; memory grows with connections and messages, not
-// with packets.
+// Reads the packets of a capture one after the other; memory grows with connections and messages,
+// not with packets.
 #include "replay/replay.h"
 
 #include <stdlib.h>

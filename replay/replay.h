@@ -26,9 +26,9 @@ extern const char *const skip_words[SKIP_REASONS], *const left_words[LEFT_REASON
 int replay_read(struct replay *r, const char *path, int64_t gap_ns, struct err *err);
 void replay_free(struct replay *r);
 
-// Give the endpoints ranks, by the map or, if that is NULL, by address: those of captures of collwire
-// their own ranks, others ranks in ascending order. Then leave out what cannot be a flow, make starts
-// relative to the first packet, and sort the flows by start.
+// Give the endpoints ranks, by the map or, if that is NULL, by address: those of captures of
+// collwire their own ranks, others ranks in ascending order. Then leave out what cannot be a flow,
+// make starts relative to the first packet, and sort the flows by start.
 void replay_rank(struct replay *r, const struct address_map *map);
 
 // Write the flows as CSV: src,dst,bytes,start_ns.

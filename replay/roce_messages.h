@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Messages of one direction of a queue pair, from its packets.
 //
-// The first packet of a message and the last one have numbers (PSNs), and all but the last carry the
-// same number of bytes, the path MTU. So a SEND has (last - first) * MTU + rest bytes, whichever of
-// the packets between were captured; a WRITE states its length in the first packet. A message starts
-// at the time of its earliest packet. A PSN that was seen before is a retransmission, or the same
-// packet at another interface.
+// The first packet of a message and the last one have numbers (PSNs), and all but the last carry
+// the same number of bytes, the path MTU. So a SEND has (last - first) * MTU + rest bytes,
+// whichever of the packets between were captured; a WRITE states its length in the first packet. A
+// message starts at the time of its earliest packet. A PSN that was seen before is a
+// retransmission, or the same packet at another interface.
 //
-// Packets may come in any order. What is not yet complete is a short list of marks, ascending by PSN:
-// first packets without a last one, last packets without a first one, and the earliest packet of a
-// message that has neither.
+// Packets may come in any order. What is not yet complete is a short list of marks, ascending by
+// PSN: first packets without a last one, last packets without a first one, and the earliest packet
+// of a message that has neither.
 #pragma once
 
 #include "replay/bth.h"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Transfers of one direction of a TCP connection, from its segments.
 //
-// The first transfer after a handshake starts with its SYN, unless the gap lies between. Bytes are those by which the highest sequence number advances, so that retransmissions do not count
-// again, and segments that the capture has missed do. TCP marks no messages. A transfer ends, and the
-// next new byte begins another, when all its bytes have been acknowledged and then
+// The first transfer after a handshake starts with its SYN, unless the gap lies between. Bytes are
+// those by which the highest sequence number advances, so that retransmissions do not count again,
+// and segments that the capture has missed do. TCP marks no messages. A transfer ends, and the next
+// new byte begins another, when all its bytes have been acknowledged and then
 //  - the peer sends payload (the application takes turns), or
 //  - nothing follows for longer than the gap, or than twice the round trip of the handshake where
 //    that is longer.
 // Silence before the acknowledgment is a retransmission timer or a closed window, not the
-// application. Where the acknowledgments are not captured, silence alone ends a transfer. In captures
-// of collwire the PSH flag ends each message and nothing else does.
+// application. Where the acknowledgments are not captured, silence alone ends a transfer. In
+// captures of collwire the PSH flag ends each message and nothing else does.
 #pragma once
 
 #include "replay/flow_rows.h"

@@ -62,8 +62,8 @@ static double marked_share(const void *record)
 static const struct metric ecn_rows[] = {
     {"marked_packets", METRIC_COUNT, "packets marked by switches", INTEGER(result, marked_packets)},
     {"marked_share", METRIC_RATIO,
-     "marked_packets / ECN-capable packets that left switch ports (with ecn.at arrival: "
-     "that were admitted to them)",
+     "marked_packets / ECN-capable packets that left switch ports (with ecn.at arrival: that "
+     "were admitted to them)",
      .type = METRIC_REAL, .real = marked_share},
 };
 METRIC_TABLE(ecn_table, ecn_rows);

@@ -182,9 +182,8 @@ static const struct metric collective_rows[] = {
      ROUNDED(collective_result, algbw_bps), .known = ended},
     {"busbw_bps", METRIC_BPS,
      "algbw times the operation's bus factor, 2 (n-1)/n of an all-reduce (NCCL tests); of the "
-     "whole buffers, so above the ports' rate where sparse algorithms or wire_precision send less, "
-     "and "
-     "in closed form where several chunks are under way at once, which `explain` says",
+     "whole buffers, so above the ports' rate where sparse algorithms or wire_precision send "
+     "less, and in closed form where several chunks are under way at once, which `explain` says",
      ROUNDED(collective_result, busbw_bps), .known = ended},
     {"ideal_ns", METRIC_NS, "time of the same steps on an empty network; null = not known",
      TIME(collective_result, ideal_ps)},

@@ -70,8 +70,8 @@ static METRIC_TABLE(staleness_table, staleness_rows);
 static const struct metric server_rows[] = {
     {"updates", METRIC_COUNT, "applied, of all servers", INTEGER(server_result, updates)},
     {"staleness", METRIC_RATIO,
-     "updates of other groups that a server applied between its answer to a group and the group's "
-     "next update",
+     "updates of other groups that a server applied between its answer to a group and the "
+     "group's next update",
      OBJECT(server_result, staleness, staleness_table), .known = any_update},
     {"by_staleness", METRIC_COUNT,
      "updates with staleness 0, 1, ..; the last of 256 values has all beyond",

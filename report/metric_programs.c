@@ -26,9 +26,8 @@ static const struct metric use_rows[] = {
      "the compute stream was idle because of it, after all peers had done their part",
      TIME(idle_result, exposed_ps)},
     {"waiting_ns", METRIC_NS,
-     "the compute stream was idle because of it, until the last peer had sent its message or begun "
-     "the "
-     "collective",
+     "the compute stream was idle because of it, until the last peer had sent its message or "
+     "begun the collective",
      TIME(idle_result, waiting_ps)},
     {"bytes", METRIC_BYTES, "sent", INTEGER(idle_result, bytes)},
 };
@@ -78,9 +77,8 @@ static const struct metric program_rows[] = {
     {"early_ns", METRIC_NS, "from the end of a rank to that of the last one, mean over ranks",
      TIME(program_result, early_ps)},
     {"bubble_share", METRIC_RATIO,
-     "share of the ranks' time that a pipeline left idle: until another stage had sent, and after "
-     "a "
-     "rank's end; null = no communication is of use \"pipeline\"",
+     "share of the ranks' time that a pipeline left idle: until another stage had sent, and "
+     "after a rank's end; null = no communication is of use \"pipeline\"",
      REAL(program_result, bubble), .known = bubble_known},
     {"uses", METRIC_WORDS, "what compute streams were idle for: means over ranks; bytes are sums",
      LIST(program_result, uses, n_uses, use_table)},

@@ -239,8 +239,8 @@ static const struct metric mark_rows[] = {
 };
 static METRIC_TABLE(mark_table, mark_rows);
 
-// cli/runs/simulate.c adds the scenario, and cli/results/result_set.c adds command, id and files when all files
-// have been written.
+// cli/runs/simulate.c adds the scenario, and cli/results/result_set.c adds command, id and files
+// when all files have been written.
 static const struct metric run_rows[] = {
     {"versions", METRIC_WORDS, "of the program and what it was built with",
      PART_OF(run_record, version_table)},

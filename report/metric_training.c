@@ -93,7 +93,8 @@ static const struct metric training_rows[] = {
 };
 METRIC_TABLE(training_table, training_rows);
 
-// ---- EndToEnd.csv: forward, weight gradient, input gradient is the order of ASTRA-sim's columns ----
+// ---- EndToEnd.csv: forward, weight gradient, input gradient is the order of ASTRA-sim's columns
+// ----
 
 #define PART_COLUMNS(title, field, help)                                                           \
     {"fwd " title, METRIC_US, "forward: " help, TIME(end_to_end_row, layer.parts[0].field)},       \
@@ -125,12 +126,11 @@ static const struct metric detailed_rows[] = {
     {"run", METRIC_WORDS, "name of the job", .type = METRIC_CUSTOM},
     {"queuing delay phase k", METRIC_US,
      "k = 0: 0, as collectives join the queues at once; k > 0: the k-th phase of a chunk was "
-     "ready, but the "
-     "dimension was busy; mean over ranks, chunks and the layer's collectives",
+     "ready, but the dimension was busy; mean over ranks, chunks and the layer's collectives",
      .type = METRIC_CUSTOM},
     {"network delay phase k", METRIC_US,
-     "a message of the k-th phase, from posting to the last byte; mean over chunks and the layer's "
-     "collectives",
+     "a message of the k-th phase, from posting to the last byte; mean over chunks and the "
+     "layer's collectives",
      .type = METRIC_CUSTOM},
     {"avg chunk delay dimension d", METRIC_US,
      "a phase in the d-th dimension, from its start to its end; mean over the job, in its first "

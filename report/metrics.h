@@ -22,6 +22,6 @@ char *training_detailed_csv(const struct result *r);
 char *training_phases_csv(const struct result *r);
 char *training_dimensions_csv(const struct result *r);
 
-// The timeline of training jobs in the Trace Event Format, for Perfetto and chrome://tracing. NULL if
-// the scenario does not request a timeline. To be freed by the caller.
+// The timeline of training jobs in the Trace Event Format, for Perfetto and chrome://tracing. NULL
+// if the scenario does not request a timeline. To be freed by the caller.
 char *timeline_json(const struct result *r);

@@ -33,8 +33,8 @@ struct page_run {
     bool detail; // also its links, series, pauses, slowest flows and timeline
 };
 
-// Begin a page. `n_detail` is the number of runs that will be added in detail: they share the space.
-// Free with page_free().
+// Begin a page. `n_detail` is the number of runs that will be added in detail: they share the
+// space. Free with page_free().
 struct page *page_new(enum page_kind kind, const char *name, const char *version, size_t n_detail);
 void page_free(struct page *page);
 
@@ -49,9 +49,10 @@ void page_add_run(struct page *page, const struct page_run *run);
 // Add compare.json; its rows are left out, since each run is added by page_add_run().
 void page_add_comparison(struct page *page, const json_t *comparison);
 
-// Add the text of sweep.csv: varied paths, `seed`, `status`, then metrics; a row a run. Returns 0, or
-// -1 with an error at `path` if it is not such a table.
+// Add the text of sweep.csv: varied paths, `seed`, `status`, then metrics; a row a run. Returns 0,
+// or -1 with an error at `path` if it is not such a table.
 int page_add_sweep(struct page *page, const char *csv, const char *path, struct err *err);
 
-// The whole file; NULL with an error at `path` if the template does not have PAGE_MARK exactly once.
+// The whole file; NULL with an error at `path` if the template does not have PAGE_MARK exactly
+// once.
 char *page_html(const struct page *page, const char *template, const char *path, struct err *err);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One process per rank (and per job, if there are several) and one for the critical path, one thread for its loop and one per
-// lane of a dimension; a job of collectives alone is one process with a thread for the collectives
-// and one per dimension. Complete events ("X") with ts and dur in us, and names of processes and
-// threads ("M").
-// Source: Trace Event Format (Duca, Sinclair).
+// One process per rank (and per job, if there are several) and one for the critical path, one
+// thread for its loop and one per lane of a dimension; a job of collectives alone is one process
+// with a thread for the collectives and one per dimension. Complete events ("X") with ts and dur in
+// us, and names of processes and threads ("M"). Source: Trace Event Format (Duca, Sinclair).
 #include "report/metrics.h"
 
 #include <inttypes.h>
@@ -26,8 +25,8 @@ static uint32_t process_of(const struct slice_result *s)
     return s->job << RANK_BITS | (s->rank & ((1u << RANK_BITS) - 1));
 }
 
-// Write the beginning of an event. put_process() and put_thread() end their events with a comma, since
-// another event always follows.
+// Write the beginning of an event. put_process() and put_thread() end their events with a comma,
+// since another event always follows.
 static void put_place(FILE *out, const char *ph, const struct slice_result *s)
 {
     fprintf(out, "\n{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u,", ph, process_of(s), s->lane);

@@ -144,8 +144,8 @@ char **why_differs(const json_t *a, const char *name_a, const json_t *b, const c
     if (of_a > 0 && of_b > 0 && !same_work(slow_a, slow_b)) {
         char **one = memory_zeroed(1, sizeof *one);
         one[(*n)++] =
-            text_format("what ended last differs: %s of job %lld in %s, %s of job %lld in "
-                        "%s; compare runs of one job",
+            text_format("what ended last differs: %s of job %lld in %s, %s of job %lld in %s; "
+                        "compare runs of one job",
                         name_of(slow_a), (long long)ns_at(slow_a, "job"), name_a, name_of(slow_b),
                         (long long)ns_at(slow_b, "job"), name_b);
         return one;

@@ -30,8 +30,8 @@ static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32
         bool several = sim->fabric.hosts.n_transports > 1;
         char rtt[UNIT_TEXT], rate[UNIT_TEXT], bdp[UNIT_TEXT], ideal[UNIT_TEXT];
         fprintf(out,
-                "rank%u -> rank%u%s%s: dimension %u, %u hops, %s, base RTT %s, BDP %s; 1 MB takes "
-                "%s alone\n",
+                "rank%u -> rank%u%s%s: dimension %u, %u hops, %s, base RTT %s, BDP %s; 1 MB "
+                "takes %s alone\n",
                 src, dst, several ? ", " : "", several ? name : "", dim, path.hops,
                 human_rate((double)path.line_bps, rate), human_time(path.base_rtt_ps, rtt),
                 human_bytes(bytes_in_ps(path.base_rtt_ps, path.line_bps), bdp),

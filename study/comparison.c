@@ -162,8 +162,8 @@ static bool differs_somewhere(const struct group *g, size_t column)
     return false;
 }
 
-// The time of an iteration, a program or a collective; else the time at which all work was done, or where that
-// is planned (`duration`), the completion time of flows.
+// The time of an iteration, a program or a collective; else the time at which all work was done, or
+// where that is planned (`duration`), the completion time of flows.
 static size_t headline_of(const struct group *g)
 {
     static const char *const keys[] = {"iteration_ns", "program_ns", "collective_ns",

@@ -143,8 +143,7 @@ int grid_sizes(struct grid *grid, const char *path, const char *text, struct err
     texts_free(parts, n);
     if (!good || from == 0 || to < from || factor < 2)
         return err_add(err, "--sizes",
-                       "\"%s\" is not FROM:TO or FROM:TO:FACTOR, as in 1KB:1GB or "
-                       "1MiB:1GiB:4",
+                       "\"%s\" is not FROM:TO or FROM:TO:FACTOR, as in 1KB:1GB or 1MiB:1GiB:4",
                        text);
     char **values = NULL;
     for (uint64_t size = from; size <= to; size *= factor) {

@@ -85,12 +85,11 @@ static int tables_make(const struct store *s, const char *version, struct err *e
 {
     char *columns = columns_text("", " REAL");
     char *sql = sqlite3_mprintf(
-        "BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d;"
-        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-        "CREATE TABLE points (hash TEXT PRIMARY KEY, position INTEGER, varied TEXT, status TEXT,"
-        " failure TEXT, wall_s REAL, packet_hops REAL%s, metrics_bytes INTEGER, metrics BLOB);"
-        "INSERT INTO meta VALUES ('version', %Q), ('name', ''), ('scenario', ''), ('paths', '[]'); "
-        "COMMIT;",
+        "BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d;CREATE TABLE "
+        "meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;CREATE TABLE points (hash TEXT "
+        "PRIMARY KEY, position INTEGER, varied TEXT, status TEXT, failure TEXT, wall_s REAL, "
+        "packet_hops REAL%s, metrics_bytes INTEGER, metrics BLOB);INSERT INTO meta VALUES "
+        "('version', %Q), ('name', ''), ('scenario', ''), ('paths', '[]'); COMMIT;",
         APPLICATION, FORMAT, columns, version);
     int status = execute(s, sql, "cannot be written", err);
     sqlite3_free(sql);
@@ -254,9 +253,10 @@ int store_describe(struct store *s, const char *name, const char *scenario,
         if (!has_path(s, paths[p]))
             json_array_append_new(s->paths, json_string(paths[p]));
     char *list = json_dumps(s->paths, JSON_COMPACT), *view = view_sql(s);
-    char *sql = sqlite3_mprintf("BEGIN IMMEDIATE; UPDATE meta SET value = %Q WHERE key = 'name';"
-                                "UPDATE meta SET value = %Q WHERE key = 'scenario';"
-                                "UPDATE meta SET value = %Q WHERE key = 'paths'; %s COMMIT;",
+    char *sql = sqlite3_mprintf("BEGIN IMMEDIATE; UPDATE meta SET value = %Q WHERE key = "
+                                "'name';UPDATE meta SET value = %Q WHERE key = "
+                                "'scenario';UPDATE meta SET value = %Q WHERE key = 'paths'; %s "
+                                "COMMIT;",
                                 name, scenario, list, view);
     int status = execute(s, sql, "cannot be written", err);
     if (status != 0)

@@ -34,8 +34,8 @@ struct mmu_queue {
 struct mmu_config {
     uint64_t buffer_bytes, reserve_bytes, xon_offset_bytes;
     double alpha, lossy_alpha; // alpha of classes with and without headroom
-    // fixed limit of a lossy class's egress queues, in place of the dynamic threshold; a member of 0
-    // limits nothing
+    // fixed limit of a lossy class's egress queues, in place of the dynamic threshold; a member of
+    // 0 limits nothing
     struct mmu_queue queue_limit;
 };
 
@@ -55,8 +55,8 @@ struct mmu {
                                // first packet
 };
 
-// From MMU_DROP on the packet is dropped. MMU_DROP_LIMIT: the egress queue of a lossy class is at its
-// fixed limit.
+// From MMU_DROP on the packet is dropped. MMU_DROP_LIMIT: the egress queue of a lossy class is at
+// its fixed limit.
 enum mmu_verdict {
     MMU_ADMIT,
     MMU_ADMIT_XOFF,
@@ -71,16 +71,16 @@ enum mmu_verdict {
 uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_ingress *ingress,
                   uint32_t n_ports, uint32_t n_classes);
 
-// Returns slice `slice` of `n` of a buffer that holds nothing yet: an equal part of the buffer, in which only
-// the ports whose number modulo n is `slice` have reserve and headroom. It shares ingress[] with the
-// whole buffer. Its shared_bytes are 0 where reserve and headroom exceed it.
+// Returns slice `slice` of `n` of a buffer that holds nothing yet: an equal part of the buffer, in
+// which only the ports whose number modulo n is `slice` have reserve and headroom. It shares
+// ingress[] with the whole buffer. Its shared_bytes are 0 where reserve and headroom exceed it.
 struct mmu mmu_slice(const struct mmu *whole, uint32_t n_ports, uint32_t slice, uint32_t n);
 
 // Give the queues of a lossy class a limit of their own.
 void mmu_set_limit(struct mmu *mmu, uint32_t cls, struct mmu_queue limit);
 
-// Admit or drop a packet of `bytes` that arrived by (port, cls) for the queue `egress`. The verdicts
-// with _XOFF also require that the sender is paused from now on.
+// Admit or drop a packet of `bytes` that arrived by (port, cls) for the queue `egress`. The
+// verdicts with _XOFF also require that the sender is paused from now on.
 enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
                            struct mmu_queue egress);
 
@@ -111,11 +111,12 @@ static inline bool mmu_admit_fast(struct mmu *mmu, uint32_t port, uint32_t cls, 
 bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
                           struct mmu_queue egress);
 
-// Admit a packet of a lossy class in place of one that has been released, whatever the limit of their
-// queue. Returns false if the buffer has no room for it.
+// Admit a packet of a lossy class in place of one that has been released, whatever the limit of
+// their queue. Returns false if the buffer has no room for it.
 bool mmu_readmit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
 
-// Take or give back bytes of a lossless ingress's headroom, which flow control by credits has reserved.
+// Take or give back bytes of a lossless ingress's headroom, which flow control by credits has
+// reserved.
 void mmu_take_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
 void mmu_give_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
 
@@ -123,14 +124,15 @@ void mmu_give_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t by
 // ingress.
 bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
 
-// What an ingress holds and may hold at present, reserve included: where a lossless class goes to XOFF.
+// What an ingress holds and may hold at present, reserve included: where a lossless class goes to
+// XOFF.
 struct mmu_level {
     uint64_t bytes, limit_bytes;
 };
 struct mmu_level mmu_ingress_level(const struct mmu *mmu, uint32_t port, uint32_t cls);
 
-// Why mmu_admit() has just dropped a packet for the queue `egress`: the headroom of a lossless ingress
-// and its size, or the queue of a lossy class and its limit.
+// Why mmu_admit() has just dropped a packet for the queue `egress`: the headroom of a lossless
+// ingress and its size, or the queue of a lossy class and its limit.
 struct mmu_level mmu_drop_level(const struct mmu *mmu, uint32_t port, uint32_t cls,
                                 struct mmu_queue egress);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The switches of a network in parts. A switch belongs to one part, so only what refers to the network
-// differs between the parts.
+// The switches of a network in parts. A switch belongs to one part, so only what refers to the
+// network differs between the parts.
 #include "engine/memory.h"
 #include "net/crossing.h"
 #include "switch/switch.h"

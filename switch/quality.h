@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The quality of output ports as switches with dynamic load balancing measure it, in bands: 0 is the best.
+// The quality of output ports as switches with dynamic load balancing measure it, in bands: 0 is
+// the best.
 //
 // At the end of each interval a port has used a share of what it can send in an interval, and its
 // queue holds a share of that. The mean of both shares (each at most 1) is rounded down to a band.
-// A switch knows its own ports since the last measurement. With remote state it also knows the ports
-// of its neighbours, as they were measured last before the link's delay; a path through a neighbour
-// is as good as the neighbour's best port towards the destination, and no better than the port to
-// the neighbour. (Broadcom's DLB also smooths and weighs load and queue; its parameters are not
-// public.)
+// A switch knows its own ports since the last measurement. With remote state it also knows the
+// ports of its neighbours, as they were measured last before the link's delay; a path through a
+// neighbour is as good as the neighbour's best port towards the destination, and no better than the
+// port to the neighbour. (Broadcom's DLB also smooths and weighs load and queue; its parameters are
+// not public.)
 #pragma once
 
 #include "switch/routing.h"

@@ -90,8 +90,9 @@ static uint32_t next_path(struct routing *r, const struct packet *p)
     return p->entropy + r->paths[p->flow]++;
 }
 
-// The packet's entropy is the number of its path: each switch takes the digit of its own choices, the
-// least significant first, and leaves the rest to those behind it, as a segment list is used up.
+// The packet's entropy is the number of its path: each switch takes the digit of its own choices,
+// the least significant first, and leaves the rest to those behind it, as a segment list is used
+// up.
 static uint32_t segment(struct routing *r, uint32_t count, struct packet *p, bool from_source,
                         uint32_t hash)
 {

@@ -35,8 +35,8 @@ struct routing {
 #define ROUTING_FLOWLETS 4096 // entries per switch; flows with the same entry share its choice
 
 // Returns the index of the chosen port in `ports`, an array of `count` ports counted from
-// `first_port`. `hash` is the hash of the packet's 5-tuple; from_source: the packet comes from a rank.
-// Kind source uses up part of the packet's entropy. Implements all kinds of routing except
+// `first_port`. `hash` is the hash of the packet's 5-tuple; from_source: the packet comes from a
+// rank. Kind source uses up part of the packet's entropy. Implements all kinds of routing except
 // ECMP.
 uint32_t routing_pick(struct routing *r, struct network *net, uint32_t first_port,
                       const uint16_t *ports, uint32_t count, struct packet *p, bool from_source,

@@ -9,8 +9,8 @@ static bool can_trim(const struct trimming *t, const struct packet *p)
     return p->kind == PACKET_DATA && p->frame_bytes > t->frame_bytes;
 }
 
-// Let *p take the place of the youngest packet of its queue, which moves to *p. Returns false if the
-// youngest packet cannot be trimmed, or if there is no buffer for *p in its place.
+// Let *p take the place of the youngest packet of its queue, which moves to *p. Returns false if
+// the youngest packet cannot be trimmed, or if there is no buffer for *p in its place.
 static bool swap_with_youngest(struct switches *sw, struct switch_node *s, struct trim_place *place,
                                struct packet *p, ps_t now)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Packet trimming: where a switch would drop a data packet of a lossy class, it removes the payload and
-// sends the headers on in the control class, so that the receiver learns of the loss at once.
+// Packet trimming: where a switch would drop a data packet of a lossy class, it removes the payload
+// and sends the headers on in the control class, so that the receiver learns of the loss at once.
 //
-// With the victim `coin` a fair coin chooses between the packet that arrives and the youngest of the
-// queue, which the other one then replaces: a queue of packets of different sizes may so exceed its
-// limit by less than one packet. A packet of at most the trimmed size is dropped instead.
+// With the victim `coin` a fair coin chooses between the packet that arrives and the youngest of
+// the queue, which the other one then replaces: a queue of packets of different sizes may so exceed
+// its limit by less than one packet. A packet of at most the trimmed size is dropped instead.
 #pragma once
 
 #include "engine/rng.h"
@@ -35,8 +35,8 @@ struct trim_place {
     struct drop_level level; // of the queue
 };
 
-// Trim packet *p, of a class that is trimmed, or the youngest one of its queue. The trimmed packet is
-// then in *p, the port by which it arrived in place->local, and the other one in the queue. Returns false
-// if there is nothing to trim.
+// Trim packet *p, of a class that is trimmed, or the youngest one of its queue. The trimmed packet
+// is then in *p, the port by which it arrived in place->local, and the other one in the queue.
+// Returns false if there is nothing to trim.
 bool switch_trim(struct switches *sw, struct switch_node *s, struct trim_place *place,
                  struct packet *p, ps_t now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An optical circuit switch that joins ports of ranks directly: every circuit of its schedule is a link
-// between two ranks, which has light only while its matching is set (sim/fabric/circuits.c). The delay of a
-// link is that of the whole circuit; the switch adds none.
+// An optical circuit switch that joins ports of ranks directly: every circuit of its schedule is a
+// link between two ranks, which has light only while its matching is set (sim/fabric/circuits.c).
+// The delay of a link is that of the whole circuit; the switch adds none.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -13,51 +13,28 @@
 
 #define CP(f) offsetof(struct circuit_params, f)
 static const struct param params[] = {
-    {.name = "ports",
-     .type = PARAM_COUNT,
-     .offset = CP(ports),
-     .def = "2",
-     .min = "1",
-     .max = "64",
-     .help = "ports of a rank at the circuit switch",
-     .source = "Wang et al., NSDI 2023 (TopoOpt): 4 per server"},
-    {.name = "schedule",
-     .type = PARAM_TEXT,
-     .offset = CP(schedule),
-     .def = "ring",
-     .help = "ring, rotation, or a list of matchings (docs/optical.md)",
-     .source = "Mellette et al., SIGCOMM 2017 (RotorNet); Porter et al., SIGCOMM 2013 (Mordia)"},
-    {.name = "duration",
-     .type = PARAM_TIME,
-     .offset = CP(duration_ps),
-     .def = "100us",
-     .min = "1ns",
-     .max = "10s",
-     .help = "time for which a matching has light",
-     .source = "Mellette et al., SIGCOMM 2017: 10 times the reconfiguration"},
-    {.name = "reconfiguration",
-     .type = PARAM_TIME,
-     .offset = CP(reconfiguration_ps),
-     .def = "10us",
-     .min = "0ns",
-     .max = "10s",
-     .help = "time without light between two matchings; circuits of both keep theirs",
-     .source = "Porter et al., SIGCOMM 2013: 11.5 us; 3D MEMS take 10 ms to 25 ms"},
-    {.name = "threshold",
-     .type = PARAM_BYTES,
-     .offset = CP(threshold_bytes),
-     .def = "0B",
-     .min = "0B",
-     .max = "1PB",
-     .help =
-         "messages of pairs that another dimension joins too take their circuit from this size on",
-     .source = "Farrington et al., SIGCOMM 2010 (Helios): circuits for large flows"},
-    {.name = "transit",
-     .type = PARAM_BOOL,
-     .offset = CP(transit),
-     .def = "true",
-     .help = "ranks forward for pairs that no circuit joins",
-     .source = "Wang et al., NSDI 2023 (TopoOpt): host-based forwarding"},
+    PARAM_ROW("ports", COUNT, CP(ports), .def = "2", .min = "1", .max = "64",
+              .help = "ports of a rank at the circuit switch",
+              .source = "Wang et al., NSDI 2023 (TopoOpt): 4 per server"),
+    PARAM_ROW("schedule", TEXT, CP(schedule), .def = "ring",
+              .help = "ring, rotation, or a list of matchings (docs/optical.md)",
+              .source = "Mellette et al., SIGCOMM 2017 (RotorNet); Porter et al., SIGCOMM 2013 "
+                        "(Mordia)"),
+    PARAM_ROW("duration", TIME, CP(duration_ps), .def = "100us", .min = "1ns", .max = "10s",
+              .help = "time for which a matching has light",
+              .source = "Mellette et al., SIGCOMM 2017: 10 times the reconfiguration"),
+    PARAM_ROW("reconfiguration", TIME, CP(reconfiguration_ps), .def = "10us", .min = "0ns",
+              .max = "10s",
+              .help = "time without light between two matchings; circuits of both keep theirs",
+              .source = "Porter et al., SIGCOMM 2013: 11.5 us; 3D MEMS take 10 ms to 25 ms"),
+    PARAM_ROW("threshold", BYTES, CP(threshold_bytes), .def = "0B", .min = "0B", .max = "1PB",
+              .help =
+                  "messages of pairs that another dimension joins too take their circuit from this "
+                  "size on",
+              .source = "Farrington et al., SIGCOMM 2010 (Helios): circuits for large flows"),
+    PARAM_ROW("transit", BOOL, CP(transit), .def = "true",
+              .help = "ranks forward for pairs that no circuit joins",
+              .source = "Wang et al., NSDI 2023 (TopoOpt): host-based forwarding"),
 };
 _Static_assert(sizeof(struct circuit_params) <= TOPOLOGY_PARAMS_BYTES, "params fit");
 

@@ -75,8 +75,8 @@ static void make_ring(struct reading *r)
         join(r, (struct circuit){{i, (i + 1) % r->ranks}, {0, 1}}, true);
 }
 
-// Round `round` of a tournament of n players (an even number; the last one may be missing): the last
-// one meets player `round`, and i meets j where i + j = 2 * round modulo n - 1.
+// Round `round` of a tournament of n players (an even number; the last one may be missing): the
+// last one meets player `round`, and i meets j where i + j = 2 * round modulo n - 1.
 static void make_rotation(struct reading *r)
 {
     uint32_t n = r->ranks + r->ranks % 2, rounds = n - 1, ports = (uint32_t)r->p->ports;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The schedule of an optical circuit switch: a list of matchings. A matching joins ports of ranks in
-// pairs, each port at most once; its circuits have light for its duration, then the switch is
+// The schedule of an optical circuit switch: a list of matchings. A matching joins ports of ranks
+// in pairs, each port at most once; its circuits have light for its duration, then the switch is
 // reconfigured for the next one. After the last matching the first one follows.
 //
 // Text: matchings with "|" between them, each a list of circuits "0-1" (port 0 of both ranks) or

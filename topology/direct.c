@@ -20,14 +20,9 @@ struct parallel_params {
 };
 
 static const struct param parallel_params[] = {
-    {.name = "parallel",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct parallel_params, parallel),
-     .def = "1",
-     .min = "1",
-     .max = "64",
-     .help = "links between two neighbours",
-     .source = "Won et al., ISPASS 2023 (ASTRA-sim 2.0)"},
+    PARAM_ROW("parallel", COUNT, offsetof(struct parallel_params, parallel), .def = "1", .min = "1",
+              .max = "64", .help = "links between two neighbours",
+              .source = "Won et al., ISPASS 2023 (ASTRA-sim 2.0)"),
 };
 
 static uint64_t parallel_of(const void *params)
@@ -167,9 +162,8 @@ const struct topology_kind topology_ring = {
 const struct topology_kind topology_mesh = {
     .direct = true,
     .name = "mesh",
-    .doc =
-        "direct: a line of each group of ranks, a ring without the link that closes it; the ranks "
-        "forward",
+    .doc = "direct: a line of each group of ranks, a ring without the link that closes it; the "
+           "ranks forward",
     .source =
         "Dally & Towles, Principles and Practices of Interconnection Networks, 2004, chapter 5",
     .check = check_mesh,
@@ -193,9 +187,8 @@ const struct topology_kind topology_fully_connected = {
 const struct topology_kind topology_dln = {
     .direct = true,
     .name = "dln",
-    .doc =
-        "direct: a distributed loop network, links to the ranks 1, 2, 4, .. further and back; the "
-        "ranks forward",
+    .doc = "direct: a distributed loop network, links to the ranks 1, 2, 4, .. further and "
+           "back; the ranks forward",
     .source = "Bermond, Comellas & Hsu, JPDC 1995 (survey of distributed loop networks)",
     .check = check_dln,
     .build = build_dln,

@@ -20,27 +20,12 @@ struct dragonfly_params {
 #define SOURCE "Kim et al., ISCA 2008"
 #define FIELD(f) offsetof(struct dragonfly_params, f)
 static const struct param params[] = {
-    {.name = "ranks_per_router",
-     .type = PARAM_COUNT,
-     .offset = FIELD(ranks_per_router),
-     .min = "1",
-     .max = "2048",
-     .help = "p: ranks of a router",
-     .source = SOURCE},
-    {.name = "routers_per_group",
-     .type = PARAM_COUNT,
-     .offset = FIELD(routers_per_group),
-     .min = "1",
-     .max = "1024",
-     .help = "a: routers of a group, fully connected",
-     .source = SOURCE},
-    {.name = "global_links",
-     .type = PARAM_COUNT,
-     .offset = FIELD(global_links),
-     .min = "1",
-     .max = "1024",
-     .help = "h: links of a router to other groups",
-     .source = SOURCE},
+    PARAM_ROW("ranks_per_router", COUNT, FIELD(ranks_per_router), .min = "1", .max = "2048",
+              .help = "p: ranks of a router", .source = SOURCE),
+    PARAM_ROW("routers_per_group", COUNT, FIELD(routers_per_group), .min = "1", .max = "1024",
+              .help = "a: routers of a group, fully connected", .source = SOURCE),
+    PARAM_ROW("global_links", COUNT, FIELD(global_links), .min = "1", .max = "1024",
+              .help = "h: links of a router to other groups", .source = SOURCE),
 };
 
 static void check(const void *params_of, uint32_t size, uint32_t ranks, const char *path,

@@ -13,38 +13,16 @@ struct fat_tree_params {
 
 #define FIELD(f) offsetof(struct fat_tree_params, f)
 static const struct param params[] = {
-    {
-        .name = "tiers",
-        .type = PARAM_COUNT,
-        .offset = FIELD(tiers),
-        .def = "3",
-        .min = "2",
-        .max = "3",
-        .help = "levels of switches",
-        .source = "Al-Fares et al., SIGCOMM 2008",
-    },
-    {
-        .name = "radix",
-        .type = PARAM_COUNT,
-        .offset = FIELD(radix),
-        .def = "auto",
-        .can_auto = true,
-        .min = "2",
-        .max = "2048",
+    PARAM_ROW("tiers", COUNT, FIELD(tiers), .def = "3", .min = "2", .max = "3",
+              .help = "levels of switches", .source = "Al-Fares et al., SIGCOMM 2008"),
+    PARAM_ROW(
+        "radix", COUNT, FIELD(radix), .def = "auto", .can_auto = true, .min = "2", .max = "2048",
         .help = "ports per switch (even; an edge switch has more if oversubscribed); auto = the "
                 "smallest that holds all ranks",
-        .source = "Al-Fares et al., SIGCOMM 2008",
-    },
-    {
-        .name = "oversubscription",
-        .type = PARAM_COUNT,
-        .offset = FIELD(oversubscription),
-        .def = "1",
-        .min = "1",
-        .max = "64",
-        .help = "ranks per uplink of an edge switch",
-        .source = "Raiciu et al., SIGCOMM 2011",
-    },
+        .source = "Al-Fares et al., SIGCOMM 2008"),
+    PARAM_ROW("oversubscription", COUNT, FIELD(oversubscription), .def = "1", .min = "1",
+              .max = "64", .help = "ranks per uplink of an edge switch",
+              .source = "Raiciu et al., SIGCOMM 2011"),
 };
 
 static uint64_t capacity(const struct fat_tree_params *p, uint64_t radix)

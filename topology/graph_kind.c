@@ -15,15 +15,10 @@
 #define ERRORS_MAX 20
 
 static const struct param params[] = {
-    {.name = "file",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct graph_params, file),
-     .help = "JSON file of switches and links, relative to the scenario"},
-    {.name = "transit",
-     .type = PARAM_BOOL,
-     .offset = offsetof(struct graph_params, transit),
-     .def = "false",
-     .help = "ranks forward for others"},
+    PARAM_ROW("file", TEXT, offsetof(struct graph_params, file),
+              .help = "JSON file of switches and links, relative to the scenario"),
+    PARAM_ROW("transit", BOOL, offsetof(struct graph_params, transit), .def = "false",
+              .help = "ranks forward for others"),
 };
 _Static_assert(sizeof(struct graph_params) <= TOPOLOGY_PARAMS_BYTES, "params fit");
 

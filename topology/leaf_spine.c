@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two-tier Clos network: leaves hold consecutive ranks, and every leaf is linked to every spine by
-// parallel trunks. With several planes there are as many such networks beside each other, and every rank has
-// a port in each.
+// parallel trunks. With several planes there are as many such networks beside each other, and every
+// rank has a port in each.
 #include "topology/kinds.h"
 
 struct leaf_spine_params {
@@ -10,36 +10,15 @@ struct leaf_spine_params {
 
 #define FIELD(f) offsetof(struct leaf_spine_params, f)
 static const struct param params[] = {
-    {.name = "ranks_per_leaf",
-     .type = PARAM_COUNT,
-     .offset = FIELD(ranks_per_leaf),
-     .min = "1",
-     .max = "2048",
-     .help = "ranks on each leaf switch",
-     .source = "Clos 1953"},
-    {.name = "spines",
-     .type = PARAM_COUNT,
-     .offset = FIELD(spines),
-     .min = "1",
-     .max = "2048",
-     .help = "spine switches",
-     .source = "Clos 1953"},
-    {.name = "trunks",
-     .type = PARAM_COUNT,
-     .offset = FIELD(trunks),
-     .def = "1",
-     .min = "1",
-     .max = "64",
-     .help = "parallel links of each leaf to each spine",
-     .source = "Clos 1953"},
-    {.name = "planes",
-     .type = PARAM_COUNT,
-     .offset = FIELD(planes),
-     .def = "1",
-     .min = "1",
-     .max = "64",
-     .help = "networks beside each other; every rank has one port to each",
-     .source = "Araujo et al., 2026 (arXiv 2605.04333): eight planes of 100 Gb/s"},
+    PARAM_ROW("ranks_per_leaf", COUNT, FIELD(ranks_per_leaf), .min = "1", .max = "2048",
+              .help = "ranks on each leaf switch", .source = "Clos 1953"),
+    PARAM_ROW("spines", COUNT, FIELD(spines), .min = "1", .max = "2048", .help = "spine switches",
+              .source = "Clos 1953"),
+    PARAM_ROW("trunks", COUNT, FIELD(trunks), .def = "1", .min = "1", .max = "64",
+              .help = "parallel links of each leaf to each spine", .source = "Clos 1953"),
+    PARAM_ROW("planes", COUNT, FIELD(planes), .def = "1", .min = "1", .max = "64",
+              .help = "networks beside each other; every rank has one port to each",
+              .source = "Araujo et al., 2026 (arXiv 2605.04333): eight planes of 100 Gb/s"),
 };
 
 static void check(const void *p, uint32_t size, uint32_t ranks, const char *path, struct err *err)

@@ -238,7 +238,8 @@ static bool same_port(const struct copies *c, uint32_t a, uint32_t b)
            to_y < g->n_ranks && graph_coord(g, to_x, c->dim) == graph_coord(g, to_y, c->dim);
 }
 
-// Returns true if the group of rank `base`, whose coordinate is 0, has the same ports as that of rank 0.
+// Returns true if the group of rank `base`, whose coordinate is 0, has the same ports as that of
+// rank 0.
 static bool like_the_first(const struct copies *c, uint32_t base)
 {
     for (uint32_t k = 0; k < c->g->dim_size[c->dim]; k++) {
@@ -264,8 +265,8 @@ static void copy_rows(struct routes *r, const struct copies *c, uint32_t base)
     }
 }
 
-// Find the groups with the same ports as the first one. Their routes are copied, so no rank of them is searched
-// from. Returns [rank], set at the rank of such a group whose coordinate is 0.
+// Find the groups with the same ports as the first one. Their routes are copied, so no rank of them
+// is searched from. Returns [rank], set at the rank of such a group whose coordinate is 0.
 static bool *find_copies(const struct copies *c, bool *search)
 {
     const struct graph *g = c->g;

@@ -8,14 +8,9 @@ struct switch_params {
 };
 
 static const struct param params[] = {
-    {.name = "planes",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct switch_params, planes),
-     .def = "1",
-     .min = "1",
-     .max = "64",
-     .help = "parallel switches; every rank has one port to each",
-     .source = "NVSwitch systems"},
+    PARAM_ROW("planes", COUNT, offsetof(struct switch_params, planes), .def = "1", .min = "1",
+              .max = "64", .help = "parallel switches; every rank has one port to each",
+              .source = "NVSwitch systems"),
 };
 
 static void check(const void *p, uint32_t size, uint32_t ranks, const char *path, struct err *err)

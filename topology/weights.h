@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Weights of equal-cost next hops by the capacity of the paths behind them (WCMP: Zhou et al., EuroSys
-// 2014).
+// Weights of equal-cost next hops by the capacity of the paths behind them (WCMP: Zhou et al.,
+// EuroSys 2014).
 //
-// The capacity from a switch to a destination is the sum over its next hops. That of a next hop is the
-// capacity from there on, shared in proportion to their rates among all links by which that neighbour
-// is sent packets for the destination, and at most the rate of the link to it. Where the capacities
-// of a switch's next hops differ, its set is replaced by one that repeats each port in proportion, as
-// entries of a hash table do.
+// The capacity from a switch to a destination is the sum over its next hops. That of a next hop is
+// the capacity from there on, shared in proportion to their rates among all links by which that
+// neighbour is sent packets for the destination, and at most the rate of the link to it. Where the
+// capacities of a switch's next hops differ, its set is replaced by one that repeats each port in
+// proportion, as entries of a hash table do.
 #pragma once
 
 #include "topology/routes.h"

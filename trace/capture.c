@@ -2,8 +2,8 @@
 // Captures: packets of several ports, written to one file in order of time.
 //
 // Packets are encoded when they are reported, since their meta-data and their flow's connection
-// numbers change, and wait in a heap until their order is final (trace/record_heap.h). A capture never
-// disturbs the simulation: capture_close() reports write errors.
+// numbers change, and wait in a heap until their order is final (trace/record_heap.h). A capture
+// never disturbs the simulation: capture_close() reports write errors.
 
 #include "trace/capture.h"
 
@@ -120,8 +120,8 @@ static void encode(struct capture *c, const struct capture_port *port, const str
     id->frames->encode(&from, &c->frame);
 }
 
-// Make a record of the frame in c->frame, with the options that `facts` describes (NULL = none), and
-// keep it until its place in the order of time is final.
+// Make a record of the frame in c->frame, with the options that `facts` describes (NULL = none),
+// and keep it until its place in the order of time is final.
 static void add(struct capture *c, uint32_t source, uint32_t interface, ps_t time_ps,
                 const struct facts_source *facts)
 {
@@ -191,8 +191,8 @@ static void check_trigger(struct capture *c, const struct capture_packet *seen, 
 
 /* ---- reports ---- */
 
-// The memory of a packet's note, which nothing else reads on the way, is fetched while the packet is
-// encoded.
+// The memory of a packet's note, which nothing else reads on the way, is fetched while the packet
+// is encoded.
 __attribute__((always_inline)) static inline void prefetch_note(const struct capture_packet *seen)
 {
     const struct packet_note *note = meta_note(seen->meta, seen->packet->meta);

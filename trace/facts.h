@@ -2,8 +2,9 @@
 // What a pcapng file says about a packet beside its bytes: options of its block.
 //
 // Comments are sentences for a reader, about what happened to the packet: marks, drops, pauses,
-// retransmissions. The packet facts are for programs (share/wireshark/collwire.lua). They are the value
-// of a verdict option of type 0 ("hardware"), which Wireshark shows as frame.verdict.hw. Big-endian:
+// retransmissions. The packet facts are for programs (share/wireshark/collwire.lua). They are the
+// value of a verdict option of type 0 ("hardware"), which Wireshark shows as frame.verdict.hw.
+// Big-endian:
 //
 //    0  version, 1                              24  u32 collective of the communicator
 //    1  kind: 0 data, 1 ACK or NAK, 2 CNP       28  u16 chunk        30  u16 phase

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams of bytes. ISA-L compresses about seven times as fast as zlib's fastest level; its format is
-// gzip's. Closed pipes are write errors (the program ignores SIGPIPE).
+// Streams of bytes. ISA-L compresses about seven times as fast as zlib's fastest level; its format
+// is gzip's. Closed pipes are write errors (the program ignores SIGPIPE).
 #include "trace/output.h"
 
 #include <errno.h>
@@ -46,9 +46,9 @@ static struct gzip *gzip_new(void)
     return g;
 }
 
-// A descriptor of its own for stdout, so that closing the stream does not close the program's stdout. If
-// it is a pipe, it is opened again, so that writes do not block: a write that blocks goes on after
-// signals.
+// A descriptor of its own for stdout, so that closing the stream does not close the program's
+// stdout. If it is a pipe, it is opened again, so that writes do not block: a write that blocks
+// goes on after signals.
 static int stdout_descriptor(void)
 {
     struct stat info;
@@ -79,8 +79,8 @@ struct output *output_open(const char *path, const char *name, bool gzip, struct
     return o;
 }
 
-// A live reader may be slow, and the run waits for it. A reader that takes nothing for this time after
-// a signal is given up, so that the program can act on the signal.
+// A live reader may be slow, and the run waits for it. A reader that takes nothing for this time
+// after a signal is given up, so that the program can act on the signal.
 #define READER_MS 2000
 
 static int poll_reader(struct pollfd *pipe)
@@ -94,7 +94,8 @@ static int poll_reader(struct pollfd *pipe)
     return rc > 0 ? 0 : rc == 0 ? EINTR : errno;
 }
 
-// The program's clock ticks by SIGALRM every second (cli/runs/run_watch.c), which is no signal to end.
+// The program's clock ticks by SIGALRM every second (cli/runs/run_watch.c), which is no signal to
+// end.
 static int wait_for_reader(const struct output *o)
 {
     struct pollfd pipe = {.fd = o->fd, .events = POLLOUT};
@@ -189,8 +190,8 @@ int output_close(struct output *o, struct err *err)
     int rc = 0;
     if (o->live && (o->error == EPIPE || o->error == EINTR))
         err_warn(err, o->name,
-                 "the program that reads the capture closed it before the run ended; the rest was "
-                 "not written");
+                 "the program that reads the capture closed it before the run ended; the rest "
+                 "was not written");
     else if (o->error)
         rc = err_add(err, o->name, "%s", strerror(o->error));
     free(o->gzip);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A stream of bytes to a file or to stdout, compressed with gzip if wanted. The first write error is
-// kept, and what follows is discarded.
+// A stream of bytes to a file or to stdout, compressed with gzip if wanted. The first write error
+// is kept, and what follows is discarded.
 #pragma once
 
 #include <stdbool.h>
@@ -11,8 +11,8 @@
 
 struct output;
 
-// Create a file ("-" = stdout, possibly with a live reader). Returns NULL on failure, with one error
-// that calls the file `name`.
+// Create a file ("-" = stdout, possibly with a live reader). Returns NULL on failure, with one
+// error that calls the file `name`.
 struct output *output_open(const char *path, const char *name, bool gzip, struct err *err);
 
 void output_put(struct output *o, const void *bytes, size_t n);

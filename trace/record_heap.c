@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The records of a source are a list; a heap orders the first records of the sources. Records stay where
-// they are until they are tidied up.
+// The records of a source are a list; a heap orders the first records of the sources. Records stay
+// where they are until they are tidied up.
 #include "trace/record_heap.h"
 
 #include <stdlib.h>

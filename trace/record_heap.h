@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Captured packets that wait until no earlier one can follow.
 //
-// A source reports its packets in order of time, but sources are not ordered among each other. Records
-// are taken out in the order of (time, source, order at the source), whatever the order of reports.
+// A source reports its packets in order of time, but sources are not ordered among each other.
+// Records are taken out in the order of (time, source, order at the source), whatever the order of
+// reports.
 #pragma once
 
 #include "trace/record.h"

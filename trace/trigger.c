@@ -11,8 +11,8 @@ static const char *const events[] = {[TRIGGER_DROP] = "drop",
 #define N_EVENTS (sizeof events / sizeof *events)
 #define WORD 32
 
-// Copy the next word of *text, without the spaces around it. Returns false if there is none, or if it
-// is too long.
+// Copy the next word of *text, without the spaces around it. Returns false if there is none, or if
+// it is too long.
 static bool next_word(const char **text, char word[WORD])
 {
     const char *from = *text + strspn(*text, " ");

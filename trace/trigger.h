@@ -20,6 +20,6 @@ struct trigger {
     uint64_t above_bytes;
 };
 
-// Read a trigger such as "start at drop", "stop at pause > 20us" or "start at queue > 100KB"; NULL or
-// "" = none. Returns 0, or -1 with an error at `path`.
+// Read a trigger such as "start at drop", "stop at pause > 20us" or "start at queue > 100KB"; NULL
+// or "" = none. Returns 0, or -1 with an error at `path`.
 int trigger_parse(const char *text, const char *path, struct trigger *trigger, struct err *err);

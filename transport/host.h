@@ -2,10 +2,10 @@
 // The hosts: ranks as endpoints of the packet network. They implement net/transfer.h over any
 // transport.
 //
-// A host opens flows, enters their senders at the NIC of their port (transport/nic/nic.h), passes data
-// packets to receivers and all other packets to senders. A flow's handle is its index in the tables
-// below. Handles depend on the order of opening, so no result may depend on them; a flow's name is
-// (source rank, number of flows that this rank opened before).
+// A host opens flows, enters their senders at the NIC of their port (transport/nic/nic.h), passes
+// data packets to receivers and all other packets to senders. A flow's handle is its index in the
+// tables below. Handles depend on the order of opening, so no result may depend on them; a flow's
+// name is (source rank, number of flows that this rank opened before).
 #pragma once
 
 #include "engine/rng.h"
@@ -61,7 +61,8 @@ struct host_client {
 
 // A function that is NULL is not called; `busy`, `last_packet` and `idle` go together.
 struct host_observer {
-    // A message is posted to a flow that has nothing to send. Returns the path that ends now, not 0.
+    // A message is posted to a flow that has nothing to send. Returns the path that ends now, not
+    // 0.
     uint32_t (*busy)(void *ctx, uint32_t flow, ps_t now);
     // The last packet of the message starts for the first time.
     void (*last_packet)(void *ctx, uint64_t token, const struct sender_account *account, ps_t now);
@@ -85,7 +86,8 @@ struct arriving {
     struct meta_waits waits; // a copy, since its acknowledgement takes over the packet's meta-data
 };
 
-// Sums over all flows of the whole or a part. They are integers, so the order of addition does not matter.
+// Sums over all flows of the whole or a part. They are integers, so the order of addition does not
+// matter.
 struct host_counters {
     uint64_t delivered_bytes, posted_bytes;
     uint64_t cnps_sent, echoed_marks, naks, timeouts, retransmitted;
@@ -97,8 +99,8 @@ struct adapters;   // transport/nic/adapter.h
 struct cc_envs;    // transport/sender/envs.h
 struct pair_table; // transport/sender/pairs.h
 
-// 10 GB of addresses; only what is used takes memory. Where address space is limited (ulimit -v) there is
-// room for fewer at first.
+// 10 GB of addresses; only what is used takes memory. Where address space is limited (ulimit -v)
+// there is room for fewer at first.
 #define HOSTS_FLOWS_MAX (UINT32_C(1) << 27)
 
 struct hosts {
@@ -232,8 +234,8 @@ static inline uint32_t path_entropy(uint64_t addresses, uint32_t ports, uint32_t
     return (uint32_t)hash_mix(addresses + ports + ((uint64_t)connection << 16));
 }
 
-// Returns the hash of header fields by which switches choose among equal-cost paths. `connection` is
-// 0 unless switches hash connection numbers too.
+// Returns the hash of header fields by which switches choose among equal-cost paths. `connection`
+// is 0 unless switches hash connection numbers too.
 static inline uint32_t header_entropy(uint32_t src, uint32_t dst, uint32_t ports,
                                       uint32_t connection)
 {
@@ -254,8 +256,8 @@ static inline void hosts_deliver(const struct hosts *hosts, uint64_t token, ps_t
     engine_unlock(hosts->net->engine);
 }
 
-// The hosts of a network in parts (net/crossing.h): [part] with the part's network, its messages, the memory of
-// its flows and its counters, and all else shared.
+// The hosts of a network in parts (net/crossing.h): [part] with the part's network, its messages,
+// the memory of its flows and its counters, and all else shared.
 struct hosts *hosts_divide(struct hosts *hosts);
 // Add the counters of the parts to those of all hosts; call when the run has ended.
 void hosts_unite(struct hosts *hosts, const struct hosts *parts);
@@ -276,6 +278,7 @@ void hosts_connection_idle(struct hosts *hosts, struct sender *s); // called whe
 struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow);
 void hosts_try_other_port(struct hosts *hosts, struct sender *s, ps_t now);
 
-// The routes of the network have changed. Senders whose port leads nowhere take another one, and send
-// again what is in flight, as after a retransmission timeout; the others choose when they are idle.
+// The routes of the network have changed. Senders whose port leads nowhere take another one, and
+// send again what is in flight, as after a retransmission timeout; the others choose when they are
+// idle.
 void hosts_reroute(struct hosts *hosts, ps_t now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The hosts of a network in parts. A rank belongs to one part. Flows have their places in the tables of the
-// whole; a sender is of the part of its source, a receiver of that of its destination.
+// The hosts of a network in parts. A rank belongs to one part. Flows have their places in the
+// tables of the whole; a sender is of the part of its source, a receiver of that of its
+// destination.
 #include <stdlib.h>
 
 #include "engine/memory.h"

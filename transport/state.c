@@ -291,7 +291,8 @@ static void visit_account(struct hosts_visit *v, struct state *st, struct sender
     visit_since_mark(st, t, s->cold.resent_bytes, &s->cold.rare->mark);
 }
 
-// The timer's clock stops while the NIC is paused. The timer itself may fire earlier than it is due.
+// The timer's clock stops while the NIC is paused. The timer itself may fire earlier than it is
+// due.
 static void visit_rto(struct hosts_visit *v, struct state *st, struct sender *s)
 {
     if (s->rto_state != RTO_OFF) {
@@ -313,8 +314,9 @@ static void visit_rare(struct state *st, struct sender *s)
     state_timer(st, &s->cold.rare->cc_timer);
 }
 
-// When the last packet was sent, and when the next one may be, has no effect on a flow that has nothing to send,
-// is not paced, and has sent its last packet completely, unless its policy changes the rate.
+// When the last packet was sent, and when the next one may be, has no effect on a flow that has
+// nothing to send, is not paced, and has sent its last packet completely, unless its policy changes
+// the rate.
 static void visit_last_packet(struct hosts_visit *v, struct state *st, struct sender *s)
 {
     const struct port *port = &v->hosts->net->ports[s->port];

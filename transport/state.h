@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The state of hosts: flows, messages, NICs (engine/state.h).
 //
-// A flow that has nothing to send, no packet in flight and no timer at two moments, and has sent nothing in
-// between, does not take part in what happens: its state need not be equal, and is not moved.
+// A flow that has nothing to send, no packet in flight and no timer at two moments, and has sent
+// nothing in between, does not take part in what happens: its state need not be equal, and is not
+// moved.
 #pragma once
 
 #include "engine/state.h"
@@ -56,7 +57,7 @@ struct hosts_visit {
     size_t n_flows, scratch_bytes;
 };
 
-// Visit a network with its hosts; `between` visits what has no flows. The first n_flows counts are those of
-// senders.una.
+// Visit a network with its hosts; `between` visits what has no flows. The first n_flows counts are
+// those of senders.una.
 void hosts_visit(struct hosts_visit *v, struct state *st);
 void hosts_visit_free(struct hosts_visit *v);

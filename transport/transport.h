@@ -4,9 +4,9 @@
 // A transport implements a sender and a receiver for each flow. They belong to different ranks and
 // share only the flow's handle: all they know of each other comes from packets and from the flow's
 // description (net/flow_id.h). The host (transport/host.h) owns the NICs, opens flows, delivers
-// packets to senders and receivers, and lets the NIC pull packets from senders. transport/sender/sender.h
-// implements what every sender needs: messages, window, pacing, the calls of the congestion control
-// policy, and the retransmission timer.
+// packets to senders and receivers, and lets the NIC pull packets from senders.
+// transport/sender/sender.h implements what every sender needs: messages, window, pacing, the calls
+// of the congestion control policy, and the retransmission timer.
 #pragma once
 
 #include "cc/cc.h"
@@ -115,8 +115,8 @@ struct transport_ops {
     // Replaces settings left "auto" by what the policy's preset expects. NULL = the transport has
     // no such settings.
     void (*complete)(struct transport_spec *t, const struct cc_preset *preset);
-    // Writes what is wrong with the settings, or does not suit the network, to `out` and returns the
-    // number, at most TRANSPORT_FINDINGS. May be NULL.
+    // Writes what is wrong with the settings, or does not suit the network, to `out` and returns
+    // the number, at most TRANSPORT_FINDINGS. May be NULL.
     size_t (*check)(const struct transport_spec *t, const struct transport_network *network,
                     struct transport_finding *out);
     /* network */
@@ -151,8 +151,8 @@ struct transport_ops {
     // All packets in flight have gone into a failed link: send them again. NULL = on_timeout does.
     void (*on_path_lost)(struct sender *s, ps_t now);
     void (*on_failed)(struct sender *s, ps_t now); // may be NULL
-    // Number s->path has changed, and nothing is in flight: later packets take another path. NULL = the
-    // transport cannot do that.
+    // Number s->path has changed, and nothing is in flight: later packets take another path. NULL =
+    // the transport cannot do that.
     void (*change_path)(struct sender *s);
     // The policy's window has changed (s->cwnd_bytes): set s->window_bytes. NULL = the smaller one
     // of the policy's window and s->cold.cap_bytes.
@@ -168,13 +168,14 @@ struct transport_ops {
     // Handles a data packet that has lost its payload in a switch. NULL = switches must not trim
     // the transport's packets.
     void (*on_trimmed)(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
-    // State of a sender for time series, beside that of its policy: `observe` writes the values that
-    // the NULL-terminated list `observed` names, at most 8. Both may be NULL.
+    // State of a sender for time series, beside that of its policy: `observe` writes the values
+    // that the NULL-terminated list `observed` names, at most 8. Both may be NULL.
     const char *const *observed;
     void (*observe)(const struct sender *s, double *out);
     // Makes dim->shared, once the network's ports are set. May be NULL.
     void (*open_dim)(struct transport_dim *dim);
-    // Makes dim->shared of a part, for which it is a copy of the whole's. NULL if there is nothing shared.
+    // Makes dim->shared of a part, for which it is a copy of the whole's. NULL if there is nothing
+    // shared.
     void (*divide_dim)(struct transport_dim *part, const struct transport_dim *whole);
     void (*close_dim)(struct transport_dim *dim); // frees dim->shared; may be NULL
     // What repeats (transport/state.h). NULL = its flows are always simulated in full.

@@ -2,8 +2,8 @@
 // A rank starts the next repeat when its own part of the previous one has ended, like kernels on a
 // stream; there is no barrier between ranks.
 //
-// Vectors may be sent in another precision. A rank then converts its input before the collective, and
-// its result after it, at a given rate in bytes of the original precision.
+// Vectors may be sent in another precision. A rank then converts its input before the collective,
+// and its result after it, at a given rate in bytes of the original precision.
 #include "workload/collective_job.h"
 
 #include <stdlib.h>
@@ -132,105 +132,56 @@ static const char *const schedules[] = {"baseline", "bandwidth_aware", "round_ro
                                         NULL};
 
 static const struct param collective_params[] = {
-    {.name = "op",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct collective_params, op),
-     .choices = coll_op_names,
-     .help = "collective operation"},
-    {.name = "bytes",
-     .type = PARAM_BYTES,
-     .offset = offsetof(struct collective_params, bytes),
-     .def = "0B",
-     .max = "1PB",
-     .help = "largest per-rank buffer; all but a barrier need it",
-     .source = "NCCL tests"},
-    {.name = "chunks",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct collective_params, chunks),
-     .def = "1",
-     .min = "1",
-     .max = "4096",
-     .help = "pieces that go through the phases one by one"},
-    {.name = "active_chunks",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct collective_params, active_chunks),
-     .def = "auto",
-     .min = "1",
-     .max = "4096",
-     .can_auto = true,
-     .help = "that a dimension runs at once; auto = all where one algorithm is flat over all "
-             "ranks, 1 where each dimension has its own",
-     .source = "ASTRA-sim: active-chunks-per-dimension"},
-    {.name = "order",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct collective_params, order),
-     .choices = orders,
-     .def = "fifo",
-     .help = "of chunks that wait for a dimension: as they came, the latest first, the smallest, "
-             "reduce-scatters and all-gathers in turn, or those with the fewest phases left",
-     .source = "Rashidi et al., ISPASS 2020; ISCA 2022"},
-    {.name = "schedule",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct collective_params, schedule),
-     .choices = schedules,
-     .def = "baseline",
-     .help = "over dimensions: a full operation in each (baseline), or reduce-scatter inwards out "
-             "and all-gather back (bandwidth_aware), the same from another dimension for every "
-             "chunk (round_robin), or from the least loaded one (themis)",
-     .source = "Rashidi et al., ISPASS 2020; ISCA 2022"},
-    {.name = "repeat",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct collective_params, repeat),
-     .def = "1",
-     .min = "1",
-     .max = "1000000",
-     .help = "times in a row; a rank starts the next when its own part is done"},
-    {.name = "root",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct collective_params, root),
-     .def = "0",
-     .help = "of broadcast, reduce, gather and scatter"},
-    {.name = "channels",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct collective_params, channels),
-     .def = "1",
-     .min = "1",
-     .max = "1024",
-     .help = "chunks take turns on so many queue pairs of a pair of ranks",
-     .source = "NCCL channels"},
-    {.name = "endpoint_delay",
-     .type = PARAM_TIME,
-     .offset = offsetof(struct collective_params, endpoint_ps),
-     .def = "0ns",
-     .max = "1s",
-     .help = "of a rank before the messages of each step, and after the last",
-     .source = "ASTRA-sim: endpoint-delay"},
-    {.name = "reduce_rate",
-     .type = PARAM_RATE,
-     .offset = offsetof(struct collective_params, reduce_bps),
-     .def = "auto",
-     .min = "1Mbps",
-     .can_auto = true,
-     .help = "at which a rank adds what it receives; auto = at once (over the analytical network: "
-             "3 ns per 500 kB of a message)"},
-    {.name = "wire_precision",
-     .type = PARAM_RATIO,
-     .offset = offsetof(struct collective_params, wire_precision),
-     .def = "1",
-     .min = "0.01",
-     .max = "1",
-     .help = "bytes sent per byte of the vector: 0.5 = 16-bit values of 32-bit ones",
-     .source = "Micikevicius et al., ICLR 2018; Renggli et al., SC 2019"},
-    {.name = "conversion_rate",
-     .type = PARAM_RATE,
-     .offset = offsetof(struct collective_params, conversion_bps),
-     .def = "auto",
-     .min = "1Mbps",
-     .can_auto = true,
-     .help =
-         "with wire_precision below 1: at which a rank converts its input before the collective, "
-         "and its result after it; auto = at once. Part of the job's time, not of the "
-         "collective's"},
+    PARAM_ROW("op", ENUM, offsetof(struct collective_params, op), .choices = coll_op_names,
+              .help = "collective operation"),
+    PARAM_ROW("bytes", BYTES, offsetof(struct collective_params, bytes), .def = "0B", .max = "1PB",
+              .help = "largest per-rank buffer; all but a barrier need it", .source = "NCCL tests"),
+    PARAM_ROW("chunks", COUNT, offsetof(struct collective_params, chunks), .def = "1", .min = "1",
+              .max = "4096", .help = "pieces that go through the phases one by one"),
+    PARAM_ROW("active_chunks", COUNT, offsetof(struct collective_params, active_chunks),
+              .def = "auto", .min = "1", .max = "4096", .can_auto = true,
+              .help = "that a dimension runs at once; auto = all where one algorithm is flat "
+                      "over all ranks, 1 where each dimension has its own",
+              .source = "ASTRA-sim: active-chunks-per-dimension"),
+    PARAM_ROW(
+        "order", ENUM, offsetof(struct collective_params, order), .choices = orders, .def = "fifo",
+        .help =
+            "of chunks that wait for a dimension: as they came, the latest first, the smallest, "
+            "reduce-scatters and all-gathers in turn, or those with the fewest phases left",
+        .source = "Rashidi et al., ISPASS 2020; ISCA 2022"),
+    PARAM_ROW("schedule", ENUM, offsetof(struct collective_params, schedule), .choices = schedules,
+              .def = "baseline",
+              .help =
+                  "over dimensions: a full operation in each (baseline), or reduce-scatter inwards "
+                  "out and all-gather back (bandwidth_aware), the same from another dimension for "
+                  "every chunk (round_robin), or from the least loaded one (themis)",
+              .source = "Rashidi et al., ISPASS 2020; ISCA 2022"),
+    PARAM_ROW("repeat", COUNT, offsetof(struct collective_params, repeat), .def = "1", .min = "1",
+              .max = "1000000",
+              .help = "times in a row; a rank starts the next when its own part is done"),
+    PARAM_ROW("root", COUNT, offsetof(struct collective_params, root), .def = "0",
+              .help = "of broadcast, reduce, gather and scatter"),
+    PARAM_ROW("channels", COUNT, offsetof(struct collective_params, channels), .def = "1",
+              .min = "1", .max = "1024",
+              .help = "chunks take turns on so many queue pairs of a pair of ranks",
+              .source = "NCCL channels"),
+    PARAM_ROW("endpoint_delay", TIME, offsetof(struct collective_params, endpoint_ps), .def = "0ns",
+              .max = "1s", .help = "of a rank before the messages of each step, and after the last",
+              .source = "ASTRA-sim: endpoint-delay"),
+    PARAM_ROW("reduce_rate", RATE, offsetof(struct collective_params, reduce_bps), .def = "auto",
+              .min = "1Mbps", .can_auto = true,
+              .help = "at which a rank adds what it receives; auto = at once (over the "
+                      "analytical network: 3 ns per 500 kB of a message)"),
+    PARAM_ROW("wire_precision", RATIO, offsetof(struct collective_params, wire_precision),
+              .def = "1", .min = "0.01", .max = "1",
+              .help = "bytes sent per byte of the vector: 0.5 = 16-bit values of 32-bit ones",
+              .source = "Micikevicius et al., ICLR 2018; Renggli et al., SC 2019"),
+    PARAM_ROW(
+        "conversion_rate", RATE, offsetof(struct collective_params, conversion_bps), .def = "auto",
+        .min = "1Mbps", .can_auto = true,
+        .help = "with wire_precision below 1: at which a rank converts its input before the "
+                "collective, and its result after it; auto = at once. Part of the job's time, not "
+                "of the collective's"),
     MAPPING_ROWS(struct collective_params, mapping),
 };
 

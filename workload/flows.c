@@ -143,65 +143,37 @@ static void flows_settings_free(void *settings) { free(((struct flow_list *)sett
 static const char *const connection_words[] = {"own", "pair", NULL};
 
 static const struct param flows_params[] = {
-    {.name = "connections",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct flows_settings, list.connections),
-     .def = "own",
-     .choices = connection_words,
-     .help = "own: each message has a connection of its own; pair: the messages from one rank to "
-             "another share one, as those of collectives do"},
-    {.name = "file",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct flows_settings, file),
-     .def = "",
-     .help = "CSV of src,dst,bytes,start_ns instead of the list `flows`"},
+    PARAM_ROW(
+        "connections", ENUM, offsetof(struct flows_settings, list.connections), .def = "own",
+        .choices = connection_words,
+        .help =
+            "own: each message has a connection of its own; pair: the messages from one rank to "
+            "another share one, as those of collectives do"),
+    PARAM_ROW("file", TEXT, offsetof(struct flows_settings, file), .def = "",
+              .help = "CSV of src,dst,bytes,start_ns instead of the list `flows`"),
 };
 
 static const struct param incast_params[] = {
-    {.name = "receiver",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct incast_settings, receiver),
-     .def = "0",
-     .help = "rank that all send to"},
-    {.name = "bytes",
-     .type = PARAM_BYTES,
-     .offset = offsetof(struct incast_settings, bytes),
-     .min = "1B",
-     .max = "1PB",
-     .help = "of each sender"},
+    PARAM_ROW("receiver", COUNT, offsetof(struct incast_settings, receiver), .def = "0",
+              .help = "rank that all send to"),
+    PARAM_ROW("bytes", BYTES, offsetof(struct incast_settings, bytes), .min = "1B", .max = "1PB",
+              .help = "of each sender"),
 };
 
 static const struct param permutation_params[] = {
-    {.name = "shift",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct permutation_settings, shift),
-     .def = "1",
-     .help = "rank i sends to rank i + shift, modulo the ranks"},
-    {.name = "bytes",
-     .type = PARAM_BYTES,
-     .offset = offsetof(struct permutation_settings, bytes),
-     .min = "1B",
-     .max = "1PB",
-     .help = "of each rank"},
+    PARAM_ROW("shift", COUNT, offsetof(struct permutation_settings, shift), .def = "1",
+              .help = "rank i sends to rank i + shift, modulo the ranks"),
+    PARAM_ROW("bytes", BYTES, offsetof(struct permutation_settings, bytes), .min = "1B",
+              .max = "1PB", .help = "of each rank"),
 };
 
 static const struct param poisson_params[] = {
-    {.name = "cdf",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct poisson_settings, cdf),
-     .help = "file of the distribution of sizes, lines of bytes and percent"},
-    {.name = "load",
-     .type = PARAM_RATIO,
-     .offset = offsetof(struct poisson_settings, load),
-     .min = "0.0001",
-     .max = "1",
-     .help = "share of each rank's outermost link that its payload takes"},
-    {.name = "duration",
-     .type = PARAM_TIME,
-     .offset = offsetof(struct poisson_settings, duration_ps),
-     .min = "1ns",
-     .max = "100000s",
-     .help = "in which flows begin"},
+    PARAM_ROW("cdf", TEXT, offsetof(struct poisson_settings, cdf),
+              .help = "file of the distribution of sizes, lines of bytes and percent"),
+    PARAM_ROW("load", RATIO, offsetof(struct poisson_settings, load), .min = "0.0001", .max = "1",
+              .help = "share of each rank's outermost link that its payload takes"),
+    PARAM_ROW("duration", TIME, offsetof(struct poisson_settings, duration_ps), .min = "1ns",
+              .max = "100000s", .help = "in which flows begin"),
 };
 
 #define FLOWS_KIND(t)                                                                              \

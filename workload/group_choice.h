@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the collectives of a program's groups run: the algorithm of each operation and common settings,
-// from which the schedule of a group of any size follows.
+// How the collectives of a program's groups run: the algorithm of each operation and common
+// settings, from which the schedule of a group of any size follows.
 #pragma once
 
 #include "collective/schedule.h"

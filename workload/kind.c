@@ -7,33 +7,17 @@
 #include "engine/memory.h"
 
 const struct param job_params[] = {
-    {.name = "start",
-     .type = PARAM_TIME,
-     .offset = offsetof(struct job_spec, start_ps),
-     .def = "0ns",
-     .min = "0ns",
-     .max = "100000s",
-     .help = "simulated time at which the job starts"},
-    {.name = "class",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct job_spec, cls),
-     .def = "auto",
-     .max = "5",
-     .can_auto = true,
-     .help = "traffic class of its data; auto = 3 for RoCE, 0 for TCP; 6 is for control, 7 is "
-             "reserved",
-     .source = "IEEE 802.1Q priority; DSCP 26 for class 3, else 8 * class (RFC 2474)"},
-    {.name = "transport",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct job_spec, transport_name),
-     .def = "",
-     .help = "kind of transport that carries its data, where there are several; the first unless "
-             "given"},
-    {.name = "name",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct job_spec, name),
-     .def = "",
-     .help = "for reports"},
+    PARAM_ROW("start", TIME, offsetof(struct job_spec, start_ps), .def = "0ns", .min = "0ns",
+              .max = "100000s", .help = "simulated time at which the job starts"),
+    PARAM_ROW("class", COUNT, offsetof(struct job_spec, cls), .def = "auto", .max = "5",
+              .can_auto = true,
+              .help = "traffic class of its data; auto = 3 for RoCE, 0 for TCP; 6 is for "
+                      "control, 7 is reserved",
+              .source = "IEEE 802.1Q priority; DSCP 26 for class 3, else 8 * class (RFC 2474)"),
+    PARAM_ROW("transport", TEXT, offsetof(struct job_spec, transport_name), .def = "",
+              .help = "kind of transport that carries its data, where there are several; the "
+                      "first unless given"),
+    PARAM_ROW("name", TEXT, offsetof(struct job_spec, name), .def = "", .help = "for reports"),
 };
 const size_t n_job_params = sizeof job_params / sizeof *job_params;
 

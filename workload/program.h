@@ -23,8 +23,8 @@ enum step_kind {
     // Ends when the last byte is in the send buffer (TCP), or acknowledged where there is none
     // (RDMA).
     STEP_SEND,
-    // Ends when the message with this tag has arrived: the k-th receive of a pair of ranks and a tag
-    // takes the k-th send with the same pair and tag, by `number` or in the order in which they
+    // Ends when the message with this tag has arrived: the k-th receive of a pair of ranks and a
+    // tag takes the k-th send with the same pair and tag, by `number` or in the order in which they
     // start.
     STEP_RECV,
     STEP_COLLECTIVE, // ends when the rank's own part of the collective has ended
@@ -35,9 +35,9 @@ struct step {
     uint32_t id;   // passed to done(); any value
     bool blocks;   // next() is not called until this step has ended
     ps_t takes_ps; // duration of compute and delay steps
-    // Delay: number of a resource that ranks of the job share, from 1; it serves one step at a time, in
-    // the order in which they start. 0 = none. (What one rank waits for then depends on others without
-    // a message.)
+    // Delay: number of a resource that ranks of the job share, from 1; it serves one step at a
+    // time, in the order in which they start. 0 = none. (What one rank waits for then depends on
+    // others without a message.)
     uint32_t shared;
     uint32_t
         label;     // names compute steps on critical paths (comm_request.label); 0 = without a name
@@ -50,7 +50,9 @@ struct step {
     uint32_t group;                     // collective: number from job_group_new()
     const struct comm_request *request; // copied when the step starts (comm_issue)
     bool
-        numbered; // collective: it is `number` of the group; send, recv: of its pair and tag; not the next one
+        // collective: it is `number` of the group; send, recv: of its pair and tag; not the next
+        // one
+        numbered;
     uint32_t number;
     const char *name;    // send: for captures; must stay valid during the run
     struct cc_hint hint; // send: what the rank knows of messages beside this one
@@ -74,11 +76,11 @@ struct program_ops {
     // Delay from the end of collective step `id` until done() is called, by a timer even if it is
     // 0. Optional: done() is called in the event that ends the collective.
     ps_t (*completion_delay_ps)(const void *self, uint32_t rank, uint32_t id);
-    // Nothing more happens in the run: read further ahead for this rank. Returns false if that is not
-    // possible. Optional.
+    // Nothing more happens in the run: read further ahead for this rank. Returns false if that is
+    // not possible. Optional.
     bool (*read_on)(void *self, uint32_t rank);
-    // For jobs with one group: the id of the collective steps without whose end the rank starts no further
-    // step; UINT32_MAX = none, or not known. Optional.
+    // For jobs with one group: the id of the collective steps without whose end the rank starts no
+    // further step; UINT32_MAX = none, or not known. Optional.
     uint32_t (*awaits)(const void *self, uint32_t rank);
     // Total bytes of all messages of all ranks; called before the run.
     uint64_t (*bytes)(const void *self);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A guard stands between this program and a policy of a plugin. It calls the policy's hooks and then
-// checks what they have written: rate, window, timers, values of series, bytes beyond the private
-// state. A violation is reported once to the flow's watch (cc/cc.h), which ends the run; from then on
-// the policy is not called, and its flows have line rate and no window.
+// A guard stands between this program and a policy of a plugin. It calls the policy's hooks and
+// then checks what they have written: rate, window, timers, values of series, bytes beyond the
+// private state. A violation is reported once to the flow's watch (cc/cc.h), which ends the run;
+// from then on the policy is not called, and its flows have line rate and no window.
 #pragma once
 
 #include "cc/cc.h"

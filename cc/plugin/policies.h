@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The policies that a scenario may name: the built-in ones and those of plugins.
 //
-// A plugin is a shared library that exports a struct cc_plugin. Its policies are checked against the
-// contract (cc_ops_check), called in a scripted trial (cc/plugin/trial.h), and stand in the
+// A plugin is a shared library that exports a struct cc_plugin. Its policies are checked against
+// the contract (cc_ops_check), called in a scripted trial (cc/plugin/trial.h), and stand in the
 // catalogue behind guards (cc/plugin/guard.h), which check what they return in every call.
 #pragma once
 
@@ -36,8 +36,8 @@ struct policies policies_builtin(const struct collwire_loader *loader);
 // A set with the same policies, to which others can be added; `from` must outlive it.
 struct policies policies_copy(const struct policies *from);
 
-// Load a plugin and add its policies. A file that is loaded already is not loaded again. Returns 0, or
-// -1 with errors at `path`, and then adds none of them.
+// Load a plugin and add its policies. A file that is loaded already is not loaded again. Returns 0,
+// or -1 with errors at `path`, and then adds none of them.
 int policies_load(struct policies *p, const char *path, const char *file, struct err *err);
 
 void policies_free(struct policies *p);

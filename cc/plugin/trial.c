@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The trial's script. Its rounds are those of a flow in a network: messages are posted, packets are
-// sent, ACKs arrive with round trips between the base RTT and ten times as much, a part of them marked;
-// every kind of loss is reported, timers fire, and the flow is idle for a while.
+// sent, ACKs arrive with round trips between the base RTT and ten times as much, a part of them
+// marked; every kind of loss is reported, timers fire, and the flow is idle for a while.
 #include "cc/plugin/trial.h"
 
 #include <stdlib.h>
@@ -190,8 +190,8 @@ static void check_credits(struct trial *t, const void *params)
     ops->host->leave(ops->host);
     if (c.rate_bps == 0 || c.grant_bytes == 0 || c.max_bytes == 0)
         err_add(t->err, t->path,
-                "refused in a trial: credits() of policy %s returned a rate, a grant or a "
-                "limit of 0",
+                "refused in a trial: credits() of policy %s returned a rate, a grant or a limit "
+                "of 0",
                 t->cc->ops->name);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a scenario for Wireshark: as collwire run with --capture PLACE -w -, whose stdout is the pipe.
+// Runs a scenario for Wireshark: as collwire run with --capture PLACE -w -, whose stdout is the
+// pipe.
 //
 // The run is a child process. The parent ends it when Wireshark has closed the pipe, as it does at
 // the end of a capture, and passes on signals. Results other than packets go to a temporary folder,

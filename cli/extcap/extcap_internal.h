@@ -2,9 +2,9 @@
 // collwire extcap: scenarios as interfaces of Wireshark.
 //
 // Wireshark starts the programs of its extcap folders: with --extcap-interfaces to list interfaces,
-// with --extcap-dlts and --extcap-config for the link type and the options of one, and with --capture
-// to run it, whose packets go to a named pipe (extcap(4)). Unknown options that begin with --extcap-
-// are ignored, since later versions of Wireshark may have more.
+// with --extcap-dlts and --extcap-config for the link type and the options of one, and with
+// --capture to run it, whose packets go to a named pipe (extcap(4)). Unknown options that begin
+// with --extcap- are ignored, since later versions of Wireshark may have more.
 #pragma once
 
 #include "cli/options/options.h"
@@ -34,7 +34,8 @@ struct extcap_scenarios {
     size_t n, cap;
 };
 
-// Find the scenarios below a folder: JSON files that have a topology, and those that cannot be read.
+// Find the scenarios below a folder: JSON files that have a topology, and those that cannot be
+// read.
 void extcap_find(struct extcap_scenarios *found, const char *folder);
 void extcap_scenarios_free(struct extcap_scenarios *found);
 

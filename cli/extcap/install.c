@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Puts into Wireshark's personal folders, and removes: the program that it starts for scenarios, the
-// plugins and the profile.
+// Puts into Wireshark's personal folders, and removes: the program that it starts for scenarios,
+// the plugins and the profile.
 //
 // The program is a line of shell with a mark, the plugins symbolic links to the installed ones. The
 // profile is a copy, since Wireshark writes to it; a file in it marks it as ours.
@@ -24,8 +24,8 @@
 #define PLUGINS 3
 #define PROFILE "wireshark/profiles/collwire"
 
-// Versions of Wireshark up to 4.0 have the extcap folder in the folder of settings, later ones below
-// ~/.local/lib.
+// Versions of Wireshark up to 4.0 have the extcap folder in the folder of settings, later ones
+// below ~/.local/lib.
 struct places {
     char *extcap[2], *plugin[PLUGINS], *profile; // paths of files; of a folder for the profile
 };

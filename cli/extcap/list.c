@@ -208,16 +208,18 @@ void extcap_config(const struct extcap_scenario *of, const struct options *o)
     fputs("arg {number=0}{call=--place}{display=Place}{type=string}", stdout);
     put_value("tooltip", which);
     put_value("default", place);
-    puts("\narg {number=1}{call=--policy}{display=Congestion control}{type=selector}"
-         "{tooltip=policy of all flows}");
+    puts(
+        "\narg {number=1}{call=--policy}{display=Congestion control}{type=selector}{tooltip=policy "
+        "of all flows}");
     put_policies(scenario, o);
-    puts("arg {number=2}{call=--pace}{display=Pace}{type=string}{default=" EXTCAP_FASTEST "}"
-         "{tooltip=simulated time per wall time, such as 1ms/s, or " EXTCAP_FASTEST "}");
-    puts("arg {number=3}{call=--changes}{display=Changes}{type=string}{placeholder=KEY=VALUE}"
+    puts("arg {number=2}{call=--pace}{display=Pace}{type=string}{default=" EXTCAP_FASTEST
+         "}{tooltip=simulated time per wall time, such as 1ms/s, or " EXTCAP_FASTEST "}");
+    puts(
+        "arg {number=3}{call=--changes}{display=Changes}{type=string}{placeholder=KEY=VALUE}"
          "{tooltip=keys of the scenario, as in switch.buffer=2MB; several with a semicolon between "
          "them}");
-    puts("arg {number=4}{call=--filter}{display=Filter}{type=string}"
-         "{placeholder=udp port 4791}{tooltip=only packets that match this pcap filter}");
+    puts("arg {number=4}{call=--filter}{display=Filter}{type=string}{placeholder=udp port "
+         "4791}{tooltip=only packets that match this pcap filter}");
     free(place);
     free(names);
     free(which);

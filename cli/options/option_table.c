@@ -134,15 +134,15 @@ const struct option_row option_rows[] = {
     {.name = "capture",
      .argument = "PLACES",
      .help = "capture the packets of these places, separated by commas (rank3, leaf0, "
-             "leaf0->spine2, rank*), instead of the scenario's captures; -w names the file; may be "
-             "repeated, with a -w each",
+             "leaf0->spine2, rank*), instead of the scenario's captures; -w names the file; may "
+             "be repeated, with a -w each",
      .commands = "run",
      .type = OPTION_TEXTS,
      AT(places)},
     {.letter = 'w',
      .argument = "FILE",
-     .help = "the file of --capture, inside the output directory: NAME.pcapng or NAME.pcap, either "
-             "with .gz; - = pcapng on stdout, for wireshark -k -i -",
+     .help = "the file of --capture, inside the output directory: NAME.pcapng or NAME.pcap, "
+             "either with .gz; - = pcapng on stdout, for wireshark -k -i -",
      .commands = "run",
      .type = OPTION_TEXTS,
      .completes = COMPLETE_FILES,
@@ -157,17 +157,15 @@ const struct option_row option_rows[] = {
      .take = option_pace},
     {.name = "vary",
      .argument = "PATH=LIST",
-     .help = "an axis of the sweep: the values that a key takes, separated by commas; lists joined "
-             "by ; "
-             "advance together; may be repeated",
+     .help = "an axis of the sweep: the values that a key takes, separated by commas; lists "
+             "joined by ; advance together; may be repeated",
      .commands = "sweep",
      .type = OPTION_TEXTS,
      AT(vary)},
     {.name = "sizes",
      .argument = "A:B[:F]",
      .help = "sizes of the collective from A to B, each F (2) times the one before; prints the "
-             "table of "
-             "nccl-tests",
+             "table of nccl-tests",
      .commands = "sweep",
      .type = OPTION_TEXT,
      AT(sizes)},
@@ -180,8 +178,8 @@ const struct option_row option_rows[] = {
      AT(cc)},
     {.name = "baseline",
      .argument = "POLICY",
-     .help = "the policy that others are compared with; otherwise none if it is among them, else "
-             "the first",
+     .help = "the policy that others are compared with; otherwise none if it is among them, "
+             "else the first",
      .commands = "compare",
      .type = OPTION_TEXT,
      .completes = COMPLETE_POLICIES,

@@ -88,8 +88,8 @@ static int lock_take(struct result_set *set, struct err *err)
         return 0;
     if (lock == LOCK_TAKEN)
         return err_add(err, set->dir,
-                       "another collwire is writing there; wait for its end or "
-                       "choose another --out");
+                       "another collwire is writing there; wait for its end or choose another "
+                       "--out");
     return fail(err, set->dir, RESULT_FOLDER, "cannot be used for staging");
 }
 

@@ -33,7 +33,8 @@ int result_set_write(struct result_set *set, const char *name, const char *text,
 void result_set_drop(struct result_set *set, const char *name);
 
 // Replace the earlier set by the staged one. `run_json` is the text of run.json (an object; NULL =
-// the program's version alone), to which id and files are added. Returns 0, or -1 with an error; the earlier set then remains.
+// the program's version alone), to which id and files are added. Returns 0, or -1 with an error;
+// the earlier set then remains.
 int result_set_commit(struct result_set *set, const char *run_json, struct err *err);
 
 // Add the staged files to the earlier set, whose other files, id and facts in run.json remain.

@@ -4,7 +4,8 @@
 #pragma once
 
 // The path of a file or folder, to be freed; NULL = it is not installed. It is looked for in
-// $COLLWIRE_SHARE or, if that is not set, in share/collwire beside the program and beside its folder.
+// $COLLWIRE_SHARE or, if that is not set, in share/collwire beside the program and beside its
+// folder.
 char *share_find(const char *name);
 
 // The path of the running program, to be freed; NULL if the system does not say.

@@ -97,8 +97,8 @@ static void print_legend(const struct group *g, size_t width)
     }
     if (intervals)
         terminal_wrap(stdout,
-                      "[low, high]: 95 % interval over the seeds (bootstrap), of ratios over pairs "
-                      "of runs with the same seed.",
+                      "[low, high]: 95 % interval over the seeds (bootstrap), of ratios over "
+                      "pairs of runs with the same seed.",
                       0, 0, width);
     if (g->center == CENTER_MEDIAN && g->outcomes[0].n > 1)
         terminal_wrap(stdout, "medians over the seeds, since noise of hosts acts.", 0, 0, width);
@@ -136,8 +136,8 @@ static void print_failures(const struct group *g, size_t width)
         printf("interrupted: %zu runs were not started\n", left_out);
 }
 
-// A run of the policy and one of the baseline with the same seed, both completed: of all seeds those
-// whose ratio is nearest to that of the centers. Returns false if there are none.
+// A run of the policy and one of the baseline with the same seed, both completed: of all seeds
+// those whose ratio is nearest to that of the centers. Returns false if there are none.
 static bool pair_of(const struct group *g, const struct outcome *o, const struct row **a,
                     const struct row **b)
 {

@@ -10,7 +10,7 @@
 // written; EXIT_BAD_USE if the directory has no results or another command is writing there.
 int report_write(const char *dir, struct err *err);
 
-// After a command has written its results to `dir` and given the directory back: write the report too,
-// and say where it is. Without charts one line says how to build them, and `code` remains. Returns the
-// command's exit code.
+// After a command has written its results to `dir` and given the directory back: write the report
+// too, and say where it is. Without charts one line says how to build them, and `code` remains.
+// Returns the command's exit code.
 int report_after(const struct options *o, const char *dir, int code);

@@ -19,11 +19,11 @@
 #define RESCUE_S 60 // wall time for the results of a run that was left
 
 static const char no_results[] =
-    "an event of the simulation has not returned, and its results could "
-    "not be collected: please report it with the scenario and seed,";
+    "an event of the simulation has not returned, and its results could not be collected: "
+    "please report it with the scenario and seed,";
 static const char no_threads[] =
-    "an event of the simulation has not returned, and with several threads "
-    "it cannot be left: please report it with the scenario and seed,";
+    "an event of the simulation has not returned, and with several threads it cannot be left: "
+    "please report it with the scenario and seed,";
 
 static sigjmp_buf way_out;
 static struct collwire_sim *watched;

@@ -36,6 +36,7 @@ struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bo
                                     unsigned threads);
 void simulated_free(struct simulated *made);
 
-// Build a simulation and estimate its cost; the processes of a pool share the memory. NULL with errors.
+// Build a simulation and estimate its cost; the processes of a pool share the memory. NULL with
+// errors.
 struct collwire_sim *simulation_build(const struct collwire_scenario *scenario,
                                       struct collwire_cost *cost, struct err *err);

@@ -71,8 +71,8 @@ int sweep_merge(const struct options *o)
 {
     struct err err = {0};
     if (!o->out || o->n_args == 0) {
-        fputs("collwire: sweep --merge takes the directories of sweeps and --out DIR; see collwire "
-              "sweep --help\n",
+        fputs("collwire: sweep --merge takes the directories of sweeps and --out DIR; see "
+              "collwire sweep --help\n",
               stderr);
         return EXIT_BAD_USE;
     }

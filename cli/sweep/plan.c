@@ -176,8 +176,8 @@ static void build(const struct collwire_scenario *scenario, struct err *err,
     collwire_sim_free(simulation_build(scenario, cost, err));
 }
 
-// What computes the results: this version, and the plugins of the command line by their digests. (Those
-// of the scenario are among the files that it names.)
+// What computes the results: this version, and the plugins of the command line by their digests.
+// (Those of the scenario are among the files that it names.)
 static char *program_text(const struct policies *p)
 {
     struct text text;

@@ -133,10 +133,9 @@ static void keep(struct sweep *s, const struct store_point *p)
     if (store_add(s->store, p, &err) != 0) {
         pool_line_clear(&s->line);
         errors_print(&err);
-        fputs(
-            "collwire: the sweep ends here; what was stored is kept, and the same command runs the "
-            "rest\n",
-            stderr);
+        fputs("collwire: the sweep ends here; what was stored is kept, and the same command "
+              "runs the rest\n",
+              stderr);
         s->stop = true;
     }
 }

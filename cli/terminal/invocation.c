@@ -11,8 +11,8 @@ static char *kept;
 
 static void put_word(FILE *out, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "-_./,:=+@%";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%";
     if (*word != '\0' && word[strspn(word, plain)] == '\0') {
         fputs(word, out);
         return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory of the process: a reserve for the case that an allocation fails, and the check whether a run
-// must end because of it.
+// Memory of the process: a reserve for the case that an allocation fails, and the check whether a
+// run must end because of it.
 #pragma once
 
 #include <stdbool.h>

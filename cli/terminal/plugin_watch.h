@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loads plugins, and ends the program with a message that names the plugin when one crashes, exits or
-// does not return.
+// Loads plugins, and ends the program with a message that names the plugin when one crashes, exits
+// or does not return.
 #pragma once
 
 #include "collwire/loader.h"

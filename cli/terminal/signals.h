@@ -12,8 +12,8 @@ void signals_install(void);
 // Install another handler for SIGINT, SIGTERM and SIGHUP.
 void signals_handle(void (*handler)(int number));
 
-// While a simulation runs: `handler` for SIGINT, SIGTERM and SIGHUP, `status` for SIGUSR1; then what
-// was before. Signals that are ignored remain so.
+// While a simulation runs: `handler` for SIGINT, SIGTERM and SIGHUP, `status` for SIGUSR1; then
+// what was before. Signals that are ignored remain so.
 void signals_during(void (*handler)(int number), void (*status)(int number));
 void signals_after(void);
 

@@ -6,8 +6,8 @@
 #include "config/algorithm/job_ranks.h"
 #include "workload/group_choice.h"
 
-// Read `algorithm` and the settings of algorithms. Operations without one run by ring, all_to_all by
-// direct.
+// Read `algorithm` and the settings of algorithms. Operations without one run by ring, all_to_all
+// by direct.
 void group_algorithms_read(struct reader *r, const struct place *place, struct keys *keys,
                            struct group_choice *choice);
 void group_algorithms_write(json_t *json, const struct group_choice *choice);

@@ -79,8 +79,9 @@ int training_check_group(const struct training_spec *spec, const uint32_t *dim_s
                        "a model-parallel group of %" PRIu64 " does not divide %" PRIu64 " ranks",
                        spec->model_parallel, ranks);
     return err_add(err, path,
-                   "a model-parallel group of %" PRIu64 " must be the product of leading dimension "
-                   "sizes, times a divisor of the next one",
+                   "a model-parallel group of %" PRIu64 " must be the product of leading "
+                   "dimension sizes, times a divisor of "
+                   "the next one",
                    spec->model_parallel);
 }
 
@@ -92,24 +93,14 @@ struct job_words {
 };
 
 static const struct param job_words_params[] = {
-    {.name = "parallelism",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct job_words, keyword),
-     .choices = training_keywords,
-     .help = "which dimensions what is exchanged over, and the order of a pass"},
-    {.name = "last_bottom_layer",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct job_words, last_bottom_layer),
-     .def = "0",
-     .max = "100000",
-     .help = "HYBRID_DLRM: layer that waits for the exchange of the embedding"},
-    {.name = "model_parallel",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct job_words, model_parallel),
-     .def = "1",
-     .min = "1",
-     .max = "65536",
-     .help = "HYBRID_TRANSFORMER: ranks that share a model"},
+    PARAM_ROW("parallelism", ENUM, offsetof(struct job_words, keyword),
+              .choices = training_keywords,
+              .help = "which dimensions what is exchanged over, and the order of a pass"),
+    PARAM_ROW("last_bottom_layer", COUNT, offsetof(struct job_words, last_bottom_layer), .def = "0",
+              .max = "100000",
+              .help = "HYBRID_DLRM: layer that waits for the exchange of the embedding"),
+    PARAM_ROW("model_parallel", COUNT, offsetof(struct job_words, model_parallel), .def = "1",
+              .min = "1", .max = "65536", .help = "HYBRID_TRANSFORMER: ranks that share a model"),
 };
 #define N_JOB_WORDS (sizeof job_words_params / sizeof *job_words_params)
 
@@ -119,16 +110,9 @@ struct layer_words {
 };
 
 static const struct param layer_params[] = {
-    {.name = "name",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct layer_words, name),
-     .help = "of the layer"},
-    {.name = "update_delay",
-     .type = PARAM_TIME,
-     .offset = offsetof(struct layer_words, update_delay_ps),
-     .def = "0ns",
-     .max = "100000s",
-     .help = "after each of its collectives"},
+    PARAM_ROW("name", TEXT, offsetof(struct layer_words, name), .help = "of the layer"),
+    PARAM_ROW("update_delay", TIME, offsetof(struct layer_words, update_delay_ps), .def = "0ns",
+              .max = "100000s", .help = "after each of its collectives"),
 };
 #define N_LAYER (sizeof layer_params / sizeof *layer_params)
 
@@ -147,30 +131,16 @@ struct step_words {
 static const char *const sides[] = {"sender", "receiver", NULL};
 
 static const struct param step_params[] = {
-    {.name = "compute",
-     .type = PARAM_TIME,
-     .offset = offsetof(struct step_words, compute_ps),
-     .def = "0ns",
-     .max = "100000s",
-     .help = "whole nanoseconds"},
-    {.name = "op",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct step_words, op),
-     .def = "none",
-     .choices = ops,
-     .help = "what the ranks exchange"},
-    {.name = "bytes",
-     .type = PARAM_BYTES,
-     .offset = offsetof(struct step_words, bytes),
-     .def = "0B",
-     .max = "1PB",
-     .help = "of a rank; of an all_gather its own part"},
-    {.name = "rank_bytes_of",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct step_words, of),
-     .def = "sender",
-     .choices = sides,
-     .help = "whose bytes `rank_bytes` are: what a rank sends to all, or what all send to it"},
+    PARAM_ROW("compute", TIME, offsetof(struct step_words, compute_ps), .def = "0ns",
+              .max = "100000s", .help = "whole nanoseconds"),
+    PARAM_ROW("op", ENUM, offsetof(struct step_words, op), .def = "none", .choices = ops,
+              .help = "what the ranks exchange"),
+    PARAM_ROW("bytes", BYTES, offsetof(struct step_words, bytes), .def = "0B", .max = "1PB",
+              .help = "of a rank; of an all_gather its own part"),
+    PARAM_ROW("rank_bytes_of", ENUM, offsetof(struct step_words, of), .def = "sender",
+              .choices = sides,
+              .help = "whose bytes `rank_bytes` are: what a rank sends to all, or what all send "
+                      "to it"),
 };
 #define N_STEP (sizeof step_params / sizeof *step_params)
 

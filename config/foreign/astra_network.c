@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Dimensions from {"topologies-per-dim": ["Ring", ..], "units-count": [8, ..], "links-count": [2, ..],
-// "link-latency": [500, ..] ns, "link-bandwidth": [50, ..] GB/s}, innermost first.
+// Dimensions from {"topologies-per-dim": ["Ring", ..], "units-count": [8, ..], "links-count": [2,
+// ..], "link-latency": [500, ..] ns, "link-bandwidth": [50, ..] GB/s}, innermost first.
 //
 // A GB/s is 2^30 bytes. The links of a rank are distributed by kind: in a ring half towards each
 // neighbour, with switches one to each plane, fully connected an equal number to each peer. A
 // number that cannot be divided in this way becomes one link whose rate gives the rank the same
 // total rate. "nic-latency", for each of the two ends of a message, and "router-latency", for a
 // switch, are part of the latency of links: exact between neighbours, while a message over several
-// hops of a ring has them at every hop.
-// Source: the network files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020).
+// hops of a ring has them at every hop. Source: the network files of ASTRA-sim 1.0 (Rashidi et al.,
+// ISPASS 2020).
 #include "config/foreign/astra_network.h"
 
 #include <math.h>

@@ -184,8 +184,8 @@ static bool choice_of(struct system *s, const char *value, bool flat, struct col
     }
     return wrong(s,
                  "unknown implementation \"%.40s\": one of ring, direct, directK, "
-                 "halvingDoubling, doubleBinaryTree per dimension joined by _, or one of oneRing, "
-                 "oneDirect, oneHalvingDoubling",
+                 "halvingDoubling, doubleBinaryTree per dimension joined by _, or one of "
+                 "oneRing, oneDirect, oneHalvingDoubling",
                  value);
 }
 

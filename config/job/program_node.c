@@ -39,8 +39,8 @@ struct node_text { // a node as written
 
 static const struct param node_rows[] = {
     ROW("kind", PARAM_ENUM, kind, .choices = node_words,
-        .help = "compute, wait (time without computing), copy (of memory), send, recv, collective, "
-                "join (takes no time)"),
+        .help = "compute, wait (time without computing), copy (of memory), send, recv, "
+                "collective, join (takes no time)"),
     ROW("id", PARAM_COUNT, id, .def = "auto", .can_auto = true,
         .help = "unique in the rank; auto = its place among the rank's nodes, from 0"),
     ROW("name", PARAM_TEXT, name, .def = "", .help = "for results"),
@@ -59,13 +59,11 @@ static const struct param node_rows[] = {
     ROW("group", PARAM_TEXT, group, .def = "", .help = "of a collective; default = all ranks"),
     ROW("root", PARAM_COUNT, root, .def = "0", .help = "of a collective: place in the group"),
     ROW("priority", PARAM_COUNT, priority, .def = "0", .max = "1000000",
-        .help =
-            "larger first: of collectives that wait for the group's network, and in `order` ready "
-            "of the nodes of a stream"),
+        .help = "larger first: of collectives that wait for the group's network, and in `order` "
+                "ready of the nodes of a stream"),
     ROW("stream", PARAM_TEXT, stream, .def = "auto",
         .help = "compute, cpu, copy, comm0, comm1, .. or none; auto = by kind: compute, copy, "
-                "comm0 for "
-                "collectives, none for the others"),
+                "comm0 for collectives, none for the others"),
     ROW("layer", PARAM_TEXT, layer, .def = "", .help = "for results"),
     ROW("use", PARAM_TEXT, use, .def = "",
         .help = "what communication is for, in results; default = the group's"),

@@ -5,7 +5,8 @@
 #include "config/job/job_reader.h"
 #include "workload/nodes/program_job.h"
 
-// Read `groups` and `nodes` of the object `root` into the job's program; the keys are added to `keys`.
+// Read `groups` and `nodes` of the object `root` into the job's program; the keys are added to
+// `keys`.
 void program_nodes_read(struct reader *r, const struct place *root, struct keys *keys,
                         const struct job_spec *job);
 

@@ -13,25 +13,12 @@
 #define PLACES_MAX 1e9 // limit of pieces of tables times ranks
 
 static const struct param table_params[] = {
-    {.name = "rows",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct dlrm_table, rows),
-     .min = "1",
-     .max = "100000000000",
-     .help = "of the table"},
-    {.name = "dim",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct dlrm_table, dim),
-     .min = "1",
-     .max = "65536",
-     .help = "columns"},
-    {.name = "pooling",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct dlrm_table, pooling),
-     .def = "1",
-     .min = "1",
-     .max = "1000000",
-     .help = "rows that a sample looks up"},
+    PARAM_ROW("rows", COUNT, offsetof(struct dlrm_table, rows), .min = "1", .max = "100000000000",
+              .help = "of the table"),
+    PARAM_ROW("dim", COUNT, offsetof(struct dlrm_table, dim), .min = "1", .max = "65536",
+              .help = "columns"),
+    PARAM_ROW("pooling", COUNT, offsetof(struct dlrm_table, pooling), .def = "1", .min = "1",
+              .max = "1000000", .help = "rows that a sample looks up"),
 };
 #define N_TABLE_PARAMS (sizeof table_params / sizeof *table_params)
 

@@ -127,7 +127,8 @@ static void read_placement(const struct llm_reader *l)
 #define BYTES_MOST 1e15 // 1 PB
 #define PS_MOST 1e17    // 100000 s
 
-// Messages and times beyond what programs may have: computed in floating point, since integers overflow.
+// Messages and times beyond what programs may have: computed in floating point, since integers
+// overflow.
 static void check_limits(const struct llm_reader *l)
 {
     const struct llm_params *p = l->p;

@@ -52,8 +52,8 @@ static void program_schema(json_t *object)
 static const struct own_key program_keys[] = {
     GROUP_ALGORITHM_KEY,
     {"groups", "object", "none",
-     "ordered lists of ranks that run collectives together, by name: a list, or {\"ranks\": [..], "
-     "\"use\": \"data\"}"},
+     "ordered lists of ranks that run collectives together, by name: a list, or {\"ranks\": "
+     "[..], \"use\": \"data\"}"},
     {"nodes", "list", "required without file",
      "{rank, id, kind, after, ..}: a rank, a list of ranks or \"all\"; see docs/programs.md"},
 };

@@ -293,8 +293,8 @@ static void write_training(json_t *json, const struct job_spec *job, const json_
     }
 }
 
-// The schema does not describe the keys of a layer and of the system settings; they are checked when
-// they are read.
+// The schema does not describe the keys of a layer and of the system settings; they are checked
+// when they are read.
 static void training_schema(json_t *object)
 {
     static const char *const integers[] = {"last_bottom_layer", "model_parallel"};

@@ -108,8 +108,8 @@ void fit_stall_check(struct reader *r, const struct place *stall, ps_t stall_ps)
                 *(const ps_t *)(const void *)(transport->own + rto.offset) <= stall_ps)
                 continue;
             place_error(r->err, stall,
-                        "is below transport.rto_min %s of %s: a flow that waits for "
-                        "its retransmission timeout would count as stalled",
+                        "is below transport.rto_min %s of %s: a flow that waits for its "
+                        "retransmission timeout would count as stalled",
                         param_text(&rto, transport->own, text), ops->name);
             return;
         }

@@ -15,11 +15,8 @@
 #define ERRORS_MAX 20
 
 static const struct param root_params[] = {
-    {.name = "switches",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct graph_params, switches),
-     .max = SWITCHES_MAX,
-     .help = "how many: sw0, sw1, .."},
+    PARAM_ROW("switches", COUNT, offsetof(struct graph_params, switches), .max = SWITCHES_MAX,
+              .help = "how many: sw0, sw1, .."),
 };
 
 struct link_text {
@@ -28,14 +25,8 @@ struct link_text {
 };
 
 static const struct param end_params[] = {
-    {.name = "a",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct link_text, a),
-     .help = "rank3 or sw0"},
-    {.name = "b",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct link_text, b),
-     .help = "rank3 or sw0"},
+    PARAM_ROW("a", TEXT, offsetof(struct link_text, a), .help = "rank3 or sw0"),
+    PARAM_ROW("b", TEXT, offsetof(struct link_text, b), .help = "rank3 or sw0"),
 };
 
 // Parse "rank3" or "sw0"; false if it is neither.

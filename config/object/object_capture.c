@@ -14,70 +14,35 @@ static const char *const stamps[] = {"first_bit", "last_bit", NULL};
 #define FIELD(name) offsetof(struct capture_spec, name)
 
 static const struct param capture_params[] = {
-    {.name = "at",
-     .type = PARAM_TEXT,
-     .offset = FIELD(at),
-     .help = "places, with commas between them: rank3, rank3:dim1, leaf0, dim0.sw5, leaf0->spine2, "
-             "rank*; a link between two of them is captured where packets leave"},
-    {.name = "file",
-     .type = PARAM_TEXT,
-     .offset = FIELD(file),
-     .help = "in the output folder: NAME.pcapng or NAME.pcap, either with .gz; - = stdout"},
-    {.name = "format",
-     .type = PARAM_ENUM,
-     .offset = FIELD(format),
-     .def = "auto",
-     .choices = formats,
-     .help = "auto = by the file's name; on stdout pcapng if there are several places"},
-    {.name = "filter",
-     .type = PARAM_TEXT,
-     .offset = FIELD(filter),
-     .def = "",
-     .help = "pcap filter expression",
-     .source = "pcap-filter(7)"},
-    {.name = "snaplen",
-     .type = PARAM_BYTES,
-     .offset = FIELD(snaplen_bytes),
-     .def = "65535B",
-     .min = "54B",
-     .max = "65535B",
-     .help = "bytes kept of each frame"},
-    {.name = "stamp",
-     .type = PARAM_ENUM,
-     .offset = FIELD(stamp),
-     .def = "last_bit",
-     .choices = stamps,
-     .help = "which bit on the wire the time is of"},
-    {.name = "from",
-     .type = PARAM_TIME,
-     .offset = FIELD(from_ps),
-     .def = "0ns",
-     .max = "100000s",
-     .help = "packets before are left out"},
-    {.name = "to",
-     .type = PARAM_TIME,
-     .offset = FIELD(to_ps),
-     .def = "auto",
-     .max = "100000s",
-     .can_auto = true,
-     .help = "packets after are left out; auto = none"},
-    {.name = "trigger",
-     .type = PARAM_TEXT,
-     .offset = FIELD(trigger),
-     .def = "",
-     .help = "where the capture starts or stops: \"start at\" or \"stop at\", then \"drop\", "
-             "\"retransmission\", \"pause > 20us\" (seen when it is renewed or ends) or \"queue > "
-             "100KB\" "
-             "at its places"},
-    {.name = "ring",
-     .type = PARAM_BYTES,
-     .offset = FIELD(ring_bytes),
-     .def = "auto",
-     .min = "128KB",
-     .max = "64GB",
-     .can_auto = true,
-     .help = "keep only the last packets, of this size in the file, before the trigger starts the "
-             "capture, or else before its end; auto = 64 MB before a start, else all packets"},
+    PARAM_ROW("at", TEXT, FIELD(at),
+              .help = "places, with commas between them: rank3, rank3:dim1, leaf0, dim0.sw5, "
+                      "leaf0->spine2, rank*; a link between two of them is captured where "
+                      "packets leave"),
+    PARAM_ROW("file", TEXT, FIELD(file),
+              .help = "in the output folder: NAME.pcapng or NAME.pcap, either with .gz; - = "
+                      "stdout"),
+    PARAM_ROW("format", ENUM, FIELD(format), .def = "auto", .choices = formats,
+              .help = "auto = by the file's name; on stdout pcapng if there are several places"),
+    PARAM_ROW("filter", TEXT, FIELD(filter), .def = "", .help = "pcap filter expression",
+              .source = "pcap-filter(7)"),
+    PARAM_ROW("snaplen", BYTES, FIELD(snaplen_bytes), .def = "65535B", .min = "54B",
+              .max = "65535B", .help = "bytes kept of each frame"),
+    PARAM_ROW("stamp", ENUM, FIELD(stamp), .def = "last_bit", .choices = stamps,
+              .help = "which bit on the wire the time is of"),
+    PARAM_ROW("from", TIME, FIELD(from_ps), .def = "0ns", .max = "100000s",
+              .help = "packets before are left out"),
+    PARAM_ROW("to", TIME, FIELD(to_ps), .def = "auto", .max = "100000s", .can_auto = true,
+              .help = "packets after are left out; auto = none"),
+    PARAM_ROW("trigger", TEXT, FIELD(trigger), .def = "",
+              .help = "where the capture starts or stops: \"start at\" or \"stop at\", then "
+                      "\"drop\", \"retransmission\", \"pause > 20us\" (seen when it is renewed "
+                      "or ends) or \"queue > 100KB\" at its places"),
+    PARAM_ROW(
+        "ring", BYTES, FIELD(ring_bytes), .def = "auto", .min = "128KB", .max = "64GB",
+        .can_auto = true,
+        .help =
+            "keep only the last packets, of this size in the file, before the trigger starts "
+            "the capture, or else before its end; auto = 64 MB before a start, else all packets"),
 };
 static const size_t n_capture_params = sizeof capture_params / sizeof *capture_params;
 

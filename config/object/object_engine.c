@@ -6,15 +6,11 @@
 static const char *const modes[] = {"off", "exact", NULL};
 
 static const struct param engine_params[] = {
-    {.name = "fast_forward",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct spec, fast_forward),
-     .def = "off",
-     .choices = modes,
-     .help = "exact: where the whole state of the network returns, what follows is repeated "
-             "instead of simulated; "
-             "no byte of the results changes",
-     .source = "docs/fast-forward.md"},
+    PARAM_ROW(
+        "fast_forward", ENUM, offsetof(struct spec, fast_forward), .def = "off", .choices = modes,
+        .help = "exact: where the whole state of the network returns, what follows is repeated "
+                "instead of simulated; no byte of the results changes",
+        .source = "docs/fast-forward.md"),
 };
 static const size_t n_engine_params = sizeof engine_params / sizeof *engine_params;
 

@@ -12,85 +12,33 @@
 #define FIELD(name) offsetof(struct fault_spec, name)
 
 static const struct param fault_params[] = {
-    {.name = "at",
-     .type = PARAM_TEXT,
-     .offset = FIELD(at),
-     .help = "places: leaf0->spine1, rank3, *->spine0"},
-    {.name = "one_way",
-     .type = PARAM_BOOL,
-     .offset = FIELD(one_way),
-     .def = "false",
-     .help = "only the directions that `at` names; else both of each link"},
-    {.name = "loss",
-     .type = PARAM_RATIO,
-     .offset = FIELD(loss),
-     .def = "0",
-     .min = "0",
-     .max = "1",
-     .help = "probability that a packet is lost on the link"},
-    {.name = "corruption",
-     .type = PARAM_RATIO,
-     .offset = FIELD(corruption),
-     .def = "0",
-     .min = "0",
-     .max = "1",
-     .help = "probability that a packet arrives with a bad checksum, and is dropped"},
-    {.name = "every",
-     .type = PARAM_COUNT,
-     .offset = FIELD(every),
-     .def = "0",
-     .max = "1000000000000",
-     .help = "lose every such data packet: the first transmissions that reach the far end of the "
-             "link in this direction are counted from 1; 0 = none"},
-    {.name = "times",
-     .type = PARAM_COUNT,
-     .offset = FIELD(times),
-     .def = "1",
-     .min = "1",
-     .max = "1000000",
-     .help = "transmissions of a packet of `every` or `packets` that are lost"},
-    {.name = "pfc",
-     .type = PARAM_BOOL,
-     .offset = FIELD(pfc),
-     .def = "false",
-     .help = "loss and corruption hit PFC frames too"},
-    {.name = "down",
-     .type = PARAM_TIME,
-     .offset = FIELD(down_ps),
-     .def = "auto",
-     .max = "100000s",
-     .can_auto = true,
-     .help = "the link fails; auto = never"},
-    {.name = "up",
-     .type = PARAM_TIME,
-     .offset = FIELD(up_ps),
-     .def = "auto",
-     .max = "100000s",
-     .can_auto = true,
-     .help = "the link comes back; auto = never"},
-    {.name = "detect",
-     .type = PARAM_TIME,
-     .offset = FIELD(detect_ps),
-     .def = "100us",
-     .max = "100000s",
-     .can_auto = true,
-     .help = "until routes take notice; auto = never",
-     .source = "link-down interrupt and local repair; BFD takes ms, routing protocols more"},
-    {.name = "storm",
-     .type = PARAM_TIME,
-     .offset = FIELD(storm_ps),
-     .def = "auto",
-     .max = "100000s",
-     .can_auto = true,
-     .help = "the output ports named pause their neighbours from now on; auto = never",
-     .source = "PFC storms: Guo et al., SIGCOMM 2016"},
-    {.name = "storm_end",
-     .type = PARAM_TIME,
-     .offset = FIELD(storm_end_ps),
-     .def = "auto",
-     .max = "100000s",
-     .can_auto = true,
-     .help = "end of the storm; auto = none"},
+    PARAM_ROW("at", TEXT, FIELD(at), .help = "places: leaf0->spine1, rank3, *->spine0"),
+    PARAM_ROW("one_way", BOOL, FIELD(one_way), .def = "false",
+              .help = "only the directions that `at` names; else both of each link"),
+    PARAM_ROW("loss", RATIO, FIELD(loss), .def = "0", .min = "0", .max = "1",
+              .help = "probability that a packet is lost on the link"),
+    PARAM_ROW("corruption", RATIO, FIELD(corruption), .def = "0", .min = "0", .max = "1",
+              .help = "probability that a packet arrives with a bad checksum, and is dropped"),
+    PARAM_ROW("every", COUNT, FIELD(every), .def = "0", .max = "1000000000000",
+              .help = "lose every such data packet: the first transmissions that reach the far "
+                      "end of the link in this direction are counted from 1; 0 = none"),
+    PARAM_ROW("times", COUNT, FIELD(times), .def = "1", .min = "1", .max = "1000000",
+              .help = "transmissions of a packet of `every` or `packets` that are lost"),
+    PARAM_ROW("pfc", BOOL, FIELD(pfc), .def = "false",
+              .help = "loss and corruption hit PFC frames too"),
+    PARAM_ROW("down", TIME, FIELD(down_ps), .def = "auto", .max = "100000s", .can_auto = true,
+              .help = "the link fails; auto = never"),
+    PARAM_ROW("up", TIME, FIELD(up_ps), .def = "auto", .max = "100000s", .can_auto = true,
+              .help = "the link comes back; auto = never"),
+    PARAM_ROW("detect", TIME, FIELD(detect_ps), .def = "100us", .max = "100000s", .can_auto = true,
+              .help = "until routes take notice; auto = never",
+              .source = "link-down interrupt and local repair; BFD takes ms, routing protocols "
+                        "more"),
+    PARAM_ROW("storm", TIME, FIELD(storm_ps), .def = "auto", .max = "100000s", .can_auto = true,
+              .help = "the output ports named pause their neighbours from now on; auto = never",
+              .source = "PFC storms: Guo et al., SIGCOMM 2016"),
+    PARAM_ROW("storm_end", TIME, FIELD(storm_end_ps), .def = "auto", .max = "100000s",
+              .can_auto = true, .help = "end of the storm; auto = none"),
 };
 static const size_t n_fault_params = sizeof fault_params / sizeof *fault_params;
 
@@ -157,8 +105,8 @@ static void packets_free(void *value)
 
 static const struct object packets_object = {
     .key = "packets",
-    .doc = "numbers of data packets whose first transmission is lost, counted as for `every`, in "
-           "ascending order",
+    .doc = "numbers of data packets whose first transmission is lost, counted as for `every`, "
+           "in ascending order",
     .type = "list",
     .def = "none",
     .read = packets_read,
@@ -171,19 +119,13 @@ static const struct object packets_object = {
 // ---- blackout ----
 
 static const struct param blackout_params[] = {
-    {.name = "packet",
-     .type = PARAM_COUNT,
-     .offset = FIELD(blackout_packet),
-     .min = "1",
-     .help = "the data packet whose arrival begins the blackout, counted as for `every`"},
-    {.name = "for",
-     .type = PARAM_TIME,
-     .offset = FIELD(blackout_ps),
-     .min = "1ps",
-     .max = "100000s",
-     .help =
-         "everything that reaches the far end of the link in this direction within this time is "
-         "lost, that packet and ACKs included"},
+    PARAM_ROW("packet", COUNT, FIELD(blackout_packet), .min = "1",
+              .help = "the data packet whose arrival begins the blackout, counted as for `every`"),
+    PARAM_ROW(
+        "for", TIME, FIELD(blackout_ps), .min = "1ps", .max = "100000s",
+        .help =
+            "everything that reaches the far end of the link in this direction within this time "
+            "is lost, that packet and ACKs included"),
 };
 static const size_t n_blackout_params = sizeof blackout_params / sizeof *blackout_params;
 
@@ -206,31 +148,14 @@ static const struct object blackout_object = {
 // ---- flap, rate ----
 
 static const struct param flap_params[] = {
-    {.name = "start",
-     .type = PARAM_TIME,
-     .offset = FIELD(flap_ps),
-     .def = "0ns",
-     .max = "100000s",
-     .help = "the link goes down for the first time"},
-    {.name = "period",
-     .type = PARAM_TIME,
-     .offset = FIELD(flap_period_ps),
-     .min = "1ns",
-     .max = "100000s",
-     .help = "from one time to the next"},
-    {.name = "down",
-     .type = PARAM_TIME,
-     .offset = FIELD(flap_down_ps),
-     .min = "1ps",
-     .max = "100000s",
-     .help = "for how long it is down each time"},
-    {.name = "count",
-     .type = PARAM_COUNT,
-     .offset = FIELD(flap_count),
-     .def = "1",
-     .min = "1",
-     .max = "100000",
-     .help = "how often it goes down"},
+    PARAM_ROW("start", TIME, FIELD(flap_ps), .def = "0ns", .max = "100000s",
+              .help = "the link goes down for the first time"),
+    PARAM_ROW("period", TIME, FIELD(flap_period_ps), .min = "1ns", .max = "100000s",
+              .help = "from one time to the next"),
+    PARAM_ROW("down", TIME, FIELD(flap_down_ps), .min = "1ps", .max = "100000s",
+              .help = "for how long it is down each time"),
+    PARAM_ROW("count", COUNT, FIELD(flap_count), .def = "1", .min = "1", .max = "100000",
+              .help = "how often it goes down"),
 };
 static const size_t n_flap_params = sizeof flap_params / sizeof *flap_params;
 
@@ -250,32 +175,16 @@ static const struct object flap_object = {
 };
 
 static const struct param rate_params[] = {
-    {.name = "share",
-     .type = PARAM_RATIO,
-     .offset = FIELD(rate_share),
-     .min = "0.001",
-     .max = "1",
-     .help = "of the link's rate that remains: 0.75 with three of four lanes"},
-    {.name = "start",
-     .type = PARAM_TIME,
-     .offset = FIELD(rate_ps),
-     .def = "0ns",
-     .max = "100000s",
-     .help = "from the first packet that starts then"},
-    {.name = "end",
-     .type = PARAM_TIME,
-     .offset = FIELD(rate_end_ps),
-     .def = "auto",
-     .max = "100000s",
-     .can_auto = true,
-     .help = "the link has all lanes again; auto = never"},
-    {.name = "scale_buffers",
-     .type = PARAM_BOOL,
-     .offset = FIELD(scale_buffers),
-     .def = "false",
-     .help = "limits of the queues at its ports (queue_limit, lossy_alpha) and ECN thresholds have "
-             "the same share, as where they follow from the port's rate",
-     .source = "uet-htsim: queues of slow links"},
+    PARAM_ROW("share", RATIO, FIELD(rate_share), .min = "0.001", .max = "1",
+              .help = "of the link's rate that remains: 0.75 with three of four lanes"),
+    PARAM_ROW("start", TIME, FIELD(rate_ps), .def = "0ns", .max = "100000s",
+              .help = "from the first packet that starts then"),
+    PARAM_ROW("end", TIME, FIELD(rate_end_ps), .def = "auto", .max = "100000s", .can_auto = true,
+              .help = "the link has all lanes again; auto = never"),
+    PARAM_ROW("scale_buffers", BOOL, FIELD(scale_buffers), .def = "false",
+              .help = "limits of the queues at its ports (queue_limit, lossy_alpha) and ECN "
+                      "thresholds have the same share, as where they follow from the port's rate",
+              .source = "uet-htsim: queues of slow links"),
 };
 static const size_t n_rate_params = sizeof rate_params / sizeof *rate_params;
 
@@ -320,8 +229,7 @@ static void check_flap(struct reader *r, const struct place *item, const struct 
                     format_time(fault->flap_period_ps, other));
     if (fault->flap_period_ps > 0 && fault->down_ps != PARAM_AUTO_TIME)
         place_error(r->err, &flap,
-                    "and `down` of the same fault would both move the link: give "
-                    "two faults");
+                    "and `down` of the same fault would both move the link: give two faults");
     if (fault->rate_share > 0 && fault->rate_end_ps <= fault->rate_ps)
         place_error(r->err, &end, "%s must be later than start %s",
                     format_time(fault->rate_end_ps, down), format_time(fault->rate_ps, other));
@@ -346,9 +254,8 @@ static const struct object *const fault_parts[] = {&packets_object, &blackout_ob
 extern const struct object faults_object;
 const struct object faults_object = {
     .key = "faults",
-    .doc =
-        "links that lose packets, at random or as listed, fail and come back, flap or lose lanes, "
-        "and PFC storms",
+    .doc = "links that lose packets, at random or as listed, fail and come back, flap or lose "
+           "lanes, and PFC storms",
     .stage = STAGE_REST,
     .packets_only = true,
     .params = fault_params,

@@ -7,36 +7,15 @@
 #define FIELD(name) offsetof(struct limits_params, name)
 
 static const struct param limits_params[] = {
-    {.name = "sim_time",
-     .type = PARAM_TIME,
-     .offset = FIELD(sim_time_ps),
-     .def = "auto",
-     .min = "1ns",
-     .max = "100000s",
-     .can_auto = true,
-     .help = "simulated time allowed; auto = no limit"},
-    {.name = "wall",
-     .type = PARAM_TIME,
-     .offset = FIELD(wall_ps),
-     .def = "auto",
-     .min = "1ms",
-     .max = "1000000s",
-     .can_auto = true,
-     .help = "real time allowed; auto = no limit"},
-    {.name = "events",
-     .type = PARAM_COUNT,
-     .offset = FIELD(events),
-     .def = "auto",
-     .min = "1",
-     .can_auto = true,
-     .help = "events of the model allowed: arrivals, pauses, timers; auto = no limit"},
-    {.name = "memory",
-     .type = PARAM_BYTES,
-     .offset = FIELD(memory_bytes),
-     .def = "auto",
-     .min = "1MB",
-     .can_auto = true,
-     .help = "memory allowed: a run that needs more is refused; auto = 80 % of what is available"},
+    PARAM_ROW("sim_time", TIME, FIELD(sim_time_ps), .def = "auto", .min = "1ns", .max = "100000s",
+              .can_auto = true, .help = "simulated time allowed; auto = no limit"),
+    PARAM_ROW("wall", TIME, FIELD(wall_ps), .def = "auto", .min = "1ms", .max = "1000000s",
+              .can_auto = true, .help = "real time allowed; auto = no limit"),
+    PARAM_ROW("events", COUNT, FIELD(events), .def = "auto", .min = "1", .can_auto = true,
+              .help = "events of the model allowed: arrivals, pauses, timers; auto = no limit"),
+    PARAM_ROW("memory", BYTES, FIELD(memory_bytes), .def = "auto", .min = "1MB", .can_auto = true,
+              .help = "memory allowed: a run that needs more is refused; auto = 80 % of what is "
+                      "available"),
     {.name = "stall",
      .type = PARAM_TIME,
      .offset = FIELD(stall_ps),
@@ -51,8 +30,8 @@ static void limits_finish(struct reader *r, const struct place *place, void *val
 {
     const struct limits_params *limits = value;
     struct place stall = place_key(place, "stall");
-    // An armed retransmission timer is no stall, so the default fits every timeout; a limit that the
-    // user chooses shows how long a wait may be.
+    // An armed retransmission timer is no stall, so the default fits every timeout; a limit that
+    // the user chooses shows how long a wait may be.
     if (stall.json != NULL && limits->stall_ps != STALL_PS)
         fit_stall_check(r, &stall, limits->stall_ps);
     r->scenario->spec.limits = (struct limits_spec){

@@ -28,60 +28,36 @@ static const struct noise_spec values[] = {
 };
 
 static const struct param noise_params[] = {
-    {.name = "preset",
-     .type = PARAM_ENUM,
-     .offset = FIELD(preset),
-     .def = "none",
-     .choices = presets,
-     .help = "none: ranks move in lockstep; lab: quiet servers after a barrier; cluster: servers "
-             "in production. Keys "
-             "that are given replace the preset's",
-     .source = "estimates: see the sources in docs/noise.md"},
-    {.name = "start",
-     .type = PARAM_TIME,
-     .offset = FIELD(start_ps),
-     .def = "0ns",
-     .max = "100s",
-     .help =
-         "each rank starts late by a random time, at most this; transport.start_jitter replaces it",
-     .source = "Faraj, Patarasuk and Yuan, 2008: process arrival patterns"},
-    {.name = "clock_ppm",
-     .type = PARAM_RATIO,
-     .offset = FIELD(clock_ppm),
-     .def = "0",
-     .min = "0",
-     .max = "1000",
-     .help = "each NIC's line rate deviates by a random share, at most this up or down; "
-             "transport.clock_ppm replaces "
-             "it",
-     .source = "IEEE 802.3: 100 ppm"},
+    PARAM_ROW("preset", ENUM, FIELD(preset), .def = "none", .choices = presets,
+              .help = "none: ranks move in lockstep; lab: quiet servers after a barrier; "
+                      "cluster: servers in production. Keys that are given replace the preset's",
+              .source = "estimates: see the sources in docs/noise.md"),
+    PARAM_ROW("start", TIME, FIELD(start_ps), .def = "0ns", .max = "100s",
+              .help =
+                  "each rank starts late by a random time, at most this; transport.start_jitter "
+                  "replaces it",
+              .source = "Faraj, Patarasuk and Yuan, 2008: process arrival patterns"),
+    PARAM_ROW("clock_ppm", RATIO, FIELD(clock_ppm), .def = "0", .min = "0", .max = "1000",
+              .help = "each NIC's line rate deviates by a random share, at most this up or down; "
+                      "transport.clock_ppm replaces it",
+              .source = "IEEE 802.3: 100 ppm"),
 };
 static const size_t n_noise_params = sizeof noise_params / sizeof *noise_params;
 
 static const struct param step_params[] = {
-    {.name = "mean",
-     .type = PARAM_TIME,
-     .offset = FIELD(step.mean_ps),
-     .def = "0ns",
-     .max = "1s",
-     .help = "mean delay before each step of a rank in a collective, and of each computation; 0ns "
-             "= none"},
-    {.name = "distribution",
-     .type = PARAM_ENUM,
-     .offset = FIELD(step.shape),
-     .def = "exponential",
-     .choices = shapes,
-     .help = "constant; uniform from 0 to two means; exponential; log_normal with sigma 1"},
+    PARAM_ROW("mean", TIME, FIELD(step.mean_ps), .def = "0ns", .max = "1s",
+              .help = "mean delay before each step of a rank in a collective, and of each "
+                      "computation; 0ns = none"),
+    PARAM_ROW("distribution", ENUM, FIELD(step.shape), .def = "exponential", .choices = shapes,
+              .help = "constant; uniform from 0 to two means; exponential; log_normal with "
+                      "sigma 1"),
 };
 static const size_t n_step_params = sizeof step_params / sizeof *step_params;
 
 static const struct param noise_link_params[] = {
-    {.name = "delay",
-     .type = PARAM_TIME,
-     .offset = FIELD(link_delay_ps),
-     .def = "0ns",
-     .max = "1s",
-     .help = "each link has a random delay more, the same in both directions, at most this"},
+    PARAM_ROW("delay", TIME, FIELD(link_delay_ps), .def = "0ns", .max = "1s",
+              .help = "each link has a random delay more, the same in both directions, at most "
+                      "this"),
 };
 static const size_t n_noise_link_params = sizeof noise_link_params / sizeof *noise_link_params;
 
@@ -118,9 +94,8 @@ static void finish(struct reader *r, const struct place *place, void *value)
 extern const struct object noise_object;
 const struct object noise_object = {
     .key = "noise",
-    .doc = "differences of hosts and links, drawn by the seed: they act on collectives, training "
-           "and programs over "
-           "packets, not on raw flows",
+    .doc = "differences of hosts and links, drawn by the seed: they act on collectives, "
+           "training and programs over packets, not on raw flows",
     .stage = STAGE_REST,
     .params = noise_params,
     .n_params = &n_noise_params,

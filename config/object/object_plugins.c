@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `plugins`: shared libraries with policies that the scenario needs. They are code, so they are loaded
-// only where the user has allowed it.
+// `plugins`: shared libraries with policies that the scenario needs. They are code, so they are
+// loaded only where the user has allowed it.
 #include <stdlib.h>
 
 #include "config/text/json_file.h"
@@ -69,8 +69,8 @@ static void plugins_free(void *value)
 
 const struct object plugins_object = {
     .key = "plugins",
-    .doc = "files of policies that the scenario needs (docs/plugins.md), relative to it; read only "
-           "with --allow-plugins",
+    .doc = "files of policies that the scenario needs (docs/plugins.md), relative to it; read "
+           "only with --allow-plugins",
     .type = "list of files",
     .def = "none",
     .read = plugins_read,

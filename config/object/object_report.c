@@ -10,37 +10,18 @@
 #define FIELD(name) offsetof(struct report_spec, name)
 
 static const struct param report_params[] = {
-    {.name = "sample",
-     .type = PARAM_TIME,
-     .offset = FIELD(sample_ps),
-     .def = "0ns",
-     .max = "100000s",
-     .help = "interval of the time series; 0ns = none"},
-    {.name = "flows_max",
-     .type = PARAM_COUNT,
-     .offset = FIELD(flows_max),
-     .def = "10000",
-     .help = "above so many flows only their summary is written"},
-    {.name = "collectives_max",
-     .type = PARAM_COUNT,
-     .offset = FIELD(collectives_max),
-     .def = "10000",
-     .help = "above so many collectives only the jobs' means are written"},
-    {.name = "timeline",
-     .type = PARAM_BOOL,
-     .offset = FIELD(timeline),
-     .def = "false",
-     .help = "timeline.json: what ranks of training jobs and programs did when, and when "
-             "collectives of "
-             "other jobs ran; opens in Perfetto",
-     .source = "Trace Event Format"},
-    {.name = "timeline_ranks",
-     .type = PARAM_COUNT,
-     .offset = FIELD(timeline_ranks),
-     .def = "16",
-     .min = "1",
-     .max = "65536",
-     .help = "the first ranks of a job that the timeline shows"},
+    PARAM_ROW("sample", TIME, FIELD(sample_ps), .def = "0ns", .max = "100000s",
+              .help = "interval of the time series; 0ns = none"),
+    PARAM_ROW("flows_max", COUNT, FIELD(flows_max), .def = "10000",
+              .help = "above so many flows only their summary is written"),
+    PARAM_ROW("collectives_max", COUNT, FIELD(collectives_max), .def = "10000",
+              .help = "above so many collectives only the jobs' means are written"),
+    PARAM_ROW("timeline", BOOL, FIELD(timeline), .def = "false",
+              .help = "timeline.json: what ranks of training jobs and programs did when, and "
+                      "when collectives of other jobs ran; opens in Perfetto",
+              .source = "Trace Event Format"),
+    PARAM_ROW("timeline_ranks", COUNT, FIELD(timeline_ranks), .def = "16", .min = "1",
+              .max = "65536", .help = "the first ranks of a job that the timeline shows"),
 };
 static const size_t n_report_params = sizeof report_params / sizeof *report_params;
 

@@ -6,12 +6,10 @@
 #define FIELD(name) offsetof(struct route_spec, name)
 
 static const struct param route_params[] = {
-    {.name = "at", .type = PARAM_TEXT, .offset = FIELD(at), .help = "switch, as in spine0"},
-    {.name = "dst",
-     .type = PARAM_TEXT,
-     .offset = FIELD(dst),
-     .help = "rank, as in rank3; holds for all that hang on the same switch"},
-    {.name = "via", .type = PARAM_TEXT, .offset = FIELD(via), .help = "neighbour to leave towards"},
+    PARAM_ROW("at", TEXT, FIELD(at), .help = "switch, as in spine0"),
+    PARAM_ROW("dst", TEXT, FIELD(dst),
+              .help = "rank, as in rank3; holds for all that hang on the same switch"),
+    PARAM_ROW("via", TEXT, FIELD(via), .help = "neighbour to leave towards"),
 };
 static const size_t n_route_params = sizeof route_params / sizeof *route_params;
 

@@ -16,11 +16,8 @@ struct ecn_switch {
 };
 
 static const struct param ecn_switch_params[] = {
-    {.name = "enabled",
-     .type = PARAM_BOOL,
-     .offset = offsetof(struct ecn_switch, enabled),
-     .def = "true",
-     .help = "mark packets"},
+    PARAM_ROW("enabled", BOOL, offsetof(struct ecn_switch, enabled), .def = "true",
+              .help = "mark packets"),
 };
 enum { N_ECN_SWITCH_PARAMS = sizeof ecn_switch_params / sizeof *ecn_switch_params };
 

@@ -18,20 +18,12 @@ struct dim_params {
 };
 
 static const struct param dim_params[] = {
-    {.name = "size",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct dim_params, size),
-     .min = "1",
-     .max = "65536",
-     .help = "ranks of a group; their product over all dimensions is the network"},
-    {.name = "ranks_per_port",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct dim_params, ranks_per_port),
-     .def = "1",
-     .min = "1",
-     .max = "1024",
-     .help = "neighbouring ranks that share a NIC; not where links are direct",
-     .source = "servers with fewer NICs than GPUs"},
+    PARAM_ROW("size", COUNT, offsetof(struct dim_params, size), .min = "1", .max = "65536",
+              .help = "ranks of a group; their product over all dimensions is the network"),
+    PARAM_ROW("ranks_per_port", COUNT, offsetof(struct dim_params, ranks_per_port), .def = "1",
+              .min = "1", .max = "1024",
+              .help = "neighbouring ranks that share a NIC; not where links are direct",
+              .source = "servers with fewer NICs than GPUs"),
 };
 enum { N_DIM_PARAMS = sizeof dim_params / sizeof *dim_params };
 

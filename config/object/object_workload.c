@@ -190,9 +190,8 @@ static const struct model {
     const size_t *n_params;
 } models[] = {
     {{.name = "gemm",
-      .doc =
-          "settings of `collwire workload gemm`: a training workload from the matrix products of "
-          "a network's layers",
+      .doc = "settings of `collwire workload gemm`: a training workload from the matrix "
+             "products of a network's layers",
       .source = "Samajdar et al., ISPASS 2020; Williams et al., CACM 2009"},
      NULL,
      NULL},

@@ -12,51 +12,26 @@ static const char *const networks[] = {"packet", "analytical", NULL};
 #define FIELD(name) offsetof(struct spec, name)
 
 static const struct param scenario_params[] = {
-    {.name = "name",
-     .type = PARAM_TEXT,
-     .offset = FIELD(name),
-     .help = "letters, digits, dot, underscore, hyphen; names the output folder"},
-    {.name = "description",
-     .type = PARAM_TEXT,
-     .offset = FIELD(description),
-     .def = "",
-     .help = "for readers"},
-    {.name = "source",
-     .type = PARAM_TEXT,
-     .offset = FIELD(source),
-     .def = "",
-     .help = "where it comes from"},
-    {.name = "seed",
-     .type = PARAM_COUNT,
-     .offset = FIELD(seed),
-     .def = "1",
-     .max = "9007199254740992",
-     .help = "of every random choice"},
-    {.name = "duration",
-     .type = PARAM_TIME,
-     .offset = FIELD(duration_ps),
-     .def = "auto",
-     .min = "1ns",
-     .max = "100000s",
-     .can_auto = true,
-     .help = "planned end in simulated time; auto = when the work is done"},
-    {.name = "network",
-     .type = PARAM_ENUM,
-     .offset = FIELD(network),
-     .def = "packet",
-     .choices = networks,
-     .help = "packet by packet, or analytical: closed forms of messages without contention",
-     .source = "Rashidi et al., ISPASS 2020 (ASTRA-sim)"},
-    {.name = "analytical_route",
-     .type = PARAM_ENUM,
-     .offset = FIELD(route),
-     .def = "all_dims",
-     .choices = routes,
-     .help =
-         "analytical network: a message crosses all dimensions in which its ranks differ, over all "
-         "parallel links; or only the first of them, over one link; or only the last, over all "
-         "parallel links; or all of them link by link, and a link serves one message at a time",
-     .source = "ASTRA-sim 1.0; ASTRA-sim 2 (Won et al., ISPASS 2023)"},
+    PARAM_ROW("name", TEXT, FIELD(name),
+              .help = "letters, digits, dot, underscore, hyphen; names the output folder"),
+    PARAM_ROW("description", TEXT, FIELD(description), .def = "", .help = "for readers"),
+    PARAM_ROW("source", TEXT, FIELD(source), .def = "", .help = "where it comes from"),
+    PARAM_ROW("seed", COUNT, FIELD(seed), .def = "1", .max = "9007199254740992",
+              .help = "of every random choice"),
+    PARAM_ROW("duration", TIME, FIELD(duration_ps), .def = "auto", .min = "1ns", .max = "100000s",
+              .can_auto = true,
+              .help = "planned end in simulated time; auto = when the work is done"),
+    PARAM_ROW("network", ENUM, FIELD(network), .def = "packet", .choices = networks,
+              .help = "packet by packet, or analytical: closed forms of messages without "
+                      "contention",
+              .source = "Rashidi et al., ISPASS 2020 (ASTRA-sim)"),
+    PARAM_ROW(
+        "analytical_route", ENUM, FIELD(route), .def = "all_dims", .choices = routes,
+        .help = "analytical network: a message crosses all dimensions in which its ranks differ, "
+                "over all parallel links; or only the first of them, over one link; or only the "
+                "last, over all parallel links; or all of them link by link, and a link serves one "
+                "message at a time",
+        .source = "ASTRA-sim 1.0; ASTRA-sim 2 (Won et al., ISPASS 2023)"),
 };
 static const size_t n_scenario_params = sizeof scenario_params / sizeof *scenario_params;
 
@@ -104,12 +79,13 @@ extern const struct object capture_object;
 extern const struct object report_object;
 extern const struct object limits_object, noise_object, engine_object;
 
-// The objects in the order of the resolved form, one per line.
+// The objects in the order of the resolved form.
 // clang-format off
 static const struct object *const objects[] = {
-    &editor_object,  &plugins_object,  &topology_object, &switch_object, &nic_object, &transport_object,
-    &cc_object,      &workload_object, &noise_object, &faults_object, &routes_object,
-    &capture_object, &report_object,   &limits_object, &engine_object, NULL,
+    &editor_object, &plugins_object,   &topology_object, &switch_object,
+    &nic_object,    &transport_object, &cc_object,       &workload_object,
+    &noise_object,  &faults_object,    &routes_object,   &capture_object,
+    &report_object, &limits_object,    &engine_object,   NULL,
 };
 // clang-format on
 
@@ -118,8 +94,9 @@ static void check_name(struct reader *r, const struct place *place)
     const char *name = json_string_value(place->json);
     if (name == NULL)
         return; // the table has reported it
-    if (name[0] == '\0' || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                             "0123456789._-")] != '\0')
+    if (name[0] == '\0' ||
+        name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")] !=
+            '\0')
         place_error(r->err, place, "\"%s\" must be letters, digits, dots, underscores and hyphens",
                     name);
     else if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)

@@ -70,8 +70,9 @@ static void queue_limit_keys(const struct object_entry *entry, const char *prefi
 
 const struct object queue_limit_object = {
     .key = "queue_limit",
-    .doc = "fixed limit of each output queue of a lossy class (the control class too), in place of "
-           "the dynamic threshold; the buffer remains a bound. An object has `packets` or `bytes`",
+    .doc = "fixed limit of each output queue of a lossy class (the control class too), in place "
+           "of the dynamic threshold; the buffer remains a bound. An object has `packets` or "
+           "`bytes`",
     .source = "drop-tail queues",
     .type = "\"auto\" or object",
     .def = "auto",

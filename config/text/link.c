@@ -8,24 +8,14 @@
 
 // The direction from the second node to the first; "auto" = as the other direction.
 static const struct param reverse_params[] = {
-    {.name = "rate",
-     .type = PARAM_RATE,
-     .offset = offsetof(struct link_spec, reverse_rate_bps),
-     .def = "auto",
-     .min = "1Mbps",
-     .max = "100Tbps",
-     .can_auto = true,
-     .help =
-         "line rate of the other direction: to the rank or the lower tier, to the rank before, or "
-         "from b to a; auto = as `rate`"},
-    {.name = "delay",
-     .type = PARAM_TIME,
-     .offset = offsetof(struct link_spec, reverse_delay_ps),
-     .def = "auto",
-     .min = "0ns",
-     .max = "1s",
-     .can_auto = true,
-     .help = "propagation delay of the other direction; auto = as `delay`"},
+    PARAM_ROW("rate", RATE, offsetof(struct link_spec, reverse_rate_bps), .def = "auto",
+              .min = "1Mbps", .max = "100Tbps", .can_auto = true,
+              .help =
+                  "line rate of the other direction: to the rank or the lower tier, to the rank "
+                  "before, or from b to a; auto = as `rate`"),
+    PARAM_ROW("delay", TIME, offsetof(struct link_spec, reverse_delay_ps), .def = "auto",
+              .min = "0ns", .max = "1s", .can_auto = true,
+              .help = "propagation delay of the other direction; auto = as `delay`"),
 };
 enum { N_REVERSE_PARAMS = sizeof reverse_params / sizeof *reverse_params };
 

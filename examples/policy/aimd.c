@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// AIMD on ECN marks: a window that grows by a packet per round trip and is cut at most once per round trip.
-// The smallest useful policy for collwire. Equations, for a window W in bytes and packets of M bytes:
+// AIMD on ECN marks: a window that grows by a packet per round trip and is cut at most once per
+// round trip. The smallest useful policy for collwire. Equations, for a window W in bytes and
+// packets of M bytes:
 //   ACK without a mark:  W += gain * M * acked / W     marked ACK:  W = max(beta * W, M)
 // Source: Chiu and Jain, 1989; ECN as in RFC 3168.
 #include <collwire/cc.h>
@@ -10,20 +11,10 @@ struct aimd_params {
 };
 
 static const struct param aimd_param_table[] = {
-    {.name = "gain",
-     .type = PARAM_RATIO,
-     .offset = offsetof(struct aimd_params, gain),
-     .def = "1",
-     .min = "0.01",
-     .max = "100",
-     .help = "growth in packets per round trip"},
-    {.name = "beta",
-     .type = PARAM_RATIO,
-     .offset = offsetof(struct aimd_params, beta),
-     .def = "0.5",
-     .min = "0.1",
-     .max = "0.99",
-     .help = "share of the window that a cut leaves"},
+    PARAM_ROW("gain", RATIO, offsetof(struct aimd_params, gain), .def = "1", .min = "0.01",
+              .max = "100", .help = "growth in packets per round trip"),
+    PARAM_ROW("beta", RATIO, offsetof(struct aimd_params, beta), .def = "0.5", .min = "0.1",
+              .max = "0.99", .help = "share of the window that a cut leaves"),
 };
 
 struct aimd { // state of a flow, zeroed when the flow begins

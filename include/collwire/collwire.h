@@ -3,13 +3,13 @@
 //
 // There is no global state: simulations may run in different threads, each used by one thread at a
 // time (collwire_sim_cancel() and collwire_sim_report() may be called by any thread and by signal
-// handlers). The library prints nothing, installs no signal handler, writes no file but captures that
-// the caller asks for, and works in the locale "C" whatever the program's. Functions that return an
-// int return 0, or -1 after adding an error to the messages. Texts that a function returns as `char *`
-// are to be freed with collwire_free(); a `const char *` belongs to the object.
+// handlers). The library prints nothing, installs no signal handler, writes no file but captures
+// that the caller asks for, and works in the locale "C" whatever the program's. Functions that
+// return an int return 0, or -1 after adding an error to the messages. Texts that a function
+// returns as `char *` are to be freed with collwire_free(); a `const char *` belongs to the object.
 //
-// A memory allocation that fails ends the program, as an exhausted system does; a run that would need
-// more than is available is refused before it begins.
+// A memory allocation that fails ends the program, as an exhausted system does; a run that would
+// need more than is available is refused before it begins.
 #pragma once
 
 #include <stddef.h>
@@ -63,13 +63,14 @@ COLLWIRE_API char *collwire_policies_schema(const struct collwire_policies *p);
 
 struct collwire_scenario;
 
-// A key of a scenario: a path such as "workload.bytes" or "cc.kind", and a value as JSON or as text.
+// A key of a scenario: a path such as "workload.bytes" or "cc.kind", and a value as JSON or as
+// text.
 struct collwire_setting {
     const char *path, *value;
 };
 
-// Load a scenario file ("-" = stdin), apply the settings in order and check everything. All errors are
-// reported at once; NULL if there was one. The policies must outlive the scenario.
+// Load a scenario file ("-" = stdin), apply the settings in order and check everything. All errors
+// are reported at once; NULL if there was one. The policies must outlive the scenario.
 COLLWIRE_API struct collwire_scenario *
 collwire_scenario_load(const char *file, const struct collwire_setting *settings, size_t n,
                        const struct collwire_policies *policies, struct collwire_messages *m);
@@ -94,13 +95,15 @@ COLLWIRE_API const char *collwire_scenario_json(const struct collwire_scenario *
 
 struct collwire_sim;
 
-// Build a simulation and check what depends on the network: places, captures, buffers, and the memory
-// it will need against `limits.memory`, or what the machine has, divided among `sharers` processes.
-// What this function accepts can be run. NULL after an error. The scenario must outlive the simulation.
+// Build a simulation and check what depends on the network: places, captures, buffers, and the
+// memory it will need against `limits.memory`, or what the machine has, divided among `sharers`
+// processes. What this function accepts can be run. NULL after an error. The scenario must outlive
+// the simulation.
 COLLWIRE_API struct collwire_sim *collwire_sim_new(const struct collwire_scenario *s,
                                                    uint64_t sharers, struct collwire_messages *m);
 COLLWIRE_API void collwire_sim_free(struct collwire_sim *sim);
-// The values that were derived from the scenario, one per line: sizes, round-trip times, thresholds.
+// The values that were derived from the scenario, one per line: sizes, round-trip times,
+// thresholds.
 COLLWIRE_API char *collwire_sim_describe(const struct collwire_sim *sim);
 
 // What a run is expected to cost.
@@ -113,7 +116,8 @@ COLLWIRE_API void collwire_sim_cost(const struct collwire_sim *sim, struct collw
 // The same as three lines of text, the second and third after `prefix`.
 COLLWIRE_API char *collwire_sim_cost_text(const struct collwire_sim *sim, const char *prefix);
 
-// Open the captures' files in `folder`, which messages call `shown`. Without this call there are none.
+// Open the captures' files in `folder`, which messages call `shown`. Without this call there are
+// none.
 COLLWIRE_API int collwire_sim_open_captures(struct collwire_sim *sim, const char *folder,
                                             const char *shown, struct collwire_messages *m);
 // True if capture `i` could not be written completely; after the run.
@@ -131,7 +135,8 @@ struct collwire_run {
     // be NULL.
     int (*progress)(void *ctx, const struct collwire_progress *p);
     double progress_s;
-    // Called some 100 times a second; a result other than 0 ends the run as out of memory. May be NULL.
+    // Called some 100 times a second; a result other than 0 ends the run as out of memory. May be
+    // NULL.
     int (*memory_low)(void *ctx);
     double pace_ps;   // simulated time allowed per second of wall time; 0 = as fast as possible
     int plain;        // by the reference engine, which gives the same results more slowly
@@ -155,8 +160,8 @@ COLLWIRE_API void collwire_sim_report(struct collwire_sim *sim);
 
 // ---- results, after the run ----
 
-// File `i` that a run of the scenario may have: "metrics.json", "run.json", "series.csv", ...; NULL =
-// there is none. Known before the run.
+// File `i` that a run of the scenario may have: "metrics.json", "run.json", "series.csv", ...; NULL
+// = there is none. Known before the run.
 COLLWIRE_API const char *collwire_sim_file(const struct collwire_sim *sim, size_t i);
 // The text of a result file; NULL if the run has nothing to write to it. Equal scenarios give equal
 // bytes, apart from run.json, which describes the machine.

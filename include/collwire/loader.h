@@ -16,7 +16,8 @@ struct collwire_activity {
 struct collwire_loader {
     void *ctx;
     // Load the shared library `path` and return the address of its symbol `name`; the library stays
-    // loaded. NULL with a text in `why`, which has `room` bytes. With dlopen() and dlsym() that is all.
+    // loaded. NULL with a text in `why`, which has `room` bytes. With dlopen() and dlsym() that is
+    // all.
     const void *(*symbol)(void *ctx, const char *path, const char *name, char *why, size_t room);
     // NULL, or updated at every call of a plugin's code; only for programs that use one thread.
     struct collwire_activity *activity;

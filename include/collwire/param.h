@@ -50,6 +50,13 @@ struct param {
                                  // a row with `include` has no name itself
 };
 
+// A row of a table by name, type and offset, and what else there is to say of it:
+// PARAM_ROW("cell", BYTES, offsetof(struct x, cell_bytes), .def = "1B", .help = "...").
+#define PARAM_ROW(name_, type_, offset_, ...)                                                      \
+    {                                                                                              \
+        .name = (name_), .type = PARAM_##type_, .offset = (offset_), __VA_ARGS__                   \
+    }
+
 // Returns the rate of `r` in bit/s on a link with a line rate of `line_bps`.
 static inline uint64_t line_rate_bps(struct line_rate r, uint64_t line_bps)
 {

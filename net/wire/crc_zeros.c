@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Appending n zero bytes multiplies the register by x^8n modulo the CRC's polynomial, which is linear
-// in its bits: zlib multiplies in 32 steps, a table by bytes in four.
+// Appending n zero bytes multiplies the register by x^8n modulo the CRC's polynomial, which is
+// linear in its bits: zlib multiplies in 32 steps, a table by bytes in four.
 #include "net/wire/crc_zeros.h"
 
 #include <zlib.h>

@@ -42,8 +42,8 @@ static void collect_rank(const struct node_run *run, uint32_t rank, struct rank_
                                             .bytes = account->sent_bytes[u]};
 }
 
-// Time that the ranks of a pipeline were idle because another stage had not sent yet, and after their own
-// end, as a share of their time.
+// Time that the ranks of a pipeline were idle because another stage had not sent yet, and after
+// their own end, as a share of their time.
 static double bubble_of(const struct node_run *run, const struct rank_result *ranks, ps_t total)
 {
     uint32_t use = run->program->idle_use, n = run->job->n_ranks;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes slices in lanes from the timelines of training jobs and programs. Several phases may run along a
-// dimension at the same time, so each phase takes the dimension's first free lane.
+// Makes slices in lanes from the timelines of training jobs and programs. Several phases may run
+// along a dimension at the same time, so each phase takes the dimension's first free lane.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -8,8 +8,8 @@
 #include "workload/nodes/node_run.h"
 #include "workload/training/training_job.h"
 
-// The track of a slice within its rank: 0 = the training loop, 1 + dimension for a phase; of a program
-// its stream.
+// The track of a slice within its rank: 0 = the training loop, 1 + dimension for a phase; of a
+// program its stream.
 static uint32_t track(const struct slice_result *s) { return s->op ? s->dim + 1 : s->track; }
 
 static int compare_slices(const void *a, const void *b)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Clear-to-send admission, as a collective library has it (NCCL; Gangidi et al., SIGCOMM 2024, section
-// 5.3). A message is cut into pieces of at most slot_bytes. For each sender and receiver of a job, the
-// receiver owns `channels` buffers of `slots` slots, and a piece is posted only when its sender holds a
-// grant for a slot. The receiver grants a slot again when the piece in it has been delivered and copied
-// (slot_copy): with a message of its own in the control class, over a connection of its own, so that a
-// grant takes its time and is retransmitted when it is lost. So at most channels * slots * slot_bytes
-// of a pair are in the network.
+// Clear-to-send admission, as a collective library has it (NCCL; Gangidi et al., SIGCOMM 2024,
+// section 5.3). A message is cut into pieces of at most slot_bytes. For each sender and receiver of
+// a job, the receiver owns `channels` buffers of `slots` slots, and a piece is posted only when its
+// sender holds a grant for a slot. The receiver grants a slot again when the piece in it has been
+// delivered and copied (slot_copy): with a message of its own in the control class, over a
+// connection of its own, so that a grant takes its time and is retransmitted when it is lost. So at
+// most channels * slots * slot_bytes of a pair are in the network.
 //
-// The receives are posted ahead: all slots are granted when the first message of a pair is posted, and
-// grants do not depend on what the receiver computes. (NCCL's receiver posts its receives ahead by as
-// many steps as it has slots.) Messages of a pair are sent in the order of their posts; a piece takes
-// the next channel that has a slot. Pieces use the connections of their channel, those of raw flows
-// too. A piece that fails returns its slot at the sender; if a grant fails, its slot is lost.
+// The receives are posted ahead: all slots are granted when the first message of a pair is posted,
+// and grants do not depend on what the receiver computes. (NCCL's receiver posts its receives ahead
+// by as many steps as it has slots.) Messages of a pair are sent in the order of their posts; a
+// piece takes the next channel that has a slot. Pieces use the connections of their channel, those
+// of raw flows too. A piece that fails returns its slot at the sender; if a grant fails, its slot
+// is lost.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -228,8 +229,8 @@ static void post_piece(struct clear_to_send *a, struct clear_to_send_pair *p, ui
         path_leave(&a->delivery->path_book, before);
 }
 
-// Post pieces while there are slots. A post may fail at once, which frees its slot, and its callback
-// may post further messages.
+// Post pieces while there are slots. A post may fail at once, which frees its slot, and its
+// callback may post further messages.
 static void feed(struct clear_to_send *a, struct clear_to_send_pair *p, ps_t now)
 {
     if (p->feeding)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Completions of messages that the NIC has ended and the program does not know of yet: `nic.completion`.
-// The program of the receiver learns of a message before that of the sender does, as by packets.
+// Completions of messages that the NIC has ended and the program does not know of yet:
+// `nic.completion`. The program of the receiver learns of a message before that of the sender does,
+// as by packets.
 #pragma once
 
 #include "sim/delivery/delivery_internal.h"
@@ -16,8 +17,8 @@ struct completion {
     enum completion_kind kind;
 };
 
-// Tell the client about a message of `rank` in a dimension at c.due_ps, or at once if that is now. Takes over
-// the path.
+// Tell the client about a message of `rank` in a dimension at c.due_ps, or at once if that is now.
+// Takes over the path.
 void completions_add(struct delivery *delivery, uint32_t rank, uint32_t dim, struct completion c,
                      ps_t now);
 

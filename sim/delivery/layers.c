@@ -11,8 +11,8 @@ void delivery_init(struct delivery *delivery, struct fabric *fabric, const struc
     records_init(delivery);
 }
 
-// Each layer is a client of the one below: workload, relay, admission, stripes, completions, ledger,
-// hosts.
+// Each layer is a client of the one below: workload, relay, admission, stripes, completions,
+// ledger, hosts.
 void delivery_connect(struct delivery *delivery, struct transfer_client workload)
 {
     if (fabric_is_analytical(delivery->fabric)) {

@@ -19,8 +19,8 @@ static uint32_t path_of(struct path_book *book, const struct sender_account *a, 
     return id;
 }
 
-// Split the time that a message has taken by cause, from its post or, if that is later, from the end of the
-// transmission of the message before it.
+// Split the time that a message has taken by cause, from its post or, if that is later, from the
+// end of the transmission of the message before it.
 static void split_life(const struct sender_account *a, struct path *path, ps_t posted, ps_t now)
 {
     ps_t mark_ps = a->marked ? a->mark.at_ps : a->now.at_ps;

@@ -15,8 +15,8 @@ void explain_admission(const struct fabric *fabric, struct result *r)
     human_bytes(t->channels * t->slots * t->slot_bytes, limit);
     if (c->held == 0) {
         result_explain(r, EXPLAIN_DETAIL,
-                       text_format("clear to send held nothing back: a receiver grants %s to each "
-                                   "sender, and no more was posted",
+                       text_format("clear to send held nothing back: a receiver grants %s to "
+                                   "each sender, and no more was posted",
                                    limit));
         return;
     }

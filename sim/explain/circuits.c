@@ -9,8 +9,8 @@ void explain_circuits(const struct fabric *fabric, struct result *r)
         if (c.n_changes == 0)
             continue;
         result_explain(r, EXPLAIN_REASON + result_share(r, PATH_PAUSED) / 2,
-                       text_format("circuits: %llu reconfigurations; one of %u matchings has light "
-                                   "%.3g %% of the time, and its packets wait for it",
+                       text_format("circuits: %llu reconfigurations; one of %u matchings has "
+                                   "light %.3g %% of the time, and its packets wait for it",
                                    (unsigned long long)c.n_changes, c.n_matchings, 100 * c.light));
     }
 }

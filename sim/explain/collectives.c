@@ -37,14 +37,15 @@ static void explain_one(const struct collective_record *record, const struct col
             second = c->dims[d].busy;
     if (c->dims[dim].busy >= BOUND)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("%s: dimension %u is the bottleneck, in use %.0f %% of the time "
-                                   "(the next one %.0f %%); phases waited %s for it",
+                       text_format("%s: dimension %u is the bottleneck, in use %.0f %% of the "
+                                   "time (the next one %.0f %%); phases waited %s for it",
                                    c->name, dim, 100 * c->dims[dim].busy, 100 * second,
                                    human_time(mean_wait(record, dim), wait)));
     else
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("%s: no dimension was in use more than %.0f %% of the time: its "
-                                   "phases follow one another; more chunks would overlap them",
+                       text_format("%s: no dimension was in use more than %.0f %% of the time: "
+                                   "its phases follow one another; more chunks would overlap "
+                                   "them",
                                    c->name, 100 * c->dims[dim].busy));
 }
 
@@ -97,9 +98,10 @@ void explain_closed_form(const struct fabric *fabric, struct result *r)
             continue;
         result_explain(
             r, EXPLAIN_LOSS,
-            text_format("%s: no network reaches the busbw of %s: the ranks sent at %.2f times the "
-                        "%s of their ports, since closed forms know no contention between chunks "
-                        "under way at once; at the ports' rate it takes at least %s, not %s",
+            text_format("%s: no network reaches the busbw of %s: the ranks sent at %.2f times "
+                        "the %s of their ports, since closed forms know no contention between "
+                        "chunks under way at once; at the ports' rate it takes at least %s, not "
+                        "%s",
                         c->name, human_rate(c->busbw_bps, bus), sent_bps / most,
                         human_rate(most, port), human_time((ps_t)(ps * sent_bps / most), least),
                         human_time(c->end_ps - c->start_ps, took)));

@@ -50,8 +50,8 @@ static void explain_pauses(const struct fabric *fabric, struct result *r)
     }
     result_explain(
         r, EXPLAIN_REASON,
-        text_format("PFC: %llu XOFF frames, refreshes included; an ingress of %s held %s, "
-                    "and the limit is %s when the switch is empty, less when it is not",
+        text_format("PFC: %llu XOFF frames, refreshes included; an ingress of %s held %s, and "
+                    "the limit is %s when the switch is empty, less when it is not",
                     (unsigned long long)r->pause_frames, sw->at,
                     human_bytes(sw->max_ingress_bytes, a),
                     human_bytes(xoff_bytes(fabric, sw, 0), b)));
@@ -98,8 +98,8 @@ static void explain_no_marks(const struct fabric *fabric, struct result *r, cons
                        text_format("%s never acted: ECN is off at every switch", cc->name));
     else
         result_explain(r, EXPLAIN_REASON,
-                       text_format("%s never acted: the longest queue held %s, and marking starts "
-                                   "at %s",
+                       text_format("%s never acted: the longest queue held %s, and marking "
+                                   "starts at %s",
                                    cc->name, human_bytes(r->max_queue_bytes, a),
                                    human_bytes(kmin, b)));
 }
@@ -124,8 +124,8 @@ static void explain_policy(const struct fabric *fabric, struct result *r)
     else if (by_marks)
         result_explain(
             r, EXPLAIN_DETAIL,
-            text_format("%s got %llu notifications of %llu marked packets, and lowered a "
-                        "rate or a window %llu times",
+            text_format("%s got %llu notifications of %llu marked packets, and lowered a rate "
+                        "or a window %llu times",
                         cc->name,
                         (unsigned long long)(cc->needs & CC_NEEDS_CNP
                                                  ? r->cnps
@@ -158,8 +158,8 @@ static void explain_headroom(const struct fabric *fabric, struct result *r)
                                    drops));
     else if (r->watchdog_fired > 0)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("%llu packets of lossless classes were dropped: where the PFC "
-                                   "watchdog has fired, a port ignores pauses for a time",
+                       text_format("%llu packets of lossless classes were dropped: where the "
+                                   "PFC watchdog has fired, a port ignores pauses for a time",
                                    drops));
     else
         result_explain(
@@ -198,8 +198,9 @@ static void explain_drops(const struct fabric *fabric, struct result *r)
     uint64_t moved = fabric->hosts.counters.moved;
     if (moved > 0)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("%llu connection%s took another port when routes changed, since "
-                                   "their own led nowhere, and sent again what was in flight",
+                       text_format("%llu connection%s took another port when routes changed, "
+                                   "since their own led nowhere, and sent again what was in "
+                                   "flight",
                                    (unsigned long long)moved, moved > 1 ? "s" : ""));
     // those of TCP and UEC are explained with their retransmissions
     uint64_t explained = r->tcp->timeouts + r->uec->timeouts;
@@ -254,9 +255,9 @@ void explain(const struct explain_facts *facts, struct result *r)
     const struct fabric *fabric = facts->fabric;
     if (fabric_is_analytical(fabric)) {
         result_explain(r, EXPLAIN_REASON,
-                       text_format("analytical network: closed forms know no contention, so every "
-                                   "message took the time that it takes alone; there were no "
-                                   "queues, pauses, marks or losses for a policy to act on"));
+                       text_format("analytical network: closed forms know no contention, so "
+                                   "every message took the time that it takes alone; there were "
+                                   "no queues, pauses, marks or losses for a policy to act on"));
         explain_time(facts, r);
         explain_collectives(facts, r);
         explain_closed_form(fabric, r);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes sentences about the fabric from counters: which links were busy, how evenly equal paths were
-// used, where packets were dropped.
+// Makes sentences about the fabric from counters: which links were busy, how evenly equal paths
+// were used, where packets were dropped.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,8 +162,7 @@ static void explain_imbalance(const struct fabric *fabric, struct result *r,
     }
     result_reason(
         r, REASON_PATHS, weight, bounds ? cost : -1,
-        text_format("uneven paths: of the %u equal ports of %s, %s carried %.2f times the "
-                    "mean%s",
+        text_format("uneven paths: of the %u equal ports of %s, %s carried %.2f times the mean%s",
                     worst->count, fabric_switch_name(fabric, worst->index, name), port,
                     worst->ratio, saving));
 }
@@ -214,9 +213,8 @@ static void explain_planes(const struct fabric *fabric, struct result *r)
             continue;
         result_reason(
             r, REASON_PLANES, result_share(r, PATH_SENDING) / 2 + EXPLAIN_LOSS, -1,
-            text_format("idle planes: ranks sent by %u of their %u ports in dimension %u, "
-                        "since a message uses one plane; transport.stripe splits it over "
-                        "all",
+            text_format("idle planes: ranks sent by %u of their %u ports in dimension %u, since "
+                        "a message uses one plane; transport.stripe splits it over all",
                         used, ports, d));
     }
 }

@@ -16,8 +16,8 @@ static void explain_retry(struct result *r)
             most = &r->ports[i];
     if (most)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("links sent %llu packets again that faults lost, %llu times in "
-                                   "%s; most at %s: %s",
+                       text_format("links sent %llu packets again that faults lost, %llu times "
+                                   "in %s; most at %s: %s",
                                    (unsigned long long)r->retried_packets,
                                    (unsigned long long)r->retries, human_time(r->retry_ps, all),
                                    most->at, human_time(most->retry_ps, time)));
@@ -88,8 +88,8 @@ static void explain_storm(const struct fabric *fabric, const struct fault_spec *
         snprintf(more, sizeof more, " and %u more ports", s.n - 1);
     double share = (double)s.paused_ps / (double)r->sim_time_ps / s.n;
     result_explain(r, EXPLAIN_TIME - 1 + (share < 1 ? share : 1),
-                   text_format("the PFC storm of %s (`faults`), from %s %s%s, stopped %s%s for %s: "
-                               "what waited behind it did not wait for the policy",
+                   text_format("the PFC storm of %s (`faults`), from %s %s%s, stopped %s%s for "
+                               "%s: what waited behind it did not wait for the policy",
                                f->at, human_time(f->storm_ps, from), ends ? "to " : "on",
                                ends ? human_time(f->storm_end_ps, to) : "", s.first, more,
                                human_time(s.paused_ps, time)));

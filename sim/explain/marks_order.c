@@ -10,8 +10,8 @@ void explain_marks_order(const struct fabric *fabric, struct result *r)
         return;
     result_explain(
         r, EXPLAIN_LOSS,
-        text_format("%s before ECN: %s %s %s, and marks from %s on, so %s got %s; kmin "
-                    "below the limit, or a larger buffer, lets it act first",
+        text_format("%s before ECN: %s %s %s, and marks from %s on, so %s got %s; kmin below "
+                    "the limit, or a larger buffer, lets it act first",
                     o.lossless ? "PFC" : "drops", fabric_switch_name(fabric, o.sw, name),
                     o.lossless ? "stops an ingress that holds" : "drops above a queue of",
                     human_bytes(o.limit_bytes, limit), human_bytes(o.kmin_bytes, kmin), o.cc->name,

@@ -9,8 +9,8 @@
 #define BUSY 0.85       // use of a NIC from which it bounds the run
 #define MISSED_MIN 0.05 // share of the time from which missing contexts are named
 
-// The NIC with the busiest pipeline. Where it could not take what arrived it is the receiving one, for whose
-// packets others wait.
+// The NIC with the busiest pipeline. Where it could not take what arrived it is the receiving one,
+// for whose packets others wait.
 static const struct nic_result *busiest(const struct result *r, unsigned *direction)
 {
     const struct nic_result *best = NULL;
@@ -43,8 +43,8 @@ static void limit_text(const struct fabric *fabric, const struct nic_result *nic
     char rate[UNIT_TEXT], links[UNIT_TEXT];
     if (nic->missed_share[direction] >= MISSED_MIN)
         fprintf(out,
-                "contexts of queue pairs were missing for %llu of %llu packets, which took %.0f %% "
-                "of the time (nic.qp_cache %llu)",
+                "contexts of queue pairs were missing for %llu of %llu packets, which took %.0f "
+                "%% of the time (nic.qp_cache %llu)",
                 (unsigned long long)nic->qp_misses[direction],
                 (unsigned long long)nic->qp_lookups[direction], 100 * nic->missed_share[direction],
                 (unsigned long long)spec->qp_cache);
@@ -100,9 +100,9 @@ static void explain_buffers(const struct fabric *fabric, struct result *r)
     char held[UNIT_TEXT], buffer[UNIT_TEXT], name[GRAPH_NAME];
     if (n > 0)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("%zu NIC%s paused %s links %llu times: packets arrived faster "
-                                   "than %s took them; receivers that grant credits at that rate, "
-                                   "or slots (transport.admission), avoid it",
+                       text_format("%zu NIC%s paused %s links %llu times: packets arrived "
+                                   "faster than %s took them; receivers that grant credits at "
+                                   "that rate, or slots (transport.admission), avoid it",
                                    n, n > 1 ? "s" : "", n > 1 ? "their" : "its",
                                    (unsigned long long)pauses, n > 1 ? "they" : "it"));
     else if (most && most->max_held_bytes > 0 && !most->credits)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes sentences from the accounts of a program's ranks: what compute streams were idle for, pipeline
-// bubbles, the layer that waits most, and the rank that others waited for.
+// Makes sentences from the accounts of a program's ranks: what compute streams were idle for,
+// pipeline bubbles, the layer that waits most, and the rank that others waited for.
 #include <stdlib.h>
 
 #include "engine/memory.h"

@@ -84,8 +84,7 @@ static void explain_latency(const struct fabric *fabric, uint32_t dim, struct re
         return;
     result_explain(
         r, EXPLAIN_DETAIL,
-        text_format("switches take %s for a packet, %s of the longest base round trip of "
-                    "%s",
+        text_format("switches take %s for a packet, %s of the longest base round trip of %s",
                     human_time(latency_ps, each),
                     human_time(2 * (ps_t)(longest.hops - 1) * latency_ps, sum),
                     human_time(longest.base_rtt_ps, rtt)));
@@ -104,9 +103,9 @@ static void explain_forwarding(const struct fabric *fabric, uint32_t dim, struct
     }
     result_explain(
         r, EXPLAIN_DETAIL,
-        text_format("cut-through: switches forward packets of %llu of their %llu incoming "
-                    "links before they have arrived wholly; the others are slower than "
-                    "another port of the switch",
+        text_format("cut-through: switches forward packets of %llu of their %llu incoming links "
+                    "before they have arrived wholly; the others are slower than another port "
+                    "of the switch",
                     early, all));
 }
 

@@ -33,8 +33,8 @@ static void explain_retransmissions(const struct tcp_result *t, struct result *r
     free(text);
     if (t->spurious > 0)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("%llu of these segments had arrived before (D-SACK): they were "
-                                   "reordered, or a timer was shorter than the queues",
+                       text_format("%llu of these segments had arrived before (D-SACK): they "
+                                   "were reordered, or a timer was shorter than the queues",
                                    (unsigned long long)t->spurious));
 }
 
@@ -52,8 +52,8 @@ static void explain_slowest(const struct fabric *fabric, struct result *r)
         !fabric_is_tcp(fabric->hosts.senders[fabric->flow_order[slowest->qp]]->dim))
         return;
     result_explain(r, EXPLAIN_LOSS,
-                   text_format("the slowest message, %s -> %s, took %s, %s alone, and "
-                               "waited for %u retransmission timeouts",
+                   text_format("the slowest message, %s -> %s, took %s, %s alone, and waited "
+                               "for %u retransmission timeouts",
                                graph_node_name(&fabric->graph, slowest->src, from),
                                graph_node_name(&fabric->graph, slowest->dst, to),
                                human_time(slowest->fct_ps, time),
@@ -71,8 +71,8 @@ static void explain_resets(const struct fabric *fabric, struct result *r)
             continue;
         n++;
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("connection %s -> %s was reset after %u timeouts in a "
-                                   "row without an ACK",
+                       text_format("connection %s -> %s was reset after %u timeouts in a row "
+                                   "without an ACK",
                                    graph_node_name(&fabric->graph, id->src, from),
                                    graph_node_name(&fabric->graph, id->dst, to), s->retries));
     }

@@ -172,8 +172,8 @@ static void explain_window(struct result *r, const struct sender *s,
         return;
     result_reason(
         r, REASON_WINDOW, result_share_of(r, saving), saving,
-        text_format("%s waited %s for its window (%s at the end; %s fill its path): up to %s less "
-                    "with a larger one",
+        text_format("%s waited %s for its window (%s at the end; %s fill its path): up to %s "
+                    "less with a larger one",
                     flow->at, human_time(flow->ps, wait), human_bytes(bytes, window),
                     human_bytes(cc_bdp_bytes(sender_env(s)), bdp), human_time(saving, less)));
 }
@@ -214,8 +214,8 @@ static void explain_ack_delay(struct result *r)
     result_reason(
         r, REASON_ACK_DELAY, result_share_of(r, saving), saving,
         text_format(
-            "%s waited %s for acknowledgements that the receiver's timer held back: up to %s less "
-            "with an ACK for each segment (transport.delayed_ack)",
+            "%s waited %s for acknowledgements that the receiver's timer held back: up to %s "
+            "less with an ACK for each segment (transport.delayed_ack)",
             flow->at, human_time(flow->ps, wait), human_time(saving, less)));
 }
 
@@ -231,8 +231,8 @@ static void explain_timeouts(const struct fabric *fabric, struct result *r)
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
     result_reason(r, REASON_TIMEOUTS, result_share_of(r, saving), saving,
-                  text_format("flows on the path waited %s of %s for retransmission timers, %s %s "
-                              "(expired %llu time%s): up to %s less with shorter timers",
+                  text_format("flows on the path waited %s of %s for retransmission timers, %s "
+                              "%s (expired %llu time%s): up to %s less with shorter timers",
                               human_time(parts[PATH_TIMEOUT], wait),
                               human_time(r->last->critical.total_ps, total), flow->at,
                               human_time(flow->ps, of_flow), (unsigned long long)s->cold.timeouts,
@@ -282,8 +282,8 @@ static void explain_layers(const struct fabric *fabric, struct result *r)
     double share = c ? (double)c->critical.parts[cause] / (double)c->critical.total_ps : 0;
     result_reason(
         r, REASON_LAYERS, EXPLAIN_TIME - 1 + (double)exposed / (double)s->critical.total_ps, -1,
-        text_format("communication is exposed for %s of %s (mean of the ranks); the %s of %s are "
-                    "most of the critical path's, %s%s%s",
+        text_format("communication is exposed for %s of %s (mean of the ranks); the %s of %s "
+                    "are most of the critical path's, %s%s%s",
                     human_time(exposed, all), human_time(s->critical.total_ps, total),
                     parts[most->part], most->name, human_time(most->comm_ps, of_layer),
                     share >= PART_MIN ? ", mostly " : "",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes sentences about congestion trees: where PFC began, what it stopped, and which flows were stopped
-// without using that place.
+// Makes sentences about congestion trees: where PFC began, what it stopped, and which flows were
+// stopped without using that place.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,8 +20,8 @@ static const struct adapter *pausing_nic(const struct fabric *fabric, uint32_t p
     return all && of_rank && all->ports[port].pauses > 0 ? all->ports[port].adapter : NULL;
 }
 
-// The output port that caused most pauses of `port`; NO_PORT if no switch has paused it. If a NIC has,
-// *nic is set, and the first port of the NIC stands for it.
+// The output port that caused most pauses of `port`; NO_PORT if no switch has paused it. If a NIC
+// has, *nic is set, and the first port of the NIC stands for it.
 static uint32_t paused_for(const struct fabric *fabric, uint32_t port, const struct adapter **nic)
 {
     uint32_t peer = fabric->graph.ports[port].peer; // the ingress that sent the pause
@@ -129,8 +129,8 @@ static void explain_one(const struct fabric *fabric, struct result *r, struct tr
     count_victims(fabric, r, tree);
     root_text(fabric, r, &tree->root, name, held);
     result_reason(r, REASON_PFC, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS, -1,
-                  text_format("PFC began at %s (%s): it stopped %u port%s (%u of NICs), "
-                              "up to %u hop%s away%s",
+                  text_format("PFC began at %s (%s): it stopped %u port%s (%u of NICs), up to "
+                              "%u hop%s away%s",
                               name, held, tree->ports, tree->ports > 1 ? "s" : "", tree->nics,
                               depth, depth > 1 ? "s" : "",
                               others ? "; other such trees are smaller" : ""));

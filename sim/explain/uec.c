@@ -11,14 +11,14 @@ void explain_uec(struct result *r)
         return;
     if (u->retransmitted > 0)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("UEC sent %llu packets again; reports of trimmed packets: %llu, "
-                                   "timeouts: %llu",
+                       text_format("UEC sent %llu packets again; reports of trimmed packets: "
+                                   "%llu, timeouts: %llu",
                                    (unsigned long long)u->retransmitted,
                                    (unsigned long long)u->nacks, (unsigned long long)u->timeouts));
     if (u->spurious > 0)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("%llu of these packets had arrived before: a report took longer "
-                                   "than transport.rto",
+                       text_format("%llu of these packets had arrived before: a report took "
+                                   "longer than transport.rto",
                                    (unsigned long long)u->spurious));
     if (u->probes > 0)
         result_explain(r, EXPLAIN_DETAIL,

@@ -25,7 +25,8 @@ void fabric_weights_init(struct fabric *fabric)
         }
 }
 
-// The cells that `bytes` on a link may occupy at most, in packets of any size that the dimension has.
+// The cells that `bytes` on a link may occupy at most, in packets of any size that the dimension
+// has.
 static uint64_t in_cells(const struct fabric *fabric, uint32_t dim, uint64_t bytes)
 {
     uint64_t cell = fabric->spec->dims[dim].sw.cell_bytes, least = UINT64_MAX;
@@ -138,8 +139,8 @@ static void headroom_error(const struct fabric *fabric, uint32_t index, uint32_t
     ps_t wire_ps = sender->delay_ps - fabric_latency_ps(fabric, fabric->graph.ports[far].peer);
     char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT], rate[UNIT_TEXT], t[UNIT_TEXT];
     err_add(err, "switch.buffer",
-            "%s: headroom %s and reserve %s exceed the buffer %s: %u ports, up to %s over %s (%.3g "
-            "km of fibre), %u lossless class%s",
+            "%s: headroom %s and reserve %s exceed the buffer %s: %u ports, up to %s over %s "
+            "(%.3g km of fibre), %u lossless class%s",
             fabric_switch_name(fabric, index, name), human_bytes(headroom, h),
             human_bytes(mmu->config.reserve_bytes * n, r), human_bytes(mmu->config.buffer_bytes, b),
             s->n_ports, human_rate((double)sender->rate_bps, rate), human_time(wire_ps, t),

@@ -2,9 +2,10 @@
 // Optical circuit switches in time: which circuits have light, and which messages take them.
 //
 // The light of a matching lasts for its duration, then nothing passes for the time of a
-// reconfiguration; circuits that the next matching has too keep their light. Senders know the schedule: a
-// port stops so early that its largest packet ends before the light does (the guard), and packets
-// wait without loss. While a port waits, its retransmission timers stand still, as in a pause.
+// reconfiguration; circuits that the next matching has too keep their light. Senders know the
+// schedule: a port stops so early that its largest packet ends before the light does (the guard),
+// and packets wait without loss. While a port waits, its retransmission timers stand still, as in a
+// pause.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "sim/fabric/fabric_internal.h"
 
-// With as many full packets as the link carries from the start of a packet to the return of its credit,
-// and two more, the link is never idle for want of credit.
+// With as many full packets as the link carries from the start of a packet to the return of its
+// credit, and two more, the link is never idle for want of credit.
 uint32_t fabric_credit_bytes(const struct fabric *fabric, uint32_t port)
 {
     const struct graph_port *here = &fabric->graph.ports[port];

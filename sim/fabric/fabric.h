@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The network of a simulation: its graph, ports, switches and hosts, built from a spec, and what can
-// be asked about them. It knows no messages beyond those that hosts have.
+// The network of a simulation: its graph, ports, switches and hosts, built from a spec, and what
+// can be asked about them. It knows no messages beyond those that hosts have.
 #pragma once
 
 #include "comm/communicator.h"
@@ -98,8 +98,8 @@ void fabric_faults_prepare(struct fabric *fabric); // before the network is divi
 /* ---- aggregators ---- */
 
 void fabric_reductions_init(struct fabric *fabric); // after the network
-// Divide the buffers among the groups that have reserved aggregators, and warn of the jobs that have
-// got none; after the workload.
+// Divide the buffers among the groups that have reserved aggregators, and warn of the jobs that
+// have got none; after the workload.
 void fabric_reductions_settle(struct fabric *fabric, struct err *err);
 void fabric_reductions_collect(const struct fabric *fabric, struct result *r);
 // The function comm_job.reduce.

@@ -59,12 +59,11 @@ void fabric_check_marks_order(const struct fabric *fabric, struct err *err)
     char name[GRAPH_NAME], limit[UNIT_TEXT], kmin[UNIT_TEXT];
     if (!o.cc)
         return;
-    err_warn(
-        err, "switch.ecn.kmin",
-        "%s gets its marks late or never: %s marks from %s on, but %s %s; lower kmin below that, "
-        "or raise switch.buffer%s",
-        o.cc->name, fabric_switch_name(fabric, o.sw, name), human_bytes(o.kmin_bytes, kmin),
-        o.lossless ? "PFC stops an ingress that holds"
-                   : "it drops what would exceed an egress queue of",
-        human_bytes(o.limit_bytes, limit), o.lossless ? " or switch.pfc.alpha" : "");
+    err_warn(err, "switch.ecn.kmin",
+             "%s gets its marks late or never: %s marks from %s on, but %s %s; lower kmin below "
+             "that, or raise switch.buffer%s",
+             o.cc->name, fabric_switch_name(fabric, o.sw, name), human_bytes(o.kmin_bytes, kmin),
+             o.lossless ? "PFC stops an ingress that holds"
+                        : "it drops what would exceed an egress queue of",
+             human_bytes(o.limit_bytes, limit), o.lossless ? " or switch.pfc.alpha" : "");
 }

@@ -34,8 +34,8 @@ static ps_t store_ps(const struct fabric *fabric, uint32_t port, uint32_t wire_b
                             fabric->graph.ports[port].rate_bps);
 }
 
-// What may wait for a port of a switch in the transport's class: the limit of a lossy class, else the
-// whole buffer.
+// What may wait for a port of a switch in the transport's class: the limit of a lossy class, else
+// the whole buffer.
 static uint64_t largest_queue(const struct fabric *fabric, const struct transport_dim *transport,
                               uint32_t dim)
 {

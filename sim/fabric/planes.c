@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The planes of a dimension, or the parallel links to a neighbour: over which of them messages are striped.
+// The planes of a dimension, or the parallel links to a neighbour: over which of them messages are
+// striped.
 #include "engine/rng.h"
 #include "sim/fabric/fabric_internal.h"
 
@@ -37,8 +38,8 @@ static bool is_among(uint16_t port, const uint16_t *ports, uint32_t n)
     return false;
 }
 
-// The port that part `part` has in the network without failures; NULL = there is none, or it does not
-// lead to the destination now, by none of the `n` ports `ports`.
+// The port that part `part` has in the network without failures; NULL = there is none, or it does
+// not lead to the destination now, by none of the `n` ports `ports`.
 static const uint16_t *own_port(const struct fabric *fabric, uint32_t src, uint32_t dst,
                                 uint32_t dim, uint32_t part, const uint16_t *ports, uint32_t n)
 {
@@ -73,8 +74,8 @@ uint32_t fabric_stripes(const struct fabric *fabric, uint32_t src, uint32_t dst,
     return n > 0 ? n : 1;
 }
 
-// Those of `planes` planes, by their parts' numbers, that lead to the destination now; all of them if
-// none does. Returns their number.
+// Those of `planes` planes, by their parts' numbers, that lead to the destination now; all of them
+// if none does. Returns their number.
 uint32_t fabric_planes_now(const struct fabric *fabric, const struct transfer_request *r,
                            uint32_t dim, uint32_t planes, uint8_t *parts)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A group of ranks reserves aggregators when its communicator is made, as SHARP allocates a tree and
-// buffers to a job (Graham et al., COMHPC 2016, section IV). The root is a switch from which all ranks
-// are nearest; of several such switches groups take turns. An aggregator's buffer is divided equally
-// among the phases that its groups may run at once; a group that would leave a group less than
-// one segment's places is refused, and its communicator uses another algorithm.
+// A group of ranks reserves aggregators when its communicator is made, as SHARP allocates a tree
+// and buffers to a job (Graham et al., COMHPC 2016, section IV). The root is a switch from which
+// all ranks are nearest; of several such switches groups take turns. An aggregator's buffer is
+// divided equally among the phases that its groups may run at once; a group that would leave a
+// group less than one segment's places is refused, and its communicator uses another algorithm.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,8 +103,8 @@ static const struct coll_reduction *refuse(struct reductions *r, uint32_t job, c
     return NULL;
 }
 
-// The dimension that joins all ranks of a group: the one that joins each pair, or else a fabric. May
-// be GRAPH_NONE.
+// The dimension that joins all ranks of a group: the one that joins each pair, or else a fabric.
+// May be GRAPH_NONE.
 static uint32_t dim_of_group(const struct graph *g, const uint32_t *ranks, uint32_t n)
 {
     uint32_t dim = graph_joining_dim(g, ranks[0], ranks[1]), i = 2;
@@ -304,7 +304,8 @@ static uint64_t buffer_of(const struct fabric *fabric, uint32_t endpoint)
     return fabric->spec->dims[fabric->graph.nodes[endpoint].dim].sw.reduction.slots_bytes;
 }
 
-// The first aggregator of a reservation whose buffer is too small for all its groups, or GRAPH_NONE.
+// The first aggregator of a reservation whose buffer is too small for all its groups, or
+// GRAPH_NONE.
 static uint32_t crowded(const struct fabric *fabric, const struct reservation *v)
 {
     uint32_t n = v->reduction.n_members - v->reduction.n_ranks;

@@ -18,8 +18,8 @@ struct tree_search {
 void tree_search_init(struct tree_search *s, const struct graph *g, uint32_t dim);
 void tree_search_free(struct tree_search *s);
 
-// Search from switch `root`. Returns the largest distance of a rank's switch to it, or GRAPH_NONE if
-// a rank has no port to a switch that was reached.
+// Search from switch `root`. Returns the largest distance of a rank's switch to it, or GRAPH_NONE
+// if a rank has no port to a switch that was reached.
 uint32_t tree_search_from(struct tree_search *s, uint32_t root, const uint32_t *ranks, uint32_t n);
 
 // The tree that the last search has found. `switches`: [aggregator] their switches, to be freed, as

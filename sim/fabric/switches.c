@@ -268,8 +268,8 @@ void fabric_build_switches(struct fabric *fabric, struct err *err)
     const struct graph *g = &fabric->graph;
     if (fabric_pauses_lapse(fabric))
         err_warn(err, "switch.pfc.quanta",
-                 "a pause ends before the frame that refreshes it can arrive: lossless classes may "
-                 "drop packets");
+                 "a pause ends before the frame that refreshes it can arrive: lossless classes "
+                 "may drop packets");
     switches_init(&fabric->switches, &fabric->net, routers(fabric, false, err));
     fabric_link_quality_init(fabric);
     for (uint32_t i = 0; i < fabric->switches.n_switches; i++) {

@@ -7,8 +7,8 @@
 
 static bool takes_trimmed(const struct transport_dim *dim) { return dim->ops->on_trimmed != NULL; }
 
-// Whether a job's messages may travel by a dimension is not known before it runs, so every job counts
-// in every dimension.
+// Whether a job's messages may travel by a dimension is not known before it runs, so every job
+// counts in every dimension.
 static uint8_t job_classes(const struct fabric *fabric, uint32_t d, bool taking)
 {
     const struct spec *spec = fabric->spec;
@@ -91,8 +91,8 @@ static void check_dim(const struct fabric *fabric, uint32_t d, struct err *err)
     }
     if (takes & others)
         err_add(err, "switch.trimming.enabled",
-                "class %d also carries packets of a transport that does not take trimmed packets: "
-                "give the jobs different classes",
+                "class %d also carries packets of a transport that does not take trimmed "
+                "packets: give the jobs different classes",
                 __builtin_ctz(takes & others));
     else if (takes == 0)
         err_warn(err, "switch.trimming.enabled", "no packet will be trimmed: %s",

@@ -29,10 +29,11 @@ static uint32_t path_hops(const struct ideals *ideals, uint32_t src, uint32_t ds
 }
 
 // Completion of the last packet of a train at the end of the hops: one packet of `first` wire
-// bytes, n_mid of `mid`, one of `last` (absent if n < 2). The start s[i,h] = max(s[i,h-1] + cross_ps +
-// prop, s[i-1,h] + L_{i-1}/R_h) is a longest path through the grid of packets and hops. All equal packets in the middle
-// may be on the slowest hop between a and b, so trying all hops a where the path enters the middle
-// packets and b where it leaves them covers every path (docs/models.md: store and forward).
+// bytes, n_mid of `mid`, one of `last` (absent if n < 2). The start s[i,h] = max(s[i,h-1] +
+// cross_ps + prop, s[i-1,h] + L_{i-1}/R_h) is a longest path through the grid of packets and hops.
+// All equal packets in the middle may be on the slowest hop between a and b, so trying all hops a
+// where the path enters the middle packets and b where it leaves them covers every path
+// (docs/models.md: store and forward).
 static double train_ps(const struct hop *hops, uint32_t n, uint32_t first, uint32_t mid,
                        uint64_t n_mid, uint32_t last)
 {
@@ -170,7 +171,8 @@ uint64_t ideal_part(const struct ideals *ideals, uint32_t src, uint32_t dst, uin
     return bytes / *parts + (bytes % *parts > 0);
 }
 
-// The way of one ACK. Where switches cut through, the bounds leave out what is the same for all sizes.
+// The way of one ACK. Where switches cut through, the bounds leave out what is the same for all
+// sizes.
 static double back_ps(const struct ideals *ideals, const struct ideal_path *back, uint32_t src,
                       uint32_t dst, uint32_t ack)
 {
@@ -186,8 +188,8 @@ static double back_ps(const struct ideals *ideals, const struct ideal_path *back
 }
 
 // The arrival of the last ACK after the last packet has arrived. If the last packet is small, the
-// last ACK may wait behind the previous ACK. Earlier ACKs are at least one full packet apart. Where an
-// ACK takes longer than that on a hop, all ACKs follow the first one without a gap there.
+// last ACK may wait behind the previous ACK. Earlier ACKs are at least one full packet apart. Where
+// an ACK takes longer than that on a hop, all ACKs follow the first one without a gap there.
 static double answered_ps(const struct ideals *ideals, const struct ideal_path *out,
                           const struct ideal_path *back, uint32_t src, uint32_t dst,
                           const struct transport_dim *dim, uint64_t bytes, double arrived)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Lower bounds of the time of a message between two ranks, over all of its possible paths.
 //
-// If all paths are alike hop by hop, the time on an empty network is exact (sim/ideal/ideal.c). If they
-// differ, a packet of s bytes takes at least the least sum of delays plus s times the least sum of
-// byte times, and a message takes at least the time of its bytes on the slowest link of its best
-// path. If packets of one message may take different paths, only the sender's port and all links
-// into the receiver together bound the message; after routes have changed during the run, only the
-// first and the last link do.
+// If all paths are alike hop by hop, the time on an empty network is exact (sim/ideal/ideal.c). If
+// they differ, a packet of s bytes takes at least the least sum of delays plus s times the least
+// sum of byte times, and a message takes at least the time of its bytes on the slowest link of its
+// best path. If packets of one message may take different paths, only the sender's port and all
+// links into the receiver together bound the message; after routes have changed during the run,
+// only the first and the last link do.
 #pragma once
 
 #include "sim/ideal/ideal.h"

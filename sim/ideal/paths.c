@@ -30,8 +30,8 @@ static double byte_ps_of(const struct ideals *ideals, uint32_t port)
     return (double)bt->num / (double)bt->den;
 }
 
-// The part of a packet's way that grows with its size: nothing where it is forwarded by cut-through, whose
-// few bytes the bounds leave out.
+// The part of a packet's way that grows with its size: nothing where it is forwarded by
+// cut-through, whose few bytes the bounds leave out.
 static double stored_byte_ps(const struct ideals *ideals, uint32_t port)
 {
     return port_first_link(&ideals->fabric->net, port)->header_bytes > 0 ? 0

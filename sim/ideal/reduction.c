@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The larger of two bounds, each in every tree. Sending: a rank's bytes have arrived at its aggregator,
-// then the last segment goes up and down the tree. Receiving: a first segment has gone up the tree
-// and down to the rank's aggregator, then all that the rank receives comes from there.
+// The larger of two bounds, each in every tree. Sending: a rank's bytes have arrived at its
+// aggregator, then the last segment goes up and down the tree. Receiving: a first segment has gone
+// up the tree and down to the rank's aggregator, then all that the rank receives comes from there.
 #include "sim/ideal/reduction.h"
 
 #include <stdlib.h>

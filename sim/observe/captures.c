@@ -46,9 +46,9 @@ struct captures {
 
 /* ---- taps ---- */
 
-// How long a packet that starts now has waited for the end of a pause; 0 = not at all. It is the first
-// of its class since then, and it was in the queue at the end. Data that a NIC has just made has no
-// queue: there the port must not have been idle since the end.
+// How long a packet that starts now has waited for the end of a pause; 0 = not at all. It is the
+// first of its class since then, and it was in the queue at the end. Data that a NIC has just made
+// has no queue: there the port must not have been idle since the end.
 static ps_t held_ps(const struct network *net, uint32_t port, const struct packet *p, ps_t start_ps,
                     const struct watched_port *w)
 {
@@ -64,8 +64,9 @@ static ps_t held_ps(const struct network *net, uint32_t port, const struct packe
     return waited ? pause->ended_ps - pause->since_ps : 0;
 }
 
-// The files of captures are shared by all parts of a simulation, so taps hold the lock. The order of records
-// in a file does not depend on the order of calls for different ports (trace/record_heap.h).
+// The files of captures are shared by all parts of a simulation, so taps hold the lock. The order
+// of records in a file does not depend on the order of calls for different ports
+// (trace/record_heap.h).
 static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t start_ps, ps_t end_ps)
 {
     const struct captures *all = ((struct tapped *)ctx)->all;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The cut of a network into parts that have about the same number of events, at links with long delays.
+// The cut of a network into parts that have about the same number of events, at links with long
+// delays.
 //
-// Nodes that links of less than a threshold join stay together, as do ranks that share a NIC, aggregators and
-// their switches, and a rank and the switch that it alone is attached to. The threshold is the longest delay
-// at which enough groups of such nodes are left. The groups with ranks are divided in the order of ranks,
-// into runs of equal weight; each other group (spines, cores) goes to the part to which most of its
-// bandwidth leads, or, among equal ones, to that with the least weight. A node weighs what its links carry.
+// Nodes that links of less than a threshold join stay together, as do ranks that share a NIC,
+// aggregators and their switches, and a rank and the switch that it alone is attached to. The
+// threshold is the longest delay at which enough groups of such nodes are left. The groups with
+// ranks are divided in the order of ranks, into runs of equal weight; each other group (spines,
+// cores) goes to the part to which most of its bandwidth leads, or, among equal ones, to that with
+// the least weight. A node weighs what its links carry.
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,8 +172,8 @@ static bool pulls_of(struct cut *c, uint32_t group, const uint32_t *ports, size_
     return any;
 }
 
-// Returns the part to which most bandwidth leads (pull[part]), among those whose load is below `most`. Of parts
-// with equal bandwidth it is the one with the least load.
+// Returns the part to which most bandwidth leads (pull[part]), among those whose load is below
+// `most`. Of parts with equal bandwidth it is the one with the least load.
 static uint32_t best_part(const double *pull, const double *loads, uint32_t n, double most)
 {
     uint32_t best = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Whether all messages may end within a window: then the run may be over, or programs that read ahead may
-// decide that nothing is left to happen, and both need the order of events across parts.
+// Whether all messages may end within a window: then the run may be over, or programs that read
+// ahead may decide that nothing is left to happen, and both need the order of events across parts.
 //
-// They cannot, if there is a computation or a start after the window; a message that takes longer even on an
-// empty network; or a sender with data never sent, which needs a round trip. A flow fails after several
-// retransmission timeouts, so while one has had a timeout, events are processed in order. So are they where
-// limits.events may be reached, and where ranks of several parts may begin a phase for which they queue
-// (comm/foresight.h).
+// They cannot, if there is a computation or a start after the window; a message that takes longer
+// even on an empty network; or a sender with data never sent, which needs a round trip. A flow
+// fails after several retransmission timeouts, so while one has had a timeout, events are processed
+// in order. So are they where limits.events may be reached, and where ranks of several parts may
+// begin a phase for which they queue (comm/foresight.h).
 #include "comm/foresight.h"
 #include "sim/parallel/parallel_internal.h"
 #include "transport/host.h"
@@ -19,8 +19,8 @@ static ps_t begin_ps(const struct parallel *parallel, ps_t until_ps)
     return now > whole ? now : whole;
 }
 
-// A lower bound of the time from the start of a packet of a sender to its acknowledgement: twice the least time
-// between two parts, or within a part the first link in both directions.
+// A lower bound of the time from the start of a packet of a sender to its acknowledgement: twice
+// the least time between two parts, or within a part the first link in both directions.
 static ps_t round_ps(const struct parallel *parallel, const struct sender *s)
 {
     const struct partition *p = parallel->fabric->partition;
@@ -43,8 +43,8 @@ static double receivable(const struct parallel *parallel, uint32_t node, ps_t ti
     return bytes;
 }
 
-// True if a message lacks more bytes at its receiver than the receiver's links can bring in a time. It is only known
-// of receivers that take packets in order.
+// True if a message lacks more bytes at its receiver than the receiver's links can bring in a time.
+// It is only known of receivers that take packets in order.
 static bool lacks_more(const struct parallel *parallel, const struct sender *s,
                        const struct message *m, ps_t time_ps)
 {
@@ -55,9 +55,9 @@ static bool lacks_more(const struct parallel *parallel, const struct sender *s,
     return lacks > receivable(parallel, sender_id(s)->dst_node, time_ps) + 2 * s->dim->mtu_bytes;
 }
 
-// True if a flow cannot end before `until_ps`: it has something that it never sent, which takes a round trip (what
-// is sent again may have arrived before), or its
-// receiver, which takes packets in order only, lacks more than its links can bring.
+// True if a flow cannot end before `until_ps`: it has something that it never sent, which takes a
+// round trip (what is sent again may have arrived before), or its receiver, which takes packets in
+// order only, lacks more than its links can bring.
 static bool is_witness(const struct parallel *parallel, uint32_t flow, ps_t until_ps)
 {
     const struct sender *s = parallel->fabric->hosts.senders[flow];
@@ -88,8 +88,8 @@ static bool any_witness(struct parallel *parallel, ps_t until_ps)
     return false;
 }
 
-// More events than a window can have: on each port the smallest frames back to back, and pauses; every timer of a
-// flow or a rank as often as timers may fire.
+// More events than a window can have: on each port the smallest frames back to back, and pauses;
+// every timer of a flow or a rank as often as timers may fire.
 static uint64_t most_events(const struct parallel *parallel)
 {
     uint64_t window_ns = (uint64_t)(parallel->fabric->partition->lookahead_ps / PS_PER_NS) + 2;
@@ -119,7 +119,8 @@ static ps_t least_ps(void *ctx, const struct transfer_request *request)
     return partition_divides(p, request->src, request->dst) ? p->lookahead_ps : 0;
 }
 
-// True if the message has data to send, which takes its time, or lacks more than its receiver's links can bring.
+// True if the message has data to send, which takes its time, or lacks more than its receiver's
+// links can bring.
 static bool late(void *ctx, const struct transfer_request *request, ps_t until_ps)
 {
     const struct parallel *parallel = ctx;
@@ -162,8 +163,8 @@ bool quiet_possible(struct parallel *parallel, ps_t until_ps)
            !any_witness(parallel, until_ps);
 }
 
-// If a posted message is known to end later than so many windows from now, the ideal times of further messages are
-// not computed.
+// If a posted message is known to end later than so many windows from now, the ideal times of
+// further messages are not computed.
 #define WINDOWS_KNOWN 4
 
 void quiet_posted(void *ctx, const struct transfer_request *request, ps_t now)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Results of critical paths: where the time of what ended last went, and why. Times are in ps; -1 = null.
+// Results of critical paths: where the time of what ended last went, and why. Times are in ps; -1 =
+// null.
 #pragma once
 
 #include <stdbool.h>

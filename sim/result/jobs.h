@@ -110,8 +110,8 @@ struct training_result {
         *chunk_ps; // [use.n_dims] mean time of a chunk's phase in a dimension; -1 = there were none
 };
 
-// What communication was for, or a layer: time of idle compute streams. Waiting: until the peers had done
-// their part; exposed: from then on.
+// What communication was for, or a layer: time of idle compute streams. Waiting: until the peers
+// had done their part; exposed: from then on.
 struct idle_result {
     const char *name;
     ps_t compute_ps; // of a layer
@@ -152,7 +152,8 @@ struct slice_result {
     bool wait;
     uint32_t dim, chunk; // for a phase
     bool
-        communicates; // on the critical path and in programs: the part communicated, else it computed
+        // on the critical path and in programs: the part communicated, else it computed
+        communicates;
     const char *stream; // of a program's rank: "compute", "comm0"; else NULL
     uint32_t track;     // of a program's rank: number of the stream
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Results of a run itself: its captures, plugins and threads, and what was skipped. Times are in ps; -1 = null.
+// Results of a run itself: its captures, plugins and threads, and what was skipped. Times are in
+// ps; -1 = null.
 #pragma once
 
 #include <stdbool.h>

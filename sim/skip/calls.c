@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stands between the hosts and the ledger: passes their calls on, and writes them down while a period is
-// recorded.
+// Stands between the hosts and the ledger: passes their calls on, and writes them down while a
+// period is recorded.
 #include "sim/skip/skip_internal.h"
 
 // Write a call down. Returns its index, for call_end().

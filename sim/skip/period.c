@@ -27,7 +27,8 @@ static double expected_hops(const struct skip *s)
     return done > 0 && total > done ? hops(s) * total / done : hops(s);
 }
 
-// A try is two snapshots. The last one that can be afforded waits until what is new at the beginning has passed.
+// A try is two snapshots. The last one that can be afforded waits until what is new at the
+// beginning has passed.
 static bool affordable(const struct skip *s)
 {
     double expected = expected_hops(s), budget = FREE_HOPS + SHARE * expected - s->spent;
@@ -167,7 +168,8 @@ static bool same_bytes(const struct skip *s, size_t at, size_t end)
     return memcmp(s->first.state.bytes + at, s->second.state.bytes + at, end - at) == 0;
 }
 
-// The private state of the flow's policy differs, but not in what is read when there is no congestion.
+// The private state of the flow's policy differs, but not in what is read when there is no
+// congestion.
 static bool policy_rests(const struct skip *s, uint32_t flow)
 {
     const struct flow_state *f = &s->second.flows[flow];
@@ -246,7 +248,8 @@ struct sim_timer *skip_timer(const struct engine *e, struct event event)
                : NULL;
 }
 
-// Events of the network: packets, and timers that are neither of what is above nor of the simulation itself.
+// Events of the network: packets, and timers that are neither of what is above nor of the
+// simulation itself.
 static bool is_network_event(const struct fabric *fabric, struct event event)
 {
     const struct sim_timer *timer = skip_timer(&fabric->engine, event);
@@ -421,8 +424,9 @@ static struct skip_load *load_before(struct skip *s, uint64_t deliveries)
     return &s->loads[(s->watch.n - deliveries) % WATCH_SIGNS];
 }
 
-// True if the last two periods had the same number of hops and ended with the same number of packets. This costs
-// nothing, and spares tries that would fail. After a success the numbers of skipped periods are missing.
+// True if the last two periods had the same number of hops and ended with the same number of
+// packets. This costs nothing, and spares tries that would fail. After a success the numbers of
+// skipped periods are missing.
 static bool is_steady(struct skip *s, uint32_t period)
 {
     const struct skip_load *now = load_before(s, 0), *a = load_before(s, period),

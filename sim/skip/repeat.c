@@ -181,8 +181,8 @@ static struct event *swap_events(struct skip *s, size_t *n_above)
     return above;
 }
 
-// Add events to the queue. The queue is built anew, because looking for the network's next event may have
-// moved its wheel far ahead.
+// Add events to the queue. The queue is built anew, because looking for the network's next event
+// may have moved its wheel far ahead.
 static void join_events(struct engine *e, const struct event *more, size_t n_more)
 {
     size_t n = e->queue.n;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Skips what repeats, without an error (docs/fast-forward.md).
 //
-// Above the network everything is simulated: jobs, collectives, the ledger, critical paths, statistics. Only
-// the network is skipped. Where its whole state returns relative to the present (engine/state.h), what the
-// network did in the period in between is known as a list of calls: messages delivered, last packets sent, and
-// so on, at their times, and the messages that were posted meanwhile. As long as what is above posts the same
-// messages at the same times, the list is simply repeated. At the first difference the network's state
-// is moved to the beginning of the present period, and simulated from there on.
+// Above the network everything is simulated: jobs, collectives, the ledger, critical paths,
+// statistics. Only the network is skipped. Where its whole state returns relative to the present
+// (engine/state.h), what the network did in the period in between is known as a list of calls:
+// messages delivered, last packets sent, and so on, at their times, and the messages that were
+// posted meanwhile. As long as what is above posts the same messages at the same times, the list is
+// simply repeated. At the first difference the network's state is moved to the beginning of the
+// present period, and simulated from there on.
 #pragma once
 
 #include "sim/delivery/delivery.h"

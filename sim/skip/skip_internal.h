@@ -18,8 +18,8 @@ enum skip_call_kind {
     CALL_LAST_PACKET
 };
 
-// Messages have names in a period: 0, 1, ... those that exist when it begins, in the order of flows, then
-// those that are posted in it.
+// Messages have names in a period: 0, 1, ... those that exist when it begins, in the order of
+// flows, then those that are posted in it.
 struct skip_call {
     ps_t event_ps;      // of the event, from the beginning of the period
     uint64_t event_key; // its key,
@@ -159,7 +159,8 @@ void skip_name_post(struct skip *s, uint64_t token);
 // What is recorded cannot be repeated.
 void skip_spoil(struct skip *s, const char *why);
 
-// Repeat calls, and what is above the network, until `max` events have been processed; skip_repeat.c.
+// Repeat calls, and what is above the network, until `max` events have been processed;
+// skip_repeat.c.
 size_t skip_repeat(struct skip *s, size_t max);
 void skip_rejoin(struct skip *s);
 // Add the repetitions to the report.

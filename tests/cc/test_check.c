@@ -14,18 +14,10 @@ struct toy_params {
 };
 
 static const struct param good_rows[] = {
-    {.name = "low",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct toy_params, low),
-     .def = "1",
-     .max = "10",
-     .help = "the least"},
-    {.name = "high",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct toy_params, high),
-     .def = "2",
-     .max = "10",
-     .help = "the most"},
+    PARAM_ROW("low", COUNT, offsetof(struct toy_params, low), .def = "1", .max = "10",
+              .help = "the least"),
+    PARAM_ROW("high", COUNT, offsetof(struct toy_params, high), .def = "2", .max = "10",
+              .help = "the most"),
 };
 
 static const struct cc_preset_value wide_values[] = {{"low", "0"}, {"high", "10"}};

@@ -156,8 +156,8 @@ static void test_plateau_of_linux(void **state)
 
 // Section 4.3: where the cubic function is slow, W_est grows by alpha segments per round trip: in
 // the form rfc9438 alpha = 3 (1 - beta) / (1 + beta) = 0.529 up to the window before the loss, then
-// 1; in the form linux 8/15 always, which the window follows in steps: it is held for 28 ms, six round
-// trips here, and needs two more.
+// 1; in the form linux 8/15 always, which the window follows in steps: it is held for 28 ms, six
+// round trips here, and needs two more.
 static void test_reno_friendly_region(void **state)
 {
     (void)state;
@@ -270,8 +270,8 @@ static void test_limits_of_growth(void **state)
     }
 }
 
-// Idle time does not count: after it the window continues where it was (Linux; RFC 9438, section 5.8
-// of RFC 8312 says the same of application-limited time).
+// Idle time does not count: after it the window continues where it was (Linux; RFC 9438, section
+// 5.8 of RFC 8312 says the same of application-limited time).
 static void test_idle_time_shifts_the_epoch(void **state)
 {
     (void)state;

@@ -403,8 +403,8 @@ static void test_alpha_of_the_sawtooth(void **state)
         double alpha = sqrt(2 / limit), target = (2 * limit + 1) / ((limit + 1) * (limit + 1));
         for (int n = 0; n < 50; n++)
             alpha = sqrt(target / (1 - alpha / 4));
-        print_message("W* %.0f: alpha %.4f, theory %.4f (%.4f); window %.1f to %.1f, theory %.1f "
-                      "to %.1f\n",
+        print_message("W* %.0f: alpha %.4f, theory %.4f (%.4f); window %.1f to %.1f, theory "
+                      "%.1f to %.1f\n",
                       limit, sum, alpha, sqrt(2 / limit), bottom, top,
                       (limit + 1) * (1 - alpha / 2), limit + 1);
         assert_true(fabs(sum / alpha - 1) < 0.10);

@@ -148,8 +148,8 @@ static void test_the_most_loaded_hop_counts(void **state)
     first[1].port = 9;
     first[1].rate_bps = 50 * G;
     acked(f, first, 2, 1000, 50000);
-    // First hop: 25,000 B in 4 us at 100G is 0.5. Second: 10,000 B in 2 us at 50G is 0.8, and 25,000
-    // of 50,000 B queued 0.5: u = 1.3, weight 2/8: U = 1 + 0.25 * 0.3.
+    // First hop: 25,000 B in 4 us at 100G is 0.5. Second: 10,000 B in 2 us at 50G is 0.8, and
+    // 25,000 of 50,000 B queued 0.5: u = 1.3, weight 2/8: U = 1 + 0.25 * 0.3.
     struct int_hop second[2] = {hop(4 * US, 25000, 0), hop(3 * US, 10000, 25000)};
     second[1].port = 9;
     second[1].rate_bps = 50 * G;

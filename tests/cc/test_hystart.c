@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// HyStart's rules one by one, and CUBIC over a closed model of a path against measured runs of Linux.
+// HyStart's rules one by one, and CUBIC over a closed model of a path against measured runs of
+// Linux.
 //
-// The measured runs: Linux 6.18.44, tcp_cubic, one flow over a wire of exact timing (drop-tail queue,
-// packets of 1500 B with 1448 B of payload, initial window 10). The figures are medians of three.
+// The measured runs: Linux 6.18.44, tcp_cubic, one flow over a wire of exact timing (drop-tail
+// queue, packets of 1500 B with 1448 B of payload, initial window 10). The figures are medians of
+// three.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,8 +95,9 @@ static void test_classic_train(void **state)
     assert_true(now > (rtt + slack) / 2 && now - step <= (rtt + slack) / 2);
 }
 
-// RFC 9406: eight samples; the round's least RTT against that of the round before; then a quarter of
-// the growth for five rounds, or back to slow start if the RTT falls below that of the beginning.
+// RFC 9406: eight samples; the round's least RTT against that of the round before; then a quarter
+// of the growth for five rounds, or back to slow start if the RTT falls below that of the
+// beginning.
 static void test_rfc9406(void **state)
 {
     (void)state;
@@ -105,7 +108,8 @@ static void test_rfc9406(void **state)
         bool over = false;
         hystart_begin(&h, 0, 0);
         for (int round = 0; round < 12 && !over; round++) {
-            // 40 ms twice, then 44.9 (less than 40 + 5), then 50 (more than 44.9 + 5.6: no: 49.9 + ..)
+            // 40 ms twice, then 44.9 (less than 40 + 5), then 50 (more than 44.9 + 5.6: no: 49.9 +
+            // ..)
             static const ps_t rtts[] = {40 * MS, 40 * MS, 449 * MS / 10, 51 * MS};
             ps_t rtt = rtts[round < 3 ? round : 3];
             if (falls && round >= 5)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // NewReno against the equations of its RFCs: slow start, one segment per window, losses and marks,
-// timeouts, idle time; the sawtooth of one flow against its closed form; and dctcp's slow start, which
-// follows the same rules.
+// timeouts, idle time; the sawtooth of one flow against its closed form; and dctcp's slow start,
+// which follows the same rules.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -238,11 +238,11 @@ static void tooth(struct cc_pipe *pipe, const struct cc_flow *f, void *ctx)
     t->n++;
 }
 
-// A drop-tail queue of q packets before a line of rate C with a propagation RTT D. The window W grows
-// by one segment per round trip from half its peak; the peak is what line and queue hold,
-// W = C D + q, and one more, which is lost. While W > C D the line is busy and a round trip lasts
-// W / C; below, where the queue is empty, D. The period is the sum of these round trips and one more
-// at the peak, in which the loss is repaired. Until the loss is noticed the window may grow once more:
+// A drop-tail queue of q packets before a line of rate C with a propagation RTT D. The window W
+// grows by one segment per round trip from half its peak; the peak is what line and queue hold, W =
+// C D + q, and one more, which is lost. While W > C D the line is busy and a round trip lasts W /
+// C; below, where the queue is empty, D. The period is the sum of these round trips and one more at
+// the peak, in which the loss is repaired. Until the loss is noticed the window may grow once more:
 // up to one more round trip at the peak.
 static void test_sawtooth(void **state)
 {

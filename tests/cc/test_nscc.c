@@ -94,8 +94,9 @@ static void test_record(void **state)
     cc_flow_free(f);
 }
 
-// Destination flow control: a penalty of p in all ACKs of a window leaves 1 - p / 128 of it, to a packet, and
-// it does not grow; 127 leads to one packet; when the receiver takes packets at once, the window is back.
+// Destination flow control: a penalty of p in all ACKs of a window leaves 1 - p / 128 of it, to a
+// packet, and it does not grow; 127 leads to one packet; when the receiver takes packets at once,
+// the window is back.
 static void test_penalty(void **state)
 {
     (void)state;

@@ -379,7 +379,8 @@ static void test_bounds(void **state)
     cc_flow_free(f);
 }
 
-// At equilibrium W (1 - 1/G) = beta: two flows of N = 10 that see a queue of .2 BDP hold .6 BDP each.
+// At equilibrium W (1 - 1/G) = beta: two flows of N = 10 that see a queue of .2 BDP hold .6 BDP
+// each.
 static void test_equilibrium(void **state)
 {
     (void)state;

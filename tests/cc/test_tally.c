@@ -90,8 +90,8 @@ static void test_which_hint_holds(void **state)
     cc_flow_free(f);
 }
 
-// n = 10: T = 8 us + 10 packets = 8.866 us, E = 0.4 us + 4 packets = 0.746 us. The first round trip is
-// judged, then every second one.
+// n = 10: T = 8 us + 10 packets = 8.866 us, E = 0.4 us + 4 packets = 0.746 us. The first round trip
+// is judged, then every second one.
 static void test_corrections(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reduction by aggregators: every rank ends with the right vector, over trees of one and two levels,
-// several trees, any window; and the bytes that ranks send and receive.
+// Reduction by aggregators: every rank ends with the right vector, over trees of one and two
+// levels, several trees, any window; and the bytes that ranks send and receive.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,8 +98,8 @@ static void test_results(void **state)
     free(f);
 }
 
-// What a rank of an all-reduce sends: n, against 2 (p-1)/p n by a ring. The tree's other hops: every
-// leaf sends n to the root, the root to every leaf, and every leaf n to each of its ranks.
+// What a rank of an all-reduce sends: n, against 2 (p-1)/p n by a ring. The tree's other hops:
+// every leaf sends n to the root, the root to every leaf, and every leaf n to each of its ranks.
 static void test_volumes(void **state)
 {
     (void)state;

@@ -48,8 +48,8 @@ static void test_dimensions(void **state)
     assert_non_null(s);
     assert_int_equal(err.n_items, 1); // one line for all keys without effect
     assert_said(&err, "net.json",
-                "topology.astra: net.json: these keys have no effect: topology-name, hbm-latency, "
-                "hbm-scale");
+                "topology.astra: net.json: these keys have no effect: topology-name, "
+                "hbm-latency, hbm-scale");
     const struct dim_spec *dims = scenario_spec(s)->dims;
     assert_int_equal(scenario_spec(s)->n_dims, 8);
     assert_dim(&dims[0], "ring", 4, 2, 50 * GB, 500 * PS_PER_NS);
@@ -76,9 +76,10 @@ static void test_cards_and_routers(void **state)
     (void)state;
     struct err err = {0};
     struct scenario *s = load_network(
-        "{\"dimensions-count\":3,\"topologies-per-dim\":[\"Ring\",\"Switch\",\"FullyConnected\"],"
-        "\"units-count\":[4,2,3],\"links-count\":[2,1,2],\"link-latency\":[500,100,50],"
-        "\"link-bandwidth\":[1,1,1],\"nic-latency\":[7,10,3],\"router-latency\":[9,5,9]}",
+        "{\"dimensions-count\":3,\"topologies-per-dim\":[\"Ring\",\"Switch\","
+        "\"FullyConnected\"],\"units-count\":[4,2,3],\"links-count\":[2,1,2],"
+        "\"link-latency\":[500,100,50],\"link-bandwidth\":[1,1,1],\"nic-latency\":[7,10,3],"
+        "\"router-latency\":[9,5,9]}",
         &err);
     assert_non_null(s);
     assert_int_equal(err.n_items, 0);

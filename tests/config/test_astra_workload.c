@@ -58,8 +58,8 @@ static void test_keywords(void **state)
     static const char *const heads[TRAINING_KEYWORDS] = {
         [TRAINING_HYBRID_TRANSFORMER] = "HYBRID_TRANSFORMER model_parallel_NPU_group: 4",
         [TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD] =
-            "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 "
-            "checkpoints: 2 0 1 checkpoint_initiates: 1 1",
+            "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 checkpoints: 2 0 1 "
+            "checkpoint_initiates: 1 1",
         [TRAINING_HYBRID_DLRM] = "HYBRID_DLRM 0",
         [TRAINING_HYBRID_DLRM_ENHANCED] = "HYBRID_DLRM_ENHANCED\t0",
     };

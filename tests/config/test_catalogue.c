@@ -18,14 +18,8 @@ struct toy_params {
 };
 
 static const struct param toy_param_table[] = {
-    {.name = "share",
-     .type = PARAM_RATIO,
-     .offset = offsetof(struct toy_params, share),
-     .def = "0.5",
-     .min = "0.01",
-     .max = "1",
-     .help = "of the line rate",
-     .source = "none"},
+    PARAM_ROW("share", RATIO, offsetof(struct toy_params, share), .def = "0.5", .min = "0.01",
+              .max = "1", .help = "of the line rate", .source = "none"),
 };
 
 static const struct cc_preset toy_presets[] = {{.name = "half", .doc = "half of the line"}};

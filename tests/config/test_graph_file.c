@@ -29,11 +29,11 @@ static void test_good_file(void **state)
 {
     (void)state;
     struct err err = {0};
-    struct scenario *s = load_graph("{\"switches\":2,\"links\":["
-                                    "{\"a\":\"rank0\",\"b\":\"sw1\"},"
+    struct scenario *s = load_graph("{\"switches\":2,\"links\":[{\"a\":\"rank0\",\"b\":\"sw1\"},"
                                     "{\"a\":\"sw1\",\"b\":\"rank1\",\"rate\":\"400Gbps\"},"
                                     "{\"a\":\"rank2\",\"b\":\"sw0\",\"delay\":\"1ns\"},"
-                                    "{\"a\":\"sw0\",\"b\":\"sw1\"},{\"a\":\"sw0\",\"b\":\"sw1\"}]}",
+                                    "{\"a\":\"sw0\",\"b\":\"sw1\"},{\"a\":\"sw0\","
+                                    "\"b\":\"sw1\"}]}",
                                     "", &err);
     assert_int_equal(err.n_errors, 0);
     const struct dim_spec *dim = &scenario_spec(s)->dims[0];
@@ -60,18 +60,19 @@ static void test_good_file(void **state)
     scenario_free(s);
 }
 
-// What a link leaves out of `reverse` is as in its other direction. One that gives a rate or a delay of
-// its own but no `reverse` is the same in both; one that gives nothing is as in the dimension.
+// What a link leaves out of `reverse` is as in its other direction. One that gives a rate or a
+// delay of its own but no `reverse` is the same in both; one that gives nothing is as in the
+// dimension.
 static void test_reverse(void **state)
 {
     (void)state;
     struct err err = {0};
-    struct scenario *s = load_graph(
-        "{\"switches\":1,\"links\":["
-        "{\"a\":\"rank0\",\"b\":\"sw0\",\"rate\":\"10Gbps\",\"reverse\":{\"rate\":\"1Gbps\"}},"
-        "{\"a\":\"rank1\",\"b\":\"sw0\",\"reverse\":{\"delay\":\"1ns\"}},"
-        "{\"a\":\"rank2\",\"b\":\"sw0\"}]}",
-        "", &err);
+    struct scenario *s =
+        load_graph("{\"switches\":1,\"links\":[{\"a\":\"rank0\",\"b\":\"sw0\","
+                   "\"rate\":\"10Gbps\",\"reverse\":{\"rate\":\"1Gbps\"}},{\"a\":\"rank1\","
+                   "\"b\":\"sw0\",\"reverse\":{\"delay\":\"1ns\"}},{\"a\":\"rank2\","
+                   "\"b\":\"sw0\"}]}",
+                   "", &err);
     assert_int_equal(err.n_errors, 0);
     const struct graph_params *p = (const void *)scenario_spec(s)->dims[0].params;
     assert_true(p->links[0].link.reverse_rate_bps == 1000000000);
@@ -102,16 +103,16 @@ static const struct {
      {"topology.dims[0].file: g.json: links[0].a: there is no rank3, only 3 ranks",
       "g.json: links[0].b: there is no sw1, only 1 switches",
       "g.json: links[1]: both ends are the same node"}},
-    {"{\"switches\":2,\"links\":[{\"a\":\"rank0\",\"b\":\"sw0\"},{\"a\":\"rank1\",\"b\":\"sw0\"},"
-     "{\"a\":\"rank2\",\"b\":\"sw0\"}]}",
+    {"{\"switches\":2,\"links\":[{\"a\":\"rank0\",\"b\":\"sw0\"},{\"a\":\"rank1\","
+     "\"b\":\"sw0\"},{\"a\":\"rank2\",\"b\":\"sw0\"}]}",
      "",
      {"topology.dims[0].file: g.json: sw1 has no link"}},
-    {"{\"switches\":2,\"links\":[{\"a\":\"rank0\",\"b\":\"sw0\"},{\"a\":\"rank1\",\"b\":\"sw1\"},"
-     "{\"a\":\"rank0\",\"b\":\"rank2\"}]}",
+    {"{\"switches\":2,\"links\":[{\"a\":\"rank0\",\"b\":\"sw0\"},{\"a\":\"rank1\","
+     "\"b\":\"sw1\"},{\"a\":\"rank0\",\"b\":\"rank2\"}]}",
      "",
      {"leads to rank1", "leads to rank2"}},
-    {"{\"switches\":1,\"links\":[{\"a\":\"rank0\",\"b\":\"rank1\"},{\"a\":\"sw0\",\"b\":\"rank2\"}"
-     "]}",
+    {"{\"switches\":1,\"links\":[{\"a\":\"rank0\",\"b\":\"rank1\"},{\"a\":\"sw0\","
+     "\"b\":\"rank2\"}]}",
      ",\"transit\":true",
      {"no path over switches and ranks leads to rank2"}},
 };

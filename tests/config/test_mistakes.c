@@ -122,8 +122,8 @@ static const struct mistake mistakes[] = {
     {"\"switch\":{\"queue_limit\":{\"packet\":1}}", NULL, NULL,
      "switch.queue_limit.packet: unknown key; did you mean \"packets\"?"},
     {"\"switch\":{\"latency\":\"spectrumm2\"}", NULL, NULL,
-     "switch.latency: \"spectrumm2\" is not one of trident2, trident3, spectrum2, fabric_2026; did "
-     "you mean \"spectrum2\"?"},
+     "switch.latency: \"spectrumm2\" is not one of trident2, trident3, spectrum2, fabric_2026; "
+     "did you mean \"spectrum2\"?"},
     {"\"switch\":{\"latency\":\"7\"}", NULL, NULL,
      "switch.latency: \"7\" is not a time (write it like \"12.5us\")"},
     {"\"switch\":{\"int\":\"yes\"}", NULL, NULL,
@@ -154,8 +154,8 @@ static const struct mistake mistakes[] = {
     {NULL, NULL, "[" JOB ",{\"kind\":\"permutation\",\"bytes\":1,\"class\":\"high\"}]",
      "workload[1].class: must be a whole number"},
     {"\"switch\":{\"routing\":{\"kind\":\"sprey\"}}", NULL, NULL,
-     "switch.routing.kind: \"sprey\" is not one of ecmp, spray, flowlet, adaptive, static, source; "
-     "did you"},
+     "switch.routing.kind: \"sprey\" is not one of ecmp, spray, flowlet, adaptive, static, "
+     "source; did you"},
     {"\"switch\":{\"routing\":{\"kind\":\"adaptive\",\"remote\":true}}", NULL, NULL,
      "switch.routing.remote: needs state_interval"},
     {"\"switch\":{\"routing\":{\"kind\":\"adaptive\",\"state_interval\":\"10ns\"}}", NULL, NULL,
@@ -186,14 +186,12 @@ static const struct mistake mistakes[] = {
     // policies that the transport cannot run
     {"\"cc\":{\"kind\":\"cubic\"}", NULL, NULL,
      "cc.kind: cubic needs an initial window (slow start), which transport roce does not have; "
-     "roce "
-     "runs: none, window, dcqcn, dctcp, timely, timely_patched, hpcc, swift, powertcp, "
+     "roce runs: none, window, dcqcn, dctcp, timely, timely_patched, hpcc, swift, powertcp, "
      "powertcp_delay"},
     {"\"cc\":{\"kind\":\"newreno\"}", NULL, NULL, "cc.kind: newreno needs"},
     {"\"transport\":{\"kind\":\"tcp\"},\"cc\":{\"kind\":\"dcqcn\"}", NULL, NULL,
      "cc.kind: dcqcn needs notifications (CNPs, or CE echoed on ACKs), which transport tcp does "
-     "not "
-     "have; tcp runs: none, window, dctcp, swift, tally, newreno, cubic"},
+     "not have; tcp runs: none, window, dctcp, swift, tally, newreno, cubic"},
     {"\"transport\":{\"kind\":\"tcp\",\"mss\":\"8950B\"}", NULL, NULL,
      "transport.mss: with its headers (40 B, and 12 B of timestamps) exceeds the MTU of 9000 B"},
     {"\"transport\":{\"kind\":\"tcp\",\"receive_window\":\"1447B\"}", NULL, NULL,
@@ -382,7 +380,8 @@ static void test_all_at_once(void **state)
         "{\"name\":\"t\",\"seeed\":1,\"switch\":{\"buffer\":\"1\\\"x\"},"
         "\"transport\":{\"mtu\":\"1B\"},\"cc\":{\"kind\":\"dcqcn\",\"preset\":\"x\"},"
         "\"topology\":{\"dims\":[{" LEAF ",\"ranks_per_leaf\":4}]},"
-        "\"workload\":{\"kind\":\"permutation\"},\"limits\":{\"stall\":null}}";
+        "\"workload\":{\"kind\":\"permutation\"},"
+        "\"limits\":{\"stall\":null}}";
     struct err err = {0};
     assert_null(load(text, &err));
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)

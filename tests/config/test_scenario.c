@@ -98,9 +98,8 @@ static void test_classes(void **state)
     struct scenario *scenario = load_good(
         "{\"name\":\"t\",\"switch\":{\"classes\":{\"0\":{\"lossless\":true,\"weight\":4},"
         "\"5\":{\"alpha\":2}}},\"topology\":{\"dims\":[" DIM ",{\"kind\":\"switch\",\"size\":2,"
-        "\"switch\":{\"classes\":{\"0\":{\"weight\":9}}}}]},"
-        "\"workload\":[{\"kind\":\"flows\",\"class\":5,\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}"
-        "]},"
+        "\"switch\":{\"classes\":{\"0\":{\"weight\":9}}}}]},\"workload\":"
+        "[{\"kind\":\"flows\",\"class\":5,\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]},"
         "{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}]}",
         NULL, 0);
     const struct spec *spec = scenario_spec(scenario);
@@ -148,8 +147,8 @@ static void test_reverse(void **state)
     static const char text[] =
         "{\"name\":\"t\",\"topology\":{\"dims\":[{\"kind\":\"leaf_spine\",\"size\":4,"
         "\"ranks_per_leaf\":2,\"spines\":1,\"link\":{\"rate\":\"10Gbps\",\"delay\":\"3us\","
-        "\"reverse\":{\"rate\":\"1Gbps\"}}%s}]},"
-        "\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}";
+        "\"reverse\":{\"rate\":\"1Gbps\"}}%s}]},\"workload\":{\"kind\":\"flows\","
+        "\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}";
     static const struct {
         const char *trunk;
         uint64_t reverse_bps;
@@ -179,8 +178,8 @@ static void test_listed_losses(void **state)
 {
     (void)state;
     struct scenario *scenario = load_good(
-        "{\"name\":\"t\",\"topology\":{\"dims\":[" DIM "]},\"faults\":["
-        "{\"at\":\"rank0\",\"packets\":[3,17],\"times\":2},"
+        "{\"name\":\"t\",\"topology\":{\"dims\":[" DIM
+        "]},\"faults\":[{\"at\":\"rank0\",\"packets\":[3,17],\"times\":2},"
         "{\"at\":\"rank1\",\"every\":9,\"blackout\":{\"packet\":4,\"for\":\"1s\"}}],"
         "\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}",
         NULL, 0);
@@ -207,14 +206,14 @@ static void test_jobs(void **state)
     (void)state;
     static const char list[] = "1, 2, 1KB, 500\r\n\n3,0,7\n";
     file_write("flows.csv", list, sizeof list - 1);
-    struct scenario *scenario = load_good(
-        "{\"name\":\"t\",\"topology\":{\"dims\":[" DIM "]},\"workload\":["
-        "{" COLL "},"
-        "{\"kind\":\"incast\",\"receiver\":2,\"senders\":3,\"bytes\":5},"
-        "{\"kind\":\"incast\",\"receiver\":1,\"senders\":[3,0],\"bytes\":5,\"start\":\"1us\"},"
-        "{\"kind\":\"flows\",\"ranks\":[3,1],\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":9}]},"
-        "{\"kind\":\"flows\",\"file\":\"flows.csv\",\"name\":\"csv\"}]}",
-        NULL, 0);
+    struct scenario *scenario =
+        load_good("{\"name\":\"t\",\"topology\":{\"dims\":[" DIM "]},\"workload\":[{" COLL
+                  "},{\"kind\":\"incast\",\"receiver\":2,\"senders\":3,\"bytes\":5},"
+                  "{\"kind\":\"incast\",\"receiver\":1,\"senders\":[3,0],\"bytes\":5,"
+                  "\"start\":\"1us\"},{\"kind\":\"flows\",\"ranks\":[3,1],\"flows\":[{\"src\":0,"
+                  "\"dst\":1,\"bytes\":9}]},{\"kind\":\"flows\",\"file\":\"flows.csv\","
+                  "\"name\":\"csv\"}]}",
+                  NULL, 0);
     file_remove("flows.csv");
     const struct job_spec *jobs = scenario_spec(scenario)->jobs;
     const struct collective_settings *collective = jobs[0].settings;
@@ -245,9 +244,8 @@ static void test_overrides(void **state)
     struct scenario *scenario =
         load_good("{\"name\":\"t\",\"switch\":{\"buffer\":\"16MB\",\"ecn\":{\"enabled\":false}},"
                   "\"cc\":{\"kind\":\"dcqcn\",\"preset\":\"paper\",\"f\":3},"
-                  "\"topology\":{\"dims\":[{\"kind\":\"switch\",\"size\":4,\"switch\":{\"pfc\":{"
-                  "\"alpha\":1}},"
-                  "\"cc\":{\"g\":0.5}},{" LEAF
+                  "\"topology\":{\"dims\":[{\"kind\":\"switch\",\"size\":4,"
+                  "\"switch\":{\"pfc\":{\"alpha\":1}},\"cc\":{\"g\":0.5}},{" LEAF
                   ",\"ranks_per_leaf\":4,\"spines\":2,\"cc\":{\"kind\":\"window\"},"
                   "\"link\":{\"rate\":\"400Gbps\"},\"trunk\":{\"delay\":\"5us\"},"
                   "\"switch\":{\"ecn\":\"auto\"}}]},\"workload\":" JOB "}",
@@ -302,8 +300,8 @@ static void test_empty_timeline(void **state)
     } cases[] = {
         {"{\"kind\":\"permutation\",\"bytes\":1}", true},
         {"{\"kind\":\"collective\",\"op\":\"all_reduce\",\"bytes\":4096}", false},
-        {"[{\"kind\":\"permutation\",\"bytes\":1},"
-         "{\"kind\":\"collective\",\"op\":\"all_reduce\",\"bytes\":4096}]",
+        {"[{\"kind\":\"permutation\",\"bytes\":1},{\"kind\":\"collective\","
+         "\"op\":\"all_reduce\",\"bytes\":4096}]",
          false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -378,12 +376,13 @@ static void test_notification_of_a_dimension(void **state)
 {
     (void)state;
     struct scenario *first =
-        load_good("{\"name\":\"t\",\"cc\":{\"kind\":\"dcqcn\"},\"topology\":{\"dims\":["
-                  "{\"kind\":\"switch\",\"size\":2},{\"kind\":\"switch\",\"size\":2,"
-                  "\"cc\":{\"kind\":\"dcqcn\",\"preset\":\"nic\"}},"
-                  "{\"kind\":\"switch\",\"size\":2,\"transport\":{\"mtu\":1000},"
-                  "\"cc\":{\"preset\":\"khan2022\"}}]},\"workload\":{\"kind\":\"flows\","
-                  "\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}",
+        load_good("{\"name\":\"t\",\"cc\":{\"kind\":\"dcqcn\"},"
+                  "\"topology\":{\"dims\":[{\"kind\":\"switch\",\"size\":2},"
+                  "{\"kind\":\"switch\",\"size\":2,\"cc\":{\"kind\":\"dcqcn\","
+                  "\"preset\":\"nic\"}},{\"kind\":\"switch\",\"size\":2,"
+                  "\"transport\":{\"mtu\":1000},\"cc\":{\"preset\":\"khan2022\"}}]},"
+                  "\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,"
+                  "\"bytes\":1}]}}",
                   NULL, 0);
     struct scenario *again = load_good(scenario_resolved(first), NULL, 0);
     for (int i = 0; i < 2; i++) {
@@ -444,13 +443,15 @@ static void test_resolved(void **state)
         "\"topology\":{\"dims\":[{\"kind\":\"switch\",\"size\":4,\"planes\":6,\"cc\":{\"f\":2},"
         "\"switch\":{\"ecn\":\"auto\"}},{" LEAF ",\"ranks_per_leaf\":4,\"spines\":2,"
         "\"transport\":{\"mtu\":1000}}]},"
-        "\"capture\":[{\"at\":\"rank0\",\"file\":\"a.pcap\"}],"
-        "\"report\":{\"sample\":\"10us\",\"sample_at\":[\"leaf*->*\"]},"
-        "\"limits\":{\"wall\":\"60s\",\"events\":1000000},"
-        "\"workload\":[" JOB ",{" COLL ",\"algorithm\":\"direct\",\"ranks\":[4,5,6]},"
-        "{\"kind\":\"incast\",\"bytes\":\"1MiB\"},"
-        "{\"kind\":\"incast\",\"bytes\":\"1MiB\",\"senders\":[3,4]},"
-        "{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":9,\"bytes\":1,\"start\":\"1.5us\"}]}]}",
+        "\"capture\":[{\"at\":\"rank0\","
+        "\"file\":\"a.pcap\"}],"
+        "\"report\":{\"sample\":\"10us\","
+        "\"sample_at\":[\"leaf*->*\"]},"
+        "\"limits\":{\"wall\":\"60s\","
+        "\"events\":1000000},\"workload\":[" JOB ",{" COLL
+        ",\"algorithm\":\"direct\",\"ranks\":[4,5,6]},{\"kind\":\"incast\",\"bytes\":\"1MiB\"},"
+        "{\"kind\":\"incast\",\"bytes\":\"1MiB\",\"senders\":[3,4]},{\"kind\":\"flows\","
+        "\"flows\":[{\"src\":0,\"dst\":9,\"bytes\":1,\"start\":\"1.5us\"}]}]}",
         "{\"name\":\"t\",\"cc\":{\"kind\":\"dcqcn\",\"g\":0.12345678901234567},"
         "\"topology\":{\"dims\":[" DIM "]},\"workload\":" JOB "}",
     };

@@ -137,11 +137,11 @@ static void test_overrides(void **state)
     (void)state;
     static const char dims[] =
         "{\"kind\":\"switch\",\"size\":2,\"transport\":{\"kind\":\"tcp\",\"rto_min\":\"5ms\"},"
-        "\"cc\":{\"transport\":\"tcp\",\"beta\":0.5}},"
-        "{\"kind\":\"ring\",\"size\":3,\"transport\":{\"mtu\":\"1000B\"}},"
-        "{" LEAF ",\"ranks_per_leaf\":8,\"spines\":1,"
-        "\"transport\":[{\"kind\":\"tcp\",\"mss\":\"500B\"},{\"kind\":\"roce\",\"rto\":\"1ms\"}],"
-        "\"cc\":[" ON("tcp", "\"dctcp\"") "," ON("roce", "\"dcqcn\"") "]}";
+        "\"cc\":{\"transport\":\"tcp\",\"beta\":0.5}},{\"kind\":\"ring\",\"size\":3,"
+        "\"transport\":{\"mtu\":\"1000B\"}},{" LEAF
+        ",\"ranks_per_leaf\":8,\"spines\":1,\"transport\":[{\"kind\":\"tcp\",\"mss\":\"500B\"},"
+        "{\"kind\":\"roce\",\"rto\":\"1ms\"}],\"cc\":[" ON("tcp", "\"dctcp\"") "," ON(
+            "roce", "\"dcqcn\"") "]}";
     struct scenario *s = good(BOTH, dims, "{" COLL "}");
     const struct dim_spec *first = dim_of(s, 0), *second = dim_of(s, 1), *third = dim_of(s, 2);
     assert_int_equal(tcp_of(&first->stacks[1])->rto_min_ps, 5 * PS_PER_MS);

@@ -202,14 +202,13 @@ static void test_short_list(void **state)
     (void)state;
     struct err err = {0};
     struct scenario *s = load("{\"name\":\"t\",\"topology\":{\"dims\":[{\"kind\":\"switch\","
-                              "\"size\":4},{\"kind\":\"switch\","
-                              "\"size\":2}]},\"workload\":{\"kind\":\"training\",\"parallelism\":"
-                              "\"DATA\",\"layers\":[{\"name\":"
-                              "\"a\",\"wg\":{\"op\":\"all_reduce\",\"bytes\":9}},{\"name\":\"b\","
-                              "\"wg\":{\"op\":\"all_reduce\","
-                              "\"bytes\":9}}],\"system\":{\"all-reduce-implementation\":\"ring\","
-                              "\"all-to-all-implementation\":"
-                              "\"direct\"}}}",
+                              "\"size\":4},{\"kind\":\"switch\",\"size\":2}]},"
+                              "\"workload\":{\"kind\":\"training\",\"parallelism\":\"DATA\","
+                              "\"layers\":[{\"name\":\"a\",\"wg\":{\"op\":\"all_reduce\","
+                              "\"bytes\":9}},{\"name\":\"b\",\"wg\":{\"op\":\"all_reduce\","
+                              "\"bytes\":9}}],"
+                              "\"system\":{\"all-reduce-implementation\":\"ring\","
+                              "\"all-to-all-implementation\":\"direct\"}}}",
                               &err);
     assert_non_null(s);
     assert_int_equal(err.n_items, 1);

@@ -161,8 +161,8 @@ static void test_order_of_simultaneous_events(void **state)
     }
 }
 
-// Returns true if the lookahead did not know the event yet, or if `e` is the event that it showed or
-// one that was pushed later and comes before it.
+// Returns true if the lookahead did not know the event yet, or if `e` is the event that it showed
+// or one that was pushed later and comes before it.
 static bool as_shown(struct event shown, struct event e, unsigned *known)
 {
     *known += shown.key != 0;

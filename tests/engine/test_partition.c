@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Partitions, on a toy model: tokens walk over nodes by arrivals, at random delays of at least the lookahead
-// between parts; each visit is logged through engine_defer. The log must be the same for any number of parts.
+// Partitions, on a toy model: tokens walk over nodes by arrivals, at random delays of at least the
+// lookahead between parts; each visit is logged through engine_defer. The log must be the same for
+// any number of parts.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

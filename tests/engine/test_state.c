@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of visits of state: what makes two saved forms equal, and what a shift by some periods leaves.
+// Tests of visits of state: what makes two saved forms equal, and what a shift by some periods
+// leaves.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

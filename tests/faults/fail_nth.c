@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A library for LD_PRELOAD: the n-th call of one kind fails, or is preceded by a signal.
 //
-// FAIL_CALL: write, open, rename, sync, unlink, malloc, wait (epoll_wait). FAIL_NTH: which call, from 1;
-// 0 = none. FAIL_WITH: "error" (ENOSPC, ENOMEM for malloc), or a signal's number that the process sends
-// to itself before the call. FAIL_COUNT: a file descriptor that gets the number of calls at the end.
+// FAIL_CALL: write, open, rename, sync, unlink, malloc, wait (epoll_wait). FAIL_NTH: which call,
+// from 1; 0 = none. FAIL_WITH: "error" (ENOSPC, ENOMEM for malloc), or a signal's number that the
+// process sends to itself before the call. FAIL_COUNT: a file descriptor that gets the number of
+// calls at the end.
 //
 // stdio streams do not call write() through this library: if such a call is to fail, the stream's
 // descriptor is replaced by one of /dev/full, so that the stream fails from then on.

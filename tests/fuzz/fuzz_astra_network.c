@@ -8,8 +8,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (fuzz_many_ranks("network.json"))
         return 0;
     fuzz_write_text("scenario.json",
-                    "{\"name\": \"n\", \"topology\": {\"astra\": \"network.json\"}, \"workload\":"
-                    "{\"kind\": \"collective\", \"op\": \"all_reduce\", \"bytes\": 20000}}");
+                    "{\"name\": \"n\", \"topology\": {\"astra\": \"network.json\"}, "
+                    "\"workload\":{\"kind\": \"collective\", \"op\": \"all_reduce\", \"bytes\": "
+                    "20000}}");
     fuzz_run("scenario.json", "analytical");
     fuzz_run("scenario.json", "packet");
     return 0;

@@ -6,11 +6,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     fuzz_write("system.txt", data, n);
     fuzz_write_text("scenario.json", "{\"name\": \"s\", \"topology\": {\"dims\": [{\"kind\": "
-                                     "\"switch\", \"size\": 2}, {\"kind\": \"ring\","
-                                     "\"size\": 4}]}, \"workload\": {\"kind\": \"training\", "
-                                     "\"system\": \"system.txt\", \"parallelism\": \"DATA\","
-                                     "\"layers\": [{\"name\": \"l\", \"wg\": {\"compute\": "
-                                     "\"5ns\", \"op\": \"all_reduce\", \"bytes\": 8000}}]}}");
+                                     "\"switch\", \"size\": 2}, {\"kind\": \"ring\",\"size\": "
+                                     "4}]}, \"workload\": {\"kind\": \"training\", \"system\": "
+                                     "\"system.txt\", \"parallelism\": \"DATA\",\"layers\": "
+                                     "[{\"name\": \"l\", \"wg\": {\"compute\": \"5ns\", \"op\": "
+                                     "\"all_reduce\", \"bytes\": 8000}}]}}");
     fuzz_run("scenario.json", "analytical");
     return 0;
 }

@@ -8,8 +8,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     fuzz_write_text(
         "scenario.json",
         "{\"name\": \"w\", \"topology\": {\"dims\": [{\"kind\": \"switch\", \"size\": 2}, "
-        "{\"kind\": \"ring\","
-        "\"size\": 4}]}, \"workload\": {\"kind\": \"training\", \"file\": \"workload.txt\"}}");
+        "{\"kind\": \"ring\",\"size\": 4}]}, \"workload\": {\"kind\": \"training\", \"file\": "
+        "\"workload.txt\"}}");
     fuzz_run("scenario.json", "analytical");
     return 0;
 }

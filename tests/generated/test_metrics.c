@@ -21,17 +21,16 @@ static void write_row(void *ctx, const char *path, const struct metric *m)
 
 static void write_columns(FILE *out)
 {
-    fputs(
-        "\n## Columns of tables, compare.csv and compare.json\n\n"
-        "A column is a metric of metrics.json; over a list (several collectives, iterations) it is "
-        "their mean (and of the whole run only if there is one job).\n\n| heading | key | metric | "
-        "unit | meaning |\n|---|---|---|---|---|\n"
-        "| | `scenario` | `name` | | of the scenario |\n"
-        "| policy | `policy` (compare.json: `cc`) | | | the policy, as given |\n"
-        "| seed | `seed` | `seed` | | of the run |\n"
-        "| job | `job` | `jobs[].name` | | empty = the whole run |\n"
-        "| status | `status` | `status` | | failed = the run wrote no metrics |\n",
-        out);
+    fputs("\n## Columns of tables, compare.csv and compare.json\n\n"
+          "A column is a metric of metrics.json; over a list (several collectives, iterations) "
+          "it is their mean (and of the whole run only if there is one job).\n"
+          "\n| heading | key | metric | unit | meaning |\n|---|---|---|---|---|\n"
+          "| | `scenario` | `name` | | of the scenario |\n"
+          "| policy | `policy` (compare.json: `cc`) | | | the policy, as given |\n"
+          "| seed | `seed` | `seed` | | of the run |\n"
+          "| job | `job` | `jobs[].name` | | empty = the whole run |\n"
+          "| status | `status` | `status` | | failed = the run wrote no metrics |\n",
+          out);
     for (size_t i = 0; i < (size_t)ROW_COLUMNS; i++) {
         const struct row_column *c = &row_columns[i];
         const struct metric *m = metric_at_path(&metrics_table, c->path);
@@ -46,13 +45,12 @@ static char *page(void)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     fputs("# Metrics\n\n"
-          "Generated from `report/metric_table.c` and its parts (tests/generated/test_metrics.c): "
-          "what "
-          "`collwire list\nmetrics` prints. A list is written `flows[]`, the keys of its items "
-          "`flows[].id`; null means that there is\nno value, such as the completion time of a "
-          "message "
-          "that did not complete. Frame bytes are those of a\npacket with its headers; payload is "
-          "what messages carry.\n",
+          "Generated from `report/metric_table.c` and its parts "
+          "(tests/generated/test_metrics.c): what `collwire list\n"
+          "metrics` prints. A list is written `flows[]`, the keys of its items `flows[].id`; "
+          "null means that there is\n"
+          "no value, such as the completion time of a message that did not complete. Frame "
+          "bytes are those of a\npacket with its headers; payload is what messages carry.\n",
           out);
     for (size_t f = 0; f < n_metric_files; f++) {
         const struct metric_file *file = &metric_files[f];

@@ -148,13 +148,14 @@ static char *page(void)
     FILE *out = open_memstream(&text, &size);
     fputs("# Congestion control policies\n\n"
           "Generated from `cc/` (tests/generated/test_policies.c): what `collwire list cc NAME` "
-          "prints, "
-          "and how each\npolicy differs from its paper. Scenarios choose one with "
-          "`\"cc\": {\"kind\": \"...\", \"preset\": \"...\"}`;\nvalues beside them go over the "
-          "preset's.\n\nEvery value has its evidence. *Documented*: the source prints it, at the "
-          "scale at which it is used.\n*Measured*: runs gave it. *Estimated*: it was derived or "
-          "chosen; the source says from what. A preset's own values come\nbefore those of the "
-          "table of defaults.\n",
+          "prints, and how each\n"
+          "policy differs from its paper. Scenarios choose one with `\"cc\": {\"kind\": "
+          "\"...\", \"preset\": \"...\"}`;\n"
+          "values beside them go over the preset's.\n"
+          "\nEvery value has its evidence. *Documented*: the source prints it,"
+          " at the scale at which it is used.\n"
+          "*Measured*: runs gave it. *Estimated*: it was derived or chosen; the source says "
+          "from what. A preset's own values come\nbefore those of the table of defaults.\n",
           out);
     struct cc_catalogue catalogue = cc_catalogue_builtin();
     for (size_t i = 0; i < catalogue.n; i++) {

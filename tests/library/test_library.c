@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library through its public header: errors all at once, texts as scenarios, progress, cancellation,
-// other locales, and runs in several threads with the bytes of the command line.
+// The library through its public header: errors all at once, texts as scenarios, progress,
+// cancellation, other locales, and runs in several threads with the bytes of the command line.
 #include <locale.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -90,8 +90,8 @@ static void test_every_and_several_rules(void **state)
     play(rules, 2, steps, LENGTH(steps));
 }
 
-// All that arrives in [t, t + 10) is lost, where t is the arrival of packet 2. It is counted all the
-// same.
+// All that arrives in [t, t + 10) is lost, where t is the arrival of packet 2. It is counted all
+// the same.
 static void test_blackout(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The trial that policies of plugins go through: the built-in ones pass it, and each way to break the
-// contract is found.
+// The trial that policies of plugins go through: the built-in ones pass it, and each way to break
+// the contract is found.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -126,8 +126,8 @@ static void test_delivered_or_reported(void **state)
     }
     for (uint64_t seed = 1; seed <= SCENARIOS; seed++)
         run(seed, &tally);
-    print_message("%u scenarios: %u completed; %u flows failed, %u were waiting; %u with loss, %u "
-                  "with links down, %u paused\n",
+    print_message("%u scenarios: %u completed; %u flows failed, %u were waiting; %u with loss, "
+                  "%u with links down, %u paused\n",
                   SCENARIOS, tally.completed, tally.failed, tally.waiting, tally.lossy, tally.down,
                   tally.paused);
     assert_true(tally.completed > SCENARIOS / 2 && tally.failed > 0);

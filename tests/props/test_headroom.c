@@ -18,8 +18,8 @@
 #define SHARED 60000
 #define PS_PER_M 5000
 
-// The extreme lengths first, then lengths drawn uniformly on a logarithmic scale. Above SCENARIOS the
-// two directions of a link have rates and lengths of their own.
+// The extreme lengths first, then lengths drawn uniformly on a logarithmic scale. Above SCENARIOS
+// the two directions of a link have rates and lengths of their own.
 static struct link_spec draw_link(struct rng *rng, uint64_t seed)
 {
     static const uint64_t gbps[] = {25, 50, 100, 200, 400, 800};
@@ -117,8 +117,8 @@ static void test_computed_is_enough_and_less_is_not(void **state)
         tried++;
         lost += run(seed, whole.peak * 9 / 10).dropped > 0;
     }
-    print_message("%u of %u paused; %.0f to %.0f %% of the headroom was used; with 10 %% less than "
-                  "that %u of %u lose packets\n",
+    print_message("%u of %u paused; %.0f to %.0f %% of the headroom was used; with 10 %% less "
+                  "than that %u of %u lose packets\n",
                   paused, SCENARIOS, 100 * emptiest, 100 * fullest, lost, tried);
     assert_int_equal(paused, SCENARIOS);
     assert_true(fullest > 0.9);
@@ -157,8 +157,8 @@ static void test_error_names_the_links(void **state)
     assert_int_equal(err.n_errors, 1);
     assert_string_equal(err.items[0].text,
                         "switch.buffer: dim0.sw0: headroom 160 MB and reserve 128 KB exceed the "
-                        "buffer 32.0 MB: 32 ports, up to 400 Gb/s over 50.0 us (10 km of fibre), 1 "
-                        "lossless class");
+                        "buffer 32.0 MB: 32 ports, up to 400 Gb/s over 50.0 us (10 km of "
+                        "fibre), 1 lossless class");
     err_free(&err);
 }
 

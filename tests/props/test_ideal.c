@@ -75,8 +75,8 @@ static void test_bounds(void **state)
     for (uint64_t seed = 1; seed <= scenarios; seed++)
         run(seed, &tally);
     print_message(
-        "%llu scenarios: %lu messages, %lu of them within 1 %% of their ideal, %lu short; "
-        "%lu collectives, %lu with an efficiency above 0.9\n",
+        "%llu scenarios: %lu messages, %lu of them within 1 %% of their ideal, %lu short; %lu "
+        "collectives, %lu with an efficiency above 0.9\n",
         (unsigned long long)scenarios, tally.flows, tally.close, tally.short_ones,
         tally.collectives, tally.tight);
     assert_true(tally.flows > 5 * scenarios && tally.collectives > scenarios / 5);

@@ -91,8 +91,8 @@ static void test_less_headroom_loses(void **state)
         fixture_free(&less);
     }
     print_message(
-        "10 %% below the high-water mark %u of %u runs lose packets; the fullest headroom "
-        "was %.0f %% used\n",
+        "10 %% below the high-water mark %u of %u runs lose packets; the fullest headroom was "
+        "%.0f %% used\n",
         lost, tried, 100 * fullest);
     assert_true(tried >= 40);
     assert_true(lost == tried);

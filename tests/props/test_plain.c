@@ -150,9 +150,8 @@ static void test_same_bytes(void **state)
         free(fast.metrics);
         free(reference.metrics);
     }
-    print_message("%u scenarios: %u paused (%u of them routers of ranks), %u dropped, %u marked; "
-                  "events per packet-hop %.2f, "
-                  "reference %.2f\n",
+    print_message("%u scenarios: %u paused (%u of them routers of ranks), %u dropped, %u "
+                  "marked; events per packet-hop %.2f, reference %.2f\n",
                   SCENARIOS, paused, direct, dropped, marked, (double)events / (double)hops,
                   (double)reference_events / (double)hops);
     assert_true(paused > SCENARIOS / 5 && dropped > SCENARIOS / 20 && marked > SCENARIOS / 5);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Properties of TCP over random networks, losses, failures, blackouts, short queues, sprayed packets
-// and settings: every message is delivered once and completely, those of a connection in order; every
-// run ends; connections of one message end closed at both ends, and their memory is used again; the
-// reference engine gives the same bytes. SEED=n runs a single scenario.
+// Properties of TCP over random networks, losses, failures, blackouts, short queues, sprayed
+// packets and settings: every message is delivered once and completely, those of a connection in
+// order; every run ends; connections of one message end closed at both ends, and their memory is
+// used again; the reference engine gives the same bytes. SEED=n runs a single scenario.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -230,8 +230,8 @@ static void test_every_message_once(void **state)
     for (uint64_t seed = 1; seed <= SCENARIOS; seed++)
         deliver_all(seed, &t);
     print_message(
-        "%u scenarios: %u with loss, %u with links down; %u retransmitted, %u needlessly, "
-        "%u tail loss probes, %u window probes, %u a connection per message\n",
+        "%u scenarios: %u with loss, %u with links down; %u retransmitted, %u needlessly, %u "
+        "tail loss probes, %u window probes, %u a connection per message\n",
         SCENARIOS, (unsigned)t.lost, (unsigned)t.down, (unsigned)t.resent, (unsigned)t.spurious,
         (unsigned)t.probes, (unsigned)t.windows, (unsigned)t.per_message);
     assert_true(t.lost > SCENARIOS / 5 && t.down > SCENARIOS / 20 && t.resent > SCENARIOS / 3);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The same bytes of metrics.json and of the series, whatever the number of threads, on random scenarios.
+// The same bytes of metrics.json and of the series, whatever the number of threads, on random
+// scenarios.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

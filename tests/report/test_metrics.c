@@ -352,11 +352,10 @@ static void assert_texts(const json_t *root, const char *const (*rows)[2], size_
 static const char *const of_the_run[][2] = {
     {"programs",
      "[{\"job\":7,\"name\":\"net\",\"ranks\":2,\"total_ns\":310,\"compute_ns\":100,"
-     "\"exposed_comm_ns\":210,\"early_ns\":211,\"bubble_share\":0.125,\"uses\":[{\"name\":"
-     "\"tensor\","
-     "\"exposed_ns\":201,\"waiting_ns\":202,\"bytes\":203}],\"layers\":[{\"name\":\"top\","
-     "\"compute_ns\":204,\"exposed_ns\":205,\"waiting_ns\":206}],\"late\":[{\"rank\":207,"
-     "\"late_ns\":209}]}]"},
+     "\"exposed_comm_ns\":210,\"early_ns\":211,\"bubble_share\":0.125,"
+     "\"uses\":[{\"name\":\"tensor\",\"exposed_ns\":201,\"waiting_ns\":202,\"bytes\":203}],"
+     "\"layers\":[{\"name\":\"top\",\"compute_ns\":204,\"exposed_ns\":205,\"waiting_ns\":206}],"
+     "\"late\":[{\"rank\":207,\"late_ns\":209}]}]"},
     {"ranks",
      "[{\"job\":1,\"rank\":207,\"finish_ns\":308,\"compute_ns\":100,\"exposed_comm_ns\":208,"
      "\"late_ns\":209,\"uses\":[{\"name\":\"tensor\",\"exposed_ns\":201,\"waiting_ns\":202,"
@@ -401,8 +400,8 @@ static const char *const of_flows[][2] = {
     {"flows_summary.jain", "0.119"},
     {"flows_summary.fct_ns", "{\"min\":107,\"mean\":109,\"p50\":109,\"p95\":110,\"p99\":111,"
                              "\"max\":112}"},
-    {"flows_summary.slowdown", "{\"min\":1.13,\"mean\":1.14,\"p50\":1.15,\"p95\":1.16,\"p99\":1.17,"
-                               "\"max\":1.18}"},
+    {"flows_summary.slowdown", "{\"min\":1.13,\"mean\":1.14,\"p50\":1.15,\"p95\":1.16,"
+                               "\"p99\":1.17,\"max\":1.18}"},
 };
 static const char *const of_collectives[][2] = {
     {"collectives.0.job", "31"},
@@ -419,9 +418,8 @@ static const char *const of_collectives[][2] = {
     {"collectives.0.ideal_ns", "36"},
     {"collectives.0.efficiency", "0.39"},
     {"collectives.0.phases",
-     "[{\"dim\":1,\"op\":\"all_gather\",\"algorithm\":\"ring\",\"start_ns\":23,"
-     "\"end_ns\":24,\"bytes\":21,\"messages\":22,\"queueing_ns\":25,"
-     "\"network_ns\":null}]"},
+     "[{\"dim\":1,\"op\":\"all_gather\",\"algorithm\":\"ring\",\"start_ns\":23,\"end_ns\":24,"
+     "\"bytes\":21,\"messages\":22,\"queueing_ns\":25,\"network_ns\":null}]"},
     {"collectives.0.dims", "[{\"bytes\":26,\"busy\":0.27}]"},
     {"collectives.1.end_ns", "null"},
     {"collectives.1.duration_ns", "null"},
@@ -459,8 +457,9 @@ static const char *const of_jobs[][2] = {
      "\"bytes\":175,\"fct_ns\":{\"min\":176,\"mean\":177,\"p50\":178,\"p95\":179,\"p99\":180,"
      "\"max\":181},\"slowdown\":{\"min\":1.5,\"mean\":2.5,\"p50\":3.5,\"p95\":4.5,\"p99\":5.5,"
      "\"max\":6.5},\"collectives\":182,\"collective_ns\":183,\"busbw_bps\":185,"
-     "\"efficiency\":0.5,\"training\":null,\"servers\":{\"updates\":14,\"staleness\":{"
-     "\"mean\":1.5,\"p50\":1.0,\"p95\":3.0,\"p99\":4.0,\"max\":5.0},\"by_staleness\":[9,5]}}"},
+     "\"efficiency\":0.5,\"training\":null,\"servers\":{\"updates\":14,"
+     "\"staleness\":{\"mean\":1.5,\"p50\":1.0,\"p95\":3.0,\"p99\":4.0,\"max\":5.0},"
+     "\"by_staleness\":[9,5]}}"},
     {"jobs.1.status", "\"running\""},
     {"jobs.1.end_ns", "null"},
     {"jobs.1.time_ns", "null"},
@@ -474,20 +473,19 @@ static const char *const of_jobs[][2] = {
 };
 static const char *const of_fabric[][2] = {
     {"pfc", "{\"pause_frames\":120,\"resume_frames\":121,\"lost_frames\":139,\"paused_ns\":123,"
-            "\"ports\":[{\"at\":\"a->b\","
-            "\"class\":3,\"pauses\":41,\"paused_ns\":42}],\"watchdog_fired\":137,"
-            "\"deadlock\":[\"x->y\"]}"},
-    {"credits", "{\"waits\":164,\"waited_ns\":165,\"ports\":[{\"at\":\"a->b\","
-                "\"class\":3,\"waits\":41,\"waited_ns\":42}]}"},
+            "\"ports\":[{\"at\":\"a->b\",\"class\":3,\"pauses\":41,\"paused_ns\":42}],"
+            "\"watchdog_fired\":137,\"deadlock\":[\"x->y\"]}"},
+    {"credits", "{\"waits\":164,\"waited_ns\":165,\"ports\":[{\"at\":\"a->b\",\"class\":3,"
+                "\"waits\":41,\"waited_ns\":42}]}"},
     {"ecn", "{\"marked_packets\":124,\"marked_share\":0.25}"},
     {"drops",
      "{\"packets\":128,\"bytes\":129,\"by_reason\":{\"headroom\":130,\"lossy_threshold\":131,"
-     "\"queue_limit\":158,\"control_limit\":160,\"red\":159,"
-     "\"no_route\":132,\"watchdog\":136,\"nic_buffer\":187,\"link_loss\":133,\"link_corruption\":"
-     "134,"
-     "\"link_down\":135},\"by_place\":[{\"at\":\"a->b\",\"packets\":47,\"bytes\":48}]}"},
+     "\"queue_limit\":158,\"control_limit\":160,\"red\":159,\"no_route\":132,\"watchdog\":136,"
+     "\"nic_buffer\":187,\"link_loss\":133,\"link_corruption\":134,\"link_down\":135},"
+     "\"by_place\":[{\"at\":\"a->b\",\"packets\":47,\"bytes\":48}]}"},
     {"link_retry", "{\"packets\":166,\"retries\":167,\"waited_ns\":168,"
-                   "\"links\":[{\"at\":\"a->b\",\"packets\":72,\"retries\":73,\"waited_ns\":74}]}"},
+                   "\"links\":[{\"at\":\"a->b\",\"packets\":72,\"retries\":73,"
+                   "\"waited_ns\":74}]}"},
     {"trims", "{\"packets\":161,\"bytes\":162,\"last_hop_packets\":163,"
               "\"by_place\":[{\"at\":\"a->b\",\"packets\":70,\"bytes\":71}]}"},
     {"queues",
@@ -498,9 +496,9 @@ static const char *const of_fabric[][2] = {
     {"aggregators",
      "[{\"at\":\"leaf7\",\"buffer_bytes\":62,\"max_bytes\":63,\"reduced_bytes\":64}]"},
     {"nics", "[{\"at\":\"leaf7\",\"dim\":1,\"send_share\":0.11,\"receive_share\":0.12,"
-             "\"bus_read_share\":0.13,\"bus_write_share\":0.14,\"send_lookups\":193,\"send_"
-             "misses\":194,\"receive_lookups\":195,\"receive_misses\":196,\"max_held_bytes\":190,"
-             "\"pauses\":191,\"dropped_packets\":192}]"},
+             "\"bus_read_share\":0.13,\"bus_write_share\":0.14,\"send_lookups\":193,"
+             "\"send_misses\":194,\"receive_lookups\":195,\"receive_misses\":196,"
+             "\"max_held_bytes\":190,\"pauses\":191,\"dropped_packets\":192}]"},
     {"links",
      "[{\"at\":\"a->b\",\"bytes\":43,\"packets\":44,\"utilization\":0.49},{\"at\":\"b->a\","
      "\"bytes\":51,\"packets\":52,\"utilization\":0.54}]"},
@@ -512,8 +510,8 @@ static const char *const of_the_path[][2] = {
                 "\"queued_ns\":33},\"places\":[{\"at\":\"leaf0->rank1\",\"cause\":\"queued\","
                 "\"ns\":61000}],\"layers\":[{\"name\":\"top\",\"part\":\"wg\",\"compute_ns\":62,"
                 "\"comm_ns\":63}]}"},
-    {"reasons", "[{\"kind\":\"paths\",\"saving_ns\":66,\"sentence\":\"uneven paths\"},"
-                "{\"kind\":\"pfc\",\"saving_ns\":null,\"sentence\":\"PFC\"}]"},
+    {"reasons", "[{\"kind\":\"paths\",\"saving_ns\":66,\"sentence\":\"uneven "
+                "paths\"},{\"kind\":\"pfc\",\"saving_ns\":null,\"sentence\":\"PFC\"}]"},
 };
 
 static void test_every_key(void **state)
@@ -611,13 +609,13 @@ static void test_rows(void **state)
     assert_string_equal(
         csv, "scenario,policy,seed,job,status,sim_time_ns,training_ns,iteration_ns,"
              "exposed_iteration_ns,exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,"
-             "collective_ns,busbw_bps,"
-             "efficiency,fct_mean_ns,fct_p99_ns,"
-             "fct_max_ns,jain,max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,"
-             "dropped_packets,trimmed_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
+             "collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,fct_max_ns,jain,"
+             "max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,dropped_packets,"
+             "trimmed_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
              "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
              "123,128,161,139,161,163\n"
-             "all,\"x:y,z\",5,first,completed,202,,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,\n"
+             "all,\"x:y,z\",5,first,completed,202,,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,"
+             "\n"
              "all,\"x:y,z\",5,second,running,,987,64,899,899,,,,,,,,,,,,,,,,,,,,\n"
              "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,,\n");
     assert_string_equal(row_sentence(&rows.list[0], 0), "because");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The document of a report: escaping, and what is kept of distributions, links, series, timelines and
-// tables of sweeps.
+// The document of a report: escaping, and what is kept of distributions, links, series, timelines
+// and tables of sweeps.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,8 +129,8 @@ static void keeps_quantiles_of_many_values(void **state)
 static void slowest_messages_first(void **state)
 {
     (void)state;
-    json_t *flows = read_json("[{'id': 0, 'slowdown': 2}, {'id': 1, 'slowdown': 7.5}, {'id': 2},"
-                              "{'id': 3, 'slowdown': 2}]");
+    json_t *flows = read_json("[{'id': 0, 'slowdown': 2}, {'id': 1, 'slowdown': 7.5}, {'id': "
+                              "2},{'id': 3, 'slowdown': 2}]");
     json_t *list = page_slowest_flows(flows, 3);
     expect_json(list, "[{'id': 1, 'slowdown': 7.5}, {'id': 0, 'slowdown': 2}, {'id': 3, "
                       "'slowdown': 2}]");
@@ -141,22 +141,20 @@ static void slowest_messages_first(void **state)
 // ---- links ----
 
 static const char fabric[] =
-    "{'links': [{'at': 'a->b', 'bytes': 10, 'utilization': 0.25},"
-    "           {'at': 'b->a', 'bytes': 0, 'utilization': 0.0},"
-    "           {'at': 'b->c', 'bytes': 30, 'utilization': 0.75}],"
-    " 'queues': {'ports': [{'at': 'b->c', 'max_bytes': 99}]},"
-    " 'pfc': {'ports': [{'at': 'a->b', 'class': 3, 'pauses': 2, 'paused_ns': 5},"
-    "                   {'at': 'a->b', 'class': 4, 'pauses': 1, 'paused_ns': 6}]},"
-    " 'drops': {'by_place': []}}";
+    "{'links': [{'at': 'a->b', 'bytes': 10, 'utilization': 0.25},           {'at': 'b->a', "
+    "'bytes': 0, 'utilization': 0.0},           {'at': 'b->c', 'bytes': 30, 'utilization': "
+    "0.75}], 'queues': {'ports': [{'at': 'b->c', 'max_bytes': 99}]}, 'pfc': {'ports': [{'at': "
+    "'a->b', 'class': 3, 'pauses': 2, 'paused_ns': 5},                   {'at': 'a->b', "
+    "'class': 4, 'pauses': 1, 'paused_ns': 6}]}, 'drops': {'by_place': []}}";
 
 static void joins_links(void **state)
 {
     (void)state;
     struct page *page = new_page();
     json_t *metrics = read_json(fabric), *links = page_links(page, metrics, 3);
-    expect_json(links, "{'at': ['a->b', 'b->a', 'b->c'], 'utilization': [0.25, 0.0, 0.75],"
-                       " 'bytes': [10, 0, 30], 'max_queue_bytes': [0, 0, 99],"
-                       " 'paused_ns': [11, 0, 0], 'pauses': [3, 0, 0]}");
+    expect_json(links, "{'at': ['a->b', 'b->a', 'b->c'], 'utilization': [0.25, 0.0, 0.75], "
+                       "'bytes': [10, 0, 30], 'max_queue_bytes': [0, 0, 99], 'paused_ns': [11, "
+                       "0, 0], 'pauses': [3, 0, 0]}");
     expect_json(page->notes, "[]");
     json_decref(links);
     json_decref(metrics);
@@ -181,10 +179,10 @@ static void keeps_the_busiest_links(void **state)
 static json_t *sampled(void)
 {
     json_t *metrics = read_json("{'sim_time_ns': 3000, 'flows': [{'qp': 7, 'src': 1, 'dst': 2, "
-                                "'start_ns': 0, 'fct_ns': 1000}],"
-                                "'series': {'t_ns': [], 'queue_bytes': {'p': [], 'q': []},"
-                                "'rate_bps': {'7': []}, 'cwnd_bytes': {'7': []}, 'paused': {'p': "
-                                "[]}, 'observe': {'7': {'alpha': []}}}}");
+                                "'start_ns': 0, 'fct_ns': 1000}],'series': {'t_ns': [], "
+                                "'queue_bytes': {'p': [], 'q': []},'rate_bps': {'7': []}, "
+                                "'cwnd_bytes': {'7': []}, 'paused': {'p': []}, 'observe': {'7': "
+                                "{'alpha': []}}}}");
     json_t *s = json_object_get(metrics, "series");
     json_t *queue = json_object_get(s, "queue_bytes");
     for (int i = 0; i < 300; i++) {
@@ -273,8 +271,8 @@ static void reads_a_timeline(void **state)
     struct page *page = new_page();
     json_t *timeline = read_json(trace), *metrics = json_object();
     json_t *t = page_timeline(page, timeline, metrics, 10);
-    expect_json(t, "{'rows': ['rank0 loop', 'rank1 loop'], 'names': ['a', 'wait a'],"
-                   "'slices': [[0, 500, 1250, 0, 0], [0, 2000, 1000, 1, 1], [1, 0, 3000, 2, 0]]}");
+    expect_json(t, "{'rows': ['rank0 loop', 'rank1 loop'], 'names': ['a', 'wait a'],'slices': "
+                   "[[0, 500, 1250, 0, 0], [0, 2000, 1000, 1, 1], [1, 0, 3000, 2, 0]]}");
     assert_int_equal(json_array_size(page->notes), 0);
     json_decref(t);
     json_decref(metrics);
@@ -290,8 +288,8 @@ static void begins_with_the_critical_path(void **state)
         "{'traceEvents': [" NAMES("0", "rank0") "," SLICE("0", "0", "3", "comm", "a") "," NAMES(
             "65535", "critical path") "," SLICE("65535", "0", "3", "comm", "b") "]}");
     json_t *t = page_timeline(page, timeline, NULL, 10);
-    expect_json(t, "{'rows': ['critical path loop', 'rank0 loop'], 'names': ['b', 'a'],"
-                   "'slices': [[0, 0, 3000, 2, 0], [1, 0, 3000, 2, 1]]}");
+    expect_json(t, "{'rows': ['critical path loop', 'rank0 loop'], 'names': ['b', "
+                   "'a'],'slices': [[0, 0, 3000, 2, 0], [1, 0, 3000, 2, 1]]}");
     assert_int_equal(json_array_size(page->notes), 0);
     json_decref(t);
     json_decref(timeline);
@@ -325,10 +323,10 @@ static void reads_a_sweep(void **state)
                        "none,1MB,2,failed,,,,\n";
     assert_int_equal(page_add_sweep(page, csv, "sweep.csv", &err), 0);
     expect_json(json_object_get(page->root, "sweep"),
-                "{'columns': ['cc.kind', 'a,b', 'seed', 'status', 'fct_ns', 'jain'],"
-                "'roles': ['axis', 'axis', 'seed', 'status', 'metric', 'metric'],"
-                "'rows': [['none', 'say \\\"hi\\\"', 1, 'completed', 12, 0.5],"
-                "         ['none', '1MB', 2, 'failed', null, null]]}");
+                "{'columns': ['cc.kind', 'a,b', 'seed', 'status', 'fct_ns', 'jain'],'roles': "
+                "['axis', 'axis', 'seed', 'status', 'metric', 'metric'],'rows': [['none', 'say "
+                "\\\"hi\\\"', 1, 'completed', 12, 0.5],         ['none', '1MB', 2, 'failed', "
+                "null, null]]}");
     page_free(page);
 }
 
@@ -356,8 +354,8 @@ static void falls_back_on_the_row(void **state)
     struct page_run run = {.policy = "dcqcn", .seed = 3, .failure = "killed", .row = row};
     page_add_run(page, &run);
     expect_json(json_array_get(page->runs, 0),
-                "{'policy': 'dcqcn', 'seed': 3, 'failure': 'killed', 'status': 'failed', 'values': "
-                "{'sim_time_ns': 5}}");
+                "{'policy': 'dcqcn', 'seed': 3, 'failure': 'killed', 'status': 'failed', "
+                "'values': {'sim_time_ns': 5}}");
     json_decref(row);
     page_free(page);
 }

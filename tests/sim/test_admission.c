@@ -24,14 +24,14 @@ static struct transport_spec *admit(uint64_t channels, uint64_t slots, uint64_t 
     return t;
 }
 
-// Frames of `n` bytes in packets of 4096 B: 14 Ethernet, 20 IPv4, 8 UDP, 12 BTH, 4 ICRC, 4 FCS, and a
-// RETH of 16 per message.
+// Frames of `n` bytes in packets of 4096 B: 14 Ethernet, 20 IPv4, 8 UDP, 12 BTH, 4 ICRC, 4 FCS, and
+// a RETH of 16 per message.
 static uint64_t queued_bytes(uint64_t n) { return n + n / 4096 * 62 + 16; }
 
 // Each of n senders starts with all its slots, so all packets of the slots arrive together, n for
 // each one that leaves: (n - 1) * channels * slots * slot_bytes are queued, and at most one packet
-// more while they arrive. Where messages are longer than the slots, a later piece takes the place of
-// an earlier one that has left, so the queue is never longer than all slots of all senders.
+// more while they arrive. Where messages are longer than the slots, a later piece takes the place
+// of an earlier one that has left, so the queue is never longer than all slots of all senders.
 static void check_incast(uint32_t senders, uint64_t channels, uint64_t slots, uint64_t pieces)
 {
     fixture_switch(&f, senders + 1, RATE, 500 * PS_PER_NS);
@@ -115,8 +115,8 @@ static ps_t one_slot(uint64_t bytes, ps_t copy_ps)
     return delivered;
 }
 
-// With one slot a piece follows the delivery of the one before it, the copy, and the grant's way. The
-// grant may wait at both ports for ACKs (62 + 4 + 20 wire bytes, 7 ns each).
+// With one slot a piece follows the delivery of the one before it, the copy, and the grant's way.
+// The grant may wait at both ports for ACKs (62 + 4 + 20 wire bytes, 7 ns each).
 static void test_one_slot(void **state)
 {
     (void)state;

@@ -66,11 +66,11 @@ static void test_flows(void **state)
     (void)state;
     struct ran ran;
     run(&ran,
-        SCENARIO(RING "," SWITCH "," FULL, "{\"kind\":\"flows\",\"flows\":["
-                                           "{\"src\":0,\"dst\":2,\"bytes\":1000},"
-                                           "{\"src\":0,\"dst\":4,\"bytes\":1000,\"start\":\"7ns\"},"
-                                           "{\"src\":0,\"dst\":16,\"bytes\":1000},"
-                                           "{\"src\":3,\"dst\":4,\"bytes\":1000}]}"));
+        SCENARIO(RING "," SWITCH "," FULL, "{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":2,"
+                                           "\"bytes\":1000},{\"src\":0,\"dst\":4,\"bytes\":1000,"
+                                           "\"start\":\"7ns\"},{\"src\":0,\"dst\":16,"
+                                           "\"bytes\":1000},{\"src\":3,\"dst\":4,"
+                                           "\"bytes\":1000}]}"));
     const ps_t want_ns[] = {2000, 5000, 2100, 5500};
     assert_int_equal(ran.r->status, RUN_COMPLETED);
     assert_int_equal(ran.r->n_flows, 4);
@@ -112,9 +112,10 @@ static void test_ends(void **state)
     run(&ran, SCENARIO(SWITCH, "{\"kind\":\"incast\",\"receiver\":0,\"bytes\":\"100MB\"}"));
     assert_int_equal(ran.r->status, RUN_COMPLETED); // 400 ms each
     end(&ran);
-    run(&ran, "{\"name\":\"t\",\"network\":\"analytical\",\"topology\":{\"dims\":[" SWITCH "]},"
-              "\"limits\":{\"sim_time\":\"1ms\"},"
-              "\"workload\":{\"kind\":\"incast\",\"receiver\":0,\"bytes\":\"100MB\"}}");
+    run(&ran,
+        "{\"name\":\"t\",\"network\":\"analytical\",\"topology\":{\"dims\":[" SWITCH
+        "]},\"limits\":{\"sim_time\":\"1ms\"},\"workload\":{\"kind\":\"incast\",\"receiver\":0,"
+        "\"bytes\":\"100MB\"}}");
     assert_int_equal(ran.r->status, RUN_INCOMPLETE);
     assert_int_equal(ran.r->summary.running, 3);
     assert_int_equal(ran.r->flows[0].fct_ps, -1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Slices and cells of the shared buffer against exact counts, and the headroom of 800G links.
 //
-// Two ranks send n equal packets each at line rate to a third. In each packet time two packets arrive and
-// one leaves, so n - K packets are dropped where the buffer holds K.
+// Two ranks send n equal packets each at line rate to a third. In each packet time two packets
+// arrive and one leaves, so n - K packets are dropped where the buffer holds K.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,10 +64,11 @@ static void test_slices(void **state)
     assert_int_equal(held(0, 1, 2, 4, 256), 2 * (BUFFER / 4 / 1024));
 }
 
-// Eight ranks send to one over 800G and 400 m of fibre. After it has sent XOFF, an ingress still receives
-// what its link carries during the propagation delay of both directions, and up to two packets. In that
-// time the switch forwards 1/8 of it, the share of one of eight senders. The automatic headroom must be
-// enough for the rest; it includes the latency of the switch and the rounding to cells.
+// Eight ranks send to one over 800G and 400 m of fibre. After it has sent XOFF, an ingress still
+// receives what its link carries during the propagation delay of both directions, and up to two
+// packets. In that time the switch forwards 1/8 of it, the share of one of eight senders. The
+// automatic headroom must be enough for the rest; it includes the latency of the switch and the
+// rounding to cells.
 static void headroom(ps_t latency_ps, int forwarding, uint64_t cell_bytes)
 {
     const uint64_t rate = UINT64_C(800000000000);

@@ -59,8 +59,8 @@ static void test_schedules(void **state)
     assert_int_equal(errors_of("ring", 1, 4, "d: schedule: a ring needs 2 ports"), 1);
 }
 
-// In one cycle of slots every pair of ranks has a circuit exactly once. In each slot every port has at
-// most one circuit: otherwise the scenario would be rejected.
+// In one cycle of slots every pair of ranks has a circuit exactly once. In each slot every port has
+// at most one circuit: otherwise the scenario would be rejected.
 static void test_rotation_meets_all(void **state)
 {
     (void)state;
@@ -103,8 +103,8 @@ static void test_ring(void **state)
     assert_true(time == 14 * step);
 }
 
-// Every pair has light in one of 7 matchings. In that time, less the guard of one largest packet, it
-// sends at line rate; nothing is lost.
+// Every pair has light in one of 7 matchings. In that time, less the guard of one largest packet,
+// it sends at line rate; nothing is lost.
 static void test_rotation(void **state)
 {
     (void)state;
@@ -209,8 +209,8 @@ static void test_two_rings(void **state)
             assert_int_equal(err.n_errors, 1);
             assert_string_equal(
                 err.items[0].text,
-                "topology.dims[0].schedule: no circuit joins rank 0 and rank 2, and "
-                "no other dimension does (with transit ranks forward)");
+                "topology.dims[0].schedule: no circuit joins rank 0 and rank 2, and no other "
+                "dimension does (with transit ranks forward)");
             err_free(&err);
             continue;
         }

@@ -41,8 +41,8 @@ static uint64_t delivered(const struct fixture *f, uint32_t job)
     return bytes;
 }
 
-// Light, weight 1: one flow of full packets; heavy, weight 3: many one-packet messages of 1500 B. Their
-// wire bytes: 4096 + 86 without, 1500 + 102 with RETH.
+// Light, weight 1: one flow of full packets; heavy, weight 3: many one-packet messages of 1500 B.
+// Their wire bytes: 4096 + 86 without, 1500 + 102 with RETH.
 static void check_shares(uint32_t src_heavy, uint32_t dst_heavy, const char *what)
 {
     struct fixture f;
@@ -71,8 +71,8 @@ static void test_shares(void **state)
     check_shares(0, 3, "one sender, two receivers: its NIC shares");
 }
 
-// A lossless class 3 and a lossy class 0, the defaults of RDMA beside TCP, share switches and NICs by
-// their weights, and only the lossless one has headroom.
+// A lossless class 3 and a lossy class 0, the defaults of RDMA beside TCP, share switches and NICs
+// by their weights, and only the lossless one has headroom.
 static void check_mixed(uint64_t weight0, uint64_t weight3, uint32_t src3, uint32_t dst3)
 {
     struct fixture f;
@@ -114,8 +114,8 @@ static void test_lossless_and_lossy_shares(void **state)
     }
 }
 
-// PFC for a class, TCP's for example, needs headroom: 25002 B of link, 3 * 4194 B of frames and 84 B
-// for each of 3 PFC frames, or of 6 with two classes.
+// PFC for a class, TCP's for example, needs headroom: 25002 B of link, 3 * 4194 B of frames and 84
+// B for each of 3 PFC frames, or of 6 with two classes.
 static void test_lossless_without_headroom(void **state)
 {
     (void)state;
@@ -125,11 +125,11 @@ static void test_lossless_without_headroom(void **state)
         const char *want;
     } cases[] = {
         {0, true, true,
-         "switch.pfc.headroom: 0 B, but PFC is to keep classes 0, 3 lossless: what a sender still "
-         "sends after a pause needs up to 38.1 KB (auto), or the class `lossless: false`"},
+         "switch.pfc.headroom: 0 B, but PFC is to keep classes 0, 3 lossless: what a sender "
+         "still sends after a pause needs up to 38.1 KB (auto), or the class `lossless: false`"},
         {0, false, true,
-         "switch.pfc.headroom: 0 B, but PFC is to keep class 3 lossless: what a sender still sends "
-         "after a pause needs up to 37.8 KB (auto), or the class `lossless: false`"},
+         "switch.pfc.headroom: 0 B, but PFC is to keep class 3 lossless: what a sender still "
+         "sends after a pause needs up to 37.8 KB (auto), or the class `lossless: false`"},
         {5000, false, false,
          "switch.pfc.headroom: 5.00 KB is less than the 37.8 KB that class 3 may need (auto): "
          "packets may be dropped"},

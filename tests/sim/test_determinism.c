@@ -158,7 +158,8 @@ static void test_same_seed_same_numbers(void **state)
     }
 }
 
-// The seed reaches ECMP, marks, jitter and clocks. Both seeds are fixed, so this is no statistical test.
+// The seed reaches ECMP, marks, jitter and clocks. Both seeds are fixed, so this is no statistical
+// test.
 static void test_other_seed_other_numbers(void **state)
 {
     (void)state;

@@ -49,8 +49,8 @@ static void test_flows(void **state)
     struct estimate e = check(8, 0.02); // PFC frames are not included
     assert_true(fabs(e.packets - 2000) < 1e-9 && fabs(e.packet_hops - 8000) < 1e-6);
     assert_int_equal(e.part_bytes[ESTIMATE_SERIES], 0);
-    // 8 records; flights: 18 directions of 100 Gb/s * 1 us = 12.5 KB and the buffer of 32 MB are more
-    // than the 8 MB posted, so 2000 packets, twice, of 32 bytes and as much of meta.
+    // 8 records; flights: 18 directions of 100 Gb/s * 1 us = 12.5 KB and the buffer of 32 MB are
+    // more than the 8 MB posted, so 2000 packets, twice, of 32 bytes and as much of meta.
     assert_int_equal(e.part_bytes[ESTIMATE_PACKETS], 2000 * 2 * 64);
     assert_true(e.part_bytes[ESTIMATE_RECORDS] > 8 * sizeof(struct flow_record));
     assert_true(e.part_bytes[ESTIMATE_RECORDS] < 8 * 4096);
@@ -116,8 +116,8 @@ static void test_text(void **state)
     char *text = estimate_text(&e, "> ");
     assert_string_equal(text,
                         "estimate: up to 4.00 MB of memory for the run, most of it for messages "
-                        "(3.00 MB)\n> 1.23e+04 packets and their ACKs over 6.79e+04 packet-hops, "
-                        "about 1.50 s\n> up to 7.00 KB of output\n");
+                        "(3.00 MB)\n> 1.23e+04 packets and their ACKs over 6.79e+04 packet-hops,"
+                        " about 1.50 s\n> up to 7.00 KB of output\n");
     free(text);
     e.wall_s = 1e9; // longer than picoseconds can count
     text = estimate_text(&e, "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collectives whose groups queue for dimensions, on several threads: the same bytes, and most windows in parallel
-// although the groups of the outer dimension are in all parts.
+// Collectives whose groups queue for dimensions, on several threads: the same bytes, and most
+// windows in parallel although the groups of the outer dimension are in all parts.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,8 @@ struct variant {
     double alone; // most of the windows that may have one thread
 };
 
-// Servers with fast links inside, joined by switches with links of 2 us: one for the GPUs of equal place.
+// Servers with fast links inside, joined by switches with links of 2 us: one for the GPUs of equal
+// place.
 static void make(struct fixture *f, const struct variant *v)
 {
     const uint32_t sizes[] = {GPUS, SERVERS};

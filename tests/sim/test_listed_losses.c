@@ -80,8 +80,8 @@ static void test_every(void **state)
     }
 }
 
-// Packets of equal length arrive each 1 wire time. A blackout of m times loses m of them, and one of
-// m times and a little loses one more. The other direction has no losses.
+// Packets of equal length arrive each 1 wire time. A blackout of m times loses m of them, and one
+// of m times and a little loses one more. The other direction has no losses.
 static void test_blackout(void **state)
 {
     (void)state;

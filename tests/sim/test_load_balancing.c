@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Choices of paths: hash polarization, weights after a failure, source routes, flowlets and packets by
-// quality, and planes that fail.
+// Choices of paths: hash polarization, weights after a failure, source routes, flowlets and packets
+// by quality, and planes that fail.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +34,8 @@ static void leaves(uint32_t per_leaf, uint32_t n_leaves, uint32_t spines)
 
 /* ---- packets that overtake each other, and ACKs for several ---- */
 
-// The request for an ACK may come before packets that were sent earlier. It is answered when these have
-// come, so that a short window never waits for the retransmission timer.
+// The request for an ACK may come before packets that were sent earlier. It is answered when these
+// have come, so that a short window never waits for the retransmission timer.
 static void test_early_requests(void **state)
 {
     (void)state;
@@ -209,8 +209,8 @@ static void test_source_in_three_tiers(void **state)
 
 /* ---- quality ---- */
 
-// Four flows of four ranks start one after the other. Each takes the uplink with the best quality, so
-// none meets another there.
+// Four flows of four ranks start one after the other. Each takes the uplink with the best quality,
+// so none meets another there.
 static void test_flowlets_by_quality(void **state)
 {
     (void)state;

@@ -121,8 +121,8 @@ static void test_disjoint_jobs(void **state)
 }
 
 // Both transports fill one link: their classes get shares of it by weight (DRR), counted in wire
-// bytes. RoCE ends first, after bytes / share; then TCP has the link alone, and it is never idle until
-// the last byte. Receive windows, not policies, bound what is in flight.
+// bytes. RoCE ends first, after bytes / share; then TCP has the link alone, and it is never idle
+// until the last byte. Receive windows, not policies, bound what is in flight.
 static void test_weights(void **state)
 {
     (void)state;
@@ -138,8 +138,8 @@ static void test_weights(void **state)
         char settings[1024];
         snprintf(settings, sizeof settings,
                  "\"switch\":{\"classes\":{%s}},\"transport\":[" ROCE "," TCP
-                 "],\"cc\":[{\"transport\":\"roce\",\"kind\":\"none\"},"
-                 "{\"transport\":\"tcp\",\"kind\":\"none\"}]",
+                 "],\"cc\":[{\"transport\":\"roce\",\"kind\":\"none\"},{\"transport\":\"tcp\","
+                 "\"kind\":\"none\"}]",
                  cases[i].weights);
         struct outcome o =
             run(settings,
@@ -179,8 +179,8 @@ static void test_marking_by_class(void **state)
         char settings[512];
         snprintf(settings, sizeof settings,
                  "\"transport\":[" ROCE "," TCP
-                 "],\"cc\":[{\"transport\":\"roce\",\"kind\":\"dcqcn\"},"
-                 "{\"transport\":\"tcp\",\"kind\":\"%s\"}]",
+                 "],\"cc\":[{\"transport\":\"roce\",\"kind\":\"dcqcn\"},{\"transport\":\"tcp\","
+                 "\"kind\":\"%s\"}]",
                  cases[i].policy);
         struct outcome o = run(
             settings, "[" FLOWS("roce", FLOW(0, 5, "1KB")) "," FLOWS("tcp", FLOW(1, 5, "1KB")) "]");
@@ -200,8 +200,8 @@ static void test_marking_by_class(void **state)
     }
 }
 
-// Headroom and the offset of XON follow the largest packets, whichever transport has them; a base RTT
-// is that of the flow's own.
+// Headroom and the offset of XON follow the largest packets, whichever transport has them; a base
+// RTT is that of the flow's own.
 static void test_largest_packets(void **state)
 {
     (void)state;

@@ -141,9 +141,8 @@ static void test_description(void **state)
     star(1);
     char *text = sim_describe(f.sim);
     assert_non_null(strstr(text, "3 ranks, 1 switches, 3 links\n"));
-    assert_non_null(strstr(text,
-                           "rank0 -> rank2: dimension 0, 2 hops, 100 Gb/s, base RTT 4.17 us, BDP "
-                           "52.2 KB; 1 MB takes 87.0 us alone\n"));
+    assert_non_null(strstr(text, "rank0 -> rank2: dimension 0, 2 hops, 100 Gb/s, base RTT 4.17 "
+                                 "us, BDP 52.2 KB; 1 MB takes 87.0 us alone\n"));
     free(text);
     fixture_free(&f);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Fixed limits of the output queues of lossy classes, against exact counts.
 //
-// Two ranks send n equal packets each at line rate to a third. In each packet time two packets arrive
-// and one leaves, so after n times n packets have been started, min(n, K) wait, and all others, n -
-// K, were dropped. The packet in transmission is not among the K that wait.
+// Two ranks send n equal packets each at line rate to a third. In each packet time two packets
+// arrive and one leaves, so after n times n packets have been started, min(n, K) wait, and all
+// others, n - K, were dropped. The packet in transmission is not among the K that wait.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

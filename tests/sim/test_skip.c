@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of skipping what repeats (sim/skip/skip.h) against full runs of the same simulation, and of how much is
-// skipped where the period is known.
+// Tests of skipping what repeats (sim/skip/skip.h) against full runs of the same simulation, and of
+// how much is skipped where the period is known.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,8 +71,8 @@ static void compare(void (*build)(struct fixture *f))
     assert_memory_equal(skipped.ports, full.ports, sizeof full.ports);
 }
 
-// All steps of a flat ring with one chunk send the same packets, so a period is one step. In the first step no
-// ACK delays the data yet: the steps' times differ by less than a thousandth.
+// All steps of a flat ring with one chunk send the same packets, so a period is one step. In the
+// first step no ACK delays the data yet: the steps' times differ by less than a thousandth.
 static void build_ring(struct fixture *f) { ring(f, "none", 8000000); }
 static void test_ring_has_equal_steps(void **state)
 {
@@ -97,7 +97,8 @@ static void test_policies_declare_their_state(void **state)
     assert_true(skipped.skipped.periods > STEPS / 2);
 }
 
-// Four chunks one behind the other: senders never fall idle, so their accounts go on over all periods.
+// Four chunks one behind the other: senders never fall idle, so their accounts go on over all
+// periods.
 static void build_chunks(struct fixture *f)
 {
     ring(f, "none", 32000000);

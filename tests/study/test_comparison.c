@@ -19,8 +19,9 @@ static void add(struct rows *rows, const char *policy, uint64_t seed, unsigned t
                 unsigned queue, unsigned pauses)
 {
     char *metrics = text_format(
-        "{\"status\":\"completed\",\"seed\":%llu,\"sim_time_ns\":%u,\"queues\":{\"max_bytes\":%u},"
-        "\"pfc\":{\"pause_frames\":%u},\"explain\":[\"says so\"],\"scenario\":{\"seed\":%llu}}",
+        "{\"status\":\"completed\",\"seed\":%llu,\"sim_time_ns\":%u,"
+        "\"queues\":{\"max_bytes\":%u},\"pfc\":{\"pause_frames\":%u},\"explain\":[\"says "
+        "so\"],\"scenario\":{\"seed\":%llu}}",
         (unsigned long long)seed, time_ns, queue, pauses, (unsigned long long)seed);
     rows_add(rows, &(struct row_source){.scenario = "s",
                                         .policy = policy,

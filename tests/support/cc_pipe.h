@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A TCP-like flow of a policy over a closed model of a path: one queue with a rate and a limit, fixed
-// delays, and a receiver that acknowledges every `per_ack` packets. The model is exact: packets are
-// sent when the window opens and leave the queue back to back. Losses are repaired in an ideal way:
-// the third packet after a lost one reports the loss, the window is reduced once per window of data,
-// and the flow recovers when all data sent before is acknowledged.
+// A TCP-like flow of a policy over a closed model of a path: one queue with a rate and a limit,
+// fixed delays, and a receiver that acknowledges every `per_ack` packets. The model is exact:
+// packets are sent when the window opens and leave the queue back to back. Losses are repaired in
+// an ideal way: the third packet after a lost one reports the loss, the window is reduced once per
+// window of data, and the flow recovers when all data sent before is acknowledged.
 #pragma once
 
 #include "tests/support/cc_lab.h"

@@ -25,7 +25,8 @@ static struct terms terms_of(double p, double rate, double bytes)
     return t;
 }
 
-// A^2 alpha / ((b+d)(c+e)) - tau^2 Rai Rc, with A = 1 - (1-p)^(tau Rc) and alpha = 1 - (1-p)^(tau' Rc).
+// A^2 alpha / ((b+d)(c+e)) - tau^2 Rai Rc, with A = 1 - (1-p)^(tau Rc) and alpha = 1 - (1-p)^(tau'
+// Rc).
 static double residual(const struct dcqcn_fluid *m, double p)
 {
     double rate = m->line_bps / 8 / m->packet_bytes / m->flows;

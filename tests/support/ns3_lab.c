@@ -134,8 +134,8 @@ void ns3_check_range(const struct ns3_setup *setup, const json_t *root, const ch
         widen(&queue, o.max_queue_kb);
         inside = holds(&mean, t.mean_us) && holds(&max, t.max_us) && holds(&queue, t.max_queue_kb);
     }
-    print_message("%s %-26s %2u seeds: mean FCT %.1f..%.1f us, theirs %.1f; max %.1f..%.1f, theirs "
-                  "%.1f; largest queue %.0f..%.0f KB, theirs %.0f%s\n",
+    print_message("%s %-26s %2u seeds: mean FCT %.1f..%.1f us, theirs %.1f; max %.1f..%.1f, "
+                  "theirs %.1f; largest queue %.0f..%.0f KB, theirs %.0f%s\n",
                   setup->file, policy, seeds, mean.low, mean.high, t.mean_us, max.low, max.high,
                   t.max_us, queue.low, queue.high, t.max_queue_kb, inside ? "" : " OUTSIDE");
     assert_true(inside);

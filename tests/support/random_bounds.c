@@ -26,7 +26,8 @@ static struct link_spec any_link(struct rng *rng)
 {
     static const uint64_t rates[] = {1000000000,   3700000000,   25000000000,  100000000000,
                                      100000000000, 400000000000, 2400000000000};
-    // The other direction is drawn apart, so that a link that differs by direction is the only change.
+    // The other direction is drawn apart, so that a link that differs by direction is the only
+    // change.
     struct rng other = rng_init(rng->seed, RNG_WORKLOAD, 20 + (uint32_t)rng->counter);
     uint64_t rate = ONE_OF(rng, rates), reverse = rng_below(&other, 3) ? 0 : ONE_OF(&other, rates);
     return (struct link_spec){

@@ -290,8 +290,9 @@ static void test_red_at_arrival(void **state)
     world_end(&w);
 }
 
-// The packets that are dropped if those of rank 0 (even numbers) are not ECN capable. A step at K drops
-// those that would wait and be the K-th to do so; packets that are dropped are not in the queue.
+// The packets that are dropped if those of rank 0 (even numbers) are not ECN capable. A step at K
+// drops those that would wait and be the K-th to do so; packets that are dropped are not in the
+// queue.
 static unsigned drop_oracle(uint64_t k, bool dropped[PACKETS])
 {
     double start[PACKETS], free_at = 0;

@@ -355,8 +355,8 @@ static void test_headroom_by_hand(void **state)
     link.delay_ps = link.back_delay_ps = 0; // no cable: only frames count
     bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 2370 && bytes <= 2370 + 2);
-    // A slow direction back: 100G in over 1 us, 10G back over 3 us. 12500 + 37500 + 2 * 4194, and ten
-    // times what is sent back first, 4194 + 3 * 84
+    // A slow direction back: 100G in over 1 us, 10G back over 3 us. 12500 + 37500 + 2 * 4194, and
+    // ten times what is sent back first, 4194 + 3 * 84
     link = (struct headroom_link){.rate_bps = UINT64_C(100000000000),
                                   .back_rate_bps = UINT64_C(10000000000),
                                   .delay_ps = PS_PER_US,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Critical paths against closed forms: one flow, a window, a pace, an incast, a ring. In all of them
-// a packet of payload B takes s = (B + overhead) / C on a link, and a link's delay is D.
+// Critical paths against closed forms: one flow, a window, a pace, an incast, a ring. In all of
+// them a packet of payload B takes s = (B + overhead) / C on a link, and a link's delay is D.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,8 +96,8 @@ static void test_window(void **state)
     fixture_free(&f);
 }
 
-// Eight flows of M bytes into one port without PFC and cuts: each sender transmits at the line rate,
-// so the last packet waits until all others have left the port.
+// Eight flows of M bytes into one port without PFC and cuts: each sender transmits at the line
+// rate, so the last packet waits until all others have left the port.
 static void test_incast(void **state)
 {
     (void)state;

@@ -47,8 +47,7 @@ static void check(double gbps, unsigned flows, uint32_t mtu, double ms)
     double root = dcqcn_fixed_point(&m), calm = dcqcn_motion(&m, 4e-6, 0.1),
            cycle = dcqcn_motion(&m, 60e-6, 0.1);
     print_message("%3.0fG MTU %4u N %2u: mean queue %4.0f KB, fixed point %4.0f KB (%+.0f %%), "
-                  "delay equations "
-                  "at 4 us %4.0f, at 60 us %4.0f KB; empty %.0f %% of the time\n",
+                  "delay equations at 4 us %4.0f, at 60 us %4.0f KB; empty %.0f %% of the time\n",
                   gbps, mtu, flows, mean / 1e3, root / 1e3, 100 * (mean / root - 1), calm / 1e3,
                   cycle / 1e3, 100 * (double)empty / n);
     // the equations and the root belong to the same model

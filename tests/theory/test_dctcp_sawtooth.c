@@ -129,9 +129,9 @@ static void check(const struct point *pt)
     double A = pt->flows * (window + 1) * alpha_of(window) / 2;
     double fresh = bdp / (bdp + pt->k), swing = 0.5 * sqrt(2 * pt->flows * bdp);
     double alpha = sqrt(2 / window * fresh);
-    print_message("N %2u at %3.0fG, K %3.0f, C*RTT %4.0f, W* %3.0f: queue %3.0f to %3.0f, theory "
-                  "%5.1f to %3.0f; swing %3.0f, theory %5.1f (%+.1f %%); alpha %.3f, theory %.3f; "
-                  "Jain %.4f\n",
+    print_message("N %2u at %3.0fG, K %3.0f, C*RTT %4.0f, W* %3.0f: queue %3.0f to %3.0f, "
+                  "theory %5.1f to %3.0f; swing %3.0f, theory %5.1f (%+.1f %%); alpha %.3f, "
+                  "theory %.3f; Jain %.4f\n",
                   pt->flows, pt->gbps, pt->k, bdp, window, seen.low, seen.high, top - A, top,
                   seen.high - seen.low, swing, 100 * ((seen.high - seen.low) / swing - 1),
                   seen.alpha, alpha, seen.jain);

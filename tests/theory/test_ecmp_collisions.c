@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A permutation under ECMP is as slow as its fullest path. Each of L leaves hashes the m flows of its
-// ranks over s spines, and the flows go on together to one other leaf: L independent tables of m balls
-// in s bins. The fullest bin of one table has at most k balls with probability
+// A permutation under ECMP is as slow as its fullest path. Each of L leaves hashes the m flows of
+// its ranks over s spines, and the flows go on together to one other leaf: L independent tables of
+// m balls in s bins. The fullest bin of one table has at most k balls with probability
 //
 //     P(k) = m! / s^m * [x^m] (sum over i <= k of x^i / i!)^s
 //
-// and the fullest of all tables is E = sum over k >= 0 of (1 - P(k)^L) in the mean. The permutation takes
-// E times the time of one message; m / s times if it is spread evenly.
+// and the fullest of all tables is E = sum over k >= 0 of (1 - P(k)^L) in the mean. The permutation
+// takes E times the time of one message; m / s times if it is spread evenly.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -174,8 +174,8 @@ static void test_themis(void **state)
     double busy[2][3], ascending = run_3d(COLL_ASCENDING, busy[0]);
     double themis = run_3d(COLL_THEMIS, busy[1]);
     double bound = 2 * (7. / 8) / (2 * (511. / 512) / 3);
-    print_message("ascending %.1f us (busy %.2f %.2f %.2f), Themis %.1f us (%.2f %.2f %.2f): %.2fx "
-                  "of at most %.2fx\n",
+    print_message("ascending %.1f us (busy %.2f %.2f %.2f), Themis %.1f us (%.2f %.2f %.2f): "
+                  "%.2fx of at most %.2fx\n",
                   ascending * 1e6, busy[0][0], busy[0][1], busy[0][2], themis * 1e6, busy[1][0],
                   busy[1][1], busy[1][2], ascending / themis, bound);
     assert_true(ascending / themis > 2.0 && ascending / themis < bound);

@@ -87,8 +87,8 @@ static void check(const struct point *pt)
         delivered += (double)f.result->flows[i].delivered_bytes;
     delivered *= 8 / 80e-3;
     double expected = pt->eta * (double)pt->line_bps * MTU / wire;
-    print_message("%-8s enc %d N %2u at %3.0fG: max queue %6.1f KB (bound %6.1f), later %5.1f KB "
-                  "(0.2 BDP %5.1f), goodput %.2f Gb/s (theory %.2f, %+.2f %%), Jain %.4f\n",
+    print_message("%-8s enc %d N %2u at %3.0fG: max queue %6.1f KB (bound %6.1f), later %5.1f "
+                  "KB (0.2 BDP %5.1f), goodput %.2f Gb/s (theory %.2f, %+.2f %%), Jain %.4f\n",
                   pt->preset, pt->encoding, pt->flows, (double)pt->line_bps / 1e9,
                   (double)f.result->max_queue_bytes / 1e3, bound / 1e3, after / 1e3,
                   0.2 * bdp / 1e3, delivered / 1e9, expected / 1e9,
@@ -170,8 +170,8 @@ static void check_cell(const struct cell *c, double nearest)
     double bdp = c->gbps * 1e3 / 8 * c->rtt_us, ai = .05 * (bdp / 100 > wire ? bdp / 100 : wire);
     double most = .95 + c->flows * ai / bdp, jain = sum * sum / (c->flows * squares);
     print_message(
-        "%3.0fG, RTT %2.0f us, MTU %4u, N %2u: used %.4f (U %.4f), Jain %.4f, the fastest "
-        "%.2f Gb/s of %.2f\n",
+        "%3.0fG, RTT %2.0f us, MTU %4u, N %2u: used %.4f (U %.4f), Jain %.4f, the fastest %.2f "
+        "Gb/s of %.2f\n",
         c->gbps, c->rtt_us, c->mtu, c->flows, used, most, jain, largest / 1e9, c->gbps / c->flows);
     assert_true(used > .945 && used < most + .01);
     assert_true(jain > .95);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Link-level retry: the time of listed losses, exactly, and the goodput of a link that corrupts packets at
-// random.
+// Link-level retry: the time of listed losses, exactly, and the goodput of a link that corrupts
+// packets at random.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,8 +38,8 @@ static void begin(const struct fault_spec *fault, uint64_t packets, ps_t delay_p
                      0); // order is kept: go-back-N sees no gap
 }
 
-// A loss takes a packet and the link's round trip, L / C + 2 d; a packet that is lost three times three of
-// them. Nothing is lost for the transport.
+// A loss takes a packet and the link's round trip, L / C + 2 d; a packet that is lost three times
+// three of them. Nothing is lost for the transport.
 static void test_listed(void **state)
 {
     (void)state;
@@ -62,8 +62,8 @@ static void test_listed(void **state)
     }
 }
 
-// Each packet has p / (1 - p) lost attempts in the mean, of W = 1 + 2 d C / L packet times each: a packet
-// takes (1 + W p / (1 - p)) L / C. Over n packets the relative error is about W sqrt(p / n).
+// Each packet has p / (1 - p) lost attempts in the mean, of W = 1 + 2 d C / L packet times each: a
+// packet takes (1 + W p / (1 - p)) L / C. Over n packets the relative error is about W sqrt(p / n).
 static void test_goodput(void **state)
 {
     (void)state;

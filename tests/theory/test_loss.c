@@ -79,8 +79,8 @@ static void test_go_back_n(void **state)
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         const struct point *pt = &points[i];
         double expected = 1 / (1 + pt->p * pt->window), got = goodput(pt, RECOVERY_GO_BACK_N, true);
-        print_message("go-back-N %u flows of %u packets, p %.2f %%: %.3f of the line, theory %.3f "
-                      "(%+.1f %%)\n",
+        print_message("go-back-N %u flows of %u packets, p %.2f %%: %.3f of the line, theory "
+                      "%.3f (%+.1f %%)\n",
                       pt->flows, pt->window, 100 * pt->p, got, expected,
                       100 * (got / expected - 1));
         assert_true(fabs(got / expected - 1) < 0.05);
@@ -141,8 +141,8 @@ static void test_selective_repeat(void **state)
         double back = goodput(pt, RECOVERY_GO_BACK_N, true);
         for (int pfc = 0; pfc < 2; pfc++) {
             double got = goodput(pt, RECOVERY_SELECTIVE_REPEAT, pfc);
-            print_message("selective repeat %u flows of %u packets, p %.2f %%, PFC %s: %.3f of the "
-                          "line; go-back-N %.3f\n",
+            print_message("selective repeat %u flows of %u packets, p %.2f %%, PFC %s: %.3f of "
+                          "the line; go-back-N %.3f\n",
                           pt->flows, pt->window, 100 * pt->p, pfc ? "on" : "off", got, back);
             assert_true(got > 0.95 && got <= 1);
         }

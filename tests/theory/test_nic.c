@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// NICs that are not ideal, against closed forms: the rate of the bus in each direction and in both, packet
-// rates, contexts of queue pairs, doorbells and completions, and the pauses of a slow receiver.
+// NICs that are not ideal, against closed forms: the rate of the bus in each direction and in both,
+// packet rates, contexts of queue pairs, doorbells and completions, and the pauses of a slow
+// receiver.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,8 +56,8 @@ static double on_bus(double payload, double bus_bps)
     return (payload + 24 * ceil(payload / 256)) * 8e12 / bus_bps;
 }
 
-// One flow: the sender's bus is as slow as the receiver's. Packet i starts at i S, and the last one is
-// written S after its arrival.
+// One flow: the sender's bus is as slow as the receiver's. Packet i starts at i S, and the last one
+// is written S after its arrival.
 static void test_bus_of_sender(void **state)
 {
     (void)state;
@@ -74,8 +75,8 @@ static void test_bus_of_sender(void **state)
     }
 }
 
-// Four senders, one receiver with a bus at half its line rate: it writes without a break from the first
-// arrival on, pauses its link, and loses nothing; its buffer is never exceeded.
+// Four senders, one receiver with a bus at half its line rate: it writes without a break from the
+// first arrival on, pauses its link, and loses nothing; its buffer is never exceeded.
 static void test_slow_receiver(void **state)
 {
     (void)state;
@@ -143,8 +144,8 @@ static void test_lossy_receiver(void **state)
     fixture_free(&f);
 }
 
-// Ultra Ethernet: a receiver that asks for smaller windows before its buffer is full loses less than half as
-// many packets in an incast; the window is not given away: the receiver is as busy.
+// Ultra Ethernet: a receiver that asks for smaller windows before its buffer is full loses less
+// than half as many packets in an incast; the window is not given away: the receiver is as busy.
 static void test_destination_control(void **state)
 {
     (void)state;
@@ -177,8 +178,8 @@ static void test_destination_control(void **state)
     assert_true(2 * lost[1] < lost[0]);
 }
 
-// Two ranks that exchange messages: on a bus for both directions every packet of either takes its turn, so
-// N packets each way take 2 N S, and with a full-duplex bus N S.
+// Two ranks that exchange messages: on a bus for both directions every packet of either takes its
+// turn, so N packets each way take 2 N S, and with a full-duplex bus N S.
 static void test_duplex(void **state)
 {
     (void)state;
@@ -221,8 +222,8 @@ static void test_ports_share(void **state)
     }
 }
 
-// A slow receiver whose buffer a lossy class has filled when a lossless one begins: the lossy one may not use
-// the headroom, so of the lossless one nothing is lost and sent again.
+// A slow receiver whose buffer a lossy class has filled when a lossless one begins: the lossy one
+// may not use the headroom, so of the lossless one nothing is lost and sent again.
 static void test_headroom_is_kept(void **state)
 {
     (void)state;
@@ -246,7 +247,8 @@ static void test_headroom_is_kept(void **state)
     fixture_free(&f);
 }
 
-// Messages of one packet: the NIC handles message_rate packets a second, whatever the link could carry.
+// Messages of one packet: the NIC handles message_rate packets a second, whatever the link could
+// carry.
 static void test_message_rate(void **state)
 {
     (void)state;
@@ -262,7 +264,8 @@ static void test_message_rate(void **state)
     fixture_free(&f);
 }
 
-// Hits of n contexts used in turn where c fit: h = (1 - 1/c)^((n - 1)(1 - h)), the smallest solution.
+// Hits of n contexts used in turn where c fit: h = (1 - 1/c)^((n - 1)(1 - h)), the smallest
+// solution.
 static double hits(double n, double c)
 {
     double h = n <= c ? 1 : 0;
@@ -271,8 +274,9 @@ static double hits(double n, double c)
     return h;
 }
 
-// One NIC sends by n queue pairs in turn. A packet starts L / R after the last one, or, if its successor's
-// context is missing, `miss` after it: so the mean gap is h L / R + (1 - h) max(L / R, miss).
+// One NIC sends by n queue pairs in turn. A packet starts L / R after the last one, or, if its
+// successor's context is missing, `miss` after it: so the mean gap is h L / R + (1 - h) max(L / R,
+// miss).
 static void test_qp_cache(void **state)
 {
     (void)state;

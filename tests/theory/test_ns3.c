@@ -43,8 +43,8 @@ static void test_incast8(void **state)
     for (const char *const *policy = ns3_policies; *policy; policy++) {
         bool loose = strcmp(*policy, "hpcc") == 0 || strncmp(*policy, "dcqcn", 5) == 0;
         struct ns3_figures o = ns3_ours(&setup, *policy, 1), t = ns3_theirs(root, *policy);
-        print_message("incast8 %-26s mean FCT %.2f us, theirs %.2f (%+.2f %%); largest queue %.1f "
-                      "KB, theirs %.1f (%+.1f %%)\n",
+        print_message("incast8 %-26s mean FCT %.2f us, theirs %.2f (%+.2f %%); largest queue "
+                      "%.1f KB, theirs %.1f (%+.1f %%)\n",
                       *policy, o.mean_us, t.mean_us, 100 * (o.mean_us / t.mean_us - 1),
                       o.max_queue_kb, t.max_queue_kb, 100 * (o.max_queue_kb / t.max_queue_kb - 1));
         assert_true(fabs(o.mean_us / t.mean_us - 1) < (loose ? 0.10 : 0.03));

@@ -28,7 +28,8 @@ struct times {
     double delivered, acked;
 };
 
-// Data packets, and their ACKs (86 wire bytes) over the same hops in reverse, whose links are back[].
+// Data packets, and their ACKs (86 wire bytes) over the same hops in reverse, whose links are
+// back[].
 static struct times recurrence(const struct link_case *hop, const struct link_case *back, int hops,
                                uint64_t bytes, uint64_t mtu)
 {
@@ -149,8 +150,8 @@ static void test_directions_of_a_fabric(void **state)
             }
 }
 
-// In a chain of ranks all data goes by the first direction and all ACKs by the other, which may be so
-// slow that the ACKs take longer than the data.
+// In a chain of ranks all data goes by the first direction and all ACKs by the other, which may be
+// so slow that the ACKs take longer than the data.
 static void test_directions_of_a_chain(void **state)
 {
     (void)state;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Parameter servers against closed forms. W workers, S servers, n bytes, compute time c, and the goodput
-// G of a port after headers.
+// Parameter servers against closed forms. W workers, S servers, n bytes, compute time c, and the
+// goodput G of a port after headers.
 //   sync          an iteration takes c + 2 W n / (S G) where the servers' links are the bottleneck
-//   async         a server takes one update per n / (S G), as answers leave while gradients arrive; and
-//                 a worker alone takes c + 2 n / G. No run has more updates a second than either allows.
-//   staleness     sync 0; async W - 1 on average, since between two updates of a worker each other one
+//   async         a server takes one update per n / (S G), as answers leave while gradients arrive;
+//   and
+//                 a worker alone takes c + 2 n / G. No run has more updates a second than either
+//                 allows.
+//   staleness     sync 0; async W - 1 on average, since between two updates of a worker each other
+//   one
 //                 has one; stale at most (W - 1)(2 s + 1): see test_bounded_staleness()
 #include <math.h>
 #include <setjmp.h>
@@ -83,8 +86,8 @@ static void test_sync(void **state)
     }
 }
 
-// Updates a second, against both bounds. With one worker in ten computing at a time the second is reached;
-// with short computations the first, as far as pushes and answers of all workers overlap.
+// Updates a second, against both bounds. With one worker in ten computing at a time the second is
+// reached; with short computations the first, as far as pushes and answers of all workers overlap.
 static void test_async(void **state)
 {
     (void)state;
@@ -112,9 +115,9 @@ static void test_async(void **state)
     }
 }
 
-// A group is answered at its clock k when all others are at k - s or beyond. Until its next update the
-// slowest is at k at most, so no other group passes k + s + 1: each has at most 2 s + 1 updates. With
-// some workers twice as slow as the others, mode async has more.
+// A group is answered at its clock k when all others are at k - s or beyond. Until its next update
+// the slowest is at k at most, so no other group passes k + s + 1: each has at most 2 s + 1
+// updates. With some workers twice as slow as the others, mode async has more.
 static void test_bounded_staleness(void **state)
 {
     (void)state;
@@ -157,8 +160,9 @@ static void test_stale_0_is_sync(void **state)
     assert_true(took[0] == took[1]);
 }
 
-// Groups: the leaders alone send to the servers; collectives do the rest. 12 workers in 3 groups of 4:
-// 2 n to and from servers for each group, all-reduces of 2 (g-1)/g n and broadcasts of n for each rank.
+// Groups: the leaders alone send to the servers; collectives do the rest. 12 workers in 3 groups of
+// 4: 2 n to and from servers for each group, all-reduces of 2 (g-1)/g n and broadcasts of n for
+// each rank.
 static void test_groups(void **state)
 {
     (void)state;

@@ -196,9 +196,8 @@ static void check(const char *policy, const struct point *pt)
     double wire = env->full_wire_bytes, bdp = (double)env->base_rtt_ps * 1e-6 * bytes_per_us;
     double equilibrium =
         bdp * equilibrium_bdps(pt->flows / atof(pt->expected_flows), pt->flows * wire / 2 / bdp);
-    print_message("%-14s MTU %4u, %2u flows of %3s at %3.0fG: queue of %7.1f KB, theory %7.1f KB "
-                  "(%+.1f %%), Jain "
-                  "%.4f\n",
+    print_message("%-14s MTU %4u, %2u flows of %3s at %3.0fG: queue of %7.1f KB, theory %7.1f "
+                  "KB (%+.1f %%), Jain %.4f\n",
                   policy, pt->mtu_bytes, pt->flows, pt->expected_flows, pt->gbps, mean / 1e3,
                   equilibrium / 1e3, 100 * (mean / equilibrium - 1), jain);
     assert_int_equal(f.result->pause_frames, 0);

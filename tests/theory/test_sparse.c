@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sparse all-reduce (Renggli et al., SC 2019): sizes of messages are the expected unions of random
-// supports, K(m) = n (1 - (1 - d)^m) values of m ranks, or the dense vector where that is shorter; times
-// follow from them; and the density from which on a dense ring is as good. Reduced precision: bytes
-// and times of conversions.
+// supports, K(m) = n (1 - (1 - d)^m) values of m ranks, or the dense vector where that is shorter;
+// times follow from them; and the density from which on a dense ring is as good. Reduced precision:
+// bytes and times of conversions.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,8 +48,8 @@ static void test_doubling_sizes(void **state)
                 assert_int_equal(send.peer, rank ^ (1u << step));
             }
     }
-    // 11 ranks: the other 3 send to partners among the first 8. In the last exchange one side has the sum of 4
-    // ranks and their 3 partners, the other the sum of 4 ranks
+    // 11 ranks: the other 3 send to partners among the first 8. In the last exchange one side has
+    // the sum of 4 ranks and their 3 partners, the other the sum of 4 ranks
     struct coll_sparse_params p = {.density = 0.05, .value_bytes = 4, .index_bytes = 4};
     struct coll_shape s = sparse_shape(11, 4000000, &p);
     assert_int_equal(a->steps(&s), 5);

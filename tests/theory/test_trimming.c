@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Trimming with RoCE's selective repeat: how many packets of two senders are trimmed, and an incast of 128
-// into a shallow buffer against the bound of its last link.
+// Trimming with RoCE's selective repeat: how many packets of two senders are trimmed, and an incast
+// of 128 into a shallow buffer against the bound of its last link.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,10 +45,10 @@ static void incast(uint32_t senders, uint64_t bytes, uint64_t limit_bytes, int v
         fixture_flow(&f, s, senders, bytes, 0);
 }
 
-// While both senders transmit n packets each, in the time n D / C, the link sends x packets of data and t
-// trimmed ones, x D + t h = n D, and K wait at the end: x + t + K = 2 n, so t = (n - K) / (1 - h / D). The
-// packet in transmission and the first arrival make up to two packets of difference. The link is so long
-// that no report comes back before.
+// While both senders transmit n packets each, in the time n D / C, the link sends x packets of data
+// and t trimmed ones, x D + t h = n D, and K wait at the end: x + t + K = 2 n, so t = (n - K) / (1
+// - h / D). The packet in transmission and the first arrival make up to two packets of difference.
+// The link is so long that no report comes back before.
 static void test_two_senders(void **state)
 {
     (void)state;
@@ -70,9 +70,9 @@ static void test_two_senders(void **state)
     }
 }
 
-// The last link must carry all data once and all trimmed headers; the first packet arrives there half a
-// round trip after the start, and the last ACK half a round trip after the last packet. Trimming may cost
-// one more round trip, in which the last packet is reported and sent again.
+// The last link must carry all data once and all trimmed headers; the first packet arrives there
+// half a round trip after the start, and the last ACK half a round trip after the last packet.
+// Trimming may cost one more round trip, in which the last packet is reported and sent again.
 static void test_incast_of_128(void **state)
 {
     (void)state;
@@ -98,8 +98,8 @@ static void test_incast_of_128(void **state)
     }
 }
 
-// The control class has a share s of the link while data waits: of the time that the headers of a burst
-// take, the data takes (1 - s) / s.
+// The control class has a share s of the link while data waits: of the time that the headers of a
+// burst take, the data takes (1 - s) / s.
 static double data_per_header(double share)
 {
     enum { SENDERS = 64, N = 30 };
@@ -126,7 +126,8 @@ static double data_per_header(double share)
 static void test_control_share(void **state)
 {
     (void)state;
-    // 63 headers of 64 bytes for each packet time of 4160 bytes: strict priority leaves 3 % for data.
+    // 63 headers of 64 bytes for each packet time of 4160 bytes: strict priority leaves 3 % for
+    // data.
     assert_true(data_per_header(1) < 0.2);
     assert_true(fabs(data_per_header(0.5) / 1. - 1) < 0.1);
     assert_true(fabs(data_per_header(0.25) / 3. - 1) < 0.1);

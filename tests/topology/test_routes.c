@@ -310,7 +310,8 @@ static void check_groups(const struct graph *g, const struct routes *r)
         }
 }
 
-// Routes of groups that are copies of the first one, and of a group with a failed link or one link more.
+// Routes of groups that are copies of the first one, and of a group with a failed link or one link
+// more.
 static void test_groups(void **state)
 {
     (void)state;

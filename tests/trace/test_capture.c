@@ -344,8 +344,9 @@ static void test_live_stdout(void **state)
     capture_advance(f->capture, 2);
     assert_int_equal(capture_close(f->capture, NULL, &f->err), 0);
     assert_int_equal(f->err.n_errors, 0);
-    assert_string_equal(f->err.items[0].text, "stdout: the program that reads the capture closed "
-                                              "it before the run ended; the rest was not written");
+    assert_string_equal(f->err.items[0].text, "stdout: the program that reads the capture "
+                                              "closed it before the run ended; the rest was not "
+                                              "written");
 }
 
 static void test_qpmap(void **state)
@@ -358,13 +359,14 @@ static void test_qpmap(void **state)
     text[fread(text, 1, sizeof text - 1, f->in)] = 0;
     assert_string_equal(
         text,
-        "flow,job,dim,src,dst,src_ip,dst_ip,src_qpn,dst_qpn,src_udp_port,dst_udp_port,name,filter\n"
-        "0,0,0,0,1,10.0.0.1,10.0.0.2,256,257,49153,49154,0.0,"
-        "(ip.src == 10.0.0.1 && ip.dst == 10.0.0.2 && infiniband.bth.destqp == 0x101) || "
-        "(ip.src == 10.0.0.2 && ip.dst == 10.0.0.1 && infiniband.bth.destqp == 0x100)\n"
-        "1,1,2,1,0,10.0.0.2,10.0.0.1,258,259,49155,49156,1.0,"
-        "(ip.src == 10.0.0.2 && ip.dst == 10.0.0.1 && infiniband.bth.destqp == 0x103) || "
-        "(ip.src == 10.0.0.1 && ip.dst == 10.0.0.2 && infiniband.bth.destqp == 0x102)\n");
+        "flow,job,dim,src,dst,src_ip,dst_ip,src_qpn,dst_qpn,src_udp_port,dst_udp_port,name,"
+        "filter\n"
+        "0,0,0,0,1,10.0.0.1,10.0.0.2,256,257,49153,49154,0.0,(ip.src == 10.0.0.1 && ip.dst == "
+        "10.0.0.2 && infiniband.bth.destqp == 0x101) || (ip.src == 10.0.0.2 && ip.dst == "
+        "10.0.0.1 && infiniband.bth.destqp == 0x100)\n"
+        "1,1,2,1,0,10.0.0.2,10.0.0.1,258,259,49155,49156,1.0,(ip.src == 10.0.0.2 && ip.dst == "
+        "10.0.0.1 && infiniband.bth.destqp == 0x103) || (ip.src == 10.0.0.1 && ip.dst == "
+        "10.0.0.2 && infiniband.bth.destqp == 0x102)\n");
 }
 
 // The sample has 4000 messages of 3 packets with their ACKs, 400 CNPs, 400 PAUSEs and 400 resumes:

@@ -120,12 +120,8 @@ static void test_cnp_of_hardware(void **state)
     size_t len = encode_fields(&f, frame, sizeof frame);
     assert_int_equal(len, 74);
     assert_hex(frame, len,
-               "e41d2dab2bc27cfe90643b320800"
-               "45c2003c718c4000401191610a0011010a001201"
-               "000012b700280000"
-               "8100ffff4000011800000000"
-               "00000000000000000000000000000000"
-               "82fd002a");
+               "e41d2dab2bc27cfe90643b32080045c2003c718c4000401191610a0011010a001201000012b70028"
+               "00008100ffff40000118000000000000000000000000000000000000000082fd002a");
 }
 
 static void test_data_first(void **state)
@@ -279,13 +275,7 @@ static void test_pfc(void **state)
     static struct frame f;
     pfc_encode(switch_mac(4), 0x48, 65535, &f);
     assert_int_equal(frame_copy(&f, frame, sizeof frame), 60);
-    assert_hex(frame, 34,
-               "0180c2000001"
-               "020001000005"
-               "8808"
-               "0101"
-               "0048"
-               "000000000000ffff00000000ffff0000");
+    assert_hex(frame, 34, "0180c2000001020001000005880801010048000000000000ffff00000000ffff0000");
     for (int i = 34; i < 60; i++)
         assert_int_equal(frame[i], 0);
     pfc_encode(switch_mac(4), 0x08, 0, &f);

@@ -40,7 +40,8 @@ static void test_only_the_lost_one(void **state)
         assert_int_equal(lab_nth(&lab, lab_is_nak, i)->meta.seq, 5);
         assert_int_equal(lab_nth(&lab, lab_is_nak, i)->meta.sack_seq, 6 + i);
     }
-    // The NAK takes 2 us of propagation and its serialization on two links; the NIC is idle by then.
+    // The NAK takes 2 us of propagation and its serialization on two links; the NIC is idle by
+    // then.
     ps_t nak = lab_nth(&lab, lab_is_nak, 0)->at_ps;
     ps_t again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
     assert_true(again >= nak + 2 * PS_PER_US && again < nak + 3 * PS_PER_US);
@@ -175,8 +176,9 @@ static struct roce_spec *begin_switch(struct fixture *f, uint32_t ranks)
     return roce_spec_of(&f->spec.dims[0].transport);
 }
 
-// 32 senders of three packets each meet at a queue that drains in 31 us. The automatic short timeout covers
-// it. A short timeout of 1 us does not and expires, but no packet is lost, so no flow may fail.
+// 32 senders of three packets each meet at a queue that drains in 31 us. The automatic short
+// timeout covers it. A short timeout of 1 us does not and expires, but no packet is lost, so no
+// flow may fail.
 static void test_a_queue_is_no_loss(void **state)
 {
     (void)state;
@@ -197,8 +199,9 @@ static void test_a_queue_is_no_loss(void **state)
     }
 }
 
-// One NIC sends to 40 ranks in turn, and every 16th packet of a flow requests an ACK: it leaves 215 us after
-// the first packet of the flow. The timer of 50 us starts with that request, so it does not expire.
+// One NIC sends to 40 ranks in turn, and every 16th packet of a flow requests an ACK: it leaves 215
+// us after the first packet of the flow. The timer of 50 us starts with that request, so it does
+// not expire.
 static void test_waiting_for_the_nic_is_no_loss(void **state)
 {
     (void)state;

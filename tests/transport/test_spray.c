@@ -157,8 +157,9 @@ static void test_freeze(void **state)
     spray_free(&s);
 }
 
-// mrc: a mark or a trimmed packet skips an entropy once; a loss leaves it out until a packet on it arrives,
-// for which probes are due at their interval; a quarter of the entropies is never left out.
+// mrc: a mark or a trimmed packet skips an entropy once; a loss leaves it out until a packet on it
+// arrives, for which probes are due at their interval; a quarter of the entropies is never left
+// out.
 static void test_mrc(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tables for TCP's clocks: delays on a timer wheel, and the retransmission timeout after sequences of
-// RTT samples.
+// Tables for TCP's clocks: delays on a timer wheel, and the retransmission timeout after sequences
+// of RTT samples.
 //
 // The wheel of Linux (kernel/time/timer.c): a delay of d ticks ends at the first tick after it, and
 // from 63 * 8^k ticks on at the next multiple of 8^(k+1) ticks.

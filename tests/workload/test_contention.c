@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Computation beside a collective: with a share s of the speed taken, T of computation that begins with a
-// collective of C < T lasts T + s C, and not less than T / (1 - s) where the collective lasts longer.
+// Computation beside a collective: with a share s of the speed taken, T of computation that begins
+// with a collective of C < T lasts T + s C, and not less than T / (1 - s) where the collective
+// lasts longer.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -39,8 +39,8 @@ static void test_systolic(void **state)
     assert_int_equal(gemm_ns(&p, 100, 256, 256), 1238); // 1237.1 rounded up
 }
 
-// 100 Tflop/s and 1000 GB/s, 2-byte elements: 1024^3 takes 2.147e9 / 1e5 = 21474.8 ns of compute; 1 x
-// 1000 by 1000 x 1000 moves (1000 + 1e6 + 1000) * 2 B in 2004 ns.
+// 100 Tflop/s and 1000 GB/s, 2-byte elements: 1024^3 takes 2.147e9 / 1e5 = 21474.8 ns of compute; 1
+// x 1000 by 1000 x 1000 moves (1000 + 1e6 + 1000) * 2 B in 2004 ns.
 static void test_roofline(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which nodes may start: in the order of the program, or as they become ready by priority and id; and
-// the passes of a pipeline's stages.
+// Which nodes may start: in the order of the program, or as they become ready by priority and id;
+// and the passes of a pipeline's stages.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

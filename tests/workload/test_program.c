@@ -226,8 +226,8 @@ static void test_groups_that_share_ranks(void **state)
     fixture_free(&f);
 }
 
-// Two pairs with one request, one below a leaf and one across the spine: each has its own ideal time,
-// the longer one by two links each way of the two steps, 3 us + 3 us a message.
+// Two pairs with one request, one below a leaf and one across the spine: each has its own ideal
+// time, the longer one by two links each way of the two steps, 3 us + 3 us a message.
 static void test_ideals_of_groups(void **state)
 {
     (void)state;

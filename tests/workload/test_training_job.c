@@ -224,9 +224,9 @@ static void test_too_much(void **state)
         {ONE("\"fwd\":{\"op\":\"all_gather\",\"bytes\":\"200TB\"}", ""),
          "workload.comm_scale: fwd of layer a exchanges more than 1 PB"},
         {ONE("\"fwd\":{\"op\":\"all_gather\",\"bytes\":\"1KB\"}",
-             ",\"ranks\":[0,1,2,3,4,5,6,7],\"dims\":[1,1,1,8,1,1],\"system\":{\"preferred-dataset-"
-             "splits\":"
-             "1000000,\"all-gather-implementation\":\"ring_ring_ring_ring_ring_ring\"}"),
+             ",\"ranks\":[0,1,2,3,4,5,6,7],\"dims\":[1,1,1,8,1,1],"
+             "\"system\":{\"preferred-dataset-splits\":1000000,"
+             "\"all-gather-implementation\":\"ring_ring_ring_ring_ring_ring\"}"),
          "workload.system.preferred-dataset-splits: 1000000 chunks over 8 ranks are too many"},
         {DLRM("\"batch\":10000000,\"dim\":65536,\"n_tables\":100000"),
          "workload.dlrm: the vectors of a batch are more than 1 PB"},
@@ -254,18 +254,16 @@ static void test_unequal_vectors(void **state)
     } cases[] = {
         {"{\"kind\":\"training\",\"dims\":[4,2],\"dlrm\":{\"n_tables\":3}}",
          "workload.system.all-to-all-implementation: must be oneDirect or oneRing: the vectors "
-         "that "
-         "workload.dlrm.sharding makes unequal"},
+         "that workload.dlrm.sharding makes unequal"},
         {ONE(UNEQUAL "[1,2,3,4,5,6,7,8]}", ",\"dims\":[4,2]"),
          "workload.system.all-to-all-implementation: must be oneDirect or oneRing: the vectors "
-         "that "
-         "workload.layers[0].fwd.rank_bytes makes unequal"},
+         "that workload.layers[0].fwd.rank_bytes makes unequal"},
         {ONE(UNEQUAL "[1,2,3]}", ""),
          "workload.layers[0].fwd.rank_bytes: lists 3 ranks, but the job has 8"},
-        {"{\"kind\":\"training\",\"parallelism\":\"HYBRID_DATA_MODEL\",\"dims\":[4,2],\"layers\":[{"
-         "\"name\":\"a\"," UNEQUAL "[1,2,3,4,5,6,7,8]}}]}",
-         "workload.layers[0].fwd.rank_bytes: needs an all-to-all over all ranks, but this one is "
-         "over "},
+        {"{\"kind\":\"training\",\"parallelism\":\"HYBRID_DATA_MODEL\",\"dims\":[4,2],"
+         "\"layers\":[{\"name\":\"a\"," UNEQUAL "[1,2,3,4,5,6,7,8]}}]}",
+         "workload.layers[0].fwd.rank_bytes: needs an all-to-all over all ranks, but this one "
+         "is over "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_refused(cases[i].job, cases[i].want);

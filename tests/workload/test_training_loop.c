@@ -62,8 +62,8 @@ static void test_loops(void **state)
     } cases[] = {
         {TRAINING_DATA, 1, 1, "w0w c0f . c0w i0w . E"},
         {TRAINING_DATA, 2, 2,
-         "w0w c0f . w1w c1f . c1w i1w . c1g . c0w i0w . "
-         "w0w c0f . w1w c1f . c1w i1w . c1g . c0w i0w . E"},
+         "w0w c0f . w1w c1f . c1w i1w . c1g . c0w i0w . w0w c0f . w1w c1f . c1w i1w . c1g . c0w "
+         "i0w . E"},
         {TRAINING_MODEL, 2, 1,
          "w0w c0f i0f w0f . w1w c1f i1f w1f . c1g i1g . c1w w1g . c0g . c0w w0g . E"},
         {TRAINING_HYBRID_DATA_MODEL, 2, 1,
@@ -89,8 +89,8 @@ static void test_transformer(void **state)
     struct training_layer layers[LAYERS];
     struct training_spec spec = spec_of(TRAINING_HYBRID_TRANSFORMER, layers, 2);
     assert_sequence(&spec, 1,
-                    "w0w c0f i0f w0f . w1w c1f i1f w1f . "
-                    "c1g i1g w1g . c1w i1w w1g . c0g i0g w0g . c0w i0w w0g . E");
+                    "w0w c0f i0f w0f . w1w c1f i1f w1f . c1g i1g w1g . c1w i1w w1g . c0g i0g "
+                    "w0g . c0w i0w w0g . E");
 }
 
 // Layer 3 recomputes from layer 1, through layer 2, which later recomputes too.
@@ -103,10 +103,10 @@ static void test_redone_forward(void **state)
     spec.checkpoints = (struct training_marks){checkpoints, 2};
     spec.initiates = (struct training_marks){initiates, 2};
     assert_sequence(&spec, 1,
-                    "w0w c0f i0f w0f . w1w c1f i1f w1f . w2w c2f i2f w2f . w3w c3f i3f w3f . "
-                    ". w1w c1f i1f w1f . w2w c2f i2f w2f . c3g i3g w3g . c3w i3w w3g . "
-                    ". w1w c1f i1f w1f . c2g i2g w2g . c2w i2w w2g . "
-                    "c1g i1g w1g . c1w i1w w1g . c0g i0g w0g . c0w i0w w0g . E");
+                    "w0w c0f i0f w0f . w1w c1f i1f w1f . w2w c2f i2f w2f . w3w c3f i3f w3f . . "
+                    "w1w c1f i1f w1f . w2w c2f i2f w2f . c3g i3g w3g . c3w i3w w3g . . w1w c1f "
+                    "i1f w1f . c2g i2g w2g . c2w i2w w2g . c1g i1g w1g . c1w i1w w1g . c0g i0g "
+                    "w0g . c0w i0w w0g . E");
 }
 
 static void test_dlrm(void **state)
@@ -117,22 +117,22 @@ static void test_dlrm(void **state)
     layers[0].parts[TRAINING_FWD].op = layers[0].parts[TRAINING_IG].op = COLL_ALL_TO_ALL;
     spec.last_bottom_layer = 1;
     assert_sequence(&spec, 1,
-                    "w0w c0f u0f . w1w c1f w0f . w2w c2f . "
-                    "c2w i2w w2g . c2g u0g . c1w i1w w1g . c1g . c0w i0w w0g . E");
+                    "w0w c0f u0f . w1w c1f w0f . w2w c2f . c2w i2w w2g . c2g u0g . c1w i1w w1g "
+                    ". c1g . c0w i0w w0g . E");
     layers[1].parts[TRAINING_FWD].op = COLL_ALL_TO_ALL; // not the all-to-all of layer 0
     spec.keyword = TRAINING_HYBRID_DLRM_ENHANCED;
     assert_sequence(&spec, 1,
-                    "w0w c0f u0f . w1w c1f w0f . w2w c2f . "
-                    "c2w i2w . c2g u0g . c1w i1w . c1g . c0w i0w . E");
+                    "w0w c0f u0f . w1w c1f w0f . w2w c2f . c2w i2w . c2g u0g . c1w i1w . c1g . "
+                    "c0w i0w . E");
     spec.last_bottom_layer = 0;
     assert_sequence(&spec, 1,
-                    "w0w c0f u0f w0f . w1w c1f . w2w c2f . "
-                    "c2w i2w . c2g . c1w i1w . c1g u0g . c0w i0w . E");
+                    "w0w c0f u0f w0f . w1w c1f . w2w c2f . c2w i2w . c2g . c1w i1w . c1g u0g . "
+                    "c0w i0w . E");
     layers[0].parts[TRAINING_FWD].op = TRAINING_NO_OP; // without this collective no wait takes time
     spec.last_bottom_layer = 1;
     assert_sequence(&spec, 1,
-                    "w0w c0f . w1w c1f w0f . w2w c2f . "
-                    "c2w i2w . c2g u0g . c1w i1w . c1g . c0w i0w . E");
+                    "w0w c0f . w1w c1f w0f . w2w c2f . c2w i2w . c2g u0g . c1w i1w . c1g . c0w "
+                    "i0w . E");
 }
 
 static void test_dims(void **state)

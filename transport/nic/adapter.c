@@ -146,8 +146,8 @@ static void on_end(struct engine *engine, struct sim_timer *timer, int revents)
     a->all->nic.arrive(a->all->nic.ctx, a->node, p.ingress, &p, now);
 }
 
-// Put a packet of a data class into the buffer. One of a lossy class leaves the headroom of the lossless
-// ones free. Returns false if there is no room.
+// Put a packet of a data class into the buffer. One of a lossy class leaves the headroom of the
+// lossless ones free. Returns false if there is no room.
 static bool admit(struct adapter *a, const struct packet *p, ps_t now)
 {
     uint64_t limit = a->lossless >> p->cls & 1 ? a->spec->buffer_bytes : a->xoff_bytes;

@@ -6,21 +6,21 @@
 //
 //     miss + max(1 / message_rate, bus bytes / bus_rate)
 //
-// where `miss` is spent if the context of its queue pair is not in the cache. The bus is the NIC's way to
-// the memory of its rank: one in each direction (full duplex), or one for both.
+// where `miss` is spent if the context of its queue pair is not in the cache. The bus is the NIC's
+// way to the memory of its rank: one in each direction (full duplex), or one for both.
 //
-// Sending: a port's next packet is fetched while the last one is transmitted, so a port pulls when it is
-// free and its fetch has ended. Each port has at most one fetch outstanding, and fetches are served in
-// the order of their pulls, so ports that are backlogged share the pipeline equally.
+// Sending: a port's next packet is fetched while the last one is transmitted, so a port pulls when
+// it is free and its fetch has ended. Each port has at most one fetch outstanding, and fetches are
+// served in the order of their pulls, so ports that are backlogged share the pipeline equally.
 //
-// Receiving: packets that have arrived wait in a buffer, those of the control class before the others, and
-// are handled by the transport when they leave the pipeline. Where a lossless class fills the buffer, the
-// NIC pauses it at the ports by which it arrives (or returns no credit, with flow_control credit); packets
-// of lossy classes are dropped. The control class has memory of its own, which is never full. (Guo et al.,
-// SIGCOMM 2016, section 4.4: slow receivers.)
+// Receiving: packets that have arrived wait in a buffer, those of the control class before the
+// others, and are handled by the transport when they leave the pipeline. Where a lossless class
+// fills the buffer, the NIC pauses it at the ports by which it arrives (or returns no credit, with
+// flow_control credit); packets of lossy classes are dropped. The control class has memory of its
+// own, which is never full. (Guo et al., SIGCOMM 2016, section 4.4: slow receivers.)
 //
-// Left out: ACKs and CNPs that the NIC sends take no time in its pipeline; they are received like data
-// without payload.
+// Left out: ACKs and CNPs that the NIC sends take no time in its pipeline; they are received like
+// data without payload.
 #pragma once
 
 #include "net/network.h"
@@ -100,8 +100,8 @@ ps_t adapter_held_ps(const struct hosts *hosts, uint32_t port, ps_t now);
 // Whether any NIC fetches, or handles, a packet at `now`.
 bool adapters_busy(const struct hosts *hosts, ps_t now);
 
-// Returns the rate of wire bytes at which the NIC of a port writes full packets to its rank: the port's share of
-// its NIC, and of a half-duplex bus the half; UINT64_MAX = no limit.
+// Returns the rate of wire bytes at which the NIC of a port writes full packets to its rank: the
+// port's share of its NIC, and of a half-duplex bus the half; UINT64_MAX = no limit.
 uint64_t adapter_drain_bps(const struct hosts *hosts, uint32_t port, uint32_t wire_bytes,
                            uint32_t payload_bytes);
 

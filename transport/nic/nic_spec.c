@@ -1,105 +1,65 @@
 // SPDX-License-Identifier: MIT
 // The table of a NIC's settings, and the presets.
 //
-// What vendors do not publish is estimated, or left without a limit; docs/nic.md says for each value where it
-// comes from.
+// What vendors do not publish is estimated, or left without a limit; docs/nic.md says for each
+// value where it comes from.
 #include "transport/nic/nic_spec.h"
 
 static const char *const duplexes[] = {"full", "half", NULL};
 
 #define NIC(f) offsetof(struct nic_spec, f)
 const struct param nic_params[] = {
-    {.name = "at",
-     .type = PARAM_TEXT,
-     .offset = NIC(at),
-     .def = "",
-     .help = "ranks that have this NIC, the others an ideal one: \"rank3\", \"rank3,rank1?\"; "
-             "empty: all"},
-    {.name = "message_rate",
-     .type = PARAM_COUNT,
-     .offset = NIC(message_rate),
-     .def = "0",
-     .max = "1000000000000",
-     .help = "packets per second that the NIC handles in each direction, so messages of one "
-             "packet; 0 = no limit",
-     .source = "data sheets: 215 million (ConnectX-6)"},
-    {.name = "bus_rate",
-     .type = PARAM_RATE,
-     .offset = NIC(bus_rate_bps),
-     .def = "0bps",
-     .max = "100Tbps",
-     .help = "rate at which the NIC reads payload from the memory of its rank and writes it there "
-             "(PCIe, or memory), shared by all its ports; 0 = no limit",
-     .source = "Neugebauer et al., SIGCOMM 2018 (PCIe); Agarwal et al., SIGCOMM 2023 (hostCC)"},
-    {.name = "bus_duplex",
-     .type = PARAM_ENUM,
-     .offset = NIC(bus_duplex),
-     .def = "full",
-     .choices = duplexes,
-     .help = "full: reads and writes have the rate each, as on PCIe; half: they share it, as in "
-             "memory"},
-    {.name = "burst",
-     .type = PARAM_BYTES,
-     .offset = NIC(burst_bytes),
-     .def = "256B",
-     .min = "1B",
-     .max = "64KB",
-     .help = "largest payload of one transaction on the bus",
-     .source = "PCIe: MaxPayloadSize, 256 B in most servers"},
-    {.name = "burst_overhead",
-     .type = PARAM_BYTES,
-     .offset = NIC(burst_overhead),
-     .def = "24B",
-     .max = "1KB",
-     .help = "bytes that a transaction takes on the bus beside its payload",
-     .source = "Neugebauer et al., SIGCOMM 2018: 24 B of headers and framing of a write"},
-    {.name = "buffer",
-     .type = PARAM_BYTES,
-     .offset = NIC(buffer_bytes),
-     .def = "1MB",
-     .min = "1KB",
-     .max = "4GB",
-     .help = "packets that have arrived and wait for the NIC, with the headroom of its lossless "
-             "classes; where it fills up, the NIC sends PFC, or packets of lossy classes are "
-             "dropped",
-     .source =
-         "mlnx_qos: 0.26 MB on older cards, 4.15 MB on a ConnectX-7; between them the default"},
-    {.name = "qp_cache",
-     .type = PARAM_COUNT,
-     .offset = NIC(qp_cache),
-     .def = "0",
-     .max = "100000000",
-     .help = "contexts of queue pairs in the NIC's memory: one for each flow that starts or ends "
-             "here; a missing one takes the place of a random one; 0 = all fit",
-     .source = "Wang et al., NSDI 2023 (SRNIC): throughput falls beyond some hundred connections"},
-    {.name = "qp_miss",
-     .type = PARAM_TIME,
-     .offset = NIC(qp_miss_ps),
-     .def = "0ns",
-     .max = "1ms",
-     .help = "time for which a missing context stops one direction of the NIC",
-     .source = "a read over PCIe: Neugebauer et al., SIGCOMM 2018"},
-    {.name = "doorbell",
-     .type = PARAM_TIME,
-     .offset = NIC(doorbell_ps),
-     .def = "0ns",
-     .max = "1ms",
-     .help = "time from the post of a message to a queue pair with nothing to send until its first"
-             " packet may start",
-     .source = "a write over PCIe, and reads of the request and the payload"},
-    {.name = "completion",
-     .type = PARAM_TIME,
-     .offset = NIC(completion_ps),
-     .def = "0ns",
-     .max = "1ms",
-     .help = "time from the end of a message at the NIC, at either side, until its program learns "
-             "of it",
-     .source = "a completion entry is written over PCIe and polled"},
+    PARAM_ROW("at", TEXT, NIC(at), .def = "",
+              .help = "ranks that have this NIC, the others an ideal one: \"rank3\", "
+                      "\"rank3,rank1?\"; empty: all"),
+    PARAM_ROW("message_rate", COUNT, NIC(message_rate), .def = "0", .max = "1000000000000",
+              .help =
+                  "packets per second that the NIC handles in each direction, so messages of one "
+                  "packet; 0 = no limit",
+              .source = "data sheets: 215 million (ConnectX-6)"),
+    PARAM_ROW("bus_rate", RATE, NIC(bus_rate_bps), .def = "0bps", .max = "100Tbps",
+              .help = "rate at which the NIC reads payload from the memory of its rank and "
+                      "writes it there (PCIe, or memory), shared by all its ports; 0 = no limit",
+              .source = "Neugebauer et al., SIGCOMM 2018 (PCIe); Agarwal et al., SIGCOMM 2023 "
+                        "(hostCC)"),
+    PARAM_ROW("bus_duplex", ENUM, NIC(bus_duplex), .def = "full", .choices = duplexes,
+              .help = "full: reads and writes have the rate each, as on PCIe; half: they share "
+                      "it, as in memory"),
+    PARAM_ROW("burst", BYTES, NIC(burst_bytes), .def = "256B", .min = "1B", .max = "64KB",
+              .help = "largest payload of one transaction on the bus",
+              .source = "PCIe: MaxPayloadSize, 256 B in most servers"),
+    PARAM_ROW("burst_overhead", BYTES, NIC(burst_overhead), .def = "24B", .max = "1KB",
+              .help = "bytes that a transaction takes on the bus beside its payload",
+              .source = "Neugebauer et al., SIGCOMM 2018: 24 B of headers and framing of a write"),
+    PARAM_ROW(
+        "buffer", BYTES, NIC(buffer_bytes), .def = "1MB", .min = "1KB", .max = "4GB",
+        .help = "packets that have arrived and wait for the NIC, with the headroom of its lossless "
+                "classes; where it fills up, the NIC sends PFC, or packets of lossy classes are "
+                "dropped",
+        .source =
+            "mlnx_qos: 0.26 MB on older cards, 4.15 MB on a ConnectX-7; between them the default"),
+    PARAM_ROW("qp_cache", COUNT, NIC(qp_cache), .def = "0", .max = "100000000",
+              .help = "contexts of queue pairs in the NIC's memory: one for each flow that "
+                      "starts or ends here; a missing one takes the place of a random one; 0 = "
+                      "all fit",
+              .source = "Wang et al., NSDI 2023 (SRNIC): throughput falls beyond some hundred "
+                        "connections"),
+    PARAM_ROW("qp_miss", TIME, NIC(qp_miss_ps), .def = "0ns", .max = "1ms",
+              .help = "time for which a missing context stops one direction of the NIC",
+              .source = "a read over PCIe: Neugebauer et al., SIGCOMM 2018"),
+    PARAM_ROW("doorbell", TIME, NIC(doorbell_ps), .def = "0ns", .max = "1ms",
+              .help = "time from the post of a message to a queue pair with nothing to send "
+                      "until its first packet may start",
+              .source = "a write over PCIe, and reads of the request and the payload"),
+    PARAM_ROW("completion", TIME, NIC(completion_ps), .def = "0ns", .max = "1ms",
+              .help = "time from the end of a message at the NIC, at either side, until its "
+                      "program learns of it",
+              .source = "a completion entry is written over PCIe and polled"),
 };
 const size_t n_nic_params = sizeof nic_params / sizeof *nic_params;
 
-// PCIe with 16 lanes, after encoding and the data-link layer, which takes 8.1 % (Neugebauer et al., SIGCOMM
-// 2018, for Gen3).
+// PCIe with 16 lanes, after encoding and the data-link layer, which takes 8.1 % (Neugebauer et al.,
+// SIGCOMM 2018, for Gen3).
 #define GEN4_X16                                                                                   \
     {                                                                                              \
         "bus_rate", "231.7Gbps"                                                                    \
@@ -108,8 +68,8 @@ const size_t n_nic_params = sizeof nic_params / sizeof *nic_params;
     {                                                                                              \
         "bus_rate", "463.4Gbps"                                                                    \
     }
-// Together the latency of a small message that the data sheet of ConnectX-6 states (0.6 to 0.8 us); its
-// division is an estimate.
+// Together the latency of a small message that the data sheet of ConnectX-6 states (0.6 to 0.8 us);
+// its division is an estimate.
 #define LATENCY                                                                                    \
     {"doorbell", "400ns"}, { "completion", "200ns" }
 #define END                                                                                        \

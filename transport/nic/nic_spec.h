@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The settings of the network adapters (NICs) of one dimension, as a scenario gives them: what a NIC may
-// limit beside its links.
+// The settings of the network adapters (NICs) of one dimension, as a scenario gives them: what a
+// NIC may limit beside its links.
 #pragma once
 
 #include "engine/param.h"
@@ -49,6 +49,6 @@ static inline bool nic_spec_serves(const struct nic_spec *spec)
 // Bytes that a payload takes on the bus.
 uint64_t nic_bus_bytes(const struct nic_spec *spec, uint32_t payload_bytes);
 
-// Time for which a packet with this payload, whose context is in the cache, occupies one direction of
-// the NIC.
+// Time for which a packet with this payload, whose context is in the cache, occupies one direction
+// of the NIC.
 ps_t nic_packet_ps(const struct nic_spec *spec, uint32_t payload_bytes);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Which contexts of queue pairs a NIC has in its memory. A context that is missing takes a free place,
-// or else that of a random one. Each end of a flow has a context.
+// Which contexts of queue pairs a NIC has in its memory. A context that is missing takes a free
+// place, or else that of a random one. Each end of a flow has a context.
 //
-// Real caches are set-associative with undisclosed rules; random replacement has their gradual decline,
-// and a closed form: where n contexts are used in turn and c fit, the share of hits h solves
-// h = (1 - 1/c)^((n-1)(1-h)), since between two uses of a context the misses of the others may have
-// evicted it.
+// Real caches are set-associative with undisclosed rules; random replacement has their gradual
+// decline, and a closed form: where n contexts are used in turn and c fit, the share of hits h
+// solves h = (1 - 1/c)^((n-1)(1-h)), since between two uses of a context the misses of the others
+// may have evicted it.
 #pragma once
 
 #include <stdbool.h>

@@ -15,9 +15,9 @@
 // migration (M), solicited events (S), FECN in the BTH (F), end-to-end credits (the AETH says "no
 // credit count").
 //
-// A packet that a switch has trimmed is shown with the lengths and the ICRC of what is left of it, so that
-// dissectors accept it; a switch cuts the frame and leaves them as they were. A frame that has no room for
-// its RETH is shown with it, as 74 bytes without FCS.
+// A packet that a switch has trimmed is shown with the lengths and the ICRC of what is left of it,
+// so that dissectors accept it; a switch cuts the frame and leaves them as they were. A frame that
+// has no room for its RETH is shown with it, as 74 bytes without FCS.
 
 #include "transport/roce/frame.h"
 

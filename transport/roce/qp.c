@@ -169,8 +169,8 @@ size_t roce_check(const struct transport_spec *t, const struct transport_network
     bool selective = spec->recovery == RECOVERY_SELECTIVE_REPEAT;
     if (sprays && !selective)
         out[n++] = (struct transport_finding){"spray",
-                                              "packets on several paths arrive in any order, which "
-                                              "only recovery selective_repeat takes",
+                                              "packets on several paths arrive in any order, "
+                                              "which only recovery selective_repeat takes",
                                               true};
     if (spec->spray == SPRAY_MRC)
         out[n++] = (struct transport_finding){

@@ -209,8 +209,8 @@ void roce_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t n
         deliver_early(r, early, now);
 }
 
-// Report a packet that has lost its payload in a switch, so that the sender sends it again at once. If the
-// payload has arrived by another transmission, the report says that instead.
+// Report a packet that has lost its payload in a switch, so that the sender sends it again at once.
+// If the payload has arrived by another transmission, the report says that instead.
 void roce_on_trimmed(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
 {
     struct roce_receiver *r = (struct roce_receiver *)base;

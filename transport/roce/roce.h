@@ -106,8 +106,8 @@ void roce_selective_open(struct sender *s, ps_t queueing_ps);
 ps_t roce_selective_rto_ps(const struct sender *s);
 // Handles an ACK or NAK after una has moved from `una`. Returns true if recovery starts with it.
 bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una);
-// Handles the report that packet `psn` has arrived without its payload. Returns true if recovery starts
-// with it.
+// Handles the report that packet `psn` has arrived without its payload. Returns true if recovery
+// starts with it.
 bool roce_selective_trimmed(struct sender *s, uint64_t psn);
 void roce_selective_timeout(struct sender *s);
 uint64_t roce_selective_next(struct sender *s); // returns the packet to retransmit; retx_due must

@@ -9,9 +9,9 @@
 // the path. An AETH has no room for the early packet: IRN needs a new header, and captures show a
 // plain NAK.
 //
-// Where switches trim packets (switch/trimming.h) the receiver reports each packet that arrives without
-// its payload, and that packet is sent again at once, whatever `reorder`. It is sent again only for
-// another report, or after a timeout.
+// Where switches trim packets (switch/trimming.h) the receiver reports each packet that arrives
+// without its payload, and that packet is sent again at once, whatever `reorder`. It is sent again
+// only for another report, or after a timeout.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -22,13 +22,13 @@
 
 // Sets both timeouts.
 //
-// A timeout of a few base RTTs would take a queue for a loss: in an incast of 63 senders, three packets
-// wait for those of all others, and while the queue of a small buffer drains, all retries would be used up.
-// The authors' value is therefore the least of both.
+// A timeout of a few base RTTs would take a queue for a loss: in an incast of 63 senders, three
+// packets wait for those of all others, and while the queue of a small buffer drains, all retries
+// would be used up. The authors' value is therefore the least of both.
 //
-// Where switches trim, packets that find no room are reported, so that timeouts only serve for losses on
-// links. They cover the queues of the class of data and of the control class, in which headers of
-// trimmed packets may wait twice as long.
+// Where switches trim, packets that find no room are reported, so that timeouts only serve for
+// losses on links. They cover the queues of the class of data and of the control class, in which
+// headers of trimmed packets may wait twice as long.
 static void set_timeouts(const struct sender *s, ps_t queueing_ps)
 {
     const struct roce_spec *spec = roce_spec_const(&s->dim->spec);
@@ -77,8 +77,8 @@ static void find_loss(struct sender *s)
     s->special_due = r->retx_next < r->lost_end || r->trimmed.n > 0;
 }
 
-// Remove from `set` the packets that an ACK has just acknowledged: from `una`, the value before that
-// ACK, to s->una.
+// Remove from `set` the packets that an ACK has just acknowledged: from `una`, the value before
+// that ACK, to s->una.
 static void forget_acknowledged(const struct sender *s, struct psn_set *set, uint64_t una)
 {
     for (uint64_t psn = una; set->n > 0 && psn < s->una; psn++)

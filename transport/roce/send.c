@@ -7,10 +7,10 @@ static const struct roce_spec *spec_of(const struct sender *s)
     return roce_spec_const(&s->dim->spec);
 }
 
-// The timer runs while an ACK is outstanding that a packet has requested, as in Linux's drivers qib and
-// hfi1: with an ACK for many packets, and with many senders at one NIC, the first of these packets may
-// leave long before the one that requests the ACK. Where none is requested the sender always has a packet
-// to send (sender_may_send), and the last packet of a message requests one.
+// The timer runs while an ACK is outstanding that a packet has requested, as in Linux's drivers qib
+// and hfi1: with an ACK for many packets, and with many senders at one NIC, the first of these
+// packets may leave long before the one that requests the ACK. Where none is requested the sender
+// always has a packet to send (sender_may_send), and the last packet of a message requests one.
 static void restart_rto(struct sender *s, ps_t now)
 {
     const struct roce_spec *spec = spec_of(s);
@@ -166,8 +166,9 @@ void roce_on_timeout(struct sender *s, ps_t now)
 
 /* ---- feedback ---- */
 
-// A packet has arrived without its payload. The report has come by the control class, ahead of ACKs, so
-// it says nothing of other packets. It shows that the path works, so the timeout starts again.
+// A packet has arrived without its payload. The report has come by the control class, ahead of
+// ACKs, so it says nothing of other packets. It shows that the path works, so the timeout starts
+// again.
 static void on_trim_report(struct sender *s, const struct packet *p, ps_t now)
 {
     const struct packet_meta *meta = meta_at(&sender_hosts(s)->net->meta, p->meta);

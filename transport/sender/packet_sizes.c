@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The size of a frame on the link: FCS 4 bytes, then 20 bytes of preamble and inter-packet gap (IEEE
-// 802.3). A custom overhead covers all bytes beyond the payload, as other simulators count them.
+// The size of a frame on the link: FCS 4 bytes, then 20 bytes of preamble and inter-packet gap
+// (IEEE 802.3). A custom overhead covers all bytes beyond the payload, as other simulators count
+// them.
 #include "transport/transport_spec.h"
 
 enum {

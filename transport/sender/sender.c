@@ -69,8 +69,8 @@ static void count_cut(struct sender *s, ps_t now)
     cuts->window_bytes = s->cc->cwnd_bytes;
 }
 
-// Take the path that the policy wants. Its packets could overtake those on the old one, so nothing may
-// be in flight: until then the window is closed.
+// Take the path that the policy wants. Its packets could overtake those on the old one, so nothing
+// may be in flight: until then the window is closed.
 static void take_path(struct sender *s, ps_t now)
 {
     s->path_due = false;

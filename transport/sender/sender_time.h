@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where a sender's time goes: waiting for its window, its pace, its retransmission timer, or stopped
-// by PFC, or for the NIC itself; the rest is transmission, and packets of other flows of the NIC port.
+// Where a sender's time goes: waiting for its window, its pace, its retransmission timer, or
+// stopped by PFC, or for the NIC itself; the rest is transmission, and packets of other flows of
+// the NIC port.
 //
 // The account covers a busy period: from the post of a message to a sender with nothing to send
 // until the last packet of the last message has been sent. Waits are counted when they end. They do
@@ -23,8 +24,8 @@ struct sender_time {
 };
 _Static_assert(sizeof(struct sender_time) == 64, "struct sender_time is a cache line");
 
-// The account when the last packet of the previous message of the busy period was sent, and what only NICs that
-// are not ideal make; part of struct sender_rare.
+// The account when the last packet of the previous message of the busy period was sent, and what
+// only NICs that are not ideal make; part of struct sender_rare.
 struct sender_time_mark {
     struct sender_time time;
     uint64_t resent_bytes;
@@ -68,7 +69,8 @@ struct sender_totals {
     uint64_t sent_bytes, resent_bytes; // wire bytes
 };
 
-// The account of a message at the start of its last packet, whose own transmission it does not have.
+// The account of a message at the start of its last packet, whose own transmission it does not
+// have.
 struct sender_account {
     uint32_t path, flow; // of the busy period
     bool marked;         // `mark` is of this busy period

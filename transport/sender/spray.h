@@ -5,13 +5,12 @@
 //
 // oblivious: all entropies in turn, in the order of i xor x, where x is drawn anew for every round.
 // bitmap: the same order without entropies that have a penalty, which marks and losses add and
-// every packet takes away from one.
-// reps: entropies whose packets came without a mark are used again, once each, the oldest first
-// (a ring of 8); else one at random. After a timeout the ring is used again and again for 10 ms
-// ("frozen"), then 16 packets go at random.
-// mixed: as bitmap, but entropies whose packets came without a mark are used first.
-// mrc: the same order; an entropy is passed over once after a mark or a trimmed packet, and altogether after
-// a loss, until a probe on it is answered. A quarter of the entropies always stay in use.
+// every packet takes away from one. reps: entropies whose packets came without a mark are used
+// again, once each, the oldest first (a ring of 8); else one at random. After a timeout the ring is
+// used again and again for 10 ms ("frozen"), then 16 packets go at random. mixed: as bitmap, but
+// entropies whose packets came without a mark are used first. mrc: the same order; an entropy is
+// passed over once after a mark or a trimmed packet, and altogether after a loss, until a probe on
+// it is answered. A quarter of the entropies always stay in use.
 //
 // Sources: uet-htsim (commit 40ccb05), uec_mp.cpp; Bonato et al., "REPS: Recycled Entropy Packet
 // Spraying for Adaptive Load Balancing and Failure Mitigation", 2024; mrc: Araujo et al., 2026
@@ -32,8 +31,8 @@ enum spray_kind {
 };
 extern const char *const spray_words[]; // in the order of the enum, NULL at the end
 
-// What became of a packet: it came without a mark, or with one; it was trimmed; it is lost without a report.
-// A timeout tells no entropy.
+// What became of a packet: it came without a mark, or with one; it was trimmed; it is lost without
+// a report. A timeout tells no entropy.
 enum spray_report { SPRAY_GOOD, SPRAY_MARKED, SPRAY_LOST, SPRAY_GONE, SPRAY_TIMEOUT };
 
 #define SPRAY_RING 8
@@ -61,8 +60,8 @@ struct spray {
     ps_t frozen_until_ps; // reps: 0 = not frozen
 };
 
-// Start the choice of a flow. `n` is a power of two; draws depend on the scenario's seed and on `name`,
-// which no other flow of the run has.
+// Start the choice of a flow. `n` is a power of two; draws depend on the scenario's seed and on
+// `name`, which no other flow of the run has.
 void spray_init(struct spray *s, enum spray_kind kind, uint32_t n, uint64_t seed, uint64_t name);
 void spray_free(struct spray *s);
 
@@ -78,6 +77,6 @@ uint32_t spray_next(struct spray *s, ps_t now);
 // Take note of what became of a packet with this entropy.
 void spray_report(struct spray *s, uint32_t entropy, enum spray_report report, ps_t now);
 
-// mrc: returns an entropy on which a probe is due, the next at the earliest after `every_ps`; UINT32_MAX if
-// none is.
+// mrc: returns an entropy on which a probe is due, the next at the earliest after `every_ps`;
+// UINT32_MAX if none is.
 uint32_t spray_probe(struct spray *s, ps_t every_ps, ps_t now);

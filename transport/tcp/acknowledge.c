@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // ACKs of a receiver: when they are sent, and what they carry.
 //
-// In order: one ACK for delayed_ack.segments segments of any size, or after delayed_ack.timeout (RFC 9293,
-// section 3.8.6.3), except for the first quick_ack segments of a connection. A segment that leaves
-// data out of order, fills a gap or has arrived before is acknowledged at once (RFC 5681, section
-// 4.2). With sack_compression the fourth and further ACKs for one gap wait up to that time, at most
-// a twentieth of the RTT and 44 segments, plus the slack of the kernel's timer (Linux: tcp_comp_sack_*
-// in ip-sysctl.rst).
+// In order: one ACK for delayed_ack.segments segments of any size, or after delayed_ack.timeout
+// (RFC 9293, section 3.8.6.3), except for the first quick_ack segments of a connection. A segment
+// that leaves data out of order, fills a gap or has arrived before is acknowledged at once (RFC
+// 5681, section 4.2). With sack_compression the fourth and further ACKs for one gap wait up to that
+// time, at most a twentieth of the RTT and 44 segments, plus the slack of the kernel's timer
+// (Linux: tcp_comp_sack_* in ip-sysctl.rst).
 #include "transport/tcp/tcp.h"
 
 #define GAP_ACKS 3                             // sent at once

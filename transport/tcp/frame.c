@@ -13,8 +13,8 @@
 //
 // A SYN has MSS, SACK permitted, timestamps and window scale; other packets have timestamps, and
 // ACKs have SACK blocks (RFC 7323, 2018). The payload is zeros, so the checksum depends on headers
-// and length alone. The initial sequence numbers and the start of the timestamp clocks are hashes of
-// the connection's name. The IP id is the low 16 bits of the sequence number.
+// and length alone. The initial sequence numbers and the start of the timestamp clocks are hashes
+// of the connection's name. The IP id is the low 16 bits of the sequence number.
 #include "transport/tcp/frame.h"
 
 #include <stdio.h>

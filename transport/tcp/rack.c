@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loss detection by time (RACK, RFC 8985): a segment is lost if one that was sent later has arrived,
-// and a reordering window has passed since it should have.
+// Loss detection by time (RACK, RFC 8985): a segment is lost if one that was sent later has
+// arrived, and a reordering window has passed since it should have.
 #include "transport/tcp/tcp.h"
 
 static bool sent_later(ps_t sent_ps, uint64_t number, const struct tcp_sender *t)
@@ -8,9 +8,9 @@ static bool sent_later(ps_t sent_ps, uint64_t number, const struct tcp_sender *t
     return sent_ps > t->rack_sent_ps || (sent_ps == t->rack_sent_ps && number > t->rack_number);
 }
 
-// RFC 8985, section 6.2, steps 1 and 2. A retransmission whose ACK comes sooner than the minimal RTT
-// did not cause it. As in Linux the RTT is that of the segment delivered last, even if it was not
-// sent last: after a delayed ACK it includes the delay.
+// RFC 8985, section 6.2, steps 1 and 2. A retransmission whose ACK comes sooner than the minimal
+// RTT did not cause it. As in Linux the RTT is that of the segment delivered last, even if it was
+// not sent last: after a delayed ACK it includes the delay.
 void tcp_rack_delivered(struct tcp_sender *t, const struct tcp_segment *seg, uint64_t number,
                         ps_t now)
 {

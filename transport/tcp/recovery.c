@@ -33,8 +33,8 @@ static void start_reduction(struct sender *s, enum tcp_congestion state, enum cc
         t->cwr_due = true;
 }
 
-// RFC 6937, section 3, with the safeACK rule of RFC 9937 that Linux uses: below the target the window
-// grows beyond the segments delivered only by ACKs that advance and show no further loss.
+// RFC 6937, section 3, with the safeACK rule of RFC 9937 that Linux uses: below the target the
+// window grows beyond the segments delivered only by ACKs that advance and show no further loss.
 static void reduce(struct sender *s, const struct tcp_ack_facts *facts)
 {
     struct tcp_sender *t = tcp_of(s);
@@ -170,8 +170,8 @@ void tcp_recover(struct sender *s, struct tcp_ack_facts *facts, ps_t now)
 }
 
 // A retransmission timeout (RFC 5681, section 3.1; RFC 8985, section 6.3): segments that were sent
-// long enough ago count as lost, and the window shrinks to one segment. Repeated timeouts, and those
-// within an episode, do not lower the threshold again.
+// long enough ago count as lost, and the window shrinks to one segment. Repeated timeouts, and
+// those within an episode, do not lower the threshold again.
 void tcp_enter_loss(struct sender *s, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);

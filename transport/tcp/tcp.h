@@ -2,11 +2,11 @@
 // TCP connections (RFC 9293) between ranks.
 //
 // Each flow is a connection whose data goes one way, from struct tcp_sender to struct tcp_receiver.
-// Handshake, SACK (RFC 2018, 6675), loss detection by RACK and tail loss probes (8985), Proportional
-// Rate Reduction (6937), retransmission timeouts (6298), delayed ACKs, ECN (3168, 8257), receive
-// window with probes, and close. The policy owns the target window; during fast recovery the
-// transport moves its own window towards it. docs/tcp.md lists what is modelled and where it
-// differs from Linux.
+// Handshake, SACK (RFC 2018, 6675), loss detection by RACK and tail loss probes (8985),
+// Proportional Rate Reduction (6937), retransmission timeouts (6298), delayed ACKs, ECN (3168,
+// 8257), receive window with probes, and close. The policy owns the target window; during fast
+// recovery the transport moves its own window towards it. docs/tcp.md lists what is modelled and
+// where it differs from Linux.
 //
 // Two units: struct sender counts segments (its sequence numbers) and bytes of the stream; packets
 // carry the low 32 bits of byte numbers. The wire's sequence numbers, with a random start, exist
@@ -268,7 +268,8 @@ void tcp_enter_loss(struct sender *s, ps_t now);
 void tcp_rack_delivered(struct tcp_sender *t, const struct tcp_segment *seg, uint64_t number,
                         ps_t now);
 void tcp_rack_dsack(struct sender *s);
-// Mark segments as lost. Returns their number, and in *wait_ps the time after which more may be, or 0.
+// Mark segments as lost. Returns their number, and in *wait_ps the time after which more may be, or
+// 0.
 uint32_t tcp_rack_lose(struct sender *s, ps_t now, ps_t *wait_ps);
 // True if a segment was sent longer ago than the latest RTT.
 bool tcp_rack_expired(const struct sender *s, const struct tcp_segment *seg, ps_t now);

@@ -44,8 +44,8 @@ static ps_t rto_left_ps(const struct sender *s, ps_t now)
 }
 
 // RFC 8985, section 7.2: a probe is sent after two RTTs, allowing for a delayed ACK if one segment
-// is outstanding, but not after the retransmission timeout, unless that is nearer than any timer may
-// be that a transmission starts (tcp.c).
+// is outstanding, but not after the retransmission timeout, unless that is nearer than any timer
+// may be that a transmission starts (tcp.c).
 static bool arm_probe(struct sender *s, bool progress, ps_t now)
 {
     const struct tcp_sender *t = tcp_of(s);

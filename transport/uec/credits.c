@@ -2,9 +2,10 @@
 // The sender's credits: what it starts with, spends, asks for and is granted (RCCC).
 //
 // A pull target tells the receiver up to which number of credits, counted in quanta since the flow
-// began, the sender could use them: its backlog, at most `max_bytes`, less what it has. Where several
-// flows of a port are ready to send, each asks for its share of the port. It asks for all that it needs to
-// make a negative balance positive, because it could not send, nor ask again, with less.
+// began, the sender could use them: its backlog, at most `max_bytes`, less what it has. Where
+// several flows of a port are ready to send, each asks for its share of the port. It asks for all
+// that it needs to make a negative balance positive, because it could not send, nor ask again, with
+// less.
 #include "transport/uec/uec.h"
 
 static int64_t wire_of(const struct sender *s, uint64_t payload, uint64_t packets)

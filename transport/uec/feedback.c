@@ -133,8 +133,8 @@ struct expired {
     ps_t next_ps;              // until the time of the next one is over; PS_NEVER = none is open
 };
 
-// Mark every packet as lost whose time is over. Packets that have arrived may have been taken for lost
-// before a report came; then in_flight_bytes counts too much, and it is set right here.
+// Mark every packet as lost whose time is over. Packets that have arrived may have been taken for
+// lost before a report came; then in_flight_bytes counts too much, and it is set right here.
 static struct expired expire(struct sender *s, ps_t rto_ps, ps_t now)
 {
     struct uec_sender *u = uec_of(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The packets that a sender has sent and that are not acknowledged in order: when each was sent last,
-// which have arrived, and which are known to be lost.
+// The packets that a sender has sent and that are not acknowledged in order: when each was sent
+// last, which have arrived, and which are known to be lost.
 #pragma once
 
 #include "engine/units.h"

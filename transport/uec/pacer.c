@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Credits that a receiving port grants (RCCC). Flows that have asked for credits get a grant each in
-// round robin, at the credit rate of the port. While none asks, the other flows get grants in advance.
+// Credits that a receiving port grants (RCCC). Flows that have asked for credits get a grant each
+// in round robin, at the credit rate of the port. While none asks, the other flows get grants in
+// advance.
 #include <stdlib.h>
 
 #include "engine/memory.h"

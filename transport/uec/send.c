@@ -62,8 +62,8 @@ void uec_on_post(struct sender *s, ps_t now)
 
 /* ---- packets ---- */
 
-// What does not fit into the meta-data goes into the first block of meta_sacks(): the pull target in
-// quanta, and the bytes of the message, which only captures show.
+// What does not fit into the meta-data goes into the first block of meta_sacks(): the pull target
+// in quanta, and the bytes of the message, which only captures show.
 static void fill_request(struct sender *s, struct packet_meta *meta, uint32_t slot, uint64_t bytes)
 {
     struct meta_pool *pool = &sender_hosts(s)->net->meta;

@@ -29,59 +29,31 @@
     }
 
 static const struct param common[] = {
-    {.name = "mtu",
-     .type = PARAM_BYTES,
-     .offset = UO(mtu_bytes),
-     .def = "4096B",
-     .min = "64B",
-     .max = "9000B",
-     .help = "payload of a full packet",
-     .source = "UEC 1.0"},
-    {.name = "ack_every",
-     .type = PARAM_BYTES,
-     .offset = UO(ack_every_bytes),
-     .def = "16384B",
-     .min = "1B",
-     .max = "1GB",
-     .help = "wire bytes after which an ACK is sent that nothing else calls for",
-     .source = HTSIM "; UEC 1.0 (ACK_Gen_Trigger)"},
-    {.name = "rto",
-     .type = PARAM_TIME,
-     .offset = UO(rto_ps),
-     .def = "auto",
-     .min = "1us",
-     .max = "100s",
-     .can_auto = true,
-     .help =
-         "a packet without report is sent again after it; auto = 15 us and 6 times what a "
-         "switch's queue takes to drain, at least 2 base RTTs: the queue of its fixed limit, else "
-         "that from which every packet is marked, and then at least twice the RTT, and 15 us and "
-         "the drain of all buffers before the first report",
-     .source = HTSIM},
-    {.name = "destination_control",
-     .type = PARAM_BOOL,
-     .offset = UO(destination_control),
-     .def = "true",
-     .help = "a receiver whose NIC holds packets up (`nic`) asks senders in ACKs for smaller "
-             "windows, which "
-             "policies nscc and nscc_rccc obey; see docs/uec.md for its rule",
-     .source = "UEC 1.0, section 3.6.13: receiver window penalty"},
-    {.name = "retry_limit",
-     .type = PARAM_COUNT,
-     .offset = UO(retry_limit),
-     .def = "1000",
-     .min = "0",
-     .max = "1000000",
-     .help = "timeouts without progress before the flow fails",
-     .source = "our choice: a link that is down for a millisecond must not end flows"},
-    {.name = "probe_interval",
-     .type = PARAM_TIME,
-     .offset = UO(probe_every_ps),
-     .def = "25us",
-     .min = "1ns",
-     .max = "100s",
-     .help = "spray mrc: least time between probes of entropies that have lost packets",
-     .source = "our choice: not public"},
+    PARAM_ROW("mtu", BYTES, UO(mtu_bytes), .def = "4096B", .min = "64B", .max = "9000B",
+              .help = "payload of a full packet", .source = "UEC 1.0"),
+    PARAM_ROW("ack_every", BYTES, UO(ack_every_bytes), .def = "16384B", .min = "1B", .max = "1GB",
+              .help = "wire bytes after which an ACK is sent that nothing else calls for",
+              .source = HTSIM "; UEC 1.0 (ACK_Gen_Trigger)"),
+    PARAM_ROW(
+        "rto", TIME, UO(rto_ps), .def = "auto", .min = "1us", .max = "100s", .can_auto = true,
+        .help =
+            "a packet without report is sent again after it; auto = 15 us and 6 times what a "
+            "switch's queue takes to drain, at least 2 base RTTs: the queue of its fixed limit, "
+            "else that from which every packet is marked, and then at least twice the RTT, and "
+            "15 us and the drain of all buffers before the first report",
+        .source = HTSIM),
+    PARAM_ROW("destination_control", BOOL, UO(destination_control), .def = "true",
+              .help = "a receiver whose NIC holds packets up (`nic`) asks senders in ACKs for "
+                      "smaller windows, which policies nscc and nscc_rccc obey; see docs/uec.md "
+                      "for its rule",
+              .source = "UEC 1.0, section 3.6.13: receiver window penalty"),
+    PARAM_ROW("retry_limit", COUNT, UO(retry_limit), .def = "1000", .min = "0", .max = "1000000",
+              .help = "timeouts without progress before the flow fails",
+              .source = "our choice: a link that is down for a millisecond must not end flows"),
+    PARAM_ROW("probe_interval", TIME, UO(probe_every_ps), .def = "25us", .min = "1ns",
+              .max = "100s",
+              .help = "spray mrc: least time between probes of entropies that have lost packets",
+              .source = "our choice: not public"),
     {0},
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Ultra Ethernet transport: reliable, unordered delivery of messages (RUD) in packets that take many
-// paths.
+// Ultra Ethernet transport: reliable, unordered delivery of messages (RUD) in packets that take
+// many paths.
 //
 // Every packet has a number of its connection and is placed where it belongs when it arrives, so
 // order does not matter; a message is delivered when all its packets have arrived. ACKs carry the
 // first number that is missing, a bitmap of later ones, and the payload received so far. A packet
-// that a switch has trimmed is reported at once (NACK) and sent again before all others. Every packet
-// has its own retransmission timeout, which begins when it is sent.
+// that a switch has trimmed is reported at once (NACK) and sent again before all others. Every
+// packet has its own retransmission timeout, which begins when it is sent.
 //
 // Not modelled: opening and closing of connections (PDCs), ordered delivery (ROD), semantic
 // responses, encryption, and PSN wrap.
@@ -113,8 +113,8 @@ struct uec_receiver {
 
 /* ---- between the files of this folder ---- */
 
-// True if a packet of kind data asks for an ACK and carries nothing. Messages of the control class (grants)
-// have a payload.
+// True if a packet of kind data asks for an ACK and carries nothing. Messages of the control class
+// (grants) have a payload.
 static inline bool uec_is_request(const struct packet *p, const struct packet_meta *meta)
 {
     return p->cls == NET_CLASS_CONTROL && meta->payload_bytes == 0;
@@ -139,14 +139,15 @@ static inline struct packet uec_control(uint32_t flow, uint32_t dst, uint32_t pa
 // packets in flight has requested an ACK: send a request. Its ACK comes when they have arrived.
 void uec_ask_if_blocked(struct sender *s, ps_t now);
 
-// Send a packet from the receiver to its sender. Its path follows from the entropy in its meta-data.
+// Send a packet from the receiver to its sender. Its path follows from the entropy in its
+// meta-data.
 void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32_t slot,
                      struct packet_sizes size, uint8_t flags, ps_t now);
 
 // The packet that bit 0 of an ACK's bitmap stands for: the first of the 64 that end with the packet
 // `psn` that caused the ACK, or the first after `cumulative`, the first that is missing. (uet-htsim
-// begins with `psn` where that was marked or asked for the ACK. Packets between then stay unknown, and
-// their timers expire.)
+// begins with `psn` where that was marked or asked for the ACK. Packets between then stay unknown,
+// and their timers expire.)
 static inline uint64_t uec_bitmap_base(uint64_t psn, uint64_t cumulative)
 {
     return psn > cumulative + 64 && psn - cumulative < UEC_PSN_RANGE ? psn - 63 : cumulative + 1;
@@ -164,14 +165,14 @@ void uec_close_dim(struct transport_dim *dim);
 uint64_t uec_received_bytes(const struct receiver *r, const struct message *m);
 ps_t uec_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps);
 
-// Sending: decides what may be sent now and writes it into the fields that the NIC reads. Call after
-// every change of window, credits or flight.
+// Sending: decides what may be sent now and writes it into the fields that the NIC reads. Call
+// after every change of window, credits or flight.
 void uec_update(struct sender *s);
 void uec_on_window(struct sender *s, ps_t now);
 void uec_on_post(struct sender *s, ps_t now);
 void uec_fill(struct sender *s, struct packet *p, ps_t now);
-// Send a control packet (no payload, control class). It makes the receiver send an ACK and, with RCCC,
-// tells it how many credits the sender could use.
+// Send a control packet (no payload, control class). It makes the receiver send an ACK and, with
+// RCCC, tells it how many credits the sender could use.
 void uec_send_request(struct sender *s, ps_t now);
 // Send such a packet by a path that is not used, if a probe is due.
 void uec_probe(struct sender *s, ps_t now);
@@ -197,8 +198,8 @@ static inline bool uec_credits_open_gate(const struct uec_sender *u)
     return !u->credits.on || u->credits.left > 0;
 }
 
-// Credits at the receiver: a packet with a pull target has arrived. `asked`: the flow gets a grant even if
-// the target is not new, because the packet was trimmed or is a request.
+// Credits at the receiver: a packet with a pull target has arrived. `asked`: the flow gets a grant
+// even if the target is not new, because the packet was trimmed or is a request.
 void uec_pull_asked(struct uec_receiver *r, uint32_t target, bool asked, ps_t now);
 void uec_open_dim(struct transport_dim *dim);
 void uec_divide_dim(struct transport_dim *part, const struct transport_dim *whole);

@@ -130,8 +130,7 @@ static int messages_check(const struct balance *b, const struct trace_set *set, 
         if (bytes == UINT64_MAX) // of an exported program
             err_add(err, path,
                     "rank %u sends %" PRId64 " messages with tag %" PRIu64
-                    " to rank %u more than it "
-                    "receives",
+                    " to rank %u more than it receives",
                     m->src, m->open, tag->tag, m->dst);
         else if (m->open > 0)
             err_add(err, path,
@@ -162,8 +161,8 @@ static int group_check(const struct balance *b, const struct trace_set *set, uin
         uint64_t last = m->n > 0 ? m->last : a->last;
         if (m->n != a->n)
             return err_add(err, path,
-                           "communicator \"%s\": rank %u runs %" PRIu64 " collectives, but rank %u "
-                           "runs %" PRIu64 " (node %" PRIu64 " of rank %u is its last)",
+                           "communicator \"%s\": rank %u runs %" PRIu64 " collectives, but rank "
+                           "%u runs %" PRIu64 " (node %" PRIu64 " of rank %u is its last)",
                            group->name, first, a->n, rank, m->n, last, m->n > 0 ? rank : first);
         if (m->sum != a->sum)
             return err_add(err, path,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks a set of traces rank by rank. The nodes and dependencies of a file are checked once, even
-// if several ranks have it. Peers and groups depend on the rank, so nodes that communicate are checked
-// for each rank.
+// if several ranks have it. Peers and groups depend on the rank, so nodes that communicate are
+// checked for each rank.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Nodes are sorted by id. Nodes without dependencies are removed, then those whose dependencies have all
-// been removed, and so on (Kahn, 1962); nodes that remain are in a cycle, or depend on one.
+// Nodes are sorted by id. Nodes without dependencies are removed, then those whose dependencies
+// have all been removed, and so on (Kahn, 1962); nodes that remain are in a cycle, or depend on
+// one.
 #include "workload/chakra/deps.h"
 
 #include <inttypes.h>

@@ -143,8 +143,8 @@ static int item_read(struct trace_groups *groups, const json_t *item, const char
         for (uint32_t r = 0; r < groups->n_ranks && strcmp(other->name, name) == 0; r++)
             if (other->member[r] && added->member[r])
                 return err_add(err, path,
-                               "%s: group \"%s\" has other ranks than where it is defined first, "
-                               "and both have rank %u",
+                               "%s: group \"%s\" has other ranks than where it is defined "
+                               "first, and both have rank %u",
                                where, name, r);
     }
     return 0;

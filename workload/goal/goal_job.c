@@ -5,12 +5,11 @@
 #include "workload/nodes/node_run.h"
 
 static const struct param goal_params[] = {
-    {.name = "file",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct goal_params, file),
-     .help =
-         "num_ranks N, then `rank R { l1: calc 100 .. l2: send 10b to 1 tag 5 .. l2 requires l1 }` "
-         "for each rank; docs/goal.md"},
+    PARAM_ROW(
+        "file", TEXT, offsetof(struct goal_params, file),
+        .help =
+            "num_ranks N, then `rank R { l1: calc 100 .. l2: send 10b to 1 tag 5 .. l2 requires "
+            "l1 }` for each rank; docs/goal.md"),
     MAPPING_ROWS(struct goal_params, mapping),
 };
 

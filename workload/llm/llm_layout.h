@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where the ranks of a parallel training stand: each has a coordinate for every degree, and ranks that
-// differ in one degree only form its groups.
+// Where the ranks of a parallel training stand: each has a coordinate for every degree, and ranks
+// that differ in one degree only form its groups.
 //
-// The order of degrees, innermost first, places groups on the network: neighbouring ranks share a server.
-// Parameters outside of experts are replicated over data, expert and context degrees; those of experts over
-// data and context.
+// The order of degrees, innermost first, places groups on the network: neighbouring ranks share a
+// server. Parameters outside of experts are replicated over data, expert and context degrees; those
+// of experts over data and context.
 #pragma once
 
 #include "workload/group_choice.h"

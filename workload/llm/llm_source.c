@@ -170,8 +170,8 @@ static double updated(const struct llm_maker *m)
     return (double)dense_of(m) / dense + (double)experts_of(m) / expert;
 }
 
-// Call `each`, which may be NULL, for all layers and embeddings of the rank. Returns the parameters that
-// its optimizer updates.
+// Call `each`, which may be NULL, for all layers and embeddings of the rank. Returns the parameters
+// that its optimizer updates.
 static double for_all(struct llm_maker *m, void (*each)(struct llm_maker *m, uint64_t since),
                       uint64_t since)
 {
@@ -291,7 +291,8 @@ static void init_loads(struct llm_program *program, uint64_t seed)
                           seed);
 }
 
-// An iteration of m micro-batches has bytes that are linear in m, so two short ones tell those of any.
+// An iteration of m micro-batches has bytes that are linear in m, so two short ones tell those of
+// any.
 static void add_twins(struct llm_program *program, struct node_program *nodes)
 {
     const struct llm_params *p = &program->spec.p;

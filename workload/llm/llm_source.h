@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Generates the nodes of a transformer's training, pass by pass, for every rank.
 //
-// A rank's passes run one after the other on its compute stream; tensor, context and expert collectives
-// stand between computations, each kind on a stream of its own; gradients and parameters use the data
-// stream, beside the computation where `overlap` is set. Activations and gradients are sent to other
-// stages as messages without a stream.
+// A rank's passes run one after the other on its compute stream; tensor, context and expert
+// collectives stand between computations, each kind on a stream of its own; gradients and
+// parameters use the data stream, beside the computation where `overlap` is set. Activations and
+// gradients are sent to other stages as messages without a stream.
 #pragma once
 
 #include "workload/llm/llm_layout.h"

@@ -18,9 +18,9 @@ struct model {
 const char *const llm_models[] = {"custom",      "gpt_13b",      "gpt3_175b", "llama3_70b",
                                   "llama3_405b", "mixtral_8x7b", NULL};
 
-// Brown et al., 2020, table 2.1 (vocabulary padded to a multiple of 1024; 13B with 40 heads of 128);
-// Grattafiori et al., 2024, table 3; Jiang et al., 2024, table 1 (with
-// sequences of 4096 in place of its context of 32768).
+// Brown et al., 2020, table 2.1 (vocabulary padded to a multiple of 1024; 13B with 40 heads of
+// 128); Grattafiori et al., 2024, table 3; Jiang et al., 2024, table 1 (with sequences of 4096 in
+// place of its context of 32768).
 static const struct model models[] = {
     {0},
     {40, 5120, 40, 40, 20480, 2048, 51200, 0, 0, false},
@@ -36,8 +36,8 @@ struct gpu {
 
 const char *const llm_gpus[] = {"v100", "a100", "h100", "h200", "b200", "mi300x", NULL};
 
-// Dense 16-bit matrix operations and memory bandwidth, from the makers' data sheets: V100 SXM2, A100 SXM 80
-// GB, H100 SXM, H200 SXM, B200 (HGX), MI300X.
+// Dense 16-bit matrix operations and memory bandwidth, from the makers' data sheets: V100 SXM2,
+// A100 SXM 80 GB, H100 SXM, H200 SXM, B200 (HGX), MI300X.
 static const struct gpu gpus[] = {{125, 900},    {312, 2039},  {989.4, 3350},
                                   {989.4, 4800}, {2250, 8000}, {1307.4, 5300}};
 

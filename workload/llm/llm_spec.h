@@ -4,24 +4,29 @@
 // Per micro-batch of b sequences of s tokens, hidden size h, on one rank of t tensor-parallel and c
 // context-parallel ones (elements of 2 bytes by default):
 //   - matrix products count 2 operations per multiply-add: query, key, value 2bs h (h + 2 h_kv),
-//     attention 4bs^2 h, projection 2bs h^2, feed-forward 2bs h f times 2 (gated: 3) matrices, logits
+//     attention 4bs^2 h, projection 2bs h^2, feed-forward 2bs h f times 2 (gated: 3) matrices,
+//     logits
 //     2bs h V; backward is twice the forward; all divided by t and c.
-//   - tensor: forward and backward of a layer each all-reduce bsh elements twice (or reduce-scatter and
+//   - tensor: forward and backward of a layer each all-reduce bsh elements twice (or reduce-scatter
+//     and
 //     all-gather as much, with sequence parallelism).
 //   - pipeline: bsh elements a boundary and direction (1/t of it with sequence parallelism).
-//   - context: keys and values of the sequence are all-gathered forward, their gradients reduce-scattered.
+//   - context: keys and values of the sequence are all-gathered forward, their gradients
+//     reduce-scattered.
 //   - expert: every token goes to top_k experts and back, forward and backward (GShard), up to the
 //     capacity.
-//   - data: ZeRO 0 all-reduces gradients; 1 reduce-scatters them and all-gathers parameters, each once
-//     an iteration; 2 reduce-scatters for every micro-batch; 3 also all-gathers parameters for every forward
+//   - data: ZeRO 0 all-reduces gradients; 1 reduce-scatters them and all-gathers parameters, each
+//     once
+//     an iteration; 2 reduce-scatters for every micro-batch; 3 also all-gathers parameters for
+//     every forward
 //     and every backward pass.
-// Time of a computation: max(operations / (peak * efficiency), bytes / memory bandwidth), where the bytes
-// are weights and 34 bsh/t bytes of activations a layer and pass.
-// Not modelled: the loss's and norms' small all-reduces, tied embeddings, dropout, jitter of kernels.
-// Sources: Narayanan et al., SC 2021 (Megatron-LM: operations, tensor and pipeline volumes, schedules);
-// Korthikanti et al., MLSys 2023 (sequence parallelism, recomputation, 34 sbh); Rajbhandari et al., SC
-// 2020 (ZeRO); Lepikhin et al., ICLR 2021 (GShard); Grattafiori et al., 2024 (Llama 3: context parallelism
-// by all-gather).
+// Time of a computation: max(operations / (peak * efficiency), bytes / memory bandwidth), where the
+// bytes are weights and 34 bsh/t bytes of activations a layer and pass. Not modelled: the loss's
+// and norms' small all-reduces, tied embeddings, dropout, jitter of kernels. Sources: Narayanan et
+// al., SC 2021 (Megatron-LM: operations, tensor and pipeline volumes, schedules); Korthikanti et
+// al., MLSys 2023 (sequence parallelism, recomputation, 34 sbh); Rajbhandari et al., SC 2020
+// (ZeRO); Lepikhin et al., ICLR 2021 (GShard); Grattafiori et al., 2024 (Llama 3: context
+// parallelism by all-gather).
 #pragma once
 
 #include <stdbool.h>
@@ -54,8 +59,8 @@ struct llm_spec {
     double flops_per_ps, bytes_per_ps;
 };
 
-// Fill what is "auto" from the model's and the GPU's preset. Keys that then have no value are named in
-// `missing` (at most `max`); returns their number.
+// Fill what is "auto" from the model's and the GPU's preset. Keys that then have no value are named
+// in `missing` (at most `max`); returns their number.
 size_t llm_resolve(struct llm_params *p, const char **missing, size_t max);
 
 // The spec of resolved parameters whose degrees divide them.
@@ -72,20 +77,22 @@ uint64_t llm_expert_parameters(const struct llm_spec *s, uint32_t layer);
 // Of the embedding or the logits, on the ranks that have them.
 uint64_t llm_embedding_parameters(const struct llm_spec *s);
 
-// Forward operations of one rank for a micro-batch: attention with its products, the part that selective
-// recomputation repeats, the dense feed-forward part, logits; of one token in an expert.
+// Forward operations of one rank for a micro-batch: attention with its products, the part that
+// selective recomputation repeats, the dense feed-forward part, logits; of one token in an expert.
 double llm_attention_flops(const struct llm_spec *s);
 double llm_attention_core_flops(const struct llm_spec *s);
 double llm_ffn_flops(const struct llm_spec *s);
 double llm_logit_flops(const struct llm_spec *s);
 double llm_expert_token_flops(const struct llm_spec *s);
 
-// Time of a computation of so many operations that reads `parameters` and `tokens` rows of activations.
+// Time of a computation of so many operations that reads `parameters` and `tokens` rows of
+// activations.
 ps_t llm_compute_ps(const struct llm_spec *s, double flops, double parameters, double tokens);
 ps_t llm_optimizer_ps(const struct llm_spec *s, double parameters);
 
-// Bytes of messages: the activations of a micro-batch for tensor parallelism; what a rank sends to the next
-// stage; keys and values of the whole sequence; a rank's tokens for all of its top_k experts.
+// Bytes of messages: the activations of a micro-batch for tensor parallelism; what a rank sends to
+// the next stage; keys and values of the whole sequence; a rank's tokens for all of its top_k
+// experts.
 uint64_t llm_tensor_bytes(const struct llm_spec *s);
 uint64_t llm_boundary_bytes(const struct llm_spec *s);
 uint64_t llm_context_bytes(const struct llm_spec *s);

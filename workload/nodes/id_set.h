@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A set of 64-bit numbers that only grows, compact where they are close to each other: bitmaps of 64
-// numbers in a hash table.
+// A set of 64-bit numbers that only grows, compact where they are close to each other: bitmaps of
+// 64 numbers in a hash table.
 #pragma once
 
 #include <stdbool.h>

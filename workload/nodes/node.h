@@ -5,13 +5,13 @@
 // run reads one by one, so that a program need not fit into memory: readers of trace files,
 // generators (a transformer by its shapes) and lists in memory are sources.
 //
-// A node is ready when all nodes that it is after have ended. A ready node starts when its stream is
-// free: a stream is a queue of a GPU that runs one node at a time (computation, one for each kind of
-// communication). Which node is next depends on the program: in order, streams run their nodes in the
-// order of the source, as CUDA streams do, and the k-th collective of a group in the source is the same
-// for all its members. Otherwise the ready node of the highest priority goes first, among equal ones
-// the smallest id, and members match collectives in the order in which they issue them (ASTRA-sim). A
-// node without a stream starts as soon as it is ready.
+// A node is ready when all nodes that it is after have ended. A ready node starts when its stream
+// is free: a stream is a queue of a GPU that runs one node at a time (computation, one for each
+// kind of communication). Which node is next depends on the program: in order, streams run their
+// nodes in the order of the source, as CUDA streams do, and the k-th collective of a group in the
+// source is the same for all its members. Otherwise the ready node of the highest priority goes
+// first, among equal ones the smallest id, and members match collectives in the order in which they
+// issue them (ASTRA-sim). A node without a stream starts as soon as it is ready.
 //
 // Sources: streams as in CUDA and NCCL; nodes as in Chakra's execution traces (Sridharan et al.,
 // 2023) and in GOAL (Hoefler et al., 2009).
@@ -54,7 +54,9 @@ struct node {
     uint32_t peer;   // send, recv: the other rank of the job
     uint32_t tag;    // send, recv
     uint32_t
-        order; // send, recv: 1 + its number among those of its pair and tag in the source, by which they match;
+        // send, recv: 1 + its number among those of its pair and tag in the source, by which they
+        // match;
+        order;
     // 0 = they match in the order in which they start
     uint32_t group;  // collective: index into node_program.groups
     uint32_t root;   // collective with a root: member of the group
@@ -62,17 +64,20 @@ struct node {
     enum coll_op op; // collective
     uint32_t number; // collective: set by the run, see node_program.in_order
     uint64_t
-        bytes; // send, and recv with an order; collective: the largest per-rank buffer (collective/collective.h)
+        // send, and recv with an order; collective: the largest per-rank buffer
+        // (collective/collective.h)
+        bytes;
     const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL
     const char *name;                 // for records and messages; NULL = none
 };
 
-// The pointers in a node are valid until the next call with the same cursor; `uneven` as long as the
-// program.
+// The pointers in a node are valid until the next call with the same cursor; `uneven` as long as
+// the program.
 struct node_source_ops {
     // Begin to read the nodes of all ranks. Returns a cursor; `self` stays unchanged.
     void *(*open)(const void *self);
-    // Read the next node of a rank. Returns 1; 0 at the end; -1 with an error that says what and where.
+    // Read the next node of a rank. Returns 1; 0 at the end; -1 with an error that says what and
+    // where.
     int (*next)(void *cursor, uint32_t rank, struct node *node, struct err *err);
     void (*close)(void *cursor);
     void (*free)(void *self); // NULL = nothing to free
@@ -97,8 +102,8 @@ struct node_program {
     char **layers;
     uint32_t n_layers;
     bool in_order;
-    // Shorter programs of the same source and groups, from which the bytes of a long program follow before
-    // the run: the sum of weight * bytes. NULL = the run counts the program itself.
+    // Shorter programs of the same source and groups, from which the bytes of a long program follow
+    // before the run: the sum of weight * bytes. NULL = the run counts the program itself.
     struct node_twin {
         const void *self;
         double weight;

@@ -3,9 +3,10 @@
 //
 // When a computation starts after a gap, the account walks back over what let it start: the
 // communication that ended last before it, what let that one start, and so on until the gap's
-// beginning. The time of each piece of communication within the gap is `waiting` until its peers had
-// done their part (the message was posted, the last member had issued the collective), and `exposed`
-// from then on. So per rank compute, exposed and waiting times and the rest add up to its time.
+// beginning. The time of each piece of communication within the gap is `waiting` until its peers
+// had done their part (the message was posted, the last member had issued the collective), and
+// `exposed` from then on. So per rank compute, exposed and waiting times and the rest add up to its
+// time.
 #pragma once
 
 #include "workload/nodes/node.h"

@@ -287,8 +287,7 @@ static void check_sizes(struct check *c, const struct channel_end *ends, size_t 
         if (send->ordered && receive->ordered && send->bytes != receive->bytes)
             add(c,
                 "rank %u, node %llu: receives %llu bytes, but the message that it matches, node "
-                "%llu of rank %u, "
-                "has %llu",
+                "%llu of rank %u, has %llu",
                 receive->rank, wide(receive->node), wide(receive->bytes), wide(send->node),
                 send->rank, wide(send->bytes));
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Checks a node program before it runs: what passes can only stop if ranks wait for each other.
 //
-// Per rank: ids that are used twice, dependencies on nodes that do not exist, cycles of dependencies
-// (and of the order of streams, in a program that runs in order). Between ranks: peers that do not
-// exist, sends without a receive and receives without a send, members of a group that issue different
-// collectives. Memory is needed for the nodes of one rank, and for the channels and collectives of all.
+// Per rank: ids that are used twice, dependencies on nodes that do not exist, cycles of
+// dependencies (and of the order of streams, in a program that runs in order). Between ranks: peers
+// that do not exist, sends without a receive and receives without a send, members of a group that
+// issue different collectives. Memory is needed for the nodes of one rank, and for the channels and
+// collectives of all.
 #pragma once
 
 #include "workload/nodes/node.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each rank has a window of its nodes; a node that starts becomes a step of the runner, whose id is the
-// node's slot in the window.
+// Each rank has a window of its nodes; a node that starts becomes a step of the runner, whose id is
+// the node's slot in the window.
 #include "workload/nodes/node_run.h"
 
 #include <stdlib.h>

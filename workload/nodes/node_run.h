@@ -24,7 +24,7 @@ extern const struct program_ops node_run_ops;
 // The function job_kind.new of such kinds.
 void *node_run_new(struct job_run *job);
 
-// Labels of nodes on critical paths: a layer, and what its communication is for. label_read() returns
-// the layer's index + 1 and the use, or n_uses for a computation.
+// Labels of nodes on critical paths: a layer, and what its communication is for. label_read()
+// returns the layer's index + 1 and the use, or n_uses for a computation.
 uint32_t node_label(const struct node_program *p, const struct node *node);
 uint32_t node_label_read(const struct node_program *p, uint32_t label, uint32_t *use);

@@ -62,7 +62,8 @@ struct node_window {
     uint64_t last_id; // of the node that ended last
 };
 
-// Read nodes up to the limit, or until one is ready where none is. Returns -1 with an error of the source.
+// Read nodes up to the limit, or until one is ready where none is. Returns -1 with an error of the
+// source.
 int window_fill(struct node_window *w, struct err *err);
 
 // Take the next node that may start: of all streams that are free, the first in the order of ids.

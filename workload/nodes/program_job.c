@@ -24,45 +24,24 @@ static void program_free(void *settings)
 static const char *const orders[] = {"program", "ready", NULL};
 
 static const struct param program_params[] = {
-    {.name = "file",
-     .type = PARAM_TEXT,
-     .offset = offsetof(struct program_params, file),
-     .def = "",
-     .help = "JSON with `groups` and `nodes`; or a .jsonl file, whose first line has the groups "
-             "and each "
-             "other line a node"},
-    {.name = "order",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct program_params, order),
-     .choices = orders,
-     .def = "program",
-     .help = "of the nodes of a stream: as the program lists them, like CUDA streams; or the ready "
-             "node of "
-             "the highest priority, then of the smallest id"},
-    {.name = "comm_streams",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct program_params, comm_streams),
-     .def = "1",
-     .min = "1",
-     .max = "32",
-     .help =
-         "communication streams of a rank: comm0, comm1, ..; each runs one collective at a time"},
-    {.name = "copy_rate",
-     .type = PARAM_RATE,
-     .offset = offsetof(struct program_params, copy_bps),
-     .def = "400Gbps",
-     .min = "1Mbps",
-     .help = "of memory copies (nodes of kind copy)"},
-    {.name = "window",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct program_params, window),
-     .def = "auto",
-     .min = "1",
-     .max = "100000000",
-     .can_auto = true,
-     .help = "nodes of a rank that are read ahead of those that have ended; auto = some 1.5 "
-             "million for "
-             "all ranks together"},
+    PARAM_ROW("file", TEXT, offsetof(struct program_params, file), .def = "",
+              .help = "JSON with `groups` and `nodes`; or a .jsonl file, whose first line has "
+                      "the groups and each other line a node"),
+    PARAM_ROW(
+        "order", ENUM, offsetof(struct program_params, order), .choices = orders, .def = "program",
+        .help = "of the nodes of a stream: as the program lists them, like CUDA streams; or the "
+                "ready node of the highest priority, then of the smallest id"),
+    PARAM_ROW(
+        "comm_streams", COUNT, offsetof(struct program_params, comm_streams), .def = "1",
+        .min = "1", .max = "32",
+        .help = "communication streams of a rank: comm0, comm1, ..; each runs one collective at a "
+                "time"),
+    PARAM_ROW("copy_rate", RATE, offsetof(struct program_params, copy_bps), .def = "400Gbps",
+              .min = "1Mbps", .help = "of memory copies (nodes of kind copy)"),
+    PARAM_ROW("window", COUNT, offsetof(struct program_params, window), .def = "auto", .min = "1",
+              .max = "100000000", .can_auto = true,
+              .help = "nodes of a rank that are read ahead of those that have ended; auto = "
+                      "some 1.5 million for all ranks together"),
     GROUP_ROWS(struct program_params, group),
     CONTENTION_ROWS(struct program_params, contention),
     MAPPING_ROWS(struct program_params, mapping),

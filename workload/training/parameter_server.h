@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 // A job of workers that train by way of parameter servers.
 //
-// The last `servers` ranks of the job are servers, each with an equal part of the parameters; the others
-// are workers, in groups of consecutive ranks. In an iteration the ranks of a group compute, and
-// all-reduce their gradients among themselves; the first of them sends every server its part, receives
-// the new parameters, and broadcasts them in the group. A group of one rank does without collectives.
+// The last `servers` ranks of the job are servers, each with an equal part of the parameters; the
+// others are workers, in groups of consecutive ranks. In an iteration the ranks of a group compute,
+// and all-reduce their gradients among themselves; the first of them sends every server its part,
+// receives the new parameters, and broadcasts them in the group. A group of one rank does without
+// collectives.
 //
 // A server applies an update when it has come, in the order of arrival, and answers
 //   sync   when those of all groups have been applied, as one update
 //   async  at once
 //   stale  when no group is more than `staleness` iterations behind the group that is answered
-// The staleness of an update is the number of updates of other groups that the server has applied since it
-// last answered the group: the gradient was computed without them.
-// Left out: workers that begin to receive parameters before all of their gradient has left, servers on
-// the ranks of workers, updates that a server would refuse.
-// Sources: Li et al., OSDI 2014 (sharded servers); Ho et al., NIPS 2013 (stale synchronous parallel);
-// Kurth et al., SC 2017 (groups that are synchronous inside).
+// The staleness of an update is the number of updates of other groups that the server has applied
+// since it last answered the group: the gradient was computed without them. Left out: workers that
+// begin to receive parameters before all of their gradient has left, servers on the ranks of
+// workers, updates that a server would refuse. Sources: Li et al., OSDI 2014 (sharded servers); Ho
+// et al., NIPS 2013 (stale synchronous parallel); Kurth et al., SC 2017 (groups that are
+// synchronous inside).
 #pragma once
 
 #include "workload/group_choice.h"

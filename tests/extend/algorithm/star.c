@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An algorithm for tests: an all-reduce in which rank 0 receives the vectors of `fan` ranks at a time, then
-// sends the sum to `fan` ranks at a time. With p ranks and t = ceil((p - 1) / fan) it has 2 t steps.
+// An algorithm for tests: an all-reduce in which rank 0 receives the vectors of `fan` ranks at a
+// time, then sends the sum to `fan` ranks at a time. With p ranks and t = ceil((p - 1) / fan) it
+// has 2 t steps.
 #include "collective/collective.h"
 
 struct star_params {
@@ -8,14 +9,9 @@ struct star_params {
 };
 
 static const struct param params[] = {
-    {.name = "fan",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct star_params, fan),
-     .def = "1",
-     .min = "1",
-     .max = "1000",
-     .help = "ranks that exchange with rank 0 at a time",
-     .source = "this test"},
+    PARAM_ROW("fan", COUNT, offsetof(struct star_params, fan), .def = "1", .min = "1",
+              .max = "1000", .help = "ranks that exchange with rank 0 at a time",
+              .source = "this test"),
 };
 
 static uint32_t fan(const struct coll_shape *shape)

@@ -4,12 +4,8 @@
 #include "config/text/read.h"
 
 static const struct param toy_params[] = {
-    {.name = "size",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct toy_spec, size),
-     .def = "3",
-     .max = "9",
-     .help = "of the toy"},
+    PARAM_ROW("size", COUNT, offsetof(struct toy_spec, size), .def = "3", .max = "9",
+              .help = "of the toy"),
 };
 static const size_t n_toy_params = sizeof toy_params / sizeof *toy_params;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A policy for tests: the window is divided by `factor` when an ACK echoes a mark, at most once a round trip, and
-// grows by a packet a window of ACKs.
+// A policy for tests: the window is divided by `factor` when an ACK echoes a mark, at most once a
+// round trip, and grows by a packet a window of ACKs.
 #include "collwire/cc.h"
 
 struct halving_params {
@@ -12,14 +12,8 @@ struct halving_state {
 };
 
 static const struct param params[] = {
-    {.name = "factor",
-     .type = PARAM_RATIO,
-     .offset = offsetof(struct halving_params, factor),
-     .def = "2",
-     .min = "1.01",
-     .max = "100",
-     .help = "the window is divided by it",
-     .source = "this test"},
+    PARAM_ROW("factor", RATIO, offsetof(struct halving_params, factor), .def = "2", .min = "1.01",
+              .max = "100", .help = "the window is divided by it", .source = "this test"),
 };
 
 static void init(struct cc *cc, ps_t now)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kind of dimension for tests: two switches with `trunks` links between them, the ranks of a group shared out in
-// turn.
+// A kind of dimension for tests: two switches with `trunks` links between them, the ranks of a
+// group shared out in turn.
 #include "topology/group.h"
 #include "topology/kinds.h"
 
@@ -9,14 +9,8 @@ struct pair_params {
 };
 
 static const struct param params[] = {
-    {.name = "trunks",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct pair_params, trunks),
-     .def = "1",
-     .min = "1",
-     .max = "64",
-     .help = "links between the two switches",
-     .source = "this test"},
+    PARAM_ROW("trunks", COUNT, offsetof(struct pair_params, trunks), .def = "1", .min = "1",
+              .max = "64", .help = "links between the two switches", .source = "this test"),
 };
 
 static void build(struct graph *g, uint32_t dim, const void *p, const struct link_spec *links)

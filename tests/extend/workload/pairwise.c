@@ -12,24 +12,13 @@ struct pairwise_settings {
 };
 
 static const struct param pairwise_params[] = {
-    {.name = "bytes",
-     .type = PARAM_BYTES,
-     .offset = offsetof(struct pairwise_settings, bytes),
-     .min = "1B",
-     .max = "1PB",
-     .help = "of each message"},
-    {.name = "rounds",
-     .type = PARAM_COUNT,
-     .offset = offsetof(struct pairwise_settings, rounds),
-     .def = "2",
-     .min = "1",
-     .help = "messages of a pair"},
-    {.name = "compute",
-     .type = PARAM_TIME,
-     .offset = offsetof(struct pairwise_settings, compute_ps),
-     .def = "5us",
-     .max = "1s",
-     .help = "of the receiver after each message, before it replies with one byte"},
+    PARAM_ROW("bytes", BYTES, offsetof(struct pairwise_settings, bytes), .min = "1B", .max = "1PB",
+              .help = "of each message"),
+    PARAM_ROW("rounds", COUNT, offsetof(struct pairwise_settings, rounds), .def = "2", .min = "1",
+              .help = "messages of a pair"),
+    PARAM_ROW("compute", TIME, offsetof(struct pairwise_settings, compute_ps), .def = "5us",
+              .max = "1s",
+              .help = "of the receiver after each message, before it replies with one byte"),
 };
 
 struct pairwise_program {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A transport for tests: numbered datagrams over UDP, one acknowledgement each, everything again from the first
-// missing one after a timeout. Packets that come out of order are discarded.
+// A transport for tests: numbered datagrams over UDP, one acknowledgement each, everything again
+// from the first missing one after a timeout. Packets that come out of order are discarded.
 //
 //  Ethernet 14 | IPv4 20 | UDP 8 | sequence number 4 | message bytes 4 | payload
 #include <string.h>
@@ -20,22 +20,11 @@ struct toy_spec {
 };
 
 static const struct param params[] = {
-    {.name = "datagram",
-     .type = PARAM_BYTES,
-     .offset = offsetof(struct toy_spec, datagram_bytes),
-     .def = "1400B",
-     .min = "1B",
-     .max = "8000B",
-     .help = "payload of a datagram",
-     .source = "this test"},
-    {.name = "timeout",
-     .type = PARAM_TIME,
-     .offset = offsetof(struct toy_spec, timeout_ps),
-     .def = "1ms",
-     .min = "1us",
-     .max = "1s",
-     .help = "without progress, everything is sent again",
-     .source = "this test"},
+    PARAM_ROW("datagram", BYTES, offsetof(struct toy_spec, datagram_bytes), .def = "1400B",
+              .min = "1B", .max = "8000B", .help = "payload of a datagram", .source = "this test"),
+    PARAM_ROW("timeout", TIME, offsetof(struct toy_spec, timeout_ps), .def = "1ms", .min = "1us",
+              .max = "1s", .help = "without progress, everything is sent again",
+              .source = "this test"),
 };
 
 static const struct toy_spec *spec_of(const struct transport_dim *dim)
