@@ -7,6 +7,7 @@
 
 #include "engine/memory.h"
 #include "transport/sender/pairs.h"
+#include "transport/state_internal.h"
 
 /* ---- the inventory ---- */
 
@@ -196,62 +197,6 @@ static const struct state_field pair_fields[] = {
 STATE_TABLE(pair_table, struct pair, pair_fields);
 #undef F
 
-#define F(member, kind) STATE_FIELD(struct cc, member, kind)
-static const struct state_field cc_fields[] = {
-    F(ops, CONFIG),       F(params, CONFIG), F(env, CONFIG),          F(rate_bps, PLAIN),
-    F(cwnd_bytes, PLAIN), F(path, PLAIN),    F(timer_at_ps, BY_HAND), // cc_ops.shift does `priv`
-};
-STATE_TABLE(cc_table, struct cc, cc_fields);
-#undef F
-
-/* ---- policies ---- */
-
-static void save_policy(struct hosts_visit *v, struct state *st, const struct cc *cc, uint32_t flow,
-                        struct state_base bytes)
-{
-    const struct cc_ops *ops = cc->ops;
-    const struct cc_shift origin = {-st->now_ps, UINT64_C(0) - bytes.from};
-    size_t size = cc_bytes(ops);
-    if (size > v->scratch_bytes) {
-        v->scratch = memory_resize(v->scratch, size, 1);
-        v->scratch_bytes = size;
-    }
-    struct cc *copy = v->scratch;
-    memcpy(copy, cc, size);
-    v->flows[flow].policy_at = st->n;
-    ops->shift(copy, &origin);
-    state_plain(st, copy->priv, ops->priv_bytes);
-    v->flows[flow].policy_end = st->n;
-    if (ops->forget) {
-        memcpy(copy, cc, size);
-        ops->forget(copy);
-        state_plain(st, copy->priv, ops->priv_bytes);
-    }
-    v->flows[flow].rest_end = st->n;
-}
-
-static void visit_policy(struct hosts_visit *v, struct state *st, struct sender *s,
-                         struct state_base bytes)
-{
-    struct cc *cc = s->cc;
-    const struct cc_ops *ops = cc->ops;
-    state_visit(st, &cc_table, cc, s->flow);
-    for (unsigned t = 0; t < CC_TIMERS; t++)
-        state_time(st, &cc->timer_at_ps[t]);
-    struct flow_state *f = &v->flows[s->flow];
-    if (st->mode == STATE_SAVE)
-        f->policy_at = f->policy_end = f->rest_end = st->n;
-    if (ops->priv_bytes == 0)
-        return;
-    const struct cc_shift by = {st->shift_ps, bytes.moved};
-    if (!ops->shift)
-        state_refuse(st, "the policy does not declare its state (cc_ops.shift)");
-    else if (st->mode == STATE_SAVE)
-        save_policy(v, st, cc, s->flow, bytes);
-    else if (!v->at_rest[s->flow])
-        ops->shift(cc, &by);
-}
-
 /* ---- senders ---- */
 
 // The next message's account is what has been counted since the mark, so it must be equal, though
@@ -371,7 +316,7 @@ static void visit_sender(struct hosts_visit *v, struct state *st, struct sender 
     visit_rto(v, st, s);
     visit_rare(st, s);
     visit_messages(v, st, s, seq, bytes);
-    visit_policy(v, st, s, bytes);
+    hosts_visit_policy(v, st, s, bytes);
     ops->sender(s, st, seq);
     struct receiver *r = v->hosts->receivers[s->flow];
     state_value(st, r != NULL);

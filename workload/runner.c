@@ -7,41 +7,13 @@
 #include "engine/critical_path.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
-#include "workload/timed_steps.h"
-#include "workload/workload.h"
+#include "workload/runner_internal.h"
 
 // Tokens of messages: the job in the bits from 48 up (JOBS_MAX); a flag for messages that are not a
 // communicator's.
 #define TOKEN_JOB_SHIFT 48
 #define TOKEN_OWN (UINT64_C(1) << COMM_TOKEN_BITS)
 #define TOKEN_DETACHED (UINT64_C(1) << (COMM_TOKEN_BITS - 1))
-
-struct rank_run {
-    struct sim_timer timer; // for the rank's start
-    struct job_run *job;
-    uint32_t rank;
-    uint32_t blocking_step; // the step that `blocked` waits for
-    enum step_kind blocking_kind;
-    uint32_t blocking_group; // of a collective
-    uint32_t open;           // number of steps started and not ended
-    bool blocked, pulling, ended;
-    struct timed_steps timed;
-    uint32_t n_computed;         // computations that it has started, for their noise
-    uint32_t kernels, offloaded; // open collectives that the GPU runs, and that switches reduce
-};
-
-struct group_member {
-    uint32_t rank, member;
-};
-
-struct job_group {
-    struct job_run *job;
-    struct communicator *comm;
-    uint32_t *network_ranks;      // [member] rank of the network, NULL = those of the job
-    uint32_t *ranks;              // [member] rank of the job, NULL = all in order
-    struct group_member *members; // sorted by rank; only if there is a list of ranks
-    uint32_t n;
-};
 
 static void pull(struct rank_run *r, ps_t now);
 
@@ -91,7 +63,7 @@ static void unit_ended(struct job_run *job, uint32_t rank, ps_t now)
     engine_defer(job->workload->engine, unit_over, job, &over, sizeof over);
 }
 
-static void step_ended(struct rank_run *r, uint32_t id, ps_t now)
+void runner_step_ended(struct rank_run *r, uint32_t id, ps_t now)
 {
     const struct job_run *job = r->job;
     r->open--;
@@ -130,7 +102,7 @@ static void on_dry(struct engine *e, struct sim_timer *timer, int revents)
 }
 
 // To be called at the end of an event. The timer of this event is the last one of the instant.
-static void check_dry(struct workload *w, ps_t now)
+void runner_check_dry(struct workload *w, ps_t now)
 {
     if (w->reads_ahead && is_dry(w) && !sim_timer_active(&w->dry))
         sim_timer_start(w->engine, &w->dry, now);
@@ -150,14 +122,14 @@ static void on_start(struct engine *e, struct sim_timer *timer, int revents)
     uint32_t before = path_enter(book, path);
     pull(r, e->now_ps);
     path_leave(book, before);
-    check_dry(job->workload, e->now_ps);
+    runner_check_dry(job->workload, e->now_ps);
 }
 
 static void on_timed(void *ctx, uint32_t step, ps_t now)
 {
     struct rank_run *r = ctx;
-    step_ended(r, step, now);
-    check_dry(r->job->workload, now);
+    runner_step_ended(r, step, now);
+    runner_check_dry(r->job->workload, now);
 }
 
 /* ---- messages ---- */
@@ -217,7 +189,7 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
         struct peers peers;
         peers.ready_ps = matching_posted_ps(&job->matching, (uint32_t)token, &peers.rank);
         engine_defer(job->workload->engine, set_peers, job, &peers, sizeof peers);
-        step_ended(&job->ranks[rank], step, now);
+        runner_step_ended(&job->ranks[rank], step, now);
     }
 }
 
@@ -242,8 +214,8 @@ static void on_entered(void *ctx, uint64_t token, ps_t now)
     uint32_t rank, step;
     matching_entered(&job->matching, (uint32_t)token, &rank, &step);
     wait_for_ack(w, now);
-    step_ended(&job->ranks[rank], step, now);
-    check_dry(w, now);
+    runner_step_ended(&job->ranks[rank], step, now);
+    runner_check_dry(w, now);
 }
 
 static void on_sent(void *ctx, uint64_t token, ps_t now)
@@ -261,12 +233,12 @@ static void on_sent(void *ctx, uint64_t token, ps_t now)
         bool ends = matching_sent(&job->matching, (uint32_t)token, &rank, &step);
         if (ends) {
             wait_for_ack(w, now);
-            step_ended(&job->ranks[rank], step, now);
+            runner_step_ended(&job->ranks[rank], step, now);
         } else {
             stop_if_done(w);
         }
     }
-    check_dry(w, now);
+    runner_check_dry(w, now);
 }
 
 static void on_failed(void *ctx, uint64_t token, ps_t now) { on_sent(ctx, token, now); }
@@ -278,125 +250,6 @@ struct transfer_client workload_client(struct workload *w)
                                     .sent = on_sent,
                                     .failed = on_failed,
                                     .ctx = w};
-}
-
-/* ---- groups ---- */
-
-static int compare_members(const void *a, const void *b)
-{
-    const struct group_member *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static uint32_t member_of(const struct job_group *group, uint32_t rank)
-{
-    if (group->ranks == NULL)
-        return rank;
-    struct group_member key = {.rank = rank};
-    const struct group_member *found =
-        bsearch(&key, group->members, group->n, sizeof *group->members, compare_members);
-    SIM_ASSERT(group->job->workload->engine, rank, found != NULL);
-    return found->member;
-}
-
-// A collective of the rank begins or ends: see workload/contention.h.
-static void contention_update(struct rank_run *r, bool offloaded, int change, ps_t now)
-{
-    const struct contention_params *c = &r->job->contention;
-    uint32_t *open = offloaded ? &r->offloaded : &r->kernels;
-    *open += (uint32_t)change;
-    double share = r->kernels > 0 ? c->share : 0;
-    share = r->offloaded > 0 && c->in_network > share ? c->in_network : share;
-    if (c->share > 0 || c->in_network > 0)
-        timed_steps_speed(&r->timed, 1 - share, now);
-}
-
-static void peers_of_collective(void *ctx, const void *note, ps_t now)
-{
-    const struct job_group *group = ctx;
-    const struct comm_ending *ending = comm_ending(group->comm);
-    uint32_t last = ending->last_member;
-    (void)note, (void)now;
-    group->job->peers =
-        (struct peers){ending->last_issue_ps, group->ranks != NULL ? group->ranks[last] : last};
-}
-
-static void collective_ended(void *ctx, uint32_t member, uint32_t ticket, ps_t now)
-{
-    const struct job_group *group = ctx;
-    struct job_run *job = group->job;
-    struct rank_run *r = &job->ranks[group->ranks != NULL ? group->ranks[member] : member];
-    const struct program_ops *program = job->spec->kind->program;
-    engine_defer(job->workload->engine, peers_of_collective, ctx, NULL, 0);
-    contention_update(r, comm_offloaded(group->comm, comm_ending_op(group->comm)), -1, now);
-    if (program->completion_delay_ps == NULL) {
-        step_ended(r, ticket, now);
-        check_dry(job->workload, now);
-        return;
-    }
-    ps_t delay = program->completion_delay_ps(job->self, r->rank, ticket);
-    timed_step_start(&r->timed, TIMED_FIXED, ticket, 0, delay, now);
-}
-
-static enum comm_issuer issuer(const void *ctx, uint32_t member, ps_t until_ps, uint32_t *ticket)
-{
-    const struct job_group *group = ctx;
-    const struct job_run *job = group->job;
-    const struct program_ops *program = job->spec->kind->program;
-    const struct rank_run *r = &job->ranks[group->ranks != NULL ? group->ranks[member] : member];
-    *ticket = r->blocking_step;
-    if (r->ended)
-        return COMM_RESTS;
-    if (r->blocked && r->blocking_kind == STEP_COLLECTIVE)
-        return job->groups[r->blocking_group] == group ? COMM_AWAITS : COMM_ISSUES;
-    if (r->blocked && r->blocking_kind <= STEP_DELAY)
-        return timed_step_end_ps(&r->timed, r->blocking_step) >= until_ps ? COMM_RESTS
-                                                                          : COMM_ISSUES;
-    if (r->blocked || program->awaits == NULL || job->n_groups > 1)
-        return COMM_ISSUES;
-    *ticket = program->awaits(job->self, r->rank);
-    return *ticket != UINT32_MAX ? COMM_AWAITS : COMM_ISSUES;
-}
-
-uint32_t job_group_new(struct job_run *job, const uint32_t *ranks,
-                       const struct coll_schedule *schedule)
-{
-    struct job_group *group = memory_zeroed(1, sizeof *group);
-    const uint32_t *network_ranks = job->spec->ranks;
-    group->job = job;
-    if (ranks != NULL) {
-        group->n = 1;
-        for (uint32_t d = 0; d < schedule->n_dims; d++)
-            group->n *= schedule->dim_size[d];
-        group->ranks = memory_zeroed(group->n, sizeof *group->ranks);
-        group->network_ranks = memory_zeroed(group->n, sizeof *group->network_ranks);
-        group->members = memory_zeroed(group->n, sizeof *group->members);
-        for (uint32_t m = 0; m < group->n; m++) {
-            group->ranks[m] = ranks[m];
-            group->network_ranks[m] = job_rank(job->spec, ranks[m]);
-            group->members[m] = (struct group_member){ranks[m], m};
-        }
-        qsort(group->members, group->n, sizeof *group->members, compare_members);
-        network_ranks = group->network_ranks;
-    }
-    group->comm = comm_new(&job->comm, network_ranks, schedule, collective_ended, group);
-    job->groups = memory_resize(job->groups, job->n_groups + 1, sizeof(struct job_group *));
-    job->groups[job->n_groups] = group;
-    return job->n_groups++;
-}
-
-struct communicator *job_group_comm(const struct job_run *job, uint32_t group)
-{
-    return job->groups[group]->comm;
-}
-
-static void group_free(struct job_group *group)
-{
-    comm_free(group->comm);
-    free(group->ranks);
-    free(group->network_ranks);
-    free(group->members);
-    free(group);
 }
 
 /* ---- steps ---- */
@@ -450,14 +303,14 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
         break;
     }
     const struct job_group *group = job->groups[step->group];
-    uint32_t member = member_of(group, r->rank);
+    uint32_t member = job_group_member(group, r->rank);
     bool offloaded = comm_offloaded(group->comm, step->request->op);
-    contention_update(r, offloaded, 1, now);
+    runner_contention(r, offloaded, 1, now);
     bool open = step->numbered ? comm_issue_numbered(group->comm, step->number, member,
                                                      step->request, step->id, now)
                                : comm_issue(group->comm, member, step->request, step->id, now);
     if (!open)
-        contention_update(r, offloaded, -1, now);
+        runner_contention(r, offloaded, -1, now);
     return !open;
 }
 
@@ -486,7 +339,7 @@ static void pull(struct rank_run *r, ps_t now)
         r->blocking_kind = step.kind;
         r->blocking_group = step.group;
         if (step_start(r, &step, now))
-            step_ended(r, step.id, now);
+            runner_step_ended(r, step.id, now);
     }
     r->pulling = false;
     if (r->ended && r->open == 0)
@@ -556,7 +409,7 @@ static void init_job(struct job_run *job)
                                   .failure = &w->failure,
                                   .delays = &w->starts_pending,
                                   .takes_order = &w->takes_order,
-                                  .issuer = issuer,
+                                  .issuer = job_group_issuer,
                                   .queued = &w->queued};
     job->self = spec->kind->new (job);
     w->reads_ahead = w->reads_ahead || spec->kind->program->read_on != NULL;
@@ -582,7 +435,7 @@ static void job_run_free(struct job_run *job)
 {
     job->spec->kind->program->free(job->self);
     for (uint32_t g = 0; g < job->n_groups; g++)
-        group_free(job->groups[g]);
+        job_group_free(job->groups[g]);
     comm_job_free(&job->comm);
     matching_free(&job->matching);
     free(job->shared_free_ps);

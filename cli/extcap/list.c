@@ -214,8 +214,7 @@ void extcap_config(const struct extcap_scenario *of, const struct options *o)
     put_policies(scenario, o);
     puts("arg {number=2}{call=--pace}{display=Pace}{type=string}{default=" EXTCAP_FASTEST
          "}{tooltip=simulated time per wall time, such as 1ms/s, or " EXTCAP_FASTEST "}");
-    puts(
-        "arg {number=3}{call=--changes}{display=Changes}{type=string}{placeholder=KEY=VALUE}"
+    puts("arg {number=3}{call=--changes}{display=Changes}{type=string}{placeholder=KEY=VALUE}"
          "{tooltip=keys of the scenario, as in switch.buffer=2MB; several with a semicolon between "
          "them}");
     puts("arg {number=4}{call=--filter}{display=Filter}{type=string}{placeholder=udp port "

@@ -8,11 +8,8 @@
 #include <unistd.h>
 
 #include "config/scenario.h"
+#include "tests/config/pieces.h"
 
-#define DIM "{\"kind\":\"switch\",\"size\":4}"
-#define LEAF "\"kind\":\"leaf_spine\",\"size\":8"
-#define JOB "{\"kind\":\"permutation\",\"bytes\":\"1MB\"}"
-#define COLL "\"kind\":\"collective\",\"op\":\"all_reduce\",\"bytes\":\"1MB\""
 #define GOOD "{\"name\":\"t\",\"topology\":{\"dims\":[" DIM "]},\"workload\":" JOB "}"
 
 static char folder[] = "/tmp/test-scenario-XXXXXX";

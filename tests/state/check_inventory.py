@@ -103,7 +103,7 @@ def members(text):
 def tables(folder):
     """{struct: [declared names of each of its tables]}"""
     found = {}
-    for path in sorted(folder.glob("*/state.c")) + sorted(folder.glob("*/*/state.c")):
+    for path in sorted(folder.glob("*/state*.c")) + sorted(folder.glob("*/*/state*.c")):
         if path.parts[-2] == "engine" or "build" in path.parts:
             continue
         for _, fields, struct, _ in TABLE.findall(without_comments(path.read_text(encoding="utf-8"))):

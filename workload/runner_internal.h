@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The state of a job's ranks and groups, which the runner shares with its groups.
+#pragma once
+
+#include "workload/timed_steps.h"
+#include "workload/workload.h"
+
+struct rank_run {
+    struct sim_timer timer; // for the rank's start
+    struct job_run *job;
+    uint32_t rank;
+    uint32_t blocking_step; // the step that `blocked` waits for
+    enum step_kind blocking_kind;
+    uint32_t blocking_group; // of a collective
+    uint32_t open;           // number of steps started and not ended
+    bool blocked, pulling, ended;
+    struct timed_steps timed;
+    uint32_t n_computed;         // computations that it has started, for their noise
+    uint32_t kernels, offloaded; // open collectives that the GPU runs, and that switches reduce
+};
+
+struct group_member {
+    uint32_t rank, member;
+};
+
+struct job_group {
+    struct job_run *job;
+    struct communicator *comm;
+    uint32_t *network_ranks;      // [member] rank of the network, NULL = those of the job
+    uint32_t *ranks;              // [member] rank of the job, NULL = all in order
+    struct group_member *members; // sorted by rank; only if there is a list of ranks
+    uint32_t n;
+};
+
+// A step of a rank has ended: tells its program, and goes on.
+void runner_step_ended(struct rank_run *r, uint32_t id, ps_t now);
+// Look whether programs that read ahead wait for each other.
+void runner_check_dry(struct workload *w, ps_t now);
+
+// A collective of the rank begins or ends: see workload/contention.h.
+void runner_contention(struct rank_run *r, bool offloaded, int change, ps_t now);
+
+// The member of a group that a rank of the job is.
+uint32_t job_group_member(const struct job_group *group, uint32_t rank);
+// The function comm_job.issuer.
+enum comm_issuer job_group_issuer(const void *group, uint32_t member, ps_t until_ps,
+                                  uint32_t *ticket);
+void job_group_free(struct job_group *group);
