@@ -17,7 +17,7 @@ struct switches *switches_divide(struct switches *sw)
         of[i].net->ops[NET_SWITCH].ctx = of[i].net->ops[NET_ROUTER].ctx = &of[i];
     }
     for (uint32_t p = 0; p < sw->net->n_ports; p++)
-        sw->ports[p].refresh.data = &of[partition->part_of[sw->net->ports[p].node]];
+        sw->ports[p].pfc.refresh.data = &of[partition->part_of[sw->net->ports[p].node]];
     for (uint32_t i = 0; sw->watchdogs && i < sw->net->n_ports * sw->net->n_data; i++) {
         struct watchdog *w = &sw->watchdogs[i];
         w->sw = &of[partition->part_of[sw->net->ports[w->port].node]];

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The PFC frames that a switch sends: XOFF, XON, and the refresh of pauses that must last longer.
+// Why a switch sends PFC frames: the ingress that holds too much, and the queue that causes it.
 #include "switch/pauses.h"
-
-static void refresh_arm(struct switches *sw, uint32_t port, ps_t now)
-{
-    struct switch_port *sp = &sw->ports[port];
-    sim_timer_start(sw->net->engine, &sp->refresh, now + sp->refresh_every_ps);
-}
 
 static struct pfc_cause cause_of(const struct switches *sw, struct switch_node *s, uint32_t port,
                                  unsigned cls)
@@ -17,30 +11,20 @@ static struct pfc_cause cause_of(const struct switches *sw, struct switch_node *
     return (struct pfc_cause){.held_bytes = level.bytes, .limit_bytes = level.limit_bytes};
 }
 
-// Pause a class of the sender at the other end of a port. A refresh covers all paused classes at
-// once, so the timer of the first class is early enough for the others.
 void switch_send_xoff(struct switches *sw, struct switch_node *s, uint32_t port,
                       const struct packet *trigger, ps_t now)
 {
-    struct switch_port *sp = &sw->ports[port];
-    unsigned cls = trigger->cls;
-    struct pfc_cause cause = cause_of(sw, s, port, cls);
+    struct pfc_cause cause = cause_of(sw, s, port, trigger->cls);
     cause.trigger = trigger;
-    port_send_pfc(sw->net, port, (uint8_t)(1u << cls), s->quanta, &cause, now);
-    if (sp->xoff_sent == 0)
-        refresh_arm(sw, port, now);
-    sp->xoff_sent |= (uint8_t)(1u << cls);
+    pfc_sender_xoff(&sw->ports[port].pfc, sw->net, port, (uint8_t)(1u << trigger->cls), s->quanta,
+                    &cause, now);
 }
 
 void switch_send_xon(struct switches *sw, struct switch_node *s, uint32_t port, unsigned cls,
                      ps_t now)
 {
-    struct switch_port *sp = &sw->ports[port];
     struct pfc_cause cause = cause_of(sw, s, port, cls);
-    port_send_pfc(sw->net, port, (uint8_t)(1u << cls), 0, &cause, now);
-    sp->xoff_sent &= (uint8_t) ~(1u << cls);
-    if (sp->xoff_sent == 0)
-        sim_timer_stop(&sp->refresh);
+    pfc_sender_xon(&sw->ports[port].pfc, sw->net, port, (uint8_t)(1u << cls), &cause, now);
 }
 
 // The port whose queue holds most of the buffer, which is `out` unless another one is longer. The
@@ -73,17 +57,15 @@ void switch_vote_for_cause(struct switches *sw, const struct switch_node *s, uin
         sp->xoff_votes--;
 }
 
-// Send XOFF again after half of its quanta, because the pause must last longer.
 void switch_refresh_pauses(struct engine *engine, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct switches *sw = timer->data;
     struct switch_port *sp =
-        (struct switch_port *)((char *)timer - offsetof(struct switch_port, refresh));
+        (struct switch_port *)((char *)timer - offsetof(struct switch_port, pfc.refresh));
     uint32_t port = (uint32_t)(sp - sw->ports);
     struct switch_node *s = switch_of_port(sw, port);
-    struct pfc_cause cause = cause_of(sw, s, port, (unsigned)__builtin_ctz(sp->xoff_sent));
+    struct pfc_cause cause = cause_of(sw, s, port, (unsigned)__builtin_ctz(sp->pfc.xoff_sent));
     cause.renews = true;
-    port_send_pfc(sw->net, port, sp->xoff_sent, s->quanta, &cause, engine->now_ps);
-    refresh_arm(sw, port, engine->now_ps);
+    pfc_sender_renew(&sp->pfc, sw->net, port, s->quanta, &cause, engine->now_ps);
 }

@@ -12,5 +12,5 @@ void switch_send_xon(struct switches *sw, struct switch_node *s, uint32_t port, 
 void switch_vote_for_cause(struct switches *sw, const struct switch_node *s, uint32_t in,
                            uint32_t out, ps_t now);
 
-// The callback of switch_port.refresh.
+// The callback of switch_port.pfc.
 void switch_refresh_pauses(struct engine *engine, struct sim_timer *timer, int revents);

@@ -33,11 +33,20 @@ STATE_TABLE(node_table, struct switch_node, node_fields);
 
 #define F(member, kind) STATE_FIELD(struct switch_port, member, kind)
 static const struct state_field port_fields[] = {
-    F(marked, COUNT),       F(rng, PLAIN), // a port that draws does not repeat
-    F(refresh, BY_HAND),    F(xoff_sent, PLAIN),  F(refresh_every_ps, CONFIG), F(rate_bps, CONFIG),
-    F(limit_share, CONFIG), F(xoff_cause, PLAIN), F(xoff_votes, PLAIN),
+    F(marked, COUNT),     F(rng, PLAIN), // a port that draws does not repeat
+    F(pfc, BY_HAND),      F(rate_bps, CONFIG),  F(limit_share, CONFIG),
+    F(xoff_cause, PLAIN), F(xoff_votes, PLAIN),
 };
 STATE_TABLE(port_table, struct switch_port, port_fields);
+#undef F
+
+#define F(member, kind) STATE_FIELD(struct pfc_sender, member, kind)
+static const struct state_field pfc_fields[] = {
+    F(refresh, BY_HAND),
+    F(refresh_every_ps, CONFIG),
+    F(xoff_sent, PLAIN),
+};
+STATE_TABLE(pfc_table, struct pfc_sender, pfc_fields);
 #undef F
 
 #define F(member, kind) STATE_FIELD(struct mmu, member, kind)
@@ -127,7 +136,8 @@ static void visit_node(struct switches *sw, struct state *st, uint32_t index)
         visit_mmu(st, &s->slices[i], s->n_ports, false, index); // they share the ingresses
     for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++) {
         state_visit(st, &port_table, &sw->ports[p], p);
-        state_timer(st, &sw->ports[p].refresh);
+        state_visit(st, &pfc_table, &sw->ports[p].pfc, p);
+        state_timer(st, &sw->ports[p].pfc.refresh);
     }
 }
 

@@ -474,7 +474,7 @@ void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uin
     s->first_port = first_port;
     s->n_ports = n_ports;
     for (uint32_t p = first_port; p < first_port + n_ports; p++)
-        sim_timer_init(net->engine, &sw->ports[p].refresh, node, switch_refresh_pauses, sw);
+        sim_timer_init(net->engine, &sw->ports[p].pfc.refresh, node, switch_refresh_pauses, sw);
 }
 
 void switches_free(struct switches *sw)

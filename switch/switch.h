@@ -5,6 +5,7 @@
 #include <stdalign.h>
 
 #include "net/network.h"
+#include "net/pfc_sender.h"
 #include "switch/marking.h"
 #include "switch/mmu.h"
 #include "switch/routing.h"
@@ -36,10 +37,8 @@ struct next_hops {
 
 struct switch_port {
     uint64_t marked;
-    struct rng rng;           // for marking decisions
-    struct sim_timer refresh; // renews the pauses that this port has sent
-    uint8_t xoff_sent;        // bit set of classes that this port has paused
-    ps_t refresh_every_ps;
+    struct rng rng; // for marking decisions
+    struct pfc_sender pfc;
     uint64_t rate_bps;  // rate of its link, for INT
     double limit_share; // of the limits of lossy queues that its link has left; 0 = all
     uint32_t xoff_cause,

@@ -172,9 +172,9 @@ static void build_port(struct fabric *fabric, struct switch_node *s, uint32_t p,
     if (s->int_mode == INT_PINT)
         fabric->switches.pints[p].rng = rng_init(fabric->spec->seed, RNG_PINT, p);
     // half of the quanta of 64 byte times, at the rate of the sender that is paused
-    port->refresh_every_ps = byte_time_span(&bt, dim->sw.pfc.quanta * 64) / 2;
-    if (port->refresh_every_ps < 1)
-        port->refresh_every_ps = 1;
+    port->pfc.refresh_every_ps = byte_time_span(&bt, dim->sw.pfc.quanta * 64) / 2;
+    if (port->pfc.refresh_every_ps < 1)
+        port->pfc.refresh_every_ps = 1;
 }
 
 // Build switch nodes[index] with its ports; `row` is its row in the routes.

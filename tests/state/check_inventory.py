@@ -24,6 +24,7 @@ STRUCTS = (
     "network",
     "switch_node",
     "switch_port",
+    "pfc_sender",
     "mmu",
     "mmu_ingress",
     "routing",

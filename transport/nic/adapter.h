@@ -24,6 +24,7 @@
 #pragma once
 
 #include "net/network.h"
+#include "net/pfc_sender.h"
 #include "transport/nic/nic_spec.h"
 #include "transport/nic/qp_cache.h"
 
@@ -61,9 +62,8 @@ struct adapter_port {
     ps_t fetched_ps;         // its next packet may start
     ps_t held_since_ps; // it has a packet to send and waits for the fetch; PS_NEVER = it does not
     ps_t held_ps;       // total of such waits
-    uint8_t xoff_sent;  // classes
     uint64_t pauses;    // times the NIC paused a class there
-    struct sim_timer refresh;
+    struct pfc_sender pfc;
 };
 
 struct adapters {
