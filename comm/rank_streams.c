@@ -65,6 +65,7 @@ void streams_free(struct comm_job *job)
     free(streams->blocks);
     free(streams->ranks);
     free(streams->messages);
+    slots_free(&streams->numbers);
     free(streams);
     job->streams = NULL;
 }
@@ -231,19 +232,6 @@ ps_t stream_delay_ps(const struct stream *s, uint64_t bytes, bool adds)
 
 /* ---- messages ---- */
 
-static uint32_t message_take(struct rank_streams *streams)
-{
-    uint32_t at = streams->free_message;
-    if (at > 0) {
-        streams->free_message = streams->messages[at - 1].next_free;
-        return at - 1;
-    }
-    if (streams->n_messages == streams->cap_messages)
-        streams->messages =
-            memory_grow(streams->messages, &streams->cap_messages, sizeof *streams->messages);
-    return (uint32_t)streams->n_messages++;
-}
-
 // The member of the communicator at a position of the stream's group.
 static uint32_t member_at(const struct stream *s, uint32_t position)
 {
@@ -258,7 +246,8 @@ void stream_send(struct stream *s, uint32_t peer, uint64_t bytes, ps_t now)
     struct comm_job *job = c->job;
     const struct instance *in = s->set->instance;
     struct phase_record *record = phase_record(s);
-    uint32_t at = message_take(job->streams), dst = member_at(s, peer), src = s->set->member;
+    uint32_t at = slots_take(&job->streams->numbers, job->streams->messages),
+             dst = member_at(s, peer), src = s->set->member;
     job->streams->messages[at] = (struct stream_message){
         .comm = c, .number = s->number, .bytes = bytes, .src = src, .dst = dst};
     record->bytes += bytes;
@@ -299,8 +288,7 @@ void streams_delivered(struct comm_job *job, uint64_t token, ps_t now)
     struct rank_streams *streams = job->streams;
     uint32_t at = (uint32_t)token;
     const struct stream_message m = streams->messages[at];
-    streams->messages[at].next_free = streams->free_message;
-    streams->free_message = at + 1;
+    slots_give(&streams->numbers, at);
     struct inbox *box = inbox_of(m.comm, m.dst, m.number);
     if (inbox_arrive(box, m.src, m.bytes))
         run(box->stream, STREAM_RECEIVED, now);

@@ -5,6 +5,7 @@
 #include "collective/phase.h"
 #include "comm/comm_internal.h"
 #include "comm/rank_streams.h"
+#include "engine/slots.h"
 #include "engine/timer.h"
 
 struct stream;
@@ -104,7 +105,6 @@ struct stream_message { // in flight
     struct communicator *comm;
     uint64_t number, bytes;
     uint32_t src, dst; // members
-    uint32_t next_free;
     struct instance *instance;
     struct phase_record *record;
 };
@@ -116,8 +116,7 @@ struct rank_streams {
     uint32_t n_ranks;
     uint32_t queues;
     struct stream_message *messages;
-    size_t n_messages, cap_messages;
-    uint32_t free_message; // index + 1
+    struct slots numbers; // of messages
     struct stream_wait *free_waits, **blocks;
     size_t n_blocks;
 };

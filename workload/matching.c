@@ -24,7 +24,6 @@ struct matched_message {
     uint32_t channel, step; // step: of the send
     uint64_t number;        // number of the send in its channel
     ps_t posted_ps;
-    uint32_t next_free;
     bool step_over; // the sender's step has ended
 };
 
@@ -35,6 +34,7 @@ void matching_free(struct matching *m)
     free(m->channels);
     free(m->buckets);
     free(m->messages);
+    slots_free(&m->numbers);
     *m = (struct matching){0};
 }
 
@@ -116,20 +116,14 @@ static uint64_t number_of(const struct matching_key *key, uint64_t *next)
 
 uint32_t matching_send(struct matching *m, struct matching_key key, uint32_t step, ps_t now)
 {
-    uint32_t channel = channel_of(m, key.src, key.dst, key.tag), at = m->free_message;
-    if (at > 0) {
-        m->free_message = m->messages[at - 1].next_free;
-    } else {
-        if (m->n_messages == m->cap_messages)
-            m->messages = memory_grow(m->messages, &m->cap_messages, sizeof *m->messages);
-        at = (uint32_t)++m->n_messages;
-    }
-    m->messages[at - 1] =
+    uint32_t channel = channel_of(m, key.src, key.dst, key.tag);
+    uint32_t at = slots_take(&m->numbers, m->messages);
+    m->messages[at] =
         (struct matched_message){.channel = channel,
                                  .step = step,
                                  .posted_ps = now,
                                  .number = number_of(&key, &m->channels[channel].n_sends)};
-    return at - 1;
+    return at;
 }
 
 bool matching_receive(struct matching *m, struct matching_key key, uint32_t step)
@@ -177,7 +171,6 @@ bool matching_sent(struct matching *m, uint32_t message, uint32_t *rank, uint32_
     struct matched_message *sent = &m->messages[message];
     *rank = m->channels[sent->channel].src;
     *step = sent->step;
-    sent->next_free = m->free_message;
-    m->free_message = message + 1;
+    slots_give(&m->numbers, message);
     return !sent->step_over;
 }

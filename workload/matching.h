@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/slots.h"
 #include "engine/units.h"
 
 struct matching {
@@ -16,8 +17,7 @@ struct matching {
     uint32_t *buckets; // open addressing: index into channels + 1, or 0
     size_t n_buckets;  // a power of two
     struct matched_message *messages;
-    size_t n_messages, cap_messages;
-    uint32_t free_message; // index + 1, or 0
+    struct slots numbers; // of messages
 };
 
 void matching_free(struct matching *m);

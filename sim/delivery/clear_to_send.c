@@ -120,24 +120,11 @@ bool clear_to_send_copying(const struct delivery *delivery)
 
 /* ---- messages and their pieces ---- */
 
-static uint32_t message_take(struct clear_to_send *a)
-{
-    if (a->free_head != NIL) {
-        uint32_t slot = a->free_head;
-        a->free_head = a->messages[slot].next;
-        return slot;
-    }
-    if (a->n == a->cap)
-        a->messages = memory_grow(a->messages, &a->cap, sizeof *a->messages);
-    return a->n++;
-}
-
 static void message_end(struct clear_to_send *a, uint32_t slot)
 {
     struct admitted *m = &a->messages[slot];
     m->used = false;
-    m->next = a->free_head;
-    a->free_head = slot;
+    slots_give(&a->numbers, slot);
 }
 
 // The first message of the pair has no more pieces to post.
@@ -256,7 +243,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
         a->below.post(a->below.net, request, now);
         return;
     }
-    uint32_t pair = pair_of(a, request, dim, spec), slot = message_take(a);
+    uint32_t pair = pair_of(a, request, dim, spec), slot = slots_take(&a->numbers, a->messages);
     struct clear_to_send_pair *p = a->pairs[pair];
     uint64_t pieces = (request->bytes + spec->slot_bytes - 1) / spec->slot_bytes;
     a->messages[slot] = (struct admitted){.request = *request,
@@ -358,7 +345,6 @@ void clear_to_send_init(struct delivery *delivery)
         return;
     struct clear_to_send *a = delivery->clear_to_send = memory_zeroed(1, sizeof *a);
     a->delivery = delivery;
-    a->free_head = NIL;
     a->client = delivery->client;
     a->ledger = delivery->transfer;
     fabric_needs_order(delivery->fabric, "clear-to-send admission needs the order of events");
@@ -391,6 +377,7 @@ void clear_to_send_free(struct delivery *delivery)
         pairs_free(&a->table);
         free(a->pairs);
         free(a->messages);
+        slots_free(&a->numbers);
     }
     free(a);
 }

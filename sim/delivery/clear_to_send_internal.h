@@ -2,6 +2,7 @@
 // The state of clear-to-send admission (clear_to_send.c), shared with its records.
 #pragma once
 
+#include "engine/slots.h"
 #include "sim/delivery/delivery_internal.h"
 #include "transport/sender/pairs.h"
 
@@ -17,7 +18,7 @@ struct admitted { // a message, from its post until all its pieces have ended
     uint64_t n_pieces, posted, delivered, ended, recorded;
     uint32_t pair, dim;
     uint32_t number; // transfer_request.piece_of
-    uint32_t next;   // of the messages that wait, or of the free list
+    uint32_t next;   // of the messages that wait
     uint32_t path;   // up to the post, while pieces wait; else 0
     ps_t posted_ps;
     ps_t ended_ps; // of the piece that ended last, which may not be the one whose end is known last
@@ -51,10 +52,10 @@ struct clear_to_send {
     struct transfer ledger; // for grants, which are not striped
     struct pair_table table;
     struct clear_to_send_pair **pairs;
-    size_t cap_pairs, cap;
+    size_t cap_pairs;
     uint32_t n_pairs;
     struct admitted *messages;
-    uint32_t n, free_head;
+    struct slots numbers; // of messages
     uint64_t n_copying;
     uint64_t cancelled_bytes; // of failed messages
     struct admission_result counts;

@@ -48,7 +48,7 @@ static uint32_t flow_of(const struct delivery *delivery, const struct transfer_r
 void clear_to_send_running(struct delivery *delivery)
 {
     struct clear_to_send *a = delivery->clear_to_send;
-    for (uint32_t i = 0; a && i < a->n; i++) {
+    for (uint32_t i = 0; a && i < a->numbers.n; i++) {
         struct admitted *m = &a->messages[i];
         const struct transfer_request *r = &m->request;
         if (!m->used || m->recorded == m->n_pieces)
@@ -77,7 +77,7 @@ void clear_to_send_collect(const struct delivery *delivery, struct result *r)
     if (!a)
         return;
     r->summary.bytes += a->cancelled_bytes;
-    for (uint32_t i = 0; i < a->n; i++)
+    for (uint32_t i = 0; i < a->numbers.n; i++)
         if (a->messages[i].used && !a->messages[i].failed)
             r->summary.bytes += a->messages[i].request.bytes - a->messages[i].sent_bytes;
     r->admission = memory_zeroed(1, sizeof *r->admission);

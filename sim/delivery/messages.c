@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "engine/slots.h"
 #include "sim/delivery/clear_to_send_internal.h"
 #include "sim/delivery/completions.h"
 #include "sim/delivery/message_path.h"
@@ -17,7 +18,7 @@ struct entry {
     uint64_t token; // token of the client
     uint64_t bytes;
     uint32_t src, dst;
-    uint32_t number; // index among the messages of src; of a free entry: the next free one
+    uint32_t number; // index among the messages of src
     uint16_t job;
     bool failed : 1, control : 1;
     uint8_t dim;
@@ -31,8 +32,8 @@ _Static_assert(sizeof(struct entry) == 64, "an entry is as large as a cache line
 struct ledger {
     struct delivery *delivery;
     struct entry *entries;
-    size_t cap;
-    uint32_t n, free_head;
+    struct slots numbers; // of entries
+    size_t cap_origins;
     uint32_t watched;               // rank whose deliveries are reported; see ledger_watch()
     struct message_origin *origins; // [entry]; NULL unless packets have notes
     uint32_t *n_posted;             // [rank or aggregator]
@@ -41,23 +42,12 @@ struct ledger {
 
 static uint32_t entry_alloc(struct ledger *l)
 {
-    if (l->free_head != UINT32_MAX) {
-        uint32_t slot = l->free_head;
-        l->free_head = l->entries[slot].number;
-        return slot;
+    uint32_t slot = slots_take(&l->numbers, l->entries);
+    if (l->origins && l->cap_origins < l->numbers.cap) {
+        l->cap_origins = l->numbers.cap;
+        l->origins = memory_resize(l->origins, l->cap_origins, sizeof *l->origins);
     }
-    if (l->n == l->cap) {
-        l->entries = memory_grow(l->entries, &l->cap, sizeof *l->entries);
-        if (l->origins)
-            l->origins = memory_resize(l->origins, l->cap, sizeof *l->origins);
-    }
-    return l->n++;
-}
-
-static void entry_free(struct ledger *l, uint32_t slot)
-{
-    l->entries[slot].number = l->free_head;
-    l->free_head = slot;
+    return slot;
 }
 
 // A count of a hint as the scenario's error makes it.
@@ -290,7 +280,7 @@ static void sent(void *ctx, uint64_t slot, ps_t now)
     const struct path *p = path_at(book, e.path);
     ps_t ended_ps = now - held_ps(l->delivery, &e);
     enum path_cause late = ended_ps - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
-    entry_free(l, (uint32_t)slot);
+    slots_give(&l->numbers, (uint32_t)slot);
     struct completion c = {.token = e.token,
                            .path = e.path,
                            .late = late,
@@ -317,7 +307,7 @@ static void failed(void *ctx, uint64_t slot, ps_t now)
     path_drop(&l->delivery->path_book, e->posted);
     e->path = e->posted = 0;
     if (e->delivered_ps != PS_NEVER)
-        entry_free(l, (uint32_t)slot);
+        slots_give(&l->numbers, (uint32_t)slot);
     completions_add(l->delivery, src, dim, c, now);
 }
 
@@ -399,7 +389,7 @@ struct ledger_message ledger_message(const struct delivery *delivery, uint64_t t
     return (struct ledger_message){e->src, e->dst, e->bytes, e->posted_ps};
 }
 
-uint32_t ledger_entries(const struct delivery *delivery) { return delivery->ledger->n; }
+uint32_t ledger_entries(const struct delivery *delivery) { return delivery->ledger->numbers.n; }
 
 uint64_t ledger_messages(const struct delivery *delivery)
 {
@@ -417,7 +407,6 @@ void ledger_init(struct delivery *delivery)
 {
     struct ledger *l = delivery->ledger = memory_zeroed(1, sizeof *l);
     l->delivery = delivery;
-    l->free_head = UINT32_MAX;
     l->watched = LEDGER_WATCHES_NONE;
     l->n_posted = memory_zeroed(delivery->fabric->graph.n_ends, sizeof *l->n_posted);
     delivery->fabric->hosts.client = (struct host_client){
@@ -438,13 +427,15 @@ void ledger_keep_origins(struct delivery *delivery)
 {
     struct ledger *l = delivery->ledger;
     if (l && !l->origins)
-        l->origins = memory_zeroed(l->cap > 0 ? l->cap : 1, sizeof *l->origins);
+        l->cap_origins = l->numbers.cap > 0 ? l->numbers.cap : 1;
+    l->origins = memory_zeroed(l->cap_origins, sizeof *l->origins);
 }
 
 void ledger_free(struct delivery *delivery)
 {
     if (delivery->ledger) {
         free(delivery->ledger->entries);
+        slots_free(&delivery->ledger->numbers);
         free(delivery->ledger->origins);
         free(delivery->ledger->n_posted);
     }

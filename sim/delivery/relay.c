@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "engine/slots.h"
 #include "sim/delivery/delivery_internal.h"
 
 #define LEG_BIT (UINT64_C(1) << 63)   // set in tokens of legs; tokens of the workload are below it
@@ -15,7 +16,6 @@
 struct relayed {
     struct transfer_request request; // as posted by the workload
     uint32_t at;                     // destination of the current leg
-    uint32_t next_free;
     uint8_t legs_open; // callbacks still to come: `delivered` and `sent` of each posted leg
     bool left, failed; // left: the program of the source has gone on
     // Of the leg that ended last, which may not be the one whose end is known last.
@@ -26,21 +26,8 @@ struct relay {
     struct delivery *delivery;
     struct transfer_client client; // the workload
     struct relayed *slots;
-    size_t cap;
-    uint32_t n, free_head;
+    struct slots numbers;
 };
-
-static uint32_t slot_take(struct relay *r)
-{
-    if (r->free_head != UINT32_MAX) {
-        uint32_t slot = r->free_head;
-        r->free_head = r->slots[slot].next_free;
-        return slot;
-    }
-    if (r->n == r->cap)
-        r->slots = memory_grow(r->slots, &r->cap, sizeof *r->slots);
-    return r->n++;
-}
 
 // A callback of a leg is over. The message has been sent when both callbacks of all its legs have
 // come, in whichever order. The slot is freed before the client hears of it, since it may post.
@@ -52,8 +39,7 @@ static void callback_over(struct relay *r, uint32_t slot, ps_t now)
     if (--m->legs_open > 0)
         return;
     book->held_ps = now - m->ended_ps;
-    m->next_free = r->free_head;
-    r->free_head = slot;
+    slots_give(&r->numbers, slot);
     r->client.sent(r->client.ctx, m->request.token, now);
 }
 
@@ -75,7 +61,7 @@ static void relay_post(void *net, const struct transfer_request *request, ps_t n
         r->delivery->transfer.post(r->delivery->transfer.net, request, now);
         return;
     }
-    uint32_t slot = slot_take(r);
+    uint32_t slot = slots_take(&r->numbers, r->slots);
     r->slots[slot] = (struct relayed){.request = *request};
     post_leg(r, slot, request->src, now);
 }
@@ -150,7 +136,6 @@ void relay_init(struct delivery *delivery)
 {
     struct relay *r = delivery->relay = memory_zeroed(1, sizeof *r);
     r->delivery = delivery;
-    r->free_head = UINT32_MAX;
     r->client = delivery->client;
     delivery->client = (struct transfer_client){
         .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = r};
@@ -159,7 +144,9 @@ void relay_init(struct delivery *delivery)
 
 void relay_free(struct delivery *delivery)
 {
-    if (delivery->relay)
+    if (delivery->relay) {
         free(delivery->relay->slots);
+        slots_free(&delivery->relay->numbers);
+    }
     free(delivery->relay);
 }

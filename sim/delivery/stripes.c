@@ -12,6 +12,7 @@
 
 #include "engine/memory.h"
 #include "engine/rng.h"
+#include "engine/slots.h"
 #include "sim/delivery/delivery_internal.h"
 
 #define PART_BITS (UINT64_C(3) << 62) // tokens of other layers never have both bits set
@@ -19,7 +20,6 @@
 struct striped {
     uint64_t token; // token of the message
     uint64_t bytes; // bytes of the delivered parts
-    uint32_t next_free;
     uint16_t parts, undelivered, unended, unrecorded;
     bool failed;
     ps_t ended_ps; // of the part that ended last, which may not be the one whose end is known last
@@ -31,21 +31,8 @@ struct stripes {
     struct transfer_client client;
     struct transfer below; // for complete messages and for parts
     struct striped *slots;
-    size_t cap;
-    uint32_t n, free_head;
+    struct slots numbers;
 };
-
-static uint32_t slot_take(struct stripes *s)
-{
-    if (s->free_head != UINT32_MAX) {
-        uint32_t slot = s->free_head;
-        s->free_head = s->slots[slot].next_free;
-        return slot;
-    }
-    if (s->n == s->cap)
-        s->slots = memory_grow(s->slots, &s->cap, sizeof *s->slots);
-    return s->n++;
-}
 
 static void post(void *net, const struct transfer_request *request, ps_t now)
 {
@@ -64,9 +51,10 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
         s->below.post(s->below.net, request, now);
         return;
     }
-    uint32_t slot = slot_take(s);
+    uint32_t slot = slots_take(&s->numbers, s->slots);
     uint16_t n = (uint16_t)parts;
-    s->slots[slot] = (struct striped){request->token, 0, 0, n, n, n, n, false, 0, {0}};
+    s->slots[slot] = (struct striped){
+        .token = request->token, .parts = n, .undelivered = n, .unended = n, .unrecorded = n};
     uint32_t number =
         request->piece_of ? request->piece_of : ledger_count(s->delivery, request->src);
     for (uint32_t i = 0; i < parts; i++) {
@@ -114,8 +102,7 @@ static void part_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now)
     uint64_t token = m->token;
     failed = m->failed;
     book->held_ps = failed ? 0 : now - m->ended_ps;
-    m->next_free = s->free_head;
-    s->free_head = slot;
+    slots_give(&s->numbers, slot);
     if (failed)
         s->client.failed(s->client.ctx, token, now);
     else
@@ -190,7 +177,6 @@ void stripes_init(struct delivery *delivery)
         return;
     struct stripes *s = delivery->stripes = memory_zeroed(1, sizeof *s);
     s->delivery = delivery;
-    s->free_head = UINT32_MAX;
     s->client = delivery->client;
     s->below = delivery->transfer;
     delivery->client = (struct transfer_client){
@@ -200,7 +186,9 @@ void stripes_init(struct delivery *delivery)
 
 void stripes_free(struct delivery *delivery)
 {
-    if (delivery->stripes)
+    if (delivery->stripes) {
         free(delivery->stripes->slots);
+        slots_free(&delivery->stripes->numbers);
+    }
     free(delivery->stripes);
 }

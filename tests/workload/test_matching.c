@@ -121,7 +121,7 @@ static void test_random_orders(void **state)
                 receive(&m, at / TAGS / RANKS, at / TAGS % RANKS, at % TAGS);
         assert_int_equal(n_over, n_sent);
         assert_true(n_sent > 3000);
-        assert_true(m.n_channels <= RANKS * RANKS * TAGS && m.n_messages <= ON_WAY);
+        assert_true(m.n_channels <= RANKS * RANKS * TAGS && m.numbers.n <= ON_WAY);
         matching_free(&m);
     }
 }
