@@ -111,16 +111,24 @@ const struct cc_helpers cc_helpers = {.bytes = sizeof(struct cc_helpers),
                                       .payload_share = cc_payload_share,
                                       .packet_ps = cc_packet_ps};
 
+const struct cc_extras *cc_extras_of(const struct cc_ops *ops)
+{
+    static const struct cc_extras none = {CC_EXTRAS};
+    return ops->extras != NULL ? ops->extras : &none;
+}
+
 static void enter(const struct cc_ops *ops, const char *hook)
 {
-    if (ops->host != NULL)
-        ops->host->enter(ops->host, hook);
+    const struct cc_host *host = cc_extras_of(ops)->host;
+    if (host != NULL)
+        host->enter(host, hook);
 }
 
 static void leave(const struct cc_ops *ops)
 {
-    if (ops->host != NULL)
-        ops->host->leave(ops->host);
+    const struct cc_host *host = cc_extras_of(ops)->host;
+    if (host != NULL)
+        host->leave(host);
 }
 
 const char *cc_check_params(const struct cc_ops *ops, const void *params)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "collwire/cc.h"
+#include "collwire/cc_extras.h"
 #include "engine/param.h"
 
 // What a need is called in messages and pages, in the order of the bits; `text` NULL ends the list.
@@ -41,6 +42,9 @@ const struct cc_basis *cc_basis_of(const struct cc_preset *preset, const char *f
 
 // Return the preset called `name` (NULL = the first), or NULL.
 const struct cc_preset *cc_preset_find(const struct cc_ops *ops, const char *name);
+
+// The extras of a policy; all 0 where it has none.
+const struct cc_extras *cc_extras_of(const struct cc_ops *ops);
 
 // Called around the hooks of a guarded policy that have no flow.
 struct cc_host {

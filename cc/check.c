@@ -36,10 +36,21 @@ static int contract_check(const struct cc_contract *c, struct err *err)
     size_check(where, "struct cc_preset", c->preset_bytes, ours.preset_bytes, err);
     size_check(where, "struct param", c->param_bytes, ours.param_bytes, err);
     size_check(where, "struct int_hop", c->hop_bytes, ours.hop_bytes, err);
-    size_check(where, "struct cc_growth", c->growth_bytes, ours.growth_bytes, err);
-    size_check(where, "struct cc_shift", c->shift_bytes, ours.shift_bytes, err);
     size_check(where, "struct cc_helpers", c->helpers_bytes, ours.helpers_bytes, err);
     return err->n_errors == errors ? 0 : -1;
+}
+
+static void extras_check(const struct cc_ops *ops, struct err *err)
+{
+    const struct cc_extras *extras = ops->extras;
+    size_t errors = err->n_errors;
+    size_check(ops->name, "struct cc_extras", extras->bytes, sizeof *extras, err);
+    if (err->n_errors > errors)
+        return;
+    size_check(ops->name, "struct cc_growth", extras->growth_bytes, sizeof(struct cc_growth), err);
+    size_check(ops->name, "struct cc_shift", extras->shift_bytes, sizeof(struct cc_shift), err);
+    if (extras->host != NULL)
+        err_add(err, ops->name, "sets a field that is for the program alone");
 }
 
 // ---- parameters and presets ----
@@ -175,8 +186,8 @@ static void shape_check(const struct cc_ops *ops, struct err *err)
         err_add(err, ops->name, "has no preset");
     if (ops->n_params > 0 && ops->params == NULL)
         err_add(err, ops->name, "has no table of its %zu parameters", ops->n_params);
-    if (ops->host != NULL)
-        err_add(err, ops->name, "sets a field that is for the program alone");
+    if (ops->extras != NULL)
+        extras_check(ops, err);
     size_t n_observed = 0;
     for (; ops->observed != NULL && ops->observed[n_observed] != NULL; n_observed++)
         if (!word_valid(ops->observed[n_observed]))

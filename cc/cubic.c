@@ -15,12 +15,13 @@
 // of 251 segments the window returns to it after 4.4 s in Linux and after 5.7 s in the RFC.
 //
 // Division of labour: the transport detects losses, retransmits, and reduces the data in flight
-// towards the new window (RFC 6937). The policy sets the new window at once. Differs: beta and
-// W_max apply to the window, not to the bytes in flight, as in Linux. Form linux: RTT samples of
-// the first second of an epoch are ignored, as in Linux, since the queue of the time before may
-// still be there. Left out: undoing a reduction that was not necessary. Idle time: the window is
-// halved for each retransmission timeout, as in NewReno; the epoch is shifted, so that W does not
-// grow meanwhile.
+// towards the new window (RFC 6937). The policy sets the new window at once.
+// Differs: beta and W_max apply to the window, not to the bytes in flight, as in Linux.
+// Form linux: RTT samples of the first second of an epoch are ignored, as in Linux, since the queue
+// of the time before may still be there.
+// Left out: undoing a reduction that was not necessary.
+// Idle time: the window is halved for each retransmission timeout, as in NewReno; the epoch is
+// shifted, so that W does not grow meanwhile.
 //
 // Preset `ecn`: marks by RED as Alizadeh et al. tuned it for 10G (150 and 450 packets of 1500 B,
 // max_p 0.1), scaled to the line; switches here mark by the queue itself, not by its average.

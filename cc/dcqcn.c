@@ -46,6 +46,7 @@
 // Sources: Zhu et al., SIGCOMM 2015, sections 3 and 5, figure 7; IEEE 802.1Qau (QCN);
 // NVIDIA, "DCQCN parameters"; HPCC ns-3 sources; Khan et al., Hot Interconnects 2022.
 #include "cc/dcqcn.h"
+#include "collwire/cc_extras.h"
 
 enum { TIMER_INCREASE, TIMER_CUT };
 
@@ -305,6 +306,13 @@ static void dcqcn_forget(struct cc *cc)
 }
 
 extern const struct cc_ops cc_dcqcn;
+static const struct cc_extras extras = {
+    CC_EXTRAS,
+    .growth = dcqcn_growth,
+    .shift = dcqcn_shift,
+    .forget = dcqcn_forget,
+};
+
 const struct cc_ops cc_dcqcn = {
     .contract = CC_CONTRACT,
     .name = "dcqcn",
@@ -324,7 +332,5 @@ const struct cc_ops cc_dcqcn = {
     .on_timer = dcqcn_on_timer,
     .observe = dcqcn_observe,
     .observed = dcqcn_observed,
-    .growth = dcqcn_growth,
-    .shift = dcqcn_shift,
-    .forget = dcqcn_forget,
+    .extras = &extras,
 };

@@ -32,7 +32,7 @@
 //
 // Sources: RFC 8257; Alizadeh et al., SIGCOMM 2010; HPCC ns-3 sources (rdma-hw.cc, run.py);
 // Khan et al., Hot Interconnects 2022.
-#include "collwire/cc.h"
+#include "collwire/cc_extras.h"
 
 enum mode { MODE_WINDOW, MODE_RATE };
 
@@ -372,6 +372,12 @@ static void dctcp_shift(struct cc *cc, const struct cc_shift *by)
 }
 
 extern const struct cc_ops cc_dctcp;
+static const struct cc_extras extras = {
+    CC_EXTRAS,
+    .growth = dctcp_growth,
+    .shift = dctcp_shift,
+};
+
 const struct cc_ops cc_dctcp = {
     .contract = CC_CONTRACT,
     .name = "dctcp",
@@ -390,6 +396,5 @@ const struct cc_ops cc_dctcp = {
     .on_signal = dctcp_on_signal,
     .observe = dctcp_observe,
     .observed = dctcp_observed,
-    .growth = dctcp_growth,
-    .shift = dctcp_shift,
+    .extras = &extras,
 };

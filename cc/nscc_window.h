@@ -8,11 +8,11 @@
 //              if d < T                             if d >= T
 //   no mark    an increase proportional to T - d    a constant increase ("fair increase")
 //   mark       no change                            multiplicative decrease, at most once per base
-//   RTT
+//     RTT
 //
-// Increases collect in a sum and are added to the window once per RTT or 8 packets ("fulfil"). If d
-// is below `fast_limit` for a whole window, the window grows with every ACK ("fast increase"). A
-// trimmed packet costs the window its size. If hardly anything was delivered in a base RTT and T
+// Increases collect in a sum and are added to the window once per RTT or 8 packets ("fulfil").
+// If d is below `fast_limit` for a whole window, the window grows with every ACK ("fast increase").
+// A trimmed packet costs the window its size. If hardly anything was delivered in a base RTT and T
 // while packets were trimmed or delayed by more than 4 T, the window becomes what was delivered
 // ("quick adapt"), and marks of packets sent before are ignored.
 //

@@ -9,16 +9,18 @@
 // A record of a different port (the first record, or a changed path) only becomes the reference of
 // its hop, so a path that changes with every packet is measured by the hops that do not change.
 // Records in the wrong order, or so far apart that the 8-byte encoding may have wrapped twice, also
-// become references only. Hops beyond the eighth are ignored. W is set at every ACK, so a growing
-// queue is counteracted within the round trip (cc/powertcp_delay.c acts once per round trip). The
-// equilibrium of n flows is a queue of n/N BDPs; it is larger for short windows, since bytes in
-// flight are windows rounded up to packets: 16 flows with N = 10 at 100G and 4.7 us have 1.6 BDPs
-// with 1000 B (90 KB; formula: 84) and 2 with 4096 B (116 KB; formula: 94), see
-// cc/powertcp_common.h. The default N of 10 is that of the authors' Linux sources; their ns-3
-// scripts have beta = 150 Mb/s at 25G, which is N = 167. Left out: reaction to loss, which the
-// paper does not specify. Differs: W_old is smoothed like the power; without this a few flows
-// oscillate. See cc/powertcp_common.h. Idle restart: see cc/powertcp_common.h; records older than a
-// base RTT of idle time are dropped.
+// become references only. Hops beyond the eighth are ignored.
+// W is set at every ACK, so a growing queue is counteracted within the round trip
+// (cc/powertcp_delay.c acts once per round trip). The equilibrium of n flows is a queue of n/N
+// BDPs; it is larger for short windows, since bytes in flight are windows rounded up to packets: 16
+// flows with N = 10 at 100G and 4.7 us have 1.6 BDPs with 1000 B (90 KB; formula: 84) and 2 with
+// 4096 B (116 KB; formula: 94), see cc/powertcp_common.h.
+// The default N of 10 is that of the authors' Linux sources; their ns-3 scripts have beta = 150
+// Mb/s at 25G, which is N = 167.
+// Left out: reaction to loss, which the paper does not specify.
+// Differs: W_old is smoothed like the power; without this a few flows oscillate. See
+// cc/powertcp_common.h.
+// Idle restart: see cc/powertcp_common.h; records older than a base RTT of idle time are dropped.
 //
 // Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 1; the authors' sources, see
 // cc/powertcp_common.c.

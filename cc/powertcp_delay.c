@@ -12,8 +12,9 @@
 // flows this oscillates without end. The authors limit it too: each sample to 1/2 (ns-3) or 1
 // (Linux). But if data on the reverse path makes the RTT jitter, the rises and falls of single
 // samples have no meaning; limiting the falls only costs a ring all-reduce 16 % (1/2) or 33 % (1).
-// In the smoothed sum rises and falls cancel. Left out: reaction to loss, as in cc/powertcp.c. Idle
-// restart: see cc/powertcp_common.h; an RTT older than a base RTT of idle time is dropped.
+// In the smoothed sum rises and falls cancel.
+// Left out: reaction to loss, as in cc/powertcp.c.
+// Idle restart: see cc/powertcp_common.h; an RTT older than a base RTT of idle time is dropped.
 //
 // Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 2; the authors' sources, see
 // cc/powertcp_common.c.

@@ -52,5 +52,3 @@ const struct cc_ops *cc_find(const char *name)
     }
     return NULL;
 }
-
-bool cc_moves_flows(const struct cc_ops *ops) { return ops == &cc_tally; }

@@ -39,7 +39,7 @@
 // paper does not give are those of csg-htsim, sim/swift.cpp.
 #include <math.h>
 
-#include "collwire/cc.h"
+#include "collwire/cc_extras.h"
 
 struct swift_params {
     double ai, ai_below, beta, max_mdf;
@@ -331,6 +331,12 @@ static void swift_shift(struct cc *cc, const struct cc_shift *by)
 }
 
 extern const struct cc_ops cc_swift;
+static const struct cc_extras extras = {
+    CC_EXTRAS,
+    .growth = swift_growth,
+    .shift = swift_shift,
+};
+
 const struct cc_ops cc_swift = {
     .contract = CC_CONTRACT,
     .name = "swift",
@@ -349,6 +355,5 @@ const struct cc_ops cc_swift = {
     .observe = swift_observe,
     .observed = swift_observed,
     .check = swift_check,
-    .growth = swift_growth,
-    .shift = swift_shift,
+    .extras = &extras,
 };

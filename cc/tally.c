@@ -8,9 +8,8 @@
 //
 //   share    x = min(1, s / n)
 //   rate     R = min(line, (1 + margin) x line)        window  W = max(packet, (1 + margin) x BDP)
-//   in every second round trip, with the lowest queueing delay d of its ACKs, T = target B + n P
-//   and
-//   E = margin B / 2 + hops P (ACKs wait behind a packet per hop, docs/policies.md on `window`):
+//   in every second round trip, with the lowest queueing delay d of its ACKs, T = target B + n P,
+//   and E = margin B / 2 + hops P (ACKs wait behind a packet per hop: docs/policies.md, `window`):
 //     d > T               s = max(1/4, s max(1/2, (B + T) / (B + d)))
 //     d < E               s = min(n, s + step); the step is `growth`, and doubles from time to time
 //     else                s = min(n, s + growth / 8)
@@ -37,7 +36,7 @@
 // it combines: shares by the number of senders (ICTCP, Wu et al., CoNEXT 2010), windows scaled by
 // delay (Swift, Kumar et al., SIGCOMM 2020), a change of the UDP port after marks (PLB, Qureshi et
 // al., SIGCOMM 2022).
-#include "collwire/cc.h"
+#include "collwire/cc_extras.h"
 
 struct tally_params {
     double margin, target, growth;
@@ -264,6 +263,11 @@ static const struct cc_preset tally_presets[] = {
 };
 
 extern const struct cc_ops cc_tally;
+static const struct cc_extras extras = {
+    CC_EXTRAS,
+    .changes_path = true,
+};
+
 const struct cc_ops cc_tally = {
     .contract = CC_CONTRACT,
     .name = "tally",
@@ -282,4 +286,5 @@ const struct cc_ops cc_tally = {
     .on_signal = tally_on_signal,
     .observe = tally_observe,
     .observed = tally_observed,
+    .extras = &extras,
 };

@@ -35,6 +35,7 @@
 // code, timely-code-snippet.cc (limit of a decrease, elapsed steps, counting the current sample);
 // Zhu et al., CoNEXT 2016, section 4.
 #include "cc/timely_common.h"
+#include "collwire/cc_extras.h"
 
 enum hai_counts { HAI_COUNTS_GRADIENT, HAI_COUNTS_INCREASES, HAI_COUNTS_FALLS };
 
@@ -205,6 +206,11 @@ static void timely_move(struct cc *cc, const struct cc_shift *by)
 }
 
 extern const struct cc_ops cc_timely;
+static const struct cc_extras extras = {
+    CC_EXTRAS,
+    .shift = timely_move,
+};
+
 const struct cc_ops cc_timely = {
     .contract = CC_CONTRACT,
     .name = "timely",
@@ -223,5 +229,5 @@ const struct cc_ops cc_timely = {
     .observe = timely_observe,
     .observed = timely_observed,
     .check = timely_check,
-    .shift = timely_move,
+    .extras = &extras,
 };

@@ -17,7 +17,7 @@
 // Line numbers of algorithm 1 are those of its listing in Zhu et al., CoNEXT 2016.
 #pragma once
 
-#include "collwire/cc.h"
+#include "collwire/cc_extras.h"
 
 enum timely_thresholds { TIMELY_ABOVE_BASE, TIMELY_ABSOLUTE };
 enum timely_update { TIMELY_PER_SEGMENT, TIMELY_PER_RTT };

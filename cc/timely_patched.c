@@ -18,6 +18,7 @@
 //
 // Source: Zhu et al., CoNEXT 2016, section 4.3 and algorithm 2.
 #include "cc/timely_common.h"
+#include "collwire/cc_extras.h"
 
 struct timely_patched {
     struct timely_state common;
@@ -124,6 +125,11 @@ static void patched_shift(struct cc *cc, const struct cc_shift *by)
 }
 
 extern const struct cc_ops cc_timely_patched;
+static const struct cc_extras extras = {
+    CC_EXTRAS,
+    .shift = patched_shift,
+};
+
 const struct cc_ops cc_timely_patched = {
     .contract = CC_CONTRACT,
     .name = "timely_patched",
@@ -142,5 +148,5 @@ const struct cc_ops cc_timely_patched = {
     .observe = patched_observe,
     .observed = patched_observed,
     .check = timely_check,
-    .shift = patched_shift,
+    .extras = &extras,
 };

@@ -18,12 +18,12 @@
 // all_gather do not cross the borders of the ranks' parts.
 //
 // Every hop is a message of a reliable transport, so a loss is recovered on its hop. An aggregator
-// adds a segment when all of it has arrived from all children. Not modelled: additions of packets
-// before their message is complete (streaming aggregation), multicast by replication of a packet
-// (an aggregator sends a copy for each child, over a link that is as fast as all ports of its
-// switch together), the numeric formats that a switch can add. Sources: Graham et al., COMHPC 2016
-// (SHARP); Klenk et al., ISCA 2020 (reductions by the NVLink switch); Sapio et al., NSDI 2021
-// (SwitchML: slots, and their shadow copies).
+// adds a segment when all of it has arrived from all children.
+// Not modelled: additions of packets before their message is complete (streaming aggregation),
+// multicast by replication of a packet (an aggregator sends a copy for each child, over a link that
+// is as fast as all ports of its switch together), the numeric formats that a switch can add.
+// Sources: Graham et al., COMHPC 2016 (SHARP); Klenk et al., ISCA 2020 (reductions by the NVLink
+// switch); Sapio et al., NSDI 2021 (SwitchML: slots, and their shadow copies).
 #include "collective/collective.h"
 #include "collective/reduction.h"
 #include "collective/settings.h"

@@ -5,16 +5,18 @@
 // directions (topology kind `dln`); each has ranks_per_server consecutive ranks. All numbers are
 // powers of two. A rank always exchanges with the rank whose number differs in one bit: a low bit
 // gives a rank of the same server, high bit k a server at distance 2^k in one of the directions, so
-// one link away. Halving takes the bits in some order and in each step sends the segments of all
-// ranks that agree with the partner in the bits so far; doubling reverses the order and sends all
-// it has. This is correct for any order of bits that both partners share. Bits of the server come
-// first, so that each rank sends only its part of the vector to other servers. If all ranks of a
-// server used the same distance at a time, they would share one link while the others are idle. So
-// in a group of g ranks, rank i uses the distances from 2^i on, cyclically, and in each step g
-// distances are in use. g is the largest of 1, 2, 4, 16, 256 (2^2^i) with g <= ranks per server and
-// 2^g <= servers. The bytes are those of halving_doubling, (p-1)/p of the vector in each of halving
-// and doubling (p = all ranks). Source of the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005,
-// section 4.5. The shifted order is that of the function allreduce_ntt_shd in the public repository
+// one link away.
+// Halving takes the bits in some order and in each step sends the segments of all ranks that agree
+// with the partner in the bits so far; doubling reverses the order and sends all it has. This is
+// correct for any order of bits that both partners share. Bits of the server come first, so that
+// each rank sends only its part of the vector to other servers. If all ranks of a server used the
+// same distance at a time, they would share one link while the others are idle. So in a group of g
+// ranks, rank i uses the distances from 2^i on, cyclically, and in each step g distances are in
+// use. g is the largest of 1, 2, 4, 16, 256 (2^2^i) with g <= ranks per server and 2^g <= servers.
+// The bytes are those of halving_doubling, (p-1)/p of the vector in each of halving and doubling (p
+// = all ranks).
+// Source of the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5. The shifted order
+// is that of the function allreduce_ntt_shd in the public repository
 // TruongThaoNguyen/allreduce_simulate.
 #include "collective/collective.h"
 #include "collective/settings.h"

@@ -4,20 +4,21 @@
 //
 // sparse_doubling: recursive doubling; in step k a rank exchanges all that it has with the rank 2^k
 // away. Ranks beyond a power of two first send to a partner among the others, and receive the
-// result at the end. Latency log2 p; for few or very sparse values. sparse_split: the index range
-// is split among the ranks; every rank sends each other rank its values of that rank's part, which
-// the rank adds; then an all-gather of the sums (Bruck's, log2 p steps). With sums that are no
-// longer sparse it is the dense variant of the paper (DSAR), else SSAR.
+// result at the end. Latency log2 p; for few or very sparse values.
+// sparse_split: the index range is split among the ranks; every rank sends each other rank its
+// values of that rank's part, which the rank adds; then an all-gather of the sums (Bruck's, log2 p
+// steps). With sums that are no longer sparse it is the dense variant of the paper (DSAR), else
+// SSAR.
 //
 // Sizes: a vector has n values, and each rank holds each of them with probability d (`density`),
 // independently. The sum of m ranks then has K(m) = n (1 - (1 - d)^m) values on average. Messages
 // have this size, or with `support_seed` one drawn for each sum from the normal distribution with
 // this mean and the binomial variance n q (1 - q), q = K(m)/n. K values are sent as min(K (index +
-// value), n value) bytes. `density` is that of the vectors with which the phase begins, in every
-// dimension. Not modelled: supports that resemble each other or gather in some layers, the time to
-// select the values and to merge lists (schedule.reduce_bps covers what is received), headers of
-// the lists. Source: Renggli, Ashkboos, Aghagolzadeh, Alistarh, Hoefler, SC 2019 (SparCML), section
-// 5.
+// value), n value) bytes.
+// `density` is that of the vectors with which the phase begins, in every dimension.
+// Not modelled: supports that resemble each other or gather in some layers, the time to select the
+// values and to merge lists (schedule.reduce_bps covers what is received), headers of the lists.
+// Source: Renggli, Ashkboos, Aghagolzadeh, Alistarh, Hoefler, SC 2019 (SparCML), section 5.
 #include <math.h>
 
 #include "collective/collective.h"

@@ -3,13 +3,14 @@
 // run in a dimension.
 //
 // Who decides: one admission per communicator, for all its members. In all other modules of comm/
-// the state of a rank depends on other ranks through messages only. Inputs: the plan of collective
-// number k depends on its request and on the time when the first member issues it. Whether a phase
-// may run depends on the members of the group that are ready, the queueing order of the schedule
-// and the phases that are running. Order: requests are handled in the event in which they arise, so
-// in the order of the engine's keys: by time, then by rank of the network, then in the order of the
-// rank's program. A phase enters the queue in the event in which its last member becomes ready. If
-// phases in closed form end at the same time in one queue, the one that began first ends first.
+// the state of a rank depends on other ranks through messages only.
+// Inputs: the plan of collective number k depends on its request and on the time when the first
+// member issues it. Whether a phase may run depends on the members of the group that are ready, the
+// queueing order of the schedule and the phases that are running.
+// Order: requests are handled in the event in which they arise, so in the order of the engine's
+// keys: by time, then by rank of the network, then in the order of the rank's program. A phase
+// enters the queue in the event in which its last member becomes ready. If phases in closed form
+// end at the same time in one queue, the one that began first ends first.
 //
 // The decisions take no simulated time. Where a simulation has parts (engine/partition.h), a group
 // within one part decides at once. For a group of several parts, ranks become ready at the end of

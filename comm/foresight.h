@@ -8,9 +8,9 @@
 // still delayed, and if
 //  - all places are taken; or
 //  - no open collective has further phases for the group, and a member issues no other one: it
-//    computes until
+//      computes until
 //    after the window, its program is over, or it waits for a collective in one of these running
-//    phases.
+//      phases.
 #pragma once
 
 #include "comm/communicator.h"

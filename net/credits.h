@@ -5,9 +5,10 @@
 // Credit is counted in blocks of 64 bytes of frames (InfiniBand Architecture 1.4, section 7.9). A
 // packet takes its blocks when its transmission starts. They return when the far end has given up
 // the packet's place, after the delay of the link in the other direction; the messages that carry
-// them take no bandwidth. A class waits where it has no credit for the largest packet, whatever the
-// next one is. Of packets that the link loses the blocks return as well: flow control packets carry
-// the total that was sent.
+// them take no bandwidth.
+// A class waits where it has no credit for the largest packet, whatever the next one is. Of packets
+// that the link loses the blocks return as well: flow control packets carry the total that was
+// sent.
 #pragma once
 
 #include "net/network.h"

@@ -2,7 +2,8 @@
 // One process per rank (and per job, if there are several) and one for the critical path, one
 // thread for its loop and one per lane of a dimension; a job of collectives alone is one process
 // with a thread for the collectives and one per dimension. Complete events ("X") with ts and dur in
-// us, and names of processes and threads ("M"). Source: Trace Event Format (Duca, Sinclair).
+// us, and names of processes and threads ("M").
+// Source: Trace Event Format (Duca, Sinclair).
 #include "report/metrics.h"
 
 #include <inttypes.h>

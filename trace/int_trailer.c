@@ -3,7 +3,7 @@
 //
 //   nHop 4 | path 12                                          number of records; XOR of their ports
 //   rate 3 | time, ns 24 | bytes sent / 128  20 | queue / 80  17      a record, the first switch
-//   first
+//     first
 //
 // rate: 25 Gb/s times 2^rate, the highest step not above the rate of the link (0 below 25G, 7 from
 // 3.2T), because three bits cannot encode arbitrary rates. Records inside the simulation may be

@@ -3,7 +3,7 @@
 //
 // dst_udp_port is the source port of the flow's ACKs and CNPs. The UDP destination port is always
 // 4791. `name` is the flow's name in comments of captures and in collwire.flow: the source rank and
-//       the
+//         the
 // number among the flows that it has opened. `filter` is a display filter of Wireshark for both
 // directions, which needs no plugin. No value has a comma or a quotation mark, so none is quoted
 // (RFC 4180).

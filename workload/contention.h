@@ -4,8 +4,9 @@
 // A collective on a GPU reads and writes its memory and holds some of its compute units; a
 // collective that switches reduce takes less. While a rank takes part in collectives, its
 // computations run at 1 - share of their speed, with the largest share of the collectives that are
-// under way. Source: Rashidi et al., ISCA 2021 (ACE), sections 3 and 6: collectives take 6 to 30 %
-// of compute units and of memory bandwidth.
+// under way.
+// Source: Rashidi et al., ISCA 2021 (ACE), sections 3 and 6: collectives take 6 to 30 % of compute
+// units and of memory bandwidth.
 #pragma once
 
 #include "engine/param.h"

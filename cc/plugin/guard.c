@@ -243,7 +243,7 @@ static struct cc_growth guarded_growth(const struct cc *cc)
     if (failed(cc))
         return (struct cc_growth){0};
     enter(g, "growth");
-    struct cc_growth growth = g->policy->growth(cc);
+    struct cc_growth growth = g->policy->extras->growth(cc);
     leave(g);
     if (growth.every_ps < 0)
         report(g, cc->env->watch, "growth", -1, "returned an interval below 0");
@@ -258,7 +258,7 @@ static void guarded_shift(struct cc *cc, const struct cc_shift *by)
     if (failed(cc))
         return;
     enter(g, "shift");
-    g->policy->shift(cc, by);
+    g->policy->extras->shift(cc, by);
     leave(g);
 }
 
@@ -268,7 +268,7 @@ static void guarded_forget(struct cc *cc)
     if (failed(cc))
         return;
     enter(g, "forget");
-    g->policy->forget(cc);
+    g->policy->extras->forget(cc);
     leave(g);
 }
 
@@ -277,7 +277,9 @@ void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file
 {
     *g = (struct guarded){.ops = *policy, .policy = policy, .file = file, .activity = activity};
     g->host = (struct cc_host){on_enter, on_leave};
-    g->ops.host = &g->host;
+    g->extras = *cc_extras_of(policy);
+    g->extras.host = &g->host;
+    g->ops.extras = &g->extras;
     g->ops.priv_bytes = policy->priv_bytes + CANARY_BYTES;
     g->ops.init = guarded_init;
 #define GUARD(hook) g->ops.hook = policy->hook ? guarded_##hook : NULL
@@ -287,6 +289,8 @@ void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file
     GUARD(on_signal);
     GUARD(on_timer);
     GUARD(observe);
+#undef GUARD
+#define GUARD(hook) g->extras.hook = g->extras.hook ? guarded_##hook : NULL
     GUARD(growth);
     GUARD(shift);
     GUARD(forget);

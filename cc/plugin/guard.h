@@ -11,6 +11,7 @@
 struct guarded {
     struct cc_ops ops; // of the catalogue; the first member
     const struct cc_ops *policy;
+    struct cc_extras extras; // of `ops`
     struct cc_host host;
     const char *file;                   // of the plugin
     struct collwire_activity *activity; // NULL = not noted

@@ -150,8 +150,8 @@ static void look(const struct trial *t)
     double values[CC_OBSERVED_MAX];
     if (t->cc->ops->observe)
         t->cc->ops->observe(t->cc, values, sizeof values / sizeof *values);
-    if (t->cc->ops->growth)
-        t->cc->ops->growth(t->cc);
+    if (cc_extras_of(t->cc->ops)->growth)
+        cc_extras_of(t->cc->ops)->growth(t->cc);
 }
 
 /* ---- the script ---- */
@@ -185,9 +185,10 @@ static void check_credits(struct trial *t, const void *params)
     if (!t->cc->ops->credits)
         return;
     const struct cc_ops *ops = t->cc->ops;
-    ops->host->enter(ops->host, "credits"); // cc_credits_of() would hide values of 0
+    const struct cc_host *host = cc_extras_of(ops)->host;
+    host->enter(host, "credits"); // cc_credits_of() would hide values of 0
     struct cc_credits c = ops->credits(params, &t->env);
-    ops->host->leave(ops->host);
+    host->leave(host);
     if (c.rate_bps == 0 || c.grant_bytes == 0 || c.max_bytes == 0)
         err_add(t->err, t->path,
                 "refused in a trial: credits() of policy %s returned a rate, a grant or a limit "

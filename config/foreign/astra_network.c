@@ -7,8 +7,8 @@
 // number that cannot be divided in this way becomes one link whose rate gives the rank the same
 // total rate. "nic-latency", for each of the two ends of a message, and "router-latency", for a
 // switch, are part of the latency of links: exact between neighbours, while a message over several
-// hops of a ring has them at every hop. Source: the network files of ASTRA-sim 1.0 (Rashidi et al.,
-// ISPASS 2020).
+// hops of a ring has them at every hop.
+// Source: the network files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020).
 #include "config/foreign/astra_network.h"
 
 #include <math.h>

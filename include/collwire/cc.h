@@ -23,7 +23,7 @@
 #include "collwire/types.h"
 
 // version of this contract; increased whenever a struct or the meaning of a field changes
-#define CC_VERSION 8
+#define CC_VERSION 9
 
 #define CC_UNLIMITED UINT64_MAX // for cwnd_bytes: no window
 #define CC_TIMERS 2
@@ -53,8 +53,8 @@ enum cc_needs {
     CC_NEEDS_CREDITS = 256
 };
 
+struct cc_extras;
 struct cc_helpers;
-struct cc_host;
 struct cc_watch;
 
 // The environment of a flow; constant for its life.
@@ -219,33 +219,13 @@ struct cc_credits {
     uint64_t max_bytes; // that a flow may hold, ask for, or be granted in advance
 };
 
-// Slow growth of a policy's rate or window after a cut, for explanations: a step in each interval.
-struct cc_growth {
-    uint64_t step_bps;   // of the rate; 0 = it grows by its window
-    uint64_t step_bytes; // of the window
-    ps_t every_ps;
-};
-
-// By how much the state of a flow is moved (cc_ops.shift).
-struct cc_shift {
-    ps_t time_ps;
-    uint64_t bytes;
-};
-
-// Move a time, unless it is PS_NEVER.
-static inline void cc_shift_time(ps_t *time, const struct cc_shift *by)
-{
-    if (*time != PS_NEVER)
-        *time += by->time_ps;
-}
-
 // What a policy was compiled against: the contract's version and the size of every struct passed
 // between policy and host. These are compared once, when a policy is added, so no struct has to
 // carry its size in every event.
 struct cc_contract {
     uint32_t version;
     uint32_t ops_bytes, cc_bytes, env_bytes, ack_bytes, signal_bytes, post_bytes, credits_bytes,
-        preset_bytes, param_bytes, hop_bytes, growth_bytes, shift_bytes, helpers_bytes;
+        preset_bytes, param_bytes, hop_bytes, helpers_bytes;
 };
 #define CC_CONTRACT                                                                                \
     {                                                                                              \
@@ -254,22 +234,21 @@ struct cc_contract {
         .signal_bytes = sizeof(struct cc_signal), .post_bytes = sizeof(struct cc_post),            \
         .credits_bytes = sizeof(struct cc_credits), .preset_bytes = sizeof(struct cc_preset),      \
         .param_bytes = sizeof(struct param), .hop_bytes = sizeof(struct int_hop),                  \
-        .growth_bytes = sizeof(struct cc_growth), .shift_bytes = sizeof(struct cc_shift),          \
         .helpers_bytes = sizeof(struct cc_helpers),                                                \
     }
 
-// A policy. An event whose hook is NULL is ignored; init is required. A policy has at least one
-// preset; the first one is the default.
+// A policy. init is required, and so are the lines marked so; every other hook is optional, and an
+// event whose hook is NULL is ignored.
 struct cc_ops {
-    struct cc_contract contract; // CC_CONTRACT; the first member in every version
-    const char *name, *doc, *paper;
-    unsigned needs;
-    const struct param *params;
-    size_t n_params, params_bytes;
-    size_t priv_bytes; // private state of a flow, at most CC_PRIV_BYTES_MAX
-    const struct cc_preset *presets;
-    size_t n_presets;
-    void (*init)(struct cc *cc, ps_t now);
+    struct cc_contract contract;     // required: CC_CONTRACT; the first member in every version
+    const char *name, *doc, *paper;  // required
+    unsigned needs;                  // enum cc_needs
+    const struct param *params;      // required with parameters
+    size_t n_params, params_bytes;   // likewise
+    size_t priv_bytes;               // private state of a flow, at most CC_PRIV_BYTES_MAX
+    const struct cc_preset *presets; // required: at least one; the first is the default
+    size_t n_presets;                // required
+    void (*init)(struct cc *cc, ps_t now);                      // required
     void (*on_post)(struct cc *cc, const struct cc_post *post); // also restarts after idle time
     void (*on_send)(struct cc *cc, uint32_t wire_bytes,
                     ps_t now); // must not set timers: may run late
@@ -279,26 +258,15 @@ struct cc_ops {
     // State for time series: writes the values named by `observed` to out (at most cap); returns
     // the count.
     size_t (*observe)(const struct cc *cc, double *out, size_t cap);
-    const char *const *observed; // NULL-terminated names of the values of observe()
+    const char *const *observed; // required with observe(): names of its values, NULL-terminated
     // Check a constraint between parameters. Returns NULL if it holds, else a message.
     const char *(*check)(const void *params);
     // With CC_NEEDS_INT: true if the policy uses one byte per packet (PINT) instead of hop records.
     bool (*wants_pint)(const void *params);
-    // With CC_NEEDS_CREDITS: the credits of flows in this environment.
+    // Required with CC_NEEDS_CREDITS: the credits of flows in this environment.
     struct cc_credits (*credits)(const void *params, const struct cc_env *env);
-    // For skipping what repeats (engine.fast_forward). Move the absolute times of `priv` by
-    // `by->time_ps`, which may be negative, and its sequence numbers by `by->bytes`, modulo 2^64.
-    // All else in `priv` must be equal for the flow's future to be the same. A policy with private
-    // state and without this hook is always simulated in full.
-    void (*shift)(struct cc *cc, const struct cc_shift *by);
-    // For the same, and not required: set what of `priv` is read and written by on_signal,
-    // on_timer, and on_ack with ce_bytes > 0 only to a constant, in a copy. All that `shift` moves
-    // must be among it. A flow that hears of no congestion then repeats, although it has heard of
-    // some long ago.
-    void (*forget)(struct cc *cc);
-    // How fast the flow regains rate or window where it does not grow faster by other rules.
-    struct cc_growth (*growth)(const struct cc *cc);
-    const struct cc_host *host; // of this program; not for policies
+    // For skipping what repeats, and for explanations: collwire/cc_extras.h.
+    const struct cc_extras *extras;
 };
 
 // What a plugin exports: `collwire_plugin`, whose first two members are the same in every version.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Messages striped over planes, as over the ports of NVLink: one part per plane of a dimension, or
 // in a direct dimension per parallel link to the same neighbour, each on a queue pair of its own.
-// Where the transport splits messages over several queue pairs, each plane has as many parts. A
-// part stays on its plane; while a plane does not lead to the destination, messages are cut into
+// Where the transport splits messages over several queue pairs, each plane has as many parts.
+// A part stays on its plane; while a plane does not lead to the destination, messages are cut into
 // parts for the others. Parts differ by at most one byte, and a message of fewer bytes than parts
 // has one part per byte, so no part is empty. A message is delivered, and sent, when all its parts
 // are; it has failed if one part has, and this is reported when all parts have ended. The parts

@@ -121,9 +121,9 @@ static void growth_text(const struct sender *s, char *text, size_t size)
     const struct cc_env *env = sender_env(s);
     char step[UNIT_TEXT], every[UNIT_TEXT], takes[UNIT_TEXT];
     text[0] = '\0';
-    if (!s->cc->ops->growth)
+    if (!cc_extras_of(s->cc->ops)->growth)
         return;
-    struct cc_growth g = s->cc->ops->growth(s->cc);
+    struct cc_growth g = cc_extras_of(s->cc->ops)->growth(s->cc);
     uint64_t bdp = cc_bdp_bytes(env);
     if (g.step_bps > 0 && cuts->rate_bps < env->line_bps) {
         ps_t all = (ps_t)((env->line_bps - cuts->rate_bps) / g.step_bps) * g.every_ps;

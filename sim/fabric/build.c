@@ -43,7 +43,7 @@ static void state_needs(struct fabric *fabric)
                 fabric, "a flow fails at its first timeout (recovery, retry_limit, retries)");
     for (uint32_t d = 0; d < fabric->spec->n_dims; d++)
         for (uint32_t t = 0; t < fabric->spec->dims[d].n_stacks; t++)
-            if (fabric->spec->dims[d].stacks[t].cc->host)
+            if (cc_extras_of(fabric->spec->dims[d].stacks[t].cc)->host)
                 fabric_needs_order(fabric, "a policy of a plugin is watched on one thread");
 }
 

@@ -3,15 +3,17 @@
 //
 // Path. The longest path through the steps. A message takes at least its time alone on an empty
 // network (sim/ideal/ideal.c), and the messages that a step receives on one link take at least the
-// time of all their bytes on that link. Links. The bytes that a rank sends or receives on one link.
-// ACKs leave before the NIC pulls more data, so ACKs of received data delay data sent by the same
-// ports: with F the end of the sent data and E the end of all, ACKs after F belong to data that
-// arrives within E - F, and take less time than that. Mean. If each rank sends one message and
-// receives one message in a step, rank r's step ends no earlier than its sender's last byte plus
-// the latency after it, F(sender) + l. Summed over all ranks the waits E(r) - F(r) are l each, so
-// the mean over ranks of data, ACKs and l per step is a bound. It includes ACKs, which the path
-// bound cannot. ACKs that leave during the waits delay nothing; a step has up to SPARE_ACKS more of
-// them on each port, for packets that arrive as its last ACK leaves.
+// time of all their bytes on that link.
+// Links. The bytes that a rank sends or receives on one link. ACKs leave before the NIC pulls more
+// data, so ACKs of received data delay data sent by the same ports: with F the end of the sent data
+// and E the end of all, ACKs after F belong to data that arrives within E - F, and take less time
+// than that.
+// Mean. If each rank sends one message and receives one message in a step, rank r's step ends no
+// earlier than its sender's last byte plus the latency after it, F(sender) + l. Summed over all
+// ranks the waits E(r) - F(r) are l each, so the mean over ranks of data, ACKs and l per step is a
+// bound. It includes ACKs, which the path bound cannot. ACKs that leave during the waits delay
+// nothing; a step has up to SPARE_ACKS more of them on each port, for packets that arrive as its
+// last ACK leaves.
 //
 // With dimensions the phases of a chunk follow one another at each rank. Not included: contention
 // inside the fabric and for routers, the time of reductions, the wait for a dimension.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cc/registry.h"
+#include "cc/cc.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "net/crossing.h"
@@ -252,7 +252,8 @@ static bool names_change(const struct fabric *fabric)
 {
     for (uint32_t d = 0; d < fabric->hosts.n_dims; d++) {
         const struct transport_dim *dim = &fabric->hosts.dims[d];
-        if (dim->fresh_connections || (dim->ops->change_path && cc_moves_flows(dim->cc)))
+        if (dim->fresh_connections ||
+            (dim->ops->change_path && cc_extras_of(dim->cc)->changes_path))
             return true;
     }
     return false;

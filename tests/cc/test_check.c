@@ -94,8 +94,6 @@ static void test_other_contracts_are_refused(void **state)
         {offsetof(struct cc_contract, preset_bytes), "struct cc_preset of"},
         {offsetof(struct cc_contract, param_bytes), "struct param of"},
         {offsetof(struct cc_contract, hop_bytes), "struct int_hop of"},
-        {offsetof(struct cc_contract, growth_bytes), "struct cc_growth of"},
-        {offsetof(struct cc_contract, shift_bytes), "struct cc_shift of"},
         {offsetof(struct cc_contract, helpers_bytes), "struct cc_helpers of"},
     };
     assert_int_equal((sizeof sizes / sizeof *sizes + 1) * sizeof(uint32_t),
@@ -109,8 +107,27 @@ static void test_other_contracts_are_refused(void **state)
     // a policy whose struct ends after the contract
     struct cc_contract alone = {.version = CC_VERSION + 1};
     struct cc_ops other = {.contract = alone};
-    assert_refused(&other, "version 9 of the contract, here it is version 8");
+    assert_refused(&other, "version 10 of the contract, here it is version 9");
     assert_int_equal(offsetof(struct cc_ops, contract.version), 0);
+}
+
+static void test_other_extras_are_refused(void **state)
+{
+    (void)state;
+    const struct cc_extras sound = {CC_EXTRAS};
+    struct cc_extras extras = sound;
+    struct cc_ops ops = good;
+    struct err err = {0};
+    ops.extras = &extras;
+    assert_int_equal(cc_ops_check(&ops, &err), 0);
+    extras.bytes -= 8;
+    assert_refused(&ops, "struct cc_extras of");
+    extras = sound;
+    extras.growth_bytes += 8;
+    assert_refused(&ops, "struct cc_growth of");
+    extras = sound;
+    extras.shift_bytes += 8;
+    assert_refused(&ops, "struct cc_shift of");
 }
 
 static void test_bad_shapes_are_refused(void **state)
@@ -210,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_policies_are_taken),
         cmocka_unit_test(test_other_contracts_are_refused),
+        cmocka_unit_test(test_other_extras_are_refused),
         cmocka_unit_test(test_bad_shapes_are_refused),
         cmocka_unit_test(test_bad_parameters_are_refused),
         cmocka_unit_test(test_bad_presets_are_refused),

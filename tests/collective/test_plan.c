@@ -112,7 +112,7 @@ static void test_round_robin(void **state)
 // Three dimensions of 4, equal rates, chunks of 16 MiB. Loads in MiB after each chunk, by hand:
 //   0: even, so ascending: 0 gets 16*3/4 = 12, 1 gets 4*3/4 = 3, 2 gets 0.75
 //   1: sorted 2 1 0; (12 - 0.75)/(3/4) = 15 MiB apart, not below 1: 2 gets 12, 1 gets 3, 0 gets
-//   0.75
+//     0.75
 //      -> 0: 12.75, 1: 6, 2: 12.75
 //   2: sorted 1, then 2 and 0 as they were: 1 gets 12, 2 gets 3, 0 gets 0.75
 //      -> 0: 13.5, 1: 18, 2: 15.75

@@ -119,6 +119,7 @@ static struct cc_growth bad_growth(const struct cc *cc)
     return (struct cc_growth){.every_ps = fault == GROWTH_NEGATIVE ? -1 : 1};
 }
 
+static const struct cc_extras bad_extras = {CC_EXTRAS, .growth = bad_growth};
 static const struct cc_preset bad_presets[] = {{.name = "only", .doc = "the only one"}};
 static const struct cc_ops bad = {.contract = CC_CONTRACT,
                                   .name = "bad",
@@ -133,7 +134,7 @@ static const struct cc_ops bad = {.contract = CC_CONTRACT,
                                   .on_timer = bad_on_timer,
                                   .observe = bad_observe,
                                   .observed = bad_names,
-                                  .growth = bad_growth};
+                                  .extras = &bad_extras};
 
 static void test_each_fault_is_found(void **state)
 {

@@ -187,7 +187,7 @@ static void build_secretive(struct fixture *f)
 {
     ring(f, "dcqcn", 8000000);
     secretive = *f->spec.dims[0].cc;
-    secretive.shift = NULL;
+    secretive.extras = NULL;
     f->spec.dims[0].cc = &secretive;
 }
 static void test_policy_without_declaration(void **state)
@@ -195,7 +195,7 @@ static void test_policy_without_declaration(void **state)
     (void)state;
     compare(build_secretive);
     assert_int_equal(skipped.skipped.periods, 0);
-    assert_non_null(strstr(skipped.note, "cc_ops.shift"));
+    assert_non_null(strstr(skipped.note, "cc_extras.shift"));
 }
 
 int main(void)

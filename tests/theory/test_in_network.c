@@ -7,9 +7,9 @@
 // passes 2 d hops, each when all of it has arrived. k counts packets where the children of an
 // aggregator share its link, which is as fast as all ports of the switch: 1 for each hop into or
 // out of an aggregator on a switch whose ports all lead to children; 4/6 on a leaf with 4 ranks and
-// 2 spines, and 1/6 for the hop to its parent or back. Tolerance 2 %. With a window of W segments
-// the rate is W s / T(s), as long as that is less than G; T(s) is the time of one segment alone,
-// when the packets of all ranks meet. Tolerance 5 %.
+// 2 spines, and 1/6 for the hop to its parent or back. Tolerance 2 %.
+// With a window of W segments the rate is W s / T(s), as long as that is less than G; T(s) is the
+// time of one segment alone, when the packets of all ranks meet. Tolerance 5 %.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

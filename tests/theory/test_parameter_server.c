@@ -3,11 +3,11 @@
 // goodput G of a port after headers.
 //   sync          an iteration takes c + 2 W n / (S G) where the servers' links are the bottleneck
 //   async         a server takes one update per n / (S G), as answers leave while gradients arrive;
-//   and
+//     and
 //                 a worker alone takes c + 2 n / G. No run has more updates a second than either
-//                 allows.
+//                   allows.
 //   staleness     sync 0; async W - 1 on average, since between two updates of a worker each other
-//   one
+//     one
 //                 has one; stale at most (W - 1)(2 s + 1): see test_bounded_staleness()
 #include <math.h>
 #include <setjmp.h>

@@ -15,9 +15,9 @@
 //  SES standard request:       44 bytes, see ses_put()
 //
 // Not public or not modelled, and zero here: service time, number of packets out of order, resource
-// index, generation. The units of MPR and received bytes are taken as 128 packets and 256 B. The
-// SYN flag is never set, since connections are not opened. A trimmed packet ends after its headers,
-// and its IP and UDP length fields are those of the shortened packet.
+// index, generation. The units of MPR and received bytes are taken as 128 packets and 256 B.
+// The SYN flag is never set, since connections are not opened. A trimmed packet ends after its
+// headers, and its IP and UDP length fields are those of the shortened packet.
 #include "transport/uec/frame.h"
 
 #include <stdio.h>

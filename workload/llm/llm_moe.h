@@ -3,8 +3,8 @@
 //
 // The popularity of experts follows Zipf's law with exponent `skew` (0 = uniform), in an order
 // drawn for each layer; every sender's tokens have the same popularities. An expert takes at most
-// capacity times its fair share (0 = no limit); tokens above it are dropped, as in GShard. Sources:
-// Lepikhin et al., ICLR 2021 (GShard); Fedus et al., JMLR 2022 (capacity factor).
+// capacity times its fair share (0 = no limit); tokens above it are dropped, as in GShard.
+// Sources: Lepikhin et al., ICLR 2021 (GShard); Fedus et al., JMLR 2022 (capacity factor).
 #pragma once
 
 #include "collective/collective.h"

@@ -4,7 +4,7 @@
 //   gpipe        all forward passes, then all backward passes
 //   1f1b         p - i - 1 forward passes of stage i, then one backward after each forward
 //   interleaved  every stage has v parts of the model (chunks); micro-batches go in groups of p
-//   through
+//     through
 //                chunk after chunk; needs micro-batches that are a multiple of p
 // Bubble share of an iteration without communication: (p - 1)/(m + p - 1), interleaved (p - 1)/(vm
 // + p - 1). Sources: Huang et al., NeurIPS 2019 (GPipe); Narayanan et al., SOSP 2019 and SC 2021

@@ -5,28 +5,28 @@
 // context-parallel ones (elements of 2 bytes by default):
 //   - matrix products count 2 operations per multiply-add: query, key, value 2bs h (h + 2 h_kv),
 //     attention 4bs^2 h, projection 2bs h^2, feed-forward 2bs h f times 2 (gated: 3) matrices,
-//     logits
+//       logits
 //     2bs h V; backward is twice the forward; all divided by t and c.
 //   - tensor: forward and backward of a layer each all-reduce bsh elements twice (or reduce-scatter
-//     and
+//       and
 //     all-gather as much, with sequence parallelism).
 //   - pipeline: bsh elements a boundary and direction (1/t of it with sequence parallelism).
 //   - context: keys and values of the sequence are all-gathered forward, their gradients
-//     reduce-scattered.
+//       reduce-scattered.
 //   - expert: every token goes to top_k experts and back, forward and backward (GShard), up to the
 //     capacity.
 //   - data: ZeRO 0 all-reduces gradients; 1 reduce-scatters them and all-gathers parameters, each
-//     once
+//       once
 //     an iteration; 2 reduce-scatters for every micro-batch; 3 also all-gathers parameters for
-//     every forward
+//       every forward
 //     and every backward pass.
 // Time of a computation: max(operations / (peak * efficiency), bytes / memory bandwidth), where the
-// bytes are weights and 34 bsh/t bytes of activations a layer and pass. Not modelled: the loss's
-// and norms' small all-reduces, tied embeddings, dropout, jitter of kernels. Sources: Narayanan et
-// al., SC 2021 (Megatron-LM: operations, tensor and pipeline volumes, schedules); Korthikanti et
-// al., MLSys 2023 (sequence parallelism, recomputation, 34 sbh); Rajbhandari et al., SC 2020
-// (ZeRO); Lepikhin et al., ICLR 2021 (GShard); Grattafiori et al., 2024 (Llama 3: context
-// parallelism by all-gather).
+// bytes are weights and 34 bsh/t bytes of activations a layer and pass.
+// Not modelled: the loss's and norms' small all-reduces, tied embeddings, dropout, jitter of
+// kernels. Sources: Narayanan et al., SC 2021 (Megatron-LM: operations, tensor and pipeline
+// volumes, schedules); Korthikanti et al., MLSys 2023 (sequence parallelism, recomputation, 34
+// sbh); Rajbhandari et al., SC 2020 (ZeRO); Lepikhin et al., ICLR 2021 (GShard); Grattafiori et
+// al., 2024 (Llama 3: context parallelism by all-gather).
 #pragma once
 
 #include <stdbool.h>

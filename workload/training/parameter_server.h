@@ -12,11 +12,11 @@
 //   async  at once
 //   stale  when no group is more than `staleness` iterations behind the group that is answered
 // The staleness of an update is the number of updates of other groups that the server has applied
-// since it last answered the group: the gradient was computed without them. Left out: workers that
-// begin to receive parameters before all of their gradient has left, servers on the ranks of
-// workers, updates that a server would refuse. Sources: Li et al., OSDI 2014 (sharded servers); Ho
-// et al., NIPS 2013 (stale synchronous parallel); Kurth et al., SC 2017 (groups that are
-// synchronous inside).
+// since it last answered the group: the gradient was computed without them.
+// Left out: workers that begin to receive parameters before all of their gradient has left, servers
+// on the ranks of workers, updates that a server would refuse.
+// Sources: Li et al., OSDI 2014 (sharded servers); Ho et al., NIPS 2013 (stale synchronous
+// parallel); Kurth et al., SC 2017 (groups that are synchronous inside).
 #pragma once
 
 #include "workload/group_choice.h"

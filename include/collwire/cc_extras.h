@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What a policy may say beyond its hooks. All of it is optional: without it a policy works, and its
+// runs are simulated in full and explained with less. A policy sets cc_ops.extras to
+//   static const struct cc_extras extras = {CC_EXTRAS, .growth = my_growth};
+#pragma once
+
+#include "collwire/cc.h"
+
+// Slow growth of a policy's rate or window after a cut, for explanations: a step in each interval.
+struct cc_growth {
+    uint64_t step_bps;   // of the rate; 0 = it grows by its window
+    uint64_t step_bytes; // of the window
+    ps_t every_ps;
+};
+
+// By how much the state of a flow is moved.
+struct cc_shift {
+    ps_t time_ps;
+    uint64_t bytes;
+};
+
+// Move a time, unless it is PS_NEVER.
+static inline void cc_shift_time(ps_t *time, const struct cc_shift *by)
+{
+    if (*time != PS_NEVER)
+        *time += by->time_ps;
+}
+
+struct cc_extras {
+    uint32_t bytes, growth_bytes, shift_bytes; // CC_EXTRAS
+    // The policy writes cc->path: its flows change their names while packets are on their way.
+    bool changes_path;
+    // How fast the flow regains rate or window where it does not grow faster by other rules.
+    struct cc_growth (*growth)(const struct cc *cc);
+    // For skipping what repeats (engine.fast_forward). Move the absolute times of `priv` by
+    // `by->time_ps`, which may be negative, and its sequence numbers by `by->bytes`, modulo 2^64.
+    // All else in `priv` must be equal for the flow's future to be the same. A policy with private
+    // state and without this hook is always simulated in full.
+    void (*shift)(struct cc *cc, const struct cc_shift *by);
+    // For the same: set to a constant, in a copy, the parts of `priv` that only on_signal, on_timer,
+    // and on_ack with ce_bytes > 0 read and write. All that `shift` moves must be among them. A
+    // flow without congestion then repeats, although it had some long ago.
+    void (*forget)(struct cc *cc);
+    const struct cc_host *host; // of this program; not for policies
+};
+#define CC_EXTRAS                                                                                  \
+    .bytes = sizeof(struct cc_extras), .growth_bytes = sizeof(struct cc_growth),                   \
+    .shift_bytes = sizeof(struct cc_shift)
