@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What events defer to the end of a window in which parts run at the same time: each part has a
+// What events defer to the end of a window in which shards run at the same time: each shard has a
 // log, and the logs are merged in the order of events.
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@ struct deferral_head {
     void *ctx;
 };
 
-void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const void *note,
-                        size_t bytes)
+void engine_defer_shards(struct engine *e, engine_deferred done, void *ctx, const void *note,
+                         size_t bytes)
 {
     struct partition *p = e->partition;
     const struct engine *current = p->current;
@@ -30,8 +30,8 @@ void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const
         done(ctx, note, current->now_ps);
         return;
     }
-    uint32_t part = p->part_of[event_node(current->now_key)];
-    struct deferral_head *head = mailbox_put(&p->logs[part], sizeof *head + bytes);
+    uint32_t shard = p->shard_of[event_node(current->now_key)];
+    struct deferral_head *head = mailbox_put(&p->logs[shard], sizeof *head + bytes);
     *head = (struct deferral_head){{current->now_ps, engine_order_key(current)}, done, ctx};
     if (bytes > 0)
         memcpy(head + 1, note, bytes);
@@ -68,4 +68,4 @@ void deferral_catch_up(struct partition *p)
         mailbox_clear(&p->logs[i]);
 }
 
-struct engine *engine_current_part(const struct engine *e) { return e->partition->current; }
+struct engine *engine_current_shard(const struct engine *e) { return e->partition->current; }

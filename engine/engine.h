@@ -46,7 +46,7 @@ struct engine {
     struct timer_table *timers; // [node]
     uint32_t n_timer_nodes;
     bool stopped;
-    struct partition *partition;        // engine/partition.h; NULL = the simulation has one part
+    struct partition *partition;        // engine/partition.h; NULL = the simulation has one shard
     const struct engine_driver *driver; // NULL = engine_drain()
     uint32_t lock_depth;
     /* counters */
@@ -107,49 +107,49 @@ static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)
     event_queue_push(&e->queue, (struct event){at_ps, key});
 }
 
-// The key by which deferred work of the present event is sorted among that of all parts at the same
-// time: the largest key that the part has processed at this time. With one thread, an event that is
-// created for the present time runs next if its key is smaller than all pending ones, and so
-// directly after the event that created it.
+// The key by which deferred work of the present event is sorted among that of all shards at the
+// same time: the largest key that the shard has processed at this time. With one thread, an event
+// that is created for the present time runs next if its key is smaller than all pending ones, and
+// so directly after the event that created it.
 static inline uint64_t engine_order_key(const struct engine *e)
 {
     return e->late_ps == e->now_ps && e->late_key > e->now_key ? e->late_key : e->now_key;
 }
 
-// Hold the lock of what the parts of a simulation share, if they run at the same time. The event
+// Hold the lock of what the shards of a simulation share, if they run at the same time. The event
 // that is being processed must be the engine's. Calls may be nested.
-void engine_lock_parts(struct engine *e);
-void engine_unlock_parts(struct engine *e);
+void engine_lock_shards(struct engine *e);
+void engine_unlock_shards(struct engine *e);
 static inline void engine_lock(struct engine *e)
 {
     if (e->partition)
-        engine_lock_parts(e);
+        engine_lock_shards(e);
 }
 static inline void engine_unlock(struct engine *e)
 {
     if (e->partition)
-        engine_unlock_parts(e);
+        engine_unlock_shards(e);
 }
 
-// The engine whose event is being processed: `e` itself unless the simulation has parts. While
-// parts run at the same time, for the holder of the lock only.
-struct engine *engine_current_part(const struct engine *e);
+// The engine whose event is being processed: `e` itself unless the simulation has shards. While
+// shards run at the same time, for the holder of the lock only.
+struct engine *engine_current_shard(const struct engine *e);
 static inline struct engine *engine_current(struct engine *e)
 {
-    return e->partition ? engine_current_part(e) : e;
+    return e->partition ? engine_current_shard(e) : e;
 }
 
-// What an event leaves for the end of the window where parts run at the same time, since it needs
+// What an event leaves for the end of the window where shards run at the same time, since it needs
 // the order of all events; else it is done at once. `note` is copied; `now` is the time of the
 // event. The caller holds the lock.
 typedef void (*engine_deferred)(void *ctx, const void *note, ps_t now);
-void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const void *note,
-                        size_t bytes);
+void engine_defer_shards(struct engine *e, engine_deferred done, void *ctx, const void *note,
+                         size_t bytes);
 static inline void engine_defer(struct engine *e, engine_deferred done, void *ctx, const void *note,
                                 size_t bytes)
 {
     if (e->partition)
-        engine_defer_parts(e, done, ctx, note, bytes);
+        engine_defer_shards(e, done, ctx, note, bytes);
     else
         done(ctx, note, e->now_ps);
 }

@@ -35,7 +35,7 @@ static void loop_finish(struct ev_loop *ev, enum loop_end end)
     ev_break(ev, EVBREAK_ALL);
 }
 
-// Process windows of a simulation in parts until the engine has processed `events` events, or the
+// Process windows of a simulation in shards until the engine has processed `events` events, or the
 // wall time of a batch is used up.
 static bool drain_windows(const struct engine *e, uint64_t events, double until)
 {

@@ -24,36 +24,36 @@ static void one_event(struct partition *p, struct engine *e, ps_t at_ps)
     engine_drain(e, 1);
 }
 
-// Returns the part with the first event, and the event.
+// Returns the shard with the first event, and the event.
 static uint32_t first_part(const struct partition *p, struct event *first)
 {
-    uint32_t part = 0;
+    uint32_t shard = 0;
     *first = event_queue_first(&p->engines[0]->queue);
     for (uint32_t i = 1; i < p->n; i++) {
         struct event e = event_queue_first(&p->engines[i]->queue);
         if (event_before(e, *first)) {
             *first = e;
-            part = i;
+            shard = i;
         }
     }
-    return part;
+    return shard;
 }
 
-// An event may create others at its own instant in any part, and in the common engine, whose events
-// are the last of an instant. If `max` events end the window early, what has been sent without an
-// event waits, and the result is false.
+// An event may create others at its own instant in any shard, and in the common engine, whose
+// events are the last of an instant. If `max` events end the window early, what has been sent
+// without an event waits, and the result is false.
 static bool alone(struct partition *p, ps_t until_ps, size_t max)
 {
     const struct engine *common = p->engines[p->n];
     struct event first;
     for (;;) {
-        uint32_t part = first_part(p, &first);
+        uint32_t shard = first_part(p, &first);
         if (first.at_ps >= until_ps || (common->stopped && first.at_ps > common->now_ps) ||
             event_queue_first(&p->engines[p->n]->queue).at_ps < first.at_ps)
             break;
         if (max == 0)
             break;
-        one_event(p, p->engines[part], first.at_ps);
+        one_event(p, p->engines[shard], first.at_ps);
         max--;
     }
     if (max == 0)
@@ -64,7 +64,7 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
 
 /* ---- steps ---- */
 
-// Count what the parts have processed as processed by the common engine.
+// Count what the shards have processed as processed by the common engine.
 static void sum_up(struct partition *p)
 {
     struct engine *common = p->engines[p->n];
@@ -159,13 +159,13 @@ static void distribute(struct partition *p)
     event_queue_free(&all);
 }
 
-struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *part_of,
+struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *shard_of,
                                 uint32_t n_nodes, ps_t lookahead_ps,
                                 const struct partition_hooks *hooks)
 {
     struct partition *p = memory_zeroed(1, sizeof *p);
     p->n = n;
-    p->part_of = part_of;
+    p->shard_of = shard_of;
     p->lookahead_ps = lookahead_ps;
     p->hooks = *hooks;
     p->engines = memory_zeroed(n + 1, sizeof(struct engine *));
@@ -213,6 +213,6 @@ void partition_free(struct partition *p)
     free(p->next_ps);
     free(p->boxes);
     free(p->engines);
-    free((void *)(uintptr_t)p->part_of);
+    free((void *)(uintptr_t)p->shard_of);
     free(p);
 }

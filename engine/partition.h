@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: MIT
-// A simulation cut into parts, each with its nodes, engine and thread.
+// A simulation cut into shards, each with its nodes, engine and thread.
 //
-// What happens at a node of one part reaches another part not before `lookahead_ps` later, and only
-// by mail (engine/mailbox.h). So all parts process the events of a window of this length without
-// hearing of each other; then each reads its mail. Events of no part (samples, faults, the stall
-// rule) are in the common engine; they end a window, and are processed while the parts rest.
+// What happens at a node of one shard reaches another shard not before `lookahead_ps` later, and
+// only by mail (engine/mailbox.h). So all shards process the events of a window of this length
+// without hearing of each other; then each reads its mail. Events of no shard (samples, faults, the
+// stall rule) are in the common engine; they end a window, and are processed while the shards rest.
 //
-// What several parts decide together at one instant needs the order of events. The owner of the
+// What several shards decide together at one instant needs the order of events. The owner of the
 // partition (`alone`) tells before each window whether such a decision is possible in it; then one
-// thread processes the events of all parts, in order. What parts share otherwise, and what does not
-// depend on order, is behind one lock: engine_lock().
+// thread processes the events of all shards, in order. What shards share otherwise, and what does
+// not depend on order, is behind one lock: engine_lock().
 //
-// The results are therefore the same, byte for byte, for any number of parts.
+// The results are therefore the same, byte for byte, for any number of shards.
 #pragma once
 
 #include "engine/engine.h"
 #include "engine/mailbox.h"
 
-#define PARTS_MAX 64
+#define SHARDS_MAX 64
 
 struct partition_counts {
     uint64_t windows; // all of them
     uint64_t alone;   // windows that one thread processed
     uint64_t chosen; // of `alone`: several threads were allowed, but one had been faster in a trial
     uint64_t events; // in windows
-    uint64_t together_events;  // of those in windows of several threads
-    uint64_t largest_sum;      // sum over the latter of the events of the busiest part
-    double wait_s, together_s; // waited for other parts, sum over threads; wall time of the windows
-    double cpu_s;              // of the threads but the first; known when they have ended
+    uint64_t together_events; // of those in windows of several threads
+    uint64_t largest_sum;     // sum over the latter of the events of the busiest shard
+    double wait_s,
+        together_s; // waited for other shards, sum over threads; wall time of the windows
+    double cpu_s;   // of the threads but the first; known when they have ended
 };
 
 struct partition_hooks {
-    // The events of a part before `until_ps` have been processed: send what belongs to the window.
-    void (*send)(void *ctx, uint32_t part, ps_t until_ps);
-    // Read the mail of a part: mailboxes [*][part]. Returns when the part has something to send
+    // The events of a shard before `until_ps` have been processed: send what belongs to the window.
+    void (*send)(void *ctx, uint32_t shard, ps_t until_ps);
+    // Read the mail of a shard: mailboxes [*][shard]. Returns when the shard has something to send
     // that is not an event, or PS_NEVER.
-    ps_t (*receive)(void *ctx, uint32_t part);
-    // Returns true if events before `until_ps` may need their order across parts.
+    ps_t (*receive)(void *ctx, uint32_t shard);
+    // Returns true if events before `until_ps` may need their order across shards.
     bool (*alone)(void *ctx, ps_t until_ps);
     void *ctx;
 };
@@ -52,22 +53,22 @@ struct trial {
     bool never;           // several threads process every window that they may
 };
 
-struct threads; // part_threads.c
+struct threads; // shard_threads.c
 struct deferral;
 
 struct partition {
     uint32_t n;
-    const uint16_t *part_of; // [node], and behind the last node the number of parts
-    struct engine **engines; // [part], then the common one
-    struct mailbox *boxes;   // [from * n + to]
-    struct mailbox *logs;    // [part] what its events have deferred in the present window
+    const uint16_t *shard_of; // [node], and behind the last node the number of shards
+    struct engine **engines;  // [shard], then the common one
+    struct mailbox *boxes;    // [from * n + to]
+    struct mailbox *logs;     // [shard] what its events have deferred in the present window
     ps_t lookahead_ps;
     struct trial trial;
-    ps_t *next_ps; // [part] as hooks.receive has returned it
+    ps_t *next_ps; // [shard] as hooks.receive has returned it
     struct partition_hooks hooks;
     // Whose event is being processed; in a window of several threads, by the holder of the lock.
     struct engine *current;
-    bool parallel; // parts are processed apart: by threads, or one after the other
+    bool parallel; // shards are processed apart: by threads, or one after the other
     bool in_turn;  // the latter
     struct threads *threads;
     struct deferral *deferred; // of the window that has ended
@@ -75,16 +76,16 @@ struct partition {
     struct partition_counts counts;
 };
 
-// Cut the events and timers of `common` into `n` engines, one per part, with handlers to be set by
-// the caller. part_of is the partition's from now on.
-struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *part_of,
+// Cut the events and timers of `common` into `n` engines, one per shard, with handlers to be set by
+// the caller. shard_of is the partition's from now on.
+struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *shard_of,
                                 uint32_t n_nodes, ps_t lookahead_ps,
                                 const struct partition_hooks *hooks);
 
 // End the threads. No further step may follow; counters and engines remain.
 void partition_rest(struct partition *p);
 
-// Free a partition. The engines of the parts are empty afterwards.
+// Free a partition. The engines of the shards are empty afterwards.
 void partition_free(struct partition *p);
 
 // Process the next window, or the next event of the common engine. Returns false if there is none
@@ -100,20 +101,20 @@ static inline struct mailbox *partition_box(const struct partition *p, uint32_t 
     return &p->boxes[from * p->n + to];
 }
 
-// True if two nodes are in different parts; `p` may be NULL.
+// True if two nodes are in different shards; `p` may be NULL.
 static inline bool partition_divides(const struct partition *p, uint32_t a, uint32_t b)
 {
-    return p && p->part_of[a] != p->part_of[b];
+    return p && p->shard_of[a] != p->shard_of[b];
 }
 
-// False if parts are being processed apart, and the present event is that of another part than the
-// node's. To be called by the holder of the lock.
+// False if shards are being processed apart, and the present event is that of another shard than
+// the node's. To be called by the holder of the lock.
 static inline bool partition_is_current(const struct partition *p, uint32_t node)
 {
-    return !p->parallel || p->current == p->engines[p->part_of[node]];
+    return !p->parallel || p->current == p->engines[p->shard_of[node]];
 }
 
 static inline struct engine *partition_engine(const struct partition *p, uint32_t node)
 {
-    return p->engines[p->part_of[node]];
+    return p->engines[p->shard_of[node]];
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Between the files of a partition: threads (part_threads.c), deferred decisions (deferral.c),
+// Between the files of a partition: threads (shard_threads.c), deferred decisions (deferral.c),
 // trials (trial.c).
 #pragma once
 
 #include "engine/loop.h"
 #include "engine/partition.h"
 
-/* part_threads.c */
+/* shard_threads.c */
 void threads_start(struct partition *p);
 // Process a window on all threads.
 void threads_window(struct partition *p, ps_t until_ps);
-// The same on the calling thread: the parts in turn.
+// The same on the calling thread: the shards in turn.
 void threads_window_alone(struct partition *p, ps_t until_ps);
 
 /* deferral.c */

@@ -23,7 +23,7 @@ static bool carries_waits(const struct packet *p)
 
 void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t arrives_ps)
 {
-    const struct network_parts *parts = net->parts;
+    const struct network_shards *shards = net->shards;
     const struct meta_pool *pool = &net->meta;
     struct packet_meta *meta = meta_at(pool, p->meta);
     bool any = p->meta != 0;
@@ -33,14 +33,14 @@ void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t ar
                        : 0;
     size_t hops = any && meta->int_enabled ? pool->per_slot * sizeof(struct int_hop) : 0;
     const struct packet_note *note = meta_note(pool, p->meta);
-    struct mailbox *box = partition_box(parts->partition, net->part,
-                                        parts->partition->part_of[net->ports[port].peer_node]);
+    struct mailbox *box = partition_box(shards->partition, net->shard,
+                                        shards->partition->shard_of[net->ports[port].peer_node]);
     struct letter *letter =
         mailbox_put(box, sizeof *letter + (waits ? sizeof(struct meta_waits) : 0) + sacks + hops +
                              (note ? sizeof *note : 0));
     *letter = (struct letter){.packet = *p,
                               .meta = *meta,
-                              .ghost = parts->ghost_of[port],
+                              .ghost = shards->ghost_of[port],
                               .has_waits = waits,
                               .has_sacks = sacks > 0,
                               .has_hops = hops > 0,
@@ -102,17 +102,17 @@ static void unpack(struct network *net, const struct letter *letter)
 
 void crossing_depart(struct network *net, ps_t until_ps)
 {
-    const struct network_parts *parts = net->parts;
-    for (uint32_t i = parts->first[net->part]; i < parts->first[net->part + 1]; i++)
-        port_catch_up(net, parts->borders[i], until_ps);
+    const struct network_shards *shards = net->shards;
+    for (uint32_t i = shards->first[net->shard]; i < shards->first[net->shard + 1]; i++)
+        port_catch_up(net, shards->borders[i], until_ps);
 }
 
 ps_t crossing_next_ps(const struct network *net)
 {
-    const struct network_parts *parts = net->parts;
+    const struct network_shards *shards = net->shards;
     ps_t next_ps = PS_NEVER;
-    for (uint32_t i = parts->first[net->part]; i < parts->first[net->part + 1]; i++) {
-        ps_t wake_ps = net->ports[parts->borders[i]].wake_ps;
+    for (uint32_t i = shards->first[net->shard]; i < shards->first[net->shard + 1]; i++) {
+        ps_t wake_ps = net->ports[shards->borders[i]].wake_ps;
         next_ps = wake_ps < next_ps ? wake_ps : next_ps;
     }
     return next_ps;
@@ -120,9 +120,9 @@ ps_t crossing_next_ps(const struct network *net)
 
 void crossing_receive(struct network *net)
 {
-    const struct partition *partition = net->parts->partition;
+    const struct partition *partition = net->shards->partition;
     for (uint32_t from = 0; from < partition->n; from++) {
-        struct mailbox *box = partition_box(partition, from, net->part);
+        struct mailbox *box = partition_box(partition, from, net->shard);
         size_t at = 0;
         for (const void *letter; (letter = mailbox_next(box, &at)) != NULL;)
             unpack(net, letter);
@@ -132,25 +132,25 @@ void crossing_receive(struct network *net)
 
 /* ---- the cut ---- */
 
-// Add a ghost for each port whose link leaves its part.
-static void add_ghosts(struct network *net, const uint16_t *part_of)
+// Add a ghost for each port whose link leaves its shard.
+static void add_ghosts(struct network *net, const uint16_t *shard_of)
 {
-    struct network_parts *parts = net->parts;
+    struct network_shards *shards = net->shards;
     uint32_t n = net->n_ports;
     for (uint32_t p = 0; p < n; p++)
-        if (part_of[net->ports[p].node] != part_of[net->ports[p].peer_node])
-            parts->ghost_of[p] = n + parts->n_ghosts++;
-    struct port *ports = memory_zeroed_lines(n + parts->n_ghosts, sizeof *ports);
+        if (shard_of[net->ports[p].node] != shard_of[net->ports[p].peer_node])
+            shards->ghost_of[p] = n + shards->n_ghosts++;
+    struct port *ports = memory_zeroed_lines(n + shards->n_ghosts, sizeof *ports);
     memcpy(ports, net->ports, n * sizeof *ports);
     free(net->ports);
     net->ports = ports;
-    net->cold = memory_resize(net->cold, n + parts->n_ghosts, sizeof *net->cold);
-    parts->real_of = memory_zeroed(parts->n_ghosts + 1, sizeof *parts->real_of);
+    net->cold = memory_resize(net->cold, n + shards->n_ghosts, sizeof *net->cold);
+    shards->real_of = memory_zeroed(shards->n_ghosts + 1, sizeof *shards->real_of);
     for (uint32_t p = 0; p < n; p++) {
-        uint32_t ghost = parts->ghost_of[p];
+        uint32_t ghost = shards->ghost_of[p];
         if (ghost == 0)
             continue;
-        parts->real_of[ghost - n] = p;
+        shards->real_of[ghost - n] = p;
         network_make_special(net, p, SPECIAL_CROSSES);
         net->ports[p].flags |= PORT_CROSSES;
         net->ports[ghost] = net->ports[p];
@@ -161,77 +161,77 @@ static void add_ghosts(struct network *net, const uint16_t *part_of)
     }
 }
 
-static void list_borders(struct network *net, uint32_t n_parts, const uint16_t *part_of)
+static void list_borders(struct network *net, uint32_t n_parts, const uint16_t *shard_of)
 {
-    struct network_parts *parts = net->parts;
+    struct network_shards *shards = net->shards;
     uint32_t n = 0;
-    parts->borders = memory_zeroed(parts->n_ghosts + 1, sizeof *parts->borders);
-    for (uint32_t part = 0; part < n_parts; part++) {
-        parts->first[part] = n;
+    shards->borders = memory_zeroed(shards->n_ghosts + 1, sizeof *shards->borders);
+    for (uint32_t shard = 0; shard < n_parts; shard++) {
+        shards->first[shard] = n;
         for (uint32_t p = 0; p < net->n_ports; p++)
-            if (parts->ghost_of[p] > 0 && part_of[net->ports[p].node] == part)
-                parts->borders[n++] = p;
+            if (shards->ghost_of[p] > 0 && shard_of[net->ports[p].node] == shard)
+                shards->borders[n++] = p;
     }
-    parts->first[n_parts] = n;
+    shards->first[n_parts] = n;
 }
 
-struct network_parts *network_divide(struct network *net, uint32_t n, const uint16_t *part_of)
+struct network_shards *network_divide(struct network *net, uint32_t n, const uint16_t *shard_of)
 {
-    struct network_parts *parts = net->parts = memory_zeroed(1, sizeof *parts);
-    parts->n = n;
-    parts->ghost_of = memory_zeroed(net->n_ports, sizeof *parts->ghost_of);
-    add_ghosts(net, part_of);
-    list_borders(net, n, part_of);
-    parts->nets = memory_zeroed(n, sizeof *parts->nets);
+    struct network_shards *shards = net->shards = memory_zeroed(1, sizeof *shards);
+    shards->n = n;
+    shards->ghost_of = memory_zeroed(net->n_ports, sizeof *shards->ghost_of);
+    add_ghosts(net, shard_of);
+    list_borders(net, n, shard_of);
+    shards->nets = memory_zeroed(n, sizeof *shards->nets);
     for (uint32_t i = 0; i < n; i++) {
-        struct network *part = &parts->nets[i];
-        *part = *net;
-        part->part = i;
-        ring_pool_init(&part->rings);
-        fifo_pool_init(&part->pool);
-        meta_pool_init(&part->meta);
-        part->meta.per_slot = net->meta.per_slot;
-        part->meta.keeps_notes = net->meta.keeps_notes;
-        part->packet_hops = 0;
-        memset(part->drops, 0, sizeof part->drops);
+        struct network *shard = &shards->nets[i];
+        *shard = *net;
+        shard->shard = i;
+        ring_pool_init(&shard->rings);
+        fifo_pool_init(&shard->pool);
+        meta_pool_init(&shard->meta);
+        shard->meta.per_slot = net->meta.per_slot;
+        shard->meta.keeps_notes = net->meta.keeps_notes;
+        shard->packet_hops = 0;
+        memset(shard->drops, 0, sizeof shard->drops);
     }
     for (uint32_t p = 0; p < net->n_ports; p++)
-        net->pfc[p].expiry.data = &parts->nets[part_of[net->ports[p].node]];
-    return parts;
+        net->pfc[p].expiry.data = &shards->nets[shard_of[net->ports[p].node]];
+    return shards;
 }
 
-void network_parts_update(struct network *net)
+void network_shards_update(struct network *net)
 {
-    const struct network_parts *parts = net->parts;
-    for (uint32_t i = 0; parts && i < parts->partition->n; i++) {
-        parts->nets[i].links = net->links;
-        parts->nets[i].n_links = net->n_links;
+    const struct network_shards *shards = net->shards;
+    for (uint32_t i = 0; shards && i < shards->partition->n; i++) {
+        shards->nets[i].links = net->links;
+        shards->nets[i].n_links = net->n_links;
     }
 }
 
 void network_unite(struct network *net)
 {
-    const struct network_parts *parts = net->parts;
-    for (uint32_t i = 0; i < parts->partition->n; i++) {
-        struct network *part = &parts->nets[i];
-        net->packet_hops += part->packet_hops;
+    const struct network_shards *shards = net->shards;
+    for (uint32_t i = 0; i < shards->partition->n; i++) {
+        struct network *shard = &shards->nets[i];
+        net->packet_hops += shard->packet_hops;
         for (unsigned r = 0; r < DROP_REASONS; r++) {
-            net->drops[r].packets += part->drops[r].packets;
-            net->drops[r].bytes += part->drops[r].bytes;
+            net->drops[r].packets += shard->drops[r].packets;
+            net->drops[r].bytes += shard->drops[r].bytes;
         }
     }
 }
 
-void network_parts_free(struct network *net)
+void network_shards_free(struct network *net)
 {
-    struct network_parts *parts = net->parts;
-    if (!parts)
+    struct network_shards *shards = net->shards;
+    if (!shards)
         return;
     network_free_packets(net);
-    free(parts->nets);
-    free(parts->ghost_of);
-    free(parts->real_of);
-    free(parts->borders);
-    free(parts);
-    net->parts = NULL;
+    free(shards->nets);
+    free(shards->ghost_of);
+    free(shards->real_of);
+    free(shards->borders);
+    free(shards);
+    net->shards = NULL;
 }

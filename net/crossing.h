@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: MIT
-// A network in parts (engine/partition.h): packets that cross from one part to another.
+// A network in shards (engine/partition.h): packets that cross from one shard to another.
 //
-// The parts share the arrays of ports, links and faults, since each entry belongs to one part. Each
-// part has a struct network of its own with its engine, its pools of packets, and its counters. A
-// link between two parts has two ports: the real one, from which its part sends, and a ghost, an
-// entry behind the last port, at whose link the packets are in flight for the part that receives
-// them.
+// The shards share the arrays of ports, links and faults, since each entry belongs to one shard.
+// Each shard has a struct network of its own with its engine, its pools of packets, and its
+// counters. A link between two shards has two ports: the real one, from which its shard sends, and
+// a ghost, an entry behind the last port, at whose link the packets are in flight for the shard
+// that receives them.
 #pragma once
 
 #include "engine/partition.h"
 #include "net/network.h"
 
-struct network_parts {
+struct network_shards {
     struct partition *partition;
-    struct network *nets; // [part]
+    struct network *nets; // [shard]
     uint32_t n;
-    uint32_t *ghost_of; // [port] 0 = its link does not leave the part
+    uint32_t *ghost_of; // [port] 0 = its link does not leave the shard
     uint32_t *real_of;  // [ghost - n_ports]
     uint32_t n_ghosts;
-    uint32_t *borders;             // ports whose links leave their part, by part
-    uint32_t first[PARTS_MAX + 1]; // [part] index into borders
+    uint32_t *borders;              // ports whose links leave their shard, by shard
+    uint32_t first[SHARDS_MAX + 1]; // [shard] index into borders
 };
 
 // Cut a network whose ports are set and which holds no packet. The nets have copies of the
 // operations, whose contexts the caller replaces. The partition may be set afterwards.
-struct network_parts *network_divide(struct network *net, uint32_t n, const uint16_t *part_of);
+struct network_shards *network_divide(struct network *net, uint32_t n, const uint16_t *shard_of);
 
-// Add the counters of the parts to those of the network; call when the run has ended.
+// Add the counters of the shards to those of the network; call when the run has ended.
 void network_unite(struct network *net);
-void network_parts_free(struct network *net);
+void network_shards_free(struct network *net);
 
-// Copy what has changed in the network and belongs to all parts.
-void network_parts_update(struct network *net);
+// Copy what has changed in the network and belongs to all shards.
+void network_shards_update(struct network *net);
 
-// A packet leaves by a port whose far end belongs to another part. Its meta-data goes along.
+// A packet leaves by a port whose far end belongs to another shard. Its meta-data goes along.
 void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t arrives_ps);
 
-// Put the packets that have been sent to a part on their links.
+// Put the packets that have been sent to a shard on their links.
 void crossing_receive(struct network *net);
 
-// Let the ports of a part whose links leave it compute what they have sent until `until_ps`.
+// Let the ports of a shard whose links leave it compute what they have sent until `until_ps`.
 void crossing_depart(struct network *net, ps_t until_ps);
 
 // Returns the time of the next departure of these ports, which may have no event, or PS_NEVER.
@@ -47,25 +47,25 @@ ps_t crossing_next_ps(const struct network *net);
 
 static inline uint32_t network_ghosts(const struct network *net)
 {
-    return net->parts ? net->parts->n_ghosts : 0;
+    return net->shards ? net->shards->n_ghosts : 0;
 }
 
 // The port that a ghost stands for; another port stands for itself.
 static inline uint32_t network_real_port(const struct network *net, uint32_t port)
 {
-    return port < net->n_ports ? port : net->parts->real_of[port - net->n_ports];
+    return port < net->n_ports ? port : net->shards->real_of[port - net->n_ports];
 }
 
-// The network of the part to which a port belongs, a ghost to the part that receives.
+// The network of the shard to which a port belongs, a ghost to the shard that receives.
 static inline const struct network *network_at_port(const struct network *net, uint32_t port)
 {
-    if (!net->parts)
+    if (!net->shards)
         return net;
     const struct port *p = &net->ports[port];
     uint32_t node = port < net->n_ports ? p->node : p->peer_node;
-    return &net->parts->nets[net->parts->partition->part_of[node]];
+    return &net->shards->nets[net->shards->partition->shard_of[node]];
 }
 static inline struct network *network_of_port(struct network *net, uint32_t port)
 {
-    return net->parts ? &net->parts->nets[network_at_port(net, port)->part] : net;
+    return net->shards ? &net->shards->nets[network_at_port(net, port)->shard] : net;
 }

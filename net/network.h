@@ -37,7 +37,7 @@ enum port_flag {
     PORT_DEPARTURE_EVENTS = 4, // its departures are scheduled as events
     PORT_FAULTY = 8,           // its link has an entry in `faults`
     PORT_ROUTES = 16,          // port of a router: alternates between queued and pulled packets
-    PORT_CROSSES = 32,         // catches up at the end of a window: its link leaves its part
+    PORT_CROSSES = 32,         // catches up at the end of a window: its link leaves its shard
 };
 
 // What else a transmission needs.
@@ -46,7 +46,7 @@ enum port_special {
     SPECIAL_EARLY = 2,    // the far end forwards by cut-through: link.header_bytes
     SPECIAL_CREDITS = 4,  // needs credit of the far end (net/credits.h)
     SPECIAL_RETRY = 8,    // the link sends again what a fault loses (fault_retry)
-    SPECIAL_CROSSES = 16, // the far end belongs to another part (net/crossing.h)
+    SPECIAL_CROSSES = 16, // the far end belongs to another shard (net/crossing.h)
 };
 
 // A cut-through switch decides after this many wire bytes of a packet: preamble, Ethernet, IPv4 and
@@ -188,10 +188,10 @@ struct network {
     bool arbitrates; // there are several data classes, ports of routers, or a limited control class
     uint32_t pfc_wire_bytes;
     struct tap tap;
-    struct network_parts *parts; // net/crossing.h; NULL = the simulation has one part
-    uint32_t part;               // whose network this is
-    uint32_t hinted_port;        // output port of the packet of the next event, as returned by
-                                 // node_ops.hint
+    struct network_shards *shards; // net/crossing.h; NULL = the simulation has one shard
+    uint32_t shard;                // whose network this is
+    uint32_t hinted_port;          // output port of the packet of the next event, as returned by
+                                   // node_ops.hint
     uint64_t packet_hops;
     struct drops drops[DROP_REASONS];
 };

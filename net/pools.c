@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pools of a network's packets, and of its parts.
+// The pools of a network's packets, and of its shards.
 #include "net/crossing.h"
 
 static bool pools_low(const struct network *net)
@@ -15,18 +15,18 @@ static bool pools_low(const struct network *net)
 bool network_pools_low(const struct network *net)
 {
     bool low = pools_low(net);
-    for (uint32_t i = 0; net->parts && i < net->parts->n; i++)
-        low |= pools_low(&net->parts->nets[i]);
+    for (uint32_t i = 0; net->shards && i < net->shards->n; i++)
+        low |= pools_low(&net->shards->nets[i]);
     return low;
 }
 
 void network_free_packets(struct network *net)
 {
-    for (uint32_t i = 0; net->parts && i < net->parts->n; i++) {
-        struct network *part = &net->parts->nets[i];
-        ring_pool_free(&part->rings);
-        fifo_pool_free(&part->pool);
-        meta_pool_free(&part->meta);
+    for (uint32_t i = 0; net->shards && i < net->shards->n; i++) {
+        struct network *shard = &net->shards->nets[i];
+        ring_pool_free(&shard->rings);
+        fifo_pool_free(&shard->pool);
+        meta_pool_free(&shard->meta);
     }
     ring_pool_free(&net->rings);
     fifo_pool_free(&net->pool);

@@ -41,7 +41,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
 
 void network_free(struct network *net)
 {
-    network_parts_free(net);
+    network_shards_free(net);
     network_free_packets(net);
     free(net->ports);
     free(net->cold);
@@ -143,9 +143,9 @@ void network_change_rate(struct network *net, uint32_t index, uint64_t rate_bps,
     port->carry = 0;
     if (header_bytes > 0)
         network_make_special(net, index, SPECIAL_EARLY);
-    if (net->parts && net->parts->ghost_of[index] > 0)
-        net->ports[net->parts->ghost_of[index]].link = port->link;
-    network_parts_update(net);
+    if (net->shards && net->shards->ghost_of[index] > 0)
+        net->ports[net->shards->ghost_of[index]].link = port->link;
+    network_shards_update(net);
 }
 
 void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes)

@@ -132,7 +132,7 @@ static const struct state_field network_fields[] = {
     F(slot_of_class, CONFIG),  F(class_of_slot, CONFIG), F(n_data, CONFIG),
     F(data_slot, CONFIG),      F(shared_slots, CONFIG),  F(arbitrates, CONFIG),
     F(pfc_wire_bytes, CONFIG), F(tap, CONFIG), // refused
-    F(parts, CONFIG),          F(part, CONFIG),          F(hinted_port, SCRATCH),
+    F(shards, CONFIG),         F(shard, CONFIG),         F(hinted_port, SCRATCH),
     F(packet_hops, COUNT),     F(drops, COUNT),
 };
 STATE_TABLE(network_table, struct network, network_fields);
@@ -258,8 +258,8 @@ void network_visit(struct network *net, struct state *st, const struct packet_vi
 {
     struct walk w = {net, st, visit};
     state_visit(st, &network_table, net, 0);
-    if (net->parts || net->credits || net->tap.seen || net->meta.keeps_notes)
-        state_refuse(st, "parts, credits or captures are in use");
+    if (net->shards || net->credits || net->tap.seen || net->meta.keeps_notes)
+        state_refuse(st, "shards, credits or captures are in use");
     for (uint32_t p = 0; p < net->n_ports; p++)
         visit_port(&w, p);
 }

@@ -26,8 +26,8 @@ void sim_set_plain(struct sim *sim);
 void sim_set_threads(struct sim *sim, uint32_t n);
 // Set the reason, for run.json, why the simulation runs on one thread although more were asked for.
 void sim_explain_threads(struct sim *sim, const char *why);
-// True if a program has failed in a run with several parts. Its results then depend on which nodes
-// are in which part.
+// True if a program has failed in a run with several shards. Its results then depend on which nodes
+// are in which shard.
 bool sim_failed_in_parts(const struct sim *sim);
 
 // Check that the captures' places exist and that their filters are valid. Returns 0, or -1 with
@@ -44,11 +44,11 @@ void sim_cancel(struct sim *sim);
 
 // For a watchdog, in a signal handler of the thread that is in sim_run(): a value that is another
 // one in another event; whether the limit of wall time has passed; whether the simulation has
-// parts.
+// shards.
 uint64_t sim_pulse(const struct sim *sim);
 bool sim_overdue(const struct sim *sim);
 bool sim_divided(const struct sim *sim);
-// In place of the return of sim_run(), which was left by a jump within an event. Not with parts.
+// In place of the return of sim_run(), which was left by a jump within an event. Not with shards.
 void sim_leave(struct sim *sim, bool interrupted);
 void sim_report_progress(struct sim *sim);
 

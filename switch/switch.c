@@ -244,12 +244,13 @@ static struct drop_level drop_level(const struct switches *sw, struct switch_nod
 // Admit or drop a packet that mmu_admit_fast() has refused.
 __attribute__((always_inline)) static inline enum mmu_verdict
 admit_inline(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
-             const struct packet *p, ps_t now, bool parts)
+             const struct packet *p, ps_t now, bool extended)
 {
     const struct network *net = sw->net;
     const struct queue *queue = port_queue(net, out, net->slot_of_class[p->cls]);
-    struct mmu *mmu = parts ? switch_mmu(s, local) : &s->mmu;
-    uint32_t cls = mmu_class(net, p->cls), bytes = parts ? switch_occupied(s, p) : p->frame_bytes;
+    struct mmu *mmu = extended ? switch_mmu(s, local) : &s->mmu;
+    uint32_t cls = mmu_class(net, p->cls),
+             bytes = extended ? switch_occupied(s, p) : p->frame_bytes;
     bool lossy = !(s->lossless >> p->cls & 1), red = lossy && s->marking & SWITCH_DROPS_NOT_ECT;
     struct mmu_queue egress = egress_of(sw, out, queue, bytes);
     if (lossy && !red && mmu_admit_lossy_fast(mmu, local, cls, bytes, egress))
@@ -269,10 +270,10 @@ __attribute__((noinline)) static enum mmu_verdict admit(struct switches *sw, str
     return admit_inline(sw, s, local, out, p, now, false);
 }
 
-__attribute__((noinline)) static enum mmu_verdict admit_parts(struct switches *sw,
-                                                              struct switch_node *s, uint32_t local,
-                                                              uint32_t out, const struct packet *p,
-                                                              ps_t now)
+__attribute__((noinline)) static enum mmu_verdict admit_extended(struct switches *sw,
+                                                                 struct switch_node *s,
+                                                                 uint32_t local, uint32_t out,
+                                                                 const struct packet *p, ps_t now)
 {
     return admit_inline(sw, s, local, out, p, now, true);
 }
@@ -298,19 +299,20 @@ __attribute__((noinline)) static void refuse(struct switches *sw, struct switch_
 // A packet must wait at its output port: admit it to the shared buffer, or drop it.
 __attribute__((always_inline)) static inline void hold(struct switches *sw, struct switch_node *s,
                                                        uint32_t local, uint32_t out,
-                                                       struct packet *p, ps_t now, bool parts)
+                                                       struct packet *p, ps_t now, bool extended)
 {
     struct network *net = sw->net;
     uint32_t in = s->first_port + local, cls = mmu_class(net, p->cls);
     unsigned slot = net->slot_of_class[p->cls];
     enum mmu_verdict verdict = MMU_ADMIT;
-    if (parts && s->credits >> p->cls & 1) {
+    if (extended && s->credits >> p->cls & 1) {
         switch_hold_credited(sw, s, local, out, p, now);
         return;
     }
-    struct mmu *mmu = parts ? switch_mmu(s, local) : &s->mmu;
-    if (!mmu_admit_fast(mmu, local, cls, parts ? switch_occupied(s, p) : p->frame_bytes))
-        verdict = parts ? admit_parts(sw, s, local, out, p, now) : admit(sw, s, local, out, p, now);
+    struct mmu *mmu = extended ? switch_mmu(s, local) : &s->mmu;
+    if (!mmu_admit_fast(mmu, local, cls, extended ? switch_occupied(s, p) : p->frame_bytes))
+        verdict =
+            extended ? admit_extended(sw, s, local, out, p, now) : admit(sw, s, local, out, p, now);
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (xoffs(s) == 1)
             set_departure_events(sw, s, true, now);
@@ -330,7 +332,7 @@ __attribute__((always_inline)) static inline void hold(struct switches *sw, stru
 __attribute__((always_inline)) static inline void send_inline(struct switches *sw,
                                                               struct switch_node *s, uint32_t local,
                                                               uint32_t out, struct packet *p,
-                                                              ps_t now, bool parts)
+                                                              ps_t now, bool extended)
 {
     struct network *net = sw->net;
     unsigned slot = net->slot_of_class[p->cls];
@@ -339,12 +341,12 @@ __attribute__((always_inline)) static inline void send_inline(struct switches *s
         if (s->marking && is_markable_class(p))
             switch_mark_arrival(sw, s, out, p, 0, now);
         mark(sw, s, out, p, p->frame_bytes, now);
-        if (parts && s->credits >> p->cls & 1)
+        if (extended && s->credits >> p->cls & 1)
             switch_return_credit(sw, s, local, p, now);
         port_start(net, out, p, now);
         return;
     }
-    hold(sw, s, local, out, p, now, parts);
+    hold(sw, s, local, out, p, now, extended);
 }
 
 __attribute__((noinline)) static void send_on(struct switches *sw, struct switch_node *s,
@@ -355,19 +357,19 @@ __attribute__((noinline)) static void send_on(struct switches *sw, struct switch
 }
 
 __attribute__((always_inline)) static inline void
-arrive_inline(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now, bool parts)
+arrive_inline(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now, bool extended)
 {
     struct switches *sw = ctx;
     struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, node);
     uint32_t out_local = p->onward;
     if (out_local == PACKET_UNDECIDED && !route(sw, s, p, local, &out_local, now)) {
-        if (parts && s->credits >> p->cls & 1)
+        if (extended && s->credits >> p->cls & 1)
             switch_return_credit(sw, s, local, p, now);
         network_drop(net, s->first_port + local, p, DROP_NO_ROUTE, (struct drop_level){0}, now);
         return;
     }
-    send_inline(sw, s, local, s->node_port + out_local, p, now, parts);
+    send_inline(sw, s, local, s->node_port + out_local, p, now, extended);
 }
 
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
@@ -375,7 +377,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     arrive_inline(ctx, node, local, p, now, false);
 }
 
-static void arrive_parts(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+static void arrive_extended(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
     arrive_inline(ctx, node, local, p, now, true);
 }
@@ -405,14 +407,14 @@ static void release_resumes(struct switches *sw, struct switch_node *s, const st
 }
 
 __attribute__((always_inline)) static inline void
-release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now, bool parts)
+release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now, bool extended)
 {
-    if (parts && s->credits >> p->cls & 1) {
+    if (extended && s->credits >> p->cls & 1) {
         switch_release_credited(sw, s, p, now);
         return;
     }
-    struct mmu *mmu = parts ? switch_mmu(s, p->ingress) : &s->mmu;
-    uint32_t bytes = parts ? switch_occupied(s, p) : p->frame_bytes;
+    struct mmu *mmu = extended ? switch_mmu(s, p->ingress) : &s->mmu;
+    uint32_t bytes = extended ? switch_occupied(s, p) : p->frame_bytes;
     if (mmu_release(mmu, p->ingress, mmu_class(sw->net, p->cls), bytes))
         release_resumes(sw, s, p, now);
 }
@@ -425,14 +427,14 @@ void switch_release(struct switches *sw, struct switch_node *s, const struct pac
 __attribute__((always_inline)) static inline void depart_inline(void *ctx, uint32_t node,
                                                                 uint32_t port, struct packet *p,
                                                                 uint64_t queue_bytes, ps_t now,
-                                                                bool parts)
+                                                                bool extended)
 {
     struct switches *sw = ctx;
     struct switch_node *s = switch_of(sw, node);
     if (s->marking & SWITCH_MARKS_PI && is_markable_class(p))
         marking_advance(switch_marking(sw, port, p->cls), queue_bytes, now);
     mark(sw, s, port, p, queue_bytes, now);
-    release(sw, s, p, now, parts);
+    release(sw, s, p, now, extended);
 }
 
 static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
@@ -441,8 +443,8 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
     depart_inline(ctx, node, port, p, queue_bytes, now, false);
 }
 
-static void depart_parts(void *ctx, uint32_t node, uint32_t port, struct packet *p,
-                         uint64_t queue_bytes, ps_t now)
+static void depart_extended(void *ctx, uint32_t node, uint32_t port, struct packet *p,
+                            uint64_t queue_bytes, ps_t now)
 {
     depart_inline(ctx, node, port, p, queue_bytes, now, true);
 }
@@ -459,10 +461,10 @@ void switches_init(struct switches *sw, struct network *net, uint32_t n_routers)
         (struct node_ops){.arrive = arrive, .depart = depart, .hint = hint, .ctx = sw};
 }
 
-void switches_use_parts(struct switches *sw)
+void switches_extend(struct switches *sw)
 {
-    sw->net->ops[NET_SWITCH].arrive = arrive_parts;
-    sw->net->ops[NET_SWITCH].depart = depart_parts;
+    sw->net->ops[NET_SWITCH].arrive = arrive_extended;
+    sw->net->ops[NET_SWITCH].depart = depart_extended;
 }
 
 void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uint32_t n_ports)

@@ -97,11 +97,11 @@ struct switches {
 void switches_init(struct switches *sw, struct network *net, uint32_t n_routers);
 void switches_free(struct switches *sw);
 
-// The switches of a network in parts (net/crossing.h): [part] with the part's network, and all else
-// shared. Free the array after the switches, and call switches_unite() before.
+// The switches of a network in shards (net/crossing.h): [shard] with the shard's network, and all
+// else shared. Free the array after the switches, and call switches_unite() before.
 struct switches *switches_divide(struct switches *sw);
-// Add the counters of the parts to those of all switches.
-void switches_unite(struct switches *sw, const struct switches *parts);
+// Add the counters of the shards to those of all switches.
+void switches_unite(struct switches *sw, const struct switches *shards);
 
 // Release the buffer of a packet that leaves a switch, and send an XON if that is due.
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now);
@@ -141,7 +141,7 @@ static inline struct marking *switch_marking(const struct switches *sw, uint32_t
 
 // Let the switches account for slices and cells, of which some switch has more than the defaults.
 // Call before the first event.
-void switches_use_parts(struct switches *sw);
+void switches_extend(struct switches *sw);
 
 // The buffer of packets that arrive by port `local` of the switch, and what a packet occupies
 // there.

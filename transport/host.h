@@ -86,7 +86,7 @@ struct arriving {
     struct meta_waits waits; // a copy, since its acknowledgement takes over the packet's meta-data
 };
 
-// Sums over all flows of the whole or a part. They are integers, so the order of addition does not
+// Sums over all flows of the whole or a shard. They are integers, so the order of addition does not
 // matter.
 struct host_counters {
     uint64_t delivered_bytes, posted_bytes;
@@ -121,7 +121,7 @@ struct hosts {
     struct receiver **receivers; // [flow]; NULL until the first packet of the flow arrives
     struct flow_ids flows;       // [flow]
     size_t reserved_bytes[3];    // of them
-    struct hosts *whole; // whose flows.n counts: itself, or of a part the hosts of all parts
+    struct hosts *whole; // whose flows.n counts: itself, or of a shard the hosts of all shards
     struct nic *nics; // [port of a rank * nics_per_port + index of the class]; the data classes in
                       // use, then the control class if it is pulled
     uint32_t n_nics, nics_per_port;
@@ -256,13 +256,13 @@ static inline void hosts_deliver(const struct hosts *hosts, uint64_t token, ps_t
     engine_unlock(hosts->net->engine);
 }
 
-// The hosts of a network in parts (net/crossing.h): [part] with the part's network, its messages,
-// the memory of its flows and its counters, and all else shared.
+// The hosts of a network in shards (net/crossing.h): [shard] with the shard's network, its
+// messages, the memory of its flows and its counters, and all else shared.
 struct hosts *hosts_divide(struct hosts *hosts);
-// Add the counters of the parts to those of all hosts; call when the run has ended.
-void hosts_unite(struct hosts *hosts, const struct hosts *parts);
-// Free the hosts of `n` parts, after those of the whole.
-void hosts_parts_free(struct hosts *parts, uint32_t n);
+// Add the counters of the shards to those of all hosts; call when the run has ended.
+void hosts_unite(struct hosts *hosts, const struct hosts *shards);
+// Free the hosts of `n` shards, after those of the whole.
+void hosts_shards_free(struct hosts *shards, uint32_t n);
 
 // The sender that has the messages of such requests, or NULL if none does yet or if several may.
 const struct sender *hosts_only_connection(const struct hosts *hosts,

@@ -174,9 +174,9 @@ struct transport_ops {
     void (*observe)(const struct sender *s, double *out);
     // Makes dim->shared, once the network's ports are set. May be NULL.
     void (*open_dim)(struct transport_dim *dim);
-    // Makes dim->shared of a part, for which it is a copy of the whole's. NULL if there is nothing
+    // Makes dim->shared of a shard, for which it is a copy of the whole's. NULL if there is nothing
     // shared.
-    void (*divide_dim)(struct transport_dim *part, const struct transport_dim *whole);
+    void (*divide_dim)(struct transport_dim *shard, const struct transport_dim *whole);
     void (*close_dim)(struct transport_dim *dim); // frees dim->shared; may be NULL
     // What repeats (transport/state.h). NULL = its flows are always simulated in full.
     const struct transport_state *state;

@@ -37,9 +37,9 @@ struct cc_extras {
     // All else in `priv` must be equal for the flow's future to be the same. A policy with private
     // state and without this hook is always simulated in full.
     void (*shift)(struct cc *cc, const struct cc_shift *by);
-    // For the same: set to a constant, in a copy, the parts of `priv` that only on_signal, on_timer,
-    // and on_ack with ce_bytes > 0 read and write. All that `shift` moves must be among them. A
-    // flow without congestion then repeats, although it had some long ago.
+    // For the same: set to a constant, in a copy, the parts of `priv` that only on_signal,
+    // on_timer, and on_ack with ce_bytes > 0 read and write. All that `shift` moves must be among
+    // them. A flow without congestion then repeats, although it had some long ago.
     void (*forget)(struct cc *cc);
     const struct cc_host *host; // of this program; not for policies
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Messages striped over planes, as over the ports of NVLink: one part per plane of a dimension, or
-// in a direct dimension per parallel link to the same neighbour, each on a queue pair of its own.
-// Where the transport splits messages over several queue pairs, each plane has as many parts.
-// A part stays on its plane; while a plane does not lead to the destination, messages are cut into
-// parts for the others. Parts differ by at most one byte, and a message of fewer bytes than parts
-// has one part per byte, so no part is empty. A message is delivered, and sent, when all its parts
-// are; it has failed if one part has, and this is reported when all parts have ended. The parts
-// share one record.
+// Messages striped over planes, as over the ports of NVLink: one stripe per plane of a dimension,
+// or in a direct dimension per parallel link to the same neighbour, each on a queue pair of its
+// own. Where the transport splits messages over several queue pairs, each plane has as many
+// stripes. A stripe stays on its plane; while a plane does not lead to the destination, messages
+// are cut into stripes for the others. Stripes differ by at most one byte, and a message of fewer
+// bytes than stripes has one stripe per byte, so no stripe is empty. A message is delivered, and
+// sent, when all its stripes are; it has failed if one stripe has, and this is reported when all
+// stripes have ended. The stripes share one record.
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,21 +15,22 @@
 #include "engine/slots.h"
 #include "sim/delivery/delivery_internal.h"
 
-#define PART_BITS (UINT64_C(3) << 62) // tokens of other layers never have both bits set
+#define STRIPE_BITS (UINT64_C(3) << 62) // tokens of other layers never have both bits set
 
 struct striped {
     uint64_t token; // token of the message
-    uint64_t bytes; // bytes of the delivered parts
-    uint16_t parts, undelivered, unended, unrecorded;
+    uint64_t bytes; // bytes of the delivered stripes
+    uint16_t stripes, undelivered, unended, unrecorded;
     bool failed;
-    ps_t ended_ps; // of the part that ended last, which may not be the one whose end is known last
+    ps_t
+        ended_ps; // of the stripe that ended last, which may not be the one whose end is known last
     struct flow_record record;
 };
 
 struct stripes {
     struct delivery *delivery;
     struct transfer_client client;
-    struct transfer below; // for complete messages and for parts
+    struct transfer below; // for complete messages and for stripes
     struct striped *slots;
     struct slots numbers;
 };
@@ -44,43 +45,43 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     uint32_t planes = fabric_planes_now(s->delivery->fabric, request, dim, all, lanes);
     uint32_t split =
         hosts_dim(&s->delivery->fabric->hosts, dim, request->transport)->parts_per_message;
-    uint32_t parts = planes * (split > 1 ? split : 1);
-    if (request->bytes < parts)
-        parts = request->bytes > 0 ? (uint32_t)request->bytes : 1;
-    if (parts == 1 && (all == 1 || request->bytes < 2)) {
+    uint32_t stripes = planes * (split > 1 ? split : 1);
+    if (request->bytes < stripes)
+        stripes = request->bytes > 0 ? (uint32_t)request->bytes : 1;
+    if (stripes == 1 && (all == 1 || request->bytes < 2)) {
         s->below.post(s->below.net, request, now);
         return;
     }
     uint32_t slot = slots_take(&s->numbers, s->slots);
-    uint16_t n = (uint16_t)parts;
+    uint16_t n = (uint16_t)stripes;
     s->slots[slot] = (struct striped){
-        .token = request->token, .parts = n, .undelivered = n, .unended = n, .unrecorded = n};
+        .token = request->token, .stripes = n, .undelivered = n, .unended = n, .unrecorded = n};
     uint32_t number =
         request->piece_of ? request->piece_of : ledger_count(s->delivery, request->src);
-    for (uint32_t i = 0; i < parts; i++) {
-        struct transfer_request part = *request;
-        part.bytes = request->bytes / parts + (i < request->bytes % parts);
-        part.channel =
+    for (uint32_t i = 0; i < stripes; i++) {
+        struct transfer_request one = *request;
+        one.bytes = request->bytes / stripes + (i < request->bytes % stripes);
+        one.channel =
             request->channel * MESSAGE_PARTS_MAX + i / planes * STRIPES_MAX + lanes[i % planes];
-        part.stripe = all > 1 ? lanes[i % planes] + 1u : 0;
-        part.piece_of = number;
-        part.of_dim = (uint8_t)(dim + 1);
-        part.token = PART_BITS | slot;
+        one.stripe = all > 1 ? lanes[i % planes] + 1u : 0;
+        one.piece_of = number;
+        one.of_dim = (uint8_t)(dim + 1);
+        one.token = STRIPE_BITS | slot;
         if (split > 1) { // queue pairs share the ports; planes have ports of their own
-            part.hint.at_source *= split;
-            part.hint.at_destination *= split;
-            part.hint.turn = part.hint.turn > 0 ? (part.hint.turn - 1) * split + 1 + i / planes : 0;
+            one.hint.at_source *= split;
+            one.hint.at_destination *= split;
+            one.hint.turn = one.hint.turn > 0 ? (one.hint.turn - 1) * split + 1 + i / planes : 0;
         }
-        s->below.post(s->below.net, &part, now);
+        s->below.post(s->below.net, &one, now);
     }
 }
 
-static bool is_part(uint64_t token) { return (token & PART_BITS) == PART_BITS; }
+static bool is_stripe(uint64_t token) { return (token & STRIPE_BITS) == STRIPE_BITS; }
 
 static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 {
     struct stripes *s = ctx;
-    if (!is_part(token)) {
+    if (!is_stripe(token)) {
         s->client.delivered(s->client.ctx, token, bytes, now);
         return;
     }
@@ -90,8 +91,8 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
         s->client.delivered(s->client.ctx, m->token, m->bytes, now);
 }
 
-// A part has ended. The slot is freed before the callback, since callbacks may post.
-static void part_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now)
+// A stripe has ended. The slot is freed before the callback, since callbacks may post.
+static void stripe_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now)
 {
     struct striped *m = &s->slots[slot];
     struct path_book *book = &s->delivery->path_book;
@@ -109,19 +110,19 @@ static void part_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now)
         s->client.sent(s->client.ctx, token, now);
 }
 
-// Of a message in parts nothing is said: its program goes on when all of them are sent.
+// Of a message in stripes nothing is said: its program goes on when all of them are sent.
 static void entered(void *ctx, uint64_t token, ps_t now)
 {
     const struct stripes *s = ctx;
-    if (!is_part(token) && s->client.entered)
+    if (!is_stripe(token) && s->client.entered)
         s->client.entered(s->client.ctx, token, now);
 }
 
 static void sent(void *ctx, uint64_t token, ps_t now)
 {
     struct stripes *s = ctx;
-    if (is_part(token))
-        part_ended(s, (uint32_t)token, false, now);
+    if (is_stripe(token))
+        stripe_ended(s, (uint32_t)token, false, now);
     else
         s->client.sent(s->client.ctx, token, now);
 }
@@ -129,8 +130,8 @@ static void sent(void *ctx, uint64_t token, ps_t now)
 static void failed(void *ctx, uint64_t token, ps_t now)
 {
     struct stripes *s = ctx;
-    if (is_part(token))
-        part_ended(s, (uint32_t)token, true, now);
+    if (is_stripe(token))
+        stripe_ended(s, (uint32_t)token, true, now);
     else
         s->client.failed(s->client.ctx, token, now);
 }
@@ -138,11 +139,11 @@ static void failed(void *ctx, uint64_t token, ps_t now)
 bool stripes_record(struct delivery *delivery, uint64_t *token, struct flow_record *record)
 {
     struct stripes *s = delivery->stripes;
-    if (!s || !is_part(*token))
+    if (!s || !is_stripe(*token))
         return true;
     struct striped *m = &s->slots[(uint32_t)*token];
     *token = m->token;
-    if (m->unrecorded == m->parts)
+    if (m->unrecorded == m->stripes)
         m->record = *record;
     else
         record_merge(&m->record, record, 0);

@@ -83,7 +83,7 @@ void fabric_free(struct fabric *fabric)
     hosts_free(&fabric->hosts);
     switches_free(&fabric->switches);
     if (fabric->partition)
-        hosts_parts_free(fabric->shard_hosts, fabric->partition->n);
+        hosts_shards_free(fabric->shard_hosts, fabric->partition->n);
     free(fabric->shard_switches);
     partition_free(fabric->partition);
     network_free(&fabric->net);

@@ -38,7 +38,7 @@ static void init_port(struct fabric *fabric, uint32_t port)
         return;
     s->credits = s->lossless;
     fabric_needs_order(fabric, "credits of a link reach its sender without delay of a packet");
-    switches_use_parts(&fabric->switches);
+    switches_extend(&fabric->switches);
     network_set_credits(&fabric->net, port, s->lossless,
                         fabric_credit_bytes(fabric, far) / CREDIT_BLOCK_BYTES,
                         credit_blocks(fabric_largest_packets(fabric, dim).frame));

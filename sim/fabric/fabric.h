@@ -52,8 +52,8 @@ struct fabric {
     size_t n_fault_ports, cap_fault_ports;
     /* on several threads: sim/parallel */
     struct partition *partition;     // NULL = one thread
-    struct switches *shard_switches; // [part]
-    struct hosts *shard_hosts;       // [part]
+    struct switches *shard_switches; // [shard]
+    struct hosts *shard_hosts;       // [shard]
     /* why the order of events, or every event, is needed; NULL = not known */
     const char *threads_obstacle, *skipping_obstacle;
 };
@@ -79,15 +79,15 @@ static inline bool fabric_is_analytical(const struct fabric *fabric)
 
 /* ---- during a run ---- */
 
-// The network of a node's part, and the hosts of a rank's part.
+// The network of a node's shard, and the hosts of a rank's shard.
 static inline struct network *fabric_net_of(struct fabric *fabric, uint32_t node)
 {
-    return fabric->partition ? &fabric->net.parts->nets[fabric->partition->part_of[node]]
+    return fabric->partition ? &fabric->net.shards->nets[fabric->partition->shard_of[node]]
                              : &fabric->net;
 }
 static inline struct hosts *fabric_hosts_of(struct fabric *fabric, uint32_t rank)
 {
-    return fabric->partition ? &fabric->shard_hosts[fabric->partition->part_of[rank]]
+    return fabric->partition ? &fabric->shard_hosts[fabric->partition->shard_of[rank]]
                              : &fabric->hosts;
 }
 
@@ -159,10 +159,10 @@ uint32_t fabric_stripes(const struct fabric *fabric, uint32_t src, uint32_t dst,
 #define MESSAGE_PARTS_MAX (STRIPES_MAX * 256)
 uint32_t fabric_parts(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,
                       uint32_t transport);
-// Those of `planes` planes, by their parts' numbers, that lead to the destination now; all of them
-// if none does. Returns their number.
+// Those of `planes` planes, by their stripes' numbers, that lead to the destination now; all of
+// them if none does. Returns their number.
 uint32_t fabric_planes_now(const struct fabric *fabric, const struct transfer_request *r,
-                           uint32_t dim, uint32_t planes, uint8_t *parts);
+                           uint32_t dim, uint32_t planes, uint8_t *stripes);
 // True if messages of so many bytes are cut into pieces.
 bool fabric_is_pieced(const struct transport_spec *t, uint64_t bytes);
 

@@ -48,10 +48,10 @@ uint64_t fabric_port_rate(const struct fabric *fabric, uint32_t port); // of its
 const struct link_quality *fabric_link_quality(const struct fabric *fabric, uint32_t dim);
 bool fabric_joined_by_circuit(const struct fabric *fabric, uint32_t src, uint32_t dst,
                               uint32_t dim);
-// Reduce the `n` ports *port, which lead from node `src` to node `dst`, to the one that part `part`
-// uses. Returns 1, or 0 if there is none.
+// Reduce the `n` ports *port, which lead from node `src` to node `dst`, to the one that stripe
+// `stripe` uses. Returns 1, or 0 if there is none.
 uint32_t fabric_stripe_port(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,
-                            uint32_t part, const uint16_t **port, uint32_t n);
+                            uint32_t stripe, const uint16_t **port, uint32_t n);
 uint32_t fabric_joining_dim(void *ctx,
                             const struct transfer_request *request); // ctx: the fabric
 

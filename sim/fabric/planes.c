@@ -5,16 +5,16 @@
 #include "sim/fabric/fabric_internal.h"
 
 // Find those of the `n` ports that are parallel: equal next hops on different planes or links.
-// Returns their number, and the one for part `part` in *chosen.
+// Returns their number, and the one for stripe `stripe` in *chosen.
 static uint32_t side_by_side(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,
-                             const uint16_t *ports, uint32_t n, uint32_t part,
+                             const uint16_t *ports, uint32_t n, uint32_t stripe,
                              const uint16_t **chosen)
 {
     const struct graph *g = &fabric->graph;
     const uint16_t *lanes[STRIPES_MAX];
     uint64_t planes = 0; // bit set of the planes below 64
     uint32_t count = 0, first = g->nodes[src].first_port;
-    // The first part may be a byte longer; different pairs start with different planes.
+    // The first stripe may be a byte longer; different pairs start with different planes.
     uint32_t pair = (uint32_t)hash_mix((uint64_t)src << 32 | dst) >> 1, turn = n > 1 ? pair % n : 0;
     uint32_t neighbour = n > 0 ? g->ports[g->ports[first + ports[turn]].peer].node : 0;
     for (uint32_t i = 0; i < n && count < STRIPES_MAX; i++) {
@@ -26,7 +26,7 @@ static uint32_t side_by_side(const struct fabric *fabric, uint32_t src, uint32_t
             lanes[count++] = &ports[i];
     }
     if (count > 0)
-        *chosen = lanes[(part + pair) % count];
+        *chosen = lanes[(stripe + pair) % count];
     return count;
 }
 
@@ -38,23 +38,23 @@ static bool is_among(uint16_t port, const uint16_t *ports, uint32_t n)
     return false;
 }
 
-// The port that part `part` has in the network without failures; NULL = there is none, or it does
-// not lead to the destination now, by none of the `n` ports `ports`.
+// The port that stripe `stripe` has in the network without failures; NULL = there is none, or it
+// does not lead to the destination now, by none of the `n` ports `ports`.
 static const uint16_t *own_port(const struct fabric *fabric, uint32_t src, uint32_t dst,
-                                uint32_t dim, uint32_t part, const uint16_t *ports, uint32_t n)
+                                uint32_t dim, uint32_t stripe, const uint16_t *ports, uint32_t n)
 {
     const uint16_t *first, *own;
     uint32_t all = routes_from(fabric_first_routes(fabric), src, dst, dim, &first);
-    bool has = side_by_side(fabric, src, dst, dim, first, all, part, &own) > 0;
+    bool has = side_by_side(fabric, src, dst, dim, first, all, stripe, &own) > 0;
     return has && is_among(*own, ports, n) ? own : NULL;
 }
 
 uint32_t fabric_stripe_port(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,
-                            uint32_t part, const uint16_t **port, uint32_t n)
+                            uint32_t stripe, const uint16_t **port, uint32_t n)
 {
-    const uint16_t *own = own_port(fabric, src, dst, dim, part, *port, n);
+    const uint16_t *own = own_port(fabric, src, dst, dim, stripe, *port, n);
     if (!own)
-        return side_by_side(fabric, src, dst, dim, *port, n, part, port) > 0;
+        return side_by_side(fabric, src, dst, dim, *port, n, stripe, port) > 0;
     *port = own;
     return 1;
 }
@@ -74,10 +74,10 @@ uint32_t fabric_stripes(const struct fabric *fabric, uint32_t src, uint32_t dst,
     return n > 0 ? n : 1;
 }
 
-// Those of `planes` planes, by their parts' numbers, that lead to the destination now; all of them
-// if none does. Returns their number.
+// Those of `planes` planes, by their stripes' numbers, that lead to the destination now; all of
+// them if none does. Returns their number.
 uint32_t fabric_planes_now(const struct fabric *fabric, const struct transfer_request *r,
-                           uint32_t dim, uint32_t planes, uint8_t *parts)
+                           uint32_t dim, uint32_t planes, uint8_t *stripes)
 {
     const uint16_t *ports;
     uint32_t src = graph_owner(&fabric->graph, r->src, dim);
@@ -86,11 +86,11 @@ uint32_t fabric_planes_now(const struct fabric *fabric, const struct transfer_re
         fabric->rerouted && src != dst ? routes_from(&fabric->routes, src, dst, dim, &ports) : 0;
     for (uint32_t i = 0; i < planes && n > 0; i++)
         if (own_port(fabric, src, dst, dim, i, ports, n))
-            parts[found++] = (uint8_t)i;
+            stripes[found++] = (uint8_t)i;
     if (found > 0)
         return found;
     for (uint32_t i = 0; i < planes; i++)
-        parts[i] = (uint8_t)i;
+        stripes[i] = (uint8_t)i;
     return planes;
 }
 

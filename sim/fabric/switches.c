@@ -205,7 +205,7 @@ static void build_switch(struct fabric *fabric, uint32_t index, uint32_t first_p
     fabric_trimming_init(fabric, index);
     fabric_slices_init(fabric, index, err);
     if (s->slices || s->cell_bytes > 0)
-        switches_use_parts(&fabric->switches);
+        switches_extend(&fabric->switches);
     s->mark_from_bytes = UINT64_MAX;
     s->int_mode = (uint8_t)fabric_int_mode(dim);
     for (uint32_t t = 0; t < dim->n_stacks; t++)

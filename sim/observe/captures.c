@@ -21,7 +21,7 @@ struct watched_port {
     ps_t busy_ps, free_ps; // begin and end of the last transmissions without a gap between them
 };
 
-// What the taps of a network, or of a part of it, are called with.
+// What the taps of a network, or of a shard of it, are called with.
 struct tapped {
     struct captures *all;
     struct network *net;
@@ -29,8 +29,8 @@ struct tapped {
 
 struct captures {
     struct fabric *fabric;
-    char *failure;               // why the run was ended; NULL = it was not
-    struct tapped whole, *parts; // [part], NULL = the simulation has none
+    char *failure;                // why the run was ended; NULL = it was not
+    struct tapped whole, *shards; // [shard], NULL = the simulation has none
     size_t n;
     struct capture **list; // [n]; NULL = not open
     struct capture_count *counts;
@@ -64,7 +64,7 @@ static ps_t held_ps(const struct network *net, uint32_t port, const struct packe
     return waited ? pause->ended_ps - pause->since_ps : 0;
 }
 
-// The files of captures are shared by all parts of a simulation, so taps hold the lock. The order
+// The files of captures are shared by all shards of a simulation, so taps hold the lock. The order
 // of records in a file does not depend on the order of calls for different ports
 // (trace/record_heap.h).
 static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t start_ps, ps_t end_ps)
@@ -157,11 +157,11 @@ static void watch_ports(struct captures *all, const struct capture_places *place
 void captures_divide(struct captures *all)
 {
     struct network *net = &all->fabric->net;
-    uint32_t n = net->parts->n;
-    all->parts = memory_zeroed(n, sizeof *all->parts);
+    uint32_t n = net->shards->n;
+    all->shards = memory_zeroed(n, sizeof *all->shards);
     for (uint32_t i = 0; i < n; i++) {
-        all->parts[i] = (struct tapped){all, &net->parts->nets[i]};
-        net->parts->nets[i].tap.ctx = &all->parts[i];
+        all->shards[i] = (struct tapped){all, &net->shards->nets[i]};
+        net->shards->nets[i].tap.ctx = &all->shards[i];
     }
 }
 
@@ -411,7 +411,7 @@ void captures_free(struct captures *all)
     free(all->members);
     free(all->watched_of);
     free(all->watched);
-    free(all->parts);
+    free(all->shards);
     free(all->failure);
     free(all);
 }

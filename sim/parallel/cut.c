@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The cut of a network into parts that have about the same number of events, at links with long
+// The cut of a network into shards that have about the same number of events, at links with long
 // delays.
 //
 // Nodes that links of less than a threshold join stay together, as do ranks that share a NIC,
 // aggregators and their switches, and a rank and the switch that it alone is attached to. The
 // threshold is the longest delay at which enough groups of such nodes are left. The groups with
 // ranks are divided in the order of ranks, into runs of equal weight; each other group (spines,
-// cores) goes to the part to which most of its bandwidth leads, or, among equal ones, to that with
+// cores) goes to the shard to which most of its bandwidth leads, or, among equal ones, to that with
 // the least weight. A node weighs what its links carry.
 #include <stdlib.h>
 #include <string.h>
@@ -132,49 +132,49 @@ static double ranks_weight(const struct cut *c, double *heaviest)
     return sum;
 }
 
-#define NO_PART UINT16_MAX
+#define NO_SHARD UINT16_MAX
 
 // Divide the groups with ranks, in the order of their lowest nodes, into runs of equal weight.
-static uint32_t assign_ranks(struct cut *c, uint32_t n, double sum, uint16_t *part_of,
+static uint32_t assign_ranks(struct cut *c, uint32_t n, double sum, uint16_t *shard_of,
                              double *loads)
 {
     double before = 0;
     uint32_t used = 0;
     for (uint32_t node = 0; node < c->fabric->graph.n_nodes; node++) {
-        part_of[node] = NO_PART;
+        shard_of[node] = NO_SHARD;
         if (c->group[node] != node || !c->has_ranks[node])
             continue;
-        uint32_t part = (uint32_t)((before + c->weight[node] / 2) / sum * n);
-        part = part < n ? part : n - 1;
-        part = part <= used ? part : used; // no part is left out
-        used = part + 1 > used ? part + 1 : used;
-        part_of[node] = (uint16_t)part;
-        loads[part] += c->weight[node];
+        uint32_t shard = (uint32_t)((before + c->weight[node] / 2) / sum * n);
+        shard = shard < n ? shard : n - 1;
+        shard = shard <= used ? shard : used; // no shard is left out
+        used = shard + 1 > used ? shard + 1 : used;
+        shard_of[node] = (uint16_t)shard;
+        loads[shard] += c->weight[node];
         before += c->weight[node];
     }
     return used;
 }
 
-// Bandwidth from a group to each part; returns true if there is any.
+// Bandwidth from a group to each shard; returns true if there is any.
 static bool pulls_of(struct cut *c, uint32_t group, const uint32_t *ports, size_t n_ports,
-                     uint32_t n, const uint16_t *part_of, double *pull)
+                     uint32_t n, const uint16_t *shard_of, double *pull)
 {
     const struct graph *g = &c->fabric->graph;
     bool any = false;
     memset(pull, 0, n * sizeof *pull);
     for (size_t i = 0; i < n_ports; i++) {
         uint32_t there = group_of(c, g->ports[g->ports[ports[i]].peer].node);
-        if (there == group || part_of[there] == NO_PART)
+        if (there == group || shard_of[there] == NO_SHARD)
             continue;
-        pull[part_of[there]] += rate_of(c->fabric, ports[i]);
+        pull[shard_of[there]] += rate_of(c->fabric, ports[i]);
         any = true;
     }
     return any;
 }
 
-// Returns the part to which most bandwidth leads (pull[part]), among those whose load is below
-// `most`. Of parts with equal bandwidth it is the one with the least load.
-static uint32_t best_part(const double *pull, const double *loads, uint32_t n, double most)
+// Returns the shard to which most bandwidth leads (pull[shard]), among those whose load is below
+// `most`. Of shards with equal bandwidth it is the one with the least load.
+static uint32_t best_shard(const double *pull, const double *loads, uint32_t n, double most)
 {
     uint32_t best = 0;
     bool found = false;
@@ -191,12 +191,12 @@ static uint32_t best_part(const double *pull, const double *loads, uint32_t n, d
 }
 
 // Assign the groups without ranks, those next to assigned ones first.
-static void assign_switches(struct cut *c, uint32_t n, uint16_t *part_of, double *loads)
+static void assign_switches(struct cut *c, uint32_t n, uint16_t *shard_of, double *loads)
 {
     const struct graph *g = &c->fabric->graph;
     uint32_t *order = memory_zeroed(g->n_ports + 1, sizeof *order); // ports by group
     uint32_t *first = memory_zeroed(g->n_nodes + 2, sizeof *first);
-    double pull[PARTS_MAX];
+    double pull[SHARDS_MAX];
     for (uint32_t p = 0; p < g->n_ports; p++)
         first[group_of(c, g->ports[p].node) + 2]++;
     for (uint32_t node = 0; node < g->n_nodes; node++)
@@ -206,19 +206,19 @@ static void assign_switches(struct cut *c, uint32_t n, uint16_t *part_of, double
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t node = 0; node < g->n_nodes; node++) {
-            if (c->group[node] != node || part_of[node] != NO_PART ||
-                !pulls_of(c, node, order + first[node], first[node + 1] - first[node], n, part_of,
+            if (c->group[node] != node || shard_of[node] != NO_SHARD ||
+                !pulls_of(c, node, order + first[node], first[node + 1] - first[node], n, shard_of,
                           pull))
                 continue;
-            uint32_t part = best_part(pull, loads, n, 1.05 * c->total / n);
-            part_of[node] = (uint16_t)part;
-            loads[part] += c->weight[node];
+            uint32_t shard = best_shard(pull, loads, n, 1.05 * c->total / n);
+            shard_of[node] = (uint16_t)shard;
+            loads[shard] += c->weight[node];
             changed = true;
         }
     }
     for (uint32_t node = 0; node < g->n_nodes; node++)
-        if (c->group[node] == node && part_of[node] == NO_PART)
-            part_of[node] = 0; // it has no link
+        if (c->group[node] == node && shard_of[node] == NO_SHARD)
+            shard_of[node] = 0; // it has no link
     free(order);
     free(first);
 }
@@ -244,53 +244,53 @@ static uint32_t thresholds(const struct cut *c, ps_t **list)
     return n;
 }
 
-static uint32_t try_cut(struct cut *c, uint32_t n, ps_t threshold_ps, bool last, uint16_t *part_of)
+static uint32_t try_cut(struct cut *c, uint32_t n, ps_t threshold_ps, bool last, uint16_t *shard_of)
 {
-    double heaviest, sum, loads[PARTS_MAX] = {0};
+    double heaviest, sum, loads[SHARDS_MAX] = {0};
     group_nodes(c, threshold_ps);
     ranks_weight(c, &heaviest);
     if (!last && heaviest > 1.25 * c->total / n)
         return 1;
     join_leaves(c, 0.5 * c->total / n);
     sum = ranks_weight(c, &heaviest);
-    uint32_t used = assign_ranks(c, n, sum, part_of, loads);
-    assign_switches(c, used, part_of, loads);
+    uint32_t used = assign_ranks(c, n, sum, shard_of, loads);
+    assign_switches(c, used, shard_of, loads);
     for (uint32_t node = 0; node < c->fabric->graph.n_nodes; node++)
-        part_of[node] = part_of[group_of(c, node)];
+        shard_of[node] = shard_of[group_of(c, node)];
     return used;
 }
 
-static ps_t lookahead(const struct cut *c, const uint16_t *part_of)
+static ps_t lookahead(const struct cut *c, const uint16_t *shard_of)
 {
     const struct graph *g = &c->fabric->graph;
     ps_t least = PS_NEVER;
     for (uint32_t p = 0; p < g->n_ports; p++)
-        if (part_of[g->ports[p].node] != part_of[g->ports[g->ports[p].peer].node] &&
+        if (shard_of[g->ports[p].node] != shard_of[g->ports[g->ports[p].peer].node] &&
             least_ps(c, p) < least)
             least = least_ps(c, p);
     return least;
 }
 
-struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n, uint16_t *part_of)
+struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n, uint16_t *shard_of)
 {
     uint32_t n_nodes = fabric->graph.n_nodes;
-    struct cut_result r = {.parts = 1, .lookahead_ps = PS_NEVER};
+    struct cut_result r = {.shards = 1, .lookahead_ps = PS_NEVER};
     struct cut c = {.fabric = fabric, .frame_bytes = least_frame_bytes(fabric)};
     c.group = memory_zeroed(n_nodes, sizeof *c.group);
     c.weight = memory_zeroed(n_nodes, sizeof *c.weight);
     c.has_ranks = memory_zeroed(n_nodes, sizeof *c.has_ranks);
     ps_t *list;
     uint32_t n_thresholds = thresholds(&c, &list);
-    n = n < PARTS_MAX ? n : PARTS_MAX;
-    for (uint32_t i = 0; i < n_thresholds && r.parts < n; i++) {
-        if (r.parts > 1 && r.longer == 0) {
-            r.longer = r.parts;
+    n = n < SHARDS_MAX ? n : SHARDS_MAX;
+    for (uint32_t i = 0; i < n_thresholds && r.shards < n; i++) {
+        if (r.shards > 1 && r.longer == 0) {
+            r.longer = r.shards;
             r.longer_ps = list[i - 1];
         }
-        r.parts = try_cut(&c, n, list[i], i + 1 == n_thresholds, part_of);
+        r.shards = try_cut(&c, n, list[i], i + 1 == n_thresholds, shard_of);
     }
-    if (r.parts > 1)
-        r.lookahead_ps = lookahead(&c, part_of);
+    if (r.shards > 1)
+        r.lookahead_ps = lookahead(&c, shard_of);
     free(list);
     free(c.group);
     free(c.weight);

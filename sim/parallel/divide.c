@@ -35,16 +35,16 @@ void parallel_init(struct parallel *parallel, struct delivery *delivery,
 
 /* ---- hooks of the partition ---- */
 
-static void send(void *ctx, uint32_t part, ps_t until_ps)
+static void send(void *ctx, uint32_t shard, ps_t until_ps)
 {
     const struct parallel *parallel = ctx;
-    crossing_depart(&parallel->fabric->net.parts->nets[part], until_ps - 1);
+    crossing_depart(&parallel->fabric->net.shards->nets[shard], until_ps - 1);
 }
 
-static ps_t receive(void *ctx, uint32_t part)
+static ps_t receive(void *ctx, uint32_t shard)
 {
     const struct parallel *parallel = ctx;
-    struct network *net = &parallel->fabric->net.parts->nets[part];
+    struct network *net = &parallel->fabric->net.shards->nets[shard];
     crossing_receive(net);
     return crossing_next_ps(net);
 }
@@ -53,7 +53,7 @@ static bool alone(void *ctx, ps_t until_ps) { return quiet_possible(ctx, until_p
 
 /* ---- division ---- */
 
-// Each part's engine calls the handlers with the part's network.
+// Each shard's engine calls the handlers with the shard's network.
 static uint64_t frames_per_window(const struct fabric *fabric, ps_t window_ps)
 {
     uint64_t n = 0;
@@ -69,7 +69,7 @@ static void set_handlers(struct fabric *fabric)
 {
     const struct partition *p = fabric->partition;
     for (uint32_t i = 0; i < p->n; i++) {
-        struct network *net = &fabric->net.parts->nets[i];
+        struct network *net = &fabric->net.shards->nets[i];
         net->engine = p->engines[i];
         network_handle_events(net);
         if (fabric->engine.hint)
@@ -82,32 +82,32 @@ static void note_cut(struct parallel *parallel, const struct cut_result *cut)
     char now[UNIT_TEXT], longer[UNIT_TEXT], *why = parallel->why;
     size_t room = sizeof parallel->why;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    if (cut->parts < parallel->threads && cut->parts < 2)
+    if (cut->shards < parallel->threads && cut->shards < 2)
         snprintf(why, room, "no link with a delay divides the network");
-    else if (cut->parts < parallel->threads)
-        snprintf(why, room, "links with a delay divide the network into %u parts", cut->parts);
+    else if (cut->shards < parallel->threads)
+        snprintf(why, room, "links with a delay divide the network into %u parts", cut->shards);
     else if (cut->longer > 0)
         snprintf(
             why, room,
             "%u parts are joined by links that take %s, so threads meet that often; with %u it "
             "would be every %s",
-            cut->parts, human_time(cut->lookahead_ps, now), cut->longer,
+            cut->shards, human_time(cut->lookahead_ps, now), cut->longer,
             human_time(cut->longer_ps, longer));
     else if (cpus > 0 && parallel->threads > (uint32_t)cpus)
         snprintf(why, room, "the machine has %ld processors: threads wait for each other", cpus);
 }
 
-static void divide(struct parallel *parallel, const struct cut_result *cut, uint16_t *part_of)
+static void divide(struct parallel *parallel, const struct cut_result *cut, uint16_t *shard_of)
 {
     struct fabric *fabric = parallel->fabric;
     uint32_t n_nodes = fabric->graph.n_nodes;
-    part_of[n_nodes] = (uint16_t)cut->parts;
+    shard_of[n_nodes] = (uint16_t)cut->shards;
     fabric_faults_prepare(fabric);
-    struct network_parts *nets = network_divide(&fabric->net, cut->parts, part_of);
+    struct network_shards *nets = network_divide(&fabric->net, cut->shards, shard_of);
     struct partition_hooks hooks = {
         .send = send, .receive = receive, .alone = alone, .ctx = parallel};
     nets->partition = fabric->partition =
-        partition_new(&fabric->engine, cut->parts, part_of, n_nodes, cut->lookahead_ps, &hooks);
+        partition_new(&fabric->engine, cut->shards, shard_of, n_nodes, cut->lookahead_ps, &hooks);
     fabric->partition->trial.never = parallel->always_together;
     set_handlers(fabric);
     parallel->frames_per_window = frames_per_window(fabric, cut->lookahead_ps);
@@ -123,14 +123,14 @@ bool parallel_divide(struct parallel *parallel)
     snprintf(parallel->why, sizeof parallel->why, "%s", text ? text : "");
     if (text)
         return false;
-    uint16_t *part_of = memory_zeroed(parallel->fabric->graph.n_nodes + 1, sizeof *part_of);
-    struct cut_result cut = parallel_cut(parallel->fabric, parallel->threads, part_of);
+    uint16_t *shard_of = memory_zeroed(parallel->fabric->graph.n_nodes + 1, sizeof *shard_of);
+    struct cut_result cut = parallel_cut(parallel->fabric, parallel->threads, shard_of);
     note_cut(parallel, &cut);
-    if (cut.parts > 1)
-        divide(parallel, &cut, part_of);
+    if (cut.shards > 1)
+        divide(parallel, &cut, shard_of);
     else
-        free(part_of);
-    return cut.parts > 1;
+        free(shard_of);
+    return cut.shards > 1;
 }
 
 double parallel_unite(struct parallel *parallel)

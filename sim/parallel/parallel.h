@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A simulation on several threads: its nodes in parts (engine/partition.h), and for each part the
+// A simulation on several threads: its nodes in shards (engine/partition.h), and for each shard the
 // structs of network, switches and hosts that refer to it.
 //
-// What crosses between parts or concerns all of them, and when:
+// What crosses between shards or concerns all of them, and when:
 //   packets, with their meta-data, PFC frames     by mail, at a window's end (net/crossing.h)
 //   messages, programs, collectives, paths        under the lock: each rank touches what is its own
 //   records, ends of collectives and jobs         deferred to the window's end, in event order
-//   faults, routes, samples, the stall rule,      events of the common engine: the parts rest
+//   faults, routes, samples, the stall rule,      events of the common engine: the shards rest
 //   measurements of links
 //   the end of the run, programs that read on     windows in which they are possible run on one
 //   when nothing is left to happen, failures      thread
@@ -39,19 +39,19 @@ void parallel_init(struct parallel *parallel, struct delivery *delivery,
 // says what limits their number, if there are fewer than wanted. Returns true if it is divided.
 bool parallel_divide(struct parallel *parallel);
 
-// Put the results of the parts together, and end the threads. Returns their processor time in
+// Put the results of the shards together, and end the threads. Returns their processor time in
 // seconds, beyond that of the caller's thread.
 double parallel_unite(struct parallel *parallel);
 
 // What the threads did; parallel_unite() has been called.
 struct threads_result parallel_result(const struct parallel *parallel);
 
-// The cut of a graph into at most `n` parts.
+// The cut of a graph into at most `n` shards.
 struct cut_result {
-    uint32_t parts;
-    ps_t lookahead_ps; // the least time that anything takes from one part to another
-    uint32_t longer;   // fewer parts would leave more links uncut, of longer_ps at least; 0 = not
+    uint32_t shards;
+    ps_t lookahead_ps; // the least time that anything takes from one shard to another
+    uint32_t longer;   // fewer shards would leave more links uncut, of longer_ps at least; 0 = not
     ps_t longer_ps;
 };
 struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n,
-                               uint16_t *part_of); // [n_nodes + 1]
+                               uint16_t *shard_of); // [n_nodes + 1]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What decides when parts may go on by themselves.
+// What decides when shards may go on by themselves.
 #pragma once
 
 #include "sim/parallel/parallel.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Whether all messages may end within a window: then the run may be over, or programs that read
-// ahead may decide that nothing is left to happen, and both need the order of events across parts.
+// ahead may decide that nothing is left to happen, and both need the order of events across shards.
 //
 // They cannot, if there is a computation or a start after the window; a message that takes longer
 // even on an empty network; or a sender with data never sent, which needs a round trip. A flow
 // fails after several retransmission timeouts, so while one has had a timeout, events are processed
-// in order. So are they where limits.events may be reached, and where ranks of several parts may
+// in order. So are they where limits.events may be reached, and where ranks of several shards may
 // begin a phase for which they queue (comm/foresight.h).
 #include "comm/foresight.h"
 #include "sim/parallel/parallel_internal.h"
@@ -20,7 +20,7 @@ static ps_t begin_ps(const struct parallel *parallel, ps_t until_ps)
 }
 
 // A lower bound of the time from the start of a packet of a sender to its acknowledgement: twice
-// the least time between two parts, or within a part the first link in both directions.
+// the least time between two shards, or within a shard the first link in both directions.
 static ps_t round_ps(const struct parallel *parallel, const struct sender *s)
 {
     const struct partition *p = parallel->fabric->partition;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Partitions, on a toy model: tokens walk over nodes by arrivals, at random delays of at least the
-// lookahead between parts; each visit is logged through engine_defer. The log must be the same for
-// any number of parts.
+// lookahead between shards; each visit is logged through engine_defer. The log must be the same for
+// any number of shards.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ struct visit {
 
 struct world {
     struct engine engine;
-    struct partition *partition; // NULL = one part
+    struct partition *partition; // NULL = one shard
     uint32_t hops[TOKENS];
     uint32_t seen[NODES];
     struct visit log[LOG_MAX];
@@ -44,12 +44,12 @@ struct world {
     bool always_alone;
 };
 
-struct handler { // of a part's engine
+struct handler { // of a shard's engine
     struct world *world;
-    uint32_t part;
+    uint32_t shard;
 };
 
-static struct handler handlers[PARTS_MAX];
+static struct handler handlers[SHARDS_MAX];
 
 static void log_visit(void *ctx, const void *note, ps_t now)
 {
@@ -68,17 +68,17 @@ static void move(struct handler *h, uint32_t node, uint32_t token, ps_t now)
     uint32_t next = (uint32_t)rng_below(&rng, NODES);
     ps_t at_ps = now + LOOKAHEAD + (ps_t)rng_below(&rng, 3) * 500;
     uint64_t key = event_key(next, EVENT_ARRIVAL, token, token);
-    uint32_t to = w->partition ? w->partition->part_of[next] : 0;
+    uint32_t to = w->partition ? w->partition->shard_of[next] : 0;
     (void)node;
     if (w->hops[token]++ == HOPS)
         return;
     if (!w->partition) {
         engine_push(&w->engine, at_ps, key);
-    } else if (to == h->part) {
+    } else if (to == h->shard) {
         engine_push(w->partition->engines[to], at_ps, key);
     } else {
         struct letter *letter =
-            mailbox_put(partition_box(w->partition, h->part, to), sizeof *letter);
+            mailbox_put(partition_box(w->partition, h->shard, to), sizeof *letter);
         *letter = (struct letter){at_ps, key};
     }
 }
@@ -88,7 +88,7 @@ static void on_arrival(void *ctx, uint64_t key)
     struct handler *h = ctx;
     struct world *w = h->world;
     uint32_t node = event_node(key), token = event_payload(key);
-    struct engine *e = w->partition ? w->partition->engines[h->part] : &w->engine;
+    struct engine *e = w->partition ? w->partition->engines[h->shard] : &w->engine;
     w->seen[node] += token;
     engine_lock(e);
     engine_lock(e); // calls may be nested
@@ -112,20 +112,20 @@ static void on_common(struct engine *e, struct sim_timer *timer, int revents)
         sim_timer_start(e, timer, e->now_ps + 3 * LOOKAHEAD + 500);
 }
 
-static void hook_send(void *ctx, uint32_t part, ps_t until_ps)
+static void hook_send(void *ctx, uint32_t shard, ps_t until_ps)
 {
-    (void)ctx, (void)part, (void)until_ps;
+    (void)ctx, (void)shard, (void)until_ps;
 }
 
-static ps_t hook_receive(void *ctx, uint32_t part)
+static ps_t hook_receive(void *ctx, uint32_t shard)
 {
     const struct world *w = ctx;
     for (uint32_t from = 0; from < w->partition->n; from++) {
-        struct mailbox *box = partition_box(w->partition, from, part);
+        struct mailbox *box = partition_box(w->partition, from, shard);
         size_t at = 0;
         for (const struct letter *l; (l = mailbox_next(box, &at)) != NULL;) {
-            assert_true(l->at_ps > w->partition->engines[part]->now_ps);
-            engine_push(w->partition->engines[part], l->at_ps, l->key);
+            assert_true(l->at_ps > w->partition->engines[shard]->now_ps);
+            engine_push(w->partition->engines[shard], l->at_ps, l->key);
         }
         mailbox_clear(box);
     }
@@ -151,25 +151,25 @@ static void begin(struct world *w)
     sim_timer_start(&w->engine, &w->common, 2 * LOOKAHEAD);
 }
 
-static void run(struct world *w, uint32_t parts, bool alone)
+static void run(struct world *w, uint32_t shards, bool alone)
 {
     begin(w);
     w->always_alone = alone;
     handlers[0] = (struct handler){w, 0};
     w->engine.handlers[EVENT_ARRIVAL] = on_arrival;
     w->engine.handler_ctx = &handlers[0];
-    if (parts == 0) {
+    if (shards == 0) {
         engine_drain(&w->engine, SIZE_MAX);
         engine_free(&w->engine);
         return;
     }
-    uint16_t *part_of = memory_zeroed(NODES + 1, sizeof *part_of);
+    uint16_t *shard_of = memory_zeroed(NODES + 1, sizeof *shard_of);
     for (uint32_t node = 0; node < NODES; node++)
-        part_of[node] = (uint16_t)(node * parts / NODES);
-    part_of[NODES] = (uint16_t)parts;
+        shard_of[node] = (uint16_t)(node * shards / NODES);
+    shard_of[NODES] = (uint16_t)shards;
     struct partition_hooks hooks = {hook_send, hook_receive, hook_alone, w};
-    w->partition = partition_new(&w->engine, parts, part_of, NODES, LOOKAHEAD, &hooks);
-    for (uint32_t i = 0; i < parts; i++) {
+    w->partition = partition_new(&w->engine, shards, shard_of, NODES, LOOKAHEAD, &hooks);
+    for (uint32_t i = 0; i < shards; i++) {
         handlers[i] = (struct handler){w, i};
         w->partition->engines[i]->handlers[EVENT_ARRIVAL] = on_arrival;
         w->partition->engines[i]->handler_ctx = &handlers[i];
@@ -188,9 +188,9 @@ static void test_same_log(void **state)
     (void)state;
     run(one, 0, false);
     assert_int_equal(one->n, TOKENS * (HOPS + 1) + 20);
-    for (uint32_t parts = 1; parts <= 6; parts++)
+    for (uint32_t shards = 1; shards <= 6; shards++)
         for (int alone = 0; alone < 2; alone++) {
-            run(more, parts, alone);
+            run(more, shards, alone);
             assert_int_equal(more->n, one->n);
             for (size_t i = 0; i < one->n; i++)
                 assert_memory_equal(&one->log[i], &more->log[i], sizeof one->log[i]);
@@ -205,12 +205,12 @@ static void test_counts(void **state)
     struct world *w = malloc(sizeof *w);
     (void)state;
     begin(w);
-    uint16_t *part_of = memory_zeroed(NODES + 1, sizeof *part_of);
-    part_of[NODES] = 1;
+    uint16_t *shard_of = memory_zeroed(NODES + 1, sizeof *shard_of);
+    shard_of[NODES] = 1;
     struct partition_hooks hooks = {hook_send, hook_receive, hook_alone, w};
     handlers[0] = (struct handler){w, 0};
     struct partition *p = w->partition =
-        partition_new(&w->engine, 1, part_of, NODES, LOOKAHEAD, &hooks);
+        partition_new(&w->engine, 1, shard_of, NODES, LOOKAHEAD, &hooks);
     p->engines[0]->handlers[EVENT_ARRIVAL] = on_arrival;
     p->engines[0]->handler_ctx = &handlers[0];
     w->engine.horizon_ps = 5 * LOOKAHEAD; // an event at the horizon is processed, later ones stay

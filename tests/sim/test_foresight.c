@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Collectives whose groups queue for dimensions, on several threads: the same bytes, and most
-// windows in parallel although the groups of the outer dimension are in all parts.
+// windows in parallel although the groups of the outer dimension are in all shards.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -36,7 +36,7 @@ static uint64_t pair_channel(uint32_t channel, uint32_t dim)
 static void flows_extend(struct hosts *hosts)
 {
     struct flow_ids *flows = &hosts->flows;
-    if (flows->cap == HOSTS_FLOWS_MAX || hosts->net->parts)
+    if (flows->cap == HOSTS_FLOWS_MAX || hosts->net->shards)
         memory_exhausted(flows->n, sizeof *flows->ids);
     flows->cap = 2 * flows->cap < HOSTS_FLOWS_MAX ? 2 * flows->cap : HOSTS_FLOWS_MAX;
     size_t *bytes = hosts->reserved_bytes, n = flows->cap;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The hosts of a network in parts. A rank belongs to one part. Flows have their places in the
-// tables of the whole; a sender is of the part of its source, a receiver of that of its
+// The hosts of a network in shards. A rank belongs to one shard. Flows have their places in the
+// tables of the whole; a sender is of the shard of its source, a receiver of that of its
 // destination.
 #include <stdlib.h>
 
@@ -8,12 +8,12 @@
 #include "net/crossing.h"
 #include "transport/host.h"
 
-static struct transport_dim *dims_divide(struct hosts *part, const struct hosts *hosts)
+static struct transport_dim *dims_divide(struct hosts *shard, const struct hosts *hosts)
 {
     struct transport_dim *dims = memory_zeroed(hosts->n_dims, sizeof *dims);
     for (uint32_t d = 0; d < hosts->n_dims; d++) {
         dims[d] = hosts->dims[d];
-        dims[d].hosts = part;
+        dims[d].hosts = shard;
         dims[d].senders = dims[d].receivers = (struct slab){0};
         if (dims[d].ops->divide_dim)
             dims[d].ops->divide_dim(&dims[d], &hosts->dims[d]);
@@ -23,16 +23,16 @@ static struct transport_dim *dims_divide(struct hosts *part, const struct hosts 
 
 struct hosts *hosts_divide(struct hosts *hosts)
 {
-    const struct network_parts *parts = hosts->net->parts;
-    uint32_t n = parts->partition->n;
+    const struct network_shards *shards = hosts->net->shards;
+    uint32_t n = shards->partition->n;
     struct hosts *of = memory_zeroed(n, sizeof *of);
     for (uint32_t i = 0; i < n; i++) {
-        struct hosts *part = &of[i];
-        *part = *hosts;
-        part->net = &parts->nets[i];
-        part->net->ops[NET_RANK].ctx = part;
-        part->dims = dims_divide(part, hosts);
-        message_pool_init(&part->messages);
+        struct hosts *shard = &of[i];
+        *shard = *hosts;
+        shard->net = &shards->nets[i];
+        shard->net->ops[NET_RANK].ctx = shard;
+        shard->dims = dims_divide(shard, hosts);
+        message_pool_init(&shard->messages);
     }
     return of;
 }
@@ -69,31 +69,31 @@ static void add_transport_counters(struct transport_counters *sum,
     sum->probes += c->probes;
 }
 
-void hosts_unite(struct hosts *hosts, const struct hosts *parts)
+void hosts_unite(struct hosts *hosts, const struct hosts *shards)
 {
-    for (uint32_t i = 0; i < hosts->net->parts->partition->n; i++) {
-        const struct hosts *part = &parts[i];
-        add_counters(&hosts->counters, &part->counters);
-        hosts->n_running += part->n_running;
-        if (part->last_delivery_ps > hosts->last_delivery_ps)
-            hosts->last_delivery_ps = part->last_delivery_ps;
+    for (uint32_t i = 0; i < hosts->net->shards->partition->n; i++) {
+        const struct hosts *shard = &shards[i];
+        add_counters(&hosts->counters, &shard->counters);
+        hosts->n_running += shard->n_running;
+        if (shard->last_delivery_ps > hosts->last_delivery_ps)
+            hosts->last_delivery_ps = shard->last_delivery_ps;
         for (uint32_t d = 0; d < hosts->n_dims; d++)
-            add_transport_counters(&hosts->dims[d].counters, &part->dims[d].counters);
+            add_transport_counters(&hosts->dims[d].counters, &shard->dims[d].counters);
     }
 }
 
-void hosts_parts_free(struct hosts *parts, uint32_t n)
+void hosts_shards_free(struct hosts *shards, uint32_t n)
 {
-    for (uint32_t i = 0; parts && i < n; i++) {
-        struct hosts *part = &parts[i];
-        for (uint32_t d = 0; d < part->n_dims; d++) {
-            if (part->dims[d].ops->close_dim && part->dims[d].shared)
-                part->dims[d].ops->close_dim(&part->dims[d]);
-            slab_free(&part->dims[d].senders);
-            slab_free(&part->dims[d].receivers);
+    for (uint32_t i = 0; shards && i < n; i++) {
+        struct hosts *shard = &shards[i];
+        for (uint32_t d = 0; d < shard->n_dims; d++) {
+            if (shard->dims[d].ops->close_dim && shard->dims[d].shared)
+                shard->dims[d].ops->close_dim(&shard->dims[d]);
+            slab_free(&shard->dims[d].senders);
+            slab_free(&shard->dims[d].receivers);
         }
-        free(part->dims);
-        message_pool_free(&part->messages);
+        free(shard->dims);
+        message_pool_free(&shard->messages);
     }
-    free(parts);
+    free(shards);
 }

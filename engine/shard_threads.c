@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The threads of a partition, and the lock of what its parts share.
+// The threads of a partition, and the lock of what its shards share.
 //
-// The first part runs on the thread of the caller. A window has two halves: all parts process their
-// events, then all read their mail. The threads meet after each half, spinning, because a window
-// takes microseconds; between windows they spin for a while, and then sleep.
+// The first shard runs on the thread of the caller. A window has two halves: all shards process
+// their events, then all read their mail. The threads meet after each half, spinning, because a
+// window takes microseconds; between windows they spin for a while, and then sleep.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -22,7 +22,7 @@
 
 struct thread {
     struct partition *p;
-    uint32_t part;
+    uint32_t shard;
     pthread_t id;
     double cpu_s;              // when it has ended
     alignas(64) double wait_s; // in the present window
@@ -30,11 +30,11 @@ struct thread {
 };
 
 struct threads {
-    struct thread *of; // [part]
+    struct thread *of; // [shard]
     ps_t until_ps;
     atomic_uint window;            // number of the window that may begin
     alignas(64) atomic_uint met;   // threads that have reached the end of a half, over all windows
-    alignas(64) atomic_flag taken; // the lock of what parts share
+    alignas(64) atomic_flag taken; // the lock of what shards share
     alignas(64) atomic_uint asleep;
     pthread_mutex_t mutex; // of those asleep
     pthread_cond_t wake;
@@ -52,20 +52,20 @@ static inline void relax(unsigned spins)
 
 /* ---- the lock ---- */
 
-void engine_lock_parts(struct engine *e)
+void engine_lock_shards(struct engine *e)
 {
     struct partition *p = e->partition;
     if (!p->parallel || e->lock_depth++ > 0)
         return;
     for (unsigned spins = 0;
          atomic_flag_test_and_set_explicit(&p->threads->taken, memory_order_acquire); spins++) {
-        SIM_ASSERT(e, -1, !p->in_turn); // an event of one part has reached into another part
+        SIM_ASSERT(e, -1, !p->in_turn); // an event of one shard has reached into another shard
         relax(spins);
     }
     p->current = e;
 }
 
-void engine_unlock_parts(struct engine *e)
+void engine_unlock_shards(struct engine *e)
 {
     struct partition *p = e->partition;
     if (p->parallel && --e->lock_depth == 0)
@@ -92,18 +92,18 @@ static void meet(struct partition *p, unsigned times)
         relax(spins);
 }
 
-static void process(struct partition *p, uint32_t part, unsigned window)
+static void process(struct partition *p, uint32_t shard, unsigned window)
 {
-    struct thread *thread = &p->threads->of[part];
-    struct engine *e = p->engines[part];
+    struct thread *thread = &p->threads->of[shard];
+    struct engine *e = p->engines[shard];
     uint64_t before = e->events;
     drain(e, p->threads->until_ps);
-    p->hooks.send(p->hooks.ctx, part, p->threads->until_ps);
+    p->hooks.send(p->hooks.ctx, shard, p->threads->until_ps);
     thread->events = e->events - before;
     double done_s = monotonic_s();
     meet(p, 2 * window - 1);
     thread->wait_s = monotonic_s() - done_s;
-    p->next_ps[part] = p->hooks.receive(p->hooks.ctx, part);
+    p->next_ps[shard] = p->hooks.receive(p->hooks.ctx, shard);
     meet(p, 2 * window);
 }
 
@@ -134,7 +134,7 @@ static void *work(void *arg)
         window = next_window(t, window);
         if (t->quit)
             break;
-        process(thread->p, thread->part, window);
+        process(thread->p, thread->shard, window);
     }
     struct timespec used;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
@@ -161,7 +161,7 @@ void threads_start(struct partition *p)
     pthread_mutex_init(&t->mutex, NULL);
     pthread_cond_init(&t->wake, NULL);
     for (uint32_t i = 0; i < p->n; i++)
-        t->of[i] = (struct thread){.p = p, .part = i};
+        t->of[i] = (struct thread){.p = p, .shard = i};
     for (uint32_t i = 1; i < p->n; i++)
         while (pthread_create(&t->of[i].id, NULL, work, &t->of[i]) != 0)
             memory_short(1 << 20);
