@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Charts of the studies: SVG files, each once for a light and once for a dark page.
+"""Charts of the studies: SVG files for light and dark pages; a style inside changes the colours of ink and page.
 
 Policies differ by marker and dash as well as by colour (Okabe and Ito's palette), so that charts are legible in grey.
 The same rows give the same bytes with the same release of Matplotlib; a page's data is in data.csv.
@@ -9,15 +9,16 @@ import textwrap
 
 enabled = True  # False: pages are made without their pictures, and without Matplotlib
 PICTURES = pathlib.Path(__file__).resolve().parents[1] / "docs" / "pictures"
-THEMES = {
-    "": {"ink": "#1f2328", "faint": "#d0d7de", "page": "#ffffff", "swap": {}},
-    "-dark": {
-        "ink": "#e6edf3",
-        "faint": "#3d444d",
-        "page": "#0d1117",
-        "swap": {"#000000": "#ffffff", "#0072b2": "#56a8f5", "#004b7a": "#8cc4ff"},
-    },
+THEME = {"ink": "#1f2328", "faint": "#d0d7de", "page": "#ffffff"}
+DARK = {  # what a dark page has in place of these
+    "#1f2328": "#e6edf3",
+    "#d0d7de": "#3d444d",
+    "#ffffff": "#0d1117",
+    "#000000": "#ffffff",
+    "#0072b2": "#56a8f5",
+    "#004b7a": "#8cc4ff",
 }
+INK_ON_COLOUR = "#1f2329"  # the same on all pages
 STYLES = [  # how a label starts: colour, marker, dash
     ("none", "#000000", "o", "-"),
     ("window", "#8a8a8a", "s", "-"),
@@ -42,7 +43,7 @@ STYLES = [  # how a label starts: colour, marker, dash
     ("hierarchical", "#009e73", "^", ":"),
 ]
 HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "++", "oo", "--", "**"]
-FILLS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#f0e442", "#0072b2", "#999999", "#b0b0b0"]
+FILLS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#f0e442", "#0072b3", "#999999", "#b0b0b0"]
 
 
 def style(label):
@@ -52,8 +53,20 @@ def style(label):
     return "#0072b2", "o", "-"
 
 
+def with_dark(svg):
+    """The picture with a style for dark pages: by the colours that are written at its elements."""
+    rules = " ".join(
+        f'[style*="{what}: {light}"] {{ {what}: {dark} !important }}'
+        for light, dark in DARK.items()
+        for what in ("fill", "stroke")
+        if f"{what}: {light}" in svg
+    )
+    at = svg.index(">", svg.index("<svg ")) + 1
+    return svg[:at] + f"\n <style>@media (prefers-color-scheme: dark) {{ {rules} }}</style>" + svg[at:]
+
+
 def draw(name, width, height, rows, columns, paint, **grid):
-    """Calls paint(figure, axes, theme) once for each theme and writes docs/pictures/NAME.svg and NAME-dark.svg."""
+    """Calls paint(figure, axes, theme) and writes docs/pictures/NAME.svg."""
     if not enabled:
         return
     import matplotlib
@@ -61,50 +74,48 @@ def draw(name, width, height, rows, columns, paint, **grid):
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
 
-    for suffix, theme in THEMES.items():
-        settings = {
-            "svg.hashsalt": "collwire",
-            "svg.fonttype": "none",
-            "font.family": "sans-serif",
-            "font.sans-serif": ["DejaVu Sans"],
-            "font.size": 9,
-            "axes.titlesize": 9,
-            "axes.titleweight": "bold",
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "text.color": theme["ink"],
-            "axes.labelcolor": theme["ink"],
-            "axes.edgecolor": theme["ink"],
-            "xtick.color": theme["ink"],
-            "ytick.color": theme["ink"],
-            "figure.facecolor": theme["page"],
-            "axes.facecolor": theme["page"],
-            "savefig.facecolor": theme["page"],
-            "grid.color": theme["faint"],
-            "grid.linewidth": 0.6,
-            "legend.frameon": False,
-            "hatch.linewidth": 0.5,
-        }
-        with plt.rc_context(settings):
-            figure, axes = plt.subplots(
-                rows, columns, figsize=(width, height), squeeze=False, constrained_layout=True, **grid
-            )
-            paint(figure, axes.flatten(), theme)
-            figure.savefig(
-                PICTURES / f"{name}{suffix}.svg",
-                metadata={"Date": None, "Creator": None},
-                bbox_inches="tight",
-                pad_inches=0.08,
-            )
-            plt.close(figure)
+    theme, picture = THEME, PICTURES / f"{name}.svg"
+    settings = {
+        "svg.hashsalt": "collwire",
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+        "font.sans-serif": ["DejaVu Sans"],
+        "font.size": 9,
+        "axes.titlesize": 9,
+        "axes.titleweight": "bold",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "text.color": theme["ink"],
+        "axes.labelcolor": theme["ink"],
+        "axes.edgecolor": theme["ink"],
+        "xtick.color": theme["ink"],
+        "ytick.color": theme["ink"],
+        "figure.facecolor": theme["page"],
+        "axes.facecolor": theme["page"],
+        "savefig.facecolor": theme["page"],
+        "grid.color": theme["faint"],
+        "grid.linewidth": 0.6,
+        "legend.frameon": False,
+        "hatch.linewidth": 0.5,
+    }
+    with plt.rc_context(settings):
+        figure, axes = plt.subplots(
+            rows, columns, figsize=(width, height), squeeze=False, constrained_layout=True, **grid
+        )
+        paint(figure, axes.flatten(), theme)
+        figure.savefig(
+            picture,
+            metadata={"Date": None, "Creator": None},
+            bbox_inches="tight",
+            pad_inches=0.08,
+        )
+        plt.close(figure)
+    picture.write_text(with_dark(picture.read_text()))
 
 
 def embed(name, words, width=860):
     """The Markdown of a chart; `words` say what it shows to those who cannot see it."""
-    return (
-        f'<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="pictures/{name}-dark.svg">\n'
-        f'  <img src="pictures/{name}.svg" width="{width}" alt="{words}">\n</picture>'
-    )
+    return f'<img src="pictures/{name}.svg" width="{width}" alt="{words}">'
 
 
 def ratios(axis):
@@ -121,10 +132,6 @@ def ratios(axis):
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
-
-
-def colour_of(theme, colour):
-    return theme["swap"].get(colour, colour)
 
 
 def legend(figure, handles):
@@ -161,7 +168,6 @@ def dots(name, panels, label, width=9.6, row=0.235, same=False):
                     continue
                 values, mean = ways[way]
                 colour, marker, _ = style(way)
-                colour = colour_of(theme, colour)
                 axis.plot(
                     values,
                     [y] * len(values),
@@ -206,7 +212,6 @@ def lines(name, panels, label, columns=3, width=9.6, height=2.5, log=True, x_lab
             names = list(dict.fromkeys(level for series in ways.values() for level in series))
             for way, series in ways.items():
                 colour, marker, dash = style(way)
-                colour = colour_of(theme, colour)
                 x = [names.index(level) for level in series]
                 means = [value[0] for value in series.values()]
                 span = [
@@ -249,7 +254,7 @@ def stacks(name, bars, label, width=9.6, row=0.3):
                 left=left,
                 color=FILLS[number % len(FILLS)],
                 hatch=HATCHES[number % len(HATCHES)],
-                edgecolor="#1f2328",
+                edgecolor=INK_ON_COLOUR,
                 linewidth=0.4,
                 height=0.72,
                 label=part,
@@ -278,7 +283,7 @@ def scatter(name, panels, x_label, y_label, width=9.6, height=3.2):
                 (handles[way],) = axis.plot(
                     *zip(*points),
                     marker,
-                    color=colour_of(theme, colour),
+                    color=colour,
                     markersize=5,
                     linestyle="none",
                     alpha=0.85,
@@ -305,7 +310,7 @@ def curves(name, rows, width=9.6, height=1.5):
             for way, (xs, ys) in ways.items():
                 colour, _, dash = style(way)
                 (handles[way],) = axis.plot(
-                    xs, ys, color=colour_of(theme, colour), linestyle=dash, linewidth=1.2, label=way
+                    xs, ys, color=colour, linestyle=dash, linewidth=1.2, label=way
                 )
             axis.set_ylabel(label)
             axis.grid(True, axis="y")

@@ -7,7 +7,7 @@ import design
 import facts
 import observe
 import tables
-from charts import FILLS, HATCHES, colour_of, draw, legend, style
+from charts import FILLS, HATCHES, INK_ON_COLOUR, draw, legend, style
 
 LOOPS_40G = {"4 us": ("#000000", "o", "-"), "85 us": ("#d55e00", "X", "--")}
 LIMITS = (("#000000", "o", "-"), ("#8a8a8a", "s", "-"), ("#009e73", "^", "-."), ("#0072b2", "D", "--"), ("#d55e00", "X", ":"))
@@ -62,7 +62,7 @@ def testbed(name, d):
                 seen = [of(way, x) for x in names]
                 middle = [statistics.median(values) for values in seen]
                 span = [[each - observe.percentile(values, low) for each, values in zip(middle, seen)], [observe.percentile(values, high) - each for each, values in zip(middle, seen)]]
-                handles[label] = axis.errorbar([x + shift for x in range(len(names))], middle, span, color=colour_of(theme, colour), marker=marker, markersize=6,
+                handles[label] = axis.errorbar([x + shift for x in range(len(names))], middle, span, color=colour, marker=marker, markersize=6,
                                                linestyle="none", capsize=4, linewidth=1.3)
             axis.set_xticks(range(len(names)), names)
             axis.set_xlim(-0.5, len(names) - 0.5)
@@ -81,7 +81,7 @@ def queues(name, curves):
         for index, axis in enumerate(axes):
             (loop, (colour, _, _)), count = list(LOOPS_40G.items())[index // 3], flows[index % 3]
             xs, ys = zip(*curves[f"stability-40g-{loop.replace(' ', '-')} queue {count}", "slope continued"])
-            axis.plot([x / 1e3 - 190 for x in xs], ys, color=colour_of(theme, colour), linewidth=0.9)
+            axis.plot([x / 1e3 - 190 for x in xs], ys, color=colour, linewidth=0.9)
             axis.set_title(f"{count} flows, {loop}", loc="left")
             axis.grid(True, axis="y")
             if index >= 3:
@@ -98,7 +98,6 @@ def stability(name, d):
         rows = [d.rows(sweep, way, level)[0] for level, way in zip(levels, ways)]
         colour, marker, dash = look
         x = [int(way.split()[0]) if not level else int(level) for level, way in zip(levels, ways)]
-        colour = colour_of(theme, colour)
         axis.errorbar(x, [row["queue_mean"] / 1e3 for row in rows], [row["queue_sd"] / 1e3 for row in rows], color=colour, linestyle="none", elinewidth=0.9, capsize=3, alpha=0.7)
         handles[label], = axis.plot(x, [row["queue_mean"] / 1e3 for row in rows], color=colour, marker=marker, linestyle=dash, markersize=5, linewidth=1.3)
 
@@ -132,7 +131,7 @@ def hpcc(name, curves):
             for way in sorted(design.HPCC, key=charts.order):
                 colour, marker, dash = style(way)
                 xs, ys = zip(*curves[f"hpcc-{load} p{part}", way])
-                handles[way], = axis.plot(range(len(xs)), ys, color=colour_of(theme, colour), marker=marker, markersize=4, markevery=2, linestyle=":" if "window" in way else dash, linewidth=1.2,
+                handles[way], = axis.plot(range(len(xs)), ys, color=colour, marker=marker, markersize=4, markevery=2, linestyle=":" if "window" in way else dash, linewidth=1.2,
                                           markerfacecolor="none" if "window" in way else None)
             axis.set_xticks(range(1, len(xs), 6), [size(x) for x in xs[1::6]])
             axis.set_yscale("log")
@@ -158,7 +157,7 @@ def irn(name, d):
                 sweep = "irn" if label in design.IRN_FAMILIES else "irn-lossy"
                 heights = [facts.mean(d, sweep, f"{policy}, {label}", key) / scale for policy in design.IRN_POLICIES]
                 xs = [group + 0.2 * (place - 1.5) for group in range(len(heights))]
-                handles[label] = axis.bar(xs, heights, 0.18, color=FILLS[place], hatch=HATCHES[place], edgecolor="#1f2328", linewidth=0.4)
+                handles[label] = axis.bar(xs, heights, 0.18, color=FILLS[place], hatch=HATCHES[place], edgecolor=INK_ON_COLOUR, linewidth=0.4)
                 for x, height in zip(xs, heights):
                     axis.annotate(f"{height:.3g}", (x, height), xytext=(0, 1), textcoords="offset points", ha="center", fontsize=6.5)
             axis.set_yscale("log")
@@ -185,7 +184,7 @@ def powertcp(name, d, curves, flows):
             other = axis.twinx()
             other.spines["right"].set_visible(True)
             xs, ys = zip(*curves[f"{sweep} queue", way])
-            handles["queue"], = other.plot([x / 1e3 for x in xs], ys, color=colour_of(theme, "#d55e00"), linewidth=1.0, linestyle="--")
+            handles["queue"], = other.plot([x / 1e3 for x in xs], ys, color="#d55e00", linewidth=1.0, linestyle="--")
             other.set_ylim(0, max(200, 1.08 * max(ys)))
             axis.set_title(way.replace("theta", "theta-PowerTCP").replace("powertcp", "PowerTCP"), loc="left")
             axis.grid(True)
@@ -208,7 +207,7 @@ def many(name, d):
         handles = {}
         for way, (colour, marker, dash) in zip(design.MANY, LIMITS):
             levels = d.levels("dcqcn-many-flows")
-            handles[way], = axes[0].plot([int(level) for level in levels], [facts.one(d, "dcqcn-many-flows", way, level) / 1e3 for level in levels], color=colour_of(theme, colour),
+            handles[way], = axes[0].plot([int(level) for level in levels], [facts.one(d, "dcqcn-many-flows", way, level) / 1e3 for level in levels], color=colour,
                                          marker=marker, linestyle=dash, markersize=5, linewidth=1.3)
         axes[0].set_xscale("log", base=2)
         axes[0].set_yscale("log")
@@ -235,7 +234,7 @@ def themis(name, d):
             heights = [tables.mean(row["used"] for row in d.rows(f"themis-{network}", way, None)) for network in design.THEMIS_NETWORKS]
             heights.append(tables.mean(heights))
             xs = [group + 0.27 * (place - 1) for group in range(len(names))]
-            handles[way] = axis.bar(xs, heights, 0.25, color=FILLS[(8, 0, 1)[place]], hatch=HATCHES[place], edgecolor="#1f2328", linewidth=0.4)
+            handles[way] = axis.bar(xs, heights, 0.25, color=FILLS[(8, 0, 1)[place]], hatch=HATCHES[place], edgecolor=INK_ON_COLOUR, linewidth=0.4)
             for x, height in zip(xs, heights):
                 axis.annotate(f"{height:.2f}", (x, height), xytext=(0, 2), textcoords="offset points", ha="center", fontsize=7)
             handles["published mean"], = axis.plot([xs[-1] - 0.12, xs[-1] + 0.12], [facts.PUBLISHED_THEMIS[way]] * 2, color="#d55e00", linewidth=3, solid_capstyle="butt")
@@ -256,7 +255,7 @@ def shd(name, d):
         for sweep, way, colour, marker, dash in SHD_LINES:
             times = [facts.mean(d, sweep, way, "time_ns", level) / 1e3 for level in design.SHD_BYTES.levels]
             label = f"{'loop network' if sweep == 'shd-loop' else 'leaf-spine'}, {way}"
-            handles[label], = axes[0].plot(sizes, times, color=colour_of(theme, colour), marker=marker, linestyle=dash, markersize=5, linewidth=1.3)
+            handles[label], = axes[0].plot(sizes, times, color=colour, marker=marker, linestyle=dash, markersize=5, linewidth=1.3)
         axes[0].set_xscale("log")
         axes[0].set_yscale("log")
         axes[0].set_xticks(sizes, list(design.SHD_BYTES.levels))
@@ -269,12 +268,12 @@ def ecmp(name, d):
 
     def paint(figure, axes, theme):
         counts = range(1, 7)
-        axes[0].bar(counts, [shares[count] for count in counts], 0.7, color=FILLS[0], edgecolor="#1f2328", linewidth=0.4, label="simulated")
+        axes[0].bar(counts, [shares[count] for count in counts], 0.7, color=FILLS[0], edgecolor=INK_ON_COLOUR, linewidth=0.4, label="simulated")
         axes[0].plot(counts, [exact[count] for count in counts], "D", color=theme["ink"], markersize=5, label="exact")
         axes[0].set_xlabel("flows on the fullest of eight uplinks")
         axes[0].set_ylabel("share of draws")
         levels = d.levels("ecmp-queue-pairs")
-        axes[1].plot(range(len(levels)), [facts.fullest(d, level) for level in levels], "o-", color=colour_of(theme, "#0072b2"), label="simulated")
+        axes[1].plot(range(len(levels)), [facts.fullest(d, level) for level in levels], "o-", color="#0072b2", label="simulated")
         axes[1].plot(range(len(levels)), [facts.fullest_exact(int(level)) for level in levels], "D", color=theme["ink"], markersize=5, label="exact", fillstyle="none")
         axes[1].set_xticks(range(len(levels)), levels)
         axes[1].set_xlabel("queue pairs a pair of ranks")
