@@ -5,7 +5,7 @@
 
 #include "engine/memory.h"
 
-// Where a message is, and the dimension that it crosses.
+// Position of a message: at `rank`, or in the switch that it has reached from `rank`.
 struct position {
     uint32_t rank;
     bool in_switch;
@@ -24,7 +24,7 @@ static uint32_t n_ranks(const struct analytical *a)
     return n;
 }
 
-// The next link on the way of a message to `dst`, and where it leads; returns its dimension.
+// Moves *at over the next link on the way to `dst` and sets *link; returns the link's dimension.
 static uint32_t next_link(const struct analytical *a, struct position *at, uint32_t dst,
                           size_t *link)
 {

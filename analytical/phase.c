@@ -59,8 +59,8 @@ static ps_t plus3(ps_t a, ps_t b, ps_t c) { return plus(plus(a, b), c); }
 
 /* ---- ring ---- */
 
-// The time of `steps` messages in a row around the ring, from the member from which it is longest.
-// message_ps[i] is the time of a message of member i.
+// Returns the time of `steps` messages in a row around the ring, starting at the member for which
+// it is longest. message_ps[i] is the time of a message of member i.
 static ps_t around(const ps_t *message_ps, uint32_t n, uint64_t steps)
 {
     ps_sum_t lap = 0, part = 0, most;
@@ -120,9 +120,8 @@ static bool ring_phase(const struct analytical *a, const struct coll_phase_call 
 
 /* ---- direct ---- */
 
-// True if what the first member sends to the others is what each of them sends: the members are all
-// ranks, or evenly spaced along one dimension. Other groups (from a mapping or a list of ranks)
-// need the full search.
+// True if all members send the same to the others: the members are all ranks, or evenly spaced
+// along one dimension. Other groups (from a mapping or a list of ranks) need the full search.
 static bool members_alike(const struct analytical *a, const struct coll_phase_call *call)
 {
     const uint32_t *at = call->members;

@@ -9,7 +9,7 @@
 #include "cli/options/option_table.h"
 #include "engine/text.h"
 
-/* ---- what all of them use ---- */
+/* ---- shared by all outputs ---- */
 
 #define WORDS_MAX 64
 

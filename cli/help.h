@@ -6,8 +6,8 @@
 
 #include "cli/commands.h"
 
-extern const char help_question[]; // what the program answers, one line
-extern const char help_notes[];    // paragraphs on what all commands share
+extern const char help_question[]; // the question that the program answers, one line
+extern const char help_notes[];    // paragraphs that apply to all commands
 
 // Print the list of commands.
 void help_overview(const struct commands *commands, FILE *out);

@@ -105,7 +105,8 @@ static bool same_file(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-// Files that are written must be others than those that are read. Returns 0, or -1 with errors.
+// Check that no output overwrites the capture, that -o does not overwrite the map, and that the
+// outputs differ. Returns 0, or -1 with errors.
 static int check_files(const struct options *o, struct err *err)
 {
     const char *capture = strcmp(o->args[0], "-") == 0 ? NULL : o->args[0]; // NULL = stdin

@@ -7,7 +7,7 @@
 // into `ranks` segments; segment i covers [i*bytes/ranks, (i+1)*bytes/ranks), so `bytes` need not
 // be divisible.
 //
-// What each operation does with the vectors (in a rooted operation only the root has input or
+// Effect of each operation on the vectors (in a rooted operation only the root has input or
 // output):
 //   all_reduce      all end with the sum          broadcast  all end with the root's
 //   reduce_scatter  rank i: segment i of the sum  reduce     the root ends with the sum
@@ -94,7 +94,7 @@ struct coll_algorithm {
     /* settings: a struct of at most COLL_PARAMS_BYTES; keys of one name mean the same everywhere */
     const struct param *params;
     size_t n_params, params_bytes;
-    // false: *why names what is supported
+    // returns false with *why = the shapes that are supported
     bool (*supports)(const struct coll_shape *shape, const char **why);
     uint32_t (*steps)(const struct coll_shape *shape);
     uint32_t (*n_sends)(const struct coll_shape *shape, uint32_t rank, uint32_t step);
@@ -124,7 +124,7 @@ extern const struct coll_algorithm *const coll_registry[]; // NULL-terminated
 // First byte of segment i of `shape` (i <= ranks).
 uint64_t coll_segment(const struct coll_shape *shape, uint32_t i);
 
-// Check what every algorithm requires of a shape: 1 to COLL_MAX_RANKS ranks, and a root among them.
+// Check the requirements of all algorithms: 1 to COLL_MAX_RANKS ranks, and a root among them.
 // False: *why names the violated requirement.
 bool coll_shape_valid(const struct coll_shape *shape, const char **why);
 

@@ -44,8 +44,8 @@ void dim_queue_insert(struct dim_queue *q, int queueing, void *run, int64_t prio
     q->n++;
 }
 
-// Index of the first waiting phase that alternates with the one that started last, among those of
-// the highest priority; of the first one if none does.
+// Index of the phase to start next: among those of the highest priority the first one whose
+// operation alternates with that of the phase that started last, else the first one.
 static size_t alternating(const struct dim_queue *q)
 {
     size_t first = q->n_active;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two complementary binary trees, each of which carries half of the vector.
+// Two complementary binary trees; each carries half of the vector.
 //
 // A rank is an inner node of at most one of the trees, so it sends (an inner node half of the
 // vector to each of two children) and receives at most the size of the vector, where a single
@@ -34,8 +34,8 @@ static bool alternates(const struct coll_shape *shape)
     return p != NULL && p->alternating && shape->op == COLL_ALL_REDUCE;
 }
 
-// The pieces of each half as NCCL cuts what a channel carries: of 512 KiB, halved while there are
-// few of them for the depth of the tree, as long as they stay large enough to be worth a message.
+// Number of pieces of each half, as NCCL cuts the data of a channel: pieces of 512 KiB, halved
+// while they are few for the depth of the tree and remain large enough to be worth a message.
 // Source: NCCL 2.8 to 2.18, src/enqueue.cc, chunkSize of the tree algorithm under protocol Simple.
 static uint32_t pieces_as_nccl(const struct coll_shape *shape)
 {

@@ -94,7 +94,7 @@ struct coll_segments coll_reduction_segments(const struct coll_shape *shape)
     return s;
 }
 
-// The rank whose part a segment belongs to; of an operation with a root, the root.
+// The rank whose part of the vector a segment belongs to; in a rooted operation, the root.
 static uint32_t owner_of(const struct coll_shape *shape, uint64_t segment)
 {
     return coll_op_rooted(shape->op) ? shape->root : (uint32_t)(segment / pieces(shape));
@@ -139,7 +139,7 @@ static bool receives(const struct coll_shape *shape, const struct coll_tree *tre
     if (shape->op == COLL_REDUCE || shape->op == COLL_REDUCE_SCATTER)
         return below(tree, owner_of(shape, segment), node);
     if (shape->op == COLL_BROADCAST || shape->op == COLL_ALL_GATHER)
-        return node != owner_of(shape, segment); // who has sent it has it
+        return node != owner_of(shape, segment); // the sender has it already
     return true;
 }
 
@@ -186,7 +186,7 @@ static uint32_t in_network_steps(const struct coll_shape *shape)
     return shape->ranks == 1 ? 0 : (uint32_t)(s.n + s.window - 1);
 }
 
-// An aggregator receives in step s what belongs to its segment s, and sends it in the next step.
+// An aggregator receives the messages of its segment s in step s, and sends it in the next step.
 static uint32_t in_network_member_steps(const struct coll_shape *shape, uint32_t member)
 {
     if (member < shape->ranks)

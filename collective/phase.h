@@ -8,15 +8,15 @@
 #define COLL_MAX_DIMS 8
 #define COLL_MAX_PHASES (2 * COLL_MAX_DIMS)
 
-// `bytes` is the nominal size that schedulers use: what a rank holds of the chunk when the phase
-// begins, divided at every dimension without rounding (for an all-gather: the rank's own part).
+// `bytes` is the nominal size for schedulers: the bytes of the chunk that a rank holds when the
+// phase begins, divided at every dimension without rounding (all-gather: the rank's own part).
 struct coll_phase {
     uint8_t dim; // index among the collective's dimensions; n_dims = all ranks at once
     uint8_t op;  // enum coll_op
     uint64_t bytes;
 };
 
-// What a network in closed form says of a phase.
+// Cost of a phase, as computed by a network in closed form.
 struct coll_phase_cost {
     ps_t duration_ps;
     uint64_t messages;    // of all members

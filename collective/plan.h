@@ -20,7 +20,7 @@ void coll_planner_init(struct coll_planner *p, const struct coll_schedule *sched
 void coll_planner_begin(struct coll_planner *p, ps_t now);
 
 // Plan the phases of the next chunk over the dimensions of the bit set `dims`. Returns their number
-// (0: no dimension has more than one rank). `bytes`: what a rank holds (for an all-gather: its own
-// part).
+// (0: no dimension has more than one rank). `bytes`: the bytes that a rank holds (for an
+// all-gather: its own part).
 uint32_t coll_plan(struct coll_planner *p, enum coll_op op, uint32_t dims, uint64_t bytes,
                    struct coll_phase out[COLL_MAX_PHASES]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Aggregation trees of a group of ranks, for reductions inside switches. Pure data: who makes the
-// trees knows the network (sim/fabric/reduction.c), and the algorithm in_network reads them.
+// Aggregation trees of a group of ranks, for reductions inside switches. Pure data:
+// sim/fabric/reduction.c makes the trees, and the algorithm in_network reads them.
 //
 // A tree has the ranks as leaves and aggregators as inner nodes. Nodes are numbered in one list:
 // the ranks of the group, then the tree's aggregators. The first aggregator is the root. Several
@@ -26,7 +26,7 @@ struct coll_tree {
     const uint32_t *children; // nodes
 };
 
-// What a member is that is not a rank.
+// The role of a member that is not a rank.
 struct coll_place {
     uint32_t tree, node; // node: in the tree's numbering
     bool down;           // passes results down; else it adds

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a collective is spread over dimensions and chunks: the settings of the system layer.
+// Distribution of a collective over dimensions and chunks: the settings of the system layer.
 #pragma once
 
 #include <stdalign.h>

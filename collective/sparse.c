@@ -103,9 +103,9 @@ static uint32_t doubling_steps(const struct coll_shape *shape)
     return shape->ranks == UINT32_C(1) << log2 ? log2 : log2 + 2;
 }
 
-// What a rank does in a step.
+// The messages of a rank in a step.
 struct doubling {
-    uint32_t peer, ranks; // ranks: whose values the message has
+    uint32_t peer, ranks; // ranks: number of ranks whose values the message contains
     uint64_t of;
     bool sends, receives;
 };

@@ -142,7 +142,7 @@ void admission_next(struct communicator *c, struct dim_queue *queue, ps_t now)
         scheduler_start(run, now);
 }
 
-// Whether the nodes of a group are in several parts.
+// Returns true if the nodes of a group are in several shards of the simulation.
 static bool group_spans(const struct communicator *c, uint32_t dim, uint32_t group)
 {
     const struct partition *p = c->job->engine->partition;

@@ -2,7 +2,7 @@
 // Decisions that the ranks of a communicator share: the plan of a collective, and which phases may
 // run in a dimension.
 //
-// Who decides: one admission per communicator, for all its members. In all other modules of comm/
+// Scope: one admission per communicator decides for all its members. In all other modules of comm/
 // the state of a rank depends on other ranks through messages only.
 // Inputs: the plan of collective number k depends on its request and on the time when the first
 // member issues it. Whether a phase may run depends on the members of the group that are ready, the
@@ -10,10 +10,10 @@
 // Order: requests are handled in the event in which they arise, so in the order of the engine's
 // keys: by time, then by rank of the network, then in the order of the rank's program. A phase
 // enters the queue in the event in which its last member becomes ready. If phases in closed form
-// end at the same time in one queue, the one that began first ends first.
+// end at the same time in one queue, the phase that began first ends first.
 //
-// The decisions take no simulated time. Where a simulation has parts (engine/partition.h), a group
-// within one part decides at once. For a group of several parts, ranks become ready at the end of
+// The decisions take no simulated time. Where a simulation has shards (engine/partition.h), a group
+// within one shard decides at once. For a group of several shards, ranks become ready at the end of
 // the window, in the order of their events, since a window in which a phase of such a group may
 // start or end runs on one thread (comm/foresight.h).
 #pragma once
@@ -39,7 +39,7 @@ void admission_leave(struct phase_run *run, ps_t now);
 struct dim_queue *admission_queue(const struct phase_run *run);
 void admission_next(struct communicator *c, struct dim_queue *queue, ps_t now);
 
-// True if the members of the queue's group, or the aggregators of its phases, are in several parts
+// True if the members of the queue's group, or the aggregators of its phases, are in several shards
 // of the simulation.
 bool admission_spans(struct communicator *c, const struct dim_queue *queue);
 

@@ -56,7 +56,7 @@ struct phase_run {
     ps_t began_ps; // time of the start in its dimension; PS_NEVER = not started
     struct phase_run *next_free, *next;
     struct walk *walks; // [n_members + extra of the dimension]; NULL = none has been needed
-    bool walking;       // they are set up for this phase
+    bool walking;       // the walks are set up for this phase
 };
 
 struct communicator {
@@ -72,7 +72,7 @@ struct communicator {
     const struct coll_reduction **reductions; // those of the schedule, NULL = none
     uint32_t extra[COLL_MAX_DIMS + 1];        // [dim] limit of the aggregators' walks of a phase
     bool queued; // a phase waits for all ranks of its group and then in a queue
-    struct communicator *next_queued; // of those with queues
+    struct communicator *next_queued; // the next communicator with queues
     bool timed;                       // walks have timers
     struct timeline *timeline;        // NULL = not recorded
     struct dim_use *use;
@@ -89,7 +89,7 @@ struct communicator {
     struct dim_queue *queues; // [first_group of dim + group]
     struct inboxes *inboxes;  // [member] of streams (comm/stream_internal.h)
     ps_t *used_since;         // [queue] time since which it has not been empty
-    bool *spans;              // [queue] its group is in several parts; NULL = not known yet
+    bool *spans;              // [queue] its group is in several shards; NULL = not known yet
     uint32_t
         held; // where foresight.c last found a member that issues no collective: looked at first
     uint32_t looked_at; // where foresight.c last found a phase that may end: looked at first
@@ -128,7 +128,7 @@ static inline struct collective_record *record_of(const struct phase_run *run)
     return &run->comm->job->recorder->records[run->instance->record];
 }
 
-// A run's place in its collective, which remains known after the run has ended.
+// A run's place in its collective; it remains valid after the run has ended.
 struct run_place {
     struct instance *in;
     size_t phase;  // chunk * n_phases + index
@@ -159,7 +159,7 @@ static inline struct phase_record *phase_record_of(const struct phase_run *run)
     return phase_record_at(run->comm, &place);
 }
 
-/* recorder.c; what needs the order of events is deferred where parts run at the same time */
+/* recorder.c; records that need the order of events are deferred if shards run in parallel */
 void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request);
 void recorder_opener(const struct communicator *c, const struct instance *in); // it has changed
 // the first member of the run begins; the last one has ended its part

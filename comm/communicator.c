@@ -74,8 +74,8 @@ static void use_fallback(struct coll_schedule *s, uint32_t dim)
             s->choice[op][dim] = coll_choice_of(coll_find(s->choice[op][dim].algorithm->fallback));
 }
 
-// Reserve aggregators for the dimensions whose algorithm needs them. Phases beyond those that fit
-// into the reserved buffers wait in the queue of the dimension.
+// Reserve aggregators for the dimensions whose algorithm needs them. Phases without room in the
+// reserved buffers wait in the queue of the dimension.
 static void reserve_reductions(struct communicator *c)
 {
     struct coll_schedule *s = &c->schedule;
@@ -195,7 +195,7 @@ uint64_t comm_bytes(const struct communicator *c, const struct comm_request *req
 #define MEMBERS_SEEN 16
 #define STEPS_SEEN 4096
 
-// Number of peers to which a rank of a group sends, averaged over a few members.
+// Mean number of peers that a rank of a group sends to, over a few members.
 static double peers_of(const struct coll_algorithm *a, const struct coll_shape *shape)
 {
     uint32_t n = shape->ranks < MEMBERS_SEEN ? shape->ranks : MEMBERS_SEEN, steps = a->steps(shape);

@@ -26,7 +26,7 @@ struct rank_streams;
 
 #define COMM_TOKEN_BITS 47 // bits of a message's token; the bits above them belong to the job
 
-// A group of ranks that wants its collectives reduced in the network.
+// Request for aggregators: a group of ranks whose collectives are to be reduced in the network.
 struct comm_reduce_request {
     uint32_t job;
     const uint32_t *ranks; // [n] of the network
@@ -37,12 +37,12 @@ struct comm_reduce_request {
 };
 
 enum comm_issuer {
-    COMM_ISSUES, // it may, or this is not known
-    COMM_RESTS,  // it does not
-    COMM_AWAITS  // it does not before all its collectives with *ticket have ended
+    COMM_ISSUES, // it may issue a collective, or this is not known
+    COMM_RESTS,  // it issues none
+    COMM_AWAITS  // it issues none before all its collectives with *ticket have ended
 };
 
-// What all communicators of a job share: network, messages, records, counters.
+// State that all communicators of a job share: network, messages, records, counters.
 struct comm_job {
     /* config */
     struct engine *engine;
@@ -50,7 +50,7 @@ struct comm_job {
     const struct transfer *transfer;
     // Bandwidth from one rank to another over all its ports, in bytes/s or any other fixed unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
-    void *bandwidth_ctx; // of `reduce` too
+    void *bandwidth_ctx; // for `bandwidth` and `reduce`
     // Reserves aggregators for a group, or returns NULL where the network has none for it. The
     // result stays valid during the run, and its buffer is known when all groups have been made.
     const struct coll_reduction *(*reduce)(void *ctx, const struct comm_reduce_request *request);
@@ -65,7 +65,7 @@ struct comm_job {
     uint32_t *delays;   // counter of armed timers that will post messages
     bool
         *takes_order; // set to true if collectives are planned by when they are issued; may be NULL
-    // Whether a member issues no collective before `until_ps`. Called with the `ctx` of comm_new().
+    // Returns whether a member may issue a collective before `until_ps`. `ctx` as in comm_new().
     enum comm_issuer (*issuer)(const void *ctx, uint32_t member, ps_t until_ps, uint32_t *ticket);
     struct communicator *
         *queued; // list of communicators with queues (comm/foresight.h); may be NULL
@@ -90,9 +90,8 @@ struct comm_request {
     uint32_t root, inner; // as in coll_shape
     // all_to_all over all ranks at once; NULL = all vectors have `bytes`
     const struct coll_uneven *uneven;
-    // Collectives of a larger priority go first among those that wait for a dimension. Those of
-    // equal priority: of priority 0 in the order of the schedule (newest_first), of others as they
-    // were issued.
+    // Among the collectives that wait for a dimension, those of a larger priority go first. Equal
+    // priorities: with 0 in the order of the schedule (newest_first), else in the order of issue.
     int32_t priority;
     uint32_t label;   // names the collective on critical paths; 0 = without a name
     const char *name; // for the record
@@ -130,8 +129,8 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
 bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,
                          const struct comm_request *request, uint32_t ticket, ps_t now);
 
-// Of the collective that calls `done`: its operation; and, for what the callee defers
-// (engine_defer), when and by which member it was issued last so far.
+// The collective that calls `done`: its operation; and, for work that the callee defers
+// (engine_defer), the time and the member of its last issue so far.
 enum coll_op comm_ending_op(const struct communicator *c);
 struct comm_ending {
     uint32_t last_member;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Looks for what keeps the running phases of a queue from ending.
+// Finds messages and members that keep the running phases of a queue from ending.
 #include "comm/foresight.h"
 
 #include "comm/admission.h"
@@ -101,7 +101,7 @@ static bool member_is_held(struct communicator *c, uint32_t dim, uint32_t group,
     return false;
 }
 
-// Whether a phase may start in a queue; running phases of all queues end after the window.
+// True if a phase may start in a queue; running phases of all queues end after the window.
 static bool may_begin(struct communicator *c, uint32_t dim, uint32_t group, ps_t until_ps)
 {
     const struct dim_queue *queue = &c->queues[c->first_group[dim] + group];

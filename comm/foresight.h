@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Whether phases of groups in several parts of a simulation may start or end within a window.
+// Predicts whether phases of groups in several shards may start or end within a window.
 //
 // A phase starts when its last member is ready and its dimension has a place for it, and gives its
-// place back when its last member has ended. Neither takes time, so a group in several parts
+// place back when its last member has ended. Neither takes time, so a group in several shards
 // decides in the order of events: on one thread. None of its phases starts or ends within a window
 // if each running phase has a message that is delivered after the window, or a member that is then
 // still delayed, and if
 //  - all places are taken; or
 //  - no open collective has further phases for the group, and a member issues no other one: it
-//      computes until
-//    after the window, its program is over, or it waits for a collective in one of these running
-//      phases.
+//    computes until after the window, its program is over, or it waits for a collective in one of
+//    these running phases.
 #pragma once
 
 #include "comm/communicator.h"
 
-// What the network knows of messages.
+// The network's predictions for messages.
 struct comm_network_view {
     // The least time from the post of a message to its delivery.
     ps_t (*least_ps)(void *ctx, const struct transfer_request *request);

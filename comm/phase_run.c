@@ -330,7 +330,7 @@ static void delay(struct walk *walk, ps_t at, ps_t now)
     sim_timer_start(job->engine, &walk->timer, at);
 }
 
-// What the rank's host adds before its present step.
+// Returns the delay that noise of the rank's host adds before its present step.
 static ps_t noise_ps(const struct walk *walk)
 {
     const struct phase_run *run = walk->run;

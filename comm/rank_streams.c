@@ -208,8 +208,7 @@ void stream_wait(struct stream *s, enum stream_event event, ps_t delay_ps)
     sim_timer_start(job->engine, &wait->timer, now + delay_ps);
 }
 
-// The memory is written once and read twice, each rounded down to nanoseconds.
-// What the rank's host adds before its present step.
+// Returns the delay that noise of the rank's host adds before its present step.
 static ps_t noise_ps(const struct stream *s)
 {
     const struct comm_job *job = s->set->comm->job;
@@ -220,6 +219,7 @@ static ps_t noise_ps(const struct stream *s)
     return noise_draw_ps(&job->noise, job->seed, stream_rank(s), key);
 }
 
+// The memory is written once and read twice, each rounded down to nanoseconds.
 ps_t stream_delay_ps(const struct stream *s, uint64_t bytes, bool adds)
 {
     const struct coll_schedule *schedule = &s->set->comm->schedule;

@@ -31,7 +31,7 @@ struct dim_record {
     ps_sum_t busy_ps; // sum over groups of the time in which a phase ran
 };
 
-// Where the time of a collective went: its critical path. The parts add up to its time.
+// The critical path of a collective: its time by cause. The parts add up to the whole time.
 struct critical_record {
     bool known;
     ps_t parts[PATH_CAUSES];
@@ -115,7 +115,7 @@ void dim_use_add(struct dim_use *u, uint32_t dim, ps_t from, ps_t to);
 // ps.
 double dim_use_ps(const struct dim_use *u, size_t step, uint32_t dim);
 
-/* ---- timeline: what the first ranks of a job did when ---- */
+/* ---- timeline: phases and computations of the first ranks of a job ---- */
 
 enum slice_kind { SLICE_COMPUTE, SLICE_WAIT, SLICE_PHASE, SLICE_COMMUNICATION };
 

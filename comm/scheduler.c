@@ -263,7 +263,7 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
     return comm_issue_numbered(c, c->issued[member]++, member, request, ticket, now);
 }
 
-// A member has issued a collective. Where parts run at the same time, members may do so in another
+// A member has issued a collective. If shards run at the same time, members may do so in another
 // order than that of their events.
 struct issue {
     struct instance *in;

@@ -55,7 +55,7 @@ struct stream { // a chunk of it
     uint32_t n_phases, at;
     struct stream_phase phases[COLL_MAX_PHASES];
     int64_t priority;
-    ps_t ready_ps; // since it is in its queue
+    ps_t ready_ps; // time when it entered its queue
     struct stepper step;
     struct stream *next; // of its set, while that is issued
 };
@@ -82,14 +82,14 @@ struct inboxes {         // of a member of a communicator
 
 struct stream_waiting {
     int64_t priority;
-    uint64_t turn; // among those of one priority the lowest starts first
+    uint64_t turn; // lowest first among streams of one priority
     struct stream *stream;
 };
 
 struct stream_queue {
     struct stream_waiting *waiting; // a heap
     size_t n, cap;
-    uint64_t turn; // of the next one that is added
+    uint64_t turn; // turn of the next stream that is added
     uint32_t running;
 };
 

@@ -39,7 +39,7 @@ uint64_t stream_chunks(const struct communicator *c, const struct comm_request *
 
 enum turn { TURN_ANY, TURN_FIRST, TURN_LAST };
 
-// Give out the queues of a dimension in turn: of all, of the first or of the second half.
+// Assign the queues of a dimension in turn: all of them, or the first or the second half.
 static void queue_set(const struct stream *s, struct rank_streams *streams, enum turn turn,
                       struct stream_phase *phase)
 {
@@ -63,7 +63,7 @@ static void queue_set(const struct stream *s, struct rank_streams *streams, enum
     phase->queue = dim * n + i;
 }
 
-// Add a phase of `bytes`; returns what the rank holds after it.
+// Add a phase of `bytes`; returns the bytes that the rank holds after it.
 static uint64_t phase_add(struct stream *s, struct rank_streams *streams, uint32_t dim,
                           enum coll_op op, enum turn turn, uint64_t bytes)
 {

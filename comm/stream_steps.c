@@ -78,7 +78,7 @@ void stream_steps_begin(struct stream *s)
 
 /* ---- messages ---- */
 
-// The receiver of message `i`, or (`back`) the sender of the one that is expected with it.
+// Returns the receiver of message `i`, or (`back`) the sender of the message expected with it.
 static uint32_t peer_of(const struct stream *s, uint32_t i, uint32_t distance, bool back)
 {
     const struct stepper *step = &s->step;

@@ -12,7 +12,7 @@
 struct policy_choice {
     char *text;                    // as written
     char *kind, *preset;           // preset: NULL = none is named
-    struct collwire_setting *sets; // what changes the scenario, in order; the texts are owned
+    struct collwire_setting *sets; // changes of the scenario, in order; the texts are owned
     size_t n_sets;
 };
 
@@ -22,8 +22,8 @@ struct policy_choice {
 size_t policy_choices_read(const char *list, const struct scenario *base,
                            struct policy_choice **choices, struct err *err);
 
-// The policies for a comparison whose user has named none: `none` and the scenario's own; if it has
-// no other, or several transports, "all". To be freed.
+// Returns the policies of a comparison for which the user names none: `none` and the scenario's
+// own; "all" if it has no other, or several transports. To be freed.
 char *policy_choices_default(const struct scenario *base);
 
 void policy_choices_free(struct policy_choice *choices, size_t n);

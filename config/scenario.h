@@ -33,12 +33,12 @@ const struct policies *scenario_policies(const struct scenario *scenario);
 bool scenario_runs(const struct scenario *scenario, const struct cc_ops *policy);
 // True if `transport` or `cc` is a list in the scenario.
 bool scenario_lists(const struct scenario *scenario);
-// The list `cc` with which the transport that can run `policy` has it, with a preset (NULL = the
-// one that is set, or else the first), as JSON; free() it. NULL with an error if there is no such
-// transport, or several.
+// Returns the list `cc`, as JSON, that gives `policy` to the transport that can run it, with a
+// preset (NULL = the preset that is set, else the first); free() it. NULL with an error if no
+// transport can run it, or several can.
 char *scenario_with_policy(const struct scenario *scenario, const struct cc_ops *policy,
                            const char *preset, struct err *err);
-// The folder to which file names in the scenario are relative.
+// The folder that file names in the scenario are relative to.
 const char *scenario_dir(const struct scenario *scenario);
 
 // The JSON Schema (draft 2020-12) of scenarios, generated from the parameter tables; free() it.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Critical paths: where the time went along the chain of events that led to the present one.
+// Critical paths: time by cause along the chain of events that led to the present one.
 //
 // A path is the account of one chain: for every cause the time for which the chain waited for it,
-// since the chain's beginning. A chain goes on over whatever came last: the delivery of a message,
-// the end of a computation, a timer. Who waits for an event keeps the path of the event that began
-// the waiting, and extends it by what the wait was for. So the times of all causes add up to the
+// since the chain's beginning. A chain continues with whatever came last: the delivery of a
+// message, the end of a computation, a timer. A waiting object keeps the path of the event that
+// began the wait, and extends it by the cause of the wait. So the times of all causes add up to the
 // time of the chain, exactly.
 //
 // While an event is handled, its path is the book's `current` one; whatever the event starts
@@ -63,7 +63,7 @@ enum path_cause { PATH_LIST(PATH_CONSTANT) PATH_CAUSES };
 // The words of a cause for sentences.
 const char *path_cause_phrase(enum path_cause cause);
 
-// What a place of a path is.
+// Kind of a place on a path.
 enum path_place_kind { PLACE_NONE, PLACE_PORT, PLACE_FLOW, PLACE_RANK };
 
 // A cause at one place: an output port, a flow, or a rank.
@@ -132,7 +132,7 @@ static inline uint32_t path_hold(struct path_book *b, uint32_t id)
 }
 void path_drop(struct path_book *b, uint32_t id); // 0 is legal
 
-// Returns a path that the caller may change and that equals `id`, whose reference it takes over.
+// Returns a path equal to `id` that the caller may change; takes over the reference to `id`.
 uint32_t path_own(struct path_book *b, uint32_t id);
 
 // Add the time from the path's end to `until` (not before it) to a cause, at a place. The caller
@@ -158,8 +158,8 @@ uint32_t path_take(struct path_book *b, ps_t now);
 uint32_t path_fork(struct path_book *b, uint32_t parent, uint32_t rank, uint32_t owner,
                    uint32_t label, ps_t now);
 
-// Returns the path of the whole chain whose last part is the collective's path `id`, whose
-// reference it takes over.
+// Returns the path of the whole chain that ends with the collective's path `id`; takes over the
+// reference to `id`.
 uint32_t path_join(struct path_book *b, uint32_t id);
 
 // Note that the last `ps` of the path were work with a label. The caller owns the path alone.

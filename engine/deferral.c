@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What events defer to the end of a window in which shards run at the same time: each shard has a
-// log, and the logs are merged in the order of events.
+// Work that events defer to the end of a window in which shards run at the same time: each shard
+// has a log, and the logs are merged in the order of events.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct deferral {
     const void *note;
 };
 
-// What a letter of a log begins with.
+// Head of a letter of a log; the note follows.
 struct deferral_head {
     struct event event; // with the key of its order (engine_order_key)
     engine_deferred done;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The engine: simulated clock, pending events, timers and seed. It does not know packets:
+// The engine: simulated clock, pending events, timers and seed. It is independent of packets:
 // departures, pauses and arrivals go to the handlers that the network sets.
 #pragma once
 
@@ -37,8 +37,8 @@ struct engine {
     /* state */
     ps_t now_ps;
     uint64_t now_key; // key of the event that is being processed
-    // At the instant late_ps an event of late_key has made events of the same instant that precede
-    // it by their keys.
+    // At the instant late_ps, an event with key late_key has created events of the same instant
+    // that have smaller keys.
     ps_t late_ps;
     uint64_t late_key;
     ps_t horizon_ps; // events after this time stay pending; PS_NEVER = none
@@ -97,7 +97,7 @@ static inline void engine_push_later(struct engine *e, ps_t at_ps, uint64_t key)
     event_queue_push(&e->queue, (struct event){at_ps, key});
 }
 
-// Note that the present event makes another one of its own instant.
+// Note that the present event creates another one at its own instant.
 void engine_note_late(struct engine *e, uint64_t key);
 // Add an event.
 static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)
@@ -107,17 +107,17 @@ static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)
     event_queue_push(&e->queue, (struct event){at_ps, key});
 }
 
-// The key by which deferred work of the present event is sorted among that of all shards at the
-// same time: the largest key that the shard has processed at this time. With one thread, an event
-// that is created for the present time runs next if its key is smaller than all pending ones, and
-// so directly after the event that created it.
+// Returns the key that orders deferred work of the present event among the deferred work of all
+// shards at the same time: the largest key that the shard has processed at this time. With one
+// thread, an event that is created for the present time runs next if its key is smaller than all
+// pending ones, and so directly after the event that created it.
 static inline uint64_t engine_order_key(const struct engine *e)
 {
     return e->late_ps == e->now_ps && e->late_key > e->now_key ? e->late_key : e->now_key;
 }
 
-// Hold the lock of what the shards of a simulation share, if they run at the same time. The event
-// that is being processed must be the engine's. Calls may be nested.
+// Hold the lock on the state that the shards of a simulation share, if they run at the same time.
+// The event that is being processed must be the engine's. Calls may be nested.
 void engine_lock_shards(struct engine *e);
 void engine_unlock_shards(struct engine *e);
 static inline void engine_lock(struct engine *e)
@@ -139,9 +139,9 @@ static inline struct engine *engine_current(struct engine *e)
     return e->partition ? engine_current_shard(e) : e;
 }
 
-// What an event leaves for the end of the window where shards run at the same time, since it needs
-// the order of all events; else it is done at once. `note` is copied; `now` is the time of the
-// event. The caller holds the lock.
+// Work that an event defers to the end of the window where shards run at the same time, because it
+// needs the order of all events; otherwise it is done at once. `note` is copied; `now` is the time
+// of the event. The caller holds the lock.
 typedef void (*engine_deferred)(void *ctx, const void *note, ps_t now);
 void engine_defer_shards(struct engine *e, engine_deferred done, void *ctx, const void *note,
                          size_t bytes);

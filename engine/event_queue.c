@@ -50,7 +50,7 @@ static struct event heap_pop(struct event_queue *q)
     return first;
 }
 
-/* ---- what has left the wheel: ascending ---- */
+/* ---- events that have left the wheel, ascending ---- */
 
 #define CURRENT_KEEP 256 // compact the array once so many entries before `head` are unused
 
@@ -292,7 +292,7 @@ static void reshape(struct event_queue *q, int change, struct wheel_tuning tunin
     q->tuning = tuning;
 }
 
-// The smallest larger shift at which the wheel covers twice `ps`.
+// Returns the smallest larger shift with which the wheel covers twice `ps`.
 static int reaching(const struct event_queue *q, double ps)
 {
     int shift = (int)q->shift + 1;

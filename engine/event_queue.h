@@ -7,10 +7,10 @@
 // | kind 2 | number of the node's timer 40).
 //
 // A slot of the wheel is 2^shift ps wide and holds unsorted events. When time reaches a slot, its
-// events are sorted into `current`, from which events are popped. With lookahead enabled, a few
-// more slots are sorted in advance. Events beyond the wheel wait in a heap. The slot width adapts
-// to the run: narrower when sorting dominates the cost, wider when the heap does. With shift 0
-// there is no wheel, and the heap alone is the reference that tests compare with.
+// events are sorted into `current` and popped from there. With lookahead enabled, a few more slots
+// are sorted in advance. Events beyond the wheel wait in a heap. The slot width adapts to the run:
+// narrower when sorting dominates the cost, wider when the heap does. With shift 0 there is no
+// wheel, and the heap alone is the reference that tests compare with.
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A mailbox: what one part of a simulation sends to another during a window, in the order of
-// sending. One part writes, and after the end of the window the other reads everything. Letters are
-// bytes whose meaning only their sender and receiver know, so that a mailbox could as well lead to
+// A mailbox: data that one shard of a simulation sends to another during a window, in the order of
+// sending. One shard writes, and after the end of the window the other reads everything. Letters
+// are bytes that only their sender and receiver interpret, so a mailbox could as well lead to
 // another process.
 #pragma once
 

@@ -40,8 +40,8 @@ static uint32_t first_part(const struct partition *p, struct event *first)
 }
 
 // An event may create others at its own instant in any shard, and in the common engine, whose
-// events are the last of an instant. If `max` events end the window early, what has been sent
-// without an event waits, and the result is false.
+// events are the last of an instant. If `max` events end the window early, data sent without an
+// event waits, and the result is false.
 static bool alone(struct partition *p, ps_t until_ps, size_t max)
 {
     const struct engine *common = p->engines[p->n];
@@ -64,7 +64,7 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
 
 /* ---- steps ---- */
 
-// Count what the shards have processed as processed by the common engine.
+// Count the events that the shards have processed as processed by the common engine.
 static void sum_up(struct partition *p)
 {
     struct engine *common = p->engines[p->n];

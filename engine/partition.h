@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A simulation cut into shards, each with its nodes, engine and thread.
 //
-// What happens at a node of one shard reaches another shard not before `lookahead_ps` later, and
-// only by mail (engine/mailbox.h). So all shards process the events of a window of this length
-// without hearing of each other; then each reads its mail. Events of no shard (samples, faults, the
-// stall rule) are in the common engine; they end a window, and are processed while the shards rest.
+// An event at a node of one shard affects another shard at least `lookahead_ps` later, and only by
+// mail (engine/mailbox.h). So all shards process the events of a window of this length
+// independently; then each reads its mail. Events of no shard (samples, faults, the stall rule) are
+// in the common engine; they end a window, and are processed while the shards rest.
 //
-// What several shards decide together at one instant needs the order of events. The owner of the
-// partition (`alone`) tells before each window whether such a decision is possible in it; then one
-// thread processes the events of all shards, in order. What shards share otherwise, and what does
-// not depend on order, is behind one lock: engine_lock().
+// Decisions that involve several shards at one instant need the order of events. Before each window
+// the owner of the partition reports whether such a decision is possible in it (`alone`); if so,
+// one thread processes the events of all shards, in order. Other shared state, which does not
+// depend on order, is behind one lock: engine_lock().
 //
 // The results are therefore the same, byte for byte, for any number of shards.
 #pragma once
@@ -32,7 +32,7 @@ struct partition_counts {
 };
 
 struct partition_hooks {
-    // The events of a shard before `until_ps` have been processed: send what belongs to the window.
+    // The events of a shard before `until_ps` have been processed: send the mail of the window.
     void (*send)(void *ctx, uint32_t shard, ps_t until_ps);
     // Read the mail of a shard: mailboxes [*][shard]. Returns when the shard has something to send
     // that is not an event, or PS_NEVER.
@@ -61,12 +61,12 @@ struct partition {
     const uint16_t *shard_of; // [node], and behind the last node the number of shards
     struct engine **engines;  // [shard], then the common one
     struct mailbox *boxes;    // [from * n + to]
-    struct mailbox *logs;     // [shard] what its events have deferred in the present window
+    struct mailbox *logs;     // [shard] work that its events have deferred in the present window
     ps_t lookahead_ps;
     struct trial trial;
     ps_t *next_ps; // [shard] as hooks.receive has returned it
     struct partition_hooks hooks;
-    // Whose event is being processed; in a window of several threads, by the holder of the lock.
+    // Engine whose event is being processed; in a window of several threads, by the lock's holder.
     struct engine *current;
     bool parallel; // shards are processed apart: by threads, or one after the other
     bool in_turn;  // the latter

@@ -14,7 +14,7 @@ void threads_window(struct partition *p, ps_t until_ps);
 void threads_window_alone(struct partition *p, ps_t until_ps);
 
 /* deferral.c */
-// Do what has been deferred, in the order of events.
+// Do the deferred work, in the order of events.
 void deferral_catch_up(struct partition *p);
 
 /* trial.c */

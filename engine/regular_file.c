@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opens files without waiting, and tells by their kind whether they can be read.
+// Opens files without waiting, and checks by their kind whether they can be read.
 #include "engine/regular_file.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Files that the program reads. Only regular files: opening a FIFO would wait for a writer, and a
-// device may never end. What comes through a pipe is read from stdin, whose name is "-".
+// device may never end. Piped data is read from stdin, with the name "-".
 #pragma once
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The threads of a partition, and the lock of what its shards share.
+// The threads of a partition, and the lock on the state that its shards share.
 //
 // The first shard runs on the thread of the caller. A window has two halves: all shards process
 // their events, then all read their mail. The threads meet after each half, spinning, because a
@@ -34,9 +34,9 @@ struct threads {
     ps_t until_ps;
     atomic_uint window;            // number of the window that may begin
     alignas(64) atomic_uint met;   // threads that have reached the end of a half, over all windows
-    alignas(64) atomic_flag taken; // the lock of what shards share
+    alignas(64) atomic_flag taken; // the lock on state that shards share
     alignas(64) atomic_uint asleep;
-    pthread_mutex_t mutex; // of those asleep
+    pthread_mutex_t mutex; // for threads that sleep
     pthread_cond_t wake;
     bool quit;
 };

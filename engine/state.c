@@ -207,7 +207,7 @@ static void visit_field(struct state *st, const struct state_field *f, unsigned 
 
 #define STRUCT_BYTES 1024 // more than a struct takes in the canonical form
 
-// Saving is what costs: plain fields, for which there is room, are copied at once.
+// Saving dominates the cost, so plain fields are copied directly; there is room for them.
 static void save_fields(struct state *st, const struct state_table *table, unsigned char *object)
 {
     reserve(st, STRUCT_BYTES);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The inventory of what changes in a run, for skipping what repeats (docs/fast-forward.md).
+// The inventory of the state that changes in a run, for fast-forward (docs/fast-forward.md).
 //
 // Every struct with such state has a table that declares each of its fields beside the struct's own
-// folder (net/state.c, switch/state.c, transport/state.c, ...); tests/engine/check_state.py
+// folder (net/state.c, switch/state.c, transport/state.c, ...); tests/state/check_inventory.py
 // compares the tables with the headers. A visit goes over all state in one fixed order. It either
 // saves a canonical form, in which times are relative to the present and handles are left out, or
 // moves the state in time by a number of periods.
 //
-// Two saved forms with equal bytes mean that what follows is the same in both, but for the time,
-// for numbers that only count, and for names (handles, tokens).
+// If two saved forms have equal bytes, the run continues from both in the same way, except for the
+// time, numbers that only count, and names (handles, tokens).
 #pragma once
 
 #include <stdbool.h>
@@ -47,7 +47,7 @@ struct state_table {
     {                                                                                              \
 #member, offsetof(type, member), STATE_SIZE(type, member), STATE_##kind                    \
     }
-// Bit-fields between two other members, or behind the last of those.
+// Bit-fields between two other members, or behind the last other member.
 #define STATE_BETWEEN(type, names, after, before, kind)                                            \
     {                                                                                              \
         names, STATE_END(type, after), offsetof(type, before) - STATE_END(type, after),            \
@@ -60,7 +60,7 @@ struct state_table {
 #define STATE_TABLE(variable, type, list)                                                          \
     static const struct state_table variable = {#type, list, sizeof(list) / sizeof *(list)}
 
-// Where an object begins in the canonical form, to tell what differs.
+// Start of an object in the canonical form, to report where two forms differ.
 struct state_mark {
     size_t at, count_at;
     const struct state_table *table;
@@ -84,7 +84,7 @@ struct state {
     uint64_t periods;
     ps_t shift_ps;             // of all periods
     size_t at;                 // next count
-    struct sim_timer **timers; // those visited
+    struct sim_timer **timers; // timers that have been visited
     size_t n_timers, cap_timers;
     /* names of messages: [token] number in the canonical form, or with STATE_SHIFT another token */
     const uint32_t *tokens;
@@ -105,18 +105,18 @@ void state_time(struct state *st, ps_t *time);
 void state_past(struct state *st, ps_t *time);
 void state_stamp(struct state *st, ps_t *time);
 void state_timer(struct state *st, struct sim_timer *timer);
-// A timer that has no effect when it fires before what it waits for: only whether it runs counts.
+// A timer that may fire too early without effect: only whether it runs must be equal.
 void state_early_timer(struct state *st, struct sim_timer *timer);
 void state_token(struct state *st, uint64_t *token);
 void state_refuse(struct state *st, const char *why); // the first reason is kept
 
-// A counter from which others are counted: its value before this visit, and by how much it moves.
+// A counter that other numbers are relative to: its value before this visit, and its increase.
 struct state_base {
     uint64_t from, moved;
 };
 struct state_base state_count(struct state *st, uint64_t *count);
 struct state_base state_count32(struct state *st, uint32_t *count);
-// A number that is counted from another one.
+// A number that is relative to such a counter.
 void state_from(struct state *st, uint64_t *number, struct state_base base);
 void state_from32(struct state *st, uint32_t *number, struct state_base base);
 

@@ -17,7 +17,7 @@ struct sim_timer {
     ps_t queued_ps; // time of the current entry in the event queue; PS_NEVER = none
     uint32_t id;
     uint32_t node : 31;
-    uint32_t locks : 1; // the callback touches what shards share: it holds the lock (engine_lock)
+    uint32_t locks : 1; // the callback uses state that shards share: it holds engine_lock()
 };
 
 // Initialise a timer. `node` is the node whose state the callback changes; it orders the timer
@@ -25,7 +25,7 @@ struct sim_timer {
 void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
                     void (*cb)(struct engine *, struct sim_timer *, int), void *data);
 
-// Like sim_timer_init, for a callback that holds the lock of what shards share.
+// Like sim_timer_init, for a callback that uses state that shards share: it holds the lock.
 void sim_timer_init_locked(struct engine *e, struct sim_timer *timer, uint32_t node,
                            void (*cb)(struct engine *, struct sim_timer *, int), void *data);
 

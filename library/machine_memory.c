@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the files of the system that tell how much memory is left.
+// Reads the files of the system that show how much memory is left.
 #include "library/machine_memory.h"
 
 #include <fcntl.h>

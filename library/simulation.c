@@ -200,7 +200,7 @@ static void make_result(struct collwire_sim *s, struct collwire_messages *m)
 }
 
 // A program that fails stops the run at that event. Where several threads have processed a window,
-// other parts have gone on to its end, so the run is repeated on one thread. The first one stays
+// other shards have gone on to its end, so the run is repeated on one thread. The first one stays
 // until the end, since a signal or another thread may look at it.
 static void repeat_alone(struct collwire_sim *s, const struct sim_watch *watch,
                          struct collwire_messages *m)

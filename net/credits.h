@@ -6,9 +6,9 @@
 // packet takes its blocks when its transmission starts. They return when the far end has given up
 // the packet's place, after the delay of the link in the other direction; the messages that carry
 // them take no bandwidth.
-// A class waits where it has no credit for the largest packet, whatever the next one is. Of packets
-// that the link loses the blocks return as well: flow control packets carry the total that was
-// sent.
+// A class waits where it has no credit for the largest packet, whatever the size of the next one.
+// The blocks of packets that the link loses return as well, because flow control packets carry the
+// total that was sent.
 #pragma once
 
 #include "net/network.h"
@@ -40,8 +40,8 @@ static inline uint32_t credit_blocks(uint32_t frame_bytes)
     return (frame_bytes + CREDIT_BLOCK_BYTES - 1) / CREDIT_BLOCK_BYTES;
 }
 
-// Let a port need credit for the classes of a bit set: `limit_blocks` for each, of which the
-// largest packet takes `full_blocks`. Call before the first event.
+// Let a port need credit for the classes of a bit set, with `limit_blocks` for each; the largest
+// packet takes `full_blocks`. Call before the first event.
 void network_set_credits(struct network *net, uint32_t port, uint8_t classes, uint32_t limit_blocks,
                          uint32_t full_blocks);
 void credits_free(struct network *net);

@@ -60,7 +60,7 @@ void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t ar
     packet_end(net, p);
 }
 
-// Give the packet of a letter a slot of meta-data with what came along.
+// Give the packet of a letter a slot of meta-data with the data of the letter.
 static uint32_t unpack_meta(struct meta_pool *pool, const struct letter *letter)
 {
     const char *more = (const char *)(letter + 1);

@@ -3,9 +3,9 @@
 //
 // The shards share the arrays of ports, links and faults, since each entry belongs to one shard.
 // Each shard has a struct network of its own with its engine, its pools of packets, and its
-// counters. A link between two shards has two ports: the real one, from which its shard sends, and
-// a ghost, an entry behind the last port, at whose link the packets are in flight for the shard
-// that receives them.
+// counters. A link between two shards has two ports: the real one, through which its shard sends,
+// and a ghost, an entry behind the last port. The ghost's link holds the packets in flight for the
+// receiving shard.
 #pragma once
 
 #include "engine/partition.h"
@@ -30,7 +30,7 @@ struct network_shards *network_divide(struct network *net, uint32_t n, const uin
 void network_unite(struct network *net);
 void network_shards_free(struct network *net);
 
-// Copy what has changed in the network and belongs to all shards.
+// Give the shards the network's present array of links, which may have grown.
 void network_shards_update(struct network *net);
 
 // A packet leaves by a port whose far end belongs to another shard. Its meta-data goes along.
@@ -39,7 +39,7 @@ void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t ar
 // Put the packets that have been sent to a shard on their links.
 void crossing_receive(struct network *net);
 
-// Let the ports of a shard whose links leave it compute what they have sent until `until_ps`.
+// Let the ports whose links leave a shard compute their departures until `until_ps`.
 void crossing_depart(struct network *net, ps_t until_ps);
 
 // Returns the time of the next departure of these ports, which may have no event, or PS_NEVER.
@@ -56,7 +56,7 @@ static inline uint32_t network_real_port(const struct network *net, uint32_t por
     return port < net->n_ports ? port : net->shards->real_of[port - net->n_ports];
 }
 
-// The network of the shard to which a port belongs, a ghost to the shard that receives.
+// Returns the network of the shard that a port belongs to; a ghost belongs to the receiving shard.
 static inline const struct network *network_at_port(const struct network *net, uint32_t port)
 {
     if (!net->shards)

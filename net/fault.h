@@ -13,7 +13,7 @@ struct fault {
     double loss, corruption; // probability per packet
     bool hits_pfc;           // loss and corruption also affect PFC frames
     struct loss_list *list;  // listed losses; NULL = none
-    bool retries;            // the link sends again what it loses
+    bool retries;            // the link resends packets that it loses
     /* state */
     bool down;
     ps_t up_since_ps; // packets whose transmission started earlier are lost

@@ -70,7 +70,7 @@ struct sack_block {
 #define META_WAITS 6             // later waits of a packet are added to the last
 struct meta_waits {
     uint32_t n;
-    // Of a retransmission: waited for the timer since the message's last packet was first sent.
+    // Retransmission: the message's wait for the timer since its last packet was first sent.
     ps_t timeout_ps;
     uint32_t port[META_WAITS];
     ps_t wait_ps[META_WAITS];
@@ -171,15 +171,15 @@ static inline void meta_keep_waits(struct meta_pool *pool, uint32_t slot)
     pool->waits[slot].timeout_ps = 0;
 }
 
-// Of an ACK that the receiver has held back.
+// Times of an ACK that the receiver has held back.
 struct meta_held {
     ps_t owed_ps; // the oldest data in order arrived that no earlier ACK covers
     ps_t made_ps; // the ACK was made; 0 = it was not held
     bool timer;   // because the receiver's timer had expired
 };
 
-// Keep or read that of an ACK with PACKET_HELD; it takes the place of waits, which ACKs do not
-// have.
+// Keep or read the times of an ACK with PACKET_HELD; they take the place of waits, which ACKs do
+// not have.
 static inline void meta_keep_held(struct meta_pool *pool, uint32_t slot, struct meta_held held)
 {
     meta_keep_waits(pool, slot);
@@ -199,7 +199,7 @@ static inline struct packet_note *meta_note(const struct meta_pool *pool, uint32
     return pool->keeps_notes && slot != 0 ? &pool->notes[slot] : NULL;
 }
 
-// Note when a packet was made whose name and transmission another one may share: an ACK, a report.
+// Note when a packet was made whose name and transmission are not unique: an ACK, a report.
 static inline void meta_note_made(const struct meta_pool *pool, uint32_t slot, ps_t now)
 {
     struct packet_note *note = meta_note(pool, slot);

@@ -11,7 +11,7 @@ static void on_departure(void *ctx, uint64_t key);
 static void on_pause(void *ctx, uint64_t key);
 
 // Prefetch memory for the next events in stages: for the farthest event its link; for nearer ones
-// its packets, then what the node needs, then the place of the packet on its next link. The few
+// its packets, then the memory of the node, then the place of the packet on its next link. The few
 // branches nearly always go the same way, because a mispredicted branch costs as much as the
 // prefetch saves.
 static void hint(void *ctx, const struct event *next)
@@ -71,9 +71,9 @@ __attribute__((noinline)) static ps_t tx_time_fractional(struct network *net, ui
     return byte_time_with_carry(&port_link(net, index)->byte_time, wire_bytes, &port->carry);
 }
 
-// Link-level retry: until a packet has arrived the link sends nothing else. Its sender learns of a
-// loss when the packet would have arrived and the way back has passed. Returns for how long
-// attempts fail. Captures and counters of the port only have the last attempt.
+// Link-level retry: until a packet has arrived the link sends nothing else. The sending port
+// detects a loss when the packet would have arrived and the way back has passed. Returns for how
+// long attempts fail. Captures and counters of the port only have the last attempt.
 static ps_t retry(struct network *net, uint32_t index, const struct packet *p, ps_t arrives_ps,
                   ps_t now)
 {
@@ -87,7 +87,7 @@ static ps_t retry(struct network *net, uint32_t index, const struct packet *p, p
 }
 
 // The steps that only some ports need when a transmission starts. Returns the time of arrival,
-// PS_NEVER if the packet has gone to another part.
+// PS_NEVER if the packet has gone to another shard.
 __attribute__((noinline)) static ps_t special_transmission(struct network *net, uint32_t index,
                                                            struct packet *p, ps_t now)
 {
@@ -388,7 +388,7 @@ void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t no
         port_hold(net, index, slot, p, now);
 }
 
-// Where notes are kept, a PFC frame gets a slot of meta-data for why it is sent.
+// If notes are kept, give a PFC frame a slot of meta-data for the reason why it is sent.
 static void note_pfc(struct network *net, uint32_t index, struct packet *p,
                      const struct pfc_cause *cause)
 {
@@ -414,7 +414,7 @@ static void note_pfc(struct network *net, uint32_t index, struct packet *p,
     }
 }
 
-// Keep account of who holds which classes. Returns those for which a frame is to be sent.
+// Record which source holds which classes. Returns the classes for which a frame must be sent.
 static uint8_t classes_to_send(struct port_pfc *pfc, uint8_t classes, uint16_t quanta,
                                enum pfc_source source)
 {

@@ -40,12 +40,12 @@ enum port_flag {
     PORT_CROSSES = 32,         // catches up at the end of a window: its link leaves its shard
 };
 
-// What else a transmission needs.
+// Further steps that a transmission needs.
 enum port_special {
     SPECIAL_TAPPED = 1,   // calls net->tap for each packet that it starts
     SPECIAL_EARLY = 2,    // the far end forwards by cut-through: link.header_bytes
     SPECIAL_CREDITS = 4,  // needs credit of the far end (net/credits.h)
-    SPECIAL_RETRY = 8,    // the link sends again what a fault loses (fault_retry)
+    SPECIAL_RETRY = 8,    // the link resends packets that a fault loses (fault_retry)
     SPECIAL_CROSSES = 16, // the far end belongs to another shard (net/crossing.h)
 };
 
@@ -60,7 +60,7 @@ enum port_special {
 // the cache, unless every NIC has a clock of its own.
 struct link {
     struct byte_time byte_time;
-    ps_t delay_ps;         // includes the latency of the switch to which the link leads
+    ps_t delay_ps;         // includes the latency of the switch behind the link
     uint32_t header_bytes; // a packet arrives as soon as so many of its bytes have; 0 = all
 };
 
@@ -132,8 +132,8 @@ struct port_cold {
     uint64_t wait_wraps;        // high 64 bits of port.wait_byte_ps
 };
 
-// Who pauses the far end of a link. A router and the NIC of its rank share ports: a class is
-// resumed when neither holds it.
+// Source of a pause of the far end of a link. A router and the NIC of its rank share ports: a class
+// is resumed when neither holds it.
 enum pfc_source { PFC_SWITCH, PFC_NIC, PFC_SOURCES };
 
 // State of received PFC pauses for one class of a port; rarely accessed.
@@ -156,7 +156,7 @@ struct port_pfc {
                          // dark port
     bool dark;           // nothing may start: a circuit without light
     uint8_t pfc_ignored; // bit set of classes that ignore pauses
-    uint8_t held[PFC_SOURCES]; // classes for which this port has sent XOFF, and no XON yet
+    uint8_t held[PFC_SOURCES]; // classes with an XOFF from this port and no XON yet
 };
 
 struct network;
@@ -189,7 +189,7 @@ struct network {
     uint32_t pfc_wire_bytes;
     struct tap tap;
     struct network_shards *shards; // net/crossing.h; NULL = the simulation has one shard
-    uint32_t shard;                // whose network this is
+    uint32_t shard;                // number of this network's shard
     uint32_t hinted_port;          // output port of the packet of the next event, as returned by
                                    // node_ops.hint
     uint64_t packet_hops;
@@ -282,7 +282,7 @@ static inline void port_catch_up(struct network *net, uint32_t port, ps_t now)
 }
 void network_catch_up(struct network *net, ps_t now); // all ports
 
-// The same for a port whose node may be another one than that of the present event. By the order of
+// The same for a port whose node may differ from the node of the present event. By the order of
 // events, an event at `now` precedes the departures at `now` of nodes with larger numbers, so these
 // are not computed yet. With `ranks_per_port` a rank has a node in each dimension, and an arrival
 // at one of them may post a message at another.
@@ -349,7 +349,7 @@ void port_ignore_pauses(struct network *net, uint32_t port, unsigned cls, bool i
 // circuit without light. Packets wait as in a pause, which is not counted as one.
 void port_set_dark(struct network *net, uint32_t port, bool dark, ps_t now);
 
-// Why a PFC frame is sent: by whom, and, for captures, what caused it.
+// Cause of a PFC frame: its source and, for captures, the reason.
 struct pfc_cause {
     enum pfc_source source;
     uint64_t held_bytes, limit_bytes; // of the ingress: held, and the limit; limit 0 = not known
@@ -357,8 +357,8 @@ struct pfc_cause {
     bool renews;                      // the pause has begun before
 };
 
-// Send a PFC frame by a port for the classes of the bit set: XOFF with quanta > 0, XON with 0.
-// `cause` NULL: sent whatever switch and NIC hold.
+// Send a PFC frame by a port for the classes of the bit set: XOFF with quanta > 0, XON with 0. With
+// `cause` NULL it is sent regardless of the classes that switch and NIC hold.
 void port_send_pfc(struct network *net, uint32_t port, uint8_t classes, uint16_t quanta,
                    const struct pfc_cause *cause, ps_t now);
 
@@ -391,7 +391,7 @@ void network_drop(struct network *net, uint32_t port, struct packet *p, enum dro
 void network_lose(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason,
                   ps_t now);
 
-// Let the link behind a port send again what its fault loses. Call before the first event.
+// Let the link behind a port resend packets that its fault loses. Call before the first event.
 void network_set_retry(struct network *net, uint32_t port);
 
 // Returns the fault of the link behind a port; the first call creates one without effect.

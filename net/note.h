@@ -10,14 +10,14 @@ enum note_fact {
     NOTE_MESSAGE = 1,  // message and origin
     NOTE_SENT = 2,     // window and rate
     NOTE_MARK = 4,     // a switch has set CE
-    NOTE_XOFF = 8,     // its arrival triggered an XOFF; of a PFC frame: it is an XOFF or XON
-    NOTE_TRIGGER = 16, // of an XOFF: the packet that triggered it
-    NOTE_RENEWS = 32,  // of an XOFF: it renews an earlier one
+    NOTE_XOFF = 8,     // its arrival triggered an XOFF; PFC frame: it is an XOFF or XON
+    NOTE_TRIGGER = 16, // XOFF: the packet that triggered it
+    NOTE_RENEWS = 32,  // XOFF: it renews an earlier one
     NOTE_MADE = 64,    // made_ps
     NOTE_TRIM = 128,   // a switch has removed its payload
 };
 
-// Why a packet is sent again.
+// Reason for sending a packet again.
 enum note_resend {
     RESEND_UNKNOWN,
     RESEND_NAK,     // a NAK has come
@@ -27,14 +27,14 @@ enum note_resend {
     RESEND_TRIM,    // it has arrived without its payload
 };
 
-// Where a packet was marked.
+// The mark of a packet: place, queue and probability.
 struct note_mark {
     uint32_t port; // output port
     uint64_t queue_bytes;
     double probability;
 };
 
-// Where a packet was trimmed.
+// The trimming of a packet: place and queue.
 struct note_trim {
     uint32_t port;                     // output port
     uint64_t queue_bytes, limit_bytes; // with the packet; limit 0 = not in bytes
@@ -48,9 +48,9 @@ struct packet_note {
     struct message_origin origin;
     uint64_t window_bytes, rate_bps;
     enum note_resend resend; // of a retransmission
-    struct note_mark mark;   // of a CNP: of the packet that it reports
-    struct note_trim trim;   // of a NAK: of the packet that it reports
-    ps_t made_ps;            // of a CNP, an ACK of TCP or a PFC frame: when its sender made it
+    struct note_mark mark;   // CNP: mark of the packet that it reports
+    struct note_trim trim;   // NAK: trimming of the packet that it reports
+    ps_t made_ps;            // CNP, ACK of TCP, PFC frame: time when its sender made it
     /* pause */
     uint32_t ingress_port;                       // the port that sends the PFC frame
     uint64_t ingress_bytes, ingress_limit_bytes; // held when it was sent; limit 0 = not known

@@ -30,7 +30,7 @@ enum packet_flag {
     PACKET_ECHO_CE = 64, // ack: the acknowledged packet carried CE
     PACKET_RETX = 128,   // data: retransmission
     // the same bits with another meaning, in packets that do not use the first one
-    PACKET_LAST_HOP = 32,   // trimmed: by the switch to which the destination is attached
+    PACKET_LAST_HOP = 32,   // trimmed: by the switch that the destination is attached to
     PACKET_TRIM_REPORT = 4, // ack with PACKET_NAK: a packet arrived without its payload
     PACKET_HELD = 16, // ack of tcp without PACKET_NAK: made later than it was owed, meta_held()
     PACKET_NAK_LAST_HOP = 16, // ack with PACKET_TRIM_REPORT: as PACKET_LAST_HOP
@@ -43,7 +43,7 @@ struct packet {
     uint32_t dst;    // destination rank; 0 for PFC
     union {
         uint32_t
-            entropy;  // hash of the header fields, by which switches choose among equal-cost paths
+            entropy;  // hash of the header fields; switches use it to choose among equal-cost paths
                       // (ECMP)
         uint32_t pfc; // PFC: quanta << 8 | class vector
     };
@@ -51,7 +51,7 @@ struct packet {
     uint16_t frame_bytes; // size in a queue: frame with FCS, without preamble and gap
     uint16_t wire_bytes;  // size on the link: frame + preamble + gap, or as `wire_overhead` defines
     union {
-        uint16_t ingress; // in a queue: the port of the switch by which it arrived, or PACKET_OWN
+        uint16_t ingress; // in a queue: the switch's ingress port, or PACKET_OWN
         uint16_t onward;  // on a link: output port of the next switch, or PACKET_UNDECIDED
     };
     unsigned kind : 4; // enum packet_kind

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What changes in a network while events are processed, and how it repeats.
+// Tables of a network's state: which fields change while events are processed, and how they repeat.
 #include "net/state.h"
 
 /* ---- the inventory ---- */
@@ -78,12 +78,12 @@ static const struct state_field packet_fields[] = {
     F(flow, PLAIN),
     F(dst, PLAIN),
     F(entropy, PLAIN),
-    F(pfc, BY_HAND), // the same bytes
+    F(pfc, BY_HAND), // shares the bytes of `entropy`
     F(meta, BY_HAND),
     F(frame_bytes, PLAIN),
     F(wire_bytes, PLAIN),
     F(ingress, BY_HAND), // in a queue
-    F(onward, SCRATCH),  // on a link: what the switch will find, or nothing
+    F(onward, SCRATCH),  // on a link: the port that the switch will find, or nothing
     STATE_BETWEEN(struct packet, "kind cls", onward, flags, PLAIN),
     F(flags, PLAIN),
 };

@@ -12,12 +12,12 @@
 // set).
 //
 // dropped (may be NULL): a packet that should have left by a watched port has been dropped, or a
-// packet that was on the link behind it is lost. `level` tells how full the queue or buffer was.
+// packet that was on the link behind it is lost. `level` is how full the queue or buffer was.
 //
 // paused (may be NULL): a class of a watched port has been paused for `length_ps` when the pause is
 // renewed or ends.
 struct drop_level {
-    uint64_t bytes;       // what the queue or buffer would hold with the packet
+    uint64_t bytes;       // bytes that the queue or buffer would hold with the packet
     uint64_t limit_bytes; // both 0 = does not apply
 };
 struct tap {

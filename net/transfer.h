@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The interface by which workloads send messages, the same for every network.
+// The interface through which workloads send messages, the same for every network.
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ struct transfer_request {
     uint64_t bytes;    // 0 is legal: a message of headers only
     uint32_t job, channel;
     uint32_t stripe; // 1, 2, ... = part of a message that is split over planes; 0 = whole message
-    uint8_t of_dim;  // 1 + the dimension that it takes; 0 = as its size and its ends say
+    uint8_t of_dim;  // 1 + the dimension that it takes; 0 = by its size and its ends
     uint32_t cls;    // class of its data packets
     uint32_t transport;  // number of the transport that carries it; 0 = the default
     bool own_connection; // use a connection of its own (raw flows)

@@ -26,7 +26,7 @@ struct opcode {
         SKIP_NONE, BTH_##operation, position, extension                                            \
     }
 
-// By the low five bits, for reliable connections; others have the same numbers.
+// Opcodes by their low five bits, for reliable connections; other services use the same numbers.
 static const struct opcode opcodes[] = {
     [0x00] = ROW(SEND, FIRST, 0),
     [0x01] = ROW(SEND, MIDDLE, 0),

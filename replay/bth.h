@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Headers of RoCEv2 behind UDP: BTH, and of the extended headers what tells the size of a message.
+// Headers of RoCEv2 behind UDP: BTH, and the length of a message in the extended headers.
 //
 //   0                   1                   2                   3
 //   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Link and network headers. Every read is preceded by a check of what was captured.
+// Link and network headers. Every read is preceded by a check of the captured length.
 #include "replay/dissect.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads through zlib, which passes on what is not compressed.
+// Reads through zlib, which passes on uncompressed data unchanged.
 #define _GNU_SOURCE // fopencookie
 #include "replay/input.h"
 
@@ -73,7 +73,7 @@ static size_t file_read(struct input *in, void *out, size_t n)
         gzerror(in->gz, &code);
         if (got > 0)
             done += (size_t)got;
-        bool ended = got < (int)part; // zlib knows of a cut file before all its data are read
+        bool ended = got < (int)part; // zlib reports a cut file before all its data are read
         if (got < 0 || (ended && code != Z_OK && code != Z_STREAM_END))
             in->failure = memory_text(failure_text(code, reason));
         if (got <= 0)

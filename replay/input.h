@@ -12,7 +12,7 @@
 
 struct input;
 
-// Open a file, or stdin for "-"; its content tells whether it is compressed. Returns NULL with an
+// Open a file, or stdin for "-"; compression is detected from its content. Returns NULL with an
 // error that names the file.
 struct input *input_open(const char *path, struct err *err);
 void input_close(struct input *in);

@@ -22,8 +22,8 @@ struct packets {
     char *failure;
 };
 
-// The first bytes of the formats, as libpcap knows them: pcap with microseconds, with nanoseconds,
-// of two old variants, and pcapng.
+// The first bytes of the formats that libpcap reads: pcap with microseconds, with nanoseconds, of
+// two old variants, and pcapng.
 static bool known_format(const uint8_t *head, bool *png)
 {
     static const uint8_t magics[][4] = {{0xa1, 0xb2, 0xc3, 0xd4},

@@ -136,7 +136,7 @@ static const char *interface_read(struct pcapng *png)
     return NULL;
 }
 
-// The time of a packet in nanoseconds since 1970, rounded down and limited to what is stored.
+// The time of a packet in nanoseconds since 1970, rounded down and limited to the stored range.
 static int64_t time_ns(const struct interface *interface, uint64_t stamp)
 {
     __extension__ typedef __int128 wide;

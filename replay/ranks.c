@@ -21,7 +21,7 @@ static int by_value(const void *a, const void *b)
 
 static uint64_t pair_of(const struct flow_row *row) { return (uint64_t)row->src << 32 | row->dst; }
 
-// Leave out what requests say where responses between the same two were captured.
+// Leave out flows known from requests if responses between the same endpoints were captured.
 static void choose_reads(struct flow_rows *flows)
 {
     uint64_t *pairs = NULL;

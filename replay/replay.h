@@ -11,7 +11,7 @@
 struct address_map; // replay/address_map.h
 
 struct replay {
-    uint64_t packets, used;         // packets of the capture, and those that carry flows
+    uint64_t packets, used;         // packets of the capture; packets that carry flows
     uint64_t skipped[SKIP_REASONS]; // the others
     uint64_t unordered;             // packets with a time before the one before
     int64_t first_ns, last_ns;      // earliest and latest time of a packet

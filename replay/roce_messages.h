@@ -7,9 +7,9 @@
 // message starts at the time of its earliest packet. A PSN that was seen before is a
 // retransmission, or the same packet at another interface.
 //
-// Packets may come in any order. What is not yet complete is a short list of marks, ascending by
-// PSN: first packets without a last one, last packets without a first one, and the earliest packet
-// of a message that has neither.
+// Packets may come in any order. Incomplete messages are a short list of marks, ascending by PSN:
+// first packets without a last one, last packets without a first one, and the earliest packet of a
+// message that has neither.
 #pragma once
 
 #include "replay/bth.h"
@@ -35,5 +35,5 @@ struct roce_messages {
 bool roce_messages_add(struct roce_messages *m, const struct bth *bth, int64_t ns,
                        struct flow_rows *rows);
 
-// Note what is left at the end of the capture, and free.
+// Give up the marks that are left at the end of the capture, and free.
 void roce_messages_finish(struct roce_messages *m, struct flow_rows *rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which packet numbers of a connection have been seen: ranges of numbers that do not wrap.
+// The packet numbers of a connection that have been seen: ranges of numbers that do not wrap.
 //
 // At most SEEN_RANGES are kept. When there would be more, the gap between the two lowest counts as
 // seen: packets that old are missing in the capture rather than late.

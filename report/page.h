@@ -2,8 +2,8 @@
 // The HTML report of a run, a comparison or a sweep: one file that opens without a network.
 //
 // The page is a template (built from report/web/ by `make report-assets`) and a JSON document that
-// this interface collects: what the page shows of each run, reduced so that the file stays below 3
-// MB. What was left out is said in notes on the page. Pure: texts in, text out.
+// this interface collects: the data of each run, reduced so that the file stays below 3 MB. Notes
+// on the page name the parts that were left out. Pure: texts in, text out.
 #pragma once
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ struct page;
 
 enum page_kind { PAGE_RUN, PAGE_COMPARISON, PAGE_SWEEP };
 
-// What is known of a run without its metrics. Texts may be NULL.
+// Description of a run, which may have no metrics. Texts may be NULL.
 struct page_run {
     const char *scenario, *policy;
     uint64_t seed;
@@ -28,7 +28,7 @@ struct page_run {
     const json_t *row;   // its row in compare.json, used where its metrics are missing
     const json_t *run;   // run.json
     const json_t *metrics, *timeline;
-    const json_t *baseline; // metrics of the run with which this one is compared, and its policy
+    const json_t *baseline; // metrics of the run that this one is compared with, and its policy
     const char *baseline_name;
     bool detail; // also its links, series, pauses, slowest flows and timeline
 };
@@ -41,7 +41,7 @@ void page_free(struct page *page);
 // The command that made the results, and the resolved scenario. NULL = not known.
 void page_origin(struct page *page, const char *command, const json_t *scenario);
 
-// Add a sentence about what the page leaves out.
+// Add a sentence about data that the page leaves out.
 __attribute__((format(printf, 2, 3))) void page_note(struct page *page, const char *format, ...);
 
 void page_add_run(struct page *page, const struct page_run *run);

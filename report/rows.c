@@ -82,7 +82,7 @@ double row_column_value(size_t column, const json_t *metrics)
                      json_array_size(json_object_get(metrics, "jobs")) < 2);
 }
 
-// The training of a job: its own, or that of the run if this is the only job that trains.
+// Returns the training of a job: its own, or that of the run if only this job trains; else NULL.
 static const json_t *training_of(const json_t *metrics, const json_t *job)
 {
     const json_t *own = json_object_get(job, "training"),
@@ -151,8 +151,8 @@ static struct row *row_new(struct rows *rows, const struct row_source *run)
     return row;
 }
 
-// Whether the scenario asks for noise of hosts. Whether any job is affected does not matter here:
-// if none is, all seeds have the same values.
+// True if the scenario has noise of hosts. Whether any job is affected does not matter here: if
+// none is, all seeds have the same values.
 static bool has_noise(const json_t *metrics)
 {
     const json_t *noise = json_object_get(json_object_get(metrics, "scenario"), "noise");

@@ -43,7 +43,7 @@ struct row {
     double values[ROW_COLUMNS]; // NAN = the run does not have it
 };
 
-// What is known of a run.
+// Description of a run, which may have no metrics.
 struct row_source {
     const char *scenario, *policy;
     uint64_t seed;

@@ -29,7 +29,7 @@ void row_value_text(size_t column, double value, char *text, size_t size)
         snprintf(text, size, "%.3f", value);
 }
 
-// Values that say nothing are left out: unknown ones, and counts and times of zero.
+// True if a value is worth printing: it is known and not zero.
 static bool says_something(const struct row *row, size_t column)
 {
     return row_columns[column].heading[0] != '\0' && !isnan(row->values[column]) &&

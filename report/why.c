@@ -14,7 +14,7 @@
 #include "report/critical.h"
 #include "report/metric_parts.h"
 
-#define SAME 0.001     // relative difference of times up to which runs are equal
+#define SAME 0.001     // runs whose times differ by at most this share count as equal
 #define NAMED 3        // causes that are named
 #define NAMED_MIN 0.05 // of the difference
 
@@ -80,7 +80,7 @@ static char *difference(size_t iterations, const json_t *a, const char *name_a, 
     return text_close(out, &text);
 }
 
-// The kinds of reasons that may stand behind a cause.
+// For each cause on the critical path, the kinds of reasons (`reasons[].kind`) that can explain it.
 static const char *const kinds_behind[PATH_CAUSES][3] = {
     [PATH_COMPUTE] = {"straggler"},
     [PATH_WINDOW] = {"cuts", "window"},
@@ -104,7 +104,7 @@ static const char *sentence_of(const json_t *reasons, const char *kind)
     return NULL;
 }
 
-// What stands behind the cause that made `slow` take longer than `fast`; NULL = it is not known.
+// Returns the sentence for the largest cause that made `slow` take longer than `fast`, or NULL.
 static const char *mechanism(const json_t *fast, const json_t *slow)
 {
     struct change changes[PATH_CAUSES];

@@ -141,7 +141,7 @@ bool column_differs(const struct outcome *o, size_t column)
     return s->ratio_interval.low > 1 || s->ratio_interval.high < 1;
 }
 
-/* ---- what is said of a group ---- */
+/* ---- properties of a group ---- */
 
 static bool known_everywhere(const struct group *g, size_t column)
 {
@@ -162,8 +162,8 @@ static bool differs_somewhere(const struct group *g, size_t column)
     return false;
 }
 
-// The time of an iteration, a program or a collective; else the time at which all work was done, or
-// where that is planned (`duration`), the completion time of flows.
+// Returns the column to compare first: the time of an iteration, a program or a collective; else
+// the time when all work was done or, where that is planned (`duration`), the flow completion time.
 static size_t headline_of(const struct group *g)
 {
     static const char *const keys[] = {"iteration_ns", "program_ns", "collective_ns",

@@ -9,7 +9,7 @@
 // A column of a policy, over the seeds with which it completed.
 struct column_summary {
     double mean, median;
-    double center;            // the one that the group compares
+    double center;            // mean or median, see group.center
     struct interval interval; // of the center
     /* against the baseline, over the seeds with which both completed */
     double ratio; // of the centers
@@ -17,7 +17,7 @@ struct column_summary {
     bool mixed; // too few seeds for an interval, and they disagree on the sign
 };
 
-// A policy in a group.
+// Result of one policy for one scenario (or job), over all seeds.
 struct outcome {
     const char *policy;
     const struct row **rows; // [n], in the order of seeds

@@ -201,7 +201,7 @@ static void heading_make(struct shown *s)
     s->width = strlen(s->heading);
 }
 
-// The columns that fit into what the first ones leave; returns their number.
+// Chooses the columns that fit into the remaining width; returns their number.
 static size_t columns_choose(const struct group *g, size_t left, struct shown *shown)
 {
     size_t n = 0;
@@ -247,7 +247,7 @@ struct table {
     const struct table_style *style;
     bool ratios;
     char *against;
-    struct shown first, shown[N_ORDER + 1]; // the headline, and what fits beside it
+    struct shown first, shown[N_ORDER + 1]; // the headline, and the columns beside it
     size_t n;
 };
 

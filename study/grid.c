@@ -97,7 +97,7 @@ static bool same_values(const struct axis *axis, size_t i, size_t k)
     return true;
 }
 
-// Where lists advance together, a value may occur again, but not all of them at once.
+// Check an axis: where lists advance together, single values may repeat, but not all at once.
 static int axis_check(const struct axis *axis, struct err *err)
 {
     for (size_t i = 0; i < axis->n; i++)

@@ -5,6 +5,6 @@
 
 #define POINT_HASH 65 // bytes of a hash as text
 
-// `resolved` is JSON; `dir` is the folder to which its file names are relative. Every text of the
+// `resolved` is JSON; `dir` is the folder that its file names are relative to. Every text of the
 // scenario that is the name of a regular file counts as one.
 void point_hash(const char *resolved, const char *dir, const char *version, char hash[POINT_HASH]);

@@ -55,7 +55,7 @@ static double expected(const struct pool *pool, size_t task)
     return s > 1e-3 ? s : 1e-3;
 }
 
-// Time left: what is expected of the tasks that have not ended, corrected by the tasks that have.
+// Returns the time left: expected times of the open tasks, scaled by the tasks that have ended.
 static double left_s(const struct pool *pool)
 {
     double factor = 1, left = pool->all_s - pool->ended_expected_s;
@@ -88,7 +88,7 @@ static void show(struct pool *pool)
 
 /* ---- the worker's side ---- */
 
-// Undo in the worker what the pool has set up in its parent.
+// Undo in the worker the handlers and pipes that the pool has set up in its parent.
 static void forget(struct pool *pool)
 {
     for (size_t i = 0; i < N_SIGNALS; i++)

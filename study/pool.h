@@ -3,20 +3,20 @@
 // worker that crashes or is killed costs one task. libev watches the workers.
 //
 // A worker inherits neither the pool's handlers nor the pipes of other workers. It ends if its
-// parent dies. Closing what else it must not inherit, such as locks, is up to its function.
+// parent dies. Its function must close everything else that it must not inherit, such as locks.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// How a task has ended.
+// The end of a task.
 struct pool_end {
     size_t task;
     bool started;      // false: there was no process for it
     int code;          // exit code; -1 = it has none
     int signal;        // that killed the worker; 0 = none
     int reason;        // errno if the worker could not be started
-    const char *bytes; // what the worker wrote to its pipe, and a zero byte; not NULL
+    const char *bytes; // data that the worker wrote to its pipe, and a zero byte; not NULL
     size_t n_bytes;
     double wall_s;
 };

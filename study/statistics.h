@@ -32,7 +32,7 @@ struct resamples {
 struct resamples resamples_new(size_t n);
 void resamples_free(struct resamples *r);
 
-// What stands for all samples.
+// The value that stands for all samples.
 enum center { CENTER_MEAN, CENTER_MEDIAN };
 double center_of(enum center center, const double *x, size_t n); // NAN if n is 0
 

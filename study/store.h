@@ -66,8 +66,8 @@ int store_move(struct store *s, const char *hash, uint64_t position, const char 
 // Points of earlier sweeps, which the present one does not have, are kept at this position.
 #define STORE_RETIRED UINT64_C(0x7fffffffffffffff)
 
-// Visit all points in the order of their positions, with their compressed metrics. What `each` gets
-// is valid during the call. Returns 0, or -1 with an error.
+// Visit all points in the order of their positions, with their compressed metrics. The point is
+// valid during the call of `each`. Returns 0, or -1 with an error.
 int store_each(struct store *s, void (*each)(void *ctx, const struct store_point *point), void *ctx,
                struct err *err);
 

@@ -3,7 +3,7 @@
 // switches; ports in pairs; names of nodes and ports.
 //
 // An aggregator is an endpoint in a switch, which it has an internal link to: ranks and other
-// aggregators send to it what it is to reduce. No other node is reached through it.
+// aggregators send it the data to reduce. No other node is reached through it.
 #pragma once
 
 #include "engine/err.h"
@@ -27,7 +27,7 @@ enum node_role {
 
 struct graph_node {
     uint8_t role;   // enum node_role
-    uint8_t dim;    // dimension to which a switch or an aggregator belongs
+    uint8_t dim;    // dimension of a switch or an aggregator
     uint32_t index; // unique with role, dimension and plane
     uint32_t plane;
     uint32_t first_port, n_ports; // filled by graph_seal

@@ -150,8 +150,8 @@ static bool *attached_to(const struct inspection *i, uint32_t home)
     return attached;
 }
 
-// All ranks must be attached to one set of forwarding nodes, the one to which rank 0's first link
-// leads. Then every two ranks have a path.
+// Check that all ranks are attached to one set of forwarding nodes: the set that rank 0's first
+// link leads to. Then every two ranks have a path.
 static void check_connected(const struct inspection *i)
 {
     const struct graph_params *p = i->p;

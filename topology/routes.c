@@ -146,7 +146,7 @@ static uint16_t next_hop(struct routes *r, struct search *s, uint32_t node, uint
     return r->ports[--r->n_ports];
 }
 
-// Returns the switch to which a rank is linked by its only port in a dimension, or GRAPH_NONE.
+// Returns the switch at the other end of a rank's only port in a dimension, or GRAPH_NONE.
 static uint32_t edge_of(const struct routes *r, const struct graph *g, uint32_t rank, uint32_t dim,
                         uint32_t *port)
 {

@@ -10,7 +10,7 @@
 struct weighing {
     struct routes *r;
     const struct graph *g;
-    uint32_t first_set;     // of those that this has added
+    uint32_t first_set;     // first set that was added here
     uint64_t *capacity_bps; // [switch] towards the group; UINT64_MAX = the group is attached here
     bool *known;            // [switch]
     uint64_t *into_bps;     // [switch] rates_into(); 0 = not computed
@@ -41,7 +41,7 @@ static uint32_t neighbour(const struct weighing *w, uint32_t row, uint16_t local
     return w->g->ports[port->peer].node;
 }
 
-// The rates of all links by which a switch is sent what is for a group, together.
+// Returns the sum of the rates of all links that lead packets for a group to a switch.
 static uint64_t rates_into(struct weighing *w, uint32_t row, uint32_t group)
 {
     const struct graph_node *node = &w->g->nodes[w->r->n_ranks + row];
@@ -62,7 +62,7 @@ static uint64_t rates_into(struct weighing *w, uint32_t row, uint32_t group)
     return w->into_bps[row] = sum;
 }
 
-// The capacity by a port of a switch: the neighbour's, shared among the links that it is sent by.
+// Returns the capacity through a port: the neighbour's, shared among the links that lead to it.
 static uint64_t capacity_by(struct weighing *w, uint32_t row, uint16_t local, uint32_t group)
 {
     uint64_t rate;

@@ -3,8 +3,8 @@
 // EuroSys 2014).
 //
 // The capacity from a switch to a destination is the sum over its next hops. That of a next hop is
-// the capacity from there on, shared in proportion to their rates among all links by which that
-// neighbour is sent packets for the destination, and at most the rate of the link to it. Where the
+// the capacity from there on, shared in proportion to their rates among all links that lead packets
+// for the destination to that neighbour, and at most the rate of the link to it. Where the
 // capacities of a switch's next hops differ, its set is replaced by one that repeats each port in
 // proportion, as entries of a hash table do.
 #pragma once

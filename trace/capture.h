@@ -47,7 +47,7 @@ struct capture_packet {
     const struct packet *packet;
     const struct meta_pool *meta; // of its meta-data
     ps_t start_ps, end_ps;
-    ps_t held_ps;         // it is the first of its class after a pause that it waited for; else 0
+    ps_t held_ps;         // pause that it waited for as the first of its class, its length; else 0
     uint64_t queue_bytes; // behind it at the port
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a pcapng file says about a packet beside its bytes: options of its block.
+// Facts about a packet in a pcapng file beside its bytes: options of its block.
 //
 // Comments are sentences for a reader, about what happened to the packet: marks, drops, pauses,
 // retransmissions. The packet facts are for programs (share/wireshark/collwire.lua). They are the
@@ -36,7 +36,7 @@ enum facts_flag {
     FACTS_TRIGGERED = 256, // its arrival at the switch that sends it here triggered an XOFF
 };
 
-// What happened to a packet at the capture point.
+// A packet at the capture point, as the source of its facts.
 struct facts_source {
     uint32_t port; // global index of the transmitting port
     bool outbound;
@@ -54,7 +54,7 @@ struct facts_source {
     struct drop_level level; // if dropped
 };
 
-// What comments and flags say of ports.
+// Names of ports for comments and flags.
 struct facts_names {
     const char *(*port)(void *ctx, uint32_t port, char *buf, size_t room); // "leaf0->rank8"
     // the node at the other end of a port ("rank8")

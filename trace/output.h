@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A stream of bytes to a file or to stdout, compressed with gzip if wanted. The first write error
-// is kept, and what follows is discarded.
+// A stream of bytes to a file or to stdout, optionally compressed with gzip. The first write error
+// is kept, and later bytes are discarded.
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Triggers of captures: the event at which a capture starts or stops.
+// Triggers of captures: the event that starts or stops a capture.
 #pragma once
 
 #include "engine/err.h"

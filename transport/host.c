@@ -25,7 +25,7 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 
 /* ---- packets that arrive ---- */
 
-// Of packets that neither end a message nor were sent again, nothing is needed.
+// Keep the times of a packet that ends a message or was sent again; others need none.
 static inline void note_arrival(struct hosts *hosts, const struct packet *p)
 {
     hosts->arriving.timed = p->flags & (PACKET_LAST | PACKET_RETX);

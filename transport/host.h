@@ -32,7 +32,7 @@ struct transport_path {
     uint64_t line_bps;
     uint32_t hops;
     ps_t queueing_ps; // time in which every switch on the path drains a full buffer
-    // the same for queues at their target: the fixed limit if they have one, else the length from
+    // the same for queues at their target: the fixed limit if they have one, else the length at
     // which every packet is marked, else a full buffer
     ps_t target_ps;
     bool limited; // queues have a fixed limit
@@ -49,8 +49,8 @@ struct host_paths {
     void *ctx;
 };
 
-// The client of the hosts: struct transfer_client without the size of the message, which a receiver
-// does not know.
+// The client of the hosts: struct transfer_client without the size of the message, which the
+// receiver does not have.
 struct host_client {
     void (*delivered)(void *ctx, uint64_t token, ps_t now);
     void (*entered)(void *ctx, uint64_t token, ps_t now); // may be NULL
@@ -72,14 +72,14 @@ struct host_observer {
     void (*note)(void *ctx, uint64_t token, struct packet_note *note);
     // The retransmission timer of the sender has expired.
     void (*timed_out)(void *ctx, const struct sender *s, ps_t now);
-    // Returns for how long a message has waited for that since its last packet was first sent.
+    // Returns how long a message has waited for the timer since its last packet was first sent.
     ps_t (*timeout_ps)(void *ctx, uint64_t token);
     // Called when a message is done or has failed, before it is freed.
     void (*message_ended)(void *ctx, const struct sender *s, const struct message *m, ps_t now);
     void *ctx;
 };
 
-// The data packet that is arriving, for who hears of the messages that it completes.
+// Times of the data packet that is arriving, for the callbacks of messages that it completes.
 struct arriving {
     bool timed;              // its times are known; the others are not set if not
     ps_t sent_ps;            // start of its transmission
@@ -99,7 +99,7 @@ struct adapters;   // transport/nic/adapter.h
 struct cc_envs;    // transport/sender/envs.h
 struct pair_table; // transport/sender/pairs.h
 
-// 10 GB of addresses; only what is used takes memory. Where address space is limited (ulimit -v)
+// 10 GB of address space; only used pages take memory. Where address space is limited (ulimit -v)
 // there is room for fewer at first.
 #define HOSTS_FLOWS_MAX (UINT32_C(1) << 27)
 
@@ -120,8 +120,8 @@ struct hosts {
     struct sender **senders;     // [flow]; this array and the next two never move
     struct receiver **receivers; // [flow]; NULL until the first packet of the flow arrives
     struct flow_ids flows;       // [flow]
-    size_t reserved_bytes[3];    // of them
-    struct hosts *whole; // whose flows.n counts: itself, or of a shard the hosts of all shards
+    size_t reserved_bytes[3];    // of these arrays
+    struct hosts *whole; // owner of the count flows.n: itself, or of a shard the hosts of all
     struct nic *nics; // [port of a rank * nics_per_port + index of the class]; the data classes in
                       // use, then the control class if it is pulled
     uint32_t n_nics, nics_per_port;
@@ -134,7 +134,7 @@ struct hosts {
     uint64_t n_running; // messages that have neither ended nor failed
     uint32_t n_rto_armed;
     uint32_t n_retrying;  // senders whose last retransmission timeout was not followed by progress
-    uint32_t large_bytes; // what the state of a transport adds to senders and receivers; 0 = little
+    uint32_t large_bytes; // bytes of a transport's state beside senders and receivers; 0 = little
     ps_t last_delivery_ps;
     struct host_counters counters;
 };
@@ -234,7 +234,7 @@ static inline uint32_t path_entropy(uint64_t addresses, uint32_t ports, uint32_t
     return (uint32_t)hash_mix(addresses + ports + ((uint64_t)connection << 16));
 }
 
-// Returns the hash of header fields by which switches choose among equal-cost paths. `connection`
+// Returns the hash of header fields with which switches choose among equal-cost paths. `connection`
 // is 0 unless switches hash connection numbers too.
 static inline uint32_t header_entropy(uint32_t src, uint32_t dst, uint32_t ports,
                                       uint32_t connection)
@@ -264,7 +264,7 @@ void hosts_unite(struct hosts *hosts, const struct hosts *shards);
 // Free the hosts of `n` shards, after those of the whole.
 void hosts_shards_free(struct hosts *shards, uint32_t n);
 
-// The sender that has the messages of such requests, or NULL if none does yet or if several may.
+// Returns the sender that would carry this request; NULL if none is open yet or several may.
 const struct sender *hosts_only_connection(const struct hosts *hosts,
                                            const struct transfer_request *r);
 
@@ -278,7 +278,7 @@ void hosts_connection_idle(struct hosts *hosts, struct sender *s); // called whe
 struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow);
 void hosts_try_other_port(struct hosts *hosts, struct sender *s, ps_t now);
 
-// The routes of the network have changed. Senders whose port leads nowhere take another one, and
-// send again what is in flight, as after a retransmission timeout; the others choose when they are
-// idle.
+// The routes of the network have changed. Senders whose port leads nowhere take another port and
+// resend their packets in flight, as after a retransmission timeout; the others choose when they
+// are idle.
 void hosts_reroute(struct hosts *hosts, ps_t now);

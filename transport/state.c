@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What changes in hosts while events are processed, and how it repeats.
+// Tables of hosts: which fields change while events are processed, and how they repeat.
 #include "transport/state.h"
 
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static const struct state_field mark_fields[] = {
 STATE_TABLE(mark_table, struct sender_time_mark, mark_fields);
 #undef F
 
-// Of the time in a mark only the totals are read.
+// Only the totals of the time in a mark are read.
 #define F(member, kind) STATE_FIELD(struct sender_time, member, kind)
 static const struct state_field mark_time_fields[] = {
     F(begin_ps, SCRATCH), F(window_ps, COUNT),    F(pace_ps, COUNT),          F(paused_ps, COUNT),
@@ -135,7 +135,7 @@ STATE_TABLE(message_table, struct message, message_fields);
 static const struct state_field nic_fields[] = {
     F(ready_head, BY_HAND),
     F(ready_tail, BY_HAND),
-    F(paced, BY_HAND), // whose order follows from the senders
+    F(paced, BY_HAND), // its order follows from the senders
     F(n_paced, PLAIN),
     F(cap_paced, SCRATCH),
     F(paused_since_ps, BY_HAND), // void unless it is paused
@@ -145,7 +145,7 @@ static const struct state_field nic_fields[] = {
     F(turn, PLAIN),
     F(paused, PLAIN),
     F(needs_credit, CONFIG),
-    F(n_parked, SCRATCH), // entries may be void; senders know whether they are parked
+    F(n_parked, SCRATCH), // entries may be void; sender.rto_state is what counts
     F(cap_parked, SCRATCH),
     F(parked, SCRATCH),
 };
@@ -199,8 +199,8 @@ STATE_TABLE(pair_table, struct pair, pair_fields);
 
 /* ---- senders ---- */
 
-// The next message's account is what has been counted since the mark, so it must be equal, though
-// the totals grow.
+// The next message's account is the time counted since the mark, so it must be equal, though the
+// totals grow.
 static void visit_since_mark(struct state *st, const struct sender_time *t, uint64_t resent_bytes,
                              const struct sender_time_mark *mark)
 {
@@ -212,7 +212,7 @@ static void visit_since_mark(struct state *st, const struct sender_time *t, uint
     state_value(st, resent_bytes - mark->resent_bytes);
 }
 
-// Where its time went in the busy period. ACCOUNT_BEGIN and so on are the order of the counts.
+// Visit the account of a busy period. ACCOUNT_BEGIN and so on are the order of the counts.
 static void visit_account(struct hosts_visit *v, struct state *st, struct sender *s)
 {
     struct sender_time *t = &s->time;
@@ -259,9 +259,8 @@ static void visit_rare(struct state *st, struct sender *s)
     state_timer(st, &s->cold.rare->cc_timer);
 }
 
-// When the last packet was sent, and when the next one may be, has no effect on a flow that has
-// nothing to send, is not paced, and has sent its last packet completely, unless its policy changes
-// the rate.
+// The times of the last packet and of the next one have no effect on a flow that has nothing to
+// send, is not paced, and has sent its last packet completely, unless its policy changes the rate.
 static void visit_last_packet(struct hosts_visit *v, struct state *st, struct sender *s)
 {
     const struct port *port = &v->hosts->net->ports[s->port];

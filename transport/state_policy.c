@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What changes in the policy of a flow while events are processed, and how it repeats.
+// Tables of a flow's policy: which fields change while events are processed, and how they repeat.
 #include <stdlib.h>
 #include <string.h>
 

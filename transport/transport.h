@@ -28,7 +28,7 @@ struct transport_dim;
 struct transport_counters {
     uint64_t connections;      // opened
     uint64_t retransmitted;    // packets with payload sent again
-    uint64_t fast_retransmits; // those by which a fast recovery starts
+    uint64_t fast_retransmits; // retransmissions that start a fast recovery
     uint64_t timeouts;         // of the retransmission timer
     uint64_t loss_probes;      // tail loss probes
     uint64_t window_probes;    // probes of a closed receive window
@@ -37,9 +37,9 @@ struct transport_counters {
     uint64_t resets;           // connections given up
     uint64_t nacks;            // reports of trimmed packets that arrived at senders
     uint64_t grants;           // credits that receivers have sent
-    uint64_t requests;         // packets without payload that ask for credits
-    uint64_t ack_requests;     // the same for an ACK, where the window is below what is in flight
-    uint64_t probes;           // the same on a path that has lost packets
+    uint64_t requests;         // packets without payload that request credits
+    uint64_t ack_requests;     // the same for an ACK, if the window is below the bytes in flight
+    uint64_t probes;           // the same to probe a path that has lost packets
 };
 
 // Settings and derived values of the transport in one dimension of the network.
@@ -50,7 +50,7 @@ struct transport_dim {
     struct transport_spec spec;
     const struct nic_spec *nic;
     const bool
-        *has_nic; // [rank or aggregator] its NIC is as `nic` says, else ideal; NULL = all are ideal
+        *has_nic; // [rank or aggregator] its NIC is as in `nic`, else ideal; NULL = all are ideal
     const struct cc_ops *cc;
     const void *cc_params;
     bool trimmed;         // switches may trim its packets
@@ -82,7 +82,7 @@ struct transport_dim {
     struct slab senders, receivers;
 };
 
-// Properties of the network for which a setting may be unsuitable.
+// Properties of the network that may make a setting unsuitable.
 struct transport_network {
     bool reorders; // switches may reorder the packets of a flow
     bool lossless; // PFC is on
@@ -112,11 +112,11 @@ struct transport_ops {
     size_t n_params, spec_bytes;
     const struct transport_group *groups;
     size_t n_groups;
-    // Replaces settings left "auto" by what the policy's preset expects. NULL = the transport has
-    // no such settings.
+    // Replaces settings left "auto" by the values that the policy's preset expects. NULL = the
+    // transport has no such settings.
     void (*complete)(struct transport_spec *t, const struct cc_preset *preset);
-    // Writes what is wrong with the settings, or does not suit the network, to `out` and returns
-    // the number, at most TRANSPORT_FINDINGS. May be NULL.
+    // Writes faults of the settings, and mismatches with the network, to `out` and returns their
+    // number, at most TRANSPORT_FINDINGS. May be NULL.
     size_t (*check)(const struct transport_spec *t, const struct transport_network *network,
                     struct transport_finding *out);
     /* network */
@@ -137,7 +137,7 @@ struct transport_ops {
     void (*name_connection)(struct sender *s, uint32_t count);
     void (*open_sender)(struct sender *s, const struct transport_path *path);
     // Returns the retransmission timeout of a flow on the path before its first RTT sample, and
-    // sets *least to the one after it where the RTT is short; NULL = the setting says it.
+    // sets *least to the one after it where the RTT is short; NULL = a setting defines it.
     ps_t (*rto_ps)(const struct transport_dim *dim, const struct transport_path *path, ps_t *least);
     void (*close_sender)(struct sender *s); // called before s->cold.own is freed; may be NULL
     // Writes the next packet of a sender that may send to *p.
@@ -174,11 +174,11 @@ struct transport_ops {
     void (*observe)(const struct sender *s, double *out);
     // Makes dim->shared, once the network's ports are set. May be NULL.
     void (*open_dim)(struct transport_dim *dim);
-    // Makes dim->shared of a shard, for which it is a copy of the whole's. NULL if there is nothing
+    // Replaces the whole's dim->shared in a shard by one of the shard's own. NULL if nothing is
     // shared.
     void (*divide_dim)(struct transport_dim *shard, const struct transport_dim *whole);
     void (*close_dim)(struct transport_dim *dim); // frees dim->shared; may be NULL
-    // What repeats (transport/state.h). NULL = its flows are always simulated in full.
+    // Functions for its state (transport/state.h). NULL = its flows are always simulated in full.
     const struct transport_state *state;
     // Returns the bytes of a message that have been received in order, for reports.
     uint64_t (*received_bytes)(const struct receiver *r, const struct message *m);

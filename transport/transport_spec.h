@@ -18,14 +18,14 @@ struct transport_ops;
 
 struct transport_spec {
     const struct transport_ops *ops; // the kind
-    const char *name;                // what jobs and `cc` call it: the kind's, or one of its own
+    const char *name;                // name for jobs and `cc`: that of the kind, or one of its own
     uint64_t cls;                    // class of its data; PARAM_AUTO = as the job defines
     bool stripe;                     // split each message over all planes
     ps_t start_jitter_ps;
     double clock_ppm;
     int overhead;                         // enum overhead_mode
     uint64_t overhead_data, overhead_ack; // OVERHEAD_CUSTOM: bytes beyond the payload
-    bool hints;        // messages carry what their posters know (collwire/hint.h)
+    bool hints;        // messages carry hints of their posters, struct cc_hint (collwire/hint.h)
     double hint_error; // their counts are wrong by a random share, at most this up or down
     /* admission */
     int admission; // enum admission_kind

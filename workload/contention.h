@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What collectives take from the computation of the ranks that run them.
+// Slowdown of computations by collectives that run on the same ranks.
 //
 // A collective on a GPU reads and writes its memory and holds some of its compute units; a
 // collective that switches reduce takes less. While a rank takes part in collectives, its

@@ -13,8 +13,8 @@ struct flows_program {
     const struct flow_list *list;
     uint32_t *order;      // indices into the list by source, then start
     uint32_t *next, *end; // [rank] range in `order`: next to be posted, end
-    uint32_t *out, *in; // [rank] messages that it sends and receives, for hints; NULL = they do not
-                        // start at the same time, so ranks do not know how many there are at once
+    uint32_t *out, *in; // [rank] messages that it sends and receives, for hints; NULL = they start
+                        // at different times, so their number at one time is not known
 };
 
 struct flow_key {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the collectives of a program's groups run: the algorithm of each operation and common
-// settings, from which the schedule of a group of any size follows.
+// Settings of the collectives of a program's groups: the algorithm of each operation and common
+// settings. The schedule of a group of any size follows from them.
 #pragma once
 
 #include "collective/schedule.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Programs: what each rank of a job does, as steps that the runner pulls one by one.
+// Programs: the steps of each rank of a job, which the runner pulls one by one.
 //
 // The runner calls next() until it returns PROGRAM_WAIT or PROGRAM_END, starts every returned step,
 // and calls done() when a step has ended; then it calls next() again. Started steps of a rank run
 // in parallel. The program keeps track of dependencies: it returns a step when all steps that it
-// depends on have ended, and what must run one at a time is returned one at a time.
-// Ranks may have different programs. A program that can compute its next step need not store steps.
+// depends on have ended, and steps that must not overlap are returned one at a time. Ranks may have
+// different programs. A program that can compute its next step need not store steps.
 //
-// A program may use the state of the same rank only: what a rank knows about other ranks must come
-// from a message or a collective.
+// A program may use the state of the same rank only: facts about other ranks must come from a
+// message or a collective.
 // Source: the interface follows CODES' workload generators (Mubarak et al., 2017; get_next), the
 // kinds of steps follow Chakra's execution traces (Sridharan et al., 2023).
 #pragma once
@@ -36,8 +36,8 @@ struct step {
     bool blocks;   // next() is not called until this step has ended
     ps_t takes_ps; // duration of compute and delay steps
     // Delay: number of a resource that ranks of the job share, from 1; it serves one step at a
-    // time, in the order in which they start. 0 = none. (What one rank waits for then depends on
-    // others without a message.)
+    // time, in the order in which they start. 0 = none. (A rank then waits for others without a
+    // message.)
     uint32_t shared;
     uint32_t
         label;     // names compute steps on critical paths (comm_request.label); 0 = without a name
@@ -55,7 +55,7 @@ struct step {
         numbered;
     uint32_t number;
     const char *name;    // send: for captures; must stay valid during the run
-    struct cc_hint hint; // send: what the rank knows of messages beside this one
+    struct cc_hint hint; // send: hint about messages beside this one
 };
 
 enum program_state {
@@ -79,8 +79,8 @@ struct program_ops {
     // Nothing more happens in the run: read further ahead for this rank. Returns false if that is
     // not possible. Optional.
     bool (*read_on)(void *self, uint32_t rank);
-    // For jobs with one group: the id of the collective steps without whose end the rank starts no
-    // further step; UINT32_MAX = none, or not known. Optional.
+    // For jobs with one group: the id of the collective steps that must end before the rank starts
+    // a further step; UINT32_MAX = none, or not known. Optional.
     uint32_t (*awaits)(const void *self, uint32_t rank);
     // Total bytes of all messages of all ranks; called before the run.
     uint64_t (*bytes)(const void *self);

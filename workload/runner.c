@@ -30,7 +30,7 @@ static void note_end(struct workload *w, ps_t ended_ps)
     w->over_ps = ended_ps > w->over_ps ? ended_ps : w->over_ps;
 }
 
-// A rank or a detached message has ended. The end of a message may be known later, in another
+// A rank or a detached message has ended. Ends of messages may become known later, and in another
 // order.
 struct unit_over {
     uint32_t rank, path;
@@ -269,7 +269,7 @@ static ps_t shared_take(struct job_run *job, const struct step *step, ps_t now)
     return *free_ps - now;
 }
 
-// What the rank's host adds to its next computation.
+// Returns the delay that noise of the rank's host adds to its next computation.
 static ps_t noise_ps(struct rank_run *r)
 {
     const struct workload *w = r->job->workload;

@@ -32,7 +32,7 @@ struct job_group {
     uint32_t n;
 };
 
-// A step of a rank has ended: tells its program, and goes on.
+// A step of a rank has ended: calls done() of its program, and continues.
 void runner_step_ended(struct rank_run *r, uint32_t id, ps_t now);
 // Look whether programs that read ahead wait for each other.
 void runner_check_dry(struct workload *w, ps_t now);

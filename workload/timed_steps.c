@@ -14,7 +14,7 @@ struct timed_step {
     enum timed_kind kind;
     uint32_t id, label;
     uint32_t path; // critical path up to the step's start
-    ps_t since_ps; // time at which `left_ps` was the rest
+    ps_t since_ps; // time when `left_ps` was computed
     ps_t left_ps;  // at full speed
     bool running;
 };

@@ -2,8 +2,8 @@
 // Steps of a rank that take a given time: computations and fixed delays, any number at once.
 //
 // While the rank takes part in a collective that runs on its GPU, computations may slow down:
-// collectives take a share of memory bandwidth and of compute units. The speed is then 1 - share
-// of what it is otherwise; delays are not affected.
+// collectives take a share of memory bandwidth and of compute units. The speed is then 1 - share of
+// the full speed; delays are not affected.
 // Source: kernel interference of computation and communication, Rashidi et al., ISCA 2021 (ACE).
 #pragma once
 

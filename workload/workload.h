@@ -24,12 +24,12 @@ struct job_run {
     /* state */
     struct rank_run *ranks;
     uint64_t units_left; // ranks that have not ended, and detached messages in flight
-    struct peers {     // of the receive or collective that ends in this event; for what is deferred
+    struct peers {     // of the receive or collective that ends in this event; for deferred actions
         ps_t ready_ps; // time when its peers had done their part
         uint32_t rank; // the last one of them, of the job; UINT32_MAX = none
     } peers;
     struct contention_params contention;
-    uint32_t path;     // critical path of what has ended last; 0 = nothing has
+    uint32_t path;     // critical path of the rank or message that ended last; 0 = none has
     uint32_t end_rank; // of the job; UINT32_MAX = a message ended last
     ps_t end_ps;
     struct matching matching;
@@ -87,9 +87,9 @@ void workload_waiting(const struct workload *w, unsigned max, void *ctx,
 
 /* For programs, to be called before the run begins */
 
-// Make a group of the job's ranks for collectives: `ranks` is the job's rank of each member (NULL =
-// all in order), as many as the product of the schedule's sizes. Returns the number by which steps
-// refer to the group. job_group_comm() returns the communicator of a group.
+// Make a group of the job's ranks for collectives: `ranks` is the job's rank of each member
+// (NULL = all in order), as many as the product of the schedule's sizes. Returns the group's number
+// for steps (step.group). job_group_comm() returns the communicator of a group.
 uint32_t job_group_new(struct job_run *job, const uint32_t *ranks,
                        const struct coll_schedule *schedule);
 struct communicator *job_group_comm(const struct job_run *job, uint32_t group);

@@ -155,11 +155,11 @@ static int watch(pid_t child, int pipe_fd, int alive)
     }
     bool closed = told && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERRUPTED;
     if (closed || (told && WIFSIGNALED(status)))
-        return EXIT_DONE; // as Wireshark wanted
+        return EXIT_DONE; // Wireshark has stopped the capture
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NOT_COMPLETED;
 }
 
-// What the child process needs.
+// Arguments of the child process.
 struct child {
     const struct extcap_scenario *scenario;
     const struct extcap_call *call;

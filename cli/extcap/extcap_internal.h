@@ -9,7 +9,7 @@
 
 #include "cli/options/options.h"
 
-// What Wireshark asks for, and the options that `extcap_config` has offered. Texts are borrowed;
+// A call of Wireshark, with the options that `extcap_config` has offered. Texts are borrowed;
 // NULL = not given.
 struct extcap_call {
     const char *scenarios; // folder
@@ -34,8 +34,7 @@ struct extcap_scenarios {
     size_t n, cap;
 };
 
-// Find the scenarios below a folder: JSON files that have a topology, and those that cannot be
-// read.
+// Find the scenarios below a folder: JSON files that have a topology or cannot be read.
 void extcap_find(struct extcap_scenarios *found, const char *folder);
 void extcap_scenarios_free(struct extcap_scenarios *found);
 
@@ -44,10 +43,10 @@ void extcap_interfaces(const struct extcap_scenarios *found);
 void extcap_dlts(void);
 void extcap_config(const struct extcap_scenario *scenario, const struct options *o);
 
-// The place that the dialogue shows at first; Wireshark passes on only what differs. To be freed.
+// The default place of the dialogue; Wireshark passes on only values that differ. To be freed.
 char *extcap_default_place(const struct extcap_scenario *scenario, const struct options *o);
 
-// Check the filter of a call; says on stdout what is wrong, as Wireshark expects.
+// Check the filter of a call; prints an error on stdout, as Wireshark expects.
 int extcap_check_filter(const struct extcap_call *call);
 
 // Run a scenario and write its packets to the pipe. Returns the exit code.

@@ -78,7 +78,7 @@ static void places_free(struct places *at)
     free(at->profile);
 }
 
-/* ---- what is ours ---- */
+/* ---- owners of files ---- */
 
 enum owner { OWNER_NOBODY, OWNER_COLLWIRE, OWNER_OTHER };
 
@@ -96,7 +96,7 @@ static enum owner program_owner(const char *path)
     return strstr(text, MARK) ? OWNER_COLLWIRE : OWNER_OTHER;
 }
 
-// Of a link at `path`, which is ours if it leads to a file that ends in `plugin`.
+// Returns the owner of a link at `path`: collwire if it leads to a file that ends in `plugin`.
 static enum owner plugin_owner(const char *path, const char *plugin)
 {
     struct stat about;
@@ -300,7 +300,7 @@ static bool remove_path(enum owner owner, const char *path, struct err *err)
     return true;
 }
 
-// Remove the files of the profile, with those that Wireshark has written into it.
+// Remove the files of the profile, including those that Wireshark has written into it.
 static bool remove_profile(const char *path, struct err *err)
 {
     struct dirent *entry;

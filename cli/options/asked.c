@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the command line asks for, and messages about it.
+// Helpers of the commands: values that follow from the options, and error messages.
 #include <stdio.h>
 #include <unistd.h>
 

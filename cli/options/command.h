@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A command: what help, completions, the man page and the dispatcher know of it.
+// A command: its description for help, completions, the man page and the dispatcher.
 #pragma once
 
 #include <stdbool.h>
@@ -7,12 +7,12 @@
 
 struct options;
 
-// What a shell completes as the arguments of a command or as the argument of an option.
+// Words that a shell offers for the arguments of a command or for the argument of an option.
 enum completion {
     COMPLETE_NOTHING,
     COMPLETE_FILES,
     COMPLETE_FOLDERS,
-    COMPLETE_WORDS,    // those of the row
+    COMPLETE_WORDS,    // the words of the row
     COMPLETE_POLICIES, // names of congestion control policies
     COMPLETE_COMMANDS,
     COMPLETE_CATEGORIES, // of `collwire list`

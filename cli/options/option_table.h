@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of options, from which the parser, help, completions and the man page are made.
+// The table of options. The parser, help, completions and the man page are made from it.
 #pragma once
 
 #include "cli/options/command.h"

@@ -98,7 +98,7 @@ static void unknown_option(const char *word)
         fputs("; see collwire --help\n", stderr);
 }
 
-// Report what getopt_long has refused.
+// Report an option that getopt_long has refused.
 static int refused(int code, const char *word)
 {
     char letter[3] = {'-', (char)optopt, '\0'}, text[32];

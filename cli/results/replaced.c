@@ -18,7 +18,7 @@
 json_t *scenario_mark(const struct collwire_scenario *scenario)
 {
     char hash[POINT_HASH], *policy = collwire_scenario_policy(scenario);
-    // Of no version: a run of another version of the program is one of the same scenario.
+    // The hash leaves out the version: the scenario is the same in all versions of the program.
     point_hash(collwire_scenario_json(scenario), scenario_dir(scenario_of(scenario)), "", hash);
     json_t *mark = json_pack("{s:s, s:s, s:s}", "name", collwire_scenario_name(scenario), "policy",
                              policy, "sha256", hash);

@@ -103,7 +103,7 @@ static void id_make(char id[33])
     text_hex(bytes, sizeof bytes, id);
 }
 
-// Register what an interruption must remove; removal is in reverse order.
+// Register the files that an interruption must remove; removal is in reverse order.
 static void remove_later(const struct result_set *set)
 {
     char *own = text_format("%s/" RESULT_FOLDER, set->dir),
@@ -237,7 +237,7 @@ static json_t *staged_files(const struct result_set *set, json_t *names, struct 
     return files;
 }
 
-// What run.json says besides the files; without a text: the program's version.
+// Returns the facts of run.json besides the files; without a text: the program's version.
 static json_t *run_facts(const char *run_json)
 {
     return run_json ? json_loads(run_json, 0, NULL)

@@ -56,5 +56,5 @@ void result_set_close(struct result_set *set);
 // return NULL. To be freed.
 char *result_set_read(const char *dir, const char *id, const char *name);
 
-// The same as JSON, of whatever set is in the directory now.
+// The same as JSON, for any set that is in the directory.
 json_t *result_set_json(const char *dir, const char *name);

@@ -43,7 +43,7 @@ static struct collwire_scenario *variant_load(const struct compare *c, const str
     return scenario;
 }
 
-// DIR/SCENARIO/POLICY[-seedK], with hyphens for what is no letter, digit, dot or underscore.
+// Returns DIR/SCENARIO/POLICY[-seedK]; characters of POLICY outside [A-Za-z0-9._] become hyphens.
 static char *dir_of(const struct compare *c, const struct variant *one)
 {
     char *dir = text_format("%s/%s/%s", c->dir, one->of->name, one->choice->text);
@@ -111,7 +111,7 @@ static void add_scenario(struct compare *c, struct compared *of, const char *pat
         add_policy(c, of, &of->choices[i], err);
 }
 
-// The baseline: the one that is named, else `none`, else the first policy.
+// Choose the baseline: the policy that --baseline names, else `none`, else the first policy.
 static void choose_baseline(struct compare *c, struct err *err)
 {
     const char *wanted = c->options->baseline ? c->options->baseline : "none";
@@ -172,8 +172,8 @@ static void on_progress(void *ctx, const struct pool_progress *p)
     pool_line_show(&c->line, p);
 }
 
-// The estimated time of a run, by the cost of the first; a comparison that takes long says so
-// before it begins.
+// Returns the estimated time of a run, by the cost of the first run. If the comparison will take
+// long, prints an estimate before it begins.
 static double estimate_s(const struct compare *c)
 {
     struct err ignored = {0};

@@ -44,9 +44,9 @@ static int write_files(const struct compare *c, const char *json, const char *cs
     return status;
 }
 
-/* ---- what is said below a table ---- */
+/* ---- sentences below a table ---- */
 
-// "a, b and c" of the policies for which the test holds; "" = none. To be freed.
+// Returns "a, b and c", the policies that pass the test; "" = none. To be freed.
 static char *policies_that(const struct group *g, bool (*test)(const struct outcome *o))
 {
     struct text text;
@@ -136,8 +136,8 @@ static void print_failures(const struct group *g, size_t width)
         printf("interrupted: %zu runs were not started\n", left_out);
 }
 
-// A run of the policy and one of the baseline with the same seed, both completed: of all seeds
-// those whose ratio is nearest to that of the centers. Returns false if there are none.
+// Find a run of the policy and one of the baseline with the same seed, both completed: the pair
+// whose ratio is nearest to the ratio of the centers. Returns false if there is none.
 static bool pair_of(const struct group *g, const struct outcome *o, const struct row **a,
                     const struct row **b)
 {
@@ -156,7 +156,7 @@ static bool pair_of(const struct group *g, const struct outcome *o, const struct
     return isfinite(nearest);
 }
 
-// What costs the baseline itself most: the same holds for the other policies.
+// Print the reason that costs the baseline most time; it applies to the other policies as well.
 static void print_baseline(const struct group *g, size_t width)
 {
     const struct outcome *base = g->baseline;

@@ -136,13 +136,13 @@ static char *run_dir(const json_t *row, bool seeds)
     return dir;
 }
 
-// What the runs of a comparison share.
+// Data that the runs of a comparison share.
 struct compared {
     struct page *page;
     const char *dir;
     const json_t *comparison, *rows; // rows of whole runs
     bool seeds;
-    /* the run with which those of a scenario are compared: the first one of the baseline */
+    /* the run that a scenario's runs are compared with: the first run of the baseline */
     const char *scenario, *baseline_name;
     json_t *baseline;
 };
@@ -410,7 +410,7 @@ int report_after(const struct options *o, const char *dir, int code)
     if (made == EXIT_DONE && table)
         print_place("report: ", dir);
     if (made != EXIT_BAD_USE ||
-        code == EXIT_DONE) // else the results could not be written, as was said
+        code == EXIT_DONE) // else the results could not be written, as reported
         errors_print(&err);
     err_free(&err);
     return made != EXIT_DONE && code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;

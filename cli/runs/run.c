@@ -23,8 +23,8 @@ static FILE *results_to(const struct collwire_scenario *scenario)
 
 #define EXPLANATIONS 5
 
-// The most important explanations of a run, one to a paragraph, after why it did not complete and
-// who waits.
+// Print why a run did not complete and which ranks wait, then its most important explanations, one
+// to a paragraph.
 static void print_sentences(FILE *out, const struct row *row, const char *dir, size_t width)
 {
     const char *sentence;

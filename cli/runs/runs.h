@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands that simulate scenarios, or read what was simulated. They return the exit code.
+// Commands that simulate scenarios, or read the results of earlier runs. They return the exit code.
 #pragma once
 
 #include "cli/options/options.h"

@@ -20,11 +20,11 @@ struct simulation_options {
     bool plain;         // with the reference engine
     bool show_progress; // on stderr
     unsigned threads;   // 0 = 1
-    bool note_threads;  // warn if there are fewer, or what they cost
-    // Of many runs that share stderr: warnings of the build are dropped, since the results explain
-    // them.
+    bool note_threads;  // warn if fewer threads run, or if they cost time
+    // One of many runs that share stderr: warnings of the build are dropped, since the results
+    // explain them.
     bool one_of_many;
-    bool note_replaced; // say what was replaced, if the results were of another scenario
+    bool note_replaced; // print which results were replaced, if of another scenario
     double pace_ps;     // simulated time per second of wall time; 0 = as fast as possible
 };
 

@@ -176,8 +176,8 @@ static void build(const struct collwire_scenario *scenario, struct err *err,
     collwire_sim_free(simulation_build(scenario, cost, err));
 }
 
-// What computes the results: this version, and the plugins of the command line by their digests.
-// (Those of the scenario are among the files that it names.)
+// Identifies the program: its version, and the digests of the command line's plugins. (Plugins of
+// the scenario are among the files that it names.)
 static char *program_text(const struct policies *p)
 {
     struct text text;
@@ -188,7 +188,7 @@ static char *program_text(const struct policies *p)
     return text_close(out, &text);
 }
 
-// A line of JSON on what is known of a point.
+// Check a point and write its hash, cost and errors as a line of JSON.
 static void check_point(const struct sweep *s, const struct point *point, FILE *out)
 {
     struct err err = {0};

@@ -43,7 +43,7 @@ static void csv_point(void *ctx, const struct store_point *p)
     json_decref(values);
 }
 
-// To be freed; NULL with an error.
+// Returns sweep.csv as text, to be freed; NULL with an error.
 static char *csv_of(struct store *store, struct err *err)
 {
     struct text text;
@@ -64,7 +64,7 @@ static char *csv_of(struct store *store, struct err *err)
     return NULL;
 }
 
-// What the sweep is of: sweep.json; to be freed.
+// Returns sweep.json as text, to be freed.
 static char *description(const struct store *store)
 {
     json_t *paths = json_array(), *scenario = json_loads(store_scenario(store), 0, NULL);
@@ -96,7 +96,7 @@ int sweep_commit(struct result_set *set, struct store *store, struct err *err)
 struct collecting {
     const struct sweep *sweep;
     struct rows rows;
-    char **labels; // that rows borrow
+    char **labels; // borrowed by the rows
     size_t n_labels, n_completed, n_incomplete, n_failed;
 };
 

@@ -78,8 +78,8 @@ static void work(void *ctx, size_t task, int to_parent)
     const struct sweep *s = r->sweep;
     const struct point *point = &s->points[r->tasks[task]];
     struct err err = {0};
-    // The parent removes its own files. SIGTERM ends a worker without a message: what it has so far
-    // is not kept.
+    // The parent removes its own files. SIGTERM ends a worker without a message, and its results so
+    // far are not kept.
     signals_keep();
     if (s->set)
         result_set_leave(s->set);
@@ -97,7 +97,7 @@ static void work(void *ctx, size_t task, int to_parent)
 
 /* ---- the parent ---- */
 
-// Read what a worker has written. Returns false if it is not complete.
+// Read the result of a worker. Returns false if it is not complete.
 static bool answer_read(const struct pool_end *end, json_t **line, const char **packed,
                         size_t *size)
 {

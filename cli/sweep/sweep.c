@@ -21,7 +21,7 @@ static void note_done(void *ctx, const struct store_point *p)
     memcpy(s->done[s->n_done++], p->hash, POINT_HASH);
 }
 
-// Learn what a store that is there already has finished.
+// Read which points an existing store has finished.
 static void store_look(struct sweep *s, struct err *err)
 {
     struct store *store = store_open(s->dir, STORE_LOOK, collwire_version(), err);
@@ -42,8 +42,8 @@ static int by_position(const void *a, const void *b)
     return (x->position > y->position) - (x->position < y->position);
 }
 
-// True if a point of the store is in the present sweep. Of the points of other shards only the
-// position and the values are known.
+// True if a point of the store is in the present sweep. For points of other shards only the
+// position and the values are compared, since their hashes are not known.
 static bool belongs(const struct sweep *s, const struct store_point *p)
 {
     if (p->position >= s->n_grid)

@@ -58,7 +58,7 @@ void sweep_check(struct sweep *s, struct err *err);
 // Run all points that have not finished, into the store.
 void sweep_run(struct sweep *s);
 
-// Run some points for a moment, to learn how fast this machine is.
+// Run some points for a moment, to measure the speed of this machine.
 void sweep_calibrate(struct sweep *s);
 
 // Write sweep.csv and print the results. Returns the exit code.
@@ -71,7 +71,7 @@ void sweep_print_cost(const struct sweep *s, FILE *out);
 int sweep_list_store(const struct options *o);
 int sweep_merge(const struct options *o);
 
-// Print the line that says where the results of a sweep are.
+// Print the line with the place of a sweep's results.
 void sweep_results_print(const char *dir);
 
 // Write sweep.csv and sweep.json from the store and install them. Returns 0, or -1 with an error.

@@ -15,13 +15,13 @@
 #include "engine/memory.h"
 
 #define HANGS_S 3   // time of CPU in one call, which takes nanoseconds otherwise
-#define SLEEPS_S 30 // the same of wall time, in which the machine may be busy with others
+#define SLEEPS_S 30 // the same in wall time: the machine may be busy with other programs
 
 static struct collwire_activity activity;
 static char files[512]; // names of the plugins, with commas between them; cut off if it is full
 static bool watches, ends;
 
-/* ---- what is said ---- */
+/* ---- the message ---- */
 
 static char sentence[1024];
 

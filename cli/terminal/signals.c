@@ -74,7 +74,7 @@ void signals_handle(void (*handler)(int number))
     }
 }
 
-// SIGUSR1 outside of a simulation: print what the program does. While a simulation runs,
+// SIGUSR1 outside of a simulation: print the program's current phase. While a simulation runs,
 // cli/runs/simulate.c handles the signal and prints its progress.
 static void on_status(int number)
 {

@@ -12,12 +12,12 @@ void signals_install(void);
 // Install another handler for SIGINT, SIGTERM and SIGHUP.
 void signals_handle(void (*handler)(int number));
 
-// While a simulation runs: `handler` for SIGINT, SIGTERM and SIGHUP, `status` for SIGUSR1; then
-// what was before. Signals that are ignored remain so.
+// Install `handler` for SIGINT, SIGTERM and SIGHUP and `status` for SIGUSR1 while a simulation
+// runs; signals_after() restores the earlier handlers. Ignored signals remain ignored.
 void signals_during(void (*handler)(int number), void (*status)(int number));
 void signals_after(void);
 
-// Set what the program is doing now, for the message of an interruption. Static text.
+// Set the current phase of the program, for the message of an interruption. Static text.
 void signals_phase(const char *doing);
 
 // Print a line on stderr every second with the current phase and its duration; false ends it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What depends on the terminal: the width of lines, colour, and text wrapped to the width.
+// Output that depends on the terminal: the width of lines, colour, and text wrapped to the width.
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Keys that ASTRA-sim 2 ignores, or that change only what it prints, are allowed and have no effect
-// here either; a warning names them. What it has and collwire has not is an error.
+// here either; a warning names them. Features of ASTRA-sim 2 that collwire lacks are an error.
 // Source: ASTRA-sim 2 (Won et al., ISPASS 2023), astra-sim/system/Sys.cc.
 #include "config/foreign/astra2_system.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// System files of ASTRA-sim 2, JSON objects: collectives, and what computations and memory take.
+// System files of ASTRA-sim 2, JSON objects: collectives, and the speed of computation and memory.
 #pragma once
 
 #include "collective/schedule.h"
 #include "config/text/read.h"
 
 struct astra2_system {
-    struct coll_schedule whole; // of collectives of all ranks
+    struct coll_schedule whole; // for collectives of all ranks
     bool single[COLL_OPS];      // one algorithm is listed for the operation
     bool roofline;
     double peak_ops, memory_bytes; // per second

@@ -93,7 +93,7 @@ static uint64_t links_between(const struct astra_dim *dim, double *share)
     return 1;
 }
 
-// The latency of a link with its share of what a message costs beside.
+// Returns the latency of a link with its share of the other costs of a message (NIC, router).
 static double link_ns(const struct astra_dim *dim)
 {
     if (strcmp(kinds[dim->kind].kind, "switch") == 0) // two links

@@ -38,7 +38,7 @@ static size_t fields_cut(char *line, char *field[FIELDS])
     return n;
 }
 
-// In capitals or small letters.
+// True if the fields are the heading: M, N, K in capitals or small letters.
 static bool is_heading(char *const field[FIELDS])
 {
     return strcasecmp(field[1], "M") == 0 && strcasecmp(field[2], "N") == 0 &&

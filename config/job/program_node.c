@@ -74,7 +74,7 @@ static struct node_program *program_of(const struct nodes_reader *n) { return &n
 
 /* ---- names ---- */
 
-// The index of a name in a list, to which it is added if it is new.
+// Returns the index of a name in a list; a new name is added.
 static uint32_t name_index(char ***names, uint32_t *n, const char *name)
 {
     for (uint32_t i = 0; i < *n; i++)

@@ -13,7 +13,7 @@ struct nodes_reader {
     struct program_settings *settings;
     struct node_list *list;
     uint32_t n_ranks;
-    char **group_use;             // [group] what its collectives are for
+    char **group_use;             // [group] use of its collectives
     bool (*checked)[2][COLL_OPS]; // [group][uneven] operations whose algorithm has been checked
     uint64_t *after;              // dependencies of the present node
     size_t cap_after;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads chakra jobs: the traces, their communicators, and what collectives and computations take.
+// Reads chakra jobs: traces, their communicators, and the costs of collectives and computations.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +117,7 @@ static void traces_read(struct reader *r, const struct place *place, const struc
     free(groups_file);
 }
 
-// With `system`: the rules of ASTRA-sim 2.
+// Read a job with `system`: the rules of ASTRA-sim 2.
 static void read_astra(struct reader *r, const struct place *place, const struct place *system,
                        struct job_spec *job)
 {
@@ -142,7 +142,7 @@ static void read_astra(struct reader *r, const struct place *place, const struct
         astra_schedules(r, system, &astra, s);
 }
 
-// Without it: groups like those of programs.
+// Read a job without `system`: its groups are like those of programs.
 static void read_gpu(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct chakra_settings *s = job->settings;

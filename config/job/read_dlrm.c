@@ -84,7 +84,7 @@ static uint64_t *read_widths(struct reader *r, const struct place *place, const 
     return widths;
 }
 
-// Check the sizes from which layers are computed. In doubles, since the products could overflow
+// Check the sizes that the layers are computed from. Doubles, since the products could overflow
 // integers.
 static void sizes_check(struct reader *r, const struct place *place, const struct dlrm_spec *d,
                         uint32_t ranks)

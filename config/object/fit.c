@@ -6,7 +6,7 @@
 #include "config/object/stacks.h"
 #include "transport/transport.h"
 
-// Warn for every key of the transport whose value differs from the one that the preset expects.
+// Warn for every key of the transport whose value differs from the one expected by the preset.
 static void override_check(struct reader *r, const struct place *place,
                            const struct stack_spec *stack)
 {
@@ -47,7 +47,7 @@ static void transport_check(struct reader *r, const struct place *place, const s
     }
 }
 
-// What the policy needs and the transport does not provide: the first such word.
+// Returns the first feature that the policy needs and the transport does not provide, or NULL.
 static const char *missing_need(const struct transport_ops *ops, const struct cc_ops *cc)
 {
     const struct cc_need_word *word = cc_need_words;

@@ -64,8 +64,8 @@ static void read_one(struct reader *r, const struct place *place, struct stack_s
         place_error(r->err, place, "%s", why);
 }
 
-// The number of the stack whose transport `transport` names, or -1 with an error. Where there is
-// only one transport, the key may be left out of an object that stands alone.
+// Returns the number of the stack whose transport the key `transport` names, or -1 with an error.
+// With only one transport, an object that stands alone may leave the key out.
 static int read_transport(struct reader *r, const struct place *place, const struct dim_spec *dim,
                           bool listed)
 {

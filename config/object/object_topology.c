@@ -38,7 +38,7 @@ static const struct topology_kind *read_kind(struct reader *r, const struct plac
     return word >= 0 ? topology_registry[word] : NULL;
 }
 
-// Read a link. What is missing is as in `link`, which holds links[0].
+// Read a link. Missing keys keep the values of `link`, which holds those of links[0].
 static void read_link(struct reader *r, const struct place *dim, const char *name,
                       struct link_spec *link)
 {
@@ -245,7 +245,7 @@ static void complete_stacks(struct dim_spec *dim)
         transport_complete(&dim->stacks[t].transport, dim->stacks[t].cc_preset);
 }
 
-// A dimension whose transport is of another kind than the network's has that kind's class of data,
+// A dimension whose transport is of another kind than the network's uses that kind's data class,
 // since a job's class is the default of the network's kind.
 static void own_class(struct dim_spec *dim, const struct dim_spec *base)
 {

@@ -139,7 +139,7 @@ static void read_single(struct reader *r, const struct place *place, struct stac
     read_settings(r, place, &stack->transport);
 }
 
-// In a dimension of a scenario with several transports: the object with settings of one of them.
+// Read a dimension's object with settings of one of the scenario's several transports.
 static void read_override(struct reader *r, const struct place *place, struct dim_spec *dim)
 {
     struct place kind = place_key(place, "kind"), name = place_key(place, "name");
@@ -164,7 +164,7 @@ static void check_common(struct reader *r, const struct place *place,
         place_error(r->err, &jitter, "must be that of the first transport: it is one of the ranks");
 }
 
-// What `cc` and jobs call a transport of the list: its name, or its kind.
+// Read the name of a transport of the list for `cc` and jobs: its `name`, or its kind.
 static void read_name(struct reader *r, const struct place *place, struct dim_spec *dim,
                       struct transport_spec *transport)
 {
@@ -190,7 +190,7 @@ static void read_item(struct reader *r, const struct place *place, struct dim_sp
     if (ops == NULL)
         return;
     struct transport_spec *transport = &dim->stacks[t].transport, *first = &dim->transport;
-    dim->n_stacks = t; // those before
+    dim->n_stacks = t; // the transports before this one
     transport_spec_init(transport, ops);
     read_name(r, place, dim, transport);
     if (t > 0) {

@@ -67,7 +67,7 @@ static void read_job_transport(struct reader *r, const struct place *place, stru
     const struct dim_spec *base = &r->scenario->base;
     struct place transport = place_key(place, "transport");
     struct keys words = stack_words(base);
-    if (json_is_string(transport.json)) { // the table has reported what is no text
+    if (json_is_string(transport.json)) { // the table has reported other types
         int t = read_word(r, &transport, "transport of the scenario", words.names);
         job->transport = t >= 0 ? (uint32_t)t : 0;
     }

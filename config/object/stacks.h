@@ -12,7 +12,7 @@ uint32_t stack_find(const struct dim_spec *dim, const char *name);
 // The names of the transports of a dimension, as words.
 struct keys stack_words(const struct dim_spec *dim);
 
-// The name of the transport that an item of `transport` or `cc` means; "" if it says none.
+// The name of the transport that an item of `transport` or `cc` refers to; "" if it has none.
 const char *stack_name_at(const struct place *item);
 
 // True if the place of `transport` or `cc` belongs to the scenario itself, not to a dimension.

@@ -48,7 +48,7 @@ static int no_key_error(const json_t *json, const struct step *step, const char 
     return err_add(err, path, "--set: %s has no key \"%.*s\"", json_noun(json), length, step->at);
 }
 
-// The child to which a step leads; objects are made if `make` is set. Returns NULL with an error.
+// Returns the child that a step leads to; a missing object is made. Returns NULL with an error.
 static json_t *step_into(json_t *json, const struct step *step, const char *path, struct err *err)
 {
     if (step->is_index) {

@@ -8,8 +8,8 @@
 // Set the defaults of a link, the same in both directions.
 void link_defaults(struct link_spec *link);
 
-// Set what the object at `place` gives and add its keys to `keys`; what it leaves out stays. If it
-// gives a rate or delay but no `reverse`, both directions are alike.
+// Read a link into *link and add the keys of the object at `place` to `keys`; missing keys keep
+// their values. If a rate or delay is given but no `reverse`, both directions are alike.
 void link_read(struct reader *r, const struct place *place, struct keys *keys,
                struct link_spec *link);
 

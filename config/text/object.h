@@ -55,14 +55,14 @@ struct object {
     const size_t *n_params;            // the number of rows, which the table's owner exports
     size_t offset;                     // offset in the struct of the containing object
     const struct object *const *parts; // contained objects, NULL-terminated; NULL = none
-    /* a list: `offset` is that of the pointer to the items */
+    /* a list: `offset` is the offset of the pointer to its items */
     size_t item_bytes; // 0 = not a list
     size_t count_at;   // offset of the number of items
     /* all may be NULL */
     // called after reading, or if the object is missing
     void (*finish)(struct reader *r, const struct place *place, void *value);
     void (*free)(void *value);
-    /* in place of what object.c does by the table */
+    /* replace the functions of object.c that use the table */
     void (*defaults)(void *value);
     void (*read)(struct reader *r, const struct place *place, void *value);
     // returning NULL leaves the object out
@@ -90,7 +90,7 @@ json_t *object_json(const struct scenario *s, const struct object *o, const void
 
 json_t *object_schema(const struct object *o, const struct cc_catalogue *policies);
 
-// Free what the object's functions have allocated for `value`.
+// Free the memory that the object's functions have allocated for `value`.
 void object_free(const struct object *o, void *value);
 
 // Report the keys of an entry of the object (or of a part, under `prefix`).

@@ -83,5 +83,5 @@ void write_params(json_t *json, const struct param *params, size_t n, const void
 json_t *params_json(const struct param *params, size_t n, const void *base);
 // The JSON value, as a scenario writes it, of a parameter given as text.
 json_t *param_json(const struct param *param, const char *text);
-// JSON as indented text from which the same values can be read; free() it.
+// Returns JSON as indented text that reads back to the same values; free() it.
 char *json_text(const json_t *json);

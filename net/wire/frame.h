@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The interface by which a transport encodes its packets as frames for captures.
+// The interface through which a transport encodes its packets as frames for captures.
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "net/wire/crc_zeros.h"
 
 #define FRAME_HEAD_MAX 128 // headers before the payload
-#define FRAME_TAIL_MAX 192 // what follows the payload: checksums, telemetry
+#define FRAME_TAIL_MAX 192 // trailer after the payload: checksums, telemetry
 
 // A frame without FCS. Its payload is zeros, which are counted, not stored. Zero-initialise once.
 struct frame {
@@ -42,7 +42,7 @@ struct frame_source {
 struct frame_ops {
     void (*encode)(const struct frame_source *source, struct frame *frame);
 
-    // Write the terms of Wireshark's display filter that tell the packets of a flow from those of
-    // others between the same addresses: its data (`forward`), or what comes back. NULL = none.
+    // Write terms of a Wireshark display filter that separate a flow's packets from others between
+    // the same addresses: its data (`forward`), or the packets that come back. NULL = none.
     void (*filter_terms)(const struct flow_id *flow, bool forward, char out[FRAME_TERMS_MAX]);
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of a report: each turns a result into what the page shows of it. Every function returns a
+// Parts of a report: each turns a result into data that the page shows. Every function returns a
 // new JSON value, or NULL where there is nothing to show.
 #pragma once
 
@@ -10,12 +10,12 @@ struct page {
     size_t n_detail;
 };
 
-// Bytes of all runs in detail together, by what they are for. The rest of the 3 MB is the charts'
-// program (0.7 MB) and the summaries of runs.
+// Bytes of all runs in detail together, by use. The rest of the 3 MB is the charts' program
+// (0.7 MB) and the summaries of runs.
 enum { PAGE_SERIES_BYTES = 700000, PAGE_TIMELINE_SLICES = 12000, PAGE_LINKS = 12000 };
 
-// Escape what could end a <script> element or a line of it: <, >, &, U+2028, U+2029 inside strings.
-// `json` is a JSON text; the result is the same document. To be freed.
+// Escape characters that could end a <script> element or a line of it: <, >, &, U+2028, U+2029
+// inside strings. `json` is a JSON text; the result is the same document. To be freed.
 char *page_escape(const char *json);
 
 // Completion times and slowdowns as at most 200 quantiles, and the slowest messages.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Series over time, reduced: of every kind the lines that matter, and what all lines together do.
+// Series over time, reduced: the most important lines of each kind, and statistics of all lines.
 //
 // Where there are more samples than points, a point stands for several samples: the largest for
 // queues and pauses, and the smallest for rates and windows, so that neither a short queue nor a
@@ -18,7 +18,7 @@ enum { LINES = 12, OBSERVED_LINES = 4, POINT_BYTES = 9, MIN_POINTS = 60 };
 
 enum point { POINT_MAX, POINT_MIN };
 
-// How samples become points.
+// Assignment of samples to points.
 struct grid {
     const json_t *t_ns;
     size_t n_samples, every, n_points;
@@ -98,9 +98,9 @@ static json_t *points_json(const double *points, size_t n)
 
 // ---- the lines that matter ----
 
-// How important a line is for the page. For a queue: its largest value. For a rate or a window: the
-// difference between its largest value and its mean, as a share of the largest, so a constant line
-// scores 0.
+// Returns the importance of a line for the page. For a queue: its largest value. For a rate or a
+// window: the difference between its largest value and its mean, as a share of the largest, so a
+// constant line scores 0.
 static double score(const double *points, size_t n, enum point point)
 {
     double sum = 0, max = 0;
@@ -203,7 +203,7 @@ static json_t *kind_json(const struct grid *g, const json_t *lines, enum point p
     return out;
 }
 
-// ---- what a policy shows of itself ----
+// ---- values that policies show ----
 
 // {queue pair: {name: line}} as {name: {queue pair: line}}.
 static json_t *by_name(const json_t *observe)
@@ -250,7 +250,7 @@ static void widen(json_t *span, json_int_t first, json_int_t last)
         json_array_set_new(span, 1, json_integer(last));
 }
 
-// When each queue pair has messages, and the names of its ends (`labels`).
+// Returns the span in which each queue pair has messages; adds the names of its ends to `labels`.
 static json_t *open_spans(const json_t *flows, json_int_t end_ns, json_t *labels)
 {
     json_t *spans = json_object();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The summary of a run: what comparisons show of it, where its time went, and its sentences.
+// The summary of a run: values for comparisons, its time by cause, and its sentences.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

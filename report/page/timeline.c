@@ -69,8 +69,8 @@ static void add_event(struct timeline *t, const json_t *event)
     }
 }
 
-// A process of the trace. Its events follow one another: `n` from index `first` on, `slices` of
-// which are slices (phase "X").
+// A process of the trace. Its events follow one another: `n` from index `first` on; `slices` of
+// them are slices (phase "X").
 struct process {
     json_int_t pid;
     size_t first, n, slices;

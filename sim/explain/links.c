@@ -16,8 +16,8 @@ static void explain_retry(struct result *r)
             most = &r->ports[i];
     if (most)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("links sent %llu packets again that faults lost, %llu times "
-                                   "in %s; most at %s: %s",
+                       text_format("link-level retry resent %llu packets (%llu retries, %s); "
+                                   "most at %s (%s)",
                                    (unsigned long long)r->retried_packets,
                                    (unsigned long long)r->retries, human_time(r->retry_ps, all),
                                    most->at, human_time(most->retry_ps, time)));

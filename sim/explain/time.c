@@ -113,8 +113,8 @@ static const struct critical_place *held_back(const struct critical_result *c)
     return !pace || (window && window->ps > pace->ps) ? window : pace;
 }
 
-// "...; additive increase by 100 Mb/s each 55 us takes 54 ms to the line rate": what a flow needs
-// to grow back after its last cut; "" if the policy does not say.
+// The time that a flow needs to grow back after its last cut, as in "; recovering to the line rate in
+// steps of 100 Mb/s every 55 us takes 54 ms"; "" if the policy does not say.
 static void growth_text(const struct sender *s, char *text, size_t size)
 {
     const struct sender_cuts *cuts = &sender_rare(s)->cuts;
@@ -127,14 +127,15 @@ static void growth_text(const struct sender *s, char *text, size_t size)
     uint64_t bdp = cc_bdp_bytes(env);
     if (g.step_bps > 0 && cuts->rate_bps < env->line_bps) {
         ps_t all = (ps_t)((env->line_bps - cuts->rate_bps) / g.step_bps) * g.every_ps;
-        snprintf(text, size, "; by steps of %s each %s it takes %s to the line rate",
+        snprintf(text, size, "; recovering to the line rate in steps of %s every %s takes %s",
                  human_rate((double)g.step_bps, step), human_time(g.every_ps, every),
                  human_time(all, takes));
     } else if (g.step_bytes > 0 && cuts->window_bytes < bdp) {
         ps_t all = (ps_t)((bdp - cuts->window_bytes) / g.step_bytes) * g.every_ps;
-        snprintf(
-            text, size, "; by steps of %s each %s it takes %s to a window of bandwidth times RTT",
-            human_bytes(g.step_bytes, step), human_time(g.every_ps, every), human_time(all, takes));
+        snprintf(text, size,
+                 "; recovering to a window of bandwidth times RTT in steps of %s every %s takes %s",
+                 human_bytes(g.step_bytes, step), human_time(g.every_ps, every),
+                 human_time(all, takes));
     }
 }
 
@@ -156,7 +157,7 @@ static void explain_cuts(struct result *r, const struct sender *s, const char *f
         snprintf(idle, sizeof idle, "; the busiest link was idle %.0f %% of the time",
                  100 * (1 - link->utilization));
     result_reason(r, REASON_CUTS, result_share_of(r, saving), saving,
-                  text_format("%s cut %s %s, to %s: up to %s less without cuts%s%s",
+                  text_format("%s cut %s %s, to %s: without these cuts up to %s shorter%s%s",
                               s->cc->ops->name, flow, when,
                               paced ? human_rate((double)cuts->rate_bps, left)
                                     : human_bytes(cuts->window_bytes, left),

@@ -213,8 +213,8 @@ static void test_cuts(void **state)
     (void)state;
     incast("dcqcn", "paper", 2000000);
     assert_explained("dcqcn cut rank", "->rank8");
-    assert_explained("dcqcn cut rank", "less without cuts");
-    assert_explained("dcqcn cut rank", "it takes");
+    assert_explained("dcqcn cut rank", "without these cuts up to");
+    assert_explained("dcqcn cut rank", "recovering to the line rate");
     fixture_free(&f);
     incast("dcqcn", "paper", 400000000);
     fixture_free(&f);

@@ -15,8 +15,8 @@
 // migration (M), solicited events (S), FECN in the BTH (F), end-to-end credits (the AETH says "no
 // credit count").
 //
-// A packet that a switch has trimmed is shown with the lengths and the ICRC of what is left of it,
-// so that dissectors accept it; a switch cuts the frame and leaves them as they were. A frame that
+// A packet that a switch has trimmed is shown with the lengths and the ICRC of its remaining bytes,
+// so that dissectors accept it; a real switch cuts the frame without changing them. A frame that
 // has no room for its RETH is shown with it, as 74 bytes without FCS.
 
 #include "transport/roce/frame.h"
@@ -92,7 +92,7 @@ static size_t extension_bytes(const struct roce_fields *f)
     }
 }
 
-// What is left of a trimmed packet: its headers, and payload as far as the frame has room for it.
+// Keep only the headers of a trimmed packet, and payload as far as the frame has room for it.
 static void trim_fields(struct roce_fields *f, const struct packet *p, const struct flow_id *id)
 {
     size_t headers = BTH_AT + BTH_BYTES + extension_bytes(f) + ICRC_BYTES + FCS_BYTES;
@@ -101,7 +101,7 @@ static void trim_fields(struct roce_fields *f, const struct packet *p, const str
     f->trailer_bytes = 0;
 }
 
-// A NAK asks for the first missing packet, the report of a trimmed packet for that one.
+// PSN of a NAK: the first missing packet, or the trimmed packet that the NAK reports.
 static uint32_t nak_psn(const struct packet *p, const struct packet_meta *meta)
 {
     return p->flags & PACKET_TRIM_REPORT ? meta->sack_seq : meta->seq;

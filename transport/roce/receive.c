@@ -118,9 +118,9 @@ static uint8_t reset_echo(struct roce_receiver *r)
     return echo;
 }
 
-// For policies that need the exact share of marked bytes. Called before `data` is accepted as the
-// next packet in order: if its CE differs from that of the packets not yet acknowledged, those are
-// acknowledged first (RFC 8257, section 3.2). This ACK carries the start time of `data`, which
+// Used for policies that need the exact share of marked bytes. Called before `data` is accepted as
+// the next packet in order: if its CE differs from that of the packets not yet acknowledged, those
+// are acknowledged first (RFC 8257, section 3.2). This ACK carries the start time of `data`, which
 // caused it.
 __attribute__((noinline)) static void split_ack(struct roce_receiver *r, const struct packet *data,
                                                 ps_t now)
@@ -210,7 +210,7 @@ void roce_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t n
 }
 
 // Report a packet that has lost its payload in a switch, so that the sender sends it again at once.
-// If the payload has arrived by another transmission, the report says that instead.
+// If another transmission has delivered the payload, the packet is reported as arrived instead.
 void roce_on_trimmed(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
 {
     struct roce_receiver *r = (struct roce_receiver *)base;

@@ -61,12 +61,12 @@ struct roce_receiver {
     struct receiver base;
     uint32_t msn; // number of completed messages
     uint64_t expected_psn;
-    struct np_window *np;     // its own, or shared by address; NULL = no CNPs, shared by port
-                              // (port_scope), or none has been needed yet (own_window)
+    struct np_window *np;     // own, or shared by address; NULL = no CNPs, window of the port
+                              // (port_scope), or not opened yet (own_window)
     struct roce_early *early; // NULL until a packet arrives out of order
-    uint32_t src_node;        // node to which ACKs and CNPs are sent
+    uint32_t src_node;        // destination of ACKs and CNPs
     uint32_t entropy;         // packet.entropy of ACKs and CNPs
-    uint32_t port;            // port by which ACKs and CNPs leave
+    uint32_t port;            // output port of ACKs and CNPs
     unsigned ack_cls : 3;
     bool nak_sent : 1;
     bool ce_since_ack : 1;
@@ -74,7 +74,7 @@ struct roce_receiver {
     bool splits_acks : 1; // a change of CE is acknowledged at once, so that an ACK covers only
                           // packets with the same CE
     bool own_window : 1;  // its own, opened by the first packet marked
-    bool port_scope : 1;  // the window is that of the port by which data arrives
+    bool port_scope : 1;  // the window belongs to the port at which data arrives
 };
 _Static_assert(sizeof(struct roce_receiver) <= 64, "a receiver is a cache line");
 

@@ -7,10 +7,10 @@ static const struct roce_spec *spec_of(const struct sender *s)
     return roce_spec_const(&s->dim->spec);
 }
 
-// The timer runs while an ACK is outstanding that a packet has requested, as in Linux's drivers qib
-// and hfi1: with an ACK for many packets, and with many senders at one NIC, the first of these
-// packets may leave long before the one that requests the ACK. Where none is requested the sender
-// always has a packet to send (sender_may_send), and the last packet of a message requests one.
+// The timer runs while a requested ACK is outstanding, as in Linux's drivers qib and hfi1: with an
+// ACK for many packets, and with many senders at one NIC, the first of these packets may leave long
+// before the one that requests the ACK. While no ACK is requested the sender always has a packet to
+// send (sender_may_send), and the last packet of a message requests one.
 static void restart_rto(struct sender *s, ps_t now)
 {
     const struct roce_spec *spec = spec_of(s);
@@ -36,7 +36,7 @@ __attribute__((noinline)) static void add_options(struct sender *s, struct packe
     p->entropy = header_entropy(id->src, id->dst, id->src_port | entropy, connection);
 }
 
-// What a report says about the path of the packet that caused it.
+// Pass the receiver's report on a packet to the choice of entropies.
 __attribute__((noinline)) static void report_path(struct sender *s, const struct packet *p,
                                                   ps_t now)
 {
@@ -167,8 +167,8 @@ void roce_on_timeout(struct sender *s, ps_t now)
 /* ---- feedback ---- */
 
 // A packet has arrived without its payload. The report has come by the control class, ahead of
-// ACKs, so it says nothing of other packets. It shows that the path works, so the timeout starts
-// again.
+// ACKs, so it implies nothing about other packets. It shows that the path works, so the timeout
+// starts again.
 static void on_trim_report(struct sender *s, const struct packet *p, ps_t now)
 {
     const struct packet_meta *meta = meta_at(&sender_hosts(s)->net->meta, p->meta);
@@ -215,7 +215,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         sender_notify_ack(s, p, acked, now);
         cc_notified = true;
     }
-    if (cc_notified || s->path_due) // what drains may have arrived
+    if (cc_notified || s->path_due) // the packets of the old path may have arrived
         sender_apply_cc(s, now);
     if (advanced && s->una == s->tail)
         hosts_connection_idle(sender_hosts(s), s);

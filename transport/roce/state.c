@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What changes in queue pairs while events are processed, and how it repeats.
+// Tables of queue pairs: which fields change while events are processed, and how they repeat.
 #include "transport/state.h"
 #include "transport/roce/roce.h"
 
@@ -45,7 +45,7 @@ static const struct state_field meta_fields[] = {
     F(msn, BY_HAND),                                  // feedback, as sack_seq
     F(sack_seq, BY_HAND),    F(window_bytes, CONFIG), // other transports
     F(sack_bits, CONFIG),    F(next, CONFIG),           F(seq, BY_HAND),
-    F(message_bytes, PLAIN), F(clock_ms, CONFIG), // the same bytes, as those that follow
+    F(message_bytes, PLAIN), F(clock_ms, CONFIG), // share bytes, as the next ones do
     F(place, CONFIG),        F(received_bytes, CONFIG), F(payload_bytes, PLAIN),
     F(acked, CONFIG),        F(int_enabled, PLAIN),     F(int_hops, PLAIN),
     F(pint, PLAIN),          F(penalty, CONFIG),        F(n_sacks, PLAIN),

@@ -172,7 +172,7 @@ void hosts_reroute(struct hosts *hosts, ps_t now)
         reroute(hosts, hosts->senders[flow], now);
 }
 
-// What the policy knows of a path, one copy for all flows that know the same.
+// Returns the description of a path for policies; flows with equal descriptions share one copy.
 static const struct cc_env *env_of(const struct hosts *hosts, const struct transport_dim *dim,
                                    const struct transport_path *path)
 {

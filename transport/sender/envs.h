@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What policies know of paths, kept once for all flows that know the same.
+// Descriptions of paths for policies; flows with equal descriptions share one copy.
 #pragma once
 
 #include <stddef.h>

@@ -69,8 +69,8 @@ static void count_cut(struct sender *s, ps_t now)
     cuts->window_bytes = s->cc->cwnd_bytes;
 }
 
-// Take the path that the policy wants. Its packets could overtake those on the old one, so nothing
-// may be in flight: until then the window is closed.
+// Take the path that the policy has chosen. Its packets could overtake those on the old one, so
+// nothing may be in flight: until then the window is closed.
 static void take_path(struct sender *s, ps_t now)
 {
     s->path_due = false;
@@ -147,7 +147,7 @@ bool sender_signal(struct sender *s, enum cc_signal_kind kind, bool again, ps_t 
                                      .inflight_bytes = s->nxt_bytes - s->una_bytes};
     s->cold.stirred = true;
     s->cc->ops->on_signal(s->cc, &signal);
-    // After a timeout what was in flight counts as lost, and its path may lead nowhere.
+    // After a timeout the packets in flight count as lost, and their path may lead nowhere.
     if (kind == CC_SIGNAL_TIMEOUT && wants_path(s))
         take_path(s, now);
     return true;
@@ -229,7 +229,7 @@ static uint32_t idle_rtos(const struct sender *s, ps_t now)
     return ops->idle_rtos ? ops->idle_rtos(s, now) : 0;
 }
 
-// A message for a sender with nothing to send: the NIC learns of it by a doorbell.
+// Delay the message of an idle sender until its doorbell has reached the NIC.
 static void ring_doorbell(struct sender *s, ps_t now)
 {
     const bool *has_nic = s->dim->has_nic;

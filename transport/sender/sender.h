@@ -21,10 +21,10 @@ enum rto_state { RTO_OFF, RTO_ARMED, RTO_PARKED }; // parked: stopped while PFC 
 
 struct nic;
 
-// What only some senders need, made on demand.
+// Fields that only some senders need, allocated on demand.
 struct sender_rare {
     struct sim_timer cc_timer; // of the policy
-    ps_t ready_ps;             // the NIC knows of what was posted: struct nic_spec.doorbell_ps
+    ps_t ready_ps;             // arrival of the last doorbell at the NIC (nic_spec.doorbell_ps)
     struct sender_time_mark mark;
     struct sender_cuts cuts;
 };
@@ -45,7 +45,7 @@ struct sender_cold {
     bool rechoose : 1;     // routes have changed: choose the port again when nothing is in flight
     bool cut_off : 1;      // no port led to the destination when the port was chosen
     bool marked : 1;       // rare->mark is of this busy period
-    bool stirred : 1;      // the policy has heard of congestion, or a timer of its own has fired
+    bool stirred : 1;      // the policy got a congestion signal, or a timer of its own has fired
     ps_t idle_since_ps;    // time when its last message was acknowledged
     uint64_t cap_bytes;    // limit on payload in flight, in addition to the policy's window
     uint64_t pace_cap_bps; // limit on the pace, in addition to the policy's rate
@@ -66,10 +66,10 @@ struct sender {
     uint64_t pace_q;               // ps per wire byte << PACE_SHIFT; 0 = unpaced
     ps_t rto_due_ps;               // deadline on the clock that stops while PFC pauses the NIC
     struct sender *ready_next;     // next sender in the NIC's ready list
-    struct nic *nic;               // its class at its NIC port
+    struct nic *nic;               // scheduler of its traffic class at its NIC port
     uint32_t port;                 // its NIC port
     uint32_t heap_at;              // index in the NIC's heap of paced senders
-    uint32_t sending, oldest;      // messages: the one that contains nxt; the first not completely
+    uint32_t sending, oldest;      // messages: that of nxt, and the first that is not completely
                                    // acknowledged
     /* config and state */
     const struct transport_dim *dim;
@@ -87,7 +87,7 @@ struct sender {
     bool busy : 1; // an event of the sender is being handled: nothing may be pulled from it yet
     bool special_due : 1;   // a packet that the window does not limit is due (RoCE: a lost one)
     bool cc_needs_acks : 1; // the policy acts on ACKs
-    bool path_due : 1;      // the policy wants another path: nothing is sent until all has arrived
+    bool path_due : 1;      // change of path: nothing is sent while packets are in flight
     bool repaced : 1;       // next_send_ps has changed since its port has been kicked
     bool displaced : 1;     // it left its NIC's list only because it was busy
     uint32_t path;          // struct cc, path
@@ -101,7 +101,7 @@ struct sender {
 // A policy of at most 64 bytes beside struct cc follows on two lines.
 _Static_assert(sizeof(struct sender) == 384, "struct sender has six cache lines");
 
-// What the policy knows of the path.
+// Returns the policy's description of the path.
 static inline const struct cc_env *sender_env(const struct sender *s) { return s->cc->env; }
 
 // The rare fields for reading, zero if there are none; and for writing.
@@ -140,7 +140,7 @@ void sender_apply_cc(struct sender *s, ps_t now);
 // Limit the pace in addition to the policy's rate (bit/s of wire bytes).
 void sender_cap_pace(struct sender *s, uint64_t cap_bps);
 
-// Enter the sender at its NIC if it may send, and let its port start what is due.
+// Enter the sender at its NIC if it may send, and let its port start packets that are due.
 void sender_wake(struct sender *s, ps_t now);
 
 // Handle the acknowledgement of all sequence numbers before `seq`: move the window, then end the
@@ -162,7 +162,7 @@ void sender_rto_stop(struct sender *s);
 // Count a retransmission timeout of the oldest message.
 void sender_count_timeout(struct sender *s);
 
-// Count a timeout without progress; returns their number before it. And progress.
+// Count a timeout without progress; returns the number of earlier ones. Progress ends the count.
 uint32_t sender_retry(struct sender *s);
 void sender_end_retries(struct sender *s);
 static inline void sender_progress(struct sender *s)
@@ -174,8 +174,8 @@ static inline void sender_progress(struct sender *s)
 // Fail all its messages, and every message posted later.
 void sender_fail(struct sender *s, ps_t now);
 
-// End the handling of an event that sender_begin() (transport/host.h) has begun: what is due is
-// sent.
+// End the handling of an event that sender_begin() (transport/host.h) has begun: packets that are
+// due are sent.
 void sender_end(struct sender *s, ps_t now);
 
 /* Between the files of this folder */

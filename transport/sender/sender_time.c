@@ -24,8 +24,8 @@ static ps_t uncounted_since(const struct sender *s)
     return free_ps > s->time.counted_ps ? free_ps : s->time.counted_ps;
 }
 
-// Time since the beginning for which the NIC itself held the sender's port up, and doorbells the
-// sender.
+// Returns how long, since the busy period began, the NIC itself has held up the sender's port and
+// doorbells have held up the sender.
 static ps_t host_ps(const struct sender *s, ps_t now)
 {
     const struct sender_time_mark *mark = &sender_rare(s)->mark;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a sender's time goes: waiting for its window, its pace, its retransmission timer, or
-// stopped by PFC, or for the NIC itself; the rest is transmission, and packets of other flows of
+// Account of a sender's time: waiting for its window, its pace or its retransmission timer, stopped
+// by PFC, or waiting for the NIC itself; the rest is transmission, and packets of other flows of
 // the NIC port.
 //
 // The account covers a busy period: from the post of a message to a sender with nothing to send
@@ -24,8 +24,8 @@ struct sender_time {
 };
 _Static_assert(sizeof(struct sender_time) == 64, "struct sender_time is a cache line");
 
-// The account when the last packet of the previous message of the busy period was sent, and what
-// only NICs that are not ideal make; part of struct sender_rare.
+// The account when the last packet of the busy period's previous message was sent, and waits of
+// NICs that are not ideal and of delayed ACKs; part of struct sender_rare.
 struct sender_time_mark {
     struct sender_time time;
     uint64_t resent_bytes;
@@ -51,9 +51,8 @@ void sender_time_begin(struct sender *s, ps_t now);
 // The sender may send again after it could not.
 void sender_time_woken(struct sender *s, ps_t now);
 
-// The receiver has held back the ACK that has arrived for `held_ps` until its timer expired: of the
-// wait that the ACK ends, that part is the timer's. To be called when the sender's state is up to
-// date.
+// The receiver has held back the arrived ACK for `held_ps` until its timer expired: this part of
+// the wait that the ACK ends is its delay. To be called when the sender's state is up to date.
 void sender_time_ack_held(struct sender *s, ps_t held_ps, ps_t now);
 
 // The retransmission timer has expired.
@@ -69,8 +68,7 @@ struct sender_totals {
     uint64_t sent_bytes, resent_bytes; // wire bytes
 };
 
-// The account of a message at the start of its last packet, whose own transmission it does not
-// have.
+// The account of a message at the start of its last packet, without that packet's transmission.
 struct sender_account {
     uint32_t path, flow; // of the busy period
     bool marked;         // `mark` is of this busy period

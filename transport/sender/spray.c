@@ -46,8 +46,8 @@ static uint32_t walk(struct spray *s)
     return entropy;
 }
 
-// The next entropy without a penalty, or the last one after a whole round. Of those passed over
-// only the first loses a part of its penalty.
+// Returns the next entropy without a penalty, or the last one after a whole round. Only the first
+// entropy that is passed over loses a part of its penalty.
 static uint32_t walk_good(struct spray *s)
 {
     uint32_t entropy = walk(s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The sender's choice of an entropy for each packet. An entropy is a number below `n`, a power of
 // two, that becomes part of the packet's UDP source port, so that switches hash packets of one flow
-// to different paths. The receiver's reports tell what became of a packet with an entropy.
+// to different paths. The receiver reports the outcome of a packet with its entropy.
 //
 // oblivious: all entropies in turn, in the order of i xor x, where x is drawn anew for every round.
 // bitmap: the same order without entropies that have a penalty, which marks and losses add and
@@ -33,8 +33,8 @@ enum spray_kind {
 };
 extern const char *const spray_words[]; // in the order of the enum, NULL at the end
 
-// What became of a packet: it came without a mark, or with one; it was trimmed; it is lost without
-// a report. A timeout tells no entropy.
+// Outcome of a packet: it came without a mark, or with one; it was trimmed; it is lost without a
+// report. A timeout has no entropy.
 enum spray_report { SPRAY_GOOD, SPRAY_MARKED, SPRAY_LOST, SPRAY_GONE, SPRAY_TIMEOUT };
 
 #define SPRAY_RING 8
@@ -67,7 +67,7 @@ struct spray {
 void spray_init(struct spray *s, enum spray_kind kind, uint32_t n, uint64_t seed, uint64_t name);
 void spray_free(struct spray *s);
 
-// Returns what is wrong with a number of entropies, or NULL.
+// Returns why a number of entropies is not allowed, or NULL.
 static inline const char *spray_count_fault(uint64_t n)
 {
     return (n & (n - 1)) != 0 ? "must be a power of two" : NULL;
@@ -76,7 +76,7 @@ static inline const char *spray_count_fault(uint64_t n)
 // Returns the entropy of the next packet.
 uint32_t spray_next(struct spray *s, ps_t now);
 
-// Take note of what became of a packet with this entropy.
+// Record the outcome of a packet with this entropy.
 void spray_report(struct spray *s, uint32_t entropy, enum spray_report report, ps_t now);
 
 // mrc: returns an entropy on which a probe is due, the next at the earliest after `every_ps`;

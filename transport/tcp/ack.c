@@ -88,8 +88,8 @@ static void read_sacks(struct sender *s, const struct packet *p, struct tcp_ack_
         t->seen[i - first] = blocks[i];
 }
 
-// The most segments that can have arrived out of order: of those outstanding, every known hole, and
-// at least one, is missing. Without SACK their number is an estimate, which needs this limit.
+// Returns the most segments that can have arrived out of order: the outstanding ones except known
+// holes (at least one). Without SACK their number is an estimate, which needs this limit.
 static uint32_t most_sacked(const struct tcp_segments *segs, uint64_t outstanding)
 {
     uint64_t holes = segs->lost > 0 ? segs->lost : 1;

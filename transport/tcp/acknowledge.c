@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ACKs of a receiver: when they are sent, and what they carry.
+// ACKs of a receiver: their times and their content.
 //
 // In order: one ACK for delayed_ack.segments segments of any size, or after delayed_ack.timeout
 // (RFC 9293, section 3.8.6.3), except for the first quick_ack segments of a connection. A segment

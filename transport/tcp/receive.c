@@ -12,7 +12,7 @@ static struct hosts *hosts_of(const struct tcp_receiver *r) { return r->base.dim
 
 /* ---- life ---- */
 
-// The connection is open before the run: what a handshake would have left.
+// The connection is open before the run: set the state that a handshake would have left.
 static void establish(struct tcp_receiver *r, const struct flow_id *id)
 {
     const struct hosts *hosts = hosts_of(r);
@@ -161,9 +161,9 @@ static void note_recent(struct tcp_early *early, struct byte_range range)
     early->n_recent = n + 1;
 }
 
-// An ACK has room for a few blocks. Before a range moves the third one or a further one forward, or
-// pushes one out, an ACK that is held back reports what the sender would not hear of any more
-// (Linux: tcp_sack_compress_send_ack(), TCP_SACK_BLOCKS_EXPECTED).
+// An ACK has room for a few blocks. Before the third or a later block, or a new range after two or
+// more, moves to the front, an ACK that is held back is sent: later ones may omit the blocks behind
+// it (Linux: tcp_sack_compress_send_ack(), TCP_SACK_BLOCKS_EXPECTED).
 #define BLOCKS_EXPECTED 2
 static void report_blocks(struct tcp_receiver *r, struct byte_range range, ps_t now)
 {

@@ -20,7 +20,7 @@ void tcp_cut(struct sender *s, enum cc_signal_kind kind, ps_t now)
 
 /* ---- reductions ---- */
 
-// Start to move the window to the one that the policy chooses after `kind`.
+// Start to move the window to the one that the policy sets for `kind`.
 static void start_reduction(struct sender *s, enum tcp_congestion state, enum cc_signal_kind kind,
                             ps_t now)
 {

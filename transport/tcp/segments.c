@@ -40,7 +40,7 @@ void segment_resend(struct tcp_segments *segs, uint64_t number, ps_t now)
     struct tcp_segment *seg = segment_at(segs, number);
     seg->sent_ps = now;
     seg->state |= SEGMENT_RESENT;
-    if (!(seg->state & SEGMENT_SACKED)) { // else a probe repeats what has arrived
+    if (!(seg->state & SEGMENT_SACKED)) { // else a probe repeats a segment that has arrived
         segs->pending -= seg->state & SEGMENT_LOST && !(seg->state & SEGMENT_RETX);
         segs->retx += !(seg->state & SEGMENT_RETX);
         seg->state |= SEGMENT_RETX;

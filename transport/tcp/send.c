@@ -22,8 +22,8 @@ bool tcp_fits_receiver(const struct sender *s)
     return s->nxt < s->tail && s->nxt_bytes + next_payload(s) <= edge;
 }
 
-// Whether the window limits the flow (RFC 7661): it was full at any time since the data before
-// usage_end was sent.
+// Update whether the window limits the flow (RFC 7661): it was full at any time since the data
+// before usage_end was sent.
 static void validate_window(const struct sender *s, bool limited)
 {
     struct tcp_sender *t = tcp_of(s);

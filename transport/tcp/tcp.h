@@ -55,7 +55,7 @@ enum tcp_congestion {
     TCP_LOSS,     // recovery after a timeout
 };
 
-// What the timer of a sender is for.
+// Purpose of a sender's timer.
 enum tcp_timer { TCP_TIMER_RTO, TCP_TIMER_PROBE, TCP_TIMER_REORDER, TCP_TIMER_WINDOW };
 
 struct tcp_sender {
@@ -143,7 +143,7 @@ static inline struct transport_counters *tcp_counters(const struct sender *s)
     return &((struct transport_dim *)(uintptr_t)s->dim)->counters;
 }
 
-// What an ACK has shown.
+// Facts that an ACK has shown.
 struct tcp_ack_facts {
     uint32_t delivered; // segments that have newly arrived
     uint64_t delivered_bytes;
@@ -173,7 +173,7 @@ struct tcp_early {
     size_t n_ends, cap_ends;
 };
 
-// Whether the next ACK says for how long it was held: if something may have waited for it.
+// Reason to report in the next ACK how long it was held: something may have waited for it.
 enum tcp_hold {
     TCP_HOLD_HIDDEN,
     TCP_HOLD_END,   // a message has ended meanwhile
@@ -222,7 +222,7 @@ void tcp_on_post(struct sender *s, ps_t now);
 void tcp_on_failed(struct sender *s, ps_t now);
 // Send a packet without payload at once; `byte` is its sequence number in the stream.
 void tcp_send_control(struct sender *s, uint8_t control, uint64_t byte, ps_t now);
-// Handles what a packet says about the connection. Returns true if its ACK must be handled too.
+// Handles SYN and FIN bits, and ACKs of FINs. Returns true if the packet's ACK must be handled too.
 bool tcp_on_control(struct sender *s, const struct packet_meta *meta, ps_t now);
 void tcp_on_peer_fin(struct sender *s, ps_t now);
 // All data is acknowledged: close the connection if it carries one message.
@@ -232,7 +232,7 @@ void tcp_connection_timeout(struct sender *s, ps_t now);
 /* send.c */
 void tcp_fill(struct sender *s, struct packet *p, ps_t now);
 void tcp_on_window(struct sender *s, ps_t now);
-// Compute what the sender may send now. Call after every change of its state.
+// Set the fields that decide whether the sender may send. Call after every change of its state.
 void tcp_update(struct sender *s, ps_t now);
 bool tcp_fits_receiver(const struct sender *s); // the next new segment fits into the window
 
@@ -246,7 +246,7 @@ static inline unsigned tcp_pacing_tenths(const struct tcp_sender *t)
 /* offload.c */
 // Count a segment that has been sent of its burst.
 void tcp_burst_count(struct sender *s);
-// Whether the next burst waits for more room in the window, which has some.
+// Returns true if the next burst waits for more room in the window, which is not full.
 bool tcp_burst_waits(const struct sender *s, uint32_t in_flight, ps_t now);
 
 /* buffer.c */

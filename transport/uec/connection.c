@@ -37,11 +37,11 @@ void uec_name_connection(struct sender *s, uint32_t count)
                dim->hosts->net->engine->seed, name);
 }
 
-// Timeouts of `rto` auto: 15 us and six times what the queue of a switch takes to drain, as in
-// uet-htsim, whose queues have a fixed limit. With dynamic thresholds of a large buffer the queue
-// is that at which every packet is marked, since policies keep it below; the timeout then follows
-// longer RTTs. Before the first sample of the RTT, when an incast may fill the buffer, it is what
-// all buffers of the path take to drain.
+// Timeouts of `rto` auto: 15 us plus six times the drain time of a switch's queue, as in uet-htsim,
+// whose queues have a fixed limit. With dynamic thresholds of a large buffer the length at which
+// every packet is marked counts, since policies keep queues below it; the timeout then follows
+// longer RTTs. Before the first RTT sample, when an incast may fill the buffer, it is 15 us plus
+// the drain time of all buffers of the path.
 ps_t uec_rto_of(const struct transport_dim *dim, const struct transport_path *path, ps_t *least)
 {
     const struct uec_spec *spec = uec_spec_const(&dim->spec);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The sender's credits: what it starts with, spends, asks for and is granted (RCCC).
+// The sender's credits: initial ones, and how they are spent, requested and granted (RCCC).
 //
-// A pull target tells the receiver up to which number of credits, counted in quanta since the flow
-// began, the sender could use them: its backlog, at most `max_bytes`, less what it has. Where
-// several flows of a port are ready to send, each asks for its share of the port. It asks for all
-// that it needs to make a negative balance positive, because it could not send, nor ask again, with
-// less.
+// A pull target is the number of credits, in quanta since the flow began, that the sender could use
+// in all: those granted, plus its backlog (at most its window and a packet, and at most
+// `max_bytes`) less the credits that are left. Of this rest a flow requests an equal share where
+// several flows of a port are ready to send. A negative balance is requested in full, because with
+// less the sender could neither send nor request again.
 #include "transport/uec/uec.h"
 
 static int64_t wire_of(const struct sender *s, uint64_t payload, uint64_t packets)
@@ -13,7 +13,7 @@ static int64_t wire_of(const struct sender *s, uint64_t payload, uint64_t packet
     return (int64_t)(payload + packets * (s->dim->full.wire - s->dim->mtu_bytes));
 }
 
-// Whether the flow waits for its NIC port alone.
+// Returns true if the flow waits only for its NIC port.
 static bool is_ready(const struct sender *s)
 {
     return !s->failed && (s->special_due || (s->nxt < s->tail && s->window_bytes > 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sender does with ACKs, reports of trimmed packets, grants and timeouts.
+// The sender's handling of ACKs, reports of trimmed packets, grants and timeouts.
 #include "transport/uec/uec.h"
 
 static void leave_flight(struct uec_sender *u, uint64_t bytes)
@@ -72,7 +72,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     bool ce = p->flags & PACKET_ECHO_CE;
     if (cumulative > s->max)
         return;
-    // The RTT of a packet that an earlier ACK has reported says nothing.
+    // A packet that an earlier ACK has reported gives no RTT sample.
     bool sampled = psn >= una && psn < s->max && !psn_set_has(&u->flight.arrived, psn) &&
                    meta.sent_ps != PS_NEVER;
     uint64_t received = seq_restore(meta.received_bytes, u->received_bytes), bytes = 0;
@@ -126,15 +126,15 @@ static void on_nack(struct sender *s, const struct packet *p, ps_t now)
 
 /* ---- timeout ---- */
 
-// What a timeout has found among the packets in flight.
+// The packets in flight, as a timeout finds them.
 struct expired {
-    uint64_t lost, lost_bytes; // packets whose time is over
-    uint64_t open;             // packets whose time is not over
-    ps_t next_ps;              // until the time of the next one is over; PS_NEVER = none is open
+    uint64_t lost, lost_bytes; // packets whose timeout has expired
+    uint64_t open;             // packets whose timeout has not expired
+    ps_t next_ps;              // until the next timeout expires; PS_NEVER = none is open
 };
 
-// Mark every packet as lost whose time is over. Packets that have arrived may have been taken for
-// lost before a report came; then in_flight_bytes counts too much, and it is set right here.
+// Mark every packet as lost whose timeout has expired. Packets that have arrived may have been
+// taken for lost before a report came; then in_flight_bytes is too large, and it is corrected here.
 static struct expired expire(struct sender *s, ps_t rto_ps, ps_t now)
 {
     struct uec_sender *u = uec_of(s);
@@ -187,7 +187,7 @@ static void time_out(struct sender *s, ps_t rto_ps, ps_t now)
     sender_apply_cc(s, now);
     uec_update(s);
     bool waits = s->una < s->tail, asks = waits && u->credits.on && u->credits.left <= 0;
-    // A request that nobody answers counts like a packet that nobody acknowledges.
+    // An unanswered request counts like an unacknowledged packet.
     if ((e.lost > 0 || (asks && e.open == 0)) &&
         sender_retry(s) >= uec_spec_const(&s->dim->spec)->retry_limit) {
         sender_fail(s, now);

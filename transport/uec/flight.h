@@ -8,7 +8,7 @@
 
 struct uec_flight {
     ps_t *sent_ps;       // ring by packet number
-    uint16_t *entropies; // the same: by which each was sent
+    uint16_t *entropies; // the same: entropy of each packet
     size_t n_sent;       // a power of two, or 0
     struct psn_set arrived;
     struct psn_set lost; // to be sent again
@@ -26,7 +26,7 @@ void flight_advance(struct uec_flight *f, uint64_t una, uint64_t cumulative);
 // The packets base + i, for each bit i of `bits`, have arrived; all are at or after `una`.
 void flight_arrived(struct uec_flight *f, uint64_t una, uint64_t base, uint64_t bits);
 
-// Whether a packet at or after una is neither known to have arrived nor known to be lost.
+// True if a packet at or after una is neither known to have arrived nor known to be lost.
 static inline bool flight_is_open(const struct uec_flight *f, uint64_t psn)
 {
     return !psn_set_has(&f->arrived, psn) && !psn_set_has(&f->lost, psn);

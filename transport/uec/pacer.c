@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Credits that a receiving port grants (RCCC). Flows that have asked for credits get a grant each
-// in round robin, at the credit rate of the port. While none asks, the other flows get grants in
-// advance.
+// Credits that a receiving port grants (RCCC). Flows that have requested credits get a grant each
+// in round robin, at the credit rate of the port. While no flow requests credits, the other flows
+// get grants in advance.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -23,7 +23,7 @@ struct pull_port {
 // The state that the flows of a dimension share.
 struct uec_shared {
     struct pull_port *ports; // [port of a rank]
-    bool borrowed;           // a part has those of the whole
+    bool borrowed;           // a shard has those of the whole
 };
 
 static struct pull_port *port_at(struct transport_dim *dim, uint32_t port)
@@ -99,7 +99,7 @@ static uint32_t grant(struct uec_receiver *r, bool in_advance, ps_t now)
     return given > 0 ? (uint32_t)given : 4;
 }
 
-// The flow to which credits are granted in advance next, or NULL.
+// Returns the flow that gets credits in advance next, or NULL.
 static struct uec_receiver *next_idle(struct pull_port *port)
 {
     struct uec_receiver *first = NULL;
@@ -155,7 +155,7 @@ static void find_limits(struct uec_receiver *r)
                                .helpers = &cc_helpers};
     r->limits = cc_credits_of(dim->cc, dim->cc_params, &env);
     uint64_t drain = adapter_drain_bps(dim->hosts, r->port, dim->full.wire, dim->mtu_bytes);
-    if (drain < env.line_bps) // what the NIC writes to its rank is the slower link
+    if (drain < env.line_bps) // the NIC's transfer to its rank is the slower link
         r->limits.rate_bps =
             1 + (uint64_t)((double)r->limits.rate_bps * (double)drain / (double)env.line_bps);
 }

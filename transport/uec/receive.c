@@ -29,9 +29,8 @@ void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32
 }
 
 // Destination flow control: the penalty that the receiver writes into its ACKs. It is 0 until the
-// packets that the NIC holds reach half of the threshold at which it would pause the link, and
-// grows in proportion beyond; when nothing is held, the window is restored. (The rule of a receiver
-// is not standardised.)
+// packets held by the NIC reach half of its XOFF threshold, and grows in proportion beyond; when
+// nothing is held, the window is restored. (The rule of a receiver is not standardised.)
 static uint8_t penalty_of(const struct uec_receiver *r)
 {
     enum { PENALTY_MAX = 127, RESTORE = 128 };
@@ -132,7 +131,7 @@ static void accept(struct uec_receiver *r, uint64_t psn)
         r->expected++;
 }
 
-// Whether the new packet must be acknowledged at once.
+// Returns true if the new packet must be acknowledged at once.
 static bool due(struct uec_receiver *r, const struct packet *p, uint64_t expected_before)
 {
     bool asks = p->flags & PACKET_ACKREQ, filled = r->expected > expected_before;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which packet is sent next, and what it carries.
+// Choice and content of the next packet.
 #include "transport/uec/uec.h"
 
-/* ---- what may be sent ---- */
+/* ---- permission to send ---- */
 
 // A packet needs room in the window, or an empty network; a credit; and a number in the range that
 // the receiver keeps track of.
@@ -62,8 +62,8 @@ void uec_on_post(struct sender *s, ps_t now)
 
 /* ---- packets ---- */
 
-// What does not fit into the meta-data goes into the first block of meta_sacks(): the pull target
-// in quanta, and the bytes of the message, which only captures show.
+// Values without room in the meta-data go into the first block of meta_sacks(): the pull target in
+// quanta, and the bytes of the message, which only captures show.
 static void fill_request(struct sender *s, struct packet_meta *meta, uint32_t slot, uint64_t bytes)
 {
     struct meta_pool *pool = &sender_hosts(s)->net->meta;
@@ -83,7 +83,7 @@ static uint32_t next_entropy(struct uec_sender *u, ps_t now)
     return u->single_path ? 0 : spray_next(&u->spray, now);
 }
 
-// What switches choose the path by.
+// Returns the value that switches choose the path by.
 static uint32_t path_of(const struct sender *s, uint32_t entropy)
 {
     const struct uec_sender *u = uec_of(s);
@@ -129,8 +129,8 @@ static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, s
     return payload;
 }
 
-// An ACK is requested with the last packet, with what uses up the credits or the window, and with
-// every retransmission.
+// An ACK is requested with the last packet, with the packet that uses up the credits or the window,
+// and with every retransmission.
 static bool requests_ack(const struct sender *s)
 {
     const struct uec_sender *u = uec_of(s);

@@ -11,8 +11,8 @@
 // Not modelled: opening and closing of connections (PDCs), ordered delivery (ROD), semantic
 // responses, encryption, and PSN wrap.
 //
-// Sources: UEC 1.0 as far as public texts and uet-htsim (commit 40ccb05) tell it; docs/uec.md lists
-// the rules and what is not public.
+// Sources: UEC 1.0 as far as public texts and uet-htsim (commit 40ccb05) describe it; docs/uec.md
+// lists the rules and what is not public.
 #pragma once
 
 #include "transport/host.h"
@@ -73,7 +73,7 @@ static inline ps_t uec_rto_ps(const struct uec_sender *u)
 
 /* ---- receiver ---- */
 
-// A message of which some packets have arrived.
+// A message that has arrived in part.
 struct uec_partial {
     uint64_t first_psn, token;
     uint64_t n_psn; // 0 = its last packet has not arrived
@@ -83,9 +83,9 @@ struct uec_partial {
 // Requests and grants of a flow at its receiver (RCCC), in quanta. Flows that wait for a grant and
 // flows that do not are lists of the receiving port.
 struct uec_pull {
-    uint32_t target, granted; // highest number asked for; number of the last grant
+    uint32_t target, granted; // highest number requested; number of the last grant
     struct uec_receiver *next;
-    uint32_t port; // whose list it is in
+    uint32_t port; // port whose list it is in
     uint8_t list;  // enum uec_pull_list
     bool asked;    // a report of a loss or a request: a grant is due even without a new target
     uint16_t turn; // entropy of the next grant
@@ -102,7 +102,7 @@ struct uec_receiver {
     uint32_t since_ack_bytes; // wire bytes accepted since the last ACK
     bool begun;               // a packet has arrived
     bool ack_asked;           // with a packet that came early
-    uint64_t asked_end;       // a request asked for an ACK of all packets before it
+    uint64_t asked_end;       // an ACK of all packets before it has been requested
     bool credits;
     uint16_t port_base, n_entropies;
     struct uec_partial *partial;
@@ -113,8 +113,8 @@ struct uec_receiver {
 
 /* ---- between the files of this folder ---- */
 
-// True if a packet of kind data asks for an ACK and carries nothing. Messages of the control class
-// (grants) have a payload.
+// True if a packet of kind data only requests an ACK, without payload. Messages of the control
+// class (grants) have a payload.
 static inline bool uec_is_request(const struct packet *p, const struct packet_meta *meta)
 {
     return p->cls == NET_CLASS_CONTROL && meta->payload_bytes == 0;
@@ -135,8 +135,8 @@ static inline struct packet uec_control(uint32_t flow, uint32_t dst, uint32_t pa
                            .arrives_ps = now};
 }
 
-// A shorter window than what is in flight would leave a sender without reports, if none of the
-// packets in flight has requested an ACK: send a request. Its ACK comes when they have arrived.
+// A window below the bytes in flight would leave a sender without reports, if none of the packets
+// in flight has requested an ACK: send a request. Its ACK comes when they have arrived.
 void uec_ask_if_blocked(struct sender *s, ps_t now);
 
 // Send a packet from the receiver to its sender. Its path follows from the entropy in its
@@ -146,8 +146,8 @@ void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32
 
 // The packet that bit 0 of an ACK's bitmap stands for: the first of the 64 that end with the packet
 // `psn` that caused the ACK, or the first after `cumulative`, the first that is missing. (uet-htsim
-// begins with `psn` where that was marked or asked for the ACK. Packets between then stay unknown,
-// and their timers expire.)
+// begins with `psn` if that packet was marked or requested the ACK. Packets between then stay
+// unknown, and their timers expire.)
 static inline uint64_t uec_bitmap_base(uint64_t psn, uint64_t cumulative)
 {
     return psn > cumulative + 64 && psn - cumulative < UEC_PSN_RANGE ? psn - 63 : cumulative + 1;
@@ -165,14 +165,14 @@ void uec_close_dim(struct transport_dim *dim);
 uint64_t uec_received_bytes(const struct receiver *r, const struct message *m);
 ps_t uec_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps);
 
-// Sending: decides what may be sent now and writes it into the fields that the NIC reads. Call
+// Sending: decides whether a packet may be sent now and sets the fields that the NIC reads. Call
 // after every change of window, credits or flight.
 void uec_update(struct sender *s);
 void uec_on_window(struct sender *s, ps_t now);
 void uec_on_post(struct sender *s, ps_t now);
 void uec_fill(struct sender *s, struct packet *p, ps_t now);
 // Send a control packet (no payload, control class). It makes the receiver send an ACK and, with
-// RCCC, tells it how many credits the sender could use.
+// RCCC, reports how many credits the sender could use.
 void uec_send_request(struct sender *s, ps_t now);
 // Send such a packet by a path that is not used, if a probe is due.
 void uec_probe(struct sender *s, ps_t now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counts what ranks must have in common: every message is sent as often as it is received, and the
-// members of a communicator run the same collectives.
+// Counts operations that must agree between ranks: every message is sent as often as it is
+// received, and the members of a communicator run the same collectives.
 #pragma once
 
 #include "workload/chakra/set.h"

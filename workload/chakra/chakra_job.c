@@ -67,7 +67,7 @@ static void *chakra_new(struct job_run *job)
     const struct chakra_params *params =
         &((const struct chakra_settings *)job->spec->settings)->params;
     job->contention = params->contention;
-    if (params->remote_share > 1) // ranks share what memory is remote
+    if (params->remote_share > 1) // ranks share the remote memory
         job->workload->takes_order = true;
     return node_run_new(job);
 }

@@ -18,7 +18,7 @@ struct check {
     struct deps deps;
     struct balance balance;
     struct {         // [rank] of the first rank with its file
-        bool varies; // what it says is not the same for every rank
+        bool varies; // its content depends on the rank: messages, or collectives of groups
         bool damaged;
         uint64_t nodes;
     } * files;
@@ -121,7 +121,7 @@ static int rank_check(struct check *c, uint32_t rank)
     return c->err->n_errors > errors ? -1 : 0;
 }
 
-// A file that another rank has too, and that says the same for both.
+// Count a file again for another rank, if its content does not depend on the rank.
 static void rank_repeat(struct check *c, uint32_t rank)
 {
     uint32_t first = c->set->same[rank];

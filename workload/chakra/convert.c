@@ -158,7 +158,7 @@ static int convert_compute(const struct conversion *c, struct node *node)
     return c->set->rules.roofline ? roofline(c, node) : takes(c, node);
 }
 
-// The launch of a kernel, also of one that communicates, and whatever else the CPU does.
+// Convert the launch of a kernel (also of a communication), or any other work of the CPU.
 static int convert_cpu(const struct conversion *c, struct node *node)
 {
     node->kind = NODE_WAIT;

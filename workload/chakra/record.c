@@ -22,7 +22,7 @@ void record_reader_free(struct record_reader *r)
     *r = (struct record_reader){0};
 }
 
-// Check that the file is the one that was opened first.
+// Check that the file has not changed since it was opened first.
 static int file_check(struct record_reader *r, int fd, const char *path, struct err *err)
 {
     struct stat now;

@@ -24,7 +24,7 @@ struct record_reader {
     int64_t start;           // in the file, of the current record's length
     uint64_t number;         // of the current record, from 0
     unsigned char *bytes;    // buffer
-    size_t begin, end, cap;  // what is in the buffer and has not been read
+    size_t begin, end, cap;  // bytes in the buffer that have not been read; its size
 };
 
 // Zero-initialise with `file` set; release with record_reader_free().

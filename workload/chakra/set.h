@@ -4,7 +4,7 @@
 // The set is checked before a run, rank by rank with memory for one rank at a time; a run reads the
 // files again as it needs their nodes. Ranks whose files are links to one file share its check.
 //
-// Two sets of rules say what a node takes:
+// Two sets of rules define how nodes run:
 //   astra  as ASTRA-sim 2: one node at a time of each of three kinds (computation of the GPU,
 //          operations of the CPU, communication and memory), a broadcast takes its duration and a
 //          computation at least 1 ns; priorities are ignored
@@ -76,7 +76,7 @@ struct trace_set {
     size_t cap_tags;
     uint32_t *tag_table; // open hashing: index + 1
     size_t tag_slots;
-    bool unmeasured; // a computation lacks what a roofline needs, which was reported
+    bool unmeasured; // a computation lacks the values of a roofline, which was reported
     uint64_t n_nodes, messages, message_bytes; // of all ranks
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What the check and the source of a set of traces share.
+// Shared by the check and the source of a set of traces.
 #pragma once
 
 #include "workload/chakra/set.h"
 
-// Make a node of the program of a trace's node. During the check, numbers are given to what has
-// none yet. Returns 0, or -1 with an error at `path`.
+// Make a node of the program of a trace's node. During the check, new texts and tags get numbers.
+// Returns 0, or -1 with an error at `path`.
 int trace_convert(struct trace_set *set, uint32_t rank, const struct trace *t,
                   const struct trace_node *from, struct node *node, const char *path,
                   struct err *err);

@@ -33,7 +33,7 @@ enum trace_coll { // numbers of schema 0.0.4
 };
 
 // Attributes with a meaning here; all others are ignored. Those whose names begin with "collwire_"
-// are our own: they keep what the schema has no field for.
+// are our own, for values without a field in the schema.
 #define TRACE_ATTRIBUTES(X)                                                                        \
     X(IS_CPU_OP, "is_cpu_op")                                                                      \
     X(NUM_OPS, "num_ops")                                                                          \
@@ -84,7 +84,7 @@ struct trace_node {
     const char *pg_name, *use, *layer;
 };
 
-// What the metadata of traces that collwire has exported say about the program.
+// Description of the program in the metadata of traces that collwire has exported.
 struct trace_program {
     bool known;
     char **groups, **uses, **layers; // names; of groups in the order of their ids 1, 2, ..

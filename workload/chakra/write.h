@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Writes a node program as execution traces of schema 0.0.4, one file a rank, and its groups.
 //
-// What the schema has no field for is in attributes whose names begin with "collwire_", which other
-// readers ignore: exact times, streams, priorities, roots, names of uses and layers, vectors of
-// different sizes. Nodes without a time, and fixed delays, are operations of the CPU. Groups have
-// the ids 1, 2, .. in the order of the program, as ASTRA-sim 2 expects them.
+// Values without a field in the schema are in attributes whose names begin with "collwire_", which
+// other readers ignore: exact times, streams, priorities, roots, names of uses and layers, vectors
+// of different sizes. Nodes without a time, and fixed delays, are operations of the CPU. Groups
+// have the ids 1, 2, .. in the order of the program, as ASTRA-sim 2 expects them.
 #pragma once
 
 #include "engine/err.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs in the text format GOAL: for each rank calculations, sends and receives, and what each
-// of them waits for.
+// Programs in the text format GOAL: for each rank calculations, sends and receives, with the
+// dependencies of each.
 //
 //   num_ranks 2
 //   rank 0 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the ranks of a parallel training stand: each has a coordinate for every degree, and ranks
+// Placement of the ranks of a parallel training: each has a coordinate for every degree, and ranks
 // that differ in one degree only form its groups.
 //
 // The order of degrees, innermost first, places groups on the network: neighbouring ranks share a

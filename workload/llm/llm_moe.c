@@ -8,8 +8,8 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 
-// A token goes to different experts, so that none receives more than `most` of all copies: what is
-// above goes to the others in proportion to their shares.
+// A token goes to different experts, so that none receives more than `most` of all copies: the
+// excess is divided among the others in proportion to their shares.
 static void limit_shares(double *shares, uint32_t n, double most)
 {
     for (bool above = true; above;) {

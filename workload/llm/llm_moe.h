@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many tokens the experts of a layer receive.
+// Number of tokens that the experts of a layer receive.
 //
 // The popularity of experts follows Zipf's law with exponent `skew` (0 = uniform), in an order
 // drawn for each layer; every sender's tokens have the same popularities. An expert takes at most

@@ -291,8 +291,8 @@ static void init_loads(struct llm_program *program, uint64_t seed)
                           seed);
 }
 
-// An iteration of m micro-batches has bytes that are linear in m, so two short ones tell those of
-// any.
+// The bytes of an iteration are linear in the number of micro-batches, so two short iterations
+// determine the bytes of any.
 static void add_twins(struct llm_program *program, struct node_program *nodes)
 {
     const struct llm_params *p = &program->spec.p;

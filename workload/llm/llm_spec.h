@@ -51,7 +51,7 @@ struct llm_params { // as in a scenario; "auto" is PARAM_AUTO until llm_resolve(
     bool sequence_parallel, overlap;
 };
 
-// What the run computes with.
+// Resolved parameters, and values that follow from them.
 struct llm_spec {
     struct llm_params p;
     uint32_t micro_batches; // of a pipeline in an iteration
@@ -59,8 +59,8 @@ struct llm_spec {
     double flops_per_ps, bytes_per_ps;
 };
 
-// Fill what is "auto" from the model's and the GPU's preset. Keys that then have no value are named
-// in `missing` (at most `max`); returns their number.
+// Fill values left "auto" from the model's and the GPU's preset. Keys that then have no value are
+// named in `missing` (at most `max`); returns their number.
 size_t llm_resolve(struct llm_params *p, const char **missing, size_t max);
 
 // The spec of resolved parameters whose degrees divide them.
@@ -74,7 +74,7 @@ uint64_t llm_tokens(const struct llm_spec *s);
 // Parameters of a layer that one rank holds: all but experts; experts.
 uint64_t llm_dense_parameters(const struct llm_spec *s, uint32_t layer);
 uint64_t llm_expert_parameters(const struct llm_spec *s, uint32_t layer);
-// Of the embedding or the logits, on the ranks that have them.
+// Parameters of the embedding or the logits, on the ranks that have them.
 uint64_t llm_embedding_parameters(const struct llm_spec *s);
 
 // Forward operations of one rank for a micro-batch: attention with its products, the part that

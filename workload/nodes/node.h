@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Nodes of a program: what each rank of a job does, and after which of its other nodes.
+// Nodes of a program: the operations of each rank of a job, with their dependencies.
 //
 // A node program is a directed acyclic graph for each rank. Its nodes come from a source, which the
 // run reads one by one, so that a program need not fit into memory: readers of trace files,
@@ -28,7 +28,7 @@ enum node_kind {
     NODE_SEND,       // ends as STEP_SEND does
     NODE_RECV,       // ends when the k-th message of (peer, rank, tag) has arrived
     NODE_COLLECTIVE, // ends when the rank's part has ended
-    NODE_EMPTY,      // takes no time; joins what it is after
+    NODE_EMPTY,      // takes no time; joins its dependencies
 };
 
 #define NODE_NO_STREAM 255
@@ -46,15 +46,15 @@ struct node {
     uint32_t n_after;
     uint8_t kind;     // enum node_kind
     uint8_t stream;   // below NODE_STREAMS_MAX, or NODE_NO_STREAM
-    uint16_t use;     // what communication is for: index into node_program.uses
+    uint16_t use;     // use of communication: index into node_program.uses
     int32_t priority; // larger first; of a collective also among those of its group
     uint32_t layer;   // index into node_program.layers + 1; 0 = none
     ps_t takes_ps;    // compute, wait
-    uint32_t shared; // wait: number of what ranks of the job share, one node at a time; 0 = nothing
+    uint32_t shared; // wait: number of a resource that ranks share, one node at a time; 0 = nothing
     uint32_t peer;   // send, recv: the other rank of the job
     uint32_t tag;    // send, recv
     uint32_t
-        // send, recv: 1 + its number among those of its pair and tag in the source, by which they
+        // send, recv: 1 + its number in the source among nodes of its pair and tag; equal numbers
         // match;
         order;
     // 0 = they match in the order in which they start
@@ -76,8 +76,8 @@ struct node {
 struct node_source_ops {
     // Begin to read the nodes of all ranks. Returns a cursor; `self` stays unchanged.
     void *(*open)(const void *self);
-    // Read the next node of a rank. Returns 1; 0 at the end; -1 with an error that says what and
-    // where.
+    // Read the next node of a rank. Returns 1; 0 at the end; -1 with an error that names the fault
+    // and its place.
     int (*next)(void *cursor, uint32_t rank, struct node *node, struct err *err);
     void (*close)(void *cursor);
     void (*free)(void *self); // NULL = nothing to free
@@ -97,13 +97,13 @@ struct node_program {
     uint32_t n_ranks;
     struct node_group *groups;
     uint32_t n_groups;
-    char **uses; // what communication is for ("tensor", "pipeline"); [0] is the default
+    char **uses; // uses of communication ("tensor", "pipeline"); [0] is the default
     uint32_t n_uses;
     char **layers;
     uint32_t n_layers;
     bool in_order;
-    // Shorter programs of the same source and groups, from which the bytes of a long program follow
-    // before the run: the sum of weight * bytes. NULL = the run counts the program itself.
+    // Shorter programs of the same source and groups: the bytes of a long program are the sum of
+    // weight * bytes, known before the run. NULL = the run counts the program itself.
     struct node_twin {
         const void *self;
         double weight;

@@ -33,8 +33,8 @@ void account_free(struct node_account *a)
     free(a->blamed_ps);
 }
 
-// The node with this id among the first `*n`, the newest first; *n becomes its place. What let a
-// node start ended before it.
+// Returns the node with this id among the first `*n`, the newest first; *n becomes its place. The
+// node that let another one start ended before it.
 static const struct ended_node *ended_find(const struct rank_account *r, uint64_t id, size_t *n)
 {
     while (*n > 0)

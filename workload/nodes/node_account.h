@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Where a rank's time went while its compute stream was idle: the account of exposed communication.
+// Account of exposed communication: a rank's time while its compute stream was idle.
 //
-// When a computation starts after a gap, the account walks back over what let it start: the
-// communication that ended last before it, what let that one start, and so on until the gap's
+// When a computation starts after a gap, the account walks back over the causes of its start: the
+// communication that ended last before it, the cause of that one's start, and so on until the gap's
 // beginning. The time of each piece of communication within the gap is `waiting` until its peers
 // had done their part (the message was posted, the last member had issued the collective), and
 // `exposed` from then on. So per rank compute, exposed and waiting times and the rest add up to its
@@ -11,7 +11,7 @@
 
 #include "workload/nodes/node.h"
 
-// Time by what communication is for (node_program.uses) or by layer.
+// Time by the use of communication (node_program.uses) or by layer.
 struct idle_time {
     ps_t exposed_ps, waiting_ps;
 };
@@ -45,7 +45,7 @@ struct node_account {
     struct layer_idle {
         ps_sum_t exposed_ps, waiting_ps;
     } * layers;      // [layer + 1] sums over ranks
-    ps_t *blamed_ps; // [rank] time for which others waited for it
+    ps_t *blamed_ps; // [rank] time that other ranks waited for it
 };
 
 void account_init(struct node_account *a, const struct node_program *p);

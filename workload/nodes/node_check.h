@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks a node program before it runs: what passes can only stop if ranks wait for each other.
+// Checks a node program before a run. One that passes can only stop if ranks wait for each other.
 //
 // Per rank: ids that are used twice, dependencies on nodes that do not exist, cycles of
 // dependencies (and of the order of streams, in a program that runs in order). Between ranks: peers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The dependencies of a rank's nodes are in one array, to which nodes refer by offset.
+// The dependencies of a rank's nodes are in one array; nodes refer to it by offset.
 #include "workload/nodes/node_list.h"
 
 #include <stdlib.h>

@@ -350,7 +350,7 @@ static uint64_t run_bytes(const void *self)
     return sum < 9e18 ? (uint64_t)(sum + 0.5) : UINT64_C(9000000000000000000);
 }
 
-/* ---- what a rank waits for ---- */
+/* ---- operations that a rank waits for ---- */
 
 static char *node_text(const struct node_run *p, const struct node *node)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Servers and workers as programs. What a server knows of the groups came in their messages.
+// Servers and workers as programs. All information of a server about groups comes in messages.
 #include "workload/training/parameter_server.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { TAG_PUSH, TAG_PULL };
 
-// What a server knows of a group.
+// A server's record of a group.
 struct served {
     uint64_t clock;     // iterations whose update has been applied
     uint64_t begun;     // receives posted
