@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# tests/FOLDER/test_STEM.c, with the sources of tests/FOLDER/STEM if there are any, is one executable
-# and the CTest test FOLDER_STEM. It runs in the source root, so it writes to temporary files only.
+# tests/FOLDER/test_STEM.c or tests/FOLDER/ROOM/test_STEM.c, with the sources of tests/FOLDER/STEM if
+# there are any, is one executable and the CTest test FOLDER_STEM. It runs in the source root, so it writes to temporary files only.
 # Scripts are listed below; they run in the build tree.
 # Labels: the folder's name for theory, props, golden and generated; wire for tshark; page for Chromium; long
-# for what `make test` leaves out; unit for all the rest. smoke, besides, for what `make check` runs: unit tests
+# for what only `make test-long` runs (ctest -C Long); unit for all the rest. smoke, besides, for what `make check` runs: unit tests
 # in C, golden runs, and the scripts listed at the end.
 pkg_check_modules(cmocka IMPORTED_TARGET cmocka)
 if(NOT cmocka_FOUND)
@@ -23,7 +23,11 @@ set(environment COLLWIRE=${PROJECT_BINARY_DIR}/collwire
 
 # collwire_test(NAME LABEL COMMAND...)
 function(collwire_test name label)
-  add_test(NAME ${name} COMMAND ${ARGN})
+  if(label STREQUAL long)
+    add_test(NAME ${name} CONFIGURATIONS Long COMMAND ${ARGN}) # ctest -C Long
+  else()
+    add_test(NAME ${name} COMMAND ${ARGN})
+  endif()
   set_tests_properties(${name} PROPERTIES
     LABELS ${label} TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
 endfunction()
@@ -35,11 +39,12 @@ if(support)
   target_link_libraries(test_support PRIVATE ${COLLWIRE_LAYERS} PkgConfig::cmocka m)
 endif()
 
-file(GLOB tests RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS tests/*/test_*.c)
+file(GLOB tests RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS
+     tests/*/test_*.c tests/*/*/test_*.c)
 foreach(test IN LISTS tests)
-  string(REGEX MATCH "^(.*)/test_(.*)\\.c$" _ ${test})
+  string(REGEX MATCH "^([a-z0-9_]+)/(([a-z0-9_]+)/)?test_(.*)\\.c$" _ ${test})
   set(folder ${CMAKE_MATCH_1})
-  set(stem ${CMAKE_MATCH_2})
+  set(stem ${CMAKE_MATCH_4})
   set(label unit)
   if(folder MATCHES "^(theory|props|golden|generated|wire)$")
     set(label ${folder})
@@ -49,6 +54,7 @@ foreach(test IN LISTS tests)
   endif()
   set(target test_${folder}_${stem})
   file(GLOB more CONFIGURE_DEPENDS tests/${folder}/${stem}/*.c)
+  list(FILTER more EXCLUDE REGEX "/test_[^/]*$")
   add_executable(${target} tests/${test} ${more})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} PRIVATE
@@ -228,6 +234,12 @@ collwire_script_test(report_training unit python3 [[python3 -B "$@"]]
 
 collwire_script_test(report_jobs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_jobs.py)
+
+# The symbol graph: its rooms, circles and arrows. Sanitizers and coverage add symbols of their own.
+if(NOT COLLWIRE_SANITIZE)
+  collwire_script_test(structure_symbols unit "python3;nm" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/structure/check_symbols.py ${PROJECT_BINARY_DIR})
+endif()
 
 collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})

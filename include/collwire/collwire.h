@@ -23,7 +23,7 @@ extern "C" {
 
 #define COLLWIRE_API __attribute__((visibility("default")))
 
-// The version of the library, as "0.1.0".
+// The version of the library, as "1.2.3".
 COLLWIRE_API const char *collwire_version(void);
 
 COLLWIRE_API void collwire_free(char *text);

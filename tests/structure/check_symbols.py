@@ -16,7 +16,7 @@ import sys
 
 FILES_IN_A_CIRCLE = 4
 ROOMS = 52
-ARROWS = 290
+ARROWS = 274
 
 
 def objects(build):
