@@ -104,7 +104,7 @@ def fill(page, name, text):
 
 
 def main(name, doc, tables, summary, time_of, texts):
-    """The command line of the study `name`, whose page is docs/study-NAME.md.
+    """The command line of the study `name`, whose page is studies/NAME/README.md.
 
     `tables`: by name the runs that each needs. `time_of(result)`: a run's time in ns, for progress.
     `texts(chosen tables, cache)`: by name the text between a table's markers, None where runs are missing.
@@ -143,7 +143,7 @@ def main(name, doc, tables, summary, time_of, texts):
             pool.shutdown(cancel_futures=True)
             return 130
 
-    file = ROOT / f"docs/study-{name}.md"
+    file = ROOT / f"studies/{name}/README.md"
     page = file.read_text()
     for table, text in texts(chosen, cache).items():
         if text:

@@ -2,7 +2,7 @@
 """The command line of a study: sweeps, their data in a file, and the page made from it.
 
 A study is a folder beside this file: design.py (`sweeps(reduced)`, `measures(metrics)`), page.md with what is said in
-words, figures.py and facts.py with what is put into it. Its page is docs/study-NAME.md, its data NAME/data.csv.
+words, figures.py and facts.py with what is put into it. Its page is NAME/README.md, its data NAME/data.csv.
 """
 import argparse
 import os
@@ -71,7 +71,7 @@ def main(*what):
     return reported(study, *what)
 
 
-def study(name, doc, design, claims, text, page=None):
+def study(name, doc, design, claims, text):
     """`claims(rows)`: (sentence, whether it holds, what was seen); `text(rows)`: the text of docs/PAGE.md, and draws its pictures."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument(
@@ -106,7 +106,8 @@ def study(name, doc, design, claims, text, page=None):
 
     if not (options.check or options.reduced or options.only or options.shard):
         needs_matplotlib()
-    data, page = ROOT / "studies" / name / "data.csv", ROOT / "docs" / (page or f"study-{name}.md")
+    data, page = ROOT / "studies" / name / "data.csv", ROOT / "studies" / name / "README.md"
+    charts.PICTURES = data.parent / "pictures"
     if not options.page and not options.check:
         for sweep in sweeps if options.merge else []:
             sweep.merge(options.collwire, options.merge, options.out)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes docs/study-allreduce.md: congestion control under all-reduce, from sweeps that can be resumed and sharded."""
+"""Makes studies/allreduce/README.md: congestion control under all-reduce, from sweeps that can be resumed and sharded."""
 import pathlib
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes docs/study-dlrm.md: DLRM over packets, from sweeps that can be resumed and sharded."""
+"""Makes studies/dlrm/README.md: DLRM over packets, from sweeps that can be resumed and sharded."""
 import pathlib
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes docs/published-figures.md: published figures redone, each from scenarios of this repository."""
+"""Makes studies/figures/README.md: published figures redone, each from scenarios of this repository."""
 import pathlib
 import sys
 
@@ -21,4 +21,4 @@ def text(rows):
 
 
 if __name__ == "__main__":
-    sys.exit(study.main("figures", __doc__, design, facts.claims, text, "published-figures.md"))
+    sys.exit(study.main("figures", __doc__, design, facts.claims, text))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the tables of docs/study-training-policy.md: tally beside the other policies, clear-to-send and Ultra
+"""Makes the tables of studies/training-policy/README.md: tally beside the other policies, clear-to-send and Ultra
 Ethernet, with wrong and missing hints, on scenarios that were not used to design it.
 
 A finished run is kept in --out, so that a second call makes only what is missing.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the conclusions of docs/study-dlrm.md that follow from physics, on its smallest scenarios.
+"""Tests the conclusions of studies/dlrm/README.md that follow from physics, on its smallest scenarios.
 
 Each claim is a bound between runs or a count, none is a figure of a run. COLLWIRE is the binary.
 

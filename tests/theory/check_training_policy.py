@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the conclusions of docs/study-training-policy.md with one or two seeds each: their signs, not their figures.
+"""Tests the conclusions of studies/training-policy/README.md with one or two seeds each: their signs, not their figures.
 
 Usage: check_training_policy.py [ROOT OF THE PROJECT]      COLLWIRE is the binary.
 """
