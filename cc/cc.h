@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What this program does with policies: it checks them, sets their parameters and starts their
+// The program's side of the contract: it checks policies, sets their parameters and starts their
 // flows. The contract itself is collwire/cc.h, which is all that a policy needs.
 #pragma once
 
@@ -7,7 +7,8 @@
 #include "collwire/cc_extras.h"
 #include "engine/param.h"
 
-// What a need is called in messages and pages, in the order of the bits; `text` NULL ends the list.
+// Names of the needs (enum cc_needs) in messages and pages, in the order of the bits; an entry with
+// `text` NULL ends the list.
 struct cc_need_word {
     unsigned bit;
     const char *text;
@@ -36,8 +37,8 @@ int cc_params_init(const struct cc_ops *ops, const char *preset, void *params);
 // The name of a class of evidence, "" if it is unstated.
 const char *evidence_name(enum evidence evidence);
 
-// What a field of the preset rests on (`field`: a parameter that it sets, "marking" or
-// "notification"), or NULL if the preset does not say.
+// Returns the evidence for a field of the preset (`field`: a parameter that it sets, "marking" or
+// "notification"), or NULL if the preset states none.
 const struct cc_basis *cc_basis_of(const struct cc_preset *preset, const char *field);
 
 // Return the preset called `name` (NULL = the first), or NULL.
@@ -52,9 +53,9 @@ struct cc_host {
     void (*leave)(const struct cc_host *host);
 };
 
-// ops->check: a message if the parameters contradict each other, else NULL.
+// Calls ops->check: returns a message if the parameters contradict each other, else NULL.
 const char *cc_check_params(const struct cc_ops *ops, const void *params);
-// ops->wants_pint.
+// Returns true if the policy uses PINT (ops->wants_pint).
 bool cc_wants_pint(const struct cc_ops *ops, const void *params);
 // Credits of a flow, by ops->credits, within what receivers can grant.
 struct cc_credits cc_credits_of(const struct cc_ops *ops, const void *params,
@@ -63,8 +64,8 @@ struct cc_credits cc_credits_of(const struct cc_ops *ops, const void *params,
 // The helpers of this program, for cc_env.helpers.
 extern const struct cc_helpers cc_helpers;
 
-// What the hooks of a policy from a plugin are watched with: called at the first violation of the
-// contract, with a text that begins with the policy's name. One for all flows of a simulation.
+// Receives violations of the contract by policies from plugins: `violated` is called at the first
+// one, with a text that names the policy. All flows of a simulation share one.
 struct cc_watch {
     void *ctx;
     void (*violated)(void *ctx, const char *text);

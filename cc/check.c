@@ -78,7 +78,8 @@ static bool name_taken(const struct cc_ops *ops, const struct param *param)
     return n > 1 || strcmp(param->name, "kind") == 0 || strcmp(param->name, "preset") == 0;
 }
 
-// Check what must hold before a table can be searched. Returns 0, or -1 with an error.
+// Check names and types of the rows, which a search of the table relies on. Returns 0, or -1 with
+// an error.
 static int rows_check(const struct cc_ops *ops, struct err *err)
 {
     struct param_walk walk = params_walk(ops->params, ops->n_params);
@@ -171,7 +172,7 @@ static void preset_check(const struct cc_ops *ops, const struct cc_preset *prese
 
 // ---- the complete policy ----
 
-// Check what must hold before parameters can be read.
+// Check all members except the rows and presets, whose checks rely on them.
 static void shape_check(const struct cc_ops *ops, struct err *err)
 {
     if (ops->doc == NULL || ops->paper == NULL)

@@ -51,10 +51,10 @@ struct cubic_curve {
     double reno_est; // W_est
 };
 
-// Set up the curve for a new flow, or after a timeout, which ends all that is known of the path.
+// Set up the curve for a new flow, or after a timeout, which discards all estimates of the path.
 void cubic_curve_begin(struct cubic_curve *c, const struct cubic_params *p, uint32_t segment_bytes);
 
-// A sample of the RTT.
+// Process an RTT sample.
 void cubic_curve_rtt(struct cubic_curve *c, const struct cubic_params *p, ps_t rtt_ps);
 
 // The window after a reduction from `cwnd` segments.

@@ -294,7 +294,7 @@ static void dcqcn_shift(struct cc *cc, const struct cc_shift *by)
     cc_shift_time(&s->alpha_at_ps, by);
 }
 
-// Sending reads the byte counter alone, and its stage where the counter runs.
+// Without congestion a flow reads only the byte counter, and the stages while that counter is on.
 static void dcqcn_forget(struct cc *cc)
 {
     struct dcqcn *s = dcqcn_of(cc);

@@ -87,7 +87,8 @@ bool hystart_classic(struct hystart *h, const struct cc_env *env, const struct c
 
 // ---- rfc9406 ----
 
-// Section 4.2: the RTT is longer by the threshold than in the round before.
+// Section 4.2: begin conservative slow start if the RTT exceeds that of the round before by the
+// threshold.
 static void conservative_begin(struct hystart *h)
 {
     if (h->samples < SAMPLES || h->before_rtt_ps == PS_NEVER)

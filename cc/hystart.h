@@ -28,7 +28,7 @@ struct hystart {
     ps_t round_start_ps, train_ps; // beginning of the round; last ACK of the train
     ps_t least_ps;                 // least RTT of the path, 0 = no sample
     ps_t round_rtt_ps;             // least RTT of this round, PS_NEVER = no sample
-    ps_t before_rtt_ps;            // of the round before
+    ps_t before_rtt_ps;            // least RTT of the round before
     ps_t baseline_ps;              // rfc9406: round_rtt_ps when conservative slow start began
     uint32_t samples;              // of this round
     uint32_t rounds;               // of conservative slow start

@@ -98,7 +98,7 @@ static void delay_average(struct nscc *s, const struct nscc_params *p, ps_t samp
 
 /* ---- destination flow control ---- */
 
-// Returns true if the receiver asks for a smaller window.
+// Returns true if the ACK carries a penalty: the receiver requests a smaller window.
 static bool penalised(struct nscc *s, const struct cc_ack *ack, uint64_t bytes)
 {
     if (ack->penalty == 0) {

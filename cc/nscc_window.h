@@ -16,12 +16,12 @@
 // while packets were trimmed or delayed by more than 4 T, the window becomes what was delivered
 // ("quick adapt"), and marks of packets sent before are ignored.
 //
-// A receiver with a full NIC asks for a smaller window (destination flow control): with a penalty
+// A receiver with a full NIC requests a smaller window (destination flow control): with a penalty
 // of p in every ACK of an RTT the window shrinks to about 1 - p / 128 of itself and does not grow.
-// When the receiver takes packets at once again, the window is what it was before. The
-// specification takes what is in flight after the ACK as the window to shrink, by which any penalty
-// would lead to one packet; here it is what was in flight before it, so that a penalty of 64 halves
-// the window per RTT, as its text says.
+// When the receiver takes packets at once again, the window returns to its earlier value. The
+// specification shrinks the bytes in flight after the ACK, so any penalty would lead to a window of
+// one packet; here the bytes in flight before the ACK are shrunk, so that a penalty of 64 halves
+// the window per RTT, as the text of the specification says.
 //
 // The scale of all steps is a = BDP / 150,000 B, which is 1 at 100 Gb/s and 12 us; BDP and T refer
 // to the largest base RTT of the network, as the specification configures one base RTT for all.
@@ -55,7 +55,7 @@ struct nscc {
     bool spares_last_hop;             // trims by the last switch do not change the window
     /* state */
     uint64_t cwnd_bytes, max_bytes;
-    uint64_t saved_bytes; // the window before the receiver asked for less; 0 = it does not
+    uint64_t saved_bytes; // window before the first penalty; 0 = no penalty is active
     ps_t base_rtt_ps, mean_delay_ps;
     uint64_t achieved_bytes; // delivered since the last check of quick adapt
     uint64_t received_bytes; // delivered since the last fulfil

@@ -74,7 +74,7 @@ void power_old_window(const struct cc *cc, struct power *s, const struct cc_ack 
 // Apply the law with `power` for Gs and `old_bytes` for W_old; writes rate and window of `cc`.
 void power_window_update(struct cc *cc, struct power *s, double power, double old_bytes);
 
-// What a message that follows an idle time does to the flow's state.
+// Returns how a message after idle time changes the flow's state.
 enum cc_idle power_idle(const struct cc *cc, const struct cc_post *post);
 
 // Names of the values for ops->observe.

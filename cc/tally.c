@@ -63,11 +63,11 @@ static const struct param tally_param_table[] = {
 struct tally {
     double scale, step;  // s, and its next growth
     uint32_t flows;      // n
-    uint32_t attempts;   // at another path, in a row
-    uint32_t hold;       // round trips until the next one
+    uint32_t attempts;   // consecutive changes of the path
+    uint32_t hold;       // round trips until the next change
     uint32_t quiet;      // round trips without marks
     bool lost;           // in this round trip
-    bool settles;        // the share has changed a round trip ago
+    bool settles;        // toggles: every second round trip only waits for the effect of a change
     bool has_turn;       // a message has been posted
     bool path_due;       // another path is to be taken with the next message
     uint64_t left_bytes; // of its messages that are not acknowledged
@@ -78,7 +78,7 @@ struct tally {
 
 #define SCALE_LEAST (1.0 / 4)
 #define HOLD_MOST 6     // 2^6 round trips
-#define QUIET_ENOUGH 16 // round trips without marks, after which the path is a good one
+#define QUIET_ENOUGH 16 // round trips without marks that reset the attempts
 
 static struct tally *tally_of(struct cc *cc) { return (struct tally *)(void *)cc->priv; }
 
@@ -116,16 +116,16 @@ static void tally_init(struct cc *cc, ps_t now)
     apply(cc, s);
 }
 
-// Flows that share the ports. A step that brings each port at most four BDPs is over before
-// anything could queue for long, and waiting for a share would cost it a round trip: every flow has
-// all.
+// Returns the number of flows that share the ports. It is 1 if a step brings each port at most four
+// BDPs: such a step ends before a long queue can form, and waiting for a share would cost it a
+// round trip.
 static uint32_t count_of(const struct cc_env *env, const struct cc_hint *hint, uint64_t bytes)
 {
     uint32_t n = hint->at_source > hint->at_destination ? hint->at_source : hint->at_destination;
     return n > 0 && bytes > 4 * cc_bdp_bytes(env) / n ? n : 1;
 }
 
-// Another number, spread over all that a transport tells apart; never 0.
+// Set cc->path to another number, spread over all numbers that a transport distinguishes; never 0.
 static void path_change(struct cc *cc, struct tally *s)
 {
     cc->path = (cc->path * 1664525 + 1013904223 + s->attempts) >> 3;
@@ -156,8 +156,8 @@ static void tally_on_post(struct cc *cc, const struct cc_post *post)
     apply(cc, s);
 }
 
-// A change in the middle of a message costs a round trip, in which the flow drains; it must be
-// worth that.
+// Returns true if enough data is left to change the path in the middle of a message, which costs a
+// round trip in which the flow drains.
 static bool path_pays(const struct cc *cc, const struct tally *s, uint64_t inflight)
 {
     return s->left_bytes > inflight && s->left_bytes - inflight > 8 * cc_bdp_bytes(cc->env);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What TIMELY and Patched TIMELY share: RTT samples, gradient, thresholds and limits of the rate.
+// Common part of TIMELY and Patched TIMELY: RTT samples, gradient, thresholds, limits of the rate.
 //
 // A sample is taken once per `segment` bytes of progress, since a NIC reports the completion of a
 // segment: the ACK that completes the segment is the sample. The paper's RTT is completion - send -
@@ -83,7 +83,7 @@ void timely_rate_set(struct cc *cc, const struct timely_state *s, double bps);
 // The last sample in us for time series, 0 = none.
 double timely_rtt_us(const struct timely_state *s);
 
-// For ops->shift of both policies.
+// For cc_extras.shift of both policies.
 void timely_shift(const struct cc *cc, struct timely_state *s, const struct cc_shift *by);
 
 // ops->check of both policies.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Describes what follows from a scenario before the run.
+// Describes the values that are derived from a scenario, before the run.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "sim/state.h"
 
-// The timeout that `rto` auto stands for.
+// Describe the retransmission timeout of a path.
 static void describe_timeout(FILE *out, const struct transport_dim *dim,
                              const struct transport_path *path)
 {

@@ -114,12 +114,12 @@ static double collective_bytes(const struct sim *sim)
     return bytes;
 }
 
-// Two distributions of all messages, and of each job's where there are several.
+// Memory of the histograms: two for all messages, and two for each job if there are several jobs.
 static uint64_t distribution_bytes(const struct sim *sim, double messages)
 {
     size_t n = sim->spec->n_jobs > 1 ? sim->spec->n_jobs + 1 : 1;
     if (messages <= (double)sim->spec->report.flows_max)
-        return 0; // in the records' bytes
+        return 0; // counted with the records
     return n * 2 * distribution_bins_bytes();
 }
 
@@ -138,7 +138,7 @@ struct estimate sim_estimate(const struct sim *sim)
             hosts_dim(&sim->fabric.hosts, 0, spec->jobs[j].transport);
         double n = pairs_of_job(sim, &spec->jobs[j], &listed);
         double n_flows = n * (double)of_job->connections_per_pair * means.parts;
-        if (of_job->spec.admission == ADMISSION_CTS) // and one for the grants
+        if (of_job->spec.admission == ADMISSION_CTS) // plus one for the grants
             n_flows = n_flows * (double)of_job->spec.channels + n;
         pairs += n;
         flows += n_flows;

@@ -14,7 +14,7 @@ struct running {
     const struct sim_watch *watch;
 };
 
-// Sums over the shards, or the state of the whole.
+// Sums over the shards, or over the undivided simulation.
 struct sums {
     uint64_t delivered_bytes, packet_hops;
     ps_t last_delivery_ps;

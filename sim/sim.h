@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A simulation: built from a spec, run to its end, and turned into a result. It has no global
-// state, so several simulations can exist at once. What it consists of is in sim/state.h.
+// state, so several simulations can exist at once. Its members are in sim/state.h.
 #pragma once
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ void sim_set_plain(struct sim *sim);
 
 // Run on up to `n` threads; the results are the same. To be called before sim_run().
 void sim_set_threads(struct sim *sim, uint32_t n);
-// Set the reason, for run.json, why the simulation runs on one thread although more were asked for.
+// Set the reason, for run.json, why the simulation uses one thread although more were requested.
 void sim_explain_threads(struct sim *sim, const char *why);
 // True if a program has failed in a run with several shards. Its results then depend on which nodes
 // are in which shard.
@@ -38,17 +38,16 @@ int sim_check_captures(const struct sim *sim, struct err *err);
 // the folder as `shown`. Returns 0, or -1 with errors.
 int sim_open_captures(struct sim *sim, const struct capture_output *to, struct err *err);
 
-// Ask a simulation, also while it runs in another thread or from a signal handler, to end with its
-// results so far, or to report its progress once.
+// Request that a simulation ends with its results so far, or reports its progress once. May be
+// called while the simulation runs in another thread, and from a signal handler.
 void sim_cancel(struct sim *sim);
 
-// For a watchdog, in a signal handler of the thread that is in sim_run(): a value that is another
-// one in another event; whether the limit of wall time has passed; whether the simulation has
-// shards.
+// For a watchdog in a signal handler of the thread that is in sim_run(): a value that changes from
+// event to event; true if the limit of wall time has passed; true if the simulation has shards.
 uint64_t sim_pulse(const struct sim *sim);
 bool sim_overdue(const struct sim *sim);
 bool sim_divided(const struct sim *sim);
-// In place of the return of sim_run(), which was left by a jump within an event. Not with shards.
+// Complete a run whose sim_run() was left by a jump within an event. Not for runs with shards.
 void sim_leave(struct sim *sim, bool interrupted);
 void sim_report_progress(struct sim *sim);
 

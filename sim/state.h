@@ -29,7 +29,7 @@ struct sim {
     struct loop_requests requests;
     struct sim_timer stall;
     bool stalled, idle;
-    bool left;                   // within an event, by a watchdog
+    bool left;                   // a watchdog has left the run within an event
     double began_s, began_cpu_s; // by the clocks of sim/run.c
     double wall_s, cpu_s;
     enum loop_end end;

@@ -12,7 +12,7 @@ void switch_return_credit(const struct switches *sw, const struct switch_node *s
     credits_return(sw->net, net->cold[s->first_port + local].peer, p->cls, p->frame_bytes, now);
 }
 
-// The credit of the sender has reserved the place of a packet.
+// Queue a packet for which the sender's credit has reserved buffer.
 void switch_hold_credited(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
                           struct packet *p, ps_t now)
 {

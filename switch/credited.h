@@ -12,6 +12,6 @@ void switch_return_credit(const struct switches *sw, const struct switch_node *s
 void switch_hold_credited(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
                           struct packet *p, ps_t now);
 
-// A packet that has waited leaves.
+// Release the buffer of a packet that has waited, and give back its credit.
 void switch_release_credited(const struct switches *sw, struct switch_node *s,
                              const struct packet *p, ps_t now);

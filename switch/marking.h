@@ -24,7 +24,7 @@ struct marking {
     bool enabled;
     uint8_t kind; // enum marking_kind
     uint64_t kmin_bytes, kmax_bytes;
-    uint64_t packet_bytes; // not 0: the queue is counted in packets, and each as so many bytes
+    uint64_t packet_bytes; // not 0: the queue is counted in packets, of this many bytes each
     double pmax;
     struct marking_pi pi;
 };

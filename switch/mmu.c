@@ -214,7 +214,7 @@ uint64_t mmu_headroom_bytes(const struct headroom_link *l)
     uint64_t flight = bytes_in_ps(l->delay_ps, l->rate_bps) + 1;
     uint64_t back_flight = bytes_in_ps(l->back_delay_ps, l->rate_bps) + 1;
     uint64_t response = l->response_ps > 0 ? bytes_in_ps(l->response_ps, l->rate_bps) + 1 : 0;
-    // What is sent back before the pause frame has left, in bytes that arrive meanwhile.
+    // Frames up to the pause frame on the way back, as bytes that arrive while these are sent.
     uint64_t back = l->max_frame_back + (uint64_t)l->pfc_wire_bytes * (l->pfc_ahead + 1);
     if (l->back_rate_bps != l->rate_bps)
         back = bytes_in_ps(serialization_ps(back, l->back_rate_bps), l->rate_bps) + 1;

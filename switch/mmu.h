@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The shared-buffer memory management (MMU) of one switch. It only does the accounting; it does not
-// know packets or the clock.
+// The shared-buffer memory management (MMU) of one switch. It only does the accounting, without
+// packets and without a clock.
 //
 // The buffer is split into a reserve per (ingress port, class in use), headroom per (ingress port,
 // lossless class), and the shared remainder B. An ingress fills its reserve first, then shared
@@ -124,15 +124,15 @@ void mmu_give_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t by
 // ingress.
 bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
 
-// What an ingress holds and may hold at present, reserve included: where a lossless class goes to
-// XOFF.
+// Occupancy of an ingress and its present limit, from which a lossless class goes to XOFF; both
+// include the reserve.
 struct mmu_level {
     uint64_t bytes, limit_bytes;
 };
 struct mmu_level mmu_ingress_level(const struct mmu *mmu, uint32_t port, uint32_t cls);
 
-// Why mmu_admit() has just dropped a packet for the queue `egress`: the headroom of a lossless
-// ingress and its size, or the queue of a lossy class and its limit.
+// The level at which mmu_admit() has just dropped a packet for the queue `egress`: occupancy and
+// size of a lossless ingress's headroom, or length and limit of a lossy class's queue.
 struct mmu_level mmu_drop_level(const struct mmu *mmu, uint32_t port, uint32_t cls,
                                 struct mmu_queue egress);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Why a switch sends PFC frames: the ingress that holds too much, and the queue that causes it.
+// PFC frames of a switch and their causes: an ingress above its limit, and the longest queue.
 #include "switch/pauses.h"
 
 static struct pfc_cause cause_of(const struct switches *sw, struct switch_node *s, uint32_t port,
@@ -27,8 +27,8 @@ void switch_send_xon(struct switches *sw, struct switch_node *s, uint32_t port, 
     pfc_sender_xon(&sw->ports[port].pfc, sw->net, port, (uint8_t)(1u << cls), &cause, now);
 }
 
-// The port whose queue holds most of the buffer, which is `out` unless another one is longer. The
-// packet that completes an ingress's share is one of many, and mostly one that would have passed.
+// Returns the port whose queue holds most of the buffer: `out` unless another queue is longer. The
+// packet that completes an ingress's share is one of many, and mostly not bound for that queue.
 static uint32_t longest_queue(struct switches *sw, const struct switch_node *s, uint32_t out,
                               ps_t now)
 {
@@ -42,8 +42,8 @@ static uint32_t longest_queue(struct switches *sw, const struct switch_node *s, 
     return out;
 }
 
-// Record that an XOFF of ingress `in` is caused by the longest queue, with `out` that of the packet
-// that completed its share, by the majority vote of Boyer and Moore (1981).
+// Record the longest queue as the cause of an XOFF of ingress `in`, by the majority vote of Boyer
+// and Moore (1981). `out` is the output port of the packet that completed the ingress's share.
 void switch_vote_for_cause(struct switches *sw, const struct switch_node *s, uint32_t in,
                            uint32_t out, ps_t now)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PFC as a switch sends it.
+// The PFC frames of a switch.
 #pragma once
 
 #include "switch/switch.h"
@@ -12,5 +12,5 @@ void switch_send_xon(struct switches *sw, struct switch_node *s, uint32_t port, 
 void switch_vote_for_cause(struct switches *sw, const struct switch_node *s, uint32_t in,
                            uint32_t out, ps_t now);
 
-// The callback of switch_port.pfc.
+// The timer callback of switch_port.pfc, which renews the pauses.
 void switch_refresh_pauses(struct engine *engine, struct sim_timer *timer, int revents);

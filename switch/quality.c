@@ -10,7 +10,7 @@
 #include "switch/switch.h"
 
 #define KEPT_MAX                                                                                   \
-    256 // older state of the neighbours on very long links is younger than it should be
+    256 // on very long links the state of the neighbours is therefore more recent than it should be
 
 struct link_quality *quality_new(uint32_t n_ports, ps_t interval_ps, uint32_t bands, ps_t oldest_ps)
 {
@@ -65,7 +65,7 @@ void quality_measure(struct link_quality *q, const struct switches *sw, uint32_t
     }
 }
 
-// The band of a port as known `age_ps` after it was measured.
+// Returns the band of a port in the last measurement that is at least `age_ps` old.
 static uint8_t band_at(const struct link_quality *q, const struct network *net, uint32_t port,
                        ps_t age_ps, ps_t now)
 {
@@ -76,7 +76,7 @@ static uint8_t band_at(const struct link_quality *q, const struct network *net, 
     return number <= 0 ? 0 : q->bands[(size_t)(number % q->n_kept) * net->n_ports + port];
 }
 
-// The best band of the ports by which the neighbour behind `port` goes on to the destination.
+// Returns the best band among the ports of the neighbour behind `port` towards the destination.
 static uint8_t behind(const struct switches *sw, const struct link_quality *q, uint32_t port,
                       uint32_t dst, ps_t now)
 {

@@ -78,7 +78,7 @@ static uint32_t flowlet(struct routing *r, struct network *net, uint32_t first_p
     return f->choice % count;
 }
 
-// The source's turn, which the switch next to it counts for it.
+// Returns the number of a flow's next path, counted by the switch next to the source.
 static uint32_t next_path(struct routing *r, const struct packet *p)
 {
     if (p->flow >= r->n_paths) {
@@ -90,9 +90,8 @@ static uint32_t next_path(struct routing *r, const struct packet *p)
     return p->entropy + r->paths[p->flow]++;
 }
 
-// The packet's entropy is the number of its path: each switch takes the digit of its own choices,
-// the least significant first, and leaves the rest to those behind it, as a segment list is used
-// up.
+// The packet's entropy is the number of its path. Each switch uses the digit of its own choices,
+// the least significant first, and leaves the rest to the switches behind it, like a segment list.
 static uint32_t segment(struct routing *r, uint32_t count, struct packet *p, bool from_source,
                         uint32_t hash)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The switches of a network in shards. A switch belongs to one shard, so only what refers to the
-// network differs between the shards.
+// The switches of a network in shards. A switch belongs to one shard, so only references to the
+// network differ between the shards.
 #include "engine/memory.h"
 #include "net/crossing.h"
 #include "switch/switch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What changes in switches while events are processed, and how it repeats.
+// Inventory of the state of switches: how each member repeats (engine/state.h).
 #include "switch/state.h"
 
 #define F(member, kind) STATE_FIELD(struct switch_node, member, kind)

@@ -149,8 +149,8 @@ __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t po
 
 static bool is_markable_class(const struct packet *p) { return p->cls < NET_DATA_CLASSES; }
 
-// The length that is compared with the thresholds where a packet comes behind `held_bytes` of its
-// class, itself included. With less than what waits, it takes the place of the youngest.
+// Returns the queue length, packet included, that is compared with the thresholds for a packet
+// behind `held_bytes` of its class. If the queue holds more, the packet replaces the youngest one.
 static uint64_t length_with(const struct switches *sw, uint32_t port, const struct packet *p,
                             uint64_t held_bytes)
 {
@@ -161,8 +161,8 @@ static uint64_t length_with(const struct switches *sw, uint32_t port, const stru
     return (queue->fifo.count + (held_bytes >= queue->bytes)) * packet_bytes;
 }
 
-// What is unusual about marking where a packet finds its port idle or waits behind `held_bytes` of
-// its class: PI counts the queue, and a packet that is compared at arrival is part of it.
+// Marking beyond RED at departure for a packet behind `held_bytes` of its class (0: the port may be
+// idle): updates the PI controller, and at arrival marks by the queue with the packet.
 __attribute__((noinline)) void switch_mark_arrival(struct switches *sw, struct switch_node *s,
                                                    uint32_t port, struct packet *p,
                                                    uint64_t held_bytes, ps_t now)
@@ -218,7 +218,7 @@ static enum drop_reason drop_reason(const struct switch_node *s, const struct pa
 }
 
 // The queue of a lossy class at `out`, to which a packet of `bytes` comes, as it is compared with a
-// limit: where only a share of the limit is left, the queue is as much longer.
+// limit: if only a share of the limit is left, the queue is scaled up instead.
 static inline struct mmu_queue egress_of(const struct switches *sw, uint32_t out,
                                          const struct queue *queue, uint32_t bytes)
 {
@@ -281,8 +281,8 @@ __attribute__((noinline)) static enum mmu_verdict admit_extended(struct switches
 static void send_on(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
                     struct packet *p, ps_t now);
 
-// The buffer does not take the packet: where the switch trims its class, a packet goes on without
-// its payload; else it is dropped.
+// The buffer does not admit the packet. If the switch trims its class, a packet goes on without its
+// payload; else the packet is dropped.
 __attribute__((noinline)) static void refuse(struct switches *sw, struct switch_node *s,
                                              uint32_t local, uint32_t out, struct packet *p,
                                              enum mmu_verdict verdict, ps_t now)
@@ -397,7 +397,7 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
     return out;
 }
 
-// The release has brought the packet's ingress below its XON threshold.
+// Send XON, since the release has brought the packet's ingress below its XON threshold.
 static void release_resumes(struct switches *sw, struct switch_node *s, const struct packet *p,
                             ps_t now)
 {

@@ -13,7 +13,7 @@
 #include "switch/trimming.h"
 #include "switch/watchdog.h"
 
-// How a switch marks, beyond RED at departure: bits of switch_node.marking.
+// Bits of switch_node.marking: marking beyond RED at departure.
 enum switch_marking_bit {
     SWITCH_MARKS_PI = 1,         // by a PI controller
     SWITCH_MARKS_AT_ARRIVAL = 2, // by the queue when a packet is enqueued
@@ -40,7 +40,7 @@ struct switch_port {
     struct rng rng; // for marking decisions
     struct pfc_sender pfc;
     uint64_t rate_bps;  // rate of its link, for INT
-    double limit_share; // of the limits of lossy queues that its link has left; 0 = all
+    double limit_share; // share of the lossy queues' limits that is left after a fault; 0 = all
     uint32_t xoff_cause,
         xoff_votes; // as an ingress: the output port that caused most of its XOFFs, and its votes
 };
@@ -61,13 +61,13 @@ struct switch_node {
     uint8_t int_mode;  // enum int_mode
     uint8_t marking;   // bit set of enum switch_marking_bit
     uint8_t lossless;  // bit set of lossless classes
-    uint8_t credits;   // those whose senders need credit instead of obeying PFC
+    uint8_t credits;   // lossless classes with credits instead of PFC
     uint16_t quanta;   // quanta of an XOFF
-    struct mmu mmu;    // with slices: their settings, and the ingresses of all
+    struct mmu mmu;    // with slices: their common settings and all ingresses
     struct routing routing;
     struct trimming trimming;
-    struct mmu *slices;  // of the buffer; NULL = one
-    uint32_t n_slices;   // a port has slice (port modulo n_slices)
+    struct mmu *slices;  // slices of the buffer; NULL = one
+    uint32_t n_slices;   // a port uses slice (port modulo n_slices)
     uint32_t cell_bytes; // a packet occupies whole cells of the buffer; 0 = its frame
     uint32_t n_ports;
     uint32_t row, dim;                            // row and dimension of its routes
@@ -106,8 +106,8 @@ void switches_unite(struct switches *sw, const struct switches *shards);
 // Release the buffer of a packet that leaves a switch, and send an XON if that is due.
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now);
 
-// Marking at arrival, and the controller's updates, of a packet of a data class that enters a queue
-// with `held_bytes` of its class. Call where s->marking is not 0.
+// Mark at arrival, and update the PI controller, for a packet of a data class that enters a queue
+// with `held_bytes` of its class. Call only if s->marking is not 0.
 void switch_mark_arrival(struct switches *sw, struct switch_node *s, uint32_t port,
                          struct packet *p, uint64_t held_bytes, ps_t now);
 
@@ -139,12 +139,12 @@ static inline struct marking *switch_marking(const struct switches *sw, uint32_t
     return &sw->markings[port_data_index(sw->net, port, cls)];
 }
 
-// Let the switches account for slices and cells, of which some switch has more than the defaults.
-// Call before the first event.
+// Let the switches account for slices, cells and credits, since some switch uses them. Call before
+// the first event.
 void switches_extend(struct switches *sw);
 
-// The buffer of packets that arrive by port `local` of the switch, and what a packet occupies
-// there.
+// switch_mmu(): the buffer of packets that arrive by port `local`; switch_occupied(): bytes that a
+// packet occupies there.
 static inline struct mmu *switch_mmu(struct switch_node *s, uint32_t local)
 {
     return s->slices ? &s->slices[local % s->n_slices] : &s->mmu;

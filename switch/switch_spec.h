@@ -43,7 +43,7 @@ static inline bool ecn_counts_packets(const struct ecn_spec *ecn)
     return ecn->kmin_packets != 0 && ecn->kmin_packets != PARAM_AUTO;
 }
 
-// Fixed limit of a lossy class's output queues; PARAM_AUTO = none. At most one of them is given.
+// Fixed limit of a lossy class's output queues; PARAM_AUTO = none. One of the two at most is given.
 struct queue_limit_spec {
     uint64_t packets, bytes;
     const char *at; // patterns of switches, with commas between them; NULL, "" = all
@@ -85,7 +85,7 @@ struct routing_spec {
     bool relay; // a setting of the whole network
 };
 
-// Whether switches choose among equal paths by the quality of ports.
+// Returns true if switches choose among equal paths by the quality of ports.
 static inline bool routing_by_quality(const struct routing_spec *routing)
 {
     return routing->kind == ROUTING_ADAPTIVE ||
@@ -103,7 +103,7 @@ struct class_spec {
 };
 #define SWITCH_CLASSES 6 // classes 0 to 5 carry data
 
-// Aggregators, which add inside the switch what ranks send (collective/in_network.c).
+// Aggregators, which reduce the data of ranks inside the switch (collective/in_network.c).
 struct reduction_spec {
     bool enabled;
     uint64_t slots_bytes; // buffer for segments that are being reduced

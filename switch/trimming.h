@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Packet trimming: where a switch would drop a data packet of a lossy class, it removes the payload
-// and sends the headers on in the control class, so that the receiver learns of the loss at once.
+// and sends the headers on in the control class, so that the receiver detects the loss at once.
 //
 // With the victim `coin` a fair coin chooses between the packet that arrives and the youngest of
 // the queue, which the other one then replaces: a queue of packets of different sizes may so exceed
@@ -19,7 +19,7 @@ struct trimming {
     uint16_t frame_bytes, wire_bytes; // of a trimmed packet
 };
 
-// What an output port has trimmed.
+// Counters of the packets that an output port has trimmed.
 struct trim_port {
     struct drops trimmed; // packets; frame bytes removed from them
     uint64_t last_hop;    // packets whose destination is attached to the port
@@ -29,7 +29,7 @@ struct trim_port {
 struct switches;
 struct switch_node;
 
-// A packet that the buffer does not take.
+// The ports and the level of a packet that the buffer does not admit.
 struct trim_place {
     uint32_t local, out;     // ports by which it arrived (of the switch) and should leave (global)
     struct drop_level level; // of the queue

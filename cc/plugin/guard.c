@@ -77,7 +77,7 @@ static void report(struct guarded *g, struct cc_watch *watch, const char *hook, 
 
 static bool failed(const struct cc *cc) { return cc->env->watch && cc->env->watch->failed; }
 
-// What is wrong with the outputs after the call, or NULL.
+// Returns a text that says what is wrong with the outputs after the call; NULL = nothing.
 static const char *wrong(const struct cc *cc, const struct call *c, char *text, size_t room)
 {
     const struct cc_ops *policy = c->g->policy;
@@ -100,7 +100,7 @@ static const char *wrong(const struct cc *cc, const struct call *c, char *text, 
     return text;
 }
 
-// What is wrong with a timer that the call has set, or NULL.
+// Returns a text that says what is wrong with a timer that the call has set; NULL = nothing.
 static const char *wrong_timer(const struct cc *cc, const struct call *c, char *text, size_t room)
 {
     char at[UNIT_TEXT];
@@ -122,7 +122,7 @@ static const char *wrong_timer(const struct cc *cc, const struct call *c, char *
     return NULL;
 }
 
-// Line rate, no window, no timers.
+// Set line rate, no window and no timers.
 static void release(struct cc *cc)
 {
     cc->rate_bps = cc->env->line_bps;

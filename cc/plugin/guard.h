@@ -9,7 +9,7 @@
 #include "collwire/loader.h"
 
 struct guarded {
-    struct cc_ops ops; // of the catalogue; the first member
+    struct cc_ops ops; // entry in the catalogue; the first member
     const struct cc_ops *policy;
     struct cc_extras extras; // of `ops`
     struct cc_host host;

@@ -77,7 +77,7 @@ static bool loaded(const struct policies *p, const char *folded)
     return false;
 }
 
-// Code of the file is about to run, other than hooks; NULL = no longer.
+// Note that code of plugin `file`, other than hooks, is about to run; NULL = it has returned.
 static void note(struct collwire_activity *activity, const char *file)
 {
     if (!activity)
@@ -86,7 +86,7 @@ static void note(struct collwire_activity *activity, const char *file)
     activity->file = file;
 }
 
-// What the file exports, or NULL with an error.
+// Returns the struct cc_plugin that the file exports, or NULL with an error.
 static const struct cc_plugin *open_file(const struct policies *p, const char *path,
                                          const char *folded, const char *file, struct err *err)
 {

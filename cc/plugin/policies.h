@@ -25,7 +25,7 @@ struct policies {
     struct cc_catalogue catalogue;
     struct plugin **plugins; // each at a fixed address: the catalogue points into it
     size_t n_plugins;
-    size_t n_borrowed;                    // the first of them belong to the set that was copied
+    size_t n_borrowed;                    // the first ones belong to the copied set
     const struct collwire_loader *loader; // NULL = plugins cannot be loaded
     bool scenarios_may_load;              // `plugins` of a scenario are allowed
 };

@@ -11,7 +11,7 @@
 
 #define ROUNDS 60
 #define IDLE_ROUND 40
-#define TIMERS_PER_ROUND 1000 // a policy whose timers fire more often is let off
+#define TIMERS_PER_ROUND 1000 // further timers of a round are postponed to the next one
 
 static const struct cc_env environments[] = {
     {.line_bps = UINT64_C(100000000000),
@@ -66,7 +66,7 @@ static void fire_timers(struct trial *t, ps_t until)
         cc->timer_at_ps[first] = PS_NEVER;
         cc->ops->on_timer(cc, first, at);
     }
-    // Of a policy that sets timers without end, those that are due now fire in the next round.
+    // If a policy sets timers without end, the timers that are due now fire in the next round.
     for (unsigned i = 0; i < CC_TIMERS; i++)
         if (cc->timer_at_ps[i] <= until)
             cc->timer_at_ps[i] = until + CC_TIMER_LEAST_PS;

@@ -33,8 +33,8 @@
 #define CC_OBSERVED_MAX 8           // values of observe()
 #define CC_INT_HOPS 8               // switches on a path whose INT records a policy can use
 
-// What the transport must deliver for the policy to work; checked once when the simulation is
-// built. GLOBAL_RTT: env->global_rtt_ps must be set (computing it searches all pairs). CE_SHARE:
+// Services that the transport must provide for the policy to work; checked once when the simulation
+// is built. GLOBAL_RTT: env->global_rtt_ps must be set (computing it searches all pairs). CE_SHARE:
 // ack->ce_bytes must be exact even if an ACK covers several packets, so the receiver acknowledges
 // immediately when CE changes (RFC 8257, section 3.2). PACING: the policy bounds the traffic by its
 // rate and does not react to loss, so it needs a NIC that paces flows and a lossless class.
@@ -74,9 +74,9 @@ struct cc_env {
     struct cc_watch *watch;           // of this program; not for policies
 };
 
-// One ACK. A field that the transport cannot know is 0; `hops` has n_hops valid entries, the first
-// switch first. The flow was limited by its window, and not by lack of data, if inflight_bytes +
-// acked_bytes reaches cwnd_bytes.
+// One ACK. A field that the transport cannot determine is 0; `hops` has n_hops valid entries, the
+// first switch first. The flow was limited by its window, and not by lack of data, if
+// inflight_bytes + acked_bytes reaches cwnd_bytes.
 struct cc_ack {
     ps_t now_ps;
     ps_t rtt_ps; // from the start of the packet's transmission to the arrival of this ACK
@@ -88,8 +88,8 @@ struct cc_ack {
     bool recovering; // a loss is being repaired, or a cut after ECN marks is being carried out:
                      // the window must not grow
     bool window_limited; // the flow used all of its window, so the window may grow (RFC 7661)
-    // Destination flow control (UEC): the receiver asks for a smaller window, 0 = not at all, 127 =
-    // about a packet per RTT; or it no longer holds packets up.
+    // Destination flow control (UEC). penalty: the receiver requests a smaller window, 0 = no
+    // request, 127 = about a packet per RTT. restore: the receiver no longer delays packets.
     uint8_t penalty;
     bool restore;
     const struct int_hop *hops;
@@ -111,11 +111,11 @@ struct cc_signal {
     enum cc_signal_kind kind;
     uint64_t snd_nxt;        // next byte to send, after the transport has handled the signal
     uint64_t inflight_bytes; // payload in flight before the signal
-    bool again;              // TIMEOUT: of data that a timeout has already reported
+    bool again;              // TIMEOUT: an earlier timeout has already reported this data
     /* TRIM; `bytes` also of TIMEOUT where the transport retransmits packet by packet */
     uint32_t bytes; // payload of the packet
     ps_t rtt_ps;    // from the start of its transmission to the arrival of the report
-    bool last_hop;  // by the switch before the destination
+    bool last_hop;  // trimmed by the switch before the destination
 };
 
 static inline bool cc_signal_is_loss(enum cc_signal_kind kind)
@@ -131,7 +131,7 @@ struct cc_post {
     ps_t idle_ps; // time for which the flow had nothing in flight or waiting; 0 = the flow is busy
     uint32_t idle_rtos;  // the same in whole retransmission timeouts, if the transport restarts
                          // slowly after idle time (RFC 5681, section 4.1); else 0
-    struct cc_hint hint; // of the message's poster
+    struct cc_hint hint; // from the poster of the message
 };
 
 // A policy's state for one flow. The transport allocates cc_bytes() for it.
@@ -171,7 +171,7 @@ struct cc_profile {
         .scaled = (scales)                                                                         \
     }
 
-// How a receiver reports ECN marks for a policy (RoCE; other transports ignore this): CNP packets,
+// A receiver's reports of ECN marks for a policy (RoCE; other transports ignore this): CNP packets,
 // at most one per interval and scope, or CE echoed on every ACK. AUTO and 0 mean the first choice
 // of each field: CNP packets, one interval per queue pair, CC_CNP_INTERVAL_PS.
 enum cnp_mode { CNP_AUTO, CNP_NP_TIMER, CNP_PER_ACK };
@@ -179,7 +179,7 @@ enum cnp_scope { CNP_SCOPE_AUTO, CNP_SCOPE_QP, CNP_SCOPE_DESTINATION, CNP_SCOPE_
 #define CC_CNP_INTERVAL_PS (50 * PS_PER_US) // Zhu et al., SIGCOMM 2015
 struct cc_notification {
     enum cnp_mode cnp;
-    enum cnp_scope scope; // what shares one CNP interval: a queue pair, a sender's address, a port
+    enum cnp_scope scope; // one CNP interval for each queue pair, sender's address or port
     ps_t interval_ps;
 };
 
@@ -189,9 +189,10 @@ struct cc_preset_value {
 };
 #define CC_GBPS(n) ((n)*UINT64_C(1000000000))
 
-// What fields of a preset rest on: parameters, "marking" (the profile) and "notification",
-// separated by spaces. Every field that a preset of this program sets has one
-// (tests/cc/test_evidence.c); plugins may do without. The others rest on their defaults.
+// Evidence for fields of a preset: parameters, "marking" (the profile) and "notification",
+// separated by spaces. Every field that a preset of this program sets has an entry
+// (tests/cc/test_evidence.c); plugins may omit them. All other fields have the evidence of their
+// defaults.
 struct cc_basis {
     const char *fields;
     enum evidence evidence;
@@ -211,15 +212,15 @@ struct cc_preset {
 };
 
 // Credits, in wire bytes, that receivers grant and packets use up. A receiving port grants them in
-// pieces to its flows in turn, at one rate for all; a flow starts with credits that nobody granted.
+// pieces to its flows in turn, at one rate for all; a flow starts with credits without a grant.
 struct cc_credits {
     uint64_t rate_bps;
     uint32_t grant_bytes;
     uint64_t initial_bytes;
-    uint64_t max_bytes; // that a flow may hold, ask for, or be granted in advance
+    uint64_t max_bytes; // that a flow may hold, request, or be granted in advance
 };
 
-// What a policy was compiled against: the contract's version and the size of every struct passed
+// The contract that a policy was compiled against: its version and the size of every struct passed
 // between policy and host. These are compared once, when a policy is added, so no struct has to
 // carry its size in every event.
 struct cc_contract {
@@ -265,11 +266,11 @@ struct cc_ops {
     bool (*wants_pint)(const void *params);
     // Required with CC_NEEDS_CREDITS: the credits of flows in this environment.
     struct cc_credits (*credits)(const void *params, const struct cc_env *env);
-    // For skipping what repeats, and for explanations: collwire/cc_extras.h.
+    // Optional functions for fast-forward and for explanations: collwire/cc_extras.h.
     const struct cc_extras *extras;
 };
 
-// What a plugin exports: `collwire_plugin`, whose first two members are the same in every version.
+// The export `collwire_plugin` of a plugin; its first two members are the same in every version.
 struct cc_plugin {
     uint32_t version, bytes; // CC_VERSION, sizeof(struct cc_plugin)
     const struct cc_ops *const *policies;

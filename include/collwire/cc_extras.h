@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a policy may say beyond its hooks. All of it is optional: without it a policy works, and its
-// runs are simulated in full and explained with less. A policy sets cc_ops.extras to
+// Optional information about a policy beyond its hooks. A policy works without it, but its runs are
+// then simulated in full and explained in less detail. A policy sets cc_ops.extras to
 //   static const struct cc_extras extras = {CC_EXTRAS, .growth = my_growth};
 #pragma once
 
@@ -13,7 +13,7 @@ struct cc_growth {
     ps_t every_ps;
 };
 
-// By how much the state of a flow is moved.
+// Shift of a flow's state in time and in sequence numbers.
 struct cc_shift {
     ps_t time_ps;
     uint64_t bytes;
@@ -28,18 +28,19 @@ static inline void cc_shift_time(ps_t *time, const struct cc_shift *by)
 
 struct cc_extras {
     uint32_t bytes, growth_bytes, shift_bytes; // CC_EXTRAS
-    // The policy writes cc->path: its flows change their names while packets are on their way.
+    // True if the policy writes cc->path, so a flow's port numbers may change with packets in
+    // flight.
     bool changes_path;
-    // How fast the flow regains rate or window where it does not grow faster by other rules.
+    // Returns the growth of the flow's rate or window where no other rule makes it grow faster.
     struct cc_growth (*growth)(const struct cc *cc);
-    // For skipping what repeats (engine.fast_forward). Move the absolute times of `priv` by
-    // `by->time_ps`, which may be negative, and its sequence numbers by `by->bytes`, modulo 2^64.
-    // All else in `priv` must be equal for the flow's future to be the same. A policy with private
-    // state and without this hook is always simulated in full.
+    // For fast-forward (engine.fast_forward). Move the absolute times of `priv` by `by->time_ps`,
+    // which may be negative, and its sequence numbers by `by->bytes`, modulo 2^64. All else in
+    // `priv` must be equal for the flow's future to be the same. A policy with private state and
+    // without this hook is always simulated in full.
     void (*shift)(struct cc *cc, const struct cc_shift *by);
-    // For the same: set to a constant, in a copy, the parts of `priv` that only on_signal,
+    // For fast-forward: set to a constant, in a copy, the parts of `priv` that only on_signal,
     // on_timer, and on_ack with ce_bytes > 0 read and write. All that `shift` moves must be among
-    // them. A flow without congestion then repeats, although it had some long ago.
+    // them. A flow without congestion is then found to repeat even if it had congestion long ago.
     void (*forget)(struct cc *cc);
     const struct cc_host *host; // of this program; not for policies
 };

@@ -24,8 +24,8 @@ struct cc_helpers {
     ps_t (*packet_ps)(const struct cc_env *env);
 };
 
-// Payload that has arrived, but of which the sender does not know yet because an ACK covers several
-// packets: a window must have room for it beside what is on its way.
+// Largest payload that has arrived and is not acknowledged yet, because an ACK covers several
+// packets. A window must have room for it in addition to the payload on its way.
 static inline uint64_t cc_held_bytes(const struct cc_env *env)
 {
     return env->ack_packets > 1 ? (env->ack_packets - 1) * (uint64_t)env->mtu_bytes : 0;
@@ -66,7 +66,7 @@ CC_HELPER(ps_t, packet_ps, (const struct cc_env *env), (env))
 
 #undef CC_HELPER
 
-// What a new message does to a flow that has been idle: keep the state, drop RTT samples because
+// Effect of a new message on a flow that has been idle: keep the state, drop RTT samples because
 // they are older than a base RTT, or restart the flow.
 enum cc_idle { CC_IDLE_KEEP, CC_IDLE_DROP_SAMPLES, CC_IDLE_RESTART };
 static inline enum cc_idle cc_idle_after(const struct cc *cc, ps_t idle_ps, ps_t idle_restart_ps)
@@ -87,7 +87,7 @@ static inline size_t cc_observe_values(const double *values, size_t n, double *o
 
 // ---- rows to include in a policy's table ----
 
-// Of a struct cc_cap (default: no window).
+// Rows for a struct cc_cap (default: no window).
 #define CC_CAP_PARAMS                                                                              \
     {.name = "window_bdp",                                                                         \
      .type = PARAM_RATIO,                                                                          \
@@ -119,7 +119,7 @@ static inline size_t cc_observe_values(const double *values, size_t n, double *o
         .name = NULL                                                                               \
     }
 
-// Of a ps_t, the idle time after which a flow restarts.
+// Row for a ps_t, the idle time after which a flow restarts.
 #define CC_IDLE_RESTART_PARAMS                                                                     \
     {.name = "idle_restart",                                                                       \
      .type = PARAM_TIME,                                                                           \

@@ -95,10 +95,10 @@ COLLWIRE_API const char *collwire_scenario_json(const struct collwire_scenario *
 
 struct collwire_sim;
 
-// Build a simulation and check what depends on the network: places, captures, buffers, and the
-// memory it will need against `limits.memory`, or what the machine has, divided among `sharers`
-// processes. What this function accepts can be run. NULL after an error. The scenario must outlive
-// the simulation.
+// Build a simulation and check all that depends on the network: places, captures, buffers, and the
+// memory needed against `limits.memory`, or against what the machine has, divided among `sharers`
+// processes. A simulation that this function returns can be run. NULL after an error. The scenario
+// must outlive the simulation.
 COLLWIRE_API struct collwire_sim *collwire_sim_new(const struct collwire_scenario *s,
                                                    uint64_t sharers, struct collwire_messages *m);
 COLLWIRE_API void collwire_sim_free(struct collwire_sim *sim);
@@ -106,7 +106,7 @@ COLLWIRE_API void collwire_sim_free(struct collwire_sim *sim);
 // thresholds.
 COLLWIRE_API char *collwire_sim_describe(const struct collwire_sim *sim);
 
-// What a run is expected to cost.
+// The expected cost of a run.
 struct collwire_cost {
     size_t bytes; // sizeof(struct collwire_cost), set by the caller
     uint64_t memory_bytes, memory_limit_bytes, output_bytes;
@@ -116,8 +116,8 @@ COLLWIRE_API void collwire_sim_cost(const struct collwire_sim *sim, struct collw
 // The same as three lines of text, the second and third after `prefix`.
 COLLWIRE_API char *collwire_sim_cost_text(const struct collwire_sim *sim, const char *prefix);
 
-// Open the captures' files in `folder`, which messages call `shown`. Without this call there are
-// none.
+// Open the captures' files in `folder`; messages show the folder as `shown`. Without this call no
+// capture is written.
 COLLWIRE_API int collwire_sim_open_captures(struct collwire_sim *sim, const char *folder,
                                             const char *shown, struct collwire_messages *m);
 // True if capture `i` could not be written completely; after the run.
@@ -178,7 +178,7 @@ struct collwire_summary {
     double wall_s, packet_hops;
     int ended_by_machine;     // a limit of memory or wall time has ended the run
     unsigned threads;         // on which it ran
-    const char *threads_note; // why they were fewer than wanted, or what they cost; NULL = nothing
+    const char *threads_note; // why fewer than requested, or their cost; NULL = nothing to report
 };
 COLLWIRE_API void collwire_sim_summary(const struct collwire_sim *sim,
                                        struct collwire_summary *summary);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a rank's collective library knows of the network's load when it posts a message, and what no
-// feedback can tell in time. It follows from the algorithm, the group and the step alone, so that a
-// rank needs no message for it. 0 = unknown, which is always legal; a count may be wrong.
+// The network's load as a rank's collective library can compute it when it posts a message, before
+// any feedback could report it. It follows from the algorithm, the group and the step alone, so
+// that a rank needs no message for it. 0 = unknown, which is always legal; a count may be wrong.
 #pragma once
 
 #include <stdint.h>

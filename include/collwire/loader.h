@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// How a program lets collwire load plugins: the library never loads code by itself.
+// Interface for programs that let collwire load plugins; the library never loads code by itself.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Which code of a plugin is running, for a program's signal handlers and watchdogs.
+// The code of a plugin that is running, for a program's signal handlers and watchdogs.
 struct collwire_activity {
     const char *volatile file;   // of the plugin; NULL = no code of a plugin is running
     const char *volatile policy; // NULL = the file is being loaded

@@ -20,7 +20,7 @@ enum param_type {
     PARAM_LINE_RATE, // struct line_rate: "40Mbps", or a fraction of the line rate: "line/1000"
 };
 
-// What a value rests on. DOCUMENTED: its source prints it, at the scale at which it is used (a
+// The evidence for a value. DOCUMENTED: its source prints it, at the scale at which it is used (a
 // paper, a standard, a vendor's page, published code). MEASURED: runs gave it. ESTIMATED: it was
 // derived or chosen; the source says from what.
 enum evidence { EVIDENCE_UNSTATED, EVIDENCE_DOCUMENTED, EVIDENCE_MEASURED, EVIDENCE_ESTIMATED };
@@ -50,7 +50,7 @@ struct param {
                                  // a row with `include` has no name itself
 };
 
-// A row of a table by name, type and offset, and what else there is to say of it:
+// A row of a table by name, type and offset, with any other members:
 // PARAM_ROW("cell", BYTES, offsetof(struct x, cell_bytes), .def = "1B", .help = "...").
 #define PARAM_ROW(name_, type_, offset_, ...)                                                      \
     {                                                                                              \

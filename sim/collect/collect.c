@@ -20,7 +20,7 @@ static int by_post(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-// Number all messages and flows of the results; each source numbers its own only.
+// Number all messages and flows of the results; in the run each source numbers only its own.
 static void number_flows(struct sim *sim)
 {
     uint32_t n = sim->fabric.hosts.flows.n, *number = memory_zeroed(n, sizeof *number);
@@ -144,7 +144,7 @@ static struct pfc_port_result *add_pfc_port(struct pfc_port_result **list, size_
     return &(*list)[(*n)++];
 }
 
-// The classes of a port that have been stopped: by PFC, or for want of credit.
+// Add a result for each class of a port that PFC or a lack of credit has stopped.
 static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
 {
     const struct port_pfc *pfc = &sim->fabric.net.pfc[p];
@@ -233,7 +233,7 @@ static void collect_uec(const struct sim *sim, struct result *r)
     }
 }
 
-// True if no transport reports marks in packets of their own.
+// Returns true if all transports echo marks on ACKs, so that there are no CNPs.
 static bool echoes_only(const struct sim *sim)
 {
     bool echoes = true;
@@ -296,7 +296,7 @@ static void collect_machine(const struct sim *sim, struct result *r)
         r->captures[c] = capture_result(sim, c);
 }
 
-// Which event was left.
+// Returns kind, node and time of the event that did not return.
 static char *left_event(const struct sim *sim)
 {
     static const char *const kinds[] = {"a departure", "a pause", "an arrival", "a timer"};
@@ -360,8 +360,8 @@ static void collect_status(const struct sim *sim, struct result *r)
         r->reason = text_format("stalled: nothing is left to happen, but the work is not done");
 }
 
-// When the last message ends, what follows may be an ACK that the receiver holds back: no part of
-// the run.
+// Returns the end of the run. Events after the end of the last message, such as an ACK that the
+// receiver has held back, do not count.
 static ps_t end_ps(const struct sim *sim)
 {
     return workload_done(&sim->workload) ? sim->workload.over_ps : sim->fabric.engine.now_ps;

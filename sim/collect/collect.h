@@ -4,5 +4,6 @@
 
 #include "sim/state.h"
 
-// Everything but what sim/sim.h adds. To be called once.
+// Returns the result, without its plugins and memory limit (library/simulation.c). To be called
+// once.
 struct result *collect(struct sim *sim);

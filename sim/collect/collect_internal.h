@@ -5,7 +5,7 @@
 #include "sim/collect/collect.h"
 
 void collect_collectives(const struct sim *sim, struct result *r);
-// Results of critical paths: of a collective's record, and of every job that has ended.
+// Collect the results of critical paths: of a collective's record, and of all jobs that have ended.
 void collect_critical(const struct sim *sim, const struct collective_record *record,
                       struct collective_result *c);
 void collect_slowest(const struct sim *sim, struct result *r);

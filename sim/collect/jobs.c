@@ -92,8 +92,8 @@ static void collect_servers(const struct sim *sim, struct job_result *job)
     free(s);
 }
 
-// The end of a training job or a program is that of its last rank; of a job with collectives that
-// of the last one; of others that of the last message.
+// Returns the end of a job, -1 = not ended: for training jobs and programs the end of the last
+// rank, for jobs with collectives the end of the last collective, else the end of the last message.
 static ps_t end_of(const struct sim *sim, const struct result *r, size_t j, ps_t last_collective)
 {
     for (size_t t = 0; t < r->n_trainings; t++)

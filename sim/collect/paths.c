@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes results of critical paths: those of collectives, and those of jobs, which say what ended
-// last in a job and where its time went.
+// Makes results of critical paths: of collectives, and of jobs (the part of a job that ended last,
+// and where its time went).
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,8 +8,8 @@
 #include "workload/nodes/node_run.h"
 #include "workload/training/training_job.h"
 
-// The track of a slice within its rank: 0 = the training loop, 1 + dimension for a phase; of a
-// program its stream.
+// Returns the track of a slice within its rank: 0 for the training loop, 1 + dimension for a phase,
+// the number of the stream for a program.
 static uint32_t track(const struct slice_result *s) { return s->op ? s->dim + 1 : s->track; }
 
 static int compare_slices(const void *a, const void *b)
@@ -76,7 +76,7 @@ static void slice_add(struct result *r, struct slice_result slice)
     r->slices[r->n_slices++] = slice;
 }
 
-// The parts of layers on the critical path of a job that has ended.
+// Add slices for the parts of layers on the critical path of a training job that has ended.
 static void add_path(const struct sim *sim, const struct training_job *t, struct result *r)
 {
     const struct path_book *book = &sim->delivery.path_book;
@@ -120,7 +120,7 @@ static struct slice_result program_slice(const struct node_run *run,
         .communicates = communicates};
 }
 
-// The layers on the critical path of a program that has ended.
+// Add slices for the layers on the critical path of a program that has ended.
 static void add_program_path(const struct sim *sim, const struct node_run *run, struct result *r)
 {
     const struct path_book *book = &sim->delivery.path_book;
@@ -150,7 +150,7 @@ static void collect_program(const struct sim *sim, const struct node_run *run, s
 
 /* ---- jobs of collectives alone ---- */
 
-// Names by dimension; the last is of phases over all ranks at once.
+// Names by dimension; the last name is for phases over all ranks at once.
 static const char *const dim_names[] = {"dim0", "dim1", "dim2", "dim3",    "dim4",
                                         "dim5", "dim6", "dim7", "all dims"};
 _Static_assert(sizeof dim_names / sizeof *dim_names == COLL_MAX_DIMS + 1, "a name for each");
@@ -166,7 +166,8 @@ static void add_interval(struct result *r, struct slice_result slice)
     slice_add(r, slice);
 }
 
-// Each collective from its first rank's begin to its last rank's end, and its phases by dimension.
+// Add a slice for each collective, from its first rank's begin to its last rank's end, and slices
+// for its phases by dimension.
 static void collect_job_collectives(struct result *r, uint32_t job)
 {
     r->timeline_cut |= !r->collectives_complete;

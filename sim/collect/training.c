@@ -46,7 +46,7 @@ static void delays_add(const struct collective_record *record, struct training_l
     }
 }
 
-// Collect the means over the layers' collectives, and of the dimensions.
+// Collect the mean delays over each layer's collectives, and the mean time of chunks by dimension.
 static void collect_delays(const struct sim *sim, const struct training_job *t,
                            struct training_result *out)
 {

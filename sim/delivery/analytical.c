@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A simulation over the network in closed form: no packets, ports, switches or queue pairs.
+// Delivery of messages in closed form: no packets, ports, switches or queue pairs.
 #include <stdlib.h>
 
 #include "engine/memory.h"

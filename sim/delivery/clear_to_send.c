@@ -95,7 +95,7 @@ static void on_copied(struct engine *e, struct sim_timer *timer, int revents)
         sim_timer_start(e, timer, p->copies[p->first_copy].due_ps);
 }
 
-// The receiver has a piece: its slot is free when it has been copied.
+// The piece has been delivered: grant its slot again, after the copy if copying takes time.
 static void release(struct clear_to_send *a, struct clear_to_send_pair *p, uint32_t channel,
                     ps_t now)
 {
@@ -127,7 +127,7 @@ static void message_end(struct clear_to_send *a, uint32_t slot)
     slots_give(&a->numbers, slot);
 }
 
-// The first message of the pair has no more pieces to post.
+// Take the first message off the queue of the pair: it has no more pieces to post.
 static void pop(struct clear_to_send *a, struct clear_to_send_pair *p)
 {
     struct admitted *m = &a->messages[p->head];
@@ -138,7 +138,7 @@ static void pop(struct clear_to_send *a, struct clear_to_send_pair *p)
         p->tail = NIL;
 }
 
-// A piece has failed: the others of its message that wait are not posted.
+// A piece has failed: cancel the pieces of its message that wait.
 void clear_to_send_cancel(struct clear_to_send *a, uint32_t slot)
 {
     struct admitted *m = &a->messages[slot];
@@ -174,8 +174,8 @@ static uint32_t channel_with_slot(struct clear_to_send_pair *p)
     return NIL;
 }
 
-// The path of a piece that has waited goes on from the grant, or, if that belongs to another
-// collective, from the post of its message.
+// The critical path of a piece that has waited continues that of the grant; if the grant belongs to
+// another collective, enter the path of the message's post. Returns true if it has been entered.
 static bool enter_path(struct clear_to_send *a, const struct admitted *m, uint32_t *before,
                        ps_t now)
 {
@@ -273,17 +273,15 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     if (clear_to_send_is_grant(token)) {
         a->pairs[index]->free_slots[channel_of(token)]++;
         feed(a, a->pairs[index], now);
-    } else if (clear_to_send_is_piece(token)) {
-        struct admitted *m = &a->messages[index];
-        m->delivered_bytes += bytes;
-        bool all = ++m->delivered == m->n_pieces && !m->failed;
-        uint64_t whole = m->request.token, whole_bytes = m->delivered_bytes;
-        release(a, a->pairs[m->pair], channel_of(token), now);
-        if (all)
-            a->client.delivered(a->client.ctx, whole, whole_bytes, now);
-    } else {
-        a->client.delivered(a->client.ctx, token, bytes, now);
+        return;
     }
+    struct admitted *m = &a->messages[index];
+    m->delivered_bytes += bytes;
+    bool all = ++m->delivered == m->n_pieces && !m->failed;
+    uint64_t whole = m->request.token, whole_bytes = m->delivered_bytes;
+    release(a, a->pairs[m->pair], channel_of(token), now);
+    if (all)
+        a->layer.client.delivered(a->layer.client.ctx, whole, whole_bytes, now);
 }
 
 // A piece has ended; the message is freed before the callback, which may post.
@@ -299,42 +297,29 @@ static void piece_ended(struct clear_to_send *a, uint32_t slot, ps_t now)
     book->held_ps = has_failed ? 0 : now - m->ended_ps;
     message_end(a, slot);
     if (has_failed)
-        a->client.failed(a->client.ctx, token, now);
+        a->layer.client.failed(a->layer.client.ctx, token, now);
     else
-        a->client.sent(a->client.ctx, token, now);
-}
-
-// Of a message in pieces nothing is said: its program goes on when all of them are sent.
-static void entered(void *ctx, uint64_t token, ps_t now)
-{
-    const struct clear_to_send *a = ctx;
-    if (!clear_to_send_is_piece(token) && !clear_to_send_is_grant(token) && a->client.entered)
-        a->client.entered(a->client.ctx, token, now);
+        a->layer.client.sent(a->layer.client.ctx, token, now);
 }
 
 static void sent(void *ctx, uint64_t token, ps_t now)
 {
-    struct clear_to_send *a = ctx;
-    if (clear_to_send_is_piece(token))
-        piece_ended(a, (uint32_t)token, now);
-    else if (!clear_to_send_is_grant(token))
-        a->client.sent(a->client.ctx, token, now);
+    if (!clear_to_send_is_grant(token))
+        piece_ended(ctx, (uint32_t)token, now);
 }
 
 static void failed(void *ctx, uint64_t token, ps_t now)
 {
     struct clear_to_send *a = ctx;
     uint32_t slot = (uint32_t)token;
-    if (clear_to_send_is_piece(token)) {
-        struct clear_to_send_pair *p = a->pairs[a->messages[slot].pair];
-        a->messages[slot].failed = true;
-        clear_to_send_cancel(a, slot);
-        p->free_slots[channel_of(token)]++;
-        piece_ended(a, slot, now);
-        feed(a, p, now);
-    } else if (!clear_to_send_is_grant(token)) {
-        a->client.failed(a->client.ctx, token, now);
-    }
+    if (clear_to_send_is_grant(token))
+        return;
+    struct clear_to_send_pair *p = a->pairs[a->messages[slot].pair];
+    a->messages[slot].failed = true;
+    clear_to_send_cancel(a, slot);
+    p->free_slots[channel_of(token)]++;
+    piece_ended(a, slot, now);
+    feed(a, p, now);
 }
 
 /* ---- life ---- */
@@ -345,12 +330,15 @@ void clear_to_send_init(struct delivery *delivery)
         return;
     struct clear_to_send *a = delivery->clear_to_send = memory_zeroed(1, sizeof *a);
     a->delivery = delivery;
-    a->client = delivery->client;
     a->ledger = delivery->transfer;
     fabric_needs_order(delivery->fabric, "clear-to-send admission needs the order of events");
     fabric_needs_events(delivery->fabric, "receivers admit messages (`transport.admission`)");
-    delivery->client = (struct transfer_client){
-        .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = a};
+    // While pieces enter buffers nothing is reported: the program goes on when all are sent.
+    a->layer = (struct layer){
+        .own = {.delivered = delivered, .entered = NULL, .sent = sent, .failed = failed, .ctx = a},
+        .mask = PIECE_BIT,
+        .bits = PIECE_BIT};
+    layer_insert(&a->layer, delivery);
 }
 
 void clear_to_send_attach(struct delivery *delivery)

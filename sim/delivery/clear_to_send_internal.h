@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/slots.h"
-#include "sim/delivery/delivery_internal.h"
+#include "sim/delivery/layer.h"
 #include "transport/sender/pairs.h"
 
 #define PIECE_BIT (UINT64_C(1) << 62) // tokens of the workload and of the relay do not have it
@@ -14,14 +14,14 @@
 
 struct admitted { // a message, from its post until all its pieces have ended
     struct transfer_request request;
-    uint64_t sent_bytes, delivered_bytes; // of pieces posted, and delivered
+    uint64_t sent_bytes, delivered_bytes; // bytes of posted and of delivered pieces
     uint64_t n_pieces, posted, delivered, ended, recorded;
     uint32_t pair, dim;
     uint32_t number; // transfer_request.piece_of
-    uint32_t next;   // of the messages that wait
-    uint32_t path;   // up to the post, while pieces wait; else 0
+    uint32_t next;   // next waiting message of the pair
+    uint32_t path;   // critical path up to the post while pieces wait; else 0
     ps_t posted_ps;
-    ps_t ended_ps; // of the piece that ended last, which may not be the one whose end is known last
+    ps_t ended_ps; // end of the piece that ended last; possibly known before that of another one
     bool used, failed;
     struct flow_record record;
 };
@@ -33,10 +33,10 @@ struct copy { // a slot that the receiver copies
 
 struct clear_to_send_pair { // of one sender and one receiver, in one job
     struct clear_to_send *a;
-    struct transfer_request grant; // of the receiver
+    struct transfer_request grant; // template of the receiver's grants
     const struct transport_spec *spec;
     uint32_t head, tail; // messages with pieces to post
-    uint32_t turn;       // channel
+    uint32_t turn;       // channel that is tried first
     bool feeding;
     uint32_t *free_slots; // [channel] grants that the sender holds
     /* of the receiver */
@@ -47,7 +47,7 @@ struct clear_to_send_pair { // of one sender and one receiver, in one job
 
 struct clear_to_send {
     struct delivery *delivery;
-    struct transfer_client client;
+    struct layer layer;
     struct transfer below;  // for pieces
     struct transfer ledger; // for grants, which are not striped
     struct pair_table table;
@@ -57,7 +57,7 @@ struct clear_to_send {
     struct admitted *messages;
     struct slots numbers; // of messages
     uint64_t n_copying;
-    uint64_t cancelled_bytes; // of failed messages
+    uint64_t cancelled_bytes; // bytes of failed messages that were never posted
     struct admission_result counts;
 };
 
@@ -70,5 +70,5 @@ static inline bool clear_to_send_is_piece(uint64_t token)
     return (token & (PIECE_BIT | UINT64_C(1) << 63 | GRANT_BIT)) == PIECE_BIT;
 }
 
-// A piece has failed: the others of its message that wait are not posted.
+// Cancel the pieces of a message that wait, after a piece has failed.
 void clear_to_send_cancel(struct clear_to_send *a, uint32_t slot);

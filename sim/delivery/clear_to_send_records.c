@@ -32,7 +32,7 @@ bool clear_to_send_record(struct delivery *delivery, uint64_t token, struct flow
     return m->recorded == m->n_pieces;
 }
 
-// Of a message no piece of which has been posted: the flow between its ranks that its record names.
+// Returns the flow for the record of a message without posted pieces: the first flow of its ranks.
 static uint32_t flow_of(const struct delivery *delivery, const struct transfer_request *r)
 {
     const struct flow_ids *flows = &delivery->fabric->hosts.flows;

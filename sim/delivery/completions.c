@@ -11,11 +11,11 @@ struct completion_queue {
     struct delivery *delivery;
     struct completion *items; // a ring
     uint32_t first, n, cap;   // cap is a power of two, or 0
-    struct sim_timer timer;   // of the first
+    struct sim_timer timer;   // expires when the first item is due
 };
 
-// Records of messages that have ended at their NICs, by the time when they are to be kept: [first,
-// n).
+// Records of messages that have ended at their NICs, in the order of the times at which
+// records_keep() gets them: items [first, n).
 struct held_records {
     struct flow_record *items;
     size_t first, n, cap;
@@ -25,7 +25,7 @@ struct completions {
     struct transfer_client client;
     struct held_records held;
     struct completion_queue
-        *queues; // [rank or aggregator * n_dims + dimension]; NULL = all are at once
+        *queues; // [rank or aggregator * n_dims + dimension]; NULL = completions take no time
     uint64_t n;  // in all queues
 };
 
@@ -60,7 +60,7 @@ void completions_entered(struct delivery *delivery, uint64_t token, uint32_t pat
     enum path_cause late = book->late;
     book->late = PATH_WINDOW;
     client->entered(client->ctx, token, now);
-    book->late = late; // the poster goes on, where the message has entered within its post
+    book->late = late; // restored for the poster: a message may enter within its post
     path_leave(book, before);
 }
 
@@ -155,7 +155,7 @@ ps_t completion_due_ps(const struct delivery *delivery, uint32_t rank, uint32_t 
                : now;
 }
 
-// Most are due after all others.
+// Insert in the order of due times; most completions are due after all others.
 static void insert(struct completion_queue *q, const struct completion *c)
 {
     if (q->n == q->cap)

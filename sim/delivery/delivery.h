@@ -41,11 +41,11 @@ struct records {
     uint64_t failed, running;    // numbers of messages with these records
 };
 
-// Who must know of messages; each function may be NULL.
+// Observer of messages; each function may be NULL.
 struct delivery_watch {
     void (*posted)(void *ctx, const struct transfer_request *request, ps_t now);
     void (*failed)(void *ctx);
-    // at a rank that is watched (ledger_watch()), `age_ps` after the post
+    // a delivery at a watched rank (ledger_watch()), `age_ps` after the post
     void (*delivered)(void *ctx, uint32_t rank, uint32_t src, uint64_t bytes, ps_t age_ps,
                       ps_t now);
     void *ctx;
@@ -64,7 +64,7 @@ struct delivery {
     struct path_book path_book;          // critical paths of messages and jobs
     struct transfer hosts;               // below the ledger
     struct transfer transfer;            // for messages between ranks that share a dimension
-    struct transfer entry;               // for all messages: of the workload
+    struct transfer entry;               // for all messages of the workload
     struct transfer_client client;       // of the upper layer; valid while the layers are connected
     struct ledger *ledger;               // NULL if the network is analytical
     struct completions *completions;     // between the ledger and its client
@@ -75,7 +75,7 @@ struct delivery {
     struct records records;
 };
 
-// Connect the layers for a workload; after the fabric. The statistics exist before.
+// delivery_connect() connects the layers for a workload, after the fabric is built.
 void delivery_init(struct delivery *delivery, struct fabric *fabric, const struct ideals *ideals);
 void delivery_connect(struct delivery *delivery, struct transfer_client workload);
 void delivery_free(struct delivery *delivery); // before the fabric
@@ -84,19 +84,20 @@ double delivery_bandwidth(const struct delivery *delivery, uint32_t src, uint32_
 
 // Make records of all messages that have not ended.
 void delivery_running(struct delivery *delivery);
-// True if a layer will go on without a packet.
+// Returns true if a layer has work pending that needs no packet.
 bool delivery_pending(const struct delivery *delivery);
 void delivery_describe(const struct delivery *delivery, FILE *out); // in closed form
-// Counts; the parts of flows_summary are corrected for pieces.
+// Collect the counters of admission; adds bytes that were never posted to r->summary.
 void clear_to_send_collect(const struct delivery *delivery, struct result *r);
 
 /* ---- the ledger ---- */
 
-// Keep what collective each message belongs to, for the notes of packets. To be called before the
-// run.
+// Keep the origin of each message, such as its collective, for the notes of packets. To be called
+// before the run.
 void ledger_keep_origins(struct delivery *delivery);
 uint64_t ledger_messages(const struct delivery *delivery);
-// A message by its token below the ledger, and the number of tokens.
+// ledger_message(): a message by its token below the ledger; ledger_entries(): the number of
+// tokens.
 struct ledger_message {
     uint32_t src, dst;
     uint64_t bytes;
@@ -104,7 +105,7 @@ struct ledger_message {
 };
 struct ledger_message ledger_message(const struct delivery *delivery, uint64_t token);
 uint32_t ledger_entries(const struct delivery *delivery);
-// Whether the message with this token of the ledger is the one with the client's token.
+// Returns true if entry `slot` of the ledger is the message with the client's `token`.
 bool ledger_is(const struct delivery *delivery, uint64_t slot, uint64_t token);
 // A lower bound of the time from the post of a message to its delivery.
 ps_t ledger_least_ps(const struct delivery *delivery, const struct transfer_request *request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the layers of messages share.
+// Interfaces between the layers of messages.
 #pragma once
 
 #include "sim/delivery/delivery.h"
@@ -30,11 +30,11 @@ void records_keep(struct delivery *delivery, const struct flow_record *record);
 // that of a complete message; *token is the message's.
 bool stripes_record(struct delivery *delivery, uint64_t *token, struct flow_record *record);
 bool clear_to_send_record(struct delivery *delivery, uint64_t token, struct flow_record *record);
-// Add a record that was posted later by `shift_ps` to that of its message.
+// Add the record of a part, posted `shift_ps` after its message, to the record of the message.
 void record_merge(struct flow_record *whole, struct flow_record *part, ps_t shift_ps);
 
-// Make records of messages that have not ended: those that NICs have ended, but of which their
-// senders do not know yet; those that wait for slots.
+// Make records of messages that have not ended, including messages that NICs have ended without a
+// completion at the sender yet, and messages that wait for slots.
 void completions_running(struct delivery *delivery);
 void clear_to_send_running(struct delivery *delivery);
 void ledger_running(struct delivery *delivery);
@@ -43,7 +43,7 @@ void analytical_running(struct delivery *delivery);
 /* ---- */
 
 bool completions_pending(const struct delivery *delivery);
-bool clear_to_send_copying(const struct delivery *delivery); // a receiver copies a slot
+bool clear_to_send_copying(const struct delivery *delivery); // true while a receiver copies a slot
 void analytical_describe(const struct delivery *delivery, FILE *out);
 // Count a message that is posted in pieces; returns transfer_request.piece_of of all of them.
 uint32_t ledger_count(struct delivery *delivery, uint32_t src);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Connects the layers of messages, and asks them together.
+// Connects the layers of messages, and calls them together.
 #include "sim/delivery/delivery_internal.h"
 
 void delivery_init(struct delivery *delivery, struct fabric *fabric, const struct ideals *ideals)

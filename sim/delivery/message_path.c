@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A message's path goes on from that of its sender's busy period, or from its own post.
+// A message's path continues that of its sender's busy period, or begins with its own post.
 #include "sim/delivery/message_path.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static void split_life(const struct sender_account *a, struct path *path, ps_t p
     path->life[PATH_BEHIND] = since - posted;
 }
 
-// Path of a message that waited behind messages of another collective: it goes on from its post, so
+// Path of a message that waited behind messages of another collective: it begins with its post, so
 // that it is part of its own collective.
 static uint32_t path_from_post(struct path_book *book, uint32_t posted, uint32_t path)
 {

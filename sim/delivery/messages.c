@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ledger of messages: what is known about each message from its post to its end, and statistics
-// over finished messages. It is between the clients of the packet network and the hosts.
+// The ledger of messages: an entry for each message from its post to its end, and statistics over
+// finished messages. It is between the clients of the packet network and the hosts.
 //
 // The source writes an entry when it posts the message, and the destination writes it once, when
 // the message is delivered; the source reads this at the message's end, at least one ACK's path
@@ -50,14 +50,14 @@ static uint32_t entry_alloc(struct ledger *l)
     return slot;
 }
 
-// A count of a hint as the scenario's error makes it.
+// Perturb a hint's flow count by a random relative error of up to `transport.hint_error`.
 static uint32_t wrong_count(uint32_t count, double error, struct rng *rng)
 {
     double wrong = count * (1 + error * (2 * rng_unit(rng) - 1)) + 0.5;
     return count == 0 ? 0 : wrong >= 1 ? (uint32_t)wrong : 1;
 }
 
-// The hint that the transport gets.
+// Returns the hint that is passed to the transport.
 static struct cc_hint hint_of(const struct ledger *l, const struct transfer_request *request,
                               uint32_t dim, uint32_t number)
 {
@@ -87,14 +87,14 @@ ps_t ledger_least_ps(const struct delivery *delivery, const struct transfer_requ
     ps_t delivered_ps;
     ideal_message_ps(delivery->ideals, r->src, r->dst, fabric_request_dim(delivery->fabric, r),
                      r->transport, r->bytes, &delivered_ps);
-    return delivered_ps - delivered_ps / 64; // for what is rounded
+    return delivered_ps - delivered_ps / 64; // margin for rounding
 }
 
 static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct ledger *l = net;
     uint32_t slot = entry_alloc(l);
-    // The parts and pieces of a message share one number.
+    // The stripes and pieces of a message share one number.
     bool counts = !request->piece_of && !request->control;
     l->n_messages += counts;
     l->n_posted[request->src] += counts;
@@ -156,8 +156,8 @@ static void last_packet(void *ctx, uint64_t slot, const struct sender_account *a
     e->path = path;
 }
 
-// Where all packets of a message have been sent, the wait for the retransmission timer began when
-// the last packet was sent.
+// A retransmission timer has expired. If all packets of the message have been sent, the wait for
+// the timer began when the last packet was sent.
 static void timed_out(void *ctx, const struct sender *s, ps_t now)
 {
     const struct ledger *l = ctx;
@@ -168,7 +168,7 @@ static void timed_out(void *ctx, const struct sender *s, ps_t now)
         e->timeout_ps = now - path_at(&l->delivery->path_book, e->path)->end_ps;
 }
 
-// The packets carry it to the destination, which must not know of timeouts after they were sent.
+// Packets carry this time to the destination, which must not use timeouts after their transmission.
 static ps_t timeout_ps(void *ctx, uint64_t slot)
 {
     return ((const struct ledger *)ctx)->entries[slot].timeout_ps;
@@ -181,10 +181,10 @@ static void spend(struct path *p, enum path_cause cause, ps_t ps, enum path_plac
     p->life[cause] += ps;
 }
 
-// Complete the path of a message that has been delivered, from the first transmission of its last
-// packet on. What completed it may be a retransmission, or, where packets overtake each other, an
-// earlier packet, whose waits are not known: then the time beyond that of an empty network was
-// spent in queues at unknown places.
+// Complete the path of a delivered message, from the first transmission of its last packet on. The
+// packet that completed it may be a retransmission, or, if packets overtake each other, an earlier
+// packet, whose waits are not recorded: then the time beyond that of an empty network counts as
+// time in queues at unknown places.
 static void arrive(const struct ledger *l, struct entry *e, ps_t now)
 {
     const struct hosts *hosts = fabric_hosts_of(l->delivery->fabric, e->dst);
@@ -218,8 +218,8 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
 
 /* ---- callbacks of the hosts ---- */
 
-// For how long the receiver has held back the ACK that ends a message, after the message was
-// delivered: time of which neither program knows.
+// Returns for how long the receiver has held back the ACK that ends a message after its delivery;
+// neither program observes this time.
 static ps_t held_ps(const struct delivery *delivery, const struct entry *e)
 {
     const struct meta_held *held = &fabric_hosts_of(delivery->fabric, e->src)->acking;
@@ -227,8 +227,8 @@ static ps_t held_ps(const struct delivery *delivery, const struct entry *e)
     return waited && e->delivered_ps >= held->owed_ps ? held->made_ps - e->delivered_ps : 0;
 }
 
-// When the sender's program learns that its message has ended: not before the receiver's does, but
-// after it by the time that the ACK took.
+// Returns when the sender's program is notified of the end of its message: at the earliest when the
+// receiver's program is notified, plus the time that the ACK took.
 static ps_t sender_knows_ps(const struct delivery *delivery, const struct entry *e, ps_t now)
 {
     ps_t due_ps = completion_due_ps(delivery, e->src, e->dim, now);
@@ -259,8 +259,8 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
     completions_add(l->delivery, e->dst, e->dim, c, now);
 }
 
-// The program of the sender may go on. Where the buffer was full, it has waited for
-// acknowledgements.
+// A message has entered the send buffer, so the program of the sender may go on. If the buffer was
+// full, the program has waited for acknowledgements.
 static void entered(void *ctx, uint64_t slot, ps_t now)
 {
     const struct ledger *l = ctx;
@@ -270,8 +270,8 @@ static void entered(void *ctx, uint64_t slot, ps_t now)
                             now);
 }
 
-// The time from delivery to the last ACK, without that for which the receiver held it, is that of
-// the network, unless the ACK was lost.
+// The time from delivery to the last ACK, less the time for which the receiver held the ACK, counts
+// as network time, unless the ACK was lost.
 static void sent(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
@@ -311,7 +311,7 @@ static void failed(void *ctx, uint64_t slot, ps_t now)
     completions_add(l->delivery, src, dim, c, now);
 }
 
-// The times of a message end when the programs of its ranks know.
+// Extend the times of a record up to the notification of the ranks' programs.
 static void add_completion(const struct delivery *delivery, const struct entry *e,
                            struct flow_record *record, ps_t now)
 {

@@ -3,34 +3,34 @@
 // ranks, one dimension after the other, the innermost first. An intermediate rank receives the
 // complete message before it forwards it, as collective libraries do (NCCL's PXN). Each leg is a
 // separate message in the results. The program of the source goes on when the first leg has been
-// sent: what becomes of the message behind it, the source could learn only from a further message.
+// sent: only a further message could inform the source of the later legs.
 #include <stdlib.h>
 
 #include "engine/memory.h"
 #include "engine/slots.h"
-#include "sim/delivery/delivery_internal.h"
+#include "sim/delivery/layer.h"
 
 #define LEG_BIT (UINT64_C(1) << 63)   // set in tokens of legs; tokens of the workload are below it
-#define FIRST_BIT (UINT64_C(1) << 32) // and in that of the first leg
+#define FIRST_BIT (UINT64_C(1) << 32) // also set in the token of the first leg
 
 struct relayed {
     struct transfer_request request; // as posted by the workload
     uint32_t at;                     // destination of the current leg
     uint8_t legs_open; // callbacks still to come: `delivered` and `sent` of each posted leg
     bool left, failed; // left: the program of the source has gone on
-    // Of the leg that ended last, which may not be the one whose end is known last.
+    // end of the leg that ended last; possibly known before the end of another leg
     ps_t ended_ps;
 };
 
 struct relay {
     struct delivery *delivery;
-    struct transfer_client client; // the workload
+    struct layer layer;
     struct relayed *slots;
     struct slots numbers;
 };
 
-// A callback of a leg is over. The message has been sent when both callbacks of all its legs have
-// come, in whichever order. The slot is freed before the client hears of it, since it may post.
+// A callback of a leg has been handled. The message has been sent when both callbacks of all its
+// legs have come, in any order. The slot is freed before the client's callback, which may post.
 static void callback_over(struct relay *r, uint32_t slot, ps_t now)
 {
     struct relayed *m = &r->slots[slot];
@@ -40,7 +40,7 @@ static void callback_over(struct relay *r, uint32_t slot, ps_t now)
         return;
     book->held_ps = now - m->ended_ps;
     slots_give(&r->numbers, slot);
-    r->client.sent(r->client.ctx, m->request.token, now);
+    r->layer.client.sent(r->layer.client.ctx, m->request.token, now);
 }
 
 static void post_leg(struct relay *r, uint32_t slot, uint32_t from, ps_t now)
@@ -67,23 +67,19 @@ static void relay_post(void *net, const struct transfer_request *request, ps_t n
 }
 
 // The first leg has been sent, so the program of the source goes on. Later legs are sent by other
-// ranks, and no message tells the source of them.
+// ranks, and no message informs the source of them.
 static void left_source(struct relay *r, uint32_t slot, ps_t now)
 {
     struct relayed *m = &r->slots[slot];
     bool first = !m->left && !m->failed;
     m->left = true;
-    if (first && r->client.entered)
-        r->client.entered(r->client.ctx, m->request.token, now);
+    if (first && r->layer.client.entered)
+        r->layer.client.entered(r->layer.client.ctx, m->request.token, now);
 }
 
 static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 {
     struct relay *r = ctx;
-    if (!(token & LEG_BIT)) {
-        r->client.delivered(r->client.ctx, token, bytes, now);
-        return;
-    }
     uint32_t slot = (uint32_t)token;
     struct relayed *m = &r->slots[slot];
     if (m->at != m->request.dst) {
@@ -91,26 +87,20 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
         post_leg(r, slot, m->at, now);
         return;
     }
-    r->client.delivered(r->client.ctx, m->request.token, bytes, now);
+    r->layer.client.delivered(r->layer.client.ctx, m->request.token, bytes, now);
     callback_over(r, slot, now);
 }
 
 static void entered(void *ctx, uint64_t token, ps_t now)
 {
     struct relay *r = ctx;
-    if ((token & LEG_BIT) && (token & FIRST_BIT))
+    if (token & FIRST_BIT)
         left_source(r, (uint32_t)token, now);
-    else if (!(token & LEG_BIT) && r->client.entered)
-        r->client.entered(r->client.ctx, token, now);
 }
 
 static void sent(void *ctx, uint64_t token, ps_t now)
 {
     struct relay *r = ctx;
-    if (!(token & LEG_BIT)) {
-        r->client.sent(r->client.ctx, token, now);
-        return;
-    }
     uint32_t slot = (uint32_t)token;
     if (token & FIRST_BIT)
         left_source(r, slot, now);
@@ -120,25 +110,26 @@ static void sent(void *ctx, uint64_t token, ps_t now)
 static void failed(void *ctx, uint64_t token, ps_t now)
 {
     struct relay *r = ctx;
-    if (!(token & LEG_BIT)) {
-        r->client.failed(r->client.ctx, token, now);
-        return;
-    }
     // the slot is not reused, since callbacks may still come
     struct relayed *m = &r->slots[(uint32_t)token];
     bool first = !m->failed;
     m->failed = true;
     if (first)
-        r->client.failed(r->client.ctx, m->request.token, now);
+        r->layer.client.failed(r->layer.client.ctx, m->request.token, now);
 }
 
 void relay_init(struct delivery *delivery)
 {
     struct relay *r = delivery->relay = memory_zeroed(1, sizeof *r);
     r->delivery = delivery;
-    r->client = delivery->client;
-    delivery->client = (struct transfer_client){
-        .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = r};
+    r->layer = (struct layer){.own = {.delivered = delivered,
+                                      .entered = entered,
+                                      .sent = sent,
+                                      .failed = failed,
+                                      .ctx = r},
+                              .mask = LEG_BIT,
+                              .bits = LEG_BIT};
+    layer_insert(&r->layer, delivery);
     delivery->entry = (struct transfer){.post = relay_post, .net = r};
 }
 

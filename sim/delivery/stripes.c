@@ -13,7 +13,7 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 #include "engine/slots.h"
-#include "sim/delivery/delivery_internal.h"
+#include "sim/delivery/layer.h"
 
 #define STRIPE_BITS (UINT64_C(3) << 62) // tokens of other layers never have both bits set
 
@@ -23,13 +23,13 @@ struct striped {
     uint16_t stripes, undelivered, unended, unrecorded;
     bool failed;
     ps_t
-        ended_ps; // of the stripe that ended last, which may not be the one whose end is known last
+        ended_ps; // end of the stripe that ended last; possibly known before the end of another one
     struct flow_record record;
 };
 
 struct stripes {
     struct delivery *delivery;
-    struct transfer_client client;
+    struct layer layer;
     struct transfer below; // for complete messages and for stripes
     struct striped *slots;
     struct slots numbers;
@@ -81,14 +81,10 @@ static bool is_stripe(uint64_t token) { return (token & STRIPE_BITS) == STRIPE_B
 static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 {
     struct stripes *s = ctx;
-    if (!is_stripe(token)) {
-        s->client.delivered(s->client.ctx, token, bytes, now);
-        return;
-    }
     struct striped *m = &s->slots[(uint32_t)token];
     m->bytes += bytes;
     if (--m->undelivered == 0)
-        s->client.delivered(s->client.ctx, m->token, m->bytes, now);
+        s->layer.client.delivered(s->layer.client.ctx, m->token, m->bytes, now);
 }
 
 // A stripe has ended. The slot is freed before the callback, since callbacks may post.
@@ -105,35 +101,19 @@ static void stripe_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now
     book->held_ps = failed ? 0 : now - m->ended_ps;
     slots_give(&s->numbers, slot);
     if (failed)
-        s->client.failed(s->client.ctx, token, now);
+        s->layer.client.failed(s->layer.client.ctx, token, now);
     else
-        s->client.sent(s->client.ctx, token, now);
-}
-
-// Of a message in stripes nothing is said: its program goes on when all of them are sent.
-static void entered(void *ctx, uint64_t token, ps_t now)
-{
-    const struct stripes *s = ctx;
-    if (!is_stripe(token) && s->client.entered)
-        s->client.entered(s->client.ctx, token, now);
+        s->layer.client.sent(s->layer.client.ctx, token, now);
 }
 
 static void sent(void *ctx, uint64_t token, ps_t now)
 {
-    struct stripes *s = ctx;
-    if (is_stripe(token))
-        stripe_ended(s, (uint32_t)token, false, now);
-    else
-        s->client.sent(s->client.ctx, token, now);
+    stripe_ended(ctx, (uint32_t)token, false, now);
 }
 
 static void failed(void *ctx, uint64_t token, ps_t now)
 {
-    struct stripes *s = ctx;
-    if (is_stripe(token))
-        stripe_ended(s, (uint32_t)token, true, now);
-    else
-        s->client.failed(s->client.ctx, token, now);
+    stripe_ended(ctx, (uint32_t)token, true, now);
 }
 
 bool stripes_record(struct delivery *delivery, uint64_t *token, struct flow_record *record)
@@ -178,10 +158,13 @@ void stripes_init(struct delivery *delivery)
         return;
     struct stripes *s = delivery->stripes = memory_zeroed(1, sizeof *s);
     s->delivery = delivery;
-    s->client = delivery->client;
     s->below = delivery->transfer;
-    delivery->client = (struct transfer_client){
-        .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = s};
+    // While stripes enter buffers nothing is reported: the program goes on when all are sent.
+    s->layer = (struct layer){
+        .own = {.delivered = delivered, .entered = NULL, .sent = sent, .failed = failed, .ctx = s},
+        .mask = STRIPE_BITS,
+        .bits = STRIPE_BITS};
+    layer_insert(&s->layer, delivery);
     delivery->transfer = (struct transfer){.post = post, .net = s};
 }
 

@@ -80,8 +80,8 @@ static double rank_bps(const struct spec *spec)
     return bps;
 }
 
-// Collectives that are faster than the ports of their ranks can send: closed forms have no
-// contention between chunks that are under way at once. A sentence about the last one of each job.
+// Explain collectives that are faster than the ports of their ranks can send, since closed forms
+// have no contention between concurrent chunks. Only the last collective of each job counts.
 void explain_closed_form(const struct fabric *fabric, struct result *r)
 {
     double most = rank_bps(fabric->spec);

@@ -25,8 +25,8 @@ static bool has_lossless(const struct fabric *fabric)
     return false;
 }
 
-// The length at which an ingress of a switch is stopped, when `used` bytes of the shared buffer are
-// used.
+// Returns the length at which an ingress of a switch goes to XOFF while `used` bytes of the shared
+// buffer are occupied.
 static uint64_t xoff_bytes(const struct fabric *fabric, const struct switch_result *sw,
                            uint64_t used)
 {
@@ -74,7 +74,7 @@ static uint64_t lowest_kmin(const struct fabric *fabric)
     return kmin;
 }
 
-// For several policies in one network: the counters are sums over all flows.
+// Explain several policies of one network together: the counters are sums over all flows.
 static void explain_policies(const struct fabric *fabric, struct result *r)
 {
     if (r->cc_cuts == 0 && r->marked_packets == 0)
@@ -88,7 +88,7 @@ static void explain_policies(const struct fabric *fabric, struct result *r)
                                (unsigned long long)fabric->hosts.counters.echoed_marks));
 }
 
-// Why a policy that uses marks did not act.
+// Explain why a policy that uses marks did not act.
 static void explain_no_marks(const struct fabric *fabric, struct result *r, const struct cc_ops *cc)
 {
     char a[UNIT_TEXT], b[UNIT_TEXT];
@@ -235,8 +235,8 @@ static bool in_lockstep(const struct spec *spec)
     return quiet && spec_has_noise(spec);
 }
 
-// Which packets are lost or marked depends on the order of arrivals at the same instant, which only
-// a simulation has.
+// Warn that ranks move in lockstep: the lost or marked packets then depend on the order of arrivals
+// at the same instant, which only a simulation has.
 static void explain_lockstep(const struct fabric *fabric, struct result *r)
 {
     bool loses = r->dropped_packets > 0;

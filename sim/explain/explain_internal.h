@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The explanations by subject, and what they are made with.
+// The explanations by subject, and the functions that they share.
 #pragma once
 
 #include "sim/explain/explain.h"
@@ -18,15 +18,17 @@ void result_explain(struct result *r, double weight, char *sentence);
 // could be without it; -1 = not known.
 void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t saving_ps,
                    char *sentence);
-void result_wait(struct result *r, char *sentence); // the same, for a line about what waits
+void result_wait(struct result *r, char *sentence); // adds a line about a wait
 
 /* ---- figures ---- */
 
-// The share of the time of what ended last; the share of a cause in it, 0 if it is not known.
+// The share of a time, and of a cause, in the critical path of what ended last; for a cause 0 if
+// there is no path.
 double result_share_of(const struct result *r, ps_t ps);
 double result_share(const struct result *r, enum path_cause cause);
 const struct port_result *result_busiest_link(const struct result *r); // NULL = there is none
-// Time for which a link transmitted; what is saved without `cost` where `least` remains.
+// result_busy_ps(): time for which a link transmitted. result_saving_ps(): `cost`, but at most what
+// shortens the critical path to `least`.
 ps_t result_busy_ps(const struct result *r, const struct port_result *link);
 ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least);
 // True if the busiest link's transmissions are a lower bound for the run's one job: it lasted the

@@ -92,7 +92,8 @@ static bool is_attached(const struct fabric *fabric, uint32_t rank, uint32_t dim
     return false;
 }
 
-// Number of flows from ranks at this switch to ranks elsewhere, or of all flows if it has no ranks.
+// Returns the number of flows from ranks at this switch to ranks elsewhere, or of all flows if no
+// rank at the switch sends.
 static uint32_t flows_by(const struct fabric *fabric, uint32_t index)
 {
     const struct switch_node *s = &fabric->switches.nodes[index];
@@ -115,7 +116,7 @@ static bool on_critical_path(const struct result *r, const char *port)
     return false;
 }
 
-// What congestion has cost the critical path, without losses.
+// Returns the time that congestion has added to the critical path, without losses.
 static ps_t congestion_ps(const struct result *r)
 {
     static const enum path_cause causes[] = {PATH_WINDOW, PATH_PACE,   PATH_PAUSED,
@@ -126,8 +127,8 @@ static ps_t congestion_ps(const struct result *r)
     return sum;
 }
 
-// Where traffic is spread evenly, the links of the ranks still need their time, and the ports the
-// mean of theirs.
+// Returns the least time of the run with evenly spread traffic: the busy time of the ranks' links,
+// and the mean busy time of the uneven ports.
 static ps_t spread_ps(const struct result *r, const struct imbalance *worst, const char *port)
 {
     ps_t least = 0;

@@ -73,7 +73,8 @@ static void add_stormed(void *ctx, uint32_t port)
         memcpy(s->first, name, sizeof name);
 }
 
-// A storm comes before the causes that it has: what it stops fills the buffers behind it.
+// Explain a PFC storm before its consequences: the ports that it stops let buffers behind them
+// fill.
 static void explain_storm(const struct fabric *fabric, const struct fault_spec *f, struct result *r)
 {
     struct stormed s = {.fabric = fabric, .r = r};

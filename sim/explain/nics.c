@@ -9,8 +9,8 @@
 #define BUSY 0.85       // use of a NIC from which it bounds the run
 #define MISSED_MIN 0.05 // share of the time from which missing contexts are named
 
-// The NIC with the busiest pipeline. Where it could not take what arrived it is the receiving one,
-// for whose packets others wait.
+// Returns the NIC with the busiest pipeline. If that NIC paused links or dropped packets,
+// *direction is ADAPTER_RECEIVES, since other ranks wait for it.
 static const struct nic_result *busiest(const struct result *r, unsigned *direction)
 {
     const struct nic_result *best = NULL;
@@ -33,7 +33,8 @@ static uint64_t port_rates(const struct fabric *fabric, const struct adapter *a)
     return bps;
 }
 
-// "its bus carries 50 Gb/s of payload, its links 100 Gb/s", or what else occupies it.
+// Write what limits a NIC: "its bus carries 50 Gb/s of payload, its links 100 Gb/s", or another
+// limit.
 static void limit_text(const struct fabric *fabric, const struct nic_result *nic,
                        unsigned direction, const struct adapter *a, FILE *out)
 {
@@ -76,7 +77,8 @@ static void explain_busiest(const struct fabric *fabric, struct result *r)
                   text_close(out, &text));
 }
 
-// The NIC that has held most; *n counts those that have paused links, *pauses how often.
+// Returns the NIC that has held most bytes. *n is the number of NICs that have paused links,
+// *pauses the number of their pauses.
 static const struct adapter *fullest(const struct fabric *fabric, size_t *n, uint64_t *pauses)
 {
     const struct adapters *all = fabric->hosts.adapters;

@@ -9,7 +9,7 @@
 #define PART_MIN 0.01 // share of the time from which a use is named
 #define USES_NAMED 4
 #define BUBBLE_MIN 0.01
-#define LATE_MIN 0.05 // share of all waiting that the latest rank ends, from which it is named
+#define LATE_MIN 0.05 // share of all waiting from which the rank that ends it is named
 
 static ps_t idle_ps(const struct idle_result *i) { return i->exposed_ps + i->waiting_ps; }
 

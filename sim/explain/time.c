@@ -17,9 +17,9 @@
 #define POLICY_MIN 0.02 // share from which a policy, PFC or timeouts are explained
 #define BUSY 0.85       // use of a link from which it bounds the run
 #define STRAGGLER 1.05  // compute time of a rank, by the mean, from which it is named
-#define GENTLE 0.9      // a cut to this share of line rate or bandwidth times RTT is none
+#define GENTLE 0.9      // a cut to at least this share of line rate or BDP does not count
 
-// What the run would save at most without waits of `cost` on the path.
+// Returns the most that the run could save without waits of `cost` on the path.
 static ps_t saving_ps(const struct result *r, ps_t cost)
 {
     const struct port_result *link = result_busiest_link(r);
@@ -113,8 +113,8 @@ static const struct critical_place *held_back(const struct critical_result *c)
     return !pace || (window && window->ps > pace->ps) ? window : pace;
 }
 
-// The time that a flow needs to grow back after its last cut, as in "; recovering to the line rate in
-// steps of 100 Mb/s every 55 us takes 54 ms"; "" if the policy does not say.
+// The time that a flow needs to grow back after its last cut, as in "; recovering to the line rate
+// in steps of 100 Mb/s every 55 us takes 54 ms"; "" if the policy states no growth.
 static void growth_text(const struct sender *s, char *text, size_t size)
 {
     const struct sender_cuts *cuts = &sender_rare(s)->cuts;
@@ -179,8 +179,8 @@ static void explain_window(struct result *r, const struct sender *s,
                     human_bytes(cc_bdp_bytes(sender_env(s)), bdp), human_time(saving, less)));
 }
 
-// Whether cuts hold the flow back: the last one left it well below the line rate and the window
-// that fills its path.
+// Returns true if cuts hold the flow back: the last cut left it well below the line rate, or below
+// the window that fills its path.
 static bool was_cut(const struct sender *s)
 {
     const struct sender_cuts *cuts = &sender_rare(s)->cuts;
@@ -242,7 +242,7 @@ static void explain_timeouts(const struct fabric *fabric, struct result *r)
 
 /* ---- training ---- */
 
-// The collective of a layer that took longest, whose name it has.
+// Returns the longest collective with the name of the layer.
 static const struct collective_result *longest_of_layer(const struct result *r, const char *layer)
 {
     const struct collective_result *best = NULL;

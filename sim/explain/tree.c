@@ -20,8 +20,8 @@ static const struct adapter *pausing_nic(const struct fabric *fabric, uint32_t p
     return all && of_rank && all->ports[port].pauses > 0 ? all->ports[port].adapter : NULL;
 }
 
-// The output port that caused most pauses of `port`; NO_PORT if no switch has paused it. If a NIC
-// has, *nic is set, and the first port of the NIC stands for it.
+// Returns the output port that caused most pauses of `port`; NO_PORT if no switch has paused it. If
+// a NIC has paused it, *nic is set, and the first port of the NIC is returned.
 static uint32_t paused_for(const struct fabric *fabric, uint32_t port, const struct adapter **nic)
 {
     uint32_t peer = fabric->graph.ports[port].peer; // the ingress that sent the pause
@@ -36,9 +36,9 @@ static uint32_t paused_for(const struct fabric *fabric, uint32_t port, const str
     return fabric->switches.ports[peer].xoff_cause;
 }
 
-// Where the pauses of a port began.
+// The origin of the pauses of a port.
 struct root {
-    uint32_t port;             // one that was not paused, or the first of a NIC
+    uint32_t port;             // a port that was not paused, or the first port of a NIC
     const struct adapter *nic; // NULL = an output port of a switch
     unsigned depth;            // pauses on the way
 };

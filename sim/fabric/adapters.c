@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NICs that are not ideal: which ranks have one, and the thresholds of their buffers.
+// NICs that are not ideal: the ranks that have one, and the thresholds of their buffers.
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +78,7 @@ static bool has_adapter(const struct fabric *fabric, uint32_t rank, uint32_t dim
     return *n > 0;
 }
 
-// What the lossless classes of all ports may still receive after a pause, or may have credit for.
+// Bytes that the lossless classes of all ports may receive after a pause, or may have credit for.
 static uint64_t headroom_of(const struct fabric *fabric, uint32_t dim, uint32_t first, uint32_t n)
 {
     uint64_t bytes = 0;
@@ -110,7 +110,8 @@ static uint64_t xon_bytes(const struct fabric *fabric, uint32_t dim)
     return given != PARAM_AUTO ? given : 2ull * fabric_largest_packets(fabric, dim).frame;
 }
 
-// The sender of a link into the NIC waits for credit. If the rank has a router, it does already.
+// Make the sender of a link into the NIC wait for credit. If the rank has a router, it already
+// does.
 static void set_credits(struct fabric *fabric, uint32_t port, uint8_t classes)
 {
     uint32_t sender = fabric->graph.ports[port].peer;
@@ -121,7 +122,7 @@ static void set_credits(struct fabric *fabric, uint32_t port, uint8_t classes)
     fabric->net.credits[sender].by_nic = true;
 }
 
-// Returns false if the buffer is too small.
+// Add the adapter of a rank, if the rank has one. Returns false if its buffer is too small.
 static bool add(struct fabric *fabric, uint32_t rank, uint32_t dim, struct err *err)
 {
     const struct switch_spec *sw = &fabric->spec->dims[dim].sw;

@@ -34,7 +34,7 @@ static void build_hosts(struct fabric *fabric)
         routers_attach(&fabric->switches);
 }
 
-// What transports and policies need of a run.
+// State that the order of events is needed, if a transport or a policy needs it.
 static void state_needs(struct fabric *fabric)
 {
     for (uint32_t d = 0; d < fabric->hosts.n_dims; d++)

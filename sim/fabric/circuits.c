@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Optical circuit switches in time: which circuits have light, and which messages take them.
+// Optical circuit switches in time: which circuits have light.
 //
 // The light of a matching lasts for its duration, then nothing passes for the time of a
-// reconfiguration; circuits that the next matching has too keep their light. Senders know the
+// reconfiguration; circuits that the next matching has too keep their light. Ports follow the
 // schedule: a port stops so early that its largest packet ends before the light does (the guard),
 // and packets wait without loss. While a port waits, its retransmission timers stand still, as in a
 // pause.
@@ -52,7 +52,7 @@ static ps_t lasts_ps(const struct circuit_switch *c)
     return c->schedule.phases[c->phase].duration_ps;
 }
 
-// Messages that wait for light need the next change; other events may post some.
+// Returns true if the next change is needed: messages may wait for light, or events may post some.
 static bool goes_on(const struct fabric *fabric)
 {
     return fabric->hosts.n_running > 0 || !fabric_only_housekeeping(fabric);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Credit-based flow control of a run: which links have it, and the buffers behind them.
+// Credit-based flow control of a run: the links that have it, and the buffers behind them.
 #include "net/credits.h"
 
 #include "sim/fabric/fabric_internal.h"
 
-// With as many full packets as the link carries from the start of a packet to the return of its
-// credit, and two more, the link is never idle for want of credit.
+// The default is as many full packets as the link carries from the start of a packet to the return
+// of its credit, and two more, so that the link is never idle for want of credit.
 uint32_t fabric_credit_bytes(const struct fabric *fabric, uint32_t port)
 {
     const struct graph_port *here = &fabric->graph.ports[port];

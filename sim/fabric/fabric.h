@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The network of a simulation: its graph, ports, switches and hosts, built from a spec, and what
-// can be asked about them. It knows no messages beyond those that hosts have.
+// The network of a simulation: its graph, ports, switches and hosts, built from a spec, and queries
+// about them. It has no messages beyond those of its hosts.
 #pragma once
 
 #include "comm/communicator.h"
@@ -18,7 +18,7 @@ struct circuits;
 struct quality_timer;
 struct reductions;
 
-// Who must know of changes of links and routes; may be NULL.
+// Observer of changes of links and routes; `changed` may be NULL.
 struct fabric_watch {
     void (*changed)(void *ctx, const char *what);
     void *ctx;
@@ -34,7 +34,7 @@ struct fabric {
     struct network net;
     struct switches switches;
     struct hosts hosts;
-    bool *nic_at; // [dimension * n_ends + rank] NICs that are not ideal; NULL = all are
+    bool *nic_at; // [dimension * n_ends + rank] true = not ideal; NULL = all NICs are ideal
     struct circuits *circuits; // NULL if no dimension is a circuit switch
     struct reductions *reductions;
     uint32_t *flow_order;  // handles of flows in the order of their numbers in the results
@@ -54,14 +54,14 @@ struct fabric {
     struct partition *partition;     // NULL = one thread
     struct switches *shard_switches; // [shard]
     struct hosts *shard_hosts;       // [shard]
-    /* why the order of events, or every event, is needed; NULL = not known */
+    /* reasons against several threads, and against fast-forward; NULL = none stated */
     const char *threads_obstacle, *skipping_obstacle;
 };
 
 /* ---- building ---- */
 
-// The engine, the hosts' transports and the graph with its routes. Nothing else may be called if
-// this adds errors. fabric_build() makes the packet network.
+// Initialise the engine, the hosts' transports and the graph with its routes. If this adds errors,
+// no other function may be called. fabric_build() makes the packet network.
 void fabric_init(struct fabric *fabric, const struct spec *spec, struct err *err);
 void fabric_build(struct fabric *fabric, struct err *err);
 void fabric_circuits_start(struct fabric *fabric, struct err *err); // last
@@ -91,7 +91,7 @@ static inline struct hosts *fabric_hosts_of(struct fabric *fabric, uint32_t rank
                              : &fabric->hosts;
 }
 
-size_t fabric_pending(const struct fabric *fabric); // events
+size_t fabric_pending(const struct fabric *fabric); // number of pending events
 bool fabric_only_housekeeping(const struct fabric *fabric);
 void fabric_faults_prepare(struct fabric *fabric); // before the network is divided
 
@@ -125,14 +125,14 @@ static inline uint32_t fabric_peer_node(const struct fabric *fabric, uint32_t po
 {
     return fabric->graph.ports[fabric->graph.ports[port].peer].node;
 }
-// Whether the NIC of a rank or an aggregator is as `nic` of the dimension says, not ideal.
+// Returns true if a rank has the NIC of the dimension (`nic`); all others have an ideal one.
 static inline bool fabric_has_nic(const struct fabric *fabric, uint32_t rank, uint32_t dim)
 {
     const struct graph *g = &fabric->graph;
     return fabric->nic_at && rank < g->n_ranks &&
            fabric->nic_at[dim * g->n_ends + graph_owner(g, rank, dim)];
 }
-// The routes of the network without faults: for ideals.
+// The routes of the network without faults, which ideal times use.
 const struct routes *fabric_first_routes(const struct fabric *fabric);
 // The ports of a path between two ranks, including those that share a NIC with others; returns
 // their number.
@@ -159,8 +159,8 @@ uint32_t fabric_stripes(const struct fabric *fabric, uint32_t src, uint32_t dst,
 #define MESSAGE_PARTS_MAX (STRIPES_MAX * 256)
 uint32_t fabric_parts(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,
                       uint32_t transport);
-// Those of `planes` planes, by their stripes' numbers, that lead to the destination now; all of
-// them if none does. Returns their number.
+// Write to `stripes` the numbers of the stripes, out of `planes`, whose planes lead to the
+// destination now, or all numbers if no plane does. Returns their number.
 uint32_t fabric_planes_now(const struct fabric *fabric, const struct transfer_request *r,
                            uint32_t dim, uint32_t planes, uint8_t *stripes);
 // True if messages of so many bytes are cut into pieces.
@@ -169,12 +169,12 @@ bool fabric_is_pieced(const struct transport_spec *t, uint64_t bytes);
 /* ---- facts ---- */
 
 bool fabric_is_tcp(const struct transport_dim *dim); // flows of the dimension are TCP connections
-bool fabric_is_uec(const struct transport_dim *dim); // or those of Ultra Ethernet
-bool fabric_uses_credits(const struct fabric *fabric, uint32_t dim); // not PFC
+bool fabric_is_uec(const struct transport_dim *dim); // or Ultra Ethernet connections
+bool fabric_uses_credits(const struct fabric *fabric, uint32_t dim); // instead of PFC
 uint8_t fabric_lossless(const struct fabric *fabric, uint32_t dim);  // lossless classes in use
-// Of the link behind a port: the latency of the switch at its end, which the link's delay includes.
+// The latency of the switch at the end of a port's link, which the link's delay includes.
 ps_t fabric_latency_ps(const struct fabric *fabric, uint32_t port);
-// The bytes after which the switch at a link's end forwards a packet; 0 = all.
+// Bytes of a packet after which the switch at the end of a port's link forwards it; 0 = all bytes.
 uint32_t fabric_header_bytes(const struct fabric *fabric, uint32_t port);
 // True if, in some dimension, a pause expires before the frame that refreshes it arrives.
 bool fabric_pauses_lapse(const struct fabric *fabric);
@@ -193,13 +193,13 @@ struct marks_order {
     bool lossless; // the limit stops one ingress; else it drops at an egress
     uint64_t limit_bytes, kmin_bytes;
 };
-// `acted`: only of switches that have sent an XOFF, where their dimension is lossless.
+// With `acted`, only switches that have sent an XOFF count where their dimension is lossless.
 struct marks_order fabric_marks_order(const struct fabric *fabric, bool acted);
 
 // The circuits of a dimension; all 0 = they have not changed.
 struct circuits_summary {
     uint64_t n_changes;
     uint32_t n_matchings;
-    double light; // share of the time for which one of them has light
+    double light; // share of the time for which a matching has light
 };
 struct circuits_summary fabric_circuits_summary(const struct fabric *fabric, uint32_t dim);

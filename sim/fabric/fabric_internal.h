@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the files of the fabric share.
+// Functions that the files of the fabric share.
 #pragma once
 
 #include "sim/fabric/fabric.h"
@@ -10,9 +10,9 @@ void fabric_prepare_hosts(struct fabric *fabric); // resolves the transports of 
 void fabric_build_graph(struct fabric *fabric, struct err *err);
 void fabric_add_latencies(struct fabric *fabric);  // to the links of the graph
 void fabric_add_link_noise(struct fabric *fabric); // likewise
-// The ranks that have the NIC of their dimension: after the routes, before paths are needed.
+// Find the ranks that have the NIC of their dimension: after the routes, before paths are needed.
 void fabric_nics_find(struct fabric *fabric, struct err *err);
-// The routes, without links that are down.
+// Build the routes, without links that are down.
 void fabric_routes_build(struct fabric *fabric, struct err *err);
 void fabric_circuits_init(struct fabric *fabric, struct err *err);
 void fabric_circuits_free(struct fabric *fabric);
@@ -43,13 +43,13 @@ void fabric_add_aggregators(struct fabric *fabric);
 
 /* ---- ports and links ---- */
 
-uint64_t fabric_port_rate(const struct fabric *fabric, uint32_t port); // of its clock
+uint64_t fabric_port_rate(const struct fabric *fabric, uint32_t port); // with its clock's error
 // NULL = the quality of links is not measured.
 const struct link_quality *fabric_link_quality(const struct fabric *fabric, uint32_t dim);
 bool fabric_joined_by_circuit(const struct fabric *fabric, uint32_t src, uint32_t dst,
                               uint32_t dim);
-// Reduce the `n` ports *port, which lead from node `src` to node `dst`, to the one that stripe
-// `stripe` uses. Returns 1, or 0 if there is none.
+// Reduce the `n` ports *port, which lead from node `src` to node `dst`, to the port of stripe
+// `stripe`. Returns 1, or 0 if there is none.
 uint32_t fabric_stripe_port(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,
                             uint32_t stripe, const uint16_t **port, uint32_t n);
 uint32_t fabric_joining_dim(void *ctx,
@@ -58,8 +58,8 @@ uint32_t fabric_joining_dim(void *ctx,
 /* ---- buffers ---- */
 
 bool fabric_is_lossless(const struct switch_spec *sw, unsigned cls);
-// The length from which every packet of the transport's class is marked at a port, also one that
-// spares the last hop; UINT64_MAX = packets are not marked.
+// The length from which every packet of the transport's class is marked at a port, even at a port
+// that spares the last hop; UINT64_MAX = packets are not marked.
 uint64_t fabric_marked_bytes(const struct fabric *fabric, uint32_t dim, uint32_t transport,
                              uint32_t port);
 // Scale the limits of lossy queues and the ECN thresholds of a port of a switch to a share of what
@@ -69,7 +69,8 @@ void fabric_scale_buffers(struct fabric *fabric, uint32_t port, double share);
 uint32_t fabric_nic_headroom(const struct fabric *fabric, uint32_t port, uint32_t n_lossless);
 // The buffer behind an ingress port for each class, where the dimension uses credits.
 uint32_t fabric_credit_bytes(const struct fabric *fabric, uint32_t port);
-// Returns true if all switches of a dimension have its limit of queues, or if one of them has it.
+// fabric_queue_limit_everywhere(): true if all switches of a dimension have its queue limit;
+// fabric_queue_limit_at(): true if switches.nodes[index] has it.
 bool fabric_queue_limit_everywhere(const struct queue_limit_spec *limit);
 bool fabric_queue_limit_at(const struct fabric *fabric, uint32_t index);
 
@@ -80,8 +81,8 @@ struct largest_packets {
     uint32_t first_wire, full_wire, full_frame, ack_wire, frame;
 };
 struct largest_packets fabric_largest_packets(const struct fabric *fabric, uint32_t dim);
-// The stack whose data a class carries in a dimension: of several, one whose policy expects ECN
-// marks.
+// The stack whose data a class carries in a dimension; among several stacks, one whose policy
+// expects ECN marks.
 const struct stack_spec *fabric_stack_of_class(const struct fabric *fabric, uint32_t dim,
                                                unsigned cls);
 // The class of a job's data in a dimension: its transport's own, or the job's.

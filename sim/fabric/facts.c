@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the spec and the graph of a fabric say, before it is built and after: classes and their flow
-// control, telemetry, largest packets, names of switches; and what features state of themselves.
+// Facts that follow from the spec and the graph of a fabric: classes and their flow control,
+// telemetry, largest packets, names of switches; and the needs that features state.
 #include "sim/fabric/fabric_internal.h"
 
 /* ---- classes ---- */

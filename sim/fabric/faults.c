@@ -162,7 +162,7 @@ static ps_t flap_at(const struct fault_spec *f, uint64_t n)
     return f->flap_ps + (ps_t)(n / 2) * f->flap_period_ps + (n % 2 > 0 ? f->flap_down_ps : 0);
 }
 
-// The change of a flap that is due, or of the routes after it. Schedules the next one.
+// Returns the due change of a flapping link, or of the routes after it. Schedules the next change.
 static enum change next_flap(struct change_timer *c)
 {
     const struct fault_spec *f = c->fault;
@@ -175,8 +175,8 @@ static enum change next_flap(struct change_timer *c)
     return c->change == FLAP_REROUTE ? REROUTE : change;
 }
 
-// The rate of a link that has lost lanes. What it carries to a cut-through switch is stored there
-// while another port of the switch is faster.
+// Lower the rate of a link that has lost lanes. Its packets to a cut-through switch are then stored
+// completely, since another port of the switch is faster.
 static void lose_lanes(struct fabric *fabric, uint32_t port, const struct fault_spec *fault)
 {
     uint64_t rate_bps = fabric->graph.ports[port].rate_bps;

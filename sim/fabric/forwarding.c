@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How switches forward: the latency of their pipelines, and which links end at a switch that cuts
-// through.
+// Forwarding of switches: the latency of their pipelines, and the links that end at a cut-through
+// switch.
 #include "sim/fabric/fabric_internal.h"
 
 // The latency of the switch to which a port's link leads. The routers of ranks have none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is pending in the engine, and whether any of it does work for a job.
+// The pending events, and whether any of them does work for a job.
 #include "sim/fabric/fabric_internal.h"
 
 size_t fabric_pending(const struct fabric *fabric)

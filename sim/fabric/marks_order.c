@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Switches in which a queue meets its limit before it is marked: PFC stops an ingress, or packets
-// are dropped, below kmin, so that a policy that acts on marks learns of congestion late or never.
+// are dropped, below kmin, so that a policy that acts on marks gets them late or never.
 // Source: Zhu et al., SIGCOMM 2015, section 4: ECN must act before PFC.
 #include "engine/text.h"
 #include "sim/fabric/fabric_internal.h"

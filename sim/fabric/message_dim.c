@@ -2,7 +2,7 @@
 // The dimension that a message takes, where circuits are for some messages only.
 #include "sim/fabric/circuits.h"
 
-// Whether ranks forward for the pair over circuits of the dimension.
+// Returns true if ranks forward messages of the pair over circuits of the dimension.
 static bool transit_joins(const struct fabric *fabric, uint32_t a, uint32_t b, uint32_t dim)
 {
     uint32_t ports[ROUTE_MAX_HOPS];
@@ -20,7 +20,7 @@ bool fabric_joined_by_circuit(const struct fabric *fabric, uint32_t src, uint32_
     return n > 0 && fabric_peer_node(fabric, fabric->graph.nodes[src].first_port + ports[0]) == dst;
 }
 
-// Whether some dimension has a path for a pair. One of circuits needs a circuit or transit for it.
+// In a dimension of circuits a path for the pair is a circuit, or transit over several.
 bool fabric_pair_joined(const struct fabric *fabric, uint32_t a, uint32_t b)
 {
     bool joined = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Noise of links and clocks, and whether it acts.
+// Noise of links and clocks.
 #include "engine/rng.h"
 #include "sim/fabric/fabric_internal.h"
 
@@ -17,7 +17,7 @@ void fabric_add_link_noise(struct fabric *fabric)
     }
 }
 
-// The clock of a NIC deviates by up to clock_ppm.
+// Returns the rate of a port; the clock of a NIC deviates by up to clock_ppm.
 uint64_t fabric_port_rate(const struct fabric *fabric, uint32_t index)
 {
     const struct graph_port *port = &fabric->graph.ports[index];

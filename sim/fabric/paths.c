@@ -27,15 +27,15 @@ uint32_t fabric_route(const struct fabric *fabric, const struct routes *r, uint3
     return 2;
 }
 
-// The time in which a packet arrives so far that it is forwarded.
+// Time until so much of a packet has arrived that it is forwarded.
 static ps_t store_ps(const struct fabric *fabric, uint32_t port, uint32_t wire_bytes)
 {
     return serialization_ps(arriving_bytes(fabric_header_bytes(fabric, port), wire_bytes),
                             fabric->graph.ports[port].rate_bps);
 }
 
-// What may wait for a port of a switch in the transport's class: the limit of a lossy class, else
-// the whole buffer.
+// Most bytes that may wait at a port of a switch in the transport's class: the limit of a lossy
+// class, else the whole buffer.
 static uint64_t largest_queue(const struct fabric *fabric, const struct transport_dim *transport,
                               uint32_t dim)
 {
@@ -172,7 +172,7 @@ uint32_t fabric_next_rank(const struct graph *g, uint32_t src, uint32_t dst)
 double fabric_bandwidth(const struct fabric *fabric, uint32_t src, uint32_t dst)
 {
     double bps = 0;
-    // of a relayed pair: the first leg
+    // for a relayed pair, the first leg
     uint32_t first = 0, next = fabric_next_rank(&fabric->graph, src, dst);
     uint32_t dim = fabric_message_dim(fabric, src, next, UINT64_MAX);
     uint32_t n = graph_ports_in(&fabric->graph, graph_owner(&fabric->graph, src, dim), dim, &first);

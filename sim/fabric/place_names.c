@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Names of places, for a user who is to choose some.
+// Names of places from which a user can choose.
 #include <ctype.h>
 #include <string.h>
 
 #include "engine/text.h"
 #include "sim/fabric/fabric_internal.h"
 
-// The pattern of all nodes like the one that is named: "dim1.leaf0.p0" becomes "dim1.leaf*".
+// Write the pattern of all nodes of the named node's kind: "dim1.leaf0.p0" becomes "dim1.leaf*".
 static void name_pattern(const char *name, char *pattern)
 {
     const char *plane = strstr(name, ".p");

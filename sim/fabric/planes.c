@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The planes of a dimension, or the parallel links to a neighbour: over which of them messages are
-// striped.
+// The planes of a dimension, or the parallel links to a neighbour, over which messages are striped.
 #include "engine/rng.h"
 #include "sim/fabric/fabric_internal.h"
 
-// Find those of the `n` ports that are parallel: equal next hops on different planes or links.
-// Returns their number, and the one for stripe `stripe` in *chosen.
+// Find the parallel ports among the `n` ports: equal next hops on different planes or links.
+// Returns their number, and the port of stripe `stripe` in *chosen.
 static uint32_t side_by_side(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,
                              const uint16_t *ports, uint32_t n, uint32_t stripe,
                              const uint16_t **chosen)
@@ -38,8 +37,8 @@ static bool is_among(uint16_t port, const uint16_t *ports, uint32_t n)
     return false;
 }
 
-// The port that stripe `stripe` has in the network without failures; NULL = there is none, or it
-// does not lead to the destination now, by none of the `n` ports `ports`.
+// Returns the port of stripe `stripe` in the network without failures. NULL = there is none, or it
+// is not among the `n` ports `ports`, which lead to the destination now.
 static const uint16_t *own_port(const struct fabric *fabric, uint32_t src, uint32_t dst,
                                 uint32_t dim, uint32_t stripe, const uint16_t *ports, uint32_t n)
 {
@@ -74,8 +73,6 @@ uint32_t fabric_stripes(const struct fabric *fabric, uint32_t src, uint32_t dst,
     return n > 0 ? n : 1;
 }
 
-// Those of `planes` planes, by their stripes' numbers, that lead to the destination now; all of
-// them if none does. Returns their number.
 uint32_t fabric_planes_now(const struct fabric *fabric, const struct transfer_request *r,
                            uint32_t dim, uint32_t planes, uint8_t *stripes)
 {

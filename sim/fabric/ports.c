@@ -2,8 +2,8 @@
 // Makes the ports of a network from its graph.
 #include "sim/fabric/fabric_internal.h"
 
-// How late a NIC port may compute the start of a packet: at the delivery of the packet before it,
-// so a propagation delay; two packets are added for safety.
+// The largest lag with which a NIC port computes the start of a packet: it does so at the latest
+// when the packet before is delivered, a propagation delay later. Two packets are added for safety.
 static ps_t catch_up_lag_ps(const struct fabric *fabric, const struct graph_port *port)
 {
     uint64_t full = fabric_largest_packets(fabric, port->dim).full_wire;

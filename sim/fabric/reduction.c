@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A group of ranks reserves aggregators when its communicator is made, as SHARP allocates a tree
-// and buffers to a job (Graham et al., COMHPC 2016, section IV). The root is a switch from which
-// all ranks are nearest; of several such switches groups take turns. An aggregator's buffer is
-// divided equally among the phases that its groups may run at once; a group that would leave a
-// group less than one segment's places is refused, and its communicator uses another algorithm.
+// and buffers to a job (Graham et al., COMHPC 2016, section IV). The root is a switch with the
+// least distance to its farthest rank; groups use several such switches in turn. An aggregator's
+// buffer is divided equally among the phases that its groups may run at once; a group that would
+// leave a group less than one segment's places is refused, and its communicator uses another
+// algorithm.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #include "sim/fabric/reduction_tree.h"
 
 struct aggregator {
-    uint64_t phases;     // that may run at once
-    uint64_t slot_bytes; // of the largest segment
+    uint64_t phases;     // largest number at a time
+    uint64_t slot_bytes; // size of the largest segment
     struct coll_slots slots;
 };
 
@@ -38,7 +39,7 @@ struct reductions {
     uint32_t *aggregator_of;        // [node] of a switch, GRAPH_NONE = none
     struct reservation **made;
     size_t n_made, cap_made;
-    struct refusal *refused; // the first of each job
+    struct refusal *refused; // the first refusal of each job
     size_t n_refused, cap_refused;
 };
 
@@ -103,8 +104,8 @@ static const struct coll_reduction *refuse(struct reductions *r, uint32_t job, c
     return NULL;
 }
 
-// The dimension that joins all ranks of a group: the one that joins each pair, or else a fabric.
-// May be GRAPH_NONE.
+// The dimension that joins all ranks of a group: the common dimension of all pairs, or else a
+// fabric. May be GRAPH_NONE.
 static uint32_t dim_of_group(const struct graph *g, const uint32_t *ranks, uint32_t n)
 {
     uint32_t dim = graph_joining_dim(g, ranks[0], ranks[1]), i = 2;
@@ -168,7 +169,7 @@ static uint32_t n_planes(const struct graph *g, const struct roots *roots)
     return planes;
 }
 
-// Candidate number `turn`, modulo their number, in a plane; in any plane if it has none.
+// Returns candidate number `turn`, modulo their number, in a plane; in any plane if it has none.
 static uint32_t root_in_plane(const struct graph *g, const struct roots *roots, uint32_t plane,
                               size_t turn)
 {

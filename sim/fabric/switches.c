@@ -123,7 +123,7 @@ static struct marking build_marking(const struct fabric *fabric, const struct sw
                       &fabric->graph.ports[p], last_hop);
 }
 
-// Packets that wait in queues shorter than this are not looked at when they leave.
+// Set the queue length below which leaving packets skip the check of marking.
 static void mark_from(const struct fabric *fabric, struct switch_node *s,
                       const struct marking *marking)
 {
@@ -239,9 +239,9 @@ static uint32_t routers(struct fabric *fabric, bool build, struct err *err)
     return n;
 }
 
-// A refresh is sent after half of the pause and may wait for a full packet on the wire. The pause
-// lasts as long as its quanta at the rate of the sender that is paused, the packet as long as it
-// takes in the other direction.
+// Returns true if a pause expires before its refresh arrives. The refresh is sent after half of the
+// pause and may wait for a full packet. The pause is timed at the rate of the paused sender, the
+// packet at the rate of the other direction.
 static bool pauses_lapse(const struct fabric *fabric, uint32_t port)
 {
     const struct graph_port *here = &fabric->graph.ports[port];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decides whether INT is used, in which form, and checks that packets have room for it.
+// Decides whether and in which form INT is used, and checks that packets have room for it.
 #include "switch/telemetry.h"
 
 #include "sim/fabric/fabric_internal.h"
@@ -9,8 +9,8 @@
 #define HINT_PORTS 1024
 #define HINT_PORTS_INT 256
 
-// Set what a transport must know of telemetry and of the longest path. Returns false if it uses
-// neither.
+// Set a transport's use of INT records and the base RTT of the longest path. Returns false if it
+// uses neither.
 static bool transport_init(struct fabric *fabric, uint32_t d, uint32_t t, struct err *err)
 {
     const struct dim_spec *dim = &fabric->spec->dims[d];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The transports of a dimension together: the largest packets, and whose data a class carries.
+// The transports of each dimension: their settings from the spec, and their kinds.
 #include <string.h>
 
 #include "engine/memory.h"

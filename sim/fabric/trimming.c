@@ -7,8 +7,8 @@
 
 static bool takes_trimmed(const struct transport_dim *dim) { return dim->ops->on_trimmed != NULL; }
 
-// Whether a job's messages may travel by a dimension is not known before it runs, so every job
-// counts in every dimension.
+// Classes of the jobs whose transports take trimmed packets, or do not (`taking`). Every job counts
+// in every dimension, since the dimensions of its messages are not known before the run.
 static uint8_t job_classes(const struct fabric *fabric, uint32_t d, bool taking)
 {
     const struct spec *spec = fabric->spec;
@@ -29,7 +29,7 @@ static bool trims(const struct fabric *fabric, uint32_t d)
     return fabric->spec->dims[d].sw.trimming.enabled;
 }
 
-// Twice the limit of data, in bytes also where that is in packets.
+// Limit of the control class in bytes: the given one, or twice the queue limit of data; 0 = none.
 static uint64_t control_limit(const struct fabric *fabric, uint32_t d)
 {
     const struct switch_spec *sw = &fabric->spec->dims[d].sw;
@@ -63,7 +63,7 @@ void fabric_trimming_init(struct fabric *fabric, uint32_t index)
     }
 }
 
-// The errors of a transport's settings that only trimming makes.
+// Report the errors of a transport's settings that only trimming causes.
 static void check_transport(const struct transport_dim *dim, struct err *err)
 {
     const struct transport_network network = {.trims = true, .lossless = true};

@@ -39,7 +39,7 @@ struct known_message { // a rank's last message
     struct ideal_message message;
 };
 
-struct awaited { // what a rank receives in a step
+struct awaited { // messages that a rank receives in a step
     double ready_ps;
     uint32_t line; // first port of the link that is summed; GRAPH_NONE = no link yet
     double first_ps, bytes_ps;
@@ -211,7 +211,7 @@ static void evaluate_step(struct evaluation *e, uint32_t step)
     }
 }
 
-// Add what a rank exchanges with its aggregators to its links, without ACKs.
+// Add the bytes that a rank exchanges with its aggregators to its links, without ACKs.
 static void add_exchange(struct evaluation *e, uint32_t member, uint32_t rank, double begin)
 {
     struct rank_bytes bytes = ideal_reduction_bytes(&e->shape, member);
@@ -226,7 +226,7 @@ static void add_exchange(struct evaluation *e, uint32_t member, uint32_t rank, d
     }
 }
 
-// A phase that aggregators reduce.
+// Evaluate a phase that aggregators reduce.
 static void evaluate_reduction(struct evaluation *e)
 {
     uint32_t n = e->shape.ranks;
@@ -289,8 +289,8 @@ static struct coll_send passing_send(const struct coll_shape *shape, uint32_t ra
 static const struct coll_algorithm passing = {
     .steps = passing_steps, .n_sends = one_message, .send = passing_send, .n_recvs = one_message};
 
-// Set which messages a phase is evaluated with. With several queues in a dimension, streams take
-// them in turn, and half of the queues send round the ring in the opposite direction
+// Choose the messages with which a phase is evaluated. With several queues in a dimension, streams
+// take them in turn, and half of the queues send round the ring in the opposite direction
 // (comm/stream_plan.c). In a bandwidth-aware all-reduce each phase has its direction. Elsewhere the
 // chunks alternate, so at least half of them go in one direction: the bound has half of the bytes
 // in the direction that `back` chooses, and the caller takes the smaller of both bounds.

@@ -5,10 +5,10 @@
 struct hop {
     double byte_ps; // time of a byte
     ps_t delay_ps;
-    uint32_t header_bytes; // the far end forwards a packet after so many bytes; 0 = all
+    uint32_t header_bytes; // bytes after which the far end forwards a packet; 0 = all
 };
 
-// The time after which a packet whose transmission starts has arrived so far that it is forwarded.
+// Time from the start of a packet's transmission until enough of it has been sent to be forwarded.
 static double cross_ps(const struct hop *hop, uint32_t wire_bytes)
 {
     return arriving_bytes(hop->header_bytes, wire_bytes) * hop->byte_ps;
@@ -84,7 +84,7 @@ static double arrival_ps(const struct ideal_wire *w, const struct hop *out, uint
     return ps;
 }
 
-// Messages in pieces or parts: packets of several connections take different paths.
+// Pieces or parts of a message that use several connections take different paths.
 struct ideal_path ideal_path_of(const struct ideals *ideals, uint32_t src, uint32_t dst,
                                 uint32_t dim, uint32_t transport, uint64_t bytes)
 {
@@ -171,8 +171,8 @@ uint64_t ideal_part(const struct ideals *ideals, uint32_t src, uint32_t dst, uin
     return bytes / *parts + (bytes % *parts > 0);
 }
 
-// The way of one ACK. Where switches cut through, the bounds leave out what is the same for all
-// sizes.
+// Time of one ACK on its way back. The bounds of cut-through switches leave out bytes that are the
+// same for all sizes, so there the hops of an exact path are added up.
 static double back_ps(const struct ideals *ideals, const struct ideal_path *back, uint32_t src,
                       uint32_t dst, uint32_t ack)
 {

@@ -10,7 +10,7 @@ struct ideals {
     struct ideal_paths *paths; // NULL = the network is in closed form
 };
 
-// After the network, if there is one.
+// Initialise the ideal times of a fabric, after its packet network if it has one.
 void ideals_init(struct ideals *ideals, const struct fabric *fabric);
 void ideals_free(struct ideals *ideals);
 

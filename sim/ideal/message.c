@@ -94,7 +94,7 @@ static void message_leg(const struct ideals *ideals, uint32_t src, uint32_t dst,
     const struct transport_dim *t = hosts_dim(&ideals->fabric->hosts, dim, transport);
     struct ideal_path path = ideal_path_of(ideals, src, dst, dim, transport, bytes);
     uint64_t part = ideal_part(ideals, src, dst, dim, transport, bytes, &parts);
-    // of the two sizes of parts
+    // for the two sizes of parts
     struct ideal_wire w = ideal_wire(t, bytes / parts, path.cut),
                       large = ideal_wire(t, part, path.cut);
     w.least = large.least < w.least ? large.least : w.least;

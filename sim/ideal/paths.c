@@ -30,8 +30,8 @@ static double byte_ps_of(const struct ideals *ideals, uint32_t port)
     return (double)bt->num / (double)bt->den;
 }
 
-// The part of a packet's way that grows with its size: nothing where it is forwarded by
-// cut-through, whose few bytes the bounds leave out.
+// Time by which a hop grows with each byte of a packet: 0 where the packet is forwarded by
+// cut-through, whose few header bytes the bounds leave out.
 static double stored_byte_ps(const struct ideals *ideals, uint32_t port)
 {
     return port_first_link(&ideals->fabric->net, port)->header_bytes > 0 ? 0
@@ -77,7 +77,8 @@ void ideals_free(struct ideals *ideals)
     free(paths);
 }
 
-// Whether packets of one flow may take different paths: switches or a transport choose by packet.
+// Returns true if packets of one flow may take different paths, as switches or a transport choose
+// paths by packet.
 static bool parts_ways(const struct ideals *ideals, uint32_t dim)
 {
     int kind = ideals->fabric->spec->dims[dim].sw.routing.kind;
@@ -156,7 +157,8 @@ static struct node_bound *bound_of(const struct ideals *ideals, uint32_t node, u
     return b;
 }
 
-// Bounds over the ports of a rank in a dimension: those that leave it, or those that end at it.
+// Bounds over the ports of a rank in a dimension: over outgoing links, or with `into` incoming
+// ones.
 static void ports_bound(const struct ideals *ideals, uint32_t node, uint32_t dim, bool into,
                         double *fastest, double *slowest, double *together, double *delay)
 {

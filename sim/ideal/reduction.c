@@ -16,7 +16,7 @@ struct tree_time {
     const struct coll_tree *tree;
     const uint32_t *ranks;
     uint32_t transport, dim;
-    uint64_t up_bytes, down_bytes; // the least that a segment has on every hop
+    uint64_t up_bytes, down_bytes; // least bytes of a segment on every hop
 };
 
 static uint32_t end_of(const struct tree_time *t, uint32_t node)
@@ -49,7 +49,7 @@ static double down_ps(const struct tree_time *t, uint32_t node)
     return ps;
 }
 
-// of parts that differ by a byte, cut into segments that do
+// Bytes of the smallest segment: parts differ by at most a byte, and so do their segments.
 static uint64_t least_segment(const struct coll_shape *s)
 {
     return s->op == COLL_BARRIER ? 0 : s->bytes / coll_reduction_segments(s).n;
@@ -82,7 +82,7 @@ uint32_t ideal_reduction_parent(const struct coll_shape *shape, uint32_t tree, u
     return r->places[r->trees[tree].first_member - shape->ranks + 2 * a].endpoint;
 }
 
-// Keep the later of *end and what a tree allows.
+// Raise end[] of each rank to the earliest end that a tree allows.
 static void bound_in_tree(const struct tree_time *t, const double *enter, double *end)
 {
     uint32_t n = t->shape->ranks;

@@ -11,10 +11,10 @@ struct rank_bytes {
 };
 struct rank_bytes ideal_reduction_bytes(const struct coll_shape *shape, uint32_t rank);
 
-// The network's node of the aggregator that a rank of the group is a child of in a tree.
+// Returns the network node of the aggregator to which a rank of the group is attached in a tree.
 uint32_t ideal_reduction_parent(const struct coll_shape *shape, uint32_t tree, uint32_t rank);
 
-// `ranks`: [rank of the group] rank of the network. `enter_ps`: [same] when it begins; becomes when
-// its part ends at the earliest.
+// `ranks`: [rank of the group] rank of the network. `enter_ps`: [same] begin of the rank's part;
+// becomes the earliest end of that part.
 void ideal_reduction(const struct ideals *ideals, const struct coll_shape *shape,
                      const uint32_t *ranks, uint32_t transport, double *enter_ps);

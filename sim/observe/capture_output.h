@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Where captures are written.
+// The destination of captures.
 struct capture_output {
     const char *folder;  // of the files
     const char *shown;   // the folder in messages

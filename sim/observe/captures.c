@@ -14,14 +14,14 @@
 
 #define RING_AUTO_BYTES 64000000
 
-// A watched port. Its last packets tell whether a packet waited for a pause.
+// A watched port. Its last packets show whether a packet waited for a pause.
 struct watched_port {
     uint32_t port;
     ps_t last_start_ps[NET_CLASSES];
     ps_t busy_ps, free_ps; // begin and end of the last transmissions without a gap between them
 };
 
-// What the taps of a network, or of a shard of it, are called with.
+// Context of the taps of a network, or of a shard of it.
 struct tapped {
     struct captures *all;
     struct network *net;
@@ -46,9 +46,10 @@ struct captures {
 
 /* ---- taps ---- */
 
-// How long a packet that starts now has waited for the end of a pause; 0 = not at all. It is the
-// first of its class since then, and it was in the queue at the end. Data that a NIC has just made
-// has no queue: there the port must not have been idle since the end.
+// Returns the length of the pause for whose end a packet that starts now has waited; 0 = none. The
+// packet must be the first of its class since the pause, and must have been in the queue at its
+// end. Data that a NIC has just made has no queue: then the port must not have been idle since the
+// end.
 static ps_t held_ps(const struct network *net, uint32_t port, const struct packet *p, ps_t start_ps,
                     const struct watched_port *w)
 {
@@ -175,7 +176,7 @@ static bool ends_with(const char *text, const char *end)
 
 static bool is_live(const struct capture_spec *spec) { return strcmp(spec->file, "-") == 0; }
 
-// By the file's name. On stdout several places need interfaces, and one place is a pcap.
+// Chosen by the file's name; on stdout pcapng for several places, which need interfaces, else pcap.
 static enum capture_format format_of(const struct capture_spec *spec)
 {
     if (spec->format != CAPTURE_BY_NAME)
@@ -246,8 +247,8 @@ static struct capture_config config_of(struct fabric *fabric, const struct captu
                                    .flows = &fabric->hosts.flows};
 }
 
-// Whether the numbers or ports of a flow may change while it has packets on their way: captures
-// show those of the flow's description.
+// Returns true if header numbers of a flow may change while packets are in flight: captures show
+// those of the flow's description.
 static bool names_change(const struct fabric *fabric)
 {
     for (uint32_t d = 0; d < fabric->hosts.n_dims; d++) {

@@ -27,7 +27,7 @@ void captures_free(struct captures *captures);
 
 // Number of link directions that a capture has.
 uint32_t captures_ports(const struct fabric *fabric, size_t c);
-// Bytes in its file of a packet whose frame has this length, about.
+// Approximate bytes in the capture's file for a packet with a frame of this length.
 uint64_t captures_packet_bytes(const struct capture_spec *spec, uint64_t frame_bytes);
 // Write the table of flows (source, destination, header numbers). Returns 0, or -1 with errors.
 int captures_write_qpmap(const struct fabric *fabric, const char *path, struct err *err);

@@ -173,7 +173,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     while (series->n_samples > 1 && (series->n_samples + 1) * lists > SERIES_MAX_VALUES)
         halve(s);
     add_flows(s);
-    // between the samples that are kept
+    // the time is between the samples that are kept
     if (e->now_ps != (ps_t)series->n_samples * series->step_ps) {
         s->fabric->housekeeping++;
         sim_timer_start(e, timer, (ps_t)series->n_samples * series->step_ps);

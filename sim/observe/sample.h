@@ -11,6 +11,6 @@
 struct sampler;
 
 struct sampler *sampler_start(struct fabric *fabric); // NULL = none requested
-// Once, in the order of flows.
+// Returns the series with its lines in the order of flows. To be called once.
 struct series *sampler_series(struct sampler *sampler);
 void sampler_free(struct sampler *sampler);

@@ -2,12 +2,12 @@
 // The cut of a network into shards that have about the same number of events, at links with long
 // delays.
 //
-// Nodes that links of less than a threshold join stay together, as do ranks that share a NIC,
-// aggregators and their switches, and a rank and the switch that it alone is attached to. The
-// threshold is the longest delay at which enough groups of such nodes are left. The groups with
-// ranks are divided in the order of ranks, into runs of equal weight; each other group (spines,
-// cores) goes to the shard to which most of its bandwidth leads, or, among equal ones, to that with
-// the least weight. A node weighs what its links carry.
+// Nodes joined by links with a delay below a threshold stay together, as do ranks that share a NIC,
+// aggregators and their switches, and a rank and its only switch. The threshold is the longest
+// delay at which enough groups of such nodes are left. The groups with ranks are divided in the
+// order of ranks, into runs of equal weight; each other group (spines, cores) goes to the shard
+// with most of its bandwidth, and among equal shards to the shard with the least weight. The weight
+// of a node is the sum of its links' rates.
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +16,11 @@
 
 struct cut {
     const struct fabric *fabric;
-    uint32_t *group; // [node] the group's lowest node, by way of others
+    uint32_t *group; // [node] parent in a union-find tree; the root is the lowest node
     double *weight;  // [node that names a group]
     bool *has_ranks; // [same]
     double total;
-    uint32_t frame_bytes; // a frame is not shorter
+    uint32_t frame_bytes; // lower bound of a frame's length
 };
 
 static uint32_t group_of(struct cut *c, uint32_t node)
@@ -75,7 +75,7 @@ static void weigh(struct cut *c)
         c->has_ranks[group_of(c, r)] = true;
 }
 
-// Join what no cut may separate, given the least delay of links that may be cut.
+// Join the nodes that no cut may separate; a cut link needs a delay of at least `threshold_ps`.
 static void group_nodes(struct cut *c, ps_t threshold_ps)
 {
     const struct graph *g = &c->fabric->graph;
@@ -172,7 +172,7 @@ static bool pulls_of(struct cut *c, uint32_t group, const uint32_t *ports, size_
     return any;
 }
 
-// Returns the shard to which most bandwidth leads (pull[shard]), among those whose load is below
+// Returns the shard with most bandwidth to a group (pull[shard]) among shards whose load is below
 // `most`. Of shards with equal bandwidth it is the one with the least load.
 static uint32_t best_shard(const double *pull, const double *loads, uint32_t n, double most)
 {

@@ -8,7 +8,7 @@
 #include "net/crossing.h"
 #include "sim/parallel/parallel_internal.h"
 
-// What keeps a simulation on one thread, or NULL.
+// Returns the reason why a simulation has to stay on one thread, or NULL.
 static const char *obstacle(const struct parallel *parallel)
 {
     const struct fabric *fabric = parallel->fabric;
@@ -53,7 +53,7 @@ static bool alone(void *ctx, ps_t until_ps) { return quiet_possible(ctx, until_p
 
 /* ---- division ---- */
 
-// Each shard's engine calls the handlers with the shard's network.
+// Returns the most frames that all ports together can send in a window.
 static uint64_t frames_per_window(const struct fabric *fabric, ps_t window_ps)
 {
     uint64_t n = 0;
@@ -65,6 +65,7 @@ static uint64_t frames_per_window(const struct fabric *fabric, ps_t window_ps)
     return n;
 }
 
+// Each shard's engine calls the handlers with the shard's network.
 static void set_handlers(struct fabric *fabric)
 {
     const struct partition *p = fabric->partition;

@@ -2,7 +2,7 @@
 // A simulation on several threads: its nodes in shards (engine/partition.h), and for each shard the
 // structs of network, switches and hosts that refer to it.
 //
-// What crosses between shards or concerns all of them, and when:
+// State that crosses between shards or concerns all of them, and when it is handled:
 //   packets, with their meta-data, PFC frames     by mail, at a window's end (net/crossing.h)
 //   messages, programs, collectives, paths        under the lock: each rank touches what is its own
 //   records, ends of collectives and jobs         deferred to the window's end, in event order
@@ -10,8 +10,8 @@
 //   measurements of links
 //   the end of the run, programs that read on     windows in which they are possible run on one
 //   when nothing is left to happen, failures      thread
-// What else needs the order of events keeps the whole simulation on one thread: the feature says so
-// itself (fabric_needs_order()).
+// Any other feature that needs the order of events states so (fabric_needs_order()) and keeps the
+// whole simulation on one thread.
 #pragma once
 
 #include "engine/partition.h"
@@ -22,35 +22,36 @@ struct parallel {
     struct fabric *fabric;
     struct delivery *delivery;
     const struct workload *workload;
-    uint32_t threads;     // wanted
+    uint32_t threads;     // requested
     bool always_together; // for tests: however few events a window has
     char why[200];        // why there are fewer, or what they cost
     /* while the fabric is divided */
-    ps_t ends_ps;               // a message that has been posted ends not before; 0 = not known
-    uint32_t witness;           // a flow that had something to send when it was last looked at
+    ps_t ends_ps;               // a posted message does not end before this time; 0 = not known
+    uint32_t witness;           // a flow that could not end within the window at the last check
     uint64_t frames_per_window; // most frames that all ports can send
-    uint64_t look_at;           // look for another witness when so many events have been processed
+    uint64_t look_at;           // number of events at which another witness is searched for
 };
 
 void parallel_init(struct parallel *parallel, struct delivery *delivery,
                    const struct workload *workload);
 
 // Divide a simulation that has not begun among its threads, if there are several. parallel->why
-// says what limits their number, if there are fewer than wanted. Returns true if it is divided.
+// states what limits their number, if there are fewer than requested. Returns true if it is
+// divided.
 bool parallel_divide(struct parallel *parallel);
 
 // Put the results of the shards together, and end the threads. Returns their processor time in
 // seconds, beyond that of the caller's thread.
 double parallel_unite(struct parallel *parallel);
 
-// What the threads did; parallel_unite() has been called.
+// Returns counts and shares of the threads' work; to be called after parallel_unite().
 struct threads_result parallel_result(const struct parallel *parallel);
 
 // The cut of a graph into at most `n` shards.
 struct cut_result {
     uint32_t shards;
     ps_t lookahead_ps; // the least time that anything takes from one shard to another
-    uint32_t longer;   // fewer shards would leave more links uncut, of longer_ps at least; 0 = not
+    uint32_t longer;   // number of fewer shards that are at least longer_ps apart; 0 = none
     ps_t longer_ps;
 };
 struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n,

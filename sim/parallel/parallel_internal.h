@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What decides when shards may go on by themselves.
+// Decides when shards may process a window without the order of events across shards.
 #pragma once
 
 #include "sim/parallel/parallel.h"

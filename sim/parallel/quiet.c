@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Whether all messages may end within a window: then the run may be over, or programs that read
-// ahead may decide that nothing is left to happen, and both need the order of events across shards.
+// Decides if all messages may end within a window. Then the run may be over, or programs that read
+// ahead may find that nothing is left to happen, and both need the order of events across shards.
 //
-// They cannot, if there is a computation or a start after the window; a message that takes longer
-// even on an empty network; or a sender with data never sent, which needs a round trip. A flow
+// They cannot all end if there is a computation or a start after the window; a message that takes
+// longer even on an empty network; or a sender with unsent data, which needs a round trip. A flow
 // fails after several retransmission timeouts, so while one has had a timeout, events are processed
 // in order. So are they where limits.events may be reached, and where ranks of several shards may
 // begin a phase for which they queue (comm/foresight.h).
@@ -11,7 +11,7 @@
 #include "sim/parallel/parallel_internal.h"
 #include "transport/host.h"
 
-// A time that no event of the window precedes.
+// Returns a time before which there is no event of the window.
 static ps_t begin_ps(const struct parallel *parallel, ps_t until_ps)
 {
     ps_t now = parallel->fabric->engine.now_ps,
@@ -31,7 +31,7 @@ static ps_t round_ps(const struct parallel *parallel, const struct sender *s)
     return port_link(net, s->port)->delay_ps + port_link(net, net->cold[s->port].peer)->delay_ps;
 }
 
-// Most bytes that the ports of a node can receive in a time.
+// Most bytes that the ports of a node can receive in `time_ps`.
 static double receivable(const struct parallel *parallel, uint32_t node, ps_t time_ps)
 {
     const struct network *net = &parallel->fabric->net;
@@ -43,8 +43,8 @@ static double receivable(const struct parallel *parallel, uint32_t node, ps_t ti
     return bytes;
 }
 
-// True if a message lacks more bytes at its receiver than the receiver's links can bring in a time.
-// It is only known of receivers that take packets in order.
+// True if a message lacks more bytes at its receiver than the receiver's links can bring in
+// `time_ps`. The number of missing bytes is known only for receivers that take packets in order.
 static bool lacks_more(const struct parallel *parallel, const struct sender *s,
                        const struct message *m, ps_t time_ps)
 {
@@ -55,9 +55,9 @@ static bool lacks_more(const struct parallel *parallel, const struct sender *s,
     return lacks > receivable(parallel, sender_id(s)->dst_node, time_ps) + 2 * s->dim->mtu_bytes;
 }
 
-// True if a flow cannot end before `until_ps`: it has something that it never sent, which takes a
-// round trip (what is sent again may have arrived before), or its receiver, which takes packets in
-// order only, lacks more than its links can bring.
+// True if a flow cannot end before `until_ps`: it has data that it never sent, which takes a round
+// trip (retransmitted data may have arrived before), or its receiver takes packets in order only
+// and lacks more than its links can bring.
 static bool is_witness(const struct parallel *parallel, uint32_t flow, ps_t until_ps)
 {
     const struct sender *s = parallel->fabric->hosts.senders[flow];
@@ -88,8 +88,8 @@ static bool any_witness(struct parallel *parallel, ps_t until_ps)
     return false;
 }
 
-// More events than a window can have: on each port the smallest frames back to back, and pauses;
-// every timer of a flow or a rank as often as timers may fire.
+// An upper bound of the events of a window: on each port the smallest frames back to back, and
+// pauses; every timer of a flow or a rank as often as timers may fire.
 static uint64_t most_events(const struct parallel *parallel)
 {
     uint64_t window_ns = (uint64_t)(parallel->fabric->partition->lookahead_ps / PS_PER_NS) + 2;
@@ -98,7 +98,7 @@ static uint64_t most_events(const struct parallel *parallel)
            4 * parallel->frames_per_window;
 }
 
-/* ---- what queues of dimensions need to know ---- */
+/* ---- queues of dimensions (comm/foresight.h) ---- */
 
 // The least time that a packet takes from a sender to its destination.
 static ps_t one_way_ps(const struct parallel *parallel, const struct sender *s)

@@ -13,11 +13,11 @@
 struct critical_place {
     char *at;            // output port, flow or rank
     uint8_t kind, cause; // enum path_place_kind, enum path_cause
-    uint32_t index;      // of the port or rank; of a flow its number in the results
+    uint32_t index;      // index of the port or rank; for a flow its number in the results
     ps_t ps;
 };
 
-// Where the time of something went: the parts add up to total_ps.
+// The time of a critical path by cause: the parts add up to total_ps.
 struct critical_result {
     bool known;
     ps_t total_ps;
@@ -30,7 +30,7 @@ struct critical_result {
 struct critical_layer {
     const char *name;
     uint32_t layer;
-    uint8_t part;     // enum training_part; of a program a use, or the number of uses for computing
+    uint8_t part;     // enum training_part; in a program a use, or the number of uses for computing
     const char *word; // of the part
     ps_t compute_ps, comm_ps;
 };
@@ -53,7 +53,7 @@ struct reason_result {
     uint8_t kind; // enum reason_kind
     double weight;
     ps_t saving_ps;       // -1 = not known
-    const char *sentence; // one of `explain`
+    const char *sentence; // borrowed from result.explain
 };
 
 enum slowest_kind {
@@ -64,7 +64,7 @@ enum slowest_kind {
     SLOWEST_JOB
 };
 
-// What ended last in a job.
+// The flow, collective, training job or program that ended last in a job.
 struct slowest_result {
     uint8_t kind; // enum slowest_kind
     char *name;

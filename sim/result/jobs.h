@@ -110,8 +110,8 @@ struct training_result {
         *chunk_ps; // [use.n_dims] mean time of a chunk's phase in a dimension; -1 = there were none
 };
 
-// What communication was for, or a layer: time of idle compute streams. Waiting: until the peers
-// had done their part; exposed: from then on.
+// Idle time of compute streams, by use of communication or by layer. Waiting: until the peers had
+// done their part; exposed: from then on.
 struct idle_result {
     const char *name;
     ps_t compute_ps; // of a layer
@@ -124,8 +124,8 @@ struct rank_result {
     uint32_t job, rank; // rank: of the network
     ps_t finish_ps;     // since the job's start; -1 = it has not finished
     ps_t compute_ps;
-    ps_t blamed_ps;           // waiting of others that it ended; of a program
-    struct idle_result *uses; // of a program
+    ps_t blamed_ps;           // waiting of other ranks that this rank ended; for programs
+    struct idle_result *uses; // for programs
     uint32_t n_uses;
 };
 
@@ -162,7 +162,6 @@ struct slice_result {
     (UINT32_MAX - 1) // in place of a rank: the collectives of a job without programs
 #define SLICE_LANE_BITS 20
 
-// Messages and end of one job. With one job the summary is that of the run.
 struct server_result { // of the servers of a job
     uint64_t updates;
     struct stats staleness;
@@ -170,6 +169,7 @@ struct server_result { // of the servers of a job
     size_t n_counts;
 };
 
+// Messages and end of one job. With one job the summary is that of the run.
 struct job_result {
     uint32_t job;
     const char *name, *kind;
@@ -181,7 +181,7 @@ struct job_result {
     /* means over its collectives that have ended; 0 of them = unknown */
     uint64_t collectives;
     double collective_ns, busbw_bps, efficiency;
-    const struct training_result *training; // where several jobs train, else NULL; borrowed
+    const struct training_result *training; // if several jobs train, else NULL; borrowed
     struct server_result *servers;          // of a job with parameter servers, else NULL
 };
 enum job_status { JOB_RUNNING, JOB_COMPLETED, JOB_FAILED };

@@ -43,8 +43,8 @@ struct nic_result {
     char *at; // its rank
     uint32_t dim;
     uint64_t max_held_bytes, pauses, dropped_packets, qp_lookups[2], qp_misses[2];
-    double busy_share[2], bus_share[2]; // of the time, its pipeline and its bus
-    double missed_share[2];             // its pipeline waited for contexts
+    double busy_share[2], bus_share[2]; // shares of the time with a busy pipeline and a busy bus
+    double missed_share[2];             // share for which its pipeline waited for contexts
 };
 
 struct aggregator_result { // in a switch

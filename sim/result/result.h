@@ -26,7 +26,7 @@ struct result {
     struct skip_result skipped;
     enum run_status status;
     char *reason;   // why the run is incomplete
-    char **waiting; // which ranks, messages and ports wait for what
+    char **waiting; // sentences about ranks, messages and ports that wait
     size_t n_waiting;
     ps_t sim_time_ps;
     struct flow_record *flows;

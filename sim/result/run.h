@@ -19,27 +19,27 @@ struct plugin_result {
     const char *file, *sha256;
 };
 
-// How a run was shared out among threads (engine/partition.h).
+// Division of a run among threads (engine/partition.h).
 struct threads_result {
-    uint32_t used; // 1 = the simulation had one part
+    uint32_t used; // 1 = the simulation was not divided
     const char
-        *note; // why there were fewer than wanted, or what the parts cost; NULL = nothing to say
+        *note; // why there were fewer than requested, or the shards' cost; NULL = nothing to report
     /* of several threads */
     uint64_t windows;
     ps_t lookahead_ps;
     double events_per_window, parallel; // parallel: share of the windows that all threads processed
     double waiting;                     // share of their time in which threads waited for others
-    double imbalance;   // events of the busiest part by those of the mean part, in them
-    uint64_t crossings; // packets that went from one part to another
+    double imbalance;   // events of the busiest shard, divided by the mean, in those windows
+    uint64_t crossings; // packets that went from one shard to another
 };
 
-// What was skipped because it repeats.
+// Fast-forward: the repetitions that were skipped.
 struct skip_result {
-    bool tried;         // the scenario asks for it
+    bool tried;         // the scenario enables fast-forward
     uint64_t stretches; // times that a period was found
-    uint64_t periods;   // repetitions that were skipped, of all of them
-    ps_t skipped_ps;    // simulated time of these
-    uint64_t hops;      // of packets in these
+    uint64_t periods;   // skipped repetitions of all periods
+    ps_t skipped_ps;    // simulated time of the repetitions
+    uint64_t hops;      // packet-hops in the repetitions
     uint64_t candidates, snapshots;
-    const char *note; // why not more; NULL = nothing to say
+    const char *note; // why not more was skipped; NULL = nothing to report
 };

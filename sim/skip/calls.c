@@ -83,7 +83,7 @@ static uint32_t busy(void *ctx, uint32_t flow, ps_t now)
     struct skip *s = ctx;
     if (s->mode == SKIP_REJOIN) {
         skip_swallow(s, CALL_BUSY);
-        return 1; // for the time being: skip_rejoin() knows the path
+        return 1; // any path but 0 until skip_rejoin() restores the flow's own
     }
     if (s->mode == SKIP_RECORD)
         call_begin(s, CALL_BUSY, UINT64_MAX, flow, now);

@@ -49,7 +49,7 @@ struct skip_call *skip_log_add(struct skip_log *log, enum skip_call_kind kind)
     return call;
 }
 
-// What only the ledger and captures read need not be the same: token, piece_of, origin.
+// Members that only the ledger and captures read may differ: token, piece_of, origin.
 bool skip_same_request(const struct transfer_request *a, const struct transfer_request *b)
 {
     return a->src == b->src && a->dst == b->dst && a->bytes == b->bytes && a->job == b->job &&

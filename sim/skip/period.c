@@ -9,17 +9,17 @@
 
 /* ---- budget ---- */
 
-// A hop of a packet costs as much as so many bytes of a snapshot (both about 90 instructions).
+// Bytes of a snapshot that cost as much as a hop of a packet (both about 90 instructions).
 #define BYTES_PER_HOP 10
-#define SHARE 0.015       // of the work may be spent on snapshots,
-#define LAST_TRY 0.05     // the last try waits for this share of the work
-#define FREE_HOPS 50000   // and this much in any run
-#define FAILURES_MAX 3    // in a row, then the pause before the next try doubles
-#define CALLS_MAX 8000000 // of a period
+#define SHARE 0.015       // share of the work that may be spent on snapshots,
+#define LAST_TRY 0.05     // share of the work before the last try
+#define FREE_HOPS 50000   // and the hops that may be spent on them in any run
+#define FAILURES_MAX 3    // failures in a row after which tries pause
+#define CALLS_MAX 8000000 // limit of the calls of a period
 
 static double hops(const struct skip *s) { return (double)s->fabric->net.packet_hops; }
 
-// The hops of the whole run, by the share of the bytes that have been delivered.
+// Estimates the hops of the whole run by the share of the bytes that have been delivered.
 static double expected_hops(const struct skip *s)
 {
     double total = (double)s->all->workload->total_bytes;
@@ -27,8 +27,8 @@ static double expected_hops(const struct skip *s)
     return done > 0 && total > done ? hops(s) * total / done : hops(s);
 }
 
-// A try is two snapshots. The last one that can be afforded waits until what is new at the
-// beginning has passed.
+// A try costs two snapshots. The last affordable try waits until the transient at the beginning of
+// the run has passed.
 static bool affordable(const struct skip *s)
 {
     double expected = expected_hops(s), budget = FREE_HOPS + SHARE * expected - s->spent;
@@ -112,7 +112,7 @@ static void why(struct skip *s, const char *text)
     snprintf(s->all->why, sizeof s->all->why, "%s", text);
 }
 
-// The place of the first difference between both saved forms in [at, end); false if there is none.
+// Returns true if both saved forms differ in [at, end), and names the first difference in `why`.
 static bool differs(struct skip *s, size_t at, size_t end)
 {
     const unsigned char *a = s->first.state.bytes, *b = s->second.state.bytes;
@@ -139,7 +139,7 @@ static bool count_differs(struct skip *s, size_t count)
     return true;
 }
 
-// The totals of an account may only grow where it has not begun again.
+// Returns true if an account began anew in the period with other totals; else totals may grow.
 static bool account_differs(struct skip *s, uint32_t flow)
 {
     size_t at = s->second.flows[flow].account_at;
@@ -156,7 +156,7 @@ static bool account_differs(struct skip *s, uint32_t flow)
     return false;
 }
 
-// A flow that has taken no part in the period; s->una is among the first counts.
+// Returns true if a flow was inactive in the period; s->una is among the first counts.
 static bool is_dormant(const struct skip *s, uint32_t flow)
 {
     return s->first.flows[flow].dormant && s->second.flows[flow].dormant &&
@@ -168,8 +168,8 @@ static bool same_bytes(const struct skip *s, size_t at, size_t end)
     return memcmp(s->first.state.bytes + at, s->second.state.bytes + at, end - at) == 0;
 }
 
-// The private state of the flow's policy differs, but not in what is read when there is no
-// congestion.
+// Returns true if the private state of the flow's policy differs only in parts that are not read
+// without congestion.
 static bool policy_rests(const struct skip *s, uint32_t flow)
 {
     const struct flow_state *f = &s->second.flows[flow];
@@ -199,7 +199,7 @@ static bool flow_differs(struct skip *s, uint32_t flow)
     return account_differs(s, flow);
 }
 
-// True if the state has returned.
+// Returns true if the network's state is the same in both snapshots, relative to their times.
 static bool returned(struct skip *s)
 {
     const struct skip_snapshot *a = &s->first, *b = &s->second;
@@ -248,8 +248,8 @@ struct sim_timer *skip_timer(const struct engine *e, struct event event)
                : NULL;
 }
 
-// Events of the network: packets, and timers that are neither of what is above nor of the
-// simulation itself.
+// Returns true for events of the network: packets, and timers that belong neither to the layers
+// above nor to the simulation itself.
 static bool is_network_event(const struct fabric *fabric, struct event event)
 {
     const struct sim_timer *timer = skip_timer(&fabric->engine, event);
@@ -344,7 +344,7 @@ static void begin_recording(struct skip *s)
     skip_set_mode(s, SKIP_RECORD);
 }
 
-// Look for something else, not at once.
+// Look for another period, but only after some more hops (s->patience).
 static void give_up(struct skip *s)
 {
     skip_set_mode(s, SKIP_WATCH);
@@ -394,7 +394,7 @@ void skip_boundary(struct skip *s)
 /* ---- deliveries ---- */
 
 #define QUIET_SHARES                                                                               \
-    16 // the other ranks have got so many messages each since the last one at the watched rank
+    16 // messages at each other rank, on average, after which a silent rank is no longer watched
 
 static void request_boundary(struct skip *s)
 {
@@ -409,7 +409,7 @@ void skip_look_elsewhere(struct skip *s)
         s->watched_before = s->watch.n;
         s->quiet_until_bytes = *delivered + QUIET_SHARES * s->fabric->net.n_ranks * s->watch.bytes;
     } else if (*delivered > s->quiet_until_bytes) {
-        ledger_watch(s->delivery, LEDGER_WATCHES_ALL); // the next one that hears something
+        ledger_watch(s->delivery, LEDGER_WATCHES_ALL); // watch the next rank that gets a message
     }
 }
 

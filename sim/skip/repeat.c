@@ -17,7 +17,7 @@ static void repeat_delivered(struct skip *s, const struct skip_call *call, ps_t 
     s->client.delivered(s->client.ctx, token, now);
 }
 
-// Totals of an account that goes on for longer than a period.
+// Extrapolate the totals of an account that lasts longer than a period.
 static void grow_totals(const struct skip *s, uint32_t flow, struct sender_totals *t)
 {
     const uint64_t *growth = s->period.growth + s->second.flows[flow].account_at;
@@ -79,11 +79,11 @@ static void make_call(struct skip *s)
     case CALL_LAST_PACKET:
         repeat_last_packet(s, &call, now);
         break;
-    case CALL_POST: // is made by what is above
+    case CALL_POST: // made by the layers above
         break;
     }
     if (p->at != call.end)
-        p->differs = true; // it has posted less than in the period
+        p->differs = true; // the layers above have posted less than in the period
 }
 
 /* ---- posts ---- */
@@ -150,7 +150,7 @@ static void shift_state(struct skip *s)
     st->mode = STATE_SAVE;
 }
 
-// Put the network's events into the queue, and take out those of what is above.
+// Put the network's events into the queue, and take out the events of the layers above.
 static struct event *swap_events(struct skip *s, size_t *n_above)
 {
     struct engine *e = &s->fabric->engine;
@@ -193,7 +193,7 @@ static void join_events(struct engine *e, const struct event *more, size_t n_mor
     free(all);
 }
 
-// From now on calls are made again.
+// From now on the network's calls reach the ledger again.
 static void go_on(struct skip *s)
 {
     struct hosts *hosts = &s->fabric->hosts;
@@ -203,7 +203,7 @@ static void go_on(struct skip *s)
     skip_set_mode(s, SKIP_WATCH);
 }
 
-// Post again what has been posted while the network rested.
+// Post to the hosts what has been posted while the network rested.
 static void feed_recorded(struct skip *s)
 {
     const struct skip_call call = s->log.calls[s->swallowed++];
@@ -234,7 +234,7 @@ void skip_swallow(struct skip *s, enum skip_call_kind kind)
     SIM_ASSERT(&s->fabric->engine, -1, index < p->at && s->log.calls[index].kind == kind);
     uint32_t end = s->log.calls[index].end;
     while (s->swallowed < end && s->swallowed < p->at)
-        feed_recorded(s); // which swallows what it causes
+        feed_recorded(s); // its calls are swallowed too
     if (p->differs && p->within && index == p->call)
         feed_extra(s);
 }
@@ -324,7 +324,8 @@ static void repeat_call(struct skip *s, struct event event)
     make_call(s);
 }
 
-// An event above the network. Returns false if it may act on the network itself.
+// Process an event above the network. Returns false, and does nothing, if it may act on the
+// network.
 static bool process_above(struct skip *s, struct event event)
 {
     struct engine *e = &s->fabric->engine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Skipping in a run: where it can be tried, and how it takes the place of the engine's loop.
+// Fast-forward in a run: the conditions for it, and the loop that replaces the engine's own.
 #include "sim/skip/skip.h"
 
 #include <stdlib.h>
@@ -75,7 +75,8 @@ static void skip_free(struct skip *s)
     free(s);
 }
 
-// What the network has that is not declared, or keeps state that cannot repeat; NULL = nothing.
+// Returns the first feature of the network whose state is not declared or cannot repeat; NULL =
+// none.
 static const char *undeclared(struct skip *s)
 {
     s->first.state.mode = STATE_SAVE;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Skips what repeats, without an error (docs/fast-forward.md).
+// Fast-forward: skips repetitions without an error (docs/fast-forward.md).
 //
-// Above the network everything is simulated: jobs, collectives, the ledger, critical paths,
-// statistics. Only the network is skipped. Where its whole state returns relative to the present
-// (engine/state.h), what the network did in the period in between is known as a list of calls:
+// Everything above the network is simulated: jobs, collectives, the ledger, critical paths,
+// statistics. Only the network is skipped. When its whole state returns relative to the present
+// (engine/state.h), the network's work in the period in between is given by a list of calls:
 // messages delivered, last packets sent, and so on, at their times, and the messages that were
-// posted meanwhile. As long as what is above posts the same messages at the same times, the list is
-// simply repeated. At the first difference the network's state is moved to the beginning of the
-// present period, and simulated from there on.
+// posted meanwhile. As long as the layers above post the same messages at the same times, the list
+// is simply repeated. At the first difference the network's state is moved to the beginning of the
+// present period, and the network is simulated from there on.
 #pragma once
 
 #include "sim/delivery/delivery.h"
@@ -27,12 +27,12 @@ struct skipping {
 void skipping_init(struct skipping *skipping, struct delivery *delivery,
                    const struct workload *workload);
 
-// Begin to look for what repeats, if the scenario asks for it; before the run. skipping->skip stays
-// NULL where nothing can be skipped, and skipping->why says why.
+// Begin to look for repetitions, if the scenario enables it; before the run. If nothing can be
+// skipped, skipping->skip stays NULL, and skipping->why states the reason.
 void skip_begin(struct skipping *skipping);
 
-// Bring the network to the present; when the run ends, whatever the reason.
+// Simulate the network up to the present, and end skipping; when the run ends, for whatever reason.
 void skip_finish(struct skipping *skipping);
 
-// Add the hops of packets and the delivered bytes that the counters do not have yet.
+// Add the packet-hops and delivered bytes of repetitions that the counters do not include yet.
 void skip_ahead(const struct skipping *skipping, uint64_t *hops, uint64_t *bytes);

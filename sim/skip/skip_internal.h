@@ -6,7 +6,7 @@
 #include "sim/skip/watch.h"
 #include "transport/state.h"
 
-/* ---- calls between the network and what is above (skip_log.c) ---- */
+/* ---- calls between the network and the layers above (log.c) ---- */
 
 enum skip_call_kind {
     CALL_POST, // down; all others go up
@@ -18,8 +18,8 @@ enum skip_call_kind {
     CALL_LAST_PACKET
 };
 
-// Messages have names in a period: 0, 1, ... those that exist when it begins, in the order of
-// flows, then those that are posted in it.
+// Messages have names in a period: 0, 1, ... First come the messages that exist when it begins, in
+// the order of flows, then the messages that are posted in it.
 struct skip_call {
     ps_t event_ps;      // of the event, from the beginning of the period
     uint64_t event_key; // its key,
@@ -56,7 +56,7 @@ struct skip_snapshot {
     size_t n_flows;
     ps_t at_ps;
     uint64_t key;     // of the event after which it was taken
-    uint64_t *tokens; // [message] of those that exist, by name
+    uint64_t *tokens; // [message] tokens of the messages that exist, by name
     uint32_t n_tokens;
     size_t cap_tokens;
     uint64_t events, hops, bytes; // counters
@@ -77,26 +77,26 @@ struct skip_period {
     uint64_t times;          // repetitions that are complete
     uint64_t *growth;        // [count]
     bool *dormant;           // [flow]
-    bool *at_rest;           // [flow] its policy has heard of nothing
+    bool *at_rest;           // [flow] its policy is not affected by congestion
     bool *spanning;          // [flow] it has something to send for longer than a period
-    uint32_t *carry;         // [message] name in the period before of what is called so now
-    uint64_t *tokens, *next; // [name] of the present repetition
-    uint32_t *paths;         // [flow] of its busy period
+    uint32_t *carry;         // [message] name of the same message in the repetition before
+    uint64_t *tokens, *next; // [name] of the present and of the next repetition
+    uint32_t *paths;         // [flow] critical path of its busy period
     struct event *events;    // pending in the network at its beginning
     size_t n_events;
-    /* where the repetition is */
+    /* progress of the repetition */
     size_t at;                // next call
     size_t call;              // the call that is being made
-    size_t n_posted;          // posts
+    size_t n_posted;          // posts in this repetition so far
     bool within;              // in a call, not in an event above the network
-    bool differs;             // what is above has not posted what it did in the period
+    bool differs;             // the layers above have not posted the same as in the period
     struct skip_extra *extra; // posts that differ, until the network gets them
     size_t n_extra, cap_extra;
 };
 struct skip_extra {
     struct transfer_request request;
     ps_t now_ps;
-    uint32_t path; // that was current
+    uint32_t path; // current path at the post
     enum path_cause late;
 };
 
@@ -111,11 +111,11 @@ struct skip {
     struct host_observer observer;
     struct skip_watch watch;
     uint64_t watched_before; // watch.n when it was last looked at
-    struct skip_load {       // of the network, when the watched rank heard of a message
+    struct skip_load {       // load of the network at a delivery to the watched rank
         uint64_t hops;
         uint32_t packets; // with meta-data
     } loads[WATCH_SIGNS];
-    uint64_t quiet_until_bytes; // delivered to all ranks, before another rank is watched
+    uint64_t quiet_until_bytes; // bytes delivered to all ranks from which another rank is watched
     struct hosts_visit visit;
     struct skip_log log;
     struct skip_snapshot first, second;
@@ -126,11 +126,11 @@ struct skip {
     uint32_t tried;       // period that is tried, in deliveries at the watched rank
     uint64_t tried_until; // watch.n at its end
     uint32_t failures;    // tries in a row that found a difference
-    uint64_t patience;    // model of the work after which the next try is worth it, in hops
+    uint64_t patience;    // packet-hops from which the next try may begin
     double spent;         // on snapshots, in hops
     /* recording */
     uint32_t *names;   // [token] name of the message in the period
-    uint32_t *numbers; // [token] in a snapshot
+    uint32_t *numbers; // [token] number of the message in a snapshot
     uint32_t n_names;
     uint32_t n_start; // messages when the period began
     bool spoiled;
@@ -139,16 +139,16 @@ struct skip {
     struct skip_result result;
 };
 
-// The function of delivery_watch.
+// The function delivery_watch.delivered.
 void skip_delivered(void *skip, uint32_t rank, uint32_t src, uint64_t bytes, ps_t age_ps, ps_t now);
 
-// Put the calls between the network and what is above through here, or not: skip_calls.c.
+// Route the calls between the network and the layers above through sim/skip/calls.c, or directly.
 void skip_attach(struct skip *s);
 void skip_detach(struct skip *s);
-// A message is posted while the network rests: skip_repeat.c.
+// A message is posted while the network rests (sim/skip/repeat.c).
 void skip_repeat_post(struct skip *s, const struct transfer_request *request, ps_t now);
 
-// A moment between two events at which a snapshot is due: skip_period.c.
+// A moment between two events at which a snapshot is due (sim/skip/period.c).
 void skip_boundary(struct skip *s);
 void skip_set_mode(struct skip *s, enum skip_mode mode);
 void skip_snapshot_free(struct skip_snapshot *snapshot);
@@ -156,18 +156,18 @@ void skip_snapshot_free(struct skip_snapshot *snapshot);
 void skip_look_elsewhere(struct skip *s);
 // Give the message of a post that is recorded its name.
 void skip_name_post(struct skip *s, uint64_t token);
-// What is recorded cannot be repeated.
+// Mark the recorded period as not repeatable, with the reason `why`.
 void skip_spoil(struct skip *s, const char *why);
 
-// Repeat calls, and what is above the network, until `max` events have been processed;
-// skip_repeat.c.
+// Repeat calls, and process events above the network, until `max` events have been processed
+// (sim/skip/repeat.c).
 size_t skip_repeat(struct skip *s, size_t max);
 void skip_rejoin(struct skip *s);
 // Add the repetitions to the report.
 void skip_count(struct skip *s);
 // Visit all state of the network.
 void skip_visit(struct skip *s, struct state *st);
-// A call of the network that has been made already, while it is simulated up to the present.
+// Ignore a call that has been made already, while the network is simulated up to the present.
 void skip_swallow(struct skip *s, enum skip_call_kind kind);
 
 // The timer of a pending event, NULL = it has none.

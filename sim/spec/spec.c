@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What follows from a spec alone.
+// Facts that follow from a spec alone.
 #include "sim/spec/spec.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ const char *spec_policy_names(const struct spec *spec, char *buf, size_t room)
     return buf;
 }
 
-// True if noise acts: over packets, where some job is not of raw flows.
+// Returns true if noise acts: in a packet network with a job that is not of raw flows.
 bool spec_has_noise(const struct spec *spec)
 {
     bool any = false;

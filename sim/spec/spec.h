@@ -82,7 +82,7 @@ struct fault_spec {
     ps_t flap_ps, flap_period_ps, flap_down_ps;
     uint64_t flap_count;
     double rate_share;  // share of the link's rate between these times; 0 = all
-    bool scale_buffers; // and of what may wait for it, and of the queues from which it marks
+    bool scale_buffers; // the share also scales the port's queue limits and ECN thresholds
     ps_t rate_ps, rate_end_ps;
 };
 
@@ -118,14 +118,14 @@ enum analytical_route {
 // Noise of hosts and links. It acts on jobs whose ranks run programs, not on raw flows.
 enum noise_preset { NOISE_NONE, NOISE_LAB, NOISE_CLUSTER };
 struct noise_spec {
-    int preset;    // enum noise_preset, whose values the others have unless they are given
+    int preset;    // enum noise_preset: the values of the other members unless they are given
     ps_t start_ps; // ranks start up to this late
     struct noise_delay step; // of each step of a collective, and each computation
     double clock_ppm;        // NICs' rates differ by up to this share
     ps_t link_delay_ps;      // links are up to this longer
 };
 
-// What of a run is skipped.
+// Mode of fast-forward: the repetitions that may be skipped.
 enum fast_forward { FAST_FORWARD_OFF, FAST_FORWARD_EXACT };
 
 struct spec {
@@ -154,5 +154,5 @@ struct spec {
 // returns `buf`.
 const char *spec_policy_names(const struct spec *spec, char *buf, size_t room);
 
-// True if noise acts: over packets, where some job is not of raw flows.
+// Returns true if noise acts: in a packet network with a job that is not of raw flows.
 bool spec_has_noise(const struct spec *spec);

@@ -101,7 +101,7 @@ ps_t adapter_held_ps(const struct hosts *hosts, uint32_t port, ps_t now)
 
 /* ---- receiving ---- */
 
-// The next packet enters the receiving pipeline.
+// Let the next packet enter the receiving pipeline, packets of the control class first.
 static void start(struct adapter *a, ps_t now)
 {
     a->busy = false;

@@ -38,7 +38,7 @@ struct adapter {
     struct adapters *all;
     const struct nic_spec *spec;
     uint32_t dim, node, first_port, n_ports;
-    uint8_t lossless, credits;      // bit sets of classes; credits: those among them
+    uint8_t lossless, credits;      // bit sets of classes; credits: lossless ones with credits
     uint64_t xoff_bytes, xon_bytes; // of the buffer
     uint16_t quanta;                // of its pauses
     /* state */
@@ -59,7 +59,7 @@ struct adapter {
 
 struct adapter_port {
     struct adapter *adapter; // NULL = the NIC is ideal
-    ps_t fetched_ps;         // its next packet may start
+    ps_t fetched_ps;         // time from which its next packet may start
     ps_t held_since_ps; // it has a packet to send and waits for the fetch; PS_NEVER = it does not
     ps_t held_ps;       // total of such waits
     uint64_t pauses;    // times the NIC paused a class there
@@ -68,14 +68,14 @@ struct adapter_port {
 
 struct adapters {
     struct hosts *hosts;
-    struct node_ops nic; // of the hosts without adapters
+    struct node_ops nic; // the hosts' operations without adapters
     struct adapter *list;
     uint32_t n;
     struct adapter_port *ports; // [port of a rank]
     struct qp_places places;
 };
 
-// What a NIC of a dimension has beside its settings.
+// Configuration of an adapter in addition to the settings of its NIC.
 struct adapter_config {
     const struct nic_spec *spec;
     uint32_t dim, node, first_port, n_ports;
@@ -87,7 +87,7 @@ struct adapter_config {
 
 // Insert adapters between the network and the hosts, after hosts_init(); `n` of them follow.
 void adapters_attach(struct hosts *hosts, uint32_t n);
-// All ports of the adapter must be of one node, and get departure events.
+// All ports of the adapter must belong to one node; they get departure events.
 void adapter_add(struct hosts *hosts, const struct adapter_config *config);
 void adapters_free(struct hosts *hosts);
 
@@ -97,7 +97,7 @@ struct adapter *adapter_of_port(const struct hosts *hosts, uint32_t port);
 // Returns for how long packets to send by the port have waited for the NIC itself, until `now`.
 ps_t adapter_held_ps(const struct hosts *hosts, uint32_t port, ps_t now);
 
-// Whether any NIC fetches, or handles, a packet at `now`.
+// Returns true if any NIC fetches or handles a packet at `now`.
 bool adapters_busy(const struct hosts *hosts, ps_t now);
 
 // Returns the rate of wire bytes at which the NIC of a port writes full packets to its rank: the

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// PFC as a NIC sends it, where packets arrive faster than its rank takes them.
+// The PFC frames of a NIC whose packets arrive faster than its rank takes them.
 #include "transport/host.h"
 #include "transport/nic/adapter.h"
 
 static struct network *net_of(const struct adapter *a) { return a->all->hosts->net; }
 
-// Half of the quanta, of 512 bit times each, as switches do. Faults may change a link's rate.
+// Interval of refreshes: half of the quanta, of 512 bit times each, as for switches. It is computed
+// for each pause, since faults may change a link's rate.
 static ps_t refresh_ps(const struct adapter *a, uint32_t port)
 {
     const struct byte_time *bt = &port_link(net_of(a), port)->byte_time;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The table of a NIC's settings, and the presets.
 //
-// What vendors do not publish is estimated, or left without a limit; docs/nic.md says for each
-// value where it comes from.
+// Values that vendors do not publish are estimated, or left without a limit; docs/nic.md gives the
+// origin of each value.
 #include "transport/nic/nic_spec.h"
 
 static const char *const duplexes[] = {"full", "half", NULL};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The settings of the network adapters (NICs) of one dimension, as a scenario gives them: what a
-// NIC may limit beside its links.
+// The settings of the network adapters (NICs) of one dimension, as a scenario gives them: limits in
+// addition to those of their links.
 #pragma once
 
 #include "engine/param.h"
@@ -39,7 +39,8 @@ extern const struct nic_preset nic_presets[]; // the first is the default, the l
 // Set all settings to those of a preset.
 void nic_spec_init(struct nic_spec *spec, const struct nic_preset *preset);
 
-// Whether packets wait for the NIC: for its packet rate, its bus, or contexts of queue pairs.
+// Returns true if packets wait for the NIC: for its packet rate, its bus, or contexts of queue
+// pairs.
 static inline bool nic_spec_serves(const struct nic_spec *spec)
 {
     return spec->message_rate > 0 || spec->bus_rate_bps > 0 ||

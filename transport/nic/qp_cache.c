@@ -27,7 +27,7 @@ static void places_reach(struct qp_places *places, uint32_t context)
 
 bool qp_cache_use(struct qp_cache *c, struct qp_places *places, uint32_t context)
 {
-    places_reach(places, context); // a new context's place is 0, where another one is
+    places_reach(places, context); // place 0 of a new context holds another one
     uint32_t place = places->at[context];
     if (place < c->n && c->held[place] == context)
         return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which contexts of queue pairs a NIC has in its memory. A context that is missing takes a free
-// place, or else that of a random one. Each end of a flow has a context.
+// The contexts of queue pairs in the memory of a NIC. A missing context takes a free place, or else
+// the place of a random one. Each end of a flow has a context.
 //
 // Real caches are set-associative with undisclosed rules; random replacement has their gradual
 // decline, and a closed form: where n contexts are used in turn and c fit, the share of hits h
