@@ -55,7 +55,7 @@ struct nscc {
     bool spares_last_hop;             // trims by the last switch do not change the window
     /* state */
     uint64_t cwnd_bytes, max_bytes;
-    uint64_t saved_bytes; // window before the first penalty; 0 = no penalty is active
+    uint64_t saved_bytes; // window to restore after the receiver's request; 0 = none is active
     ps_t base_rtt_ps, mean_delay_ps;
     uint64_t achieved_bytes; // delivered since the last check of quick adapt
     uint64_t received_bytes; // delivered since the last fulfil

@@ -80,7 +80,7 @@ struct state {
     size_t n, cap, n_counts, cap_counts, cap_stamps, n_marks, cap_marks;
     const char *refused; // why the state cannot be saved; NULL = it can
     /* shift */
-    const uint64_t *growth; // [count] per period
+    const uint64_t *growth; // [n_counts] what each counter gains in a period
     uint64_t periods;
     ps_t shift_ps;             // of all periods
     size_t at;                 // next count

@@ -154,7 +154,7 @@ static inline uint32_t switch_occupied(const struct switch_node *s, const struct
     uint32_t cell = s->cell_bytes;
     return cell > 0 ? (p->frame_bytes + cell - 1) / cell * cell : p->frame_bytes;
 }
-// The fullest buffer, for reports.
+// The slice with the highest peak of shared bytes, or the whole buffer; for reports.
 static inline const struct mmu *switch_fullest(const struct switch_node *s)
 {
     const struct mmu *most = s->slices ? &s->slices[0] : &s->mmu;

@@ -33,7 +33,9 @@ static inline struct int_hop telemetry_exact(const struct network *net, uint32_t
 struct int_hop telemetry_hpcc64(struct int_hop exact);
 
 // Update a port's utilization to `now` (Ben Basat et al., SIGCOMM 2020, section 4.3, for HPCC): U =
-// (T - dt)/T U + q dt / (B T^2) + bytes / (B T), with dt at most T = `rtt_ps`. Returns the digest
-// of U, rounded at random so that its mean is right.
+// (T - dt)/T U + q dt / (B T^2) + bytes / (B T), for a queue of q bytes, a rate of B, the bytes
+// sent in the time dt since the last update, and T = `rtt_ps`. If dt is longer than T, only T and
+// the same share of the bytes count. Returns the digest of U, rounded at random so that its mean is
+// right.
 uint8_t telemetry_pint(struct pint_port *port, uint64_t tx_bytes, uint64_t rate_bps,
                        uint64_t queue_bytes, ps_t rtt_ps, ps_t now);

@@ -92,7 +92,8 @@ static uint8_t *put_pfc(uint8_t *at, const struct facts_source *s, const struct 
                    note->ingress_bytes, limit, trigger);
 }
 
-// An ACK has the note of the packet that it acknowledges.
+// The comment on a CE mark: port, queue and probability. An ACK has the note of the packet that it
+// acknowledges, so it shows that packet's mark.
 static uint8_t *put_mark(uint8_t *at, const struct facts_source *s, const struct facts_names *names)
 {
     const struct packet_note *note = s->note;

@@ -70,8 +70,8 @@ struct transport_dim {
     bool retransmits;               // lost packets are retransmitted
     bool fails_at_once;             // at the first retransmission timeout
     bool in_order;                  // receivers discard packets that arrive out of order
-    bool echoes_marks;              // ACKs echo CE marks; otherwise notifications are separate
-                                    // packets
+    bool echoes_marks;              // marks reach the policy by ACKs alone; otherwise by
+                                    // notification packets too
     uint32_t empty_bytes;           // payload that stands for a message without bytes
     bool uses_control_class;        // some of its packets use NET_CLASS_CONTROL
     struct packet_sizes full;       // sizes of a packet of mtu_bytes inside a message

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Events of libyaml build a value; a plain scalar that reads as a number is one.
+// Builds a JSON value from libyaml's events. An unquoted scalar that is a JSON number, true or
+// false becomes one; every other scalar is text.
 #include "config/text/yaml_file.h"
 
 #include <errno.h>

@@ -51,15 +51,14 @@ static void aimd_on_ack(struct cc *cc, const struct cc_ack *ack)
 static const struct cc_preset aimd_presets[] = {
     {.name = "default",
      .doc = "switches mark from 100 KB on, at every rate",
-     .profile = CC_RED(100000, 100001, 1, UINT64_C(100000000000), false),
-     .notification = {.cnp = CNP_PER_ACK}}};
+     .profile = CC_RED(100000, 100001, 1, UINT64_C(100000000000), false)}};
 
 static const struct cc_ops aimd = {
     .contract = CC_CONTRACT,
     .name = "aimd",
     .doc = "additive increase, multiplicative decrease on ECN marks",
     .paper = "Chiu and Jain, Computer Networks and ISDN Systems 17, 1989",
-    .needs = CC_NEEDS_ECN | CC_NEEDS_CNP,
+    .needs = CC_NEEDS_ECN,
     .params = aimd_param_table,
     .n_params = 2,
     .params_bytes = sizeof(struct aimd_params),

@@ -34,13 +34,16 @@
 #define CC_INT_HOPS 8               // switches on a path whose INT records a policy can use
 
 // Services that the transport must provide for the policy to work; checked once when the simulation
-// is built. GLOBAL_RTT: env->global_rtt_ps must be set (computing it searches all pairs). CE_SHARE:
-// ack->ce_bytes must be exact even if an ACK covers several packets, so the receiver acknowledges
-// immediately when CE changes (RFC 8257, section 3.2). PACING: the policy bounds the traffic by its
-// rate and does not react to loss, so it needs a NIC that paces flows and a lossless class.
-// SLOW_START: new flows must start with env->initial_window_bytes. PACKET_NACKS: an ACK's rtt_ps
-// and `ce` are those of one packet, and each packet that switches have trimmed is a signal.
-// CREDITS: senders may not send without the credits that ops->credits describes.
+// is built. ECN: switches mark, and ACKs echo the marks (ack->ce, ce_bytes; RoCE's always do). CNP:
+// the receiver also reports marks in packets of their own, as CC_SIGNAL_CNP, unless the preset's
+// notification is CNP_PER_ACK; TCP does not provide this. GLOBAL_RTT: env->global_rtt_ps must be
+// set (computing it searches all pairs). CE_SHARE: ack->ce_bytes must be exact even if an ACK
+// covers several packets, so the receiver acknowledges immediately when CE changes (RFC 8257,
+// section 3.2). PACING: the policy bounds the traffic by its rate and does not react to loss, so it
+// needs a NIC that paces flows and a lossless class. SLOW_START: new flows must start with
+// env->initial_window_bytes. PACKET_NACKS: an ACK's rtt_ps and `ce` are those of one packet, and
+// each packet that switches have trimmed is a signal. CREDITS: senders may not send without the
+// credits that ops->credits describes.
 enum cc_needs {
     CC_NEEDS_ECN = 1,
     CC_NEEDS_CNP = 2,
@@ -171,9 +174,10 @@ struct cc_profile {
         .scaled = (scales)                                                                         \
     }
 
-// A receiver's reports of ECN marks for a policy (RoCE; other transports ignore this): CNP packets,
-// at most one per interval and scope, or CE echoed on every ACK. AUTO and 0 mean the first choice
-// of each field: CNP packets, one interval per queue pair, CC_CNP_INTERVAL_PS.
+// A receiver's reports of ECN marks for a policy with CC_NEEDS_CNP (RoCE; other transports ignore
+// this): CNP packets, at most one per interval and scope, beside the marks that every ACK echoes;
+// or with CNP_PER_ACK the echoes alone. AUTO and 0 mean the first choice of each field: CNP
+// packets, one interval per queue pair, CC_CNP_INTERVAL_PS.
 enum cnp_mode { CNP_AUTO, CNP_NP_TIMER, CNP_PER_ACK };
 enum cnp_scope { CNP_SCOPE_AUTO, CNP_SCOPE_QP, CNP_SCOPE_DESTINATION, CNP_SCOPE_PORT };
 #define CC_CNP_INTERVAL_PS (50 * PS_PER_US) // Zhu et al., SIGCOMM 2015

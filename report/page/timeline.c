@@ -11,7 +11,7 @@
 
 struct timeline {
     json_t *rows;  // names of rows, "rank0 loop"
-    json_t *names; // of slices
+    json_t *names; // distinct names of slices, which refer to them by position
     json_t *index; // name -> its place in `names`
     json_t *slices;
     const char *process; // name of the process whose rows are being added

@@ -50,7 +50,8 @@ static uint32_t entry_alloc(struct ledger *l)
     return slot;
 }
 
-// Perturb a hint's flow count by a random relative error of up to `transport.hint_error`.
+// A flow count of a hint, off by a uniform random share of up to `error` in both directions; 0,
+// which means unknown, stays 0, and others remain at least 1.
 static uint32_t wrong_count(uint32_t count, double error, struct rng *rng)
 {
     double wrong = count * (1 + error * (2 * rng_unit(rng) - 1)) + 0.5;

@@ -33,8 +33,8 @@ static uint64_t port_rates(const struct fabric *fabric, const struct adapter *a)
     return bps;
 }
 
-// Write what limits a NIC: "its bus carries 50 Gb/s of payload, its links 100 Gb/s", or another
-// limit.
+// Write what limits a NIC, as in "its bus carries 50 Gb/s of payload, its links 100 Gb/s", or
+// another limit.
 static void limit_text(const struct fabric *fabric, const struct nic_result *nic,
                        unsigned direction, const struct adapter *a, FILE *out)
 {

@@ -146,7 +146,8 @@ static uint32_t assign_ranks(struct cut *c, uint32_t n, double sum, uint16_t *sh
             continue;
         uint32_t shard = (uint32_t)((before + c->weight[node] / 2) / sum * n);
         shard = shard < n ? shard : n - 1;
-        shard = shard <= used ? shard : used; // no shard is left out
+        shard = shard <= used ? shard
+                              : used; // at most one above the last, so that no number is left out
         used = shard + 1 > used ? shard + 1 : used;
         shard_of[node] = (uint16_t)shard;
         loads[shard] += c->weight[node];

@@ -26,8 +26,8 @@ static const struct param params[] = {
                       "class 6",
               .source = "RoCE deployments"),
     PARAM_ROW("cnp", ENUM, RO(cnp), .def = "auto", .choices = cnp_modes,
-              .help = "np_timer: at most one CNP per interval; per_ack: every ACK echoes CE; "
-                      "auto = as the policy's preset expects, else np_timer",
+              .help = "np_timer: for policies that need CNPs at most one per interval; per_ack: "
+                      "none; ACKs echo CE in any case; auto = as the preset expects, else np_timer",
               .source = "Zhu et al., SIGCOMM 2015; HPCC simulator"),
     PARAM_ROW("cnp_interval", TIME, RO(cnp_interval_ps), .def = "auto", .min = "1ns", .max = "1s",
               .can_auto = true,

@@ -175,9 +175,9 @@ struct tcp_early {
 
 // Reason to report in the next ACK how long it was held: something may have waited for it.
 enum tcp_hold {
-    TCP_HOLD_HIDDEN,
-    TCP_HOLD_END,   // a message has ended meanwhile
-    TCP_HOLD_TIMER, // the timer has expired
+    TCP_HOLD_HIDDEN, // none: it is not reported
+    TCP_HOLD_END,    // a message ended with the data that the ACK covers
+    TCP_HOLD_TIMER,  // the delayed-ACK timer has sent it
 };
 
 struct tcp_receiver {
