@@ -150,7 +150,7 @@ collwire_layer(sim/explain # sentences
   ALLOW workload/training engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
   VIA net/wire LIBS m)
 collwire_layer(sim/collect # the result of a run
-  ALLOW workload/nodes workload/training engine net cc collective comm switch topology transport workload sim/state.h sim/spec sim/result sim/fabric
+  ALLOW workload/nodes workload/training engine net cc collective comm switch topology transport workload sim/simulation.h sim/spec sim/result sim/fabric
         sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
   VIA analytical net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim

@@ -6,7 +6,7 @@
 
 #include "collective/reduction.h"
 #include "collective/settings.h"
-#include "comm/admission.h"
+#include "comm/phase_admission.h"
 #include "comm/rank_streams.h"
 #include "engine/memory.h"
 

@@ -2,7 +2,7 @@
 // Finds messages and members that keep the running phases of a queue from ending.
 #include "comm/foresight.h"
 
-#include "comm/admission.h"
+#include "comm/phase_admission.h"
 
 struct look {
     const struct comm_network_view *view;

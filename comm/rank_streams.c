@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collective/grid.h"
-#include "comm/admission.h"
+#include "comm/phase_admission.h"
 #include "comm/stream_internal.h"
 #include "engine/critical_path.h"
 #include "engine/memory.h"

@@ -6,7 +6,7 @@
 // candidates.
 #include <stdlib.h>
 
-#include "comm/admission.h"
+#include "comm/phase_admission.h"
 #include "comm/rank_streams.h"
 #include "engine/critical_path.h"
 #include "engine/memory.h"

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
+#include "replay/ignored.h"
 #include "replay/packet.h"
-#include "replay/skip.h"
 
 // An IPv6 address; IPv4 as ::ffff:a.b.c.d (RFC 4291), so that IPv4 sorts by its value.
 struct address {

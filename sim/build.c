@@ -6,7 +6,7 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 #include "sim/collect/collect.h"
-#include "sim/state.h"
+#include "sim/simulation.h"
 
 static ps_t *random_starts(const struct sim *sim, enum rng_use use, ps_t most_ps)
 {

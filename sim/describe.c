@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/state.h"
+#include "sim/simulation.h"
 
 // Describe the retransmission timeout of a path.
 static void describe_timeout(FILE *out, const struct transport_dim *dim,

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "sim/state.h"
+#include "sim/simulation.h"
 
 const char *const estimate_part_names[] = {
     [ESTIMATE_QUEUE_PAIRS] = "queue pairs",

@@ -6,7 +6,7 @@
 
 #include "engine/clock.h"
 #include "engine/rng.h"
-#include "sim/state.h"
+#include "sim/simulation.h"
 #include "transport/nic/adapter.h"
 
 struct running {

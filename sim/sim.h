@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A simulation: built from a spec, run to its end, and turned into a result. It has no global
-// state, so several simulations can exist at once. Its members are in sim/state.h.
+// state, so several simulations can exist at once. Its members are in sim/simulation.h.
 #pragma once
 
 #include <stdbool.h>

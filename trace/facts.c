@@ -9,7 +9,7 @@
 
 #include "engine/rng.h"
 #include "net/wire/bytes.h"
-#include "trace/options.h"
+#include "trace/pcapng_options.h"
 
 #define NAME_MAX_BYTES 255 // of an operation, or of a layer
 #define FACTS_BYTES (1 + 52 + 2 * NAME_MAX_BYTES)

@@ -7,7 +7,7 @@
 
 #include "engine/memory.h"
 #include "trace/capture_file.h"
-#include "trace/options.h"
+#include "trace/pcapng_options.h"
 
 enum block { BLOCK_SECTION = 0x0a0d0d0a, BLOCK_INTERFACE = 1, BLOCK_NAMES = 4, BLOCK_PACKET = 6 };
 #define BYTE_ORDER_MAGIC 0x1a2b3c4d

@@ -2,7 +2,7 @@
 // Makes the result of a run from the state at its end.
 #pragma once
 
-#include "sim/state.h"
+#include "sim/simulation.h"
 
 // Returns the result, without its plugins and memory limit (library/simulation.c). To be called
 // once.

@@ -12,7 +12,7 @@
 
 #include "cli/list.h"
 #include "engine/text.h"
-#include "sim/state.h"
+#include "sim/simulation.h"
 #include "tests/config/load.h"
 
 #define SCENARIO(job)                                                                              \

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cc/plugin/policies.h"
-#include "sim/state.h"
+#include "sim/simulation.h"
 #include "tests/fuzz/support.h"
 #include "transport/host.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "study/grid.h"
+#include "study/value_grid.h"
 
 static void test_combinations(void **state)
 {

@@ -2,7 +2,7 @@
 // Simulations for tests, built from a spec without JSON.
 #pragma once
 
-#include "sim/state.h"
+#include "sim/simulation.h"
 #include "transport/roce/roce_spec.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "report/metrics.h"
-#include "sim/state.h"
+#include "sim/simulation.h"
 #include "tests/config/load.h"
 
 #define RING                                                                                       \

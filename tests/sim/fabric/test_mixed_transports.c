@@ -12,7 +12,7 @@
 
 #include "sim/fabric/fabric_internal.h"
 #include "sim/result/result.h"
-#include "sim/state.h"
+#include "sim/simulation.h"
 #include "tests/config/load.h"
 
 #define LINE 100e9

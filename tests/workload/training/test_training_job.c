@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "comm/recorder.h"
-#include "sim/state.h"
+#include "sim/simulation.h"
 #include "tests/config/load.h"
 
 #define LAYER(name, wg)                                                                            \

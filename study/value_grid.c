@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads axes and counts through their combinations.
-#include "study/grid.h"
+#include "study/value_grid.h"
 
 #include <stdlib.h>
 #include <string.h>

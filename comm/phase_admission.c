@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Collectives by their number, and queues of groups along dimensions.
-#include "comm/admission.h"
+#include "comm/phase_admission.h"
 
 #include <stdlib.h>
 
