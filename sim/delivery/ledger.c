@@ -427,8 +427,9 @@ void ledger_init(struct delivery *delivery)
 void ledger_keep_origins(struct delivery *delivery)
 {
     struct ledger *l = delivery->ledger;
-    if (l && !l->origins)
-        l->cap_origins = l->numbers.cap > 0 ? l->numbers.cap : 1;
+    if (!l || l->origins)
+        return;
+    l->cap_origins = l->numbers.cap > 0 ? l->numbers.cap : 1;
     l->origins = memory_zeroed(l->cap_origins, sizeof *l->origins);
 }
 
