@@ -13,6 +13,7 @@
 #define EXPLAIN_LOSS 0.05   // what happened that may cost time
 #define EXPLAIN_REASON 0.02 // why something did not happen
 #define EXPLAIN_DETAIL 0.01
+#define SAVING_MIN 0.02 // share of the run from which the saving of a cause is stated
 void result_explain(struct result *r, double weight, char *sentence);
 // The same for a sentence about a cause that cost time. `saving_ps`: how much shorter the path
 // could be without it; -1 = not known.
@@ -31,6 +32,24 @@ const struct port_result *result_busiest_link(const struct result *r); // NULL =
 // shortens the critical path to `least`.
 ps_t result_busy_ps(const struct result *r, const struct port_result *link);
 ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least);
+// What the run would save if the transmissions of some ports took less time.
+struct rate_saving {
+    ps_t direct_ps; // the time that the busiest link would transmit less
+    // All time but what the busiest link would still transmit, or computing takes, since waits for
+    // a link end with it; -1 = far above the direct saving, too loose to be stated.
+    ps_t bound_ps;
+};
+// The transmissions of each port take `share[port]` of their time. result_same_shares(): an array
+// of ones to begin with, which the caller frees.
+double *result_same_shares(const struct result *r);
+struct rate_saving result_saving_with(const struct result *r, const double *share);
+// Add a reason of this kind: the sentence, and "up to 1 ms less with <remedy>" if the bound is
+// tight. Adds nothing where the direct saving is below SAVING_MIN. Takes the sentence.
+void result_rate_reason(struct result *r, enum reason_kind kind, struct rate_saving saving,
+                        char *sentence, const char *remedy);
+// True if the path of what ended last covers the run, and the busiest link transmitted for at least
+// half of it.
+bool result_bound_by_rate(const struct result *r);
 // True if the busiest link's transmissions are a lower bound for the run's one job: it lasted the
 // whole run, and nothing was sent again.
 bool result_bounded(const struct result *r);
@@ -46,6 +65,8 @@ void explain_links(const struct fabric *fabric, struct result *r);
 void explain_marks_order(const struct fabric *fabric, struct result *r);
 void explain_nics(const struct fabric *fabric, struct result *r);
 void explain_program(struct result *r);
+// Links whose rate bounds the run.
+void explain_rates(const struct fabric *fabric, struct result *r);
 void explain_switches(const struct fabric *fabric, struct result *r);
 void explain_tcp(const struct fabric *fabric, struct result *r);
 // Sentences about the critical path of what ended last.

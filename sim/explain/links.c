@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sentences about links: what they sent again, lanes that were lost, and links that flapped.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/text.h"
@@ -23,16 +24,66 @@ static void explain_retry(struct result *r)
                                    most->at, human_time(most->retry_ps, time)));
 }
 
-static void explain_lanes(const struct fault_spec *f, struct result *r)
+// The share of its time that each port would transmit with all of its lanes.
+struct whole_lanes {
+    const struct graph *graph;
+    double *share; // [port]
+    bool one_way;
+    double of_time;
+};
+
+static void add_lanes(void *ctx, uint32_t port)
+{
+    struct whole_lanes *lanes = ctx;
+    lanes->share[port] = lanes->of_time;
+    if (!lanes->one_way)
+        lanes->share[lanes->graph->ports[port].peer] = lanes->of_time;
+}
+
+// Returns what the run would save if the links of the fault had kept their rate.
+static struct rate_saving lanes_saving(const struct fabric *fabric, const struct fault_spec *f,
+                                       const struct result *r)
+{
+    ps_t end = f->rate_end_ps < r->sim_time_ps ? f->rate_end_ps : r->sim_time_ps;
+    double during = (double)(end - f->rate_ps) / (double)r->sim_time_ps;
+    struct whole_lanes lanes = {.graph = &fabric->graph,
+                                .share = result_same_shares(r),
+                                .one_way = f->one_way,
+                                .of_time = 1 - during * (1 - f->rate_share)};
+    port_patterns_match(&fabric->graph, f->at, add_lanes, &lanes);
+    struct rate_saving saving = result_saving_with(r, lanes.share);
+    free(lanes.share);
+    return saving;
+}
+
+static void explain_lanes(const struct fabric *fabric, const struct fault_spec *f, struct result *r)
 {
     char from[UNIT_TEXT], to[UNIT_TEXT];
     bool ends = f->rate_end_ps != PS_NEVER;
-    if (f->rate_share <= 0 || f->rate_share >= 1 || f->rate_ps > r->sim_time_ps)
+    if (f->rate_share <= 0 || f->rate_share >= 1 || f->rate_ps >= r->sim_time_ps)
+        return;
+    char *sentence = text_format("%s had %g %% of its rate from %s %s%s", f->at,
+                                 100 * f->rate_share, human_time(f->rate_ps, from),
+                                 ends ? "to " : "on", ends ? human_time(f->rate_end_ps, to) : "");
+    struct rate_saving saving = {0};
+    if (result_bound_by_rate(r))
+        saving = lanes_saving(fabric, f, r);
+    if (saving.direct_ps > 0 && result_share_of(r, saving.direct_ps) >= SAVING_MIN)
+        result_rate_reason(r, REASON_SLOW_LINK, saving, sentence, "all of it");
+    else
+        result_explain(r, EXPLAIN_LOSS, sentence);
+}
+
+static void explain_down(const struct fault_spec *f, struct result *r)
+{
+    char down[UNIT_TEXT], up[UNIT_TEXT];
+    bool back = f->up_ps <= r->sim_time_ps;
+    if (f->down_ps > r->sim_time_ps)
         return;
     result_explain(r, EXPLAIN_LOSS,
-                   text_format("%s had %g %% of its rate from %s %s%s", f->at, 100 * f->rate_share,
-                               human_time(f->rate_ps, from), ends ? "to " : "on",
-                               ends ? human_time(f->rate_end_ps, to) : ""));
+                   text_format("%s failed at %s%s%s", f->at, human_time(f->down_ps, down),
+                               back ? ", and was repaired at " : "",
+                               back ? human_time(f->up_ps, up) : ""));
 }
 
 static void explain_flap(const struct fault_spec *f, struct result *r)
@@ -100,7 +151,8 @@ void explain_links(const struct fabric *fabric, struct result *r)
 {
     explain_retry(r);
     for (size_t i = 0; i < fabric->spec->n_faults; i++) {
-        explain_lanes(&fabric->spec->faults[i], r);
+        explain_lanes(fabric, &fabric->spec->faults[i], r);
+        explain_down(&fabric->spec->faults[i], r);
         explain_flap(&fabric->spec->faults[i], r);
         explain_storm(fabric, &fabric->spec->faults[i], r);
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Adds sentences to a result, and the figures that several of them need.
+#include <stdlib.h>
+
 #include "engine/memory.h"
 #include "sim/explain/explain_internal.h"
 
@@ -66,6 +68,55 @@ ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least)
 {
     ps_t room = r->last->critical.total_ps - least;
     return room < 0 ? 0 : cost < room ? cost : room;
+}
+
+double *result_same_shares(const struct result *r)
+{
+    double *share = memory_zeroed(r->n_ports, sizeof *share);
+    for (size_t p = 0; p < r->n_ports; p++)
+        share[p] = 1;
+    return share;
+}
+
+#define TIGHT 1.5 // of the direct saving: a looser bound is not stated
+
+struct rate_saving result_saving_with(const struct result *r, const double *share)
+{
+    const struct critical_result *path = &r->last->critical;
+    double most = 0, least = 0, run = (double)r->sim_time_ps;
+    for (size_t p = 0; p < r->n_ports; p++) {
+        double busy = r->ports[p].utilization, then = busy * share[p];
+        most = busy > most ? busy : most;
+        least = then > least ? then : least;
+    }
+    ps_t direct = (ps_t)((most - least) * run);
+    ps_t other = path->parts[PATH_COMPUTE] + path->parts[PATH_SCHEDULED];
+    ps_t least_ps = (ps_t)(least * run);
+    ps_t bound = result_saving_ps(r, path->total_ps, least_ps > other ? least_ps : other);
+    return (struct rate_saving){direct, (double)bound <= TIGHT * (double)direct ? bound : -1};
+}
+
+void result_rate_reason(struct result *r, enum reason_kind kind, struct rate_saving saving,
+                        char *sentence, const char *remedy)
+{
+    char less[UNIT_TEXT];
+    if (result_share_of(r, saving.direct_ps) >= SAVING_MIN) {
+        ps_t weight_ps = saving.bound_ps < 0 ? saving.direct_ps : saving.bound_ps;
+        char *whole = saving.bound_ps < 0 ? text_format("%s; less with %s", sentence, remedy)
+                                          : text_format("%s: up to %s less with %s", sentence,
+                                                        human_time(saving.bound_ps, less), remedy);
+        result_reason(r, kind, result_share_of(r, weight_ps), saving.bound_ps, whole);
+    }
+    free(sentence);
+}
+
+#define BY_RATE 0.5 // use of a link from which its rate counts
+
+bool result_bound_by_rate(const struct result *r)
+{
+    const struct port_result *link = result_busiest_link(r);
+    return r->last && link && link->utilization >= BY_RATE &&
+           (double)r->last->critical.total_ps >= WHOLE * (double)r->sim_time_ps;
 }
 
 bool result_bounded(const struct result *r)

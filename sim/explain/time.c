@@ -14,10 +14,9 @@
 
 #define PART_MIN 0.05 // share of the time from which a cause is named
 #define CAUSES_NAMED 3
-#define POLICY_MIN 0.02 // share from which a policy, PFC or timeouts are explained
-#define BUSY 0.85       // use of a link from which it bounds the run
-#define STRAGGLER 1.05  // compute time of a rank, by the mean, from which it is named
-#define GENTLE 0.9      // a cut to at least this share of line rate or BDP does not count
+#define BUSY 0.85      // use of a link from which it bounds the run
+#define STRAGGLER 1.05 // compute time of a rank, by the mean, from which it is named
+#define GENTLE 0.9     // a cut to at least this share of line rate or BDP does not count
 
 // Returns the most that the run could save without waits of `cost` on the path.
 static ps_t saving_ps(const struct result *r, ps_t cost)
@@ -194,7 +193,7 @@ static void explain_policy(const struct fabric *fabric, struct result *r)
     const struct critical_place *flow = held_back(&r->last->critical);
     const ps_t *parts = r->last->critical.parts;
     ps_t saving = saving_ps(r, parts[PATH_PACE] + parts[PATH_WINDOW]);
-    if (!flow || result_share_of(r, saving) < POLICY_MIN)
+    if (!flow || result_share_of(r, saving) < SAVING_MIN)
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
     if (was_cut(s))
@@ -210,7 +209,7 @@ static void explain_ack_delay(struct result *r)
     const struct critical_place *flow = place_of(&r->last->critical, PATH_ACK_DELAY);
     ps_t saving = saving_ps(r, r->last->critical.parts[PATH_ACK_DELAY]);
     char wait[UNIT_TEXT], less[UNIT_TEXT];
-    if (!flow || result_share_of(r, saving) < POLICY_MIN)
+    if (!flow || result_share_of(r, saving) < SAVING_MIN)
         return;
     result_reason(
         r, REASON_ACK_DELAY, result_share_of(r, saving), saving,
@@ -228,7 +227,7 @@ static void explain_timeouts(const struct fabric *fabric, struct result *r)
     const ps_t *parts = r->last->critical.parts;
     ps_t saving = saving_ps(r, parts[PATH_TIMEOUT] + parts[PATH_RESENDING]);
     char wait[UNIT_TEXT], total[UNIT_TEXT], less[UNIT_TEXT], of_flow[UNIT_TEXT];
-    if (!flow || result_share_of(r, saving) < POLICY_MIN)
+    if (!flow || result_share_of(r, saving) < SAVING_MIN)
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
     result_reason(r, REASON_TIMEOUTS, result_share_of(r, saving), saving,

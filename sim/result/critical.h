@@ -47,7 +47,9 @@ enum reason_kind {
     REASON_LAYERS,
     REASON_STRAGGLER,
     REASON_NIC,
-    REASON_ACK_DELAY
+    REASON_ACK_DELAY,
+    REASON_SLOW_LINK,
+    REASON_OVERSUBSCRIPTION
 };
 struct reason_result {
     uint8_t kind; // enum reason_kind

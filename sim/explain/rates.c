@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// Sentences about rates of links that bound a run: a link slower than its peers, and a tier of
+// switches with less rate towards the tiers above than towards the ranks (oversubscription).
+//
+// What is saved is stated for a network in which these links have the missing rate.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/explain/explain_internal.h"
+
+#define SLOWER 0.95 // of the usual rate: below it a link is slow
+#define PEERS_MIN 3 // links of a kind from which they have a usual rate
+#define TIER_NONE UINT32_MAX
+
+/* ---- links slower than their peers ---- */
+
+// Links are of a kind if they belong to the same dimension and join nodes of the same two roles in
+// the same direction.
+static bool same_kind(const struct graph *g, uint32_t a, uint32_t b)
+{
+    const struct graph_port *x = &g->ports[a], *y = &g->ports[b];
+    return x->dim == y->dim && g->nodes[x->node].role == g->nodes[y->node].role &&
+           g->nodes[g->ports[x->peer].node].role == g->nodes[g->ports[y->peer].node].role;
+}
+
+static int by_rate(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Returns the median of the rates of the links of the kind of `port`; 0 if there are too few.
+static uint64_t usual_rate(const struct graph *g, uint32_t port)
+{
+    uint64_t *rates = memory_zeroed(g->n_ports, sizeof *rates);
+    size_t n = 0;
+    for (uint32_t p = 0; p < g->n_ports; p++)
+        if (same_kind(g, p, port))
+            rates[n++] = g->ports[p].rate_bps;
+    qsort(rates, n, sizeof *rates, by_rate);
+    uint64_t median = rates[n / 2];
+    free(rates);
+    return n < PEERS_MIN ? 0 : median;
+}
+
+static void explain_slow_link(const struct graph *g, struct result *r, uint32_t busiest)
+{
+    uint64_t usual = usual_rate(g, busiest), rate = g->ports[busiest].rate_bps;
+    if ((double)rate >= SLOWER * (double)usual)
+        return;
+    double *share = result_same_shares(r);
+    uint32_t slow = 0;
+    for (uint32_t p = 0; p < g->n_ports; p++) {
+        double of_usual = (double)g->ports[p].rate_bps / (double)usual;
+        uint32_t peer = g->ports[p].peer;
+        if (of_usual >= SLOWER || !(same_kind(g, p, busiest) || same_kind(g, peer, busiest)))
+            continue;
+        share[p] = of_usual;
+        slow += same_kind(g, p, busiest);
+    }
+    struct rate_saving saving = result_saving_with(r, share);
+    free(share);
+    char name[2 * GRAPH_NAME], mine[UNIT_TEXT], theirs[UNIT_TEXT], more[48] = "";
+    if (slow > 1)
+        snprintf(more, sizeof more, " (and %u more such links)", slow - 1);
+    result_rate_reason(
+        r, REASON_SLOW_LINK, saving,
+        text_format("slow link: %s%s has %s, its peers %s", graph_port_name(g, busiest, name), more,
+                    human_rate((double)rate, mine), human_rate((double)usual, theirs)),
+        "the rate of its peers");
+}
+
+/* ---- oversubscribed tiers ---- */
+
+// Returns the tier of every node: its distance from the nearest rank.
+static uint32_t *tiers_of(const struct graph *g)
+{
+    uint32_t *tier = memory_zeroed(g->n_nodes, sizeof *tier);
+    bool found = true;
+    for (uint32_t n = g->n_ranks; n < g->n_nodes; n++)
+        tier[n] = TIER_NONE;
+    for (uint32_t at = 0; found; at++) {
+        found = false;
+        for (uint32_t p = 0; p < g->n_ports; p++) {
+            uint32_t next = g->ports[g->ports[p].peer].node;
+            if (tier[g->ports[p].node] != at || tier[next] != TIER_NONE)
+                continue;
+            tier[next] = at + 1;
+            found = true;
+        }
+    }
+    return tier;
+}
+
+struct subscription {
+    uint64_t up_bps, down_bps; // to the tier above, and to the one below
+};
+
+static struct subscription subscription_of(const struct graph *g, const uint32_t *tier,
+                                           uint32_t node)
+{
+    struct subscription s = {0};
+    const struct graph_node *n = &g->nodes[node];
+    for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++) {
+        uint32_t peer = g->ports[g->ports[p].peer].node;
+        if (graph_is_aggregator(g, peer) || tier[peer] == tier[node])
+            continue;
+        *(tier[peer] > tier[node] ? &s.up_bps : &s.down_bps) += g->ports[p].rate_bps;
+    }
+    return s;
+}
+
+// The lower of the two switches that a link joins, if it joins two tiers; else GRAPH_NONE.
+static uint32_t lower_switch(const struct graph *g, const uint32_t *tier, uint32_t port)
+{
+    uint32_t a = g->ports[port].node, b = g->ports[g->ports[port].peer].node;
+    if (a < g->n_ends || b < g->n_ends || tier[a] == tier[b])
+        return GRAPH_NONE;
+    return tier[a] < tier[b] ? a : b;
+}
+
+static double upward_share(const struct graph *g, const uint32_t *tier, uint32_t lower)
+{
+    struct subscription s = subscription_of(g, tier, lower);
+    return s.down_bps == 0 || s.up_bps >= s.down_bps ? 1 : (double)s.up_bps / (double)s.down_bps;
+}
+
+static void explain_oversubscription(const struct graph *g, struct result *r, uint32_t busiest)
+{
+    uint32_t *tier = tiers_of(g), lower = lower_switch(g, tier, busiest);
+    double ratio = lower == GRAPH_NONE ? 1 : upward_share(g, tier, lower);
+    if (ratio < 1) {
+        struct subscription s = subscription_of(g, tier, lower);
+        double *share = result_same_shares(r);
+        for (uint32_t p = 0; p < g->n_ports; p++) {
+            uint32_t of = lower_switch(g, tier, p);
+            if (of != GRAPH_NONE && tier[of] == tier[lower])
+                share[p] = upward_share(g, tier, of);
+        }
+        char name[GRAPH_NAME], up[UNIT_TEXT], down[UNIT_TEXT], remedy[64];
+        snprintf(remedy, sizeof remedy, "trunks %.3g times as fast", 1 / ratio);
+        result_rate_reason(
+            r, REASON_OVERSUBSCRIPTION, result_saving_with(r, share),
+            text_format("oversubscription: the trunks of %s carry %s for %s below it (%.3g:1)",
+                        graph_node_name(g, lower, name), human_rate((double)s.up_bps, up),
+                        human_rate((double)s.down_bps, down), 1 / ratio),
+            remedy);
+        free(share);
+    }
+    free(tier);
+}
+
+void explain_rates(const struct fabric *fabric, struct result *r)
+{
+    if (!result_bound_by_rate(r))
+        return;
+    uint32_t busiest = (uint32_t)(result_busiest_link(r) - r->ports);
+    explain_slow_link(&fabric->graph, r, busiest);
+    explain_oversubscription(&fabric->graph, r, busiest);
+}
