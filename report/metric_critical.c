@@ -93,12 +93,12 @@ static const struct metric slowest_rows[] = {
 METRIC_TABLE(slowest_table, slowest_rows);
 
 static const char *const reason_words[] = {
-    "cuts",   "window",    "timeouts", "paths",     "pfc",       "victims",         "planes",
-    "layers", "straggler", "nic",      "ack_delay", "slow_link", "oversubscription"};
+    "cuts",   "window",    "timeouts", "paths",     "pfc",       "victims",          "planes",
+    "layers", "straggler", "nic",      "ack_delay", "slow_link", "oversubscription", "headers"};
 static const struct metric cost_rows[] = {
     {"kind", METRIC_WORDS,
      "cuts, window, timeouts, paths, pfc, victims, planes, layers, straggler, nic, ack_delay, "
-     "slow_link or oversubscription",
+     "slow_link, oversubscription or headers",
      WORD(reason_result, kind, reason_words)},
     {"saving_ns", METRIC_NS,
      "how much shorter the run could be at most without it; null = not known",

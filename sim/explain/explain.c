@@ -273,6 +273,7 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_switches(fabric, r);
     explain_links(fabric, r);
     explain_rates(fabric, r);
+    explain_headers(fabric, r);
     explain_nics(fabric, r);
     explain_tcp(fabric, r);
     explain_uec(r);

@@ -65,6 +65,7 @@ void explain_links(const struct fabric *fabric, struct result *r);
 void explain_marks_order(const struct fabric *fabric, struct result *r);
 void explain_nics(const struct fabric *fabric, struct result *r);
 void explain_program(struct result *r);
+void explain_headers(const struct fabric *fabric, struct result *r);
 // Links whose rate bounds the run.
 void explain_rates(const struct fabric *fabric, struct result *r);
 void explain_switches(const struct fabric *fabric, struct result *r);

@@ -49,7 +49,8 @@ enum reason_kind {
     REASON_NIC,
     REASON_ACK_DELAY,
     REASON_SLOW_LINK,
-    REASON_OVERSUBSCRIPTION
+    REASON_OVERSUBSCRIPTION,
+    REASON_HEADERS
 };
 struct reason_result {
     uint8_t kind; // enum reason_kind

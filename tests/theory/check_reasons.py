@@ -38,7 +38,7 @@ def clos(spines, op, algorithm, size="16MB"):
         "workload": {"kind": "collective", "op": op, "bytes": size} | ({"algorithm": algorithm} if algorithm else {})}
 
 
-RATES = ("slow_link", "oversubscription")  # their bounds are at most twice the saving
+RATES = ("slow_link", "oversubscription", "headers")  # their bounds are at most twice the saving
 INCAST = {"kind": "flows", "flows": [{"src": src, "dst": 0, "bytes": "1MB"} for src in range(1, 16)]}
 TRUNK = 'topology.dims[0].trunk={"rate":"%s","delay":"1us"}'
 LANES = 'faults=[{"at":"rank3","rate":{"share":0.25}}]'
@@ -55,12 +55,15 @@ SINGLE = [
     (switch_of(["100Gbps"] * 6 + ["25Gbps", "100Gbps"]), [], "slow_link", ["topology.dims[0].file=even.json"]),
     (switch_of(["100Gbps"] * 8), [LANES], "slow_link", ["faults=[]"]),
     (clos(2, "all_to_all", None), [], "oversubscription", [TRUNK % "400Gbps"]),
+    (clos(8, "all_reduce", "ring"), ["transport.mtu=256B"], "headers", ["transport.mtu=4096B"]),
 ]
 # Nothing may be said of a cause that is not there, or costs nothing.
 ABSENT = [
     (switch_of(["100Gbps"] * 8), [], "slow_link"),
     (clos(8, "all_to_all", None), [], "slow_link"),
     (clos(8, "all_to_all", None), [], "oversubscription"),
+    (clos(8, "all_reduce", "ring"), [], "headers"),
+    (ONE_FLOW, ["transport.mtu=1024B", 'cc={"kind":"window","k":0.25}'], "headers"),
     (clos(2, "all_reduce", "ring"), [], "oversubscription"),
     (clos(2, "all_reduce", "ring") | {"workload": INCAST}, [], "oversubscription"),
 ]
@@ -72,7 +75,8 @@ BOUNDED = [
     ("scenarios/dlrm/dlrm-16.json", [], "paths", SPRAY),
     ("scenarios/collectives/alltoall-32.json", ["switch.pfc.enabled=false", "switch.buffer=1MB", "cc.kind=swift"],
      "timeouts", ["transport.rto=200us"]),
-    (clos(2, "all_reduce", "halving_doubling"), ["switch.routing.kind=ecmp"], "oversubscription", [TRUNK % "400Gbps"]),
+    (clos(1, "all_reduce", "halving_doubling"), [], "oversubscription", [TRUNK % "800Gbps"]),
+    (clos(8, "all_reduce", "ring"), ["transport.mtu=1024B"], "headers", ["transport.mtu=4096B"]),
     ("scenarios/fabric2026/lost-lanes.json", [], "slow_link", ["faults[0].rate.share=0.999"]),
     ("scenarios/reproduce/training-policy/degraded.json", [], "oversubscription", [TRUNK % "400Gbps"]),
     ("scenarios/reproduce/training-policy/degraded.json", [], "slow_link", ["faults[1].rate.share=0.999"]),

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// A sentence about headers: what packets of a small MTU carry beside their payload.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/explain/explain_internal.h"
+
+// The largest MTU of InfiniBand, and so of RoCE (IBTA volume 1, path MTU), which is the default.
+#define LARGEST_MTU 4096U
+
+// With the largest MTU there are fewer packets, with fewer headers and acknowledgements. Returns
+// for each port the share of its bytes that remains. Control packets have about as many bytes as
+// the headers of data.
+static double *with_largest_mtu(const struct fabric *fabric, const struct result *r)
+{
+    double *share = result_same_shares(r);
+    for (size_t p = 0; p < r->n_ports; p++) {
+        const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->graph.ports[p].dim, 0);
+        double header = (double)(dim->full.wire - dim->mtu_bytes);
+        double fewer = 1 - (double)dim->mtu_bytes / LARGEST_MTU;
+        if (r->ports[p].bytes > 0 && fewer > 0)
+            share[p] = 1 - fewer * header * (double)r->ports[p].packets / (double)r->ports[p].bytes;
+    }
+    return share;
+}
+
+void explain_headers(const struct fabric *fabric, struct result *r)
+{
+    if (!result_bound_by_rate(r) || r->n_tcp > 0 || fabric->hosts.n_transports > 1)
+        return;
+    const struct port_result *link = result_busiest_link(r);
+    size_t port = (size_t)(link - r->ports);
+    const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->graph.ports[port].dim, 0);
+    if (dim->mtu_bytes >= LARGEST_MTU)
+        return;
+    double *share = with_largest_mtu(fabric, r);
+    struct rate_saving saving = result_saving_with(r, share);
+    free(share);
+    if (saving.bound_ps < 0) // larger packets may take longer where they are not many
+        return;
+    double payload = (double)dim->mtu_bytes / dim->full.wire;
+    char mtu[UNIT_TEXT], remedy[64];
+    snprintf(remedy, sizeof remedy, "transport.mtu %uB", LARGEST_MTU);
+    result_rate_reason(
+        r, REASON_HEADERS, saving,
+        text_format("headers: %.0f %% of a packet's bytes with an MTU of %s, which also needs more "
+                    "acknowledgements",
+                    100 * (1 - payload), human_bytes(dim->mtu_bytes, mtu)),
+        remedy);
+}
