@@ -247,6 +247,10 @@ collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
 # Savings that explanations state, against runs without the cause.
 collwire_script_test(theory_reasons theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons.py ${PROJECT_SOURCE_DIR})
+collwire_script_test(theory_reasons_drawn theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_drawn.py 1 60)
+collwire_script_test(theory_reasons_drawn_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_drawn.py 1000 400)
 collwire_script_test(report_command unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_report.py ${PROJECT_SOURCE_DIR}/scenarios)
 

@@ -36,7 +36,8 @@ ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least);
 struct rate_saving {
     ps_t direct_ps; // the time that the busiest link would transmit less
     // All time but what the busiest link would still transmit, or computing takes, since waits for
-    // a link end with it; -1 = far above the direct saving, too loose to be stated.
+    // a link end with it, and what was sent again because of them; -1 = far above the direct
+    // saving, too loose to be stated.
     ps_t bound_ps;
 };
 // The transmissions of each port take `share[port]` of their time. result_same_shares(): an array

@@ -80,19 +80,29 @@ double *result_same_shares(const struct result *r)
 
 #define TIGHT 1.5 // of the direct saving: a looser bound is not stated
 
+// The largest share of what a link transmitted that may have been sent again.
+static double resent_share(const struct result *r, const struct port_result *link)
+{
+    if (link->packets == 0)
+        return 0;
+    double share = (double)r->retransmitted / (double)link->packets;
+    return share < 1 ? share : 1;
+}
+
 struct rate_saving result_saving_with(const struct result *r, const double *share)
 {
     const struct critical_result *path = &r->last->critical;
-    double most = 0, least = 0, run = (double)r->sim_time_ps;
+    double most = 0, least = 0, once = 0, run = (double)r->sim_time_ps;
     for (size_t p = 0; p < r->n_ports; p++) {
-        double busy = r->ports[p].utilization, then = busy * share[p];
-        most = busy > most ? busy : most;
+        const struct port_result *link = &r->ports[p];
+        double then = link->utilization * share[p], first = then * (1 - resent_share(r, link));
+        most = link->utilization > most ? link->utilization : most;
         least = then > least ? then : least;
+        once = first > once ? first : once;
     }
-    ps_t direct = (ps_t)((most - least) * run);
+    ps_t direct = (ps_t)((most - least) * run), once_ps = (ps_t)(once * run);
     ps_t other = path->parts[PATH_COMPUTE] + path->parts[PATH_SCHEDULED];
-    ps_t least_ps = (ps_t)(least * run);
-    ps_t bound = result_saving_ps(r, path->total_ps, least_ps > other ? least_ps : other);
+    ps_t bound = result_saving_ps(r, path->total_ps, once_ps > other ? once_ps : other);
     return (struct rate_saving){direct, (double)bound <= TIGHT * (double)direct ? bound : -1};
 }
 
