@@ -363,7 +363,7 @@ collwire_script_test(random_periodic_general long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/periodic.py --general 1-3000)
 if(NOT COLLWIRE_SANITIZE) # which has the time for few of them
   collwire_script_test(state_scenarios props python3 [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/state/check_scenarios.py --seconds 0.2 ${PROJECT_SOURCE_DIR})
+    ${PROJECT_SOURCE_DIR}/tests/state/check_scenarios.py --events 600000 ${PROJECT_SOURCE_DIR})
   collwire_script_test(state_scenarios_all long python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/state/check_scenarios.py ${PROJECT_SOURCE_DIR})
   set_tests_properties(state_scenarios_all PROPERTIES TIMEOUT 14400)

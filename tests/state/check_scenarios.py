@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """All scenarios of this project with engine.fast_forward off and exact: the same bytes.
 
-usage: check_scenarios.py [--seconds LIMIT] [--jobs N] SOURCE_FOLDER
-with the executable in $COLLWIRE. With --seconds, a scenario whose full run takes longer is left out; at least 20 must
+usage: check_scenarios.py [--events LIMIT] [--jobs N] SOURCE_FOLDER
+with the executable in $COLLWIRE. With --events, a scenario whose full run has more is left out; at least 20 must
 remain. Captures and series, which are not skipped, are taken out of the scenarios.
 """
 import argparse
@@ -18,12 +18,13 @@ import sys
 import tempfile
 
 COLLWIRE = os.environ.get("COLLWIRE", "build/collwire")
-OPTIONS = argparse.Namespace(seconds=None)
+OPTIONS = argparse.Namespace(events=None)
+OF_LIMIT = "events reached"  # in the reason of a run that reached it
 NO_SCENARIO = ("schema.json", "study.json")
 
 
-def run(path, out, mode, seconds):
-    """Exit code, files without the scenario, and what was skipped; None if it takes too long."""
+def run(path, out, mode, events):
+    """Exit code, files without the scenario, and what was skipped; None if it has too many events."""
     command = [
         COLLWIRE,
         "run",
@@ -36,16 +37,17 @@ def run(path, out, mode, seconds):
         "--set",
         "capture=[]",
     ]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired:
-        return None
+    if events is not None:
+        command += ["--set", f"limits.events={events}"]
+    done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode not in (0, 1):
         return done.returncode, done.stderr, None
     files = {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()}
     machine = json.loads(files.pop("run.json"))
     metrics = json.loads(files["metrics.json"])
     metrics.pop("scenario")
+    if events is not None and OF_LIMIT in (metrics["reason"] or ""):
+        return None
     files["metrics.json"] = json.dumps(metrics)
     return done.returncode, files, machine["fast_forward"]
 
@@ -54,7 +56,7 @@ def compare(path):
     """(path, word, text)"""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="scenarios"))
     try:
-        full = run(path, folder / "off", "off", OPTIONS.seconds)
+        full = run(path, folder / "off", "off", OPTIONS.events)
         if full is None:
             return path, "left out", ""
         if full[2] is None:
@@ -69,11 +71,11 @@ def compare(path):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--events", type=int)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("folder")
     arguments = parser.parse_args()
-    OPTIONS.seconds = arguments.seconds
+    OPTIONS.events = arguments.events
     folder = pathlib.Path(arguments.folder)
     paths = [
         path
@@ -85,7 +87,7 @@ def main():
     with multiprocessing.Pool(arguments.jobs) as pool:
         for path, word, text in pool.imap_unordered(compare, paths):
             counts[word] += 1
-            if word == "different" or arguments.seconds is None:
+            if word == "different" or arguments.events is None:
                 print(f"{word}: {path.relative_to(folder)} {text}", flush=True)
     print(", ".join(f"{n} {word}" for word, n in sorted(counts.items())))
     seen = counts["skipped"] + counts["simulated"]
