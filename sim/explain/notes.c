@@ -120,18 +120,20 @@ void result_rate_reason(struct result *r, enum reason_kind kind, struct rate_sav
     free(sentence);
 }
 
+static bool covers_run(const struct result *r)
+{
+    return (double)r->last->critical.total_ps >= WHOLE * (double)r->sim_time_ps;
+}
+
 #define BY_RATE 0.5 // use of a link from which its rate counts
 
 bool result_bound_by_rate(const struct result *r)
 {
     const struct port_result *link = result_busiest_link(r);
-    return r->last && link && link->utilization >= BY_RATE &&
-           (double)r->last->critical.total_ps >= WHOLE * (double)r->sim_time_ps;
+    return r->last && link && link->utilization >= BY_RATE && covers_run(r);
 }
 
 bool result_bounded(const struct result *r)
 {
-    bool whole =
-        r->n_slowest == 1 && (double)r->last->critical.total_ps >= WHOLE * (double)r->sim_time_ps;
-    return whole && r->retransmitted == 0;
+    return r->n_slowest == 1 && covers_run(r) && r->retransmitted == 0;
 }

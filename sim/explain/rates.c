@@ -111,6 +111,12 @@ static struct subscription subscription_of(const struct graph *g, const uint32_t
     return s;
 }
 
+static double upward_share(const struct subscription *s)
+{
+    return s->down_bps == 0 || s->up_bps >= s->down_bps ? 1
+                                                        : (double)s->up_bps / (double)s->down_bps;
+}
+
 // The lower of the two switches that a link joins, if it joins two tiers; else GRAPH_NONE.
 static uint32_t lower_switch(const struct graph *g, const uint32_t *tier, uint32_t port)
 {
@@ -120,31 +126,36 @@ static uint32_t lower_switch(const struct graph *g, const uint32_t *tier, uint32
     return tier[a] < tier[b] ? a : b;
 }
 
-static double upward_share(const struct graph *g, const uint32_t *tier, uint32_t lower)
+// Give the trunks of a switch, in both directions, the rate of what is below it.
+static void speed_up_trunks(const struct graph *g, const uint32_t *tier, uint32_t node,
+                            double *share)
 {
-    struct subscription s = subscription_of(g, tier, lower);
-    return s.down_bps == 0 || s.up_bps >= s.down_bps ? 1 : (double)s.up_bps / (double)s.down_bps;
+    const struct graph_node *n = &g->nodes[node];
+    struct subscription s = subscription_of(g, tier, node);
+    for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++)
+        if (lower_switch(g, tier, p) == node)
+            share[p] = share[g->ports[p].peer] = upward_share(&s);
 }
 
 static void explain_oversubscription(const struct graph *g, struct result *r, uint32_t busiest)
 {
     uint32_t *tier = tiers_of(g), lower = lower_switch(g, tier, busiest);
-    double ratio = lower == GRAPH_NONE ? 1 : upward_share(g, tier, lower);
-    if (ratio < 1) {
-        struct subscription s = subscription_of(g, tier, lower);
+    struct subscription s = {0};
+    if (lower != GRAPH_NONE)
+        s = subscription_of(g, tier, lower);
+    double times = 1 / upward_share(&s);
+    if (times > 1) {
         double *share = result_same_shares(r);
-        for (uint32_t p = 0; p < g->n_ports; p++) {
-            uint32_t of = lower_switch(g, tier, p);
-            if (of != GRAPH_NONE && tier[of] == tier[lower])
-                share[p] = upward_share(g, tier, of);
-        }
+        for (uint32_t n = g->n_ends; n < g->n_nodes; n++)
+            if (tier[n] == tier[lower])
+                speed_up_trunks(g, tier, n, share);
         char name[GRAPH_NAME], up[UNIT_TEXT], down[UNIT_TEXT], remedy[64];
-        snprintf(remedy, sizeof remedy, "trunks %.3g times as fast", 1 / ratio);
+        snprintf(remedy, sizeof remedy, "trunks %.3g times as fast", times);
         result_rate_reason(
             r, REASON_OVERSUBSCRIPTION, result_saving_with(r, share),
             text_format("oversubscription: the trunks of %s carry %s for %s below it (%.3g:1)",
                         graph_node_name(g, lower, name), human_rate((double)s.up_bps, up),
-                        human_rate((double)s.down_bps, down), 1 / ratio),
+                        human_rate((double)s.down_bps, down), times),
             remedy);
         free(share);
     }

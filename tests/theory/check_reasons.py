@@ -5,13 +5,13 @@ that, within 10 %, where there is a single bottleneck.
 
 usage: check_reasons.py ROOT, with the executable in $COLLWIRE.
 """
-import json
 import os
-import subprocess
 import sys
 import tempfile
 
-COLLWIRE, ROOT = os.environ["COLLWIRE"], sys.argv[1]
+from reasons_run import run_file, run_made
+
+ROOT = sys.argv[1]
 # Of the run: a policy's own bytes on the wire (telemetry) go with it, and its notifications.
 ROUNDING = 0.01
 
@@ -85,20 +85,8 @@ BOUNDED = [
 
 def run(scenario, sets, folder):
     if isinstance(scenario, dict):
-        path = os.path.join(folder, "scenario.json")
-        graph = scenario.get("graph", {"links": []})
-        even = graph | {"links": [{"a": link["a"], "b": link["b"]} for link in graph["links"]]}
-        made = {key: value for key, value in scenario.items() if key != "graph"}
-        for name, content in (("scenario.json", made), ("graph.json", graph), ("even.json", even)):
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                json.dump(content, file)
-    else:
-        path = os.path.join(ROOT, scenario)
-    out = os.path.join(folder, "out")
-    options = [word for one in sets for word in ("--set", one)]
-    subprocess.run([COLLWIRE, "run", path, "--quiet", "--out", out, *options], check=True)
-    with open(os.path.join(out, "metrics.json"), encoding="utf-8") as file:
-        return json.load(file)
+        return run_made(scenario, sets, folder)
+    return run_file(os.path.join(ROOT, scenario), sets, folder)
 
 
 def check(scenario, sets, kind, without, single, folder):

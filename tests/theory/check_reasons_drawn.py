@@ -7,13 +7,12 @@ hides is not known to the bound); a cause without a figure saves something.
 usage: check_reasons_drawn.py SEED N, with the executable in $COLLWIRE. Prints a line per scenario.
 """
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
 
-COLLWIRE = os.environ["COLLWIRE"]
+from reasons_run import run_made
+
 ROUNDING = 0.01  # of the run
 
 OPERATIONS = [("all_reduce", "ring"), ("all_reduce", "halving_doubling"), ("all_to_all", None), ("all_gather", "ring")]
@@ -36,7 +35,6 @@ class Draw:
                      "workload": {"kind": "collective", "op": op, "bytes": rng.choice(["1MB", "4MB", "16MB"])}}
         if algorithm:
             self.made["workload"]["algorithm"] = algorithm
-        self.graph = {}
         self.remedy = []
         if self.cause == "slow":
             self.slow_links(rng)
@@ -49,8 +47,8 @@ class Draw:
         rates = [self.rate // part if rank in slow else self.rate for rank in range(self.ranks)]
         self.made["topology"] = {"dims": [{"kind": "graph", "size": self.ranks, "file": "graph.json",
                                            "link": self.link}]}
-        self.graph = {"switches": 1, "links": [{"a": f"rank{rank}", "b": "sw0", "rate": f"{rate}Gbps"}
-                                               for rank, rate in enumerate(rates)]}
+        self.made["graph"] = {"switches": 1, "links": [{"a": f"rank{rank}", "b": "sw0", "rate": f"{rate}Gbps"}
+                                                       for rank, rate in enumerate(rates)]}
         self.remedy = ["topology.dims[0].file=even.json"]
         self.kind = "slow_link"
 
@@ -74,18 +72,6 @@ class Draw:
             self.remedy = ["faults=[]"]
             self.kind = "slow_link"
 
-    def run(self, folder, sets):
-        even = self.graph | {"links": [{"a": link["a"], "b": link["b"]} for link in self.graph.get("links", [])]}
-        for name, content in (("scenario.json", self.made), ("graph.json", self.graph), ("even.json", even)):
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                json.dump(content, file)
-        out = os.path.join(folder, "out")
-        options = [word for one in sets for word in ("--set", one)]
-        subprocess.run([COLLWIRE, "run", os.path.join(folder, "scenario.json"), "--quiet", "--out", out, *options],
-                       check=True, stderr=subprocess.DEVNULL)
-        with open(os.path.join(out, "metrics.json"), encoding="utf-8") as file:
-            return json.load(file)
-
     def words(self):
         work = self.made["workload"]
         return (f"{self.cause} {work['op']} {work.get('algorithm', '')} {work['bytes']} {self.made['cc']['kind']} "
@@ -95,8 +81,8 @@ class Draw:
 def check(seed, folder):
     """Returns "silent", "named", "stated", "loose" or "FAIL"."""
     drawn = Draw(seed)
-    before = drawn.run(folder, [])
-    after = drawn.run(folder, drawn.remedy)
+    before = run_made(drawn.made, [], folder)
+    after = run_made(drawn.made, drawn.remedy, folder)
     total = before["slowest"]["total_ns"]
     saved = total - after["slowest"]["total_ns"]
     said = [reason["saving_ns"] for reason in before["reasons"] if reason["kind"] == drawn.kind]
