@@ -210,8 +210,8 @@ static bool inflight_measure(struct hpcc *s, const struct cc_ack *ack)
 
 // ---- reacting ----
 
-// Set W, and R = W/T. Received bytes that are not acknowledged yet are added: they are not in
-// flight.
+// Set the window W and the rate R = W/T. Bytes that the receiver has but has not acknowledged yet
+// are added to the window, since they are not in flight.
 static void window_set(struct cc *cc, double w)
 {
     const struct hpcc *s = hpcc_of(cc);

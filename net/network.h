@@ -99,8 +99,8 @@ struct port {
     unsigned flags : 6; // enum port_flag
     unsigned peer_local : 12;
     unsigned link : 20; // index of its struct link
-    // State: bit sets of the slots that hold packets, and of those that PFC has paused. Every
-    // packet reads them, and a bit-field would cost instructions.
+    // State, a bit per slot (queue of a class): `waiting`, the slot holds packets; `paused`, PFC
+    // has paused it. Whole words, since they are read for every packet and a bit-field is slower.
     uint16_t waiting, paused;
     /* state where packets wait */
     struct queue queue;    // queue of the first data class

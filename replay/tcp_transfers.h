@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Transfers of one direction of a TCP connection, from its segments.
 //
-// The first transfer after a handshake starts with its SYN, unless the gap lies between. Bytes are
-// counted by the advance of the highest sequence number, so that retransmissions do not count
-// again, and segments that the capture has missed do. TCP marks no messages. A transfer ends, and
-// the next new byte begins another, when all its bytes have been acknowledged and then
+// The first transfer after a handshake starts with the SYN, unless the first data came later than
+// the gap after it. Bytes are counted by the advance of the highest sequence number, so that
+// retransmissions do not count again, and segments that the capture has missed do. TCP marks no
+// messages. A transfer ends, and the next new byte begins another, when all its bytes have been
+// acknowledged and then
 //  - the peer sends payload (the application takes turns), or
 //  - nothing follows for longer than the gap, or than twice the round trip of the handshake where
 //    that is longer.

@@ -300,7 +300,8 @@ static bool remove_path(enum owner owner, const char *path, struct err *err)
     return true;
 }
 
-// Remove the files of the profile, including those that Wireshark has written into it.
+// Delete the folder of the Wireshark profile with all its files, those that Wireshark itself wrote
+// (recent filters, preferences) included.
 static bool remove_profile(const char *path, struct err *err)
 {
     struct dirent *entry;

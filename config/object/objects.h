@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The objects that other files refer to: those that a dimension can override, parts of them that
-// have a file of their own, and the topology.
+// Descriptions of the JSON objects of a scenario that more than one file needs: objects that a
+// dimension may override (`switch`, `transport`, ...), objects within these, and the topology.
 #pragma once
 
 #include "config/text/object.h"

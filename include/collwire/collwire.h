@@ -3,8 +3,9 @@
 //
 // There is no global state: simulations may run in different threads, each used by one thread at a
 // time (collwire_sim_cancel() and collwire_sim_report() may be called by any thread and by signal
-// handlers). The library prints nothing, installs no signal handler, writes no file but captures
-// that the caller asks for, and works in the locale "C" whatever the program's. Functions that
+// handlers). The library prints nothing, installs no signal handler, and writes no file except the
+// captures that the caller requests. Numbers have the format of the locale "C", whatever locale the
+// program has set. Functions that
 // return an int return 0, or -1 after adding an error to the messages. Texts that a function
 // returns as `char *` are to be freed with collwire_free(); a `const char *` belongs to the object.
 //

@@ -134,8 +134,8 @@ static inline bool fabric_has_nic(const struct fabric *fabric, uint32_t rank, ui
 }
 // The routes of the network without faults, which ideal times use.
 const struct routes *fabric_first_routes(const struct fabric *fabric);
-// The ports of a path between two ranks, including those that share a NIC with others; returns
-// their number.
+// Writes the output ports of one path from src to dst, in order, and returns their number. A rank
+// without ports of its own uses those of the rank whose NIC it shares.
 uint32_t fabric_route(const struct fabric *fabric, const struct routes *r, uint32_t src,
                       uint32_t dst, uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS]);
 struct transport_path fabric_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,

@@ -290,9 +290,10 @@ static void test_red_at_arrival(void **state)
     world_end(&w);
 }
 
-// The packets that are dropped if those of rank 0 (even numbers) are not ECN capable. A step at K
-// drops those that would wait and be the K-th to do so; packets that are dropped are not in the
-// queue.
+// Computes which packets are dropped if those of rank 0 (even numbers) are not ECN capable and the
+// marking is a step at K packets. Where an ECN-capable packet would be marked, the other is
+// dropped: it would have to wait, and K - 1 packets wait already. Dropped packets do not count as
+// waiting.
 static unsigned drop_oracle(uint64_t k, bool dropped[PACKETS])
 {
     double start[PACKETS], free_at = 0;

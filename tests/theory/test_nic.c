@@ -144,8 +144,8 @@ static void test_lossy_receiver(void **state)
     fixture_free(&f);
 }
 
-// Ultra Ethernet: a receiver that asks for smaller windows before its buffer is full loses less
-// than half as many packets in an incast; the window is not given away: the receiver is as busy.
+// Ultra Ethernet, incast: with destination flow control a receiver requests smaller windows before
+// its NIC's buffer is full. It loses less than half as many packets as without, and is as busy.
 static void test_destination_control(void **state)
 {
     (void)state;
@@ -222,8 +222,8 @@ static void test_ports_share(void **state)
     }
 }
 
-// A slow receiver whose buffer a lossy class has filled when a lossless one begins: the lossy one
-// may not use the headroom, so of the lossless one nothing is lost and sent again.
+// A lossy class has filled the buffer of a slow receiver when a lossless class begins. Headroom is
+// kept for the lossless class, so that no packet of it is lost and sent again.
 static void test_headroom_is_kept(void **state)
 {
     (void)state;

@@ -198,8 +198,9 @@ static inline bool uec_credits_open_gate(const struct uec_sender *u)
     return !u->credits.on || u->credits.left > 0;
 }
 
-// Credits at the receiver: a packet with a pull target has arrived. `asked`: the flow gets a grant
-// even if the target is not new, because the packet was trimmed or is a request.
+// Called at the receiver when a packet with a pull target (the total credit that its sender
+// requests) has arrived. `asked`: grant credit even if the target is not higher than before,
+// because the packet was trimmed or is a request for credit.
 void uec_pull_asked(struct uec_receiver *r, uint32_t target, bool asked, ps_t now);
 void uec_open_dim(struct transport_dim *dim);
 void uec_divide_dim(struct transport_dim *part, const struct transport_dim *whole);
