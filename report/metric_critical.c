@@ -92,17 +92,51 @@ static const struct metric slowest_rows[] = {
 };
 METRIC_TABLE(slowest_table, slowest_rows);
 
-static const char *const reason_words[] = {
-    "cuts",   "window",    "timeouts", "paths",     "pfc",       "victims",          "planes",
-    "layers", "straggler", "nic",      "ack_delay", "slow_link", "oversubscription", "headers"};
+#define REASON_WORDS                                                                               \
+    "cuts, window, timeouts, paths, pfc, victims, planes, layers, straggler, nic, ack_delay, "     \
+    "slow_link, oversubscription, headers, algorithm, latency, job, loss, recovery, storm, "       \
+    "link_down, marks_order, target or bubble"
+static const char *const reason_words[] = {"cuts",
+                                           "window",
+                                           "timeouts",
+                                           "paths",
+                                           "pfc",
+                                           "victims",
+                                           "planes",
+                                           "layers",
+                                           "straggler",
+                                           "nic",
+                                           "ack_delay",
+                                           "slow_link",
+                                           "oversubscription",
+                                           "headers",
+                                           "algorithm",
+                                           "latency",
+                                           "job",
+                                           "loss",
+                                           "recovery",
+                                           "storm",
+                                           "link_down",
+                                           "marks_order",
+                                           "target",
+                                           "bubble"};
+
+static json_t *remedy_json(const void *record)
+{
+    const struct reason_result *reason = record;
+    json_t *list = json_array();
+    for (size_t i = 0; i < reason->n_remedy; i++)
+        json_array_append_new(list, json_string(reason->remedy[i]));
+    return list;
+}
+
 static const struct metric cost_rows[] = {
-    {"kind", METRIC_WORDS,
-     "cuts, window, timeouts, paths, pfc, victims, planes, layers, straggler, nic, ack_delay, "
-     "slow_link, oversubscription or headers",
-     WORD(reason_result, kind, reason_words)},
+    {"kind", METRIC_WORDS, REASON_WORDS, WORD(reason_result, kind, reason_words)},
     {"saving_ns", METRIC_NS,
      "how much shorter the run could be at most without it; null = not known",
      TIME(reason_result, saving_ps)},
+    {"remedy", METRIC_WORDS, "settings (`--set`) that remove the cause; none = no setting does",
+     .type = METRIC_CUSTOM, .json = remedy_json},
     {"sentence", METRIC_WORDS, "the explanation", TEXT(reason_result, sentence)},
 };
 METRIC_TABLE(cost_table, cost_rows);

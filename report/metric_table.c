@@ -265,6 +265,8 @@ static const struct metric run_rows[] = {
     {"plugins", METRIC_WORDS, "files of policies that were loaded",
      LIST(result, plugins, n_plugins, plugin_table)},
     {"scenario", METRIC_WORDS, "what the run was of", .type = METRIC_CUSTOM, .table = &mark_table},
+    {"folder", METRIC_WORDS, "that file names in the scenario are relative to",
+     .type = METRIC_CUSTOM},
     {"command", METRIC_WORDS, "command line that wrote the set", .type = METRIC_CUSTOM},
     {"id", METRIC_WORDS, "of this run: every set of results has another", .type = METRIC_CUSTOM},
     {"files", METRIC_WORDS, "the other files of the set, as a list", .type = METRIC_CUSTOM,
@@ -272,11 +274,32 @@ static const struct metric run_rows[] = {
 };
 METRIC_TABLE(run_table, run_rows);
 
+// cli/runs/verify.c writes these.
+static const struct metric verified_rows[] = {
+    {"kind", METRIC_WORDS, "of the reason, as in metrics.json", .type = METRIC_CUSTOM},
+    {"sentence", METRIC_WORDS, "of the reason", .type = METRIC_CUSTOM},
+    {"remedy", METRIC_WORDS, "settings with which the scenario was run again",
+     .type = METRIC_CUSTOM},
+    {"stated_ns", METRIC_NS, "`saving_ns` of the reason", .type = METRIC_CUSTOM},
+    {"time_ns", METRIC_NS, "with these settings; null = it did not end", .type = METRIC_CUSTOM},
+    {"saved_ns", METRIC_NS, "by how much it was shorter; negative = longer", .type = METRIC_CUSTOM},
+};
+static METRIC_TABLE(verified_table, verified_rows);
+
+static const struct metric verification_rows[] = {
+    {"schema", METRIC_WORDS, "collwire.verified/1", .type = METRIC_CUSTOM},
+    {"time_ns", METRIC_NS, "of what ended last in the run", .type = METRIC_CUSTOM},
+    {"causes", METRIC_WORDS, "runs without a cause, in the order of the reasons",
+     .type = METRIC_CUSTOM, .table = &verified_table},
+};
+static METRIC_TABLE(verification_table, verification_rows);
+
 // ---- the files ----
 
 const struct metric_file metric_files[] = {
     {"metrics.json", "the results: the same scenario and seed give the same bytes", &metrics_table},
     {"run.json", "what depends on the machine", &run_table},
+    {"verified.json", "what `collwire explain --verify` found", &verification_table},
     {"EndToEnd.csv", "training jobs: a row a layer, times in us (columns of ASTRA-sim 1.0)",
      &end_to_end_table},
     {"detailed.csv",

@@ -22,6 +22,7 @@ struct option_row {
     enum option_type type;
     size_t offset; // of the field in struct options
     uint64_t max;
+    const char *otherwise;    // value where the argument is left out; NULL = it is required
     const char *const *words; // NULL-terminated
     enum completion completes;
     int (*take)(struct options *o, char *text); // returns 0, or -1 after a message

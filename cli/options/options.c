@@ -151,6 +151,22 @@ static const struct option_row *row_of(int code)
     return NULL;
 }
 
+static int has_argument(const struct option_row *row)
+{
+    return row->otherwise ? optional_argument : row->argument ? required_argument : no_argument;
+}
+
+// The argument of an option that may be left out: the next word, if it is a number.
+static char *argument_of(const struct option_row *row, int argc, char **argv)
+{
+    if (optarg || !row->otherwise)
+        return optarg;
+    if (optind < argc && argv[optind][0] != '\0' &&
+        argv[optind][strspn(argv[optind], "0123456789")] == '\0')
+        return argv[optind++];
+    return (char *)(uintptr_t)row->otherwise;
+}
+
 // The tables that getopt_long reads.
 static void getopt_tables(struct option table[ROWS_MAX + 1], char letters[2 * ROWS_MAX + 2])
 {
@@ -159,8 +175,7 @@ static void getopt_tables(struct option table[ROWS_MAX + 1], char letters[2 * RO
     for (size_t i = 0; i < n_option_rows && i < ROWS_MAX; i++) {
         const struct option_row *row = &option_rows[i];
         if (row->name)
-            table[n++] =
-                (struct option){row->name, row->argument != NULL, NULL, FIRST_CODE + (int)i};
+            table[n++] = (struct option){row->name, has_argument(row), NULL, FIRST_CODE + (int)i};
         if (row->letter == '\0')
             continue;
         letters[used++] = row->letter;
@@ -229,7 +244,7 @@ int options_parse(struct options *o, const struct commands *known, int argc, cha
             return refused(code, argv[optind - 1]);
         const struct option_row *row = row_of(code);
         given[row - option_rows] = true;
-        if (take(o, row, optarg) != 0)
+        if (take(o, row, argument_of(row, argc, argv)) != 0)
             return -1;
     }
     if (optind < argc)

@@ -33,6 +33,7 @@ struct options {
     struct collwire_policies *policies; // the built-in ones and those of --cc-plugin
     struct texts plugins;
     bool allow_plugins;
+    uint64_t verify; // causes that explain removes; 0 = none
     uint64_t seeds, jobs, threads;
     struct texts vary;         // for sweep
     const char *sizes, *shard; // for sweep

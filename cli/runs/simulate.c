@@ -168,11 +168,14 @@ static int stage_files(struct result_set *set, const struct collwire_scenario *s
     return status;
 }
 
-// Text of run.json, with the scenario; takes `text`.
-static char *with_scenario(char *text, const json_t *mark)
+// Text of run.json, with the scenario and the folder of its files; takes `text`.
+static char *with_scenario(char *text, const struct collwire_scenario *scenario, const json_t *mark)
 {
     json_t *run = json_loads(text, 0, NULL);
+    char *folder = realpath(scenario_dir(scenario_of(scenario)), NULL);
     json_object_set(run, "scenario", (json_t *)(uintptr_t)mark);
+    json_object_set_new(run, "folder", folder ? json_string(folder) : json_null());
+    free(folder);
     free(text);
     text = json_dumps(run, JSON_REAL_PRECISION(10));
     json_decref(run);
@@ -194,7 +197,7 @@ static int write_files(struct result_set *set, const struct collwire_scenario *s
     if (dropped && (status = stage_files(set, scenario, sim, metrics, err)) == 0)
         err_add(err, "capture", "the captures were left out to make room for the other results");
     char *text = status == 0 ? collwire_sim_result(sim, "run.json") : NULL;
-    if (text && (text = with_scenario(text, mark)) != NULL)
+    if (text && (text = with_scenario(text, scenario, mark)) != NULL)
         status = result_set_commit(set, text, err);
     free(text);
     return status;

@@ -73,6 +73,7 @@ static const struct object editor_object = {
 
 extern const struct object plugins_object;
 extern const struct object workload_object;
+extern const struct object links_object;
 extern const struct object faults_object;
 extern const struct object routes_object;
 extern const struct object capture_object;
@@ -82,10 +83,10 @@ extern const struct object limits_object, noise_object, engine_object;
 // The objects in the order of the resolved form.
 // clang-format off
 static const struct object *const objects[] = {
-    &editor_object, &plugins_object,   &topology_object, &switch_object,
-    &nic_object,    &transport_object, &cc_object,       &workload_object,
-    &noise_object,  &faults_object,    &routes_object,   &capture_object,
-    &report_object, &limits_object,    &engine_object,   NULL,
+    &editor_object, &plugins_object,   &topology_object, &links_object,
+    &switch_object, &nic_object,       &transport_object, &cc_object,
+    &workload_object, &noise_object,   &faults_object,   &routes_object,
+    &capture_object, &report_object,   &limits_object,   &engine_object, NULL,
 };
 // clang-format on
 

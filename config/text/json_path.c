@@ -71,16 +71,25 @@ static json_t *step_into(json_t *json, const struct step *step, const char *path
     return json_object_getn(json, step->at, step->length);
 }
 
+// Stores the value of the last step; null removes the key or the item. The index after the last
+// item adds one.
 static int step_store(json_t *json, const struct step *step, json_t *value, const char *path,
                       struct err *err)
 {
     int status;
-    if (step->is_index) { // the item must exist
+    bool remove = json_is_null(value);
+    if (step->is_index && json_is_array(json) && step->index == json_array_size(json) && !remove) {
+        status = json_array_append_new(json, value);
+    } else if (step->is_index) {
         if (step_into(json, step, path, err) == NULL) {
             json_decref(value);
             return -1;
         }
-        status = json_array_set_new(json, step->index, value);
+        status = remove ? json_array_remove(json, step->index)
+                        : json_array_set_new(json, step->index, value);
+    } else if (json_is_object(json) && remove) {
+        json_object_deln(json, step->at, step->length); // a key that is missing remains so
+        status = 0;
     } else if (json_is_object(json)) {
         status = json_object_setn_new(json, step->at, step->length, value);
     } else {

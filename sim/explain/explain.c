@@ -104,7 +104,7 @@ static void explain_no_marks(const struct fabric *fabric, struct result *r, cons
                                    human_bytes(kmin, b)));
 }
 
-static void explain_policy(const struct fabric *fabric, struct result *r)
+static void explain_marks(const struct fabric *fabric, struct result *r)
 {
     const struct dim_spec *dim = &fabric->spec->dims[fabric->spec->n_dims - 1];
     const struct cc_ops *cc = dim->cc;
@@ -267,7 +267,7 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_lockstep(fabric, r);
     explain_time(facts, r);
     explain_pauses(fabric, r);
-    explain_policy(fabric, r);
+    explain_marks(fabric, r);
     explain_marks_order(fabric, r);
     explain_drops(fabric, r);
     explain_switches(fabric, r);

@@ -9,16 +9,24 @@
 // Add a sentence, which the result then owns. The weight orders sentences: the share of the time
 // that it explains, or one of these.
 #define EXPLAIN_END 3       // why a run could not complete
-#define EXPLAIN_TIME 2      // where the time went
+#define EXPLAIN_TIME 2      // where the time went; causes with a saving come before it
 #define EXPLAIN_LOSS 0.05   // what happened that may cost time
 #define EXPLAIN_REASON 0.02 // why something did not happen
 #define EXPLAIN_DETAIL 0.01
 #define SAVING_MIN 0.02 // share of the run from which the saving of a cause is stated
 void result_explain(struct result *r, double weight, char *sentence);
 // The same for a sentence about a cause that cost time. `saving_ps`: how much shorter the path
-// could be without it; -1 = not known.
-void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t saving_ps,
-                   char *sentence);
+// could be without it; -1 = not known. The reason is valid until the next one is added.
+struct reason_result *result_reason(struct result *r, enum reason_kind kind, double weight,
+                                    ps_t saving_ps, char *sentence);
+// The same for a cause whose share of the run is known: ordered by it, before where the time went.
+struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
+                                    char *sentence);
+// Add a setting (`--set`) to those that remove the cause; takes it. A NULL reason or setting is
+// ignored.
+void reason_remedy(struct reason_result *reason, char *setting);
+// The path of a key of a job, as in workload[1].bytes; "" = the whole job. To be freed.
+char *job_key(const struct fabric *fabric, uint32_t job, const char *key);
 void result_wait(struct result *r, char *sentence); // adds a line about a wait
 
 /* ---- figures ---- */
@@ -28,6 +36,14 @@ void result_wait(struct result *r, char *sentence); // adds a line about a wait
 double result_share_of(const struct result *r, ps_t ps);
 double result_share(const struct result *r, enum path_cause cause);
 const struct port_result *result_busiest_link(const struct result *r); // NULL = there is none
+// The place where a cause took most time on a path; NULL = none is known.
+const struct critical_place *critical_place_of(const struct critical_result *c,
+                                               enum path_cause cause);
+// The largest part of a path that is not said, and the words for a part.
+enum path_cause critical_largest(const struct critical_result *c, const bool said[PATH_CAUSES]);
+const char *cause_phrase(const struct fabric *fabric, enum path_cause cause);
+// Returns the most that the run could save without waits of `cost` on the path.
+ps_t result_wait_saving_ps(const struct result *r, ps_t cost);
 // result_busy_ps(): time for which a link transmitted. result_saving_ps(): `cost`, but at most what
 // shortens the critical path to `least`.
 ps_t result_busy_ps(const struct result *r, const struct port_result *link);
@@ -45,9 +61,10 @@ struct rate_saving {
 double *result_same_shares(const struct result *r);
 struct rate_saving result_saving_with(const struct result *r, const double *share);
 // Add a reason of this kind: the sentence, and "up to 1 ms less with <remedy>" if the bound is
-// tight. Adds nothing where the direct saving is below SAVING_MIN. Takes the sentence.
-void result_rate_reason(struct result *r, enum reason_kind kind, struct rate_saving saving,
-                        char *sentence, const char *remedy);
+// tight. Returns NULL where the direct saving is below SAVING_MIN. Takes the sentence.
+struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind,
+                                         struct rate_saving saving, char *sentence,
+                                         const char *remedy);
 // True if the path of what ended last covers the run, and the busiest link transmitted for at least
 // half of it.
 bool result_bound_by_rate(const struct result *r);
@@ -64,6 +81,12 @@ void explain_collectives(const struct explain_facts *facts, struct result *r);
 void explain_fabric(const struct fabric *fabric, struct result *r);
 void explain_links(const struct fabric *fabric, struct result *r);
 void explain_marks_order(const struct fabric *fabric, struct result *r);
+// What the policy, receivers' timers and retransmissions cost the path.
+void explain_policy(const struct fabric *fabric, struct result *r);
+void explain_ack_delay(struct result *r);
+void explain_timeouts(const struct fabric *fabric, struct result *r);
+void explain_straggler(const struct explain_facts *facts, struct result *r);
+void explain_layers(const struct fabric *fabric, struct result *r);
 void explain_nics(const struct fabric *fabric, struct result *r);
 void explain_program(struct result *r);
 void explain_headers(const struct fabric *fabric, struct result *r);

@@ -42,10 +42,11 @@ void explain_headers(const struct fabric *fabric, struct result *r)
     double payload = (double)dim->mtu_bytes / dim->full.wire;
     char mtu[UNIT_TEXT], remedy[64];
     snprintf(remedy, sizeof remedy, "transport.mtu %uB", LARGEST_MTU);
-    result_rate_reason(
+    struct reason_result *reason = result_rate_reason(
         r, REASON_HEADERS, saving,
         text_format("headers: %.0f %% of a packet's bytes with an MTU of %s, which also needs more "
                     "acknowledgements",
                     100 * (1 - payload), human_bytes(dim->mtu_bytes, mtu)),
         remedy);
+    reason_remedy(reason, text_format("transport.mtu=%uB", LARGEST_MTU));
 }

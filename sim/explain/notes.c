@@ -19,15 +19,45 @@ void result_explain(struct result *r, double weight, char *sentence)
     r->explain_weights[at] = weight;
 }
 
-void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t saving_ps,
-                   char *sentence)
+struct reason_result *result_reason(struct result *r, enum reason_kind kind, double weight,
+                                    ps_t saving_ps, char *sentence)
 {
     size_t at = r->n_reasons++;
     r->reasons = memory_resize(r->reasons, r->n_reasons, sizeof *r->reasons);
     for (; at > 0 && r->reasons[at - 1].weight < weight; at--)
         r->reasons[at] = r->reasons[at - 1];
-    r->reasons[at] = (struct reason_result){(uint8_t)kind, weight, saving_ps, sentence};
+    r->reasons[at] = (struct reason_result){
+        .kind = (uint8_t)kind, .weight = weight, .saving_ps = saving_ps, .sentence = sentence};
     result_explain(r, weight, sentence);
+    return &r->reasons[at];
+}
+
+#define SHARE_MOST 0.99 // below EXPLAIN_END with EXPLAIN_TIME
+
+struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
+                                    char *sentence)
+{
+    double share = result_share_of(r, saving_ps);
+    return result_reason(r, kind, EXPLAIN_TIME + (share < SHARE_MOST ? share : SHARE_MOST),
+                         saving_ps, sentence);
+}
+
+void reason_remedy(struct reason_result *reason, char *setting)
+{
+    if (!reason || !setting) {
+        free(setting);
+        return;
+    }
+    reason->remedy = memory_resize(reason->remedy, reason->n_remedy + 1, sizeof *reason->remedy);
+    reason->remedy[reason->n_remedy++] = setting;
+}
+
+char *job_key(const struct fabric *fabric, uint32_t job, const char *key)
+{
+    const char *dot = key[0] ? "." : "";
+    if (fabric->spec->n_jobs == 1)
+        return text_format("workload%s%s", dot, key);
+    return text_format("workload[%u]%s%s", job, dot, key);
 }
 
 void result_wait(struct result *r, char *sentence)
@@ -64,10 +94,43 @@ ps_t result_busy_ps(const struct result *r, const struct port_result *link)
     return (ps_t)(link->utilization * (double)r->sim_time_ps);
 }
 
+const struct critical_place *critical_place_of(const struct critical_result *c,
+                                               enum path_cause cause)
+{
+    for (size_t i = 0; i < c->n_places; i++)
+        if (c->places[i].cause == cause)
+            return &c->places[i];
+    return NULL;
+}
+
+enum path_cause critical_largest(const struct critical_result *c, const bool said[PATH_CAUSES])
+{
+    unsigned best = PATH_CAUSES;
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        if (!said[cause] && (best == PATH_CAUSES || c->parts[cause] > c->parts[best]))
+            best = cause;
+    return (enum path_cause)best;
+}
+
+const char *cause_phrase(const struct fabric *fabric, enum path_cause cause)
+{
+    if (fabric_is_analytical(fabric) && cause == PATH_NETWORK)
+        return "messages in closed form";
+    if (fabric->circuits && cause == PATH_PAUSED)
+        return "waiting for light, or stopped by PFC";
+    return path_cause_phrase(cause);
+}
+
 ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least)
 {
     ps_t room = r->last->critical.total_ps - least;
     return room < 0 ? 0 : cost < room ? cost : room;
+}
+
+ps_t result_wait_saving_ps(const struct result *r, ps_t cost)
+{
+    const struct port_result *link = result_busiest_link(r);
+    return result_saving_ps(r, cost, link && result_bounded(r) ? result_busy_ps(r, link) : 0);
 }
 
 double *result_same_shares(const struct result *r)
@@ -106,18 +169,22 @@ struct rate_saving result_saving_with(const struct result *r, const double *shar
     return (struct rate_saving){direct, (double)bound <= TIGHT * (double)direct ? bound : -1};
 }
 
-void result_rate_reason(struct result *r, enum reason_kind kind, struct rate_saving saving,
-                        char *sentence, const char *remedy)
+struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind,
+                                         struct rate_saving saving, char *sentence,
+                                         const char *remedy)
 {
     char less[UNIT_TEXT];
+    struct reason_result *reason = NULL;
     if (result_share_of(r, saving.direct_ps) >= SAVING_MIN) {
-        ps_t weight_ps = saving.bound_ps < 0 ? saving.direct_ps : saving.bound_ps;
-        char *whole = saving.bound_ps < 0 ? text_format("%s; less with %s", sentence, remedy)
-                                          : text_format("%s: up to %s less with %s", sentence,
-                                                        human_time(saving.bound_ps, less), remedy);
-        result_reason(r, kind, result_share_of(r, weight_ps), saving.bound_ps, whole);
+        bool loose = saving.bound_ps < 0;
+        char *whole = loose ? text_format("%s; less with %s", sentence, remedy)
+                            : text_format("%s: up to %s less with %s", sentence,
+                                          human_time(saving.bound_ps, less), remedy);
+        reason = result_saving(r, kind, loose ? saving.direct_ps : saving.bound_ps, whole);
+        reason->saving_ps = saving.bound_ps;
     }
     free(sentence);
+    return reason;
 }
 
 static bool covers_run(const struct result *r)

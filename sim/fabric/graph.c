@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Builds the graph of a network: switches, links, aggregators, routes.
+#include <stdio.h>
+
 #include "sim/fabric/fabric_internal.h"
+#include "sim/fabric/port_patterns.h"
 
 // Add switches and links to an empty graph, with room for aggregators.
 static void build_dims(struct fabric *fabric, uint32_t aggregators)
@@ -20,6 +23,32 @@ static void build_dims(struct fabric *fabric, uint32_t aggregators)
     }
 }
 
+struct rate_change {
+    struct graph *graph;
+    const struct rate_spec *spec;
+};
+
+static void set_rate(void *ctx, uint32_t port)
+{
+    const struct rate_change *change = ctx;
+    struct graph_port *ports = change->graph->ports;
+    ports[port].rate_bps = change->spec->rate_bps;
+    if (!change->spec->one_way)
+        ports[ports[port].peer].rate_bps = change->spec->rate_bps;
+}
+
+// Give the links that the scenario lists their rates; the last one that names a link counts.
+static void change_rates(struct fabric *fabric, struct err *err)
+{
+    char place[32];
+    for (size_t i = 0; i < fabric->spec->n_links; i++) {
+        struct rate_change change = {&fabric->graph, &fabric->spec->links[i]};
+        snprintf(place, sizeof place, "links[%zu].at", i);
+        if (port_patterns_match(&fabric->graph, change.spec->at, set_rate, &change) == 0)
+            err_add(err, place, "\"%s\" matches no link", change.spec->at);
+    }
+}
+
 // Aggregators are numbered before switches, so the graph is built again once their number is known.
 void fabric_build_graph(struct fabric *fabric, struct err *err)
 {
@@ -34,6 +63,7 @@ void fabric_build_graph(struct fabric *fabric, struct err *err)
     fabric_add_latencies(fabric);
     if (fabric_is_analytical(fabric))
         return;
+    change_rates(fabric, err);
     fabric_add_link_noise(fabric);
     fabric_nics_find(fabric, err);
     fabric_routes_build(fabric, err);

@@ -50,13 +50,25 @@ enum reason_kind {
     REASON_ACK_DELAY,
     REASON_SLOW_LINK,
     REASON_OVERSUBSCRIPTION,
-    REASON_HEADERS
+    REASON_HEADERS,
+    REASON_ALGORITHM,
+    REASON_LATENCY,
+    REASON_JOB,
+    REASON_LOSS,
+    REASON_RECOVERY,
+    REASON_STORM,
+    REASON_LINK_DOWN,
+    REASON_MARKS_ORDER,
+    REASON_TARGET,
+    REASON_BUBBLE
 };
 struct reason_result {
     uint8_t kind; // enum reason_kind
     double weight;
     ps_t saving_ps;       // -1 = not known
     const char *sentence; // borrowed from result.explain
+    char **remedy;        // settings (`--set`) that remove the cause, in order
+    size_t n_remedy;
 };
 
 enum slowest_kind {

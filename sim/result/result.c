@@ -100,6 +100,11 @@ void result_free(struct result *r)
     free(r->flows);
     free(r->collectives);
     free(r->explain_weights);
+    for (size_t i = 0; i < r->n_reasons; i++) {
+        for (size_t k = 0; k < r->reasons[i].n_remedy; k++)
+            free(r->reasons[i].remedy[k]);
+        free(r->reasons[i].remedy);
+    }
     free(r->reasons);
     free(r->captures);
     free(r->plugins);

@@ -86,6 +86,13 @@ struct fault_spec {
     ps_t rate_ps, rate_end_ps;
 };
 
+// Links whose rate differs from that of the topology.
+struct rate_spec {
+    const char *at;
+    bool one_way; // only the matching directions; else both directions of each link
+    uint64_t rate_bps;
+};
+
 // A route that replaces the shortest ones: at switch `at`, for rank `dst`, to the neighbour `via`.
 struct route_spec {
     const char *at, *dst, *via;
@@ -140,6 +147,8 @@ struct spec {
     size_t n_jobs;
     struct capture_spec *captures;
     size_t n_captures;
+    struct rate_spec *links;
+    size_t n_links;
     struct fault_spec *faults;
     size_t n_faults;
     struct route_spec *routes;

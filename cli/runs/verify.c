@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "cli/runs/verify.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/results/replaced.h"
+#include "cli/results/result_set.h"
+#include "cli/runs/remedy.h"
+#include "cli/runs/simulate.h"
+#include "cli/terminal/memory_guard.h"
+#include "cli/terminal/pool_progress.h"
+#include "cli/terminal/signals.h"
+#include "cli/terminal/terminal.h"
+#include "engine/memory.h"
+#include "engine/text.h"
+#include "engine/units.h"
+#include "study/pool.h"
+
+// A run without a cause.
+struct trial {
+    const json_t *reason;
+    struct remedy remedy;
+    json_int_t time_ns; // of what ended last in the run; -1 = it did not end
+    char *failure;      // why there is no time; NULL = unknown
+};
+
+struct verification {
+    const struct options *options;
+    const char *dir, *folder; // folder: of the files that the scenario names
+    const json_t *metrics;
+    char *scenario; // of the run, as text
+    struct trial *list;
+    size_t n;
+    struct pool_line line;
+    bool interrupted;
+};
+
+/* ---- what is run ---- */
+
+// The job of what ended last, and its number without the job that the settings remove.
+static size_t job_without(const json_t *metrics, const json_t *remedy)
+{
+    size_t job =
+        (size_t)json_integer_value(json_object_get(json_object_get(metrics, "slowest"), "job"));
+    unsigned removed;
+    int end = 0;
+    const char *first = json_string_value(json_array_get(remedy, 0));
+    if (first && sscanf(first, "workload[%u]=null%n", &removed, &end) == 1 && end > 0 &&
+        removed < job)
+        return job - 1;
+    return job;
+}
+
+// The time of what ended last in the job: of its last collective, iteration, flow or program.
+static json_int_t time_of(const json_t *metrics, size_t job)
+{
+    const json_t *slowest = json_object_get(metrics, "slowest");
+    const json_t *one = json_array_get(json_object_get(metrics, "jobs"), job);
+    const char *status = json_string_value(json_object_get(one, "status"));
+    if (!status || strcmp(status, "completed") != 0)
+        return -1;
+    if (json_integer_value(json_object_get(slowest, "job")) == (json_int_t)job)
+        return json_integer_value(json_object_get(slowest, "total_ns"));
+    return json_integer_value(json_object_get(one, "time_ns"));
+}
+
+static void add_trial(struct verification *v, const json_t *reason)
+{
+    const json_t *remedy = json_object_get(reason, "remedy");
+    if (json_array_size(remedy) == 0)
+        return;
+    const json_t *scenario = json_object_get(v->metrics, "scenario");
+    struct trial one = {.reason = reason, .remedy = remedy_of(scenario, remedy), .time_ns = -1};
+    remedy_add(&one.remedy, "capture", "[]");
+    v->list = memory_resize(v->list, v->n + 1, sizeof *v->list);
+    v->list[v->n++] = one;
+}
+
+/* ---- running ---- */
+
+// In the worker: write the time as text to the pipe.
+static void work(void *ctx, size_t task, int to_parent)
+{
+    const struct verification *v = ctx;
+    const struct trial *one = &v->list[task];
+    struct err err = {0};
+    signals_keep();
+    signals_install();
+    memory_share(v->options->jobs);
+    struct collwire_scenario *scenario =
+        collwire_scenario_parse(v->scenario, v->folder, one->remedy.sets, one->remedy.n,
+                                v->options->policies, messages_of(&err));
+    err_drop_warnings(&err);
+    errors_print(&err);
+    if (!scenario)
+        _exit(EXIT_BAD_USE);
+    struct simulated made = simulate_in_memory(scenario, v->options->plain, 1);
+    json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL;
+    size_t job = job_without(v->metrics, json_object_get(one->reason, "remedy"));
+    char *text = text_format("%lld", (long long)time_of(metrics, job));
+    bool told = write(to_parent, text, strlen(text)) == (ssize_t)strlen(text);
+    _exit(told ? made.code : EXIT_NOT_COMPLETED);
+}
+
+static void on_ended(void *ctx, const struct pool_end *end)
+{
+    struct verification *v = ctx;
+    struct trial *one = &v->list[end->task];
+    one->failure = pool_failure(end);
+    if (end->n_bytes > 0 && end->code == EXIT_DONE)
+        one->time_ns = strtoll(end->bytes, NULL, 10);
+}
+
+static void on_progress(void *ctx, const struct pool_progress *p)
+{
+    struct verification *v = ctx;
+    pool_line_show(&v->line, p);
+}
+
+static void run_all(struct verification *v)
+{
+    bool shows = progress_wanted(v->options);
+    struct pool_ops ops = {.ctx = v,
+                           .work = work,
+                           .ended = on_ended,
+                           .progress = on_progress,
+                           .progress_s = shows ? POOL_PROGRESS_S : 0,
+                           .death_signal = SIGKILL};
+    v->line.noun = "runs";
+    signals_phase("verifying");
+    v->interrupted = pool_run(&ops, v->n, v->options->jobs) != 0;
+    pool_line_clear(&v->line);
+}
+
+/* ---- results ---- */
+
+static json_int_t stated_ns(const struct trial *one)
+{
+    const json_t *stated = json_object_get(one->reason, "saving_ns");
+    return json_is_integer(stated) ? json_integer_value(stated) : -1;
+}
+
+static json_t *document(const struct verification *v, json_int_t before)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < v->n; i++) {
+        const struct trial *one = &v->list[i];
+        json_t *entry =
+            json_pack("{s:O, s:O, s:O, s:O}", "kind", json_object_get(one->reason, "kind"),
+                      "sentence", json_object_get(one->reason, "sentence"), "remedy",
+                      json_object_get(one->reason, "remedy"), "stated_ns",
+                      json_object_get(one->reason, "saving_ns"));
+        bool known = one->time_ns >= 0;
+        json_object_set_new(entry, "time_ns", known ? json_integer(one->time_ns) : json_null());
+        json_object_set_new(entry, "saved_ns",
+                            known ? json_integer(before - one->time_ns) : json_null());
+        json_array_append_new(list, entry);
+    }
+    return json_pack("{s:s, s:I, s:o}", "schema", "collwire.verified/1", "time_ns", before,
+                     "causes", list);
+}
+
+static const char *saving_text(json_int_t ns, char *text)
+{
+    char time[UNIT_TEXT];
+    if (ns < 0)
+        snprintf(text, 2 * UNIT_TEXT, "%s more", human_time(-ns * PS_PER_NS, time));
+    else
+        snprintf(text, 2 * UNIT_TEXT, "%s", human_time(ns * PS_PER_NS, time));
+    return text;
+}
+
+static void print_settings(const json_t *remedy, size_t width)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    fputs("  without it:", out);
+    for (size_t i = 0; i < json_array_size(remedy); i++)
+        fprintf(out, " --set '%s'", json_string_value(json_array_get(remedy, i)));
+    char *line = text_close(out, &text);
+    terminal_wrap(stdout, line, 0, 4, width);
+    free(line);
+}
+
+static void print_trials(const struct verification *v, json_int_t before, size_t width)
+{
+    char stated[2 * UNIT_TEXT], saved[2 * UNIT_TEXT], time[UNIT_TEXT];
+    printf("%-18s %12s %12s %12s\n", "cause", "stated", "saved", "time");
+    printf("%-18s %12s %12s %12s\n", "none removed", "", "", human_time(before * PS_PER_NS, time));
+    for (size_t i = 0; i < v->n; i++) {
+        const struct trial *one = &v->list[i];
+        json_int_t figure = stated_ns(one);
+        bool known = one->time_ns >= 0;
+        printf("%-18s %12s %12s %12s\n", json_string_value(json_object_get(one->reason, "kind")),
+               figure < 0 ? "-" : saving_text(figure, stated),
+               known ? saving_text(before - one->time_ns, saved) : "-",
+               known ? human_time(one->time_ns * PS_PER_NS, time) : "no result");
+        print_settings(json_object_get(one->reason, "remedy"), width);
+        if (one->failure)
+            fprintf(stderr, "collwire: %s\n", one->failure);
+    }
+}
+
+static int write_result(const struct verification *v, const json_t *verified)
+{
+    struct err err = {0};
+    char *text = json_dumps(verified, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    struct result_set *set = result_set_open(v->dir, &err);
+    int status = set ? result_set_write(set, "verified.json", text, &err) : -1;
+    if (status == 0)
+        status = result_set_extend(set, NULL, &err);
+    result_set_close(set);
+    errors_print(&err);
+    free(text);
+    return status;
+}
+
+const json_t *verified_sentence(const json_t *verified, const json_t *sentence)
+{
+    const json_t *causes = json_object_get(verified, "causes"), *entry;
+    size_t i;
+    json_array_foreach(causes, i, entry)
+    {
+        if (json_equal(json_object_get(entry, "sentence"), sentence))
+            return entry;
+    }
+    return NULL;
+}
+
+static int finish(const struct verification *v, size_t width)
+{
+    json_int_t before = time_of(v->metrics, (size_t)json_integer_value(json_object_get(
+                                                json_object_get(v->metrics, "slowest"), "job")));
+    json_t *verified = document(v, before);
+    print_trials(v, before, width);
+    int code = write_result(v, verified) == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
+    for (size_t i = 0; i < v->n; i++)
+        if (v->list[i].time_ns < 0)
+            code = EXIT_NOT_COMPLETED;
+    json_decref(verified);
+    return v->interrupted ? EXIT_INTERRUPTED : code;
+}
+
+static void verification_free(struct verification *v)
+{
+    for (size_t i = 0; i < v->n; i++) {
+        remedy_free(&v->list[i].remedy);
+        free(v->list[i].failure);
+    }
+    free(v->list);
+    free(v->scenario);
+}
+
+int verify_run(const struct options *given, const char *dir, const json_t *metrics)
+{
+    struct options o = *given;
+    json_t *run = result_set_json(dir, "run.json");
+    const char *folder = json_string_value(json_object_get(run, "folder"));
+    const json_t *reasons = json_object_get(metrics, "reasons");
+    struct verification v = {
+        .options = &o, .dir = dir, .folder = folder ? folder : ".", .metrics = metrics};
+    options_jobs(&o);
+    v.scenario = json_dumps(json_object_get(metrics, "scenario"), 0);
+    for (size_t i = 0; i < json_array_size(reasons) && v.n < o.verify; i++)
+        add_trial(&v, json_array_get(reasons, i));
+    int code = EXIT_DONE;
+    if (v.n == 0) {
+        puts("No cause of this run is removed by a setting.");
+    } else {
+        run_all(&v);
+        code = finish(&v, terminal_width(stdout));
+    }
+    verification_free(&v);
+    json_decref(run);
+    return code;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Sentences about what held senders back on the critical path: the policy's cuts, a window that
+// does not fill the path, the receivers' timers and retransmission timers.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/explain/explain_internal.h"
+
+#define BUSY 0.85  // use of a link from which it bounds the run
+#define GENTLE 0.9 // a cut to at least this share of line rate or BDP does not count
+
+// The flow on the path that its policy held back longest, by its window or pace.
+static const struct critical_place *held_back(const struct critical_result *c)
+{
+    const struct critical_place *pace = critical_place_of(c, PATH_PACE),
+                                *window = critical_place_of(c, PATH_WINDOW);
+    return !pace || (window && window->ps > pace->ps) ? window : pace;
+}
+
+// The time that a flow needs to grow back after its last cut, as in "; recovering to the line rate
+// in steps of 100 Mb/s every 55 us takes 54 ms"; "" if the policy states no growth.
+static void growth_text(const struct sender *s, char *text, size_t size)
+{
+    const struct sender_cuts *cuts = &sender_rare(s)->cuts;
+    const struct cc_env *env = sender_env(s);
+    char step[UNIT_TEXT], every[UNIT_TEXT], takes[UNIT_TEXT];
+    text[0] = '\0';
+    if (!cc_extras_of(s->cc->ops)->growth)
+        return;
+    struct cc_growth g = cc_extras_of(s->cc->ops)->growth(s->cc);
+    uint64_t bdp = cc_bdp_bytes(env);
+    if (g.step_bps > 0 && cuts->rate_bps < env->line_bps) {
+        ps_t all = (ps_t)((env->line_bps - cuts->rate_bps) / g.step_bps) * g.every_ps;
+        snprintf(text, size, "; recovering to the line rate in steps of %s every %s takes %s",
+                 human_rate((double)g.step_bps, step), human_time(g.every_ps, every),
+                 human_time(all, takes));
+    } else if (g.step_bytes > 0 && cuts->window_bytes < bdp) {
+        ps_t all = (ps_t)((bdp - cuts->window_bytes) / g.step_bytes) * g.every_ps;
+        snprintf(text, size,
+                 "; recovering to a window of bandwidth times RTT in steps of %s every %s takes %s",
+                 human_bytes(g.step_bytes, step), human_time(g.every_ps, every),
+                 human_time(all, takes));
+    }
+}
+
+static void explain_cuts(struct result *r, const struct sender *s, const char *flow, ps_t saving)
+{
+    const struct sender_cuts *cuts = &sender_rare(s)->cuts;
+    const struct port_result *link = result_busiest_link(r);
+    char first[UNIT_TEXT], last[UNIT_TEXT], left[UNIT_TEXT], wait[UNIT_TEXT], growth[256], idle[96];
+    char when[96];
+    bool paced = cuts->rate_bps < sender_env(s)->line_bps;
+    growth_text(s, growth, sizeof growth);
+    if (cuts->n == 1)
+        snprintf(when, sizeof when, "once, at %s", human_time(cuts->last_ps, last));
+    else
+        snprintf(when, sizeof when, "%u times between %s and %s", cuts->n,
+                 human_time(cuts->first_ps, first), human_time(cuts->last_ps, last));
+    idle[0] = '\0';
+    if (link && link->utilization < BUSY)
+        snprintf(idle, sizeof idle, "; the busiest link was idle %.0f %% of the time",
+                 100 * (1 - link->utilization));
+    struct reason_result *reason =
+        result_saving(r, REASON_CUTS, saving,
+                      text_format("%s cut %s %s, to %s: without these cuts up to %s shorter%s%s",
+                                  s->cc->ops->name, flow, when,
+                                  paced ? human_rate((double)cuts->rate_bps, left)
+                                        : human_bytes(cuts->window_bytes, left),
+                                  human_time(saving, wait), idle, growth));
+    reason_remedy(reason, text_format("cc={\"kind\":\"none\"}"));
+}
+
+// Returns the part of the waits for a window that a larger one would save. A window that fills the
+// path at its base round trip costs nothing: then its flow waits since queues make round trips
+// longer. With V = wait, S = sending: a round trip takes window / line rate * (1 + V / S).
+static ps_t short_window_ps(const struct result *r, const struct sender *s, uint64_t bytes)
+{
+    const struct cc_env *env = sender_env(s);
+    double window = (double)bytes, wait = (double)r->last->critical.parts[PATH_WINDOW],
+           sending = (double)r->last->critical.parts[PATH_SENDING],
+           coalesced = env->ack_packets > 1 ? (double)(env->ack_packets - 1) * env->mtu_bytes : 0,
+           missing = (double)cc_bdp_bytes(env) + coalesced - window,
+           idle = sending > 0 ? window * wait / sending : window;
+    double share = missing <= 0 ? 0 : missing < idle ? missing / idle : 1;
+    return (ps_t)(share * wait);
+}
+
+static char *larger_window(const struct sender *s, uint64_t bytes)
+{
+    double times = (double)cc_bdp_bytes(sender_env(s)) / (double)bytes;
+    if (strcmp(s->cc->ops->name, "window") != 0)
+        return fabric_is_tcp(s->dim) ? NULL : text_format("cc={\"kind\":\"none\"}");
+    return text_format("cc={\"kind\":\"window\",\"k\":%.3g}", times < 1 ? 2.0 : 2 * times);
+}
+
+static void explain_window(struct result *r, const struct sender *s,
+                           const struct critical_place *flow)
+{
+    char window[UNIT_TEXT], bdp[UNIT_TEXT], wait[UNIT_TEXT], less[UNIT_TEXT];
+    uint64_t bytes = s->cold.cap_bytes < s->cwnd_bytes ? s->cold.cap_bytes : s->cwnd_bytes;
+    ps_t saving = result_wait_saving_ps(r, short_window_ps(r, s, bytes));
+    if (bytes == CC_UNLIMITED || result_share_of(r, saving) < SAVING_MIN)
+        return;
+    struct reason_result *reason = result_saving(
+        r, REASON_WINDOW, saving,
+        text_format("%s waited %s for its window (%s at the end; %s fill its path): up to %s "
+                    "less with a larger one",
+                    flow->at, human_time(flow->ps, wait), human_bytes(bytes, window),
+                    human_bytes(cc_bdp_bytes(sender_env(s)), bdp), human_time(saving, less)));
+    reason_remedy(reason, larger_window(s, bytes));
+}
+
+// Returns true if cuts hold the flow back: the last cut left it well below the line rate, or below
+// the window that fills its path.
+static bool was_cut(const struct sender *s)
+{
+    const struct sender_cuts *cuts = &sender_rare(s)->cuts;
+    const struct cc_env *env = sender_env(s);
+    return cuts->n > 0 && ((double)cuts->rate_bps < GENTLE * (double)env->line_bps ||
+                           (double)cuts->window_bytes < GENTLE * (double)cc_bdp_bytes(env));
+}
+
+void explain_policy(const struct fabric *fabric, struct result *r)
+{
+    const struct critical_place *flow = held_back(&r->last->critical);
+    const ps_t *parts = r->last->critical.parts;
+    ps_t saving = result_wait_saving_ps(r, parts[PATH_PACE] + parts[PATH_WINDOW]);
+    if (!flow || result_share_of(r, saving) < SAVING_MIN)
+        return;
+    const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
+    if (was_cut(s))
+        explain_cuts(r, s, flow->at, saving);
+    else
+        explain_window(r, s, flow);
+}
+
+/* ---- acknowledgements ---- */
+
+void explain_ack_delay(struct result *r)
+{
+    const struct critical_place *flow = critical_place_of(&r->last->critical, PATH_ACK_DELAY);
+    ps_t saving = result_wait_saving_ps(r, r->last->critical.parts[PATH_ACK_DELAY]);
+    char wait[UNIT_TEXT], less[UNIT_TEXT];
+    if (!flow || result_share_of(r, saving) < SAVING_MIN)
+        return;
+    struct reason_result *reason = result_saving(
+        r, REASON_ACK_DELAY, saving,
+        text_format(
+            "%s waited %s for acknowledgements that the receiver's timer held back: up to %s "
+            "less with an ACK for each segment (transport.delayed_ack)",
+            flow->at, human_time(flow->ps, wait), human_time(saving, less)));
+    reason_remedy(reason, text_format("transport.delayed_ack.segments=1"));
+}
+
+/* ---- timeouts ---- */
+
+#define RTO_RTTS 10 // a timer of this many round trips is short, but longer than most queues
+
+// The setting of a timer that is short for the path; NULL = the transport has none.
+static char *shorter_timer(const struct sender *s)
+{
+    ps_t rto = RTO_RTTS * sender_env(s)->base_rtt_ps;
+    long long us = (long long)(rto / PS_PER_US) + 1;
+    const char *key = fabric_is_tcp(s->dim) ? "transport.rto_min" : "transport.rto";
+    return text_format("%s=%lldus", key, us);
+}
+
+void explain_timeouts(const struct fabric *fabric, struct result *r)
+{
+    const struct critical_place *flow = critical_place_of(&r->last->critical, PATH_TIMEOUT);
+    const ps_t *parts = r->last->critical.parts;
+    ps_t saving = result_wait_saving_ps(r, parts[PATH_TIMEOUT] + parts[PATH_RESENDING]);
+    char wait[UNIT_TEXT], total[UNIT_TEXT], less[UNIT_TEXT], of_flow[UNIT_TEXT];
+    if (!flow || result_share_of(r, saving) < SAVING_MIN)
+        return;
+    const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
+    struct reason_result *reason = result_saving(
+        r, REASON_TIMEOUTS, saving,
+        text_format("flows on the path waited %s of %s for retransmission timers, %s "
+                    "%s (expired %llu time%s): up to %s less with shorter timers",
+                    human_time(parts[PATH_TIMEOUT], wait),
+                    human_time(r->last->critical.total_ps, total), flow->at,
+                    human_time(flow->ps, of_flow), (unsigned long long)s->cold.timeouts,
+                    s->cold.timeouts > 1 ? "s" : "", human_time(saving, less)));
+    reason_remedy(reason, shorter_timer(s));
+}
