@@ -60,6 +60,8 @@ struct rate_saving {
 // of ones to begin with, which the caller frees.
 double *result_same_shares(const struct result *r);
 struct rate_saving result_saving_with(const struct result *r, const double *share);
+// The same; a bound above `tight` times the direct saving is not stated.
+struct rate_saving result_saving_within(const struct result *r, const double *share, double tight);
 // Add a reason of this kind: the sentence, and "up to 1 ms less with <remedy>" if the bound is
 // tight. Returns NULL where the direct saving is below SAVING_MIN. Takes the sentence.
 struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind,
@@ -72,12 +74,21 @@ bool result_bound_by_rate(const struct result *r);
 // whole run, and nothing was sent again.
 bool result_bounded(const struct result *r);
 
+/* ---- the graph (tiers.c) ---- */
+
+// True if two links belong to the same dimension and join nodes of the same two roles in the same
+// direction.
+bool graph_same_kind(const struct graph *g, uint32_t a, uint32_t b);
+// Returns the tier of every node: its distance from the nearest rank. To be freed.
+uint32_t *graph_tiers(const struct graph *g);
+
 /* ---- subjects ---- */
 
 void explain_admission(const struct fabric *fabric, struct result *r);
 void explain_circuits(const struct fabric *fabric, struct result *r);
 void explain_closed_form(const struct fabric *fabric, struct result *r);
 void explain_collectives(const struct explain_facts *facts, struct result *r);
+void explain_paths(const struct fabric *fabric, struct result *r);
 void explain_fabric(const struct fabric *fabric, struct result *r);
 void explain_links(const struct fabric *fabric, struct result *r);
 void explain_marks_order(const struct fabric *fabric, struct result *r);

@@ -154,6 +154,11 @@ static double resent_share(const struct result *r, const struct port_result *lin
 
 struct rate_saving result_saving_with(const struct result *r, const double *share)
 {
+    return result_saving_within(r, share, TIGHT);
+}
+
+struct rate_saving result_saving_within(const struct result *r, const double *share, double tight)
+{
     const struct critical_result *path = &r->last->critical;
     double most = 0, least = 0, once = 0, run = (double)r->sim_time_ps;
     for (size_t p = 0; p < r->n_ports; p++) {
@@ -166,7 +171,7 @@ struct rate_saving result_saving_with(const struct result *r, const double *shar
     ps_t direct = (ps_t)((most - least) * run), once_ps = (ps_t)(once * run);
     ps_t other = path->parts[PATH_COMPUTE] + path->parts[PATH_SCHEDULED];
     ps_t bound = result_saving_ps(r, path->total_ps, once_ps > other ? once_ps : other);
-    return (struct rate_saving){direct, (double)bound <= TIGHT * (double)direct ? bound : -1};
+    return (struct rate_saving){direct, (double)bound <= tight * (double)direct ? bound : -1};
 }
 
 struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind,

@@ -5,24 +5,15 @@
 // What is saved is stated for a network in which these links have the missing rate.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 #include "sim/explain/explain_internal.h"
 
 #define SLOWER 0.95 // of the usual rate: below it a link is slow
 #define PEERS_MIN 3 // links of a kind from which they have a usual rate
-#define TIER_NONE UINT32_MAX
 
 /* ---- links slower than their peers ---- */
-
-// Links are of a kind if they belong to the same dimension and join nodes of the same two roles in
-// the same direction.
-static bool same_kind(const struct graph *g, uint32_t a, uint32_t b)
-{
-    const struct graph_port *x = &g->ports[a], *y = &g->ports[b];
-    return x->dim == y->dim && g->nodes[x->node].role == g->nodes[y->node].role &&
-           g->nodes[g->ports[x->peer].node].role == g->nodes[g->ports[y->peer].node].role;
-}
 
 static int by_rate(const void *a, const void *b)
 {
@@ -36,7 +27,7 @@ static uint64_t usual_rate(const struct graph *g, uint32_t port)
     uint64_t *rates = memory_zeroed(g->n_ports, sizeof *rates);
     size_t n = 0;
     for (uint32_t p = 0; p < g->n_ports; p++)
-        if (same_kind(g, p, port))
+        if (graph_same_kind(g, p, port))
             rates[n++] = g->ports[p].rate_bps;
     qsort(rates, n, sizeof *rates, by_rate);
     uint64_t median = rates[n / 2];
@@ -44,8 +35,25 @@ static uint64_t usual_rate(const struct graph *g, uint32_t port)
     return n < PEERS_MIN ? 0 : median;
 }
 
-static void explain_slow_link(const struct graph *g, struct result *r, uint32_t busiest)
+// Add the settings that give slow links the rate of their peers, after the scenario's own `links`.
+static void add_usual_rates(const struct fabric *fabric, struct reason_result *reason,
+                            uint32_t busiest, uint64_t usual)
 {
+    const struct graph *g = &fabric->graph;
+    size_t n = fabric->spec->n_links;
+    char name[2 * GRAPH_NAME];
+    for (uint32_t p = 0; p < g->n_ports && reason; p++) {
+        if (!graph_same_kind(g, p, busiest) ||
+            (double)g->ports[p].rate_bps >= SLOWER * (double)usual)
+            continue;
+        reason_remedy(reason, text_format("links[%zu]={\"at\":\"%s\",\"rate\":\"%llubps\"}", n++,
+                                          graph_port_name(g, p, name), (unsigned long long)usual));
+    }
+}
+
+static void explain_slow_link(const struct fabric *fabric, struct result *r, uint32_t busiest)
+{
+    const struct graph *g = &fabric->graph;
     uint64_t usual = usual_rate(g, busiest), rate = g->ports[busiest].rate_bps;
     if ((double)rate >= SLOWER * (double)usual)
         return;
@@ -54,44 +62,26 @@ static void explain_slow_link(const struct graph *g, struct result *r, uint32_t 
     for (uint32_t p = 0; p < g->n_ports; p++) {
         double of_usual = (double)g->ports[p].rate_bps / (double)usual;
         uint32_t peer = g->ports[p].peer;
-        if (of_usual >= SLOWER || !(same_kind(g, p, busiest) || same_kind(g, peer, busiest)))
+        if (of_usual >= SLOWER ||
+            !(graph_same_kind(g, p, busiest) || graph_same_kind(g, peer, busiest)))
             continue;
         share[p] = of_usual;
-        slow += same_kind(g, p, busiest);
+        slow += graph_same_kind(g, p, busiest);
     }
     struct rate_saving saving = result_saving_with(r, share);
     free(share);
     char name[2 * GRAPH_NAME], mine[UNIT_TEXT], theirs[UNIT_TEXT], more[48] = "";
     if (slow > 1)
         snprintf(more, sizeof more, " (and %u more such links)", slow - 1);
-    result_rate_reason(
+    struct reason_result *reason = result_rate_reason(
         r, REASON_SLOW_LINK, saving,
         text_format("slow link: %s%s has %s, its peers %s", graph_port_name(g, busiest, name), more,
                     human_rate((double)rate, mine), human_rate((double)usual, theirs)),
         "the rate of its peers");
+    add_usual_rates(fabric, reason, busiest, usual);
 }
 
 /* ---- oversubscribed tiers ---- */
-
-// Returns the tier of every node: its distance from the nearest rank.
-static uint32_t *tiers_of(const struct graph *g)
-{
-    uint32_t *tier = memory_zeroed(g->n_nodes, sizeof *tier);
-    bool found = true;
-    for (uint32_t n = g->n_ranks; n < g->n_nodes; n++)
-        tier[n] = TIER_NONE;
-    for (uint32_t at = 0; found; at++) {
-        found = false;
-        for (uint32_t p = 0; p < g->n_ports; p++) {
-            uint32_t next = g->ports[g->ports[p].peer].node;
-            if (tier[g->ports[p].node] != at || tier[next] != TIER_NONE)
-                continue;
-            tier[next] = at + 1;
-            found = true;
-        }
-    }
-    return tier;
-}
 
 struct subscription {
     uint64_t up_bps, down_bps; // to the tier above, and to the one below
@@ -137,9 +127,34 @@ static void speed_up_trunks(const struct graph *g, const uint32_t *tier, uint32_
             share[p] = share[g->ports[p].peer] = upward_share(&s);
 }
 
-static void explain_oversubscription(const struct graph *g, struct result *r, uint32_t busiest)
+// Writes the name of a node with * for its number, so that it matches all nodes of its kind.
+static const char *kind_name(const struct graph *g, uint32_t node, char text[GRAPH_NAME])
 {
-    uint32_t *tier = tiers_of(g), lower = lower_switch(g, tier, busiest);
+    graph_node_name(g, node, text);
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] >= '0' && text[length - 1] <= '9')
+        length--;
+    text[length] = '*';
+    text[length + 1 < GRAPH_NAME ? length + 1 : length] = '\0';
+    return text;
+}
+
+// The setting that gives all links of a kind a rate that is `times` as high.
+static char *faster_links(const struct fabric *fabric, uint32_t port, double times)
+{
+    const struct graph *g = &fabric->graph;
+    char from[GRAPH_NAME], to[GRAPH_NAME];
+    double rate = times * (double)g->ports[port].rate_bps;
+    return text_format("links[%zu]={\"at\":\"%s->%s\",\"rate\":\"%.0fbps\"}", fabric->spec->n_links,
+                       kind_name(g, g->ports[port].node, from),
+                       kind_name(g, g->ports[g->ports[port].peer].node, to), rate);
+}
+
+static void explain_oversubscription(const struct fabric *fabric, struct result *r,
+                                     uint32_t busiest)
+{
+    const struct graph *g = &fabric->graph;
+    uint32_t *tier = graph_tiers(g), lower = lower_switch(g, tier, busiest);
     struct subscription s = {0};
     if (lower != GRAPH_NONE)
         s = subscription_of(g, tier, lower);
@@ -151,12 +166,13 @@ static void explain_oversubscription(const struct graph *g, struct result *r, ui
                 speed_up_trunks(g, tier, n, share);
         char name[GRAPH_NAME], up[UNIT_TEXT], down[UNIT_TEXT], remedy[64];
         snprintf(remedy, sizeof remedy, "trunks %.3g times as fast", times);
-        result_rate_reason(
+        struct reason_result *reason = result_rate_reason(
             r, REASON_OVERSUBSCRIPTION, result_saving_with(r, share),
             text_format("oversubscription: the trunks of %s carry %s for %s below it (%.3g:1)",
                         graph_node_name(g, lower, name), human_rate((double)s.up_bps, up),
                         human_rate((double)s.down_bps, down), times),
             remedy);
+        reason_remedy(reason, faster_links(fabric, busiest, times));
         free(share);
     }
     free(tier);
@@ -167,6 +183,6 @@ void explain_rates(const struct fabric *fabric, struct result *r)
     if (!result_bound_by_rate(r))
         return;
     uint32_t busiest = (uint32_t)(result_busiest_link(r) - r->ports);
-    explain_slow_link(&fabric->graph, r, busiest);
-    explain_oversubscription(&fabric->graph, r, busiest);
+    explain_slow_link(fabric, r, busiest);
+    explain_oversubscription(fabric, r, busiest);
 }
