@@ -148,6 +148,7 @@ collwire_layer(sim/observe # captures and time series
   VIA analytical collective comm sim/ideal switch topology workload LIBS m)
 collwire_layer(sim/explain # sentences
   ALLOW workload/training engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
+        sim/ideal
   VIA net/wire LIBS m)
 collwire_layer(sim/collect # the result of a run
   ALLOW workload/nodes workload/training engine net cc collective comm switch topology transport workload sim/simulation.h sim/spec sim/result sim/fabric

@@ -132,6 +132,8 @@ static json_t *remedy_json(const void *record)
 
 static const struct metric cost_rows[] = {
     {"kind", METRIC_WORDS, REASON_WORDS, WORD(reason_result, kind, reason_words)},
+    {"job", METRIC_WORDS, "index of the job whose time it is about",
+     INTEGER(reason_result, job)},
     {"saving_ns", METRIC_NS,
      "how much shorter the run could be at most without it; null = not known",
      TIME(reason_result, saving_ps)},

@@ -281,6 +281,8 @@ static const struct metric verified_rows[] = {
     {"remedy", METRIC_WORDS, "settings with which the scenario was run again",
      .type = METRIC_CUSTOM},
     {"stated_ns", METRIC_NS, "`saving_ns` of the reason", .type = METRIC_CUSTOM},
+    {"job", METRIC_WORDS, "index of the job whose time it is", .type = METRIC_CUSTOM},
+    {"before_ns", METRIC_NS, "time of what ended last in the job", .type = METRIC_CUSTOM},
     {"time_ns", METRIC_NS, "with these settings; null = it did not end", .type = METRIC_CUSTOM},
     {"saved_ns", METRIC_NS, "by how much it was shorter; negative = longer", .type = METRIC_CUSTOM},
 };
@@ -288,7 +290,6 @@ static METRIC_TABLE(verified_table, verified_rows);
 
 static const struct metric verification_rows[] = {
     {"schema", METRIC_WORDS, "collwire.verified/1", .type = METRIC_CUSTOM},
-    {"time_ns", METRIC_NS, "of what ended last in the run", .type = METRIC_CUSTOM},
     {"causes", METRIC_WORDS, "runs without a cause, in the order of the reasons",
      .type = METRIC_CUSTOM, .table = &verified_table},
 };

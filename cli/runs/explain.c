@@ -68,7 +68,7 @@ static struct said said_of(const json_t *sentence, const json_t *verified)
     struct said said = {json_string_value(sentence), NAN, 0};
     const json_t *entry = verified_sentence(verified, sentence);
     const json_t *saved = json_object_get(entry, "saved_ns");
-    double all = (double)json_integer_value(json_object_get(verified, "time_ns"));
+    double all = (double)json_integer_value(json_object_get(entry, "before_ns"));
     if (!json_is_integer(saved) || all <= 0)
         return said;
     said.saved_ns = json_integer_value(saved);

@@ -24,8 +24,8 @@
 struct trial {
     const json_t *reason;
     struct remedy remedy;
-    json_int_t time_ns; // of what ended last in the run; -1 = it did not end
-    char *failure;      // why there is no time; NULL = unknown
+    json_int_t before_ns, time_ns; // of what ended last in the job; -1 = it did not end
+    char *failure;                 // why there is no time; NULL = unknown
 };
 
 struct verification {
@@ -41,11 +41,15 @@ struct verification {
 
 /* ---- what is run ---- */
 
-// The job of what ended last, and its number without the job that the settings remove.
-static size_t job_without(const json_t *metrics, const json_t *remedy)
+// The job whose time a reason is about.
+static size_t job_of(const json_t *reason)
 {
-    size_t job =
-        (size_t)json_integer_value(json_object_get(json_object_get(metrics, "slowest"), "job"));
+    return (size_t)json_integer_value(json_object_get(reason, "job"));
+}
+
+// The number of a job without the job that the settings remove.
+static size_t job_without(size_t job, const json_t *remedy)
+{
     unsigned removed;
     int end = 0;
     const char *first = json_string_value(json_array_get(remedy, 0));
@@ -74,7 +78,10 @@ static void add_trial(struct verification *v, const json_t *reason)
     if (json_array_size(remedy) == 0)
         return;
     const json_t *scenario = json_object_get(v->metrics, "scenario");
-    struct trial one = {.reason = reason, .remedy = remedy_of(scenario, remedy), .time_ns = -1};
+    struct trial one = {.reason = reason,
+                        .remedy = remedy_of(scenario, remedy),
+                        .before_ns = time_of(v->metrics, job_of(reason)),
+                        .time_ns = -1};
     remedy_add(&one.remedy, "capture", "[]");
     v->list = memory_resize(v->list, v->n + 1, sizeof *v->list);
     v->list[v->n++] = one;
@@ -100,7 +107,7 @@ static void work(void *ctx, size_t task, int to_parent)
         _exit(EXIT_BAD_USE);
     struct simulated made = simulate_in_memory(scenario, v->options->plain, 1);
     json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL;
-    size_t job = job_without(v->metrics, json_object_get(one->reason, "remedy"));
+    size_t job = job_without(job_of(one->reason), json_object_get(one->reason, "remedy"));
     char *text = text_format("%lld", (long long)time_of(metrics, job));
     bool told = write(to_parent, text, strlen(text)) == (ssize_t)strlen(text);
     _exit(told ? made.code : EXIT_NOT_COMPLETED);
@@ -144,7 +151,7 @@ static json_int_t stated_ns(const struct trial *one)
     return json_is_integer(stated) ? json_integer_value(stated) : -1;
 }
 
-static json_t *document(const struct verification *v, json_int_t before)
+static json_t *document(const struct verification *v)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < v->n; i++) {
@@ -155,13 +162,14 @@ static json_t *document(const struct verification *v, json_int_t before)
                       json_object_get(one->reason, "remedy"), "stated_ns",
                       json_object_get(one->reason, "saving_ns"));
         bool known = one->time_ns >= 0;
+        json_object_set_new(entry, "job", json_integer((json_int_t)job_of(one->reason)));
+        json_object_set_new(entry, "before_ns", json_integer(one->before_ns));
         json_object_set_new(entry, "time_ns", known ? json_integer(one->time_ns) : json_null());
         json_object_set_new(entry, "saved_ns",
-                            known ? json_integer(before - one->time_ns) : json_null());
+                            known ? json_integer(one->before_ns - one->time_ns) : json_null());
         json_array_append_new(list, entry);
     }
-    return json_pack("{s:s, s:I, s:o}", "schema", "collwire.verified/1", "time_ns", before,
-                     "causes", list);
+    return json_pack("{s:s, s:o}", "schema", "collwire.verified/1", "causes", list);
 }
 
 static const char *saving_text(json_int_t ns, char *text)
@@ -186,19 +194,21 @@ static void print_settings(const json_t *remedy, size_t width)
     free(line);
 }
 
-static void print_trials(const struct verification *v, json_int_t before, size_t width)
+static void print_trials(const struct verification *v, size_t width)
 {
     char stated[2 * UNIT_TEXT], saved[2 * UNIT_TEXT], time[UNIT_TEXT];
-    printf("%-18s %12s %12s %12s\n", "cause", "stated", "saved", "time");
-    printf("%-18s %12s %12s %12s\n", "none removed", "", "", human_time(before * PS_PER_NS, time));
+    char before[UNIT_TEXT];
+    printf("%-18s %12s %12s %12s %12s\n", "cause", "stated", "saved", "time", "before");
     for (size_t i = 0; i < v->n; i++) {
         const struct trial *one = &v->list[i];
         json_int_t figure = stated_ns(one);
         bool known = one->time_ns >= 0;
-        printf("%-18s %12s %12s %12s\n", json_string_value(json_object_get(one->reason, "kind")),
+        printf("%-18s %12s %12s %12s %12s\n",
+               json_string_value(json_object_get(one->reason, "kind")),
                figure < 0 ? "-" : saving_text(figure, stated),
-               known ? saving_text(before - one->time_ns, saved) : "-",
-               known ? human_time(one->time_ns * PS_PER_NS, time) : "no result");
+               known ? saving_text(one->before_ns - one->time_ns, saved) : "-",
+               known ? human_time(one->time_ns * PS_PER_NS, time) : "no result",
+               human_time(one->before_ns * PS_PER_NS, before));
         print_settings(json_object_get(one->reason, "remedy"), width);
         if (one->failure)
             fprintf(stderr, "collwire: %s\n", one->failure);
@@ -233,10 +243,8 @@ const json_t *verified_sentence(const json_t *verified, const json_t *sentence)
 
 static int finish(const struct verification *v, size_t width)
 {
-    json_int_t before = time_of(v->metrics, (size_t)json_integer_value(json_object_get(
-                                                json_object_get(v->metrics, "slowest"), "job")));
-    json_t *verified = document(v, before);
-    print_trials(v, before, width);
+    json_t *verified = document(v);
+    print_trials(v, width);
     int code = write_result(v, verified) == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
     for (size_t i = 0; i < v->n; i++)
         if (v->list[i].time_ns < 0)

@@ -265,6 +265,8 @@ void explain(const struct explain_facts *facts, struct result *r)
     }
     explain_deadlock(r);
     explain_lockstep(fabric, r);
+    explain_algorithm(facts, r);
+    explain_jobs(facts, r);
     explain_time(facts, r);
     explain_pauses(fabric, r);
     explain_marks(fabric, r);

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "sim/fabric/fabric.h"
+#include "sim/ideal/ideal.h"
 #include "workload/workload.h"
 
 // Inputs of the explanations in addition to the result.
 struct explain_facts {
     const struct fabric *fabric;
     const struct workload *workload;
+    const struct ideals *ideals;
     bool stuck; // nothing was left to happen, or nothing was delivered for long
 };
 

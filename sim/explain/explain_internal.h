@@ -22,6 +22,9 @@ struct reason_result *result_reason(struct result *r, enum reason_kind kind, dou
 // The same for a cause whose share of the run is known: ordered by it, before where the time went.
 struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
                                     char *sentence);
+// The same for what ended last in another job, whose saving it is.
+struct reason_result *result_saving_of(struct result *r, const struct slowest_result *of,
+                                       enum reason_kind kind, ps_t saving_ps, char *sentence);
 // Add a setting (`--set`) to those that remove the cause; takes it. A NULL reason or setting is
 // ignored.
 void reason_remedy(struct reason_result *reason, char *setting);
@@ -74,6 +77,9 @@ bool result_bound_by_rate(const struct result *r);
 // whole run, and nothing was sent again.
 bool result_bounded(const struct result *r);
 
+// [port] true where PFC began at an output port (tree.c). To be freed.
+bool *fabric_pfc_roots(const struct fabric *fabric);
+
 /* ---- the graph (tiers.c) ---- */
 
 // True if two links belong to the same dimension and join nodes of the same two roles in the same
@@ -85,6 +91,12 @@ uint32_t *graph_tiers(const struct graph *g);
 /* ---- subjects ---- */
 
 void explain_admission(const struct fabric *fabric, struct result *r);
+// A faster algorithm for the collective that ended last.
+void explain_algorithm(const struct explain_facts *facts, struct result *r);
+// The closed form of the collective that ended last in a job; -1 = none.
+ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_result *slowest);
+// Other jobs that delay a job.
+void explain_jobs(const struct explain_facts *facts, struct result *r);
 void explain_circuits(const struct fabric *fabric, struct result *r);
 void explain_closed_form(const struct fabric *fabric, struct result *r);
 void explain_collectives(const struct explain_facts *facts, struct result *r);

@@ -26,8 +26,11 @@ struct reason_result *result_reason(struct result *r, enum reason_kind kind, dou
     r->reasons = memory_resize(r->reasons, r->n_reasons, sizeof *r->reasons);
     for (; at > 0 && r->reasons[at - 1].weight < weight; at--)
         r->reasons[at] = r->reasons[at - 1];
-    r->reasons[at] = (struct reason_result){
-        .kind = (uint8_t)kind, .weight = weight, .saving_ps = saving_ps, .sentence = sentence};
+    r->reasons[at] = (struct reason_result){.kind = (uint8_t)kind,
+                                            .job = r->last ? r->last->job : 0,
+                                            .weight = weight,
+                                            .saving_ps = saving_ps,
+                                            .sentence = sentence};
     result_explain(r, weight, sentence);
     return &r->reasons[at];
 }
@@ -37,9 +40,17 @@ struct reason_result *result_reason(struct result *r, enum reason_kind kind, dou
 struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
                                     char *sentence)
 {
-    double share = result_share_of(r, saving_ps);
-    return result_reason(r, kind, EXPLAIN_TIME + (share < SHARE_MOST ? share : SHARE_MOST),
-                         saving_ps, sentence);
+    return result_saving_of(r, r->last, kind, saving_ps, sentence);
+}
+
+struct reason_result *result_saving_of(struct result *r, const struct slowest_result *of,
+                                       enum reason_kind kind, ps_t saving_ps, char *sentence)
+{
+    double share = (double)saving_ps / (double)of->critical.total_ps;
+    struct reason_result *reason = result_reason(
+        r, kind, EXPLAIN_TIME + (share < SHARE_MOST ? share : SHARE_MOST), saving_ps, sentence);
+    reason->job = of->job;
+    return reason;
 }
 
 void reason_remedy(struct reason_result *reason, char *setting)

@@ -56,6 +56,16 @@ static struct root root_of(const struct fabric *fabric, uint32_t port)
     return root;
 }
 
+bool *fabric_pfc_roots(const struct fabric *fabric)
+{
+    bool *roots = memory_zeroed(fabric->net.n_ports, sizeof *roots);
+    for (uint32_t p = 0; p < fabric->net.n_ports; p++) {
+        struct root root = root_of(fabric, p);
+        roots[root.port] |= root.depth > 0 && root.depth < TREE_DEPTH_MAX && !root.nic;
+    }
+    return roots;
+}
+
 struct tree {
     struct root root; // its depth is the largest
     unsigned ports, nics, victims;

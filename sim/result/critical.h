@@ -64,6 +64,7 @@ enum reason_kind {
 };
 struct reason_result {
     uint8_t kind; // enum reason_kind
+    uint32_t job; // whose time the saving is of
     double weight;
     ps_t saving_ps;       // -1 = not known
     const char *sentence; // borrowed from result.explain

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Sentences about jobs that delay each other: which job filled which port while another waited.
+//
+// The messages of each job, as far as they overlap in time with the path of what ended last in the
+// job that waited, are spread over their shortest paths. To blame is the job with the most
+// transmission time at a port that the waiting job also uses, or where PFC began that stopped it.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/explain/explain_internal.h"
+#include "sim/ideal/contention.h"
+
+#define VICTIMS_MAX 8
+#define FILLS 0.1 // share of the waiting job's time from which another job's bytes fill a port
+
+// Time of what a job's senders and packets waited for others on the path.
+static ps_t waits_ps(const struct critical_result *c)
+{
+    static const enum path_cause causes[] = {PATH_WINDOW, PATH_PACE,    PATH_PAUSED,   PATH_CREDIT,
+                                             PATH_QUEUED, PATH_TIMEOUT, PATH_RESENDING};
+    ps_t sum = 0;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        sum += c->parts[causes[i]];
+    return sum;
+}
+
+// The share of a message's life that lies in a path's time.
+static double overlap(const struct flow_record *f, const struct slowest_result *path)
+{
+    ps_t end = f->fct_ps >= 0 && f->status == MESSAGE_DONE ? f->start_ps + f->fct_ps : path->end_ps;
+    ps_t from = f->start_ps > path->begin_ps ? f->start_ps : path->begin_ps,
+         to = end < path->end_ps ? end : path->end_ps;
+    return to <= from           ? 0
+           : end == f->start_ps ? 1
+                                : (double)(to - from) / (double)(end - f->start_ps);
+}
+
+// [job * n_ports + port] time that the messages of each job transmit during the path.
+static double *loads_during(const struct explain_facts *facts, const struct result *r,
+                            const struct slowest_result *path)
+{
+    const struct spec *spec = facts->fabric->spec;
+    size_t ports = r->n_ports;
+    double *loads = memory_zeroed(spec->n_jobs * ports, sizeof *loads);
+    for (size_t i = 0; i < r->n_flows; i++) {
+        const struct flow_record *f = &r->flows[i];
+        double bytes = overlap(f, path) * (double)f->bytes;
+        if (bytes >= 1)
+            ideal_add_message(facts->ideals, f->src, f->dst, spec->jobs[f->job].transport, bytes,
+                              &loads[f->job * ports]);
+    }
+    return loads;
+}
+
+struct blame {
+    uint32_t job, port;
+    double busy_ps;
+};
+
+static struct blame find_blame(const struct explain_facts *facts, const struct result *r,
+                               const struct slowest_result *victim, const double *loads)
+{
+    struct blame worst = {0};
+    bool paused = victim->critical.parts[PATH_PAUSED] > 0;
+    bool *roots = fabric_pfc_roots(facts->fabric);
+    for (uint32_t job = 0; job < facts->fabric->spec->n_jobs; job++)
+        for (uint32_t p = 0; p < r->n_ports && job != victim->job; p++) {
+            double busy = loads[job * r->n_ports + p], own = loads[victim->job * r->n_ports + p];
+            if (busy > worst.busy_ps && (own > 0 || (paused && roots[p])))
+                worst = (struct blame){job, p, busy};
+        }
+    free(roots);
+    return worst;
+}
+
+static const char *name_of(const struct spec *spec, uint32_t job, char text[32])
+{
+    snprintf(text, 32, "%u", job);
+    return spec->jobs[job].name ? spec->jobs[job].name : text;
+}
+
+static void explain_victim(const struct explain_facts *facts, struct result *r,
+                           const struct slowest_result *victim)
+{
+    const struct fabric *fabric = facts->fabric;
+    const struct spec *spec = fabric->spec;
+    double *loads = loads_during(facts, r, victim);
+    struct blame blame = find_blame(facts, r, victim, loads);
+    free(loads);
+    ps_t saving = waits_ps(&victim->critical), total = victim->critical.total_ps,
+         alone = explain_alone_ps(facts, victim);
+    if (alone >= 0 && total - alone < saving)
+        saving = total - alone;
+    if (blame.busy_ps < FILLS * (double)total || (double)saving < SAVING_MIN * (double)total)
+        return;
+    char port[2 * GRAPH_NAME], less[UNIT_TEXT], busy[UNIT_TEXT], who[32], whom[32];
+    struct reason_result *reason = result_saving_of(
+        r, victim, REASON_JOB, saving,
+        text_format("job %s filled %s, for %s of the time of %s: without it %s takes up to %s less",
+                    name_of(spec, blame.job, who),
+                    graph_port_name(&fabric->graph, blame.port, port),
+                    human_time(blame.busy_ps < (double)total ? (ps_t)blame.busy_ps : total, busy),
+                    name_of(spec, victim->job, whom), name_of(spec, victim->job, whom),
+                    human_time(saving, less)));
+    char *key = job_key(fabric, blame.job, "");
+    reason_remedy(reason, text_format("%s=null", key));
+    free(key);
+}
+
+void explain_jobs(const struct explain_facts *facts, struct result *r)
+{
+    for (size_t i = 0; i < r->n_slowest && i < VICTIMS_MAX && facts->fabric->spec->n_jobs > 1; i++)
+        if (r->slowest[i].critical.known && r->slowest[i].critical.total_ps > 0)
+            explain_victim(facts, r, &r->slowest[i]);
+}
