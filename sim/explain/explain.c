@@ -276,6 +276,9 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_links(fabric, r);
     explain_rates(fabric, r);
     explain_headers(fabric, r);
+    explain_losses(fabric, r);
+    explain_latency(fabric, r);
+    explain_target(fabric, r);
     explain_nics(fabric, r);
     explain_tcp(fabric, r);
     explain_uec(r);

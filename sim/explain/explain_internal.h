@@ -22,9 +22,14 @@ struct reason_result *result_reason(struct result *r, enum reason_kind kind, dou
 // The same for a cause whose share of the run is known: ordered by it, before where the time went.
 struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
                                     char *sentence);
+// The same, of which only a part counts in the order: another cause of the same time is to be
+// named first.
+struct reason_result *result_saving_as(struct result *r, enum reason_kind kind, ps_t saving_ps,
+                                       double counts, char *sentence);
 // The same for what ended last in another job, whose saving it is.
 struct reason_result *result_saving_of(struct result *r, const struct slowest_result *of,
-                                       enum reason_kind kind, ps_t saving_ps, char *sentence);
+                                       enum reason_kind kind, ps_t saving_ps, double counts,
+                                       char *sentence);
 // Add a setting (`--set`) to those that remove the cause; takes it. A NULL reason or setting is
 // ignored.
 void reason_remedy(struct reason_result *reason, char *setting);
@@ -102,6 +107,10 @@ void explain_closed_form(const struct fabric *fabric, struct result *r);
 void explain_collectives(const struct explain_facts *facts, struct result *r);
 void explain_paths(const struct fabric *fabric, struct result *r);
 void explain_fabric(const struct fabric *fabric, struct result *r);
+// Propagation delays, losses on links, and what a policy leaves free by design.
+void explain_latency(const struct fabric *fabric, struct result *r);
+void explain_losses(const struct fabric *fabric, struct result *r);
+void explain_target(const struct fabric *fabric, struct result *r);
 void explain_links(const struct fabric *fabric, struct result *r);
 void explain_marks_order(const struct fabric *fabric, struct result *r);
 // What the policy, receivers' timers and retransmissions cost the path.

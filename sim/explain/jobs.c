@@ -95,7 +95,7 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
         return;
     char port[2 * GRAPH_NAME], less[UNIT_TEXT], busy[UNIT_TEXT], who[32], whom[32];
     struct reason_result *reason = result_saving_of(
-        r, victim, REASON_JOB, saving,
+        r, victim, REASON_JOB, saving, 1,
         text_format("job %s filled %s, for %s of the time of %s: without it %s takes up to %s less",
                     name_of(spec, blame.job, who),
                     graph_port_name(&fabric->graph, blame.port, port),

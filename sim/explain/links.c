@@ -8,6 +8,8 @@
 #include "sim/explain/explain_internal.h"
 #include "sim/fabric/port_patterns.h"
 
+#define FAILURE_TIGHT 2 // of the direct saving: a looser bound is not stated
+
 static void explain_retry(struct result *r)
 {
     const struct port_result *most = NULL;
@@ -56,6 +58,13 @@ static struct rate_saving lanes_saving(const struct fabric *fabric, const struct
     return saving;
 }
 
+// Add the setting that removes a fault.
+static void without_fault(const struct fabric *fabric, const struct fault_spec *f,
+                          struct reason_result *reason)
+{
+    reason_remedy(reason, text_format("faults[%zu]=null", (size_t)(f - fabric->spec->faults)));
+}
+
 static void explain_lanes(const struct fabric *fabric, const struct fault_spec *f, struct result *r)
 {
     char from[UNIT_TEXT], to[UNIT_TEXT];
@@ -69,21 +78,83 @@ static void explain_lanes(const struct fabric *fabric, const struct fault_spec *
     if (result_bound_by_rate(r))
         saving = lanes_saving(fabric, f, r);
     if (saving.direct_ps > 0 && result_share_of(r, saving.direct_ps) >= SAVING_MIN)
-        result_rate_reason(r, REASON_SLOW_LINK, saving, sentence, "all of it");
+        without_fault(fabric, f,
+                      result_rate_reason(r, REASON_SLOW_LINK, saving, sentence, "all of it"));
     else
         result_explain(r, EXPLAIN_LOSS, sentence);
 }
 
-static void explain_down(const struct fault_spec *f, struct result *r)
+// Ports of one kind beside a failed link: those of the same switch, whose traffic they take over.
+struct failed {
+    const struct graph *graph;
+    double *share; // [port] of its transmissions that remain if the link had not failed
+    double during; // share of the run in which it was down
+};
+
+static void relieve(const struct failed *f, uint32_t port, bool into)
+{
+    const struct graph *g = f->graph;
+    uint32_t node = into ? g->ports[g->ports[port].peer].node : g->ports[port].node, n = 0;
+    const struct graph_node *at = &g->nodes[node];
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t p = at->first_port; p < at->first_port + at->n_ports; p++) {
+            uint32_t other = into ? g->ports[p].peer : p;
+            if (!graph_same_kind(g, other, port))
+                continue;
+            if (pass == 0)
+                n++;
+            else if (other != port)
+                f->share[other] = 1 - f->during / n;
+        }
+}
+
+static void add_failed(void *ctx, uint32_t port)
+{
+    const struct failed *f = ctx;
+    uint32_t peer = f->graph->ports[port].peer;
+    relieve(f, port, false);
+    relieve(f, port, true);
+    relieve(f, peer, false);
+    relieve(f, peer, true);
+}
+
+// Returns what the run would save if the link had not failed: the transmissions that others took
+// over, and the recovery of what was lost.
+static struct rate_saving failure_saving(const struct fabric *fabric, const struct fault_spec *f,
+                                         const struct result *r)
+{
+    const ps_t *parts = r->last->critical.parts;
+    ps_t end = f->up_ps < r->sim_time_ps ? f->up_ps : r->sim_time_ps;
+    struct failed failed = {.graph = &fabric->graph,
+                            .share = result_same_shares(r),
+                            .during = (double)(end - f->down_ps) / (double)r->sim_time_ps};
+    port_patterns_match(&fabric->graph, f->at, add_failed, &failed);
+    struct rate_saving saving = result_saving_within(r, failed.share, FAILURE_TIGHT);
+    free(failed.share);
+    ps_t recovery = r->drops[DROP_LINK_DOWN] > 0 ? parts[PATH_TIMEOUT] + parts[PATH_RESENDING] : 0;
+    saving.direct_ps += recovery;
+    if (saving.bound_ps >= 0 && saving.bound_ps < saving.direct_ps)
+        saving.bound_ps = saving.direct_ps;
+    return saving;
+}
+
+static void explain_down(const struct fabric *fabric, const struct fault_spec *f, struct result *r)
 {
     char down[UNIT_TEXT], up[UNIT_TEXT];
     bool back = f->up_ps <= r->sim_time_ps;
     if (f->down_ps > r->sim_time_ps)
         return;
-    result_explain(r, EXPLAIN_LOSS,
-                   text_format("%s failed at %s%s%s", f->at, human_time(f->down_ps, down),
-                               back ? ", and was repaired at " : "",
-                               back ? human_time(f->up_ps, up) : ""));
+    char *sentence =
+        text_format("%s failed at %s%s%s", f->at, human_time(f->down_ps, down),
+                    back ? ", and was repaired at " : "", back ? human_time(f->up_ps, up) : "");
+    struct rate_saving saving = {0};
+    if (r->last && r->last->critical.total_ps > 0)
+        saving = failure_saving(fabric, f, r);
+    if (saving.direct_ps > 0 && result_share_of(r, saving.direct_ps) >= SAVING_MIN)
+        without_fault(fabric, f,
+                      result_rate_reason(r, REASON_LINK_DOWN, saving, sentence, "the link"));
+    else
+        result_explain(r, EXPLAIN_LOSS, sentence);
 }
 
 static void explain_flap(const struct fault_spec *f, struct result *r)
@@ -124,6 +195,14 @@ static void add_stormed(void *ctx, uint32_t port)
         memcpy(s->first, name, sizeof name);
 }
 
+// Time of the path in which a storm may have been waited for.
+static ps_t storm_waits_ps(const struct result *r)
+{
+    const ps_t *parts = r->last ? r->last->critical.parts : (const ps_t[PATH_CAUSES]){0};
+    return parts[PATH_PAUSED] + parts[PATH_QUEUED] + parts[PATH_WINDOW] + parts[PATH_PACE] +
+           parts[PATH_TIMEOUT] + parts[PATH_RESENDING] + parts[PATH_NIC];
+}
+
 // Explain a PFC storm before its consequences: the ports that it stops let buffers behind them
 // fill.
 static void explain_storm(const struct fabric *fabric, const struct fault_spec *f, struct result *r)
@@ -138,13 +217,22 @@ static void explain_storm(const struct fabric *fabric, const struct fault_spec *
         return;
     if (s.n > 1)
         snprintf(more, sizeof more, " and %u more ports", s.n - 1);
-    double share = (double)s.paused_ps / (double)r->sim_time_ps / s.n;
-    result_explain(r, EXPLAIN_TIME - 1 + (share < 1 ? share : 1),
-                   text_format("the PFC storm of %s (`faults`), from %s %s%s, stopped %s%s for "
-                               "%s: what waited behind it did not wait for the policy",
-                               f->at, human_time(f->storm_ps, from), ends ? "to " : "on",
-                               ends ? human_time(f->storm_end_ps, to) : "", s.first, more,
-                               human_time(s.paused_ps, time)));
+    ps_t stopped = s.paused_ps / s.n, waits = storm_waits_ps(r),
+         saving = stopped < waits ? stopped : waits;
+    char *sentence = text_format(
+        "the PFC storm of %s (`faults`), from %s %s%s, stopped %s%s for %s: what waited "
+        "behind it did not wait for the policy",
+        f->at, human_time(f->storm_ps, from), ends ? "to " : "on",
+        ends ? human_time(f->storm_end_ps, to) : "", s.first, more, human_time(s.paused_ps, time));
+    if (!r->last || result_share_of(r, saving) < SAVING_MIN) {
+        result_explain(r, EXPLAIN_LOSS, sentence);
+        return;
+    }
+    without_fault(fabric, f,
+                  result_saving(r, REASON_STORM, saving,
+                                text_format("%s; up to %s less without it", sentence,
+                                            human_time(saving, time))));
+    free(sentence);
 }
 
 void explain_links(const struct fabric *fabric, struct result *r)
@@ -152,7 +240,7 @@ void explain_links(const struct fabric *fabric, struct result *r)
     explain_retry(r);
     for (size_t i = 0; i < fabric->spec->n_faults; i++) {
         explain_lanes(fabric, &fabric->spec->faults[i], r);
-        explain_down(&fabric->spec->faults[i], r);
+        explain_down(fabric, &fabric->spec->faults[i], r);
         explain_flap(&fabric->spec->faults[i], r);
         explain_storm(fabric, &fabric->spec->faults[i], r);
     }

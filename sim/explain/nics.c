@@ -73,8 +73,20 @@ static void explain_busiest(const struct fabric *fabric, struct result *r)
             most ? "bottleneck: " : "", nic->at, 100 * nic->busy_share[direction],
             direction == ADAPTER_SENDS ? "to send" : "that had arrived");
     limit_text(fabric, nic, direction, &fabric->hosts.adapters->list[nic - r->nics], out);
-    result_reason(r, REASON_NIC, EXPLAIN_TIME - 1 + nic->busy_share[direction], -1,
-                  text_close(out, &text));
+    ps_t least = link ? result_busy_ps(r, link) : 0, saving = -1;
+    char less[UNIT_TEXT];
+    if (most && r->last && result_bounded(r))
+        saving = result_saving_ps(r, r->last->critical.total_ps, least);
+    if (saving >= 0 && result_share_of(r, saving) >= SAVING_MIN)
+        fprintf(out, ": up to %s less with a NIC without this limit", human_time(saving, less));
+    else
+        saving = -1;
+    char *sentence = text_close(out, &text);
+    struct reason_result *reason =
+        saving < 0 ? result_reason(r, REASON_NIC, EXPLAIN_TIME - 1 + nic->busy_share[direction], -1,
+                                   sentence)
+                   : result_saving(r, REASON_NIC, saving, sentence);
+    reason_remedy(reason, text_format("nic=ideal"));
 }
 
 // Returns the NIC that has held most bytes. *n is the number of NICs that have paused links,

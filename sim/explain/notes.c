@@ -40,13 +40,20 @@ struct reason_result *result_reason(struct result *r, enum reason_kind kind, dou
 struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
                                     char *sentence)
 {
-    return result_saving_of(r, r->last, kind, saving_ps, sentence);
+    return result_saving_of(r, r->last, kind, saving_ps, 1, sentence);
+}
+
+struct reason_result *result_saving_as(struct result *r, enum reason_kind kind, ps_t saving_ps,
+                                       double counts, char *sentence)
+{
+    return result_saving_of(r, r->last, kind, saving_ps, counts, sentence);
 }
 
 struct reason_result *result_saving_of(struct result *r, const struct slowest_result *of,
-                                       enum reason_kind kind, ps_t saving_ps, char *sentence)
+                                       enum reason_kind kind, ps_t saving_ps, double counts,
+                                       char *sentence)
 {
-    double share = (double)saving_ps / (double)of->critical.total_ps;
+    double share = counts * (double)saving_ps / (double)of->critical.total_ps;
     struct reason_result *reason = result_reason(
         r, kind, EXPLAIN_TIME + (share < SHARE_MOST ? share : SHARE_MOST), saving_ps, sentence);
     reason->job = of->job;

@@ -73,7 +73,7 @@ static void explain_credits(const struct fabric *fabric, struct result *r)
             human_time(r->credit_waited_ps, time), most->at, human_time(most->paused_ps, longest)));
 }
 
-static void explain_latency(const struct fabric *fabric, uint32_t dim, struct result *r)
+static void explain_switch_latency(const struct fabric *fabric, uint32_t dim, struct result *r)
 {
     char each[UNIT_TEXT], sum[UNIT_TEXT], rtt[UNIT_TEXT];
     ps_t latency_ps = fabric->spec->dims[dim].sw.latency_ps;
@@ -114,7 +114,7 @@ void explain_switches(const struct fabric *fabric, struct result *r)
     explain_trims(fabric, r);
     explain_credits(fabric, r);
     for (uint32_t d = 0; d < fabric->graph.n_dims; d++) {
-        explain_latency(fabric, d, r);
+        explain_switch_latency(fabric, d, r);
         explain_forwarding(fabric, d, r);
     }
 }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Sentences about packets that links lose (`faults`): what their recovery costs, and what more
+// than the lost packets is sent again because of go-back-N.
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/explain/explain_internal.h"
+#include "transport/roce/roce_spec.h"
+
+#define MORE_THAN_LOST 1.5 // packets sent again, by those lost, from which go-back-N is named
+
+static bool loses(const struct fault_spec *f)
+{
+    return f->loss > 0 || f->corruption > 0 || f->every > 0 || f->n_packets > 0 ||
+           f->blackout_ps > 0;
+}
+
+// Remove the faults that lose packets: from the last one on, since the others move up.
+static void add_remedy(const struct spec *spec, struct reason_result *reason)
+{
+    for (size_t i = spec->n_faults; i-- > 0;)
+        if (loses(&spec->faults[i]))
+            reason_remedy(reason, text_format("faults[%zu]=null", i));
+}
+
+static const char *first_place(const struct spec *spec)
+{
+    for (size_t i = 0; i < spec->n_faults; i++)
+        if (loses(&spec->faults[i]))
+            return spec->faults[i].at;
+    return "links";
+}
+
+static bool goes_back(const struct fabric *fabric)
+{
+    const struct transport_spec *t = &fabric->spec->dims[fabric->spec->n_dims - 1].transport;
+    return strcmp(t->ops->name, "roce") == 0 && roce_spec_const(t)->recovery == RECOVERY_GO_BACK_N;
+}
+
+static void explain_go_back(const struct fabric *fabric, struct result *r, uint64_t lost)
+{
+    double again = (double)r->retransmitted, other = again - (double)lost;
+    ps_t saving = (ps_t)((double)r->last->critical.parts[PATH_RESENDING] * other / again);
+    char less[UNIT_TEXT];
+    if (!goes_back(fabric) || again < MORE_THAN_LOST * (double)lost ||
+        result_share_of(r, saving) < SAVING_MIN)
+        return;
+    struct reason_result *reason = result_saving(
+        r, REASON_RECOVERY, saving,
+        text_format("go-back-N sent %llu packets again for %llu that were lost: up to %s less with "
+                    "transport.recovery selective_repeat",
+                    (unsigned long long)r->retransmitted, (unsigned long long)lost,
+                    human_time(saving, less)));
+    reason_remedy(reason, text_format("transport.recovery=selective_repeat"));
+}
+
+void explain_losses(const struct fabric *fabric, struct result *r)
+{
+    uint64_t lost = r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION];
+    char less[UNIT_TEXT];
+    if (lost == 0 || !r->last || r->last->critical.total_ps == 0 || r->retransmitted == 0)
+        return;
+    const ps_t *parts = r->last->critical.parts;
+    ps_t saving = parts[PATH_RESENDING] + parts[PATH_TIMEOUT];
+    if (result_share_of(r, saving) < SAVING_MIN)
+        return;
+    struct reason_result *reason = result_saving(
+        r, REASON_LOSS, saving,
+        text_format("losses: %llu packets were lost on links (`faults`, %s), and %llu "
+                    "were sent again: up to %s less without",
+                    (unsigned long long)lost, first_place(fabric->spec),
+                    (unsigned long long)r->retransmitted, human_time(saving, less)));
+    add_remedy(fabric->spec, reason);
+    explain_go_back(fabric, r, lost);
+}
