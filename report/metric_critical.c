@@ -95,7 +95,7 @@ METRIC_TABLE(slowest_table, slowest_rows);
 #define REASON_WORDS                                                                               \
     "cuts, window, timeouts, paths, pfc, victims, planes, layers, straggler, nic, ack_delay, "     \
     "slow_link, oversubscription, headers, algorithm, latency, job, loss, recovery, storm, "       \
-    "link_down, marks_order, target or bubble"
+    "link_down, marks_order, target, bubble or drops"
 static const char *const reason_words[] = {"cuts",
                                            "window",
                                            "timeouts",
@@ -119,7 +119,8 @@ static const char *const reason_words[] = {"cuts",
                                            "link_down",
                                            "marks_order",
                                            "target",
-                                           "bubble"};
+                                           "bubble",
+                                           "drops"};
 
 static json_t *remedy_json(const void *record)
 {
@@ -132,8 +133,7 @@ static json_t *remedy_json(const void *record)
 
 static const struct metric cost_rows[] = {
     {"kind", METRIC_WORDS, REASON_WORDS, WORD(reason_result, kind, reason_words)},
-    {"job", METRIC_WORDS, "index of the job whose time it is about",
-     INTEGER(reason_result, job)},
+    {"job", METRIC_WORDS, "index of the job whose time it is about", INTEGER(reason_result, job)},
     {"saving_ns", METRIC_NS,
      "how much shorter the run could be at most without it; null = not known",
      TIME(reason_result, saving_ps)},

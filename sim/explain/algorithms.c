@@ -55,7 +55,7 @@ static bool is_incast(const struct coll_algorithm *a, const struct coll_shape *s
 static struct candidate closed_form(const struct explain_facts *facts,
                                     const struct collective_record *record,
                                     const struct coll_choice *choice,
-                                    const struct coll_algorithm *now)
+                                    const struct coll_algorithm *now, bool spread)
 {
     const struct comm_request *request = &record->request;
     const struct coll_algorithm *a = choice->algorithm;
@@ -73,7 +73,7 @@ static struct candidate closed_form(const struct explain_facts *facts,
     const char *why;
     if (!a->supports(&shape, &why) || (a != now && is_incast(a, &shape)))
         return c;
-    ps_t more = ideal_contention_ps(facts->ideals, record->ranks, a, &shape, transport);
+    ps_t more = ideal_contention_ps(facts->ideals, record->ranks, a, &shape, transport, spread);
     if (more < 0)
         return c;
     c.steps = a->steps(&shape);
@@ -87,13 +87,17 @@ static bool is_plain(const struct coll_algorithm *a)
     return !a->offloaded && !a->members && strncmp(a->name, "sparse", 6) != 0;
 }
 
+// What the policy and other traffic add to the present algorithm's closed form, they are taken to
+// add to another's in the same proportion.
 static void explain_better(const struct explain_facts *facts, struct result *r,
                            const struct collective_record *record, const struct candidate *now,
                            const struct candidate *best)
 {
     char of_best[UNIT_TEXT], of_now[UNIT_TEXT], less[UNIT_TEXT];
-    ps_t saving = r->last->critical.total_ps - best->ps;
-    if ((double)best->ps > FASTER * (double)r->last->critical.total_ps)
+    ps_t total = r->last->critical.total_ps;
+    double slower = total > now->ps ? (double)total / (double)now->ps : 1;
+    ps_t saving = total - (ps_t)(slower * (double)best->ps);
+    if ((double)saving < (1 - FASTER) * (double)total)
         return;
     struct reason_result *reason = result_saving(
         r, REASON_ALGORITHM, saving,
@@ -108,9 +112,21 @@ static void explain_better(const struct explain_facts *facts, struct result *r,
     free(key);
 }
 
+// True if the policy is a window that does not fill paths: closed forms, which know no policy, then
+// tell nothing of algorithms whose messages are larger.
+static bool has_short_window(const struct fabric *fabric)
+{
+    for (uint32_t i = 0; i < fabric->hosts.flows.n; i++) {
+        const struct sender *s = fabric->hosts.senders[i];
+        if (strcmp(s->cc->ops->name, "window") == 0 && s->cwnd_bytes < cc_bdp_bytes(sender_env(s)))
+            return true;
+    }
+    return false;
+}
+
 void explain_algorithm(const struct explain_facts *facts, struct result *r)
 {
-    if (!r->last || r->last->critical.total_ps == 0)
+    if (!r->last || r->last->critical.total_ps == 0 || has_short_window(facts->fabric))
         return;
     const struct collective_record *record = last_record(facts, r->last);
     if (!record)
@@ -118,12 +134,12 @@ void explain_algorithm(const struct explain_facts *facts, struct result *r)
     const struct coll_schedule *s = record->schedule;
     enum coll_op op = record->request.op;
     const struct coll_choice *choice = &s->choice[op][place_of_choice(s, op)];
-    struct candidate now = closed_form(facts, record, choice, choice->algorithm), best = now;
+    struct candidate now = closed_form(facts, record, choice, choice->algorithm, false), best = now;
     for (size_t i = 0; coll_registry[i] && now.ps > 0 && is_plain(now.algorithm); i++) {
         if (coll_registry[i] == choice->algorithm || !is_plain(coll_registry[i]))
             continue;
         struct coll_choice other = coll_choice_of(coll_registry[i]);
-        struct candidate c = closed_form(facts, record, &other, choice->algorithm);
+        struct candidate c = closed_form(facts, record, &other, choice->algorithm, false);
         if (c.ps >= 0 && (double)c.ps < CLEARLY * (double)best.ps)
             best = c;
     }
@@ -131,7 +147,8 @@ void explain_algorithm(const struct explain_facts *facts, struct result *r)
         explain_better(facts, r, record, &now, &best);
 }
 
-ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_result *slowest)
+ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_result *slowest,
+                      bool spread)
 {
     const struct collective_record *record = last_record(facts, slowest);
     if (!record)
@@ -139,5 +156,5 @@ ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_re
     const struct coll_schedule *s = record->schedule;
     enum coll_op op = record->request.op;
     const struct coll_choice *choice = &s->choice[op][place_of_choice(s, op)];
-    return closed_form(facts, record, choice, choice->algorithm).ps;
+    return closed_form(facts, record, choice, choice->algorithm, spread).ps;
 }

@@ -277,6 +277,7 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_rates(fabric, r);
     explain_headers(fabric, r);
     explain_losses(fabric, r);
+    explain_queue_drops(fabric, r);
     explain_latency(fabric, r);
     explain_target(fabric, r);
     explain_nics(fabric, r);
@@ -285,7 +286,7 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_admission(fabric, r);
     explain_circuits(fabric, r);
     explain_collectives(facts, r);
-    explain_fabric(fabric, r);
+    explain_fabric(facts, r);
 }
 
 static const char *why_waiting(const struct explain_facts *facts, const struct flow_record *f)

@@ -47,6 +47,7 @@ const struct port_result *result_busiest_link(const struct result *r); // NULL =
 // The place where a cause took most time on a path; NULL = none is known.
 const struct critical_place *critical_place_of(const struct critical_result *c,
                                                enum path_cause cause);
+uint64_t result_queue_drops(const struct result *r); // packets that full queues dropped
 // The largest part of a path that is not said, and the words for a part.
 enum path_cause critical_largest(const struct critical_result *c, const bool said[PATH_CAUSES]);
 const char *cause_phrase(const struct fabric *fabric, enum path_cause cause);
@@ -98,17 +99,20 @@ uint32_t *graph_tiers(const struct graph *g);
 void explain_admission(const struct fabric *fabric, struct result *r);
 // A faster algorithm for the collective that ended last.
 void explain_algorithm(const struct explain_facts *facts, struct result *r);
-// The closed form of the collective that ended last in a job; -1 = none.
-ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_result *slowest);
+// The closed form of the collective that ended last in a job, with its own contention; -1 = none.
+// `spread`: if its messages were spread evenly over equal paths.
+ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_result *slowest,
+                      bool spread);
 // Other jobs that delay a job.
 void explain_jobs(const struct explain_facts *facts, struct result *r);
 void explain_circuits(const struct fabric *fabric, struct result *r);
 void explain_closed_form(const struct fabric *fabric, struct result *r);
 void explain_collectives(const struct explain_facts *facts, struct result *r);
-void explain_paths(const struct fabric *fabric, struct result *r);
-void explain_fabric(const struct fabric *fabric, struct result *r);
+void explain_paths(const struct explain_facts *facts, struct result *r);
+void explain_fabric(const struct explain_facts *facts, struct result *r);
 // Propagation delays, losses on links, and what a policy leaves free by design.
 void explain_latency(const struct fabric *fabric, struct result *r);
+void explain_queue_drops(const struct fabric *fabric, struct result *r);
 void explain_losses(const struct fabric *fabric, struct result *r);
 void explain_target(const struct fabric *fabric, struct result *r);
 void explain_links(const struct fabric *fabric, struct result *r);

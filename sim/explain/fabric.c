@@ -97,11 +97,12 @@ static void explain_drop_place(struct result *r)
                                    (unsigned long long)r->dropped_packets));
 }
 
-void explain_fabric(const struct fabric *fabric, struct result *r)
+void explain_fabric(const struct explain_facts *facts, struct result *r)
 {
+    const struct fabric *fabric = facts->fabric;
     explain_tree(fabric, r);
     explain_busiest_links(r);
-    explain_paths(fabric, r);
+    explain_paths(facts, r);
     explain_planes(fabric, r);
     explain_drop_place(r);
 }

@@ -27,15 +27,21 @@ static double *with_largest_mtu(const struct fabric *fabric, const struct result
 
 void explain_headers(const struct fabric *fabric, struct result *r)
 {
-    if (!result_bound_by_rate(r) || r->n_tcp > 0 || fabric->hosts.n_transports > 1)
-        return;
     const struct port_result *link = result_busiest_link(r);
+    if (!r->last || r->last->critical.total_ps == 0 || !link || r->n_tcp > 0 ||
+        fabric->hosts.n_transports > 1)
+        return;
     size_t port = (size_t)(link - r->ports);
     const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->graph.ports[port].dim, 0);
     if (dim->mtu_bytes >= LARGEST_MTU)
         return;
     double *share = with_largest_mtu(fabric, r);
     struct rate_saving saving = result_saving_with(r, share);
+    if (!result_bound_by_rate(r)) { // of the transmissions on the path
+        double less = 1 - share[port];
+        saving.direct_ps = (ps_t)(less * (double)r->last->critical.parts[PATH_SENDING]);
+        saving.bound_ps = saving.direct_ps;
+    }
     free(share);
     if (saving.bound_ps < 0) // larger packets may take longer where they are not many
         return;

@@ -4,6 +4,7 @@
 // The messages of each job, as far as they overlap in time with the path of what ended last in the
 // job that waited, are spread over their shortest paths. To blame is the job with the most
 // transmission time at a port that the waiting job also uses, or where PFC began that stopped it.
+// The job cannot have waited longer than for these transmissions, nor be faster than alone.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -88,9 +89,11 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
     struct blame blame = find_blame(facts, r, victim, loads);
     free(loads);
     ps_t saving = waits_ps(&victim->critical), total = victim->critical.total_ps,
-         alone = explain_alone_ps(facts, victim);
+         alone = explain_alone_ps(facts, victim, false);
     if (alone >= 0 && total - alone < saving)
         saving = total - alone;
+    if (blame.busy_ps < (double)saving)
+        saving = (ps_t)blame.busy_ps;
     if (blame.busy_ps < FILLS * (double)total || (double)saving < SAVING_MIN * (double)total)
         return;
     char port[2 * GRAPH_NAME], less[UNIT_TEXT], busy[UNIT_TEXT], who[32], whom[32];

@@ -49,8 +49,9 @@ void explain_latency(const struct fabric *fabric, struct result *r)
         share = of_dim > share ? of_dim : share;
         longest = base > longest ? base : longest;
     }
-    ps_t saving = (ps_t)(share * (double)network);
-    if (network == 0 || longest == 0 || result_share_of(r, saving) < SHARE_MIN)
+    ps_t saving = network > 0 ? result_wait_saving_ps(r, (ps_t)(share * (double)network)) : 0;
+    if (network == 0 || longest == 0 || r->retransmitted > 0 ||
+        result_share_of(r, saving) < SHARE_MIN)
         return;
     double trips = (double)network / ((double)longest / 2);
     struct reason_result *reason = result_saving_as(

@@ -41,16 +41,15 @@ static void explain_go_back(const struct fabric *fabric, struct result *r, uint6
 {
     double again = (double)r->retransmitted, other = again - (double)lost;
     ps_t saving = (ps_t)((double)r->last->critical.parts[PATH_RESENDING] * other / again);
-    char less[UNIT_TEXT];
     if (!goes_back(fabric) || again < MORE_THAN_LOST * (double)lost ||
         result_share_of(r, saving) < SAVING_MIN)
         return;
     struct reason_result *reason = result_saving(
         r, REASON_RECOVERY, saving,
-        text_format("go-back-N sent %llu packets again for %llu that were lost: up to %s less with "
+        text_format("go-back-N sent %llu packets again for %llu that were lost; less with "
                     "transport.recovery selective_repeat",
-                    (unsigned long long)r->retransmitted, (unsigned long long)lost,
-                    human_time(saving, less)));
+                    (unsigned long long)r->retransmitted, (unsigned long long)lost));
+    reason->saving_ps = -1; // how much of it is the time until a loss is known is not recorded
     reason_remedy(reason, text_format("transport.recovery=selective_repeat"));
 }
 
@@ -72,4 +71,45 @@ void explain_losses(const struct fabric *fabric, struct result *r)
                     (unsigned long long)r->retransmitted, human_time(saving, less)));
     add_remedy(fabric->spec, reason);
     explain_go_back(fabric, r, lost);
+}
+
+/* ---- drops in switches ---- */
+
+static const struct port_result *most_dropped(const struct result *r)
+{
+    const struct port_result *most = NULL;
+    for (size_t i = 0; i < r->n_ports; i++)
+        if (r->ports[i].dropped_packets > 0 &&
+            (!most || r->ports[i].dropped_packets > most->dropped_packets))
+            most = &r->ports[i];
+    return most;
+}
+
+#define LARGER 16 // the buffer with which drops are to end, by the present one
+
+void explain_queue_drops(const struct fabric *fabric, struct result *r)
+{
+    uint64_t dropped = result_queue_drops(r);
+    const struct port_result *most = most_dropped(r);
+    char less[UNIT_TEXT], has[UNIT_TEXT];
+    if (dropped == 0 || !most || !r->last || r->last->critical.total_ps == 0)
+        return;
+    const ps_t *parts = r->last->critical.parts;
+    ps_t saving = result_wait_saving_ps(r, parts[PATH_WINDOW] + parts[PATH_PACE] +
+                                               parts[PATH_RESENDING] + parts[PATH_TIMEOUT]);
+    if (result_share_of(r, saving) < SAVING_MIN)
+        return;
+    bool limit = r->drops[DROP_QUEUE_LIMIT] > r->drops[DROP_LOSSY_THRESHOLD];
+    uint64_t buffer = fabric->spec->dims[fabric->spec->n_dims - 1].sw.buffer_bytes;
+    struct reason_result *reason = result_saving(
+        r, REASON_DROPS, saving,
+        text_format(
+            "drops: %llu packets were dropped by full queues, most at %s; cuts and recovery "
+            "because of them: up to %s less with %s (now %s)",
+            (unsigned long long)dropped, most->at, human_time(saving, less),
+            limit ? "a larger switch.queue_limit" : "a larger switch.buffer",
+            limit ? "as set" : human_bytes(buffer, has)));
+    reason_remedy(
+        reason, limit ? text_format("switch.queue_limit=auto")
+                      : text_format("switch.buffer=%lluB", (unsigned long long)(LARGER * buffer)));
 }

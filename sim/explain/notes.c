@@ -78,6 +78,11 @@ char *job_key(const struct fabric *fabric, uint32_t job, const char *key)
     return text_format("workload[%u]%s%s", job, dot, key);
 }
 
+uint64_t result_queue_drops(const struct result *r)
+{
+    return r->drops[DROP_LOSSY_THRESHOLD] + r->drops[DROP_QUEUE_LIMIT];
+}
+
 void result_wait(struct result *r, char *sentence)
 {
     r->waiting = memory_resize(r->waiting, r->n_waiting + 1, sizeof *r->waiting);
@@ -145,10 +150,28 @@ ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least)
     return room < 0 ? 0 : cost < room ? cost : room;
 }
 
+static bool covers_run(const struct result *r)
+{
+    return (double)r->last->critical.total_ps >= WHOLE * (double)r->sim_time_ps;
+}
+
+// The largest share of what a link transmitted that may have been sent again: packets that were
+// dropped before the link did not take its time.
+static double resent_share(const struct result *r, const struct port_result *link)
+{
+    if (link->packets == 0 || r->retransmitted <= link->dropped_packets)
+        return 0;
+    double share = (double)(r->retransmitted - link->dropped_packets) / (double)link->packets;
+    return share < 1 ? share : 1;
+}
+
 ps_t result_wait_saving_ps(const struct result *r, ps_t cost)
 {
     const struct port_result *link = result_busiest_link(r);
-    return result_saving_ps(r, cost, link && result_bounded(r) ? result_busy_ps(r, link) : 0);
+    bool bounded = link && r->n_slowest == 1 && covers_run(r);
+    ps_t least =
+        bounded ? (ps_t)((double)result_busy_ps(r, link) * (1 - resent_share(r, link))) : 0;
+    return result_saving_ps(r, cost, least);
 }
 
 double *result_same_shares(const struct result *r)
@@ -160,15 +183,6 @@ double *result_same_shares(const struct result *r)
 }
 
 #define TIGHT 1.5 // of the direct saving: a looser bound is not stated
-
-// The largest share of what a link transmitted that may have been sent again.
-static double resent_share(const struct result *r, const struct port_result *link)
-{
-    if (link->packets == 0)
-        return 0;
-    double share = (double)r->retransmitted / (double)link->packets;
-    return share < 1 ? share : 1;
-}
 
 struct rate_saving result_saving_with(const struct result *r, const double *share)
 {
@@ -208,11 +222,6 @@ struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind
     }
     free(sentence);
     return reason;
-}
-
-static bool covers_run(const struct result *r)
-{
-    return (double)r->last->critical.total_ps >= WHOLE * (double)r->sim_time_ps;
 }
 
 #define BY_RATE 0.5 // use of a link from which its rate counts

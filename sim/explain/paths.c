@@ -106,17 +106,34 @@ static void add_remedy(const struct fabric *fabric, uint32_t port, struct reason
     reason_remedy(reason, text_format("transport.reorder=256"));
 }
 
-static void explain_imbalance(const struct fabric *fabric, struct result *r,
+// What spreading evenly would save: by the bytes of the ports; or, if that is more, by the closed
+// forms of the collective that ended last, since flows that share a link for a step only leave the
+// sums of bytes even.
+static struct rate_saving spread_saving(const struct explain_facts *facts, const struct result *r)
+{
+    struct rate_saving saving = {0};
+    if (!r->last || r->last->critical.total_ps == 0)
+        return saving;
+    double *share = spread_shares(&facts->fabric->graph, r),
+           total = (double)r->last->critical.total_ps;
+    saving = result_saving_within(r, share, SPREAD_TIGHT);
+    free(share);
+    ps_t drawn = explain_alone_ps(facts, r->last, false),
+         even = explain_alone_ps(facts, r->last, true);
+    double slower = drawn > 0 && total > (double)drawn ? total / (double)drawn : 1;
+    ps_t by_form = drawn > 0 && even > 0 ? (ps_t)(total - slower * (double)even) : 0;
+    if (by_form > saving.direct_ps && even < drawn)
+        saving = (struct rate_saving){by_form, by_form};
+    return saving;
+}
+
+static void explain_imbalance(const struct explain_facts *facts, struct result *r,
                               const struct imbalance *worst)
 {
+    const struct fabric *fabric = facts->fabric;
     char name[GRAPH_NAME], port[2 * GRAPH_NAME], less[UNIT_TEXT];
-    struct rate_saving saving = {0};
+    struct rate_saving saving = spread_saving(facts, r);
     graph_port_name(&fabric->graph, worst->port, port);
-    if (r->last && r->last->critical.total_ps > 0) {
-        double *share = spread_shares(&fabric->graph, r);
-        saving = result_saving_within(r, share, SPREAD_TIGHT);
-        free(share);
-    }
     int kind = fabric->spec->dims[fabric->graph.ports[worst->port].dim].sw.routing.kind;
     bool by_packet = kind == ROUTING_SPRAY || kind == ROUTING_SOURCE;
     const char *by = by_packet ? "" : " (routing.kind spray)";
@@ -139,8 +156,9 @@ static void explain_imbalance(const struct fabric *fabric, struct result *r,
     free(sentence);
 }
 
-void explain_paths(const struct fabric *fabric, struct result *r)
+void explain_paths(const struct explain_facts *facts, struct result *r)
 {
+    const struct fabric *fabric = facts->fabric;
     struct imbalance worst = {0};
     for (uint32_t i = 0; i < fabric->switches.n_switches; i++) {
         const struct next_hops *routes = &fabric->switches.nodes[i].routes;
@@ -154,5 +172,5 @@ void explain_paths(const struct fabric *fabric, struct result *r)
         }
     }
     if (worst.count > 0 && flows_by(fabric, worst.index) >= worst.count)
-        explain_imbalance(fabric, r, &worst);
+        explain_imbalance(facts, r, &worst);
 }

@@ -130,6 +130,8 @@ void explain_policy(const struct fabric *fabric, struct result *r)
     if (!flow || result_share_of(r, saving) < SAVING_MIN)
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
+    if (was_cut(s) && result_queue_drops(r) > 0)
+        return; // drops are the cause (losses.c)
     if (was_cut(s))
         explain_cuts(r, s, flow->at, saving);
     else
@@ -156,13 +158,15 @@ void explain_ack_delay(struct result *r)
 
 /* ---- timeouts ---- */
 
-#define RTO_RTTS 10 // a timer of this many round trips is short, but longer than most queues
+#define RTO_LEAST_US 250 // shorter ones may expire while a link that failed is noticed
+#define RTO_RTTS 25      // a timer of this many round trips is short, but longer than most queues
 
 // The setting of a timer that is short for the path; NULL = the transport has none.
 static char *shorter_timer(const struct sender *s)
 {
     ps_t rto = RTO_RTTS * sender_env(s)->base_rtt_ps;
     long long us = (long long)(rto / PS_PER_US) + 1;
+    us = us > RTO_LEAST_US ? us : RTO_LEAST_US;
     const char *key = fabric_is_tcp(s->dim) ? "transport.rto_min" : "transport.rto";
     return text_format("%s=%lldus", key, us);
 }

@@ -7,11 +7,13 @@
 
 #include "sim/explain/explain_internal.h"
 
+#define FULL 0.9 // of the target: use of a link from which it bounds the run
+
 // The value of a policy's parameter that is a ratio; 1 = it has none of this name.
 static double ratio_of(const struct dim_spec *dim, const char *name)
 {
     for (size_t i = 0; i < dim->cc->n_params; i++)
-        if (strcmp(dim->cc->params[i].name, name) == 0)
+        if (dim->cc->params[i].name && strcmp(dim->cc->params[i].name, name) == 0)
             return *(const double *)(const void *)((const char *)dim->cc_params +
                                                    dim->cc->params[i].offset);
     return 1;
@@ -21,7 +23,9 @@ void explain_target(const struct fabric *fabric, struct result *r)
 {
     const struct dim_spec *spec = &fabric->spec->dims[fabric->spec->n_dims - 1];
     char less[UNIT_TEXT];
-    if (!result_bound_by_rate(r) || spec->n_stacks > 1 || strcmp(spec->cc->name, "hpcc") != 0)
+    const struct port_result *link = result_busiest_link(r);
+    if (!result_bound_by_rate(r) || spec->n_stacks > 1 || strcmp(spec->cc->name, "hpcc") != 0 ||
+        link->utilization < FULL * ratio_of(spec, "eta"))
         return;
     const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->spec->n_dims - 1, 0);
     double eta = ratio_of(spec, "eta"), telemetry = (double)dim->spec.int_bytes / dim->full.wire;

@@ -148,13 +148,13 @@ static double step_ps(const struct steps *s, struct loads *l, uint32_t step)
 
 ps_t ideal_contention_ps(const struct ideals *ideals, const uint32_t *ranks,
                          const struct coll_algorithm *algorithm, const struct coll_shape *shape,
-                         uint32_t transport)
+                         uint32_t transport, bool spread_all)
 {
     const struct steps s = {algorithm, *shape, ranks};
     uint32_t ports = ideals->fabric->graph.n_ports, steps = algorithm->steps(shape);
     struct loads l = {.ideals = ideals,
                       .transport = transport,
-                      .draws = true,
+                      .draws = !spread_all,
                       .busy_ps = memory_zeroed(ports, sizeof *l.busy_ps),
                       .filled = memory_zeroed(ports, sizeof *l.filled)};
     uint64_t messages = 0, last = 0;

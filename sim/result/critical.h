@@ -60,7 +60,8 @@ enum reason_kind {
     REASON_LINK_DOWN,
     REASON_MARKS_ORDER,
     REASON_TARGET,
-    REASON_BUBBLE
+    REASON_BUBBLE,
+    REASON_DROPS
 };
 struct reason_result {
     uint8_t kind; // enum reason_kind

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Scenarios with a known true cause: topology, job and fault are drawn from a seed. Each has the settings that remove
+the cause, and the kinds of reasons (`reasons[].kind`) that name it."""
+import random
+
+LEAVES = [(16, 8, 8), (16, 8, 4), (32, 8, 8), (24, 8, 4)]
+
+
+def leaf_spine(rng, full=False, delay="1us"):
+    size, per_leaf, spines = rng.choice([shape for shape in LEAVES if not full or shape[1] == shape[2]])
+    return {"dims": [{"kind": "leaf_spine", "size": size, "ranks_per_leaf": per_leaf, "spines": spines,
+                      "link": {"rate": rng.choice(["100Gbps", "200Gbps", "400Gbps"]), "delay": delay}}]}
+
+
+def switch(rng, size=None, delay="1us"):
+    return {"dims": [{"kind": "switch", "size": size or rng.choice([8, 16]),
+                      "link": {"rate": rng.choice(["100Gbps", "200Gbps", "400Gbps"]), "delay": delay}}]}
+
+
+def all_reduce(rng, algorithm="ring", sizes=("8MB", "16MB", "32MB")):
+    return {"kind": "collective", "op": "all_reduce", "bytes": rng.choice(sizes), "algorithm": algorithm}
+
+
+def straggler(rng):
+    layers = [{"name": f"l{i}", "fwd": {"compute": "100us"}, "ig": {"compute": "100us"},
+               "wg": {"compute": "100us", "op": "all_reduce", "bytes": "1MB"}} for i in range(rng.choice([2, 4]))]
+    return {"topology": switch(rng), "workload": {
+        "kind": "training", "parallelism": "DATA", "iterations": 2, "layers": layers,
+        "stragglers": [{"rank": rng.randrange(8), "factor": rng.choice([1.3, 1.5, 2])}]}}, ["workload.stragglers=null"]
+
+
+def slow_link(rng):
+    made = {"topology": leaf_spine(rng, full=True), "workload": all_reduce(rng)}
+    made["links"] = [{"at": f"rank{rng.randrange(8)}", "rate": rng.choice(["25Gbps", "50Gbps"])}]
+    return made, ["links=[]"]
+
+
+def lost_lanes(rng):
+    made = {"topology": leaf_spine(rng, full=True), "workload": all_reduce(rng)}
+    made["faults"] = [{"at": f"rank{rng.randrange(8)}", "rate": {"share": rng.choice([0.25, 0.5])}}]
+    return made, ["faults=[]"]
+
+
+def loss(rng):
+    made = {"topology": leaf_spine(rng, full=True, delay=rng.choice(["5us", "20us"])), "workload": all_reduce(rng)}
+    made["faults"] = [{"at": "leaf0->spine*", "loss": rng.choice([0.001, 0.003])}]
+    return made, ["faults=[]"]
+
+
+def link_down(rng):
+    made = {"topology": leaf_spine(rng), "workload": {"kind": "collective", "op": "all_to_all", "bytes": "16MB"}}
+    made["topology"]["dims"][0]["spines"] = 2
+    made["faults"] = [{"at": "leaf0->spine0", "down": "100us"}]
+    return made, ["faults=[]"]
+
+
+def window(rng):
+    made = {"topology": leaf_spine(rng, full=True, delay="10us"), "workload": all_reduce(rng)}
+    made["cc"] = {"kind": "window", "k": rng.choice([0.2, 0.3, 0.5])}
+    return made, ["cc.k=4"]
+
+
+def two_jobs(rng):
+    topology = leaf_spine(rng, full=True)
+    size = topology["dims"][0]["size"]
+    train = sorted(rng.sample(range(size), 8))
+    others = [rank for rank in range(size) if rank not in train]
+    senders = rng.sample(others, min(7, len(others)))
+    ranks = [rng.choice(train)] + senders
+    made = {"topology": topology, "workload": [
+        dict(all_reduce(rng), name="train", ranks=train),
+        {"kind": "incast", "name": "ckpt", "receiver": 0, "bytes": "8MB", "senders": len(senders), "ranks": ranks}]}
+    return made, ["workload[1]=null"]
+
+
+def small_mtu(rng):
+    made = {"topology": leaf_spine(rng, full=True), "workload": all_reduce(rng)}
+    made["transport"] = {"kind": "roce", "mtu": rng.choice(["256B", "512B"])}
+    return made, ["transport.mtu=4096B"]
+
+
+def nic(rng):
+    made = {"topology": switch(rng), "nic": "connectx6", "workload": all_reduce(rng, sizes=("32MB", "64MB"))}
+    made["topology"]["dims"][0]["link"]["rate"] = "400Gbps"
+    return made, ["nic=ideal"]
+
+
+def storm(rng):
+    made = {"topology": leaf_spine(rng, full=True), "workload": all_reduce(rng)}
+    made["faults"] = [{"at": f"rank{rng.randrange(8)}", "storm": "100us", "storm_end": rng.choice(["600us", "1ms"])}]
+    return made, ["faults=[]"]
+
+
+def oversubscribed(rng):
+    made = {"topology": leaf_spine(rng), "workload": {"kind": "collective", "op": "all_to_all", "bytes": "8MB"}}
+    dim = made["topology"]["dims"][0]
+    dim["spines"] = rng.choice([1, 2])
+    made["switch"] = {"routing": {"kind": "spray"}}
+    made["transport"] = {"kind": "roce", "recovery": "selective_repeat", "reorder": 256}
+    rate = int(dim["link"]["rate"][:-4]) * dim["ranks_per_leaf"] // dim["spines"]
+    return made, [f'topology.dims[0].trunk={{"rate":"{rate}Gbps","delay":"1us"}}']
+
+
+def algorithm(rng):
+    if rng.random() < 0.5:
+        return ({"topology": leaf_spine(rng, full=True, delay="5us"),
+                 "workload": all_reduce(rng, sizes=("16KB", "64KB"))}, ["workload.algorithm=halving_doubling"])
+    return ({"topology": leaf_spine(rng, full=True), "workload": all_reduce(rng, "tree")},
+            ["workload.algorithm=ring"])
+
+
+def latency(rng):
+    made = {"topology": switch(rng, delay=rng.choice(["10us", "20us"])),
+            "workload": all_reduce(rng, "halving_doubling", ("64KB", "256KB"))}
+    return made, ["topology.dims[0].link.delay=1us"]
+
+
+def small_buffer(rng):
+    made = {"topology": switch(rng, size=rng.choice([9, 17]), delay="5us"), "transport": {"kind": "tcp"},
+            "switch": {"buffer": "200KB"}}
+    made["topology"]["dims"][0]["link"]["rate"] = "25Gbps"
+    made["workload"] = {"kind": "incast", "receiver": 8, "bytes": rng.choice(["256KB", "1MB"])}
+    return made, ["switch.buffer=8MB"]
+
+
+def delayed_ack(rng):
+    made = {"topology": switch(rng, size=9, delay="5us"), "transport": {"kind": "tcp", "initial_window": 1}}
+    made["workload"] = {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": rng.choice(["1KB", "1400B"])}]}
+    return made, ["transport.delayed_ack.segments=1"]
+
+
+def uneven_paths(rng):
+    made = {"topology": leaf_spine(rng), "workload": {"kind": "collective", "op": "all_to_all",
+                                                      "bytes": rng.choice(["8MB", "16MB"])}}
+    made["topology"]["dims"][0]["spines"] = 8
+    made["cc"] = {"kind": rng.choice(["none", "swift", "dcqcn", "window"])}
+    return made, ["switch.routing.kind=spray", "transport.recovery=selective_repeat", "transport.reorder=256"]
+
+
+def target(rng):
+    made = {"topology": leaf_spine(rng, full=True), "cc": {"kind": "hpcc"}, "workload": all_reduce(rng)}
+    return made, ['cc={"kind":"none"}']
+
+
+def cuts(rng):
+    made = {"topology": switch(rng, size=rng.choice([9, 17])), "cc": {"kind": rng.choice(["dcqcn", "timely"])},
+            "workload": {"kind": "incast", "receiver": 8, "bytes": rng.choice(["1MB", "4MB"])}}
+    return made, ['cc={"kind":"none"}']
+
+
+def timer(rng):
+    made = {"topology": switch(rng, delay="5us"), "transport": {"kind": "roce", "rto": rng.choice(["4ms", "16ms"])},
+            "workload": {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": "4MB"}]}}
+    made["faults"] = [{"at": "dim0.sw0->rank1", "packets": [977]}]
+    return made, ["transport.rto=200us"]
+
+
+CAUSES = {straggler: ("straggler",), slow_link: ("slow_link",), lost_lanes: ("slow_link",),
+          loss: ("loss", "recovery", "timeouts"), link_down: ("link_down",), window: ("window",), two_jobs: ("job",),
+          small_mtu: ("headers",), nic: ("nic",), storm: ("storm",), oversubscribed: ("oversubscription",),
+          algorithm: ("algorithm",), latency: ("latency",), small_buffer: ("drops",), uneven_paths: ("paths",),
+          target: ("target",), cuts: ("cuts",), timer: ("timeouts", "loss")}
+
+
+def draw(seed):
+    """The name of a cause, a scenario, settings that remove the cause, and kinds of reasons that name it."""
+    rng = random.Random(seed)
+    causes = list(CAUSES)
+    cause = causes[seed % len(causes)]
+    made, remedy = cause(rng)
+    return cause.__name__, dict(made, name=f"blind-{seed}"), remedy, CAUSES[cause]
