@@ -131,12 +131,19 @@ static json_t *remedy_json(const void *record)
     return list;
 }
 
+static json_t *bound_json(const void *record)
+{
+    return json_boolean(((const struct reason_result *)record)->bound);
+}
+
 static const struct metric cost_rows[] = {
     {"kind", METRIC_WORDS, REASON_WORDS, WORD(reason_result, kind, reason_words)},
     {"job", METRIC_WORDS, "index of the job whose time it is about", INTEGER(reason_result, job)},
     {"saving_ns", METRIC_NS,
      "how much shorter the run could be at most without it; null = not known",
      TIME(reason_result, saving_ps)},
+    {"bound", METRIC_WORDS, "true: at most saving_ns (\"up to\"); false: about saving_ns",
+     .type = METRIC_CUSTOM, .json = bound_json},
     {"remedy", METRIC_WORDS, "settings (`--set`) that remove the cause; none = no setting does",
      .type = METRIC_CUSTOM, .json = remedy_json},
     {"sentence", METRIC_WORDS, "the explanation", TEXT(reason_result, sentence)},

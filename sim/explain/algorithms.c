@@ -2,6 +2,7 @@
 // A sentence about the algorithm of a collective, if another would be faster for its bytes on its
 // network: closed forms of all algorithms that could run, with the contention of their own
 // messages (sim/ideal/contention.h), without that of other traffic and of the policy.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 
 #define FASTER 0.8 // of the present algorithm's closed form, and of the run: from it one is named
 
+#define AS_ALONE 1.1 // a run that took at most so much more than its closed form
 #define CLEARLY 0.95 // of the best so far: algorithms with fewer flows at a time come first
 
 struct candidate {
@@ -87,26 +89,32 @@ static bool is_plain(const struct coll_algorithm *a)
     return !a->offloaded && !a->members && strncmp(a->name, "sparse", 6) != 0;
 }
 
-// What the policy and other traffic add to the present algorithm's closed form, they are taken to
-// add to another's in the same proportion.
+// What the policy and other traffic add to the present algorithm's closed form, they may add to
+// another's: the order counts with the same proportion, and the figure is a bound unless the run
+// took its closed form. Where packets were sent again there is no figure.
 static void explain_better(const struct explain_facts *facts, struct result *r,
                            const struct collective_record *record, const struct candidate *now,
                            const struct candidate *best)
 {
-    char of_best[UNIT_TEXT], of_now[UNIT_TEXT], less[UNIT_TEXT];
-    ps_t total = r->last->critical.total_ps;
-    double slower = total > now->ps ? (double)total / (double)now->ps : 1;
-    ps_t saving = total - (ps_t)(slower * (double)best->ps);
-    if ((double)saving < (1 - FASTER) * (double)total)
+    char of_best[UNIT_TEXT], of_now[UNIT_TEXT], less[UNIT_TEXT], saved[2 * UNIT_TEXT] = "";
+    ps_t total = r->last->critical.total_ps, saving = total - best->ps;
+    double ratio = (double)total / (double)now->ps, slower = ratio > 1 ? ratio : 1;
+    double counts = ((double)total - slower * (double)best->ps) / (double)saving;
+    bool exact = ratio < AS_ALONE && ratio > 1 / AS_ALONE;
+    if (counts * (double)saving < (1 - FASTER) * (double)total)
         return;
-    struct reason_result *reason = result_saving(
-        r, REASON_ALGORITHM, saving,
+    if (r->retransmitted == 0)
+        snprintf(saved, sizeof saved, ": %s %s less", exact ? "about" : "up to",
+                 human_time(saving, less));
+    struct reason_result *reason = result_saving_as(
+        r, REASON_ALGORITHM, saving, counts,
         text_format("algorithm: %s takes this %s over %u ranks about %s in %u steps (closed form; "
-                    "%s %s in %u): about %s less",
+                    "%s %s in %u)%s",
                     best->algorithm->name, coll_op_name(record->request.op),
                     coll_ranks(record->schedule), human_time(best->ps, of_best), best->steps,
-                    now->algorithm->name, human_time(now->ps, of_now), now->steps,
-                    human_time(saving, less)));
+                    now->algorithm->name, human_time(now->ps, of_now), now->steps, saved));
+    reason->bound = !exact;
+    reason->saving_ps = r->retransmitted == 0 ? saving : -1;
     char *key = job_key(facts->fabric, r->last->job, "algorithm");
     reason_remedy(reason, text_format("%s=%s", key, best->algorithm->name));
     free(key);

@@ -30,6 +30,9 @@ struct reason_result *result_saving_as(struct result *r, enum reason_kind kind, 
 struct reason_result *result_saving_of(struct result *r, const struct slowest_result *of,
                                        enum reason_kind kind, ps_t saving_ps, double counts,
                                        char *sentence);
+// The same for a saving that is at most that: "up to".
+struct reason_result *result_bound(struct result *r, enum reason_kind kind, ps_t saving_ps,
+                                   char *sentence);
 // Add a setting (`--set`) to those that remove the cause; takes it. A NULL reason or setting is
 // ignored.
 void reason_remedy(struct reason_result *reason, char *setting);

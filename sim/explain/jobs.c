@@ -90,21 +90,21 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
     free(loads);
     ps_t saving = waits_ps(&victim->critical), total = victim->critical.total_ps,
          alone = explain_alone_ps(facts, victim, false);
-    if (alone >= 0 && total - alone < saving)
-        saving = total - alone;
-    if (blame.busy_ps < (double)saving)
-        saving = (ps_t)blame.busy_ps;
+    bool bound = alone < 0 || saving < total - alone || blame.busy_ps < (double)(total - alone);
+    saving = alone >= 0 && total - alone < saving ? total - alone : saving;
+    saving = blame.busy_ps < (double)saving ? (ps_t)blame.busy_ps : saving;
     if (blame.busy_ps < FILLS * (double)total || (double)saving < SAVING_MIN * (double)total)
         return;
     char port[2 * GRAPH_NAME], less[UNIT_TEXT], busy[UNIT_TEXT], who[32], whom[32];
     struct reason_result *reason = result_saving_of(
         r, victim, REASON_JOB, saving, 1,
-        text_format("job %s filled %s, for %s of the time of %s: without it %s takes up to %s less",
+        text_format("job %s filled %s, for %s of the time of %s: without it %s takes %s%s less",
                     name_of(spec, blame.job, who),
                     graph_port_name(&fabric->graph, blame.port, port),
                     human_time(blame.busy_ps < (double)total ? (ps_t)blame.busy_ps : total, busy),
                     name_of(spec, victim->job, whom), name_of(spec, victim->job, whom),
-                    human_time(saving, less)));
+                    bound ? "up to " : "", human_time(saving, less)));
+    reason->bound = bound;
     char *key = job_key(fabric, blame.job, "");
     reason_remedy(reason, text_format("%s=null", key));
     free(key);

@@ -5,7 +5,8 @@
 
 #include "sim/explain/explain_internal.h"
 
-#define SHARE_MIN 0.1     // of the path, from which it is said
+#define SHARE_MIN 0.2     // of the path, from which it is said
+#define MOST 0.5          // of the path, from which other waits do not take its place
 #define LESS_THAN_ALL 0.9 // of its saving counts: an algorithm with fewer steps comes first
 
 // The share of a full packet's time on the longest path that does not depend on its bytes.
@@ -53,12 +54,15 @@ void explain_latency(const struct fabric *fabric, struct result *r)
     if (network == 0 || longest == 0 || r->retransmitted > 0 ||
         result_share_of(r, saving) < SHARE_MIN)
         return;
+    bool all_of_it =
+        saving == (ps_t)(share * (double)network) && result_share_of(r, saving) >= MOST;
     double trips = (double)network / ((double)longest / 2);
     struct reason_result *reason = result_saving_as(
         r, REASON_LATENCY, saving, LESS_THAN_ALL,
         text_format("latency: propagation and switches take %s of the path, as long as %.0f times "
-                    "the longest way of %s: up to %s less without delays, or with fewer steps",
+                    "the longest way of %s: %s%s less without delays, or with fewer steps",
                     human_time(network, all), trips < 1 ? 1 : trips, human_time(longest / 2, rtt),
-                    human_time(saving, less)));
+                    all_of_it ? "" : "up to ", human_time(saving, less)));
+    reason->bound = !all_of_it;
     add_remedy(fabric, reason);
 }

@@ -228,10 +228,12 @@ static void explain_storm(const struct fabric *fabric, const struct fault_spec *
         result_explain(r, EXPLAIN_LOSS, sentence);
         return;
     }
-    without_fault(fabric, f,
-                  result_saving(r, REASON_STORM, saving,
-                                text_format("%s; up to %s less without it", sentence,
-                                            human_time(saving, time))));
+    struct reason_result *reason =
+        result_saving(r, REASON_STORM, saving,
+                      text_format("%s; %s%s less without it", sentence,
+                                  stopped <= waits ? "" : "up to ", human_time(saving, time)));
+    reason->bound = stopped > waits;
+    without_fault(fabric, f, reason);
     free(sentence);
 }
 

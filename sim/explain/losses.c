@@ -63,12 +63,12 @@ void explain_losses(const struct fabric *fabric, struct result *r)
     ps_t saving = parts[PATH_RESENDING] + parts[PATH_TIMEOUT];
     if (result_share_of(r, saving) < SAVING_MIN)
         return;
-    struct reason_result *reason = result_saving(
-        r, REASON_LOSS, saving,
-        text_format("losses: %llu packets were lost on links (`faults`, %s), and %llu "
-                    "were sent again: up to %s less without",
-                    (unsigned long long)lost, first_place(fabric->spec),
-                    (unsigned long long)r->retransmitted, human_time(saving, less)));
+    struct reason_result *reason =
+        result_bound(r, REASON_LOSS, saving,
+                     text_format("losses: %llu packets were lost on links (`faults`, %s), and %llu "
+                                 "were sent again: up to %s less without",
+                                 (unsigned long long)lost, first_place(fabric->spec),
+                                 (unsigned long long)r->retransmitted, human_time(saving, less)));
     add_remedy(fabric->spec, reason);
     explain_go_back(fabric, r, lost);
 }
@@ -85,7 +85,8 @@ static const struct port_result *most_dropped(const struct result *r)
     return most;
 }
 
-#define LARGER 16 // the buffer with which drops are to end, by the present one
+#define DROPS_MIN 0.1 // share of the run; below it the first round trips are most of the rest
+#define LARGER 16     // the buffer with which drops are to end, by the present one
 
 void explain_queue_drops(const struct fabric *fabric, struct result *r)
 {
@@ -97,11 +98,11 @@ void explain_queue_drops(const struct fabric *fabric, struct result *r)
     const ps_t *parts = r->last->critical.parts;
     ps_t saving = result_wait_saving_ps(r, parts[PATH_WINDOW] + parts[PATH_PACE] +
                                                parts[PATH_RESENDING] + parts[PATH_TIMEOUT]);
-    if (result_share_of(r, saving) < SAVING_MIN)
+    if (result_share_of(r, saving) < DROPS_MIN)
         return;
     bool limit = r->drops[DROP_QUEUE_LIMIT] > r->drops[DROP_LOSSY_THRESHOLD];
     uint64_t buffer = fabric->spec->dims[fabric->spec->n_dims - 1].sw.buffer_bytes;
-    struct reason_result *reason = result_saving(
+    struct reason_result *reason = result_bound(
         r, REASON_DROPS, saving,
         text_format(
             "drops: %llu packets were dropped by full queues, most at %s; cuts and recovery "

@@ -78,7 +78,7 @@ static void explain_busiest(const struct fabric *fabric, struct result *r)
     if (most && r->last && result_bounded(r))
         saving = result_saving_ps(r, r->last->critical.total_ps, least);
     if (saving >= 0 && result_share_of(r, saving) >= SAVING_MIN)
-        fprintf(out, ": up to %s less with a NIC without this limit", human_time(saving, less));
+        fprintf(out, ": %s less with a NIC without this limit", human_time(saving, less));
     else
         saving = -1;
     char *sentence = text_close(out, &text);

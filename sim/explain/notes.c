@@ -35,6 +35,8 @@ struct reason_result *result_reason(struct result *r, enum reason_kind kind, dou
     return &r->reasons[at];
 }
 
+#define EXACT 1.1       // of the direct saving: up to it a bound is the saving
+#define TIGHT 1.5       // of the direct saving: a looser bound is not stated
 #define SHARE_MOST 0.99 // below EXPLAIN_END with EXPLAIN_TIME
 
 struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
@@ -57,6 +59,14 @@ struct reason_result *result_saving_of(struct result *r, const struct slowest_re
     struct reason_result *reason = result_reason(
         r, kind, EXPLAIN_TIME + (share < SHARE_MOST ? share : SHARE_MOST), saving_ps, sentence);
     reason->job = of->job;
+    return reason;
+}
+
+struct reason_result *result_bound(struct result *r, enum reason_kind kind, ps_t saving_ps,
+                                   char *sentence)
+{
+    struct reason_result *reason = result_saving(r, kind, saving_ps, sentence);
+    reason->bound = true;
     return reason;
 }
 
@@ -182,8 +192,6 @@ double *result_same_shares(const struct result *r)
     return share;
 }
 
-#define TIGHT 1.5 // of the direct saving: a looser bound is not stated
-
 struct rate_saving result_saving_with(const struct result *r, const double *share)
 {
     return result_saving_within(r, share, TIGHT);
@@ -212,13 +220,15 @@ struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind
 {
     char less[UNIT_TEXT];
     struct reason_result *reason = NULL;
+    bool tight = (double)saving.bound_ps <= EXACT * (double)saving.direct_ps;
     if (result_share_of(r, saving.direct_ps) >= SAVING_MIN) {
         bool loose = saving.bound_ps < 0;
         char *whole = loose ? text_format("%s; less with %s", sentence, remedy)
-                            : text_format("%s: up to %s less with %s", sentence,
+                            : text_format("%s: %s%s less with %s", sentence, tight ? "" : "up to ",
                                           human_time(saving.bound_ps, less), remedy);
         reason = result_saving(r, kind, loose ? saving.direct_ps : saving.bound_ps, whole);
         reason->saving_ps = saving.bound_ps;
+        reason->bound = !tight;
     }
     free(sentence);
     return reason;

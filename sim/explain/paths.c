@@ -123,7 +123,9 @@ static struct rate_saving spread_saving(const struct explain_facts *facts, const
     double slower = drawn > 0 && total > (double)drawn ? total / (double)drawn : 1;
     ps_t by_form = drawn > 0 && even > 0 ? (ps_t)(total - slower * (double)even) : 0;
     if (by_form > saving.direct_ps && even < drawn)
-        saving = (struct rate_saving){by_form, by_form};
+        saving = (struct rate_saving){by_form, (ps_t)total - even};
+    if (r->retransmitted > 0) // recovery may have cost more than the bytes tell
+        saving.bound_ps = -1;
     return saving;
 }
 
@@ -145,11 +147,11 @@ static void explain_imbalance(const struct explain_facts *facts, struct result *
         return;
     }
     bool loose = saving.bound_ps < 0;
+    ps_t counts = loose ? saving.direct_ps : saving.bound_ps;
     char *whole = loose ? text_format("%s; less if spread evenly%s", sentence, by)
                         : text_format("%s; spread evenly%s up to %s less", sentence, by,
                                       human_time(saving.bound_ps, less));
-    struct reason_result *reason =
-        result_saving(r, REASON_PATHS, loose ? saving.direct_ps : saving.bound_ps, whole);
+    struct reason_result *reason = result_bound(r, REASON_PATHS, counts, whole);
     reason->saving_ps = saving.bound_ps;
     if (!by_packet)
         add_remedy(fabric, worst->port, reason);

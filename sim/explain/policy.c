@@ -45,13 +45,27 @@ static void growth_text(const struct sender *s, char *text, size_t size)
     }
 }
 
+#define HALF_AS_BUSY 0.5
+#define ONE_PATH 4 // links that one bottleneck keeps busy
+
+// True if few links are half as busy as the busiest: without cuts it then transmits all the time.
+static bool one_bottleneck(const struct result *r)
+{
+    const struct port_result *busiest = result_busiest_link(r);
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_ports && busiest; i++)
+        n += r->ports[i].utilization >= HALF_AS_BUSY * busiest->utilization;
+    return n > 0 && n <= ONE_PATH;
+}
+
 static void explain_cuts(struct result *r, const struct sender *s, const char *flow, ps_t saving)
 {
     const struct sender_cuts *cuts = &sender_rare(s)->cuts;
     const struct port_result *link = result_busiest_link(r);
     char first[UNIT_TEXT], last[UNIT_TEXT], left[UNIT_TEXT], wait[UNIT_TEXT], growth[256], idle[96];
     char when[96];
-    bool paced = cuts->rate_bps < sender_env(s)->line_bps;
+    bool exact = result_bounded(r) && one_bottleneck(r),
+         paced = cuts->rate_bps < sender_env(s)->line_bps;
     growth_text(s, growth, sizeof growth);
     if (cuts->n == 1)
         snprintf(when, sizeof when, "once, at %s", human_time(cuts->last_ps, last));
@@ -64,11 +78,12 @@ static void explain_cuts(struct result *r, const struct sender *s, const char *f
                  100 * (1 - link->utilization));
     struct reason_result *reason =
         result_saving(r, REASON_CUTS, saving,
-                      text_format("%s cut %s %s, to %s: without these cuts up to %s shorter%s%s",
+                      text_format("%s cut %s %s, to %s: without these cuts %s%s shorter%s%s",
                                   s->cc->ops->name, flow, when,
                                   paced ? human_rate((double)cuts->rate_bps, left)
                                         : human_bytes(cuts->window_bytes, left),
-                                  human_time(saving, wait), idle, growth));
+                                  exact ? "" : "up to ", human_time(saving, wait), idle, growth));
+    reason->bound = !exact;
     reason_remedy(reason, text_format("cc={\"kind\":\"none\"}"));
 }
 
@@ -105,7 +120,7 @@ static void explain_window(struct result *r, const struct sender *s,
         return;
     struct reason_result *reason = result_saving(
         r, REASON_WINDOW, saving,
-        text_format("%s waited %s for its window (%s at the end; %s fill its path): up to %s "
+        text_format("%s waited %s for its window (%s at the end; %s fill its path): %s "
                     "less with a larger one",
                     flow->at, human_time(flow->ps, wait), human_bytes(bytes, window),
                     human_bytes(cc_bdp_bytes(sender_env(s)), bdp), human_time(saving, less)));
@@ -147,7 +162,7 @@ void explain_ack_delay(struct result *r)
     char wait[UNIT_TEXT], less[UNIT_TEXT];
     if (!flow || result_share_of(r, saving) < SAVING_MIN)
         return;
-    struct reason_result *reason = result_saving(
+    struct reason_result *reason = result_bound(
         r, REASON_ACK_DELAY, saving,
         text_format(
             "%s waited %s for acknowledgements that the receiver's timer held back: up to %s "
@@ -180,7 +195,7 @@ void explain_timeouts(const struct fabric *fabric, struct result *r)
     if (!flow || result_share_of(r, saving) < SAVING_MIN)
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
-    struct reason_result *reason = result_saving(
+    struct reason_result *reason = result_bound(
         r, REASON_TIMEOUTS, saving,
         text_format("flows on the path waited %s of %s for retransmission timers, %s "
                     "%s (expired %llu time%s): up to %s less with shorter timers",

@@ -29,10 +29,11 @@ void explain_target(const struct fabric *fabric, struct result *r)
         return;
     const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->spec->n_dims - 1, 0);
     double eta = ratio_of(spec, "eta"), telemetry = (double)dim->spec.int_bytes / dim->full.wire;
-    ps_t saving = (ps_t)((double)r->last->critical.total_ps * (1 - eta * (1 - telemetry)));
+    ps_t saving = result_wait_saving_ps(r, r->last->critical.total_ps) +
+                  (ps_t)(telemetry * (double)result_busy_ps(r, link));
     if (result_share_of(r, saving) < SAVING_MIN)
         return;
-    struct reason_result *reason = result_saving(
+    struct reason_result *reason = result_bound(
         r, REASON_TARGET, saving,
         text_format("target: %s fills links to %.0f %% by design (cc.eta), and its telemetry is "
                     "%.1f %% of a packet's bytes: up to %s less with a policy without",

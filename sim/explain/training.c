@@ -82,7 +82,7 @@ void explain_straggler(const struct explain_facts *facts, struct result *r)
     struct reason_result *reason = result_saving(
         r, REASON_STRAGGLER, saving,
         text_format("rank%u computed for %s, %.2f times the mean of the others, which "
-                    "waited for it: up to %s less",
+                    "waited for it: %s less",
                     rank, human_time((ps_t)most, slow), most / mean, human_time(saving, less)));
     if (t->settings->n_stragglers > 0)
         reason_remedy(reason, job_key(facts->fabric, r->last->job, "stragglers=null"));

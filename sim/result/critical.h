@@ -68,6 +68,7 @@ struct reason_result {
     uint32_t job; // whose time the saving is of
     double weight;
     ps_t saving_ps;       // -1 = not known
+    bool bound;           // the saving is at most that; else about that
     const char *sentence; // borrowed from result.explain
     char **remedy;        // settings (`--set`) that remove the cause, in order
     size_t n_remedy;
