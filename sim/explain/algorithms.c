@@ -14,6 +14,7 @@
 #define FASTER 0.8 // of the present algorithm's closed form, and of the run: from it one is named
 
 #define AS_ALONE 1.1 // a run that took at most so much more than its closed form
+#define LOOSE 1.5    // of the direct saving: a looser bound is not stated
 #define CLEARLY 0.95 // of the best so far: algorithms with fewer flows at a time come first
 
 struct candidate {
@@ -153,6 +154,24 @@ void explain_algorithm(const struct explain_facts *facts, struct result *r)
     }
     if ((double)best.ps <= FASTER * (double)now.ps)
         explain_better(facts, r, record, &now, &best);
+}
+
+void explain_with_shares(const struct explain_facts *facts, const struct result *r,
+                         const double *share, struct rate_saving *saving)
+{
+    struct ideals faster;
+    ideals_init_with(&faster, facts->fabric, share);
+    struct explain_facts with = *facts;
+    with.ideals = &faster;
+    ps_t least = explain_alone_ps(&with, r->last, false), most = r->last->critical.total_ps - least;
+    ideals_free(&faster);
+    if (least < 0)
+        return;
+    most = most > 0 ? most : 0;
+    saving->direct_ps = saving->direct_ps < most ? saving->direct_ps : most;
+    saving->bound_ps = saving->bound_ps < most ? saving->bound_ps : most;
+    if (saving->bound_ps < 0 && (double)most <= LOOSE * (double)saving->direct_ps)
+        saving->bound_ps = most;
 }
 
 ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_result *slowest,

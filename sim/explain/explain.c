@@ -273,9 +273,9 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_marks_order(fabric, r);
     explain_drops(fabric, r);
     explain_switches(fabric, r);
-    explain_links(fabric, r);
-    explain_rates(fabric, r);
-    explain_headers(fabric, r);
+    explain_links(facts, r);
+    explain_rates(facts, r);
+    explain_headers(facts, r);
     explain_losses(fabric, r);
     explain_queue_drops(fabric, r);
     explain_latency(fabric, r);

@@ -106,6 +106,10 @@ void explain_algorithm(const struct explain_facts *facts, struct result *r);
 // `spread`: if its messages were spread evenly over equal paths.
 ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_result *slowest,
                       bool spread);
+// Limit a saving by the closed form of the collective that ended last, on a network whose links'
+// transmissions take `share` of their time; a collective of other kinds leaves it as it is.
+void explain_with_shares(const struct explain_facts *facts, const struct result *r,
+                         const double *share, struct rate_saving *saving);
 // Other jobs that delay a job.
 void explain_jobs(const struct explain_facts *facts, struct result *r);
 void explain_circuits(const struct fabric *fabric, struct result *r);
@@ -118,7 +122,7 @@ void explain_latency(const struct fabric *fabric, struct result *r);
 void explain_queue_drops(const struct fabric *fabric, struct result *r);
 void explain_losses(const struct fabric *fabric, struct result *r);
 void explain_target(const struct fabric *fabric, struct result *r);
-void explain_links(const struct fabric *fabric, struct result *r);
+void explain_links(const struct explain_facts *facts, struct result *r);
 void explain_marks_order(const struct fabric *fabric, struct result *r);
 // What the policy, receivers' timers and retransmissions cost the path.
 void explain_policy(const struct fabric *fabric, struct result *r);
@@ -128,9 +132,9 @@ void explain_straggler(const struct explain_facts *facts, struct result *r);
 void explain_layers(const struct fabric *fabric, struct result *r);
 void explain_nics(const struct fabric *fabric, struct result *r);
 void explain_program(struct result *r);
-void explain_headers(const struct fabric *fabric, struct result *r);
+void explain_headers(const struct explain_facts *facts, struct result *r);
 // Links whose rate bounds the run.
-void explain_rates(const struct fabric *fabric, struct result *r);
+void explain_rates(const struct explain_facts *facts, struct result *r);
 void explain_switches(const struct fabric *fabric, struct result *r);
 void explain_tcp(const struct fabric *fabric, struct result *r);
 // Sentences about the critical path of what ended last.

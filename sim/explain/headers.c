@@ -27,8 +27,9 @@ static double *with_largest_mtu(const struct fabric *fabric, const struct result
     return share;
 }
 
-void explain_headers(const struct fabric *fabric, struct result *r)
+void explain_headers(const struct explain_facts *facts, struct result *r)
 {
+    const struct fabric *fabric = facts->fabric;
     const struct port_result *link = result_busiest_link(r);
     if (!r->last || r->last->critical.total_ps == 0 || !link || r->n_tcp > 0 ||
         fabric->hosts.n_transports > 1)

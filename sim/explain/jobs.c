@@ -55,7 +55,7 @@ static double *loads_during(const struct explain_facts *facts, const struct resu
 
 struct blame {
     uint32_t job, port;
-    double busy_ps;
+    double busy_ps; // of the other job there, as far as the victim's own bytes leave time for it
 };
 
 static struct blame find_blame(const struct explain_facts *facts, const struct result *r,
@@ -67,6 +67,8 @@ static struct blame find_blame(const struct explain_facts *facts, const struct r
     for (uint32_t job = 0; job < facts->fabric->spec->n_jobs; job++)
         for (uint32_t p = 0; p < r->n_ports && job != victim->job; p++) {
             double busy = loads[job * r->n_ports + p], own = loads[victim->job * r->n_ports + p];
+            double room = (double)victim->critical.total_ps - own;
+            busy = busy < room ? busy : room;
             if (busy > worst.busy_ps && (own > 0 || (paused && roots[p])))
                 worst = (struct blame){job, p, busy};
         }

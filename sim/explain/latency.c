@@ -2,6 +2,7 @@
 // A sentence about propagation delays and the latency of switches, where the path consists of
 // them: of many small messages, one after the other.
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/explain/explain_internal.h"
 
@@ -39,6 +40,12 @@ static void add_remedy(const struct fabric *fabric, struct reason_result *reason
     reason_remedy(reason, text_format("switch.latency=0ns"));
 }
 
+// True for a static window in bandwidth-delay products, which is smaller without delays.
+static bool follows_delay(const struct fabric *fabric)
+{
+    return strcmp(fabric->spec->dims[fabric->spec->n_dims - 1].cc->name, "window") == 0;
+}
+
 void explain_latency(const struct fabric *fabric, struct result *r)
 {
     double share = 0;
@@ -54,8 +61,8 @@ void explain_latency(const struct fabric *fabric, struct result *r)
     if (network == 0 || longest == 0 || r->retransmitted > 0 ||
         result_share_of(r, saving) < SHARE_MIN)
         return;
-    bool all_of_it =
-        saving == (ps_t)(share * (double)network) && result_share_of(r, saving) >= MOST;
+    bool all_of_it = saving == (ps_t)(share * (double)network) &&
+                     result_share_of(r, saving) >= MOST && !follows_delay(fabric);
     double trips = (double)network / ((double)longest / 2);
     struct reason_result *reason = result_saving_as(
         r, REASON_LATENCY, saving, LESS_THAN_ALL,

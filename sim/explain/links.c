@@ -43,9 +43,10 @@ static void add_lanes(void *ctx, uint32_t port)
 }
 
 // Returns what the run would save if the links of the fault had kept their rate.
-static struct rate_saving lanes_saving(const struct fabric *fabric, const struct fault_spec *f,
-                                       const struct result *r)
+static struct rate_saving lanes_saving(const struct explain_facts *facts,
+                                       const struct fault_spec *f, const struct result *r)
 {
+    const struct fabric *fabric = facts->fabric;
     ps_t end = f->rate_end_ps < r->sim_time_ps ? f->rate_end_ps : r->sim_time_ps;
     double during = (double)(end - f->rate_ps) / (double)r->sim_time_ps;
     struct whole_lanes lanes = {.graph = &fabric->graph,
@@ -55,6 +56,7 @@ static struct rate_saving lanes_saving(const struct fabric *fabric, const struct
     port_patterns_match(&fabric->graph, f->at, add_lanes, &lanes);
     struct rate_saving saving = result_saving_with(r, lanes.share);
     free(lanes.share);
+    explain_with_shares(facts, r, NULL, &saving); // closed forms know no faults
     return saving;
 }
 
@@ -65,8 +67,10 @@ static void without_fault(const struct fabric *fabric, const struct fault_spec *
     reason_remedy(reason, text_format("faults[%zu]=null", (size_t)(f - fabric->spec->faults)));
 }
 
-static void explain_lanes(const struct fabric *fabric, const struct fault_spec *f, struct result *r)
+static void explain_lanes(const struct explain_facts *facts, const struct fault_spec *f,
+                          struct result *r)
 {
+    const struct fabric *fabric = facts->fabric;
     char from[UNIT_TEXT], to[UNIT_TEXT];
     bool ends = f->rate_end_ps != PS_NEVER;
     if (f->rate_share <= 0 || f->rate_share >= 1 || f->rate_ps >= r->sim_time_ps)
@@ -76,7 +80,7 @@ static void explain_lanes(const struct fabric *fabric, const struct fault_spec *
                                  ends ? "to " : "on", ends ? human_time(f->rate_end_ps, to) : "");
     struct rate_saving saving = {0};
     if (result_bound_by_rate(r))
-        saving = lanes_saving(fabric, f, r);
+        saving = lanes_saving(facts, f, r);
     if (saving.direct_ps > 0 && result_share_of(r, saving.direct_ps) >= SAVING_MIN)
         without_fault(fabric, f,
                       result_rate_reason(r, REASON_SLOW_LINK, saving, sentence, "all of it"));
@@ -237,11 +241,12 @@ static void explain_storm(const struct fabric *fabric, const struct fault_spec *
     free(sentence);
 }
 
-void explain_links(const struct fabric *fabric, struct result *r)
+void explain_links(const struct explain_facts *facts, struct result *r)
 {
+    const struct fabric *fabric = facts->fabric;
     explain_retry(r);
     for (size_t i = 0; i < fabric->spec->n_faults; i++) {
-        explain_lanes(fabric, &fabric->spec->faults[i], r);
+        explain_lanes(facts, &fabric->spec->faults[i], r);
         explain_down(fabric, &fabric->spec->faults[i], r);
         explain_flap(&fabric->spec->faults[i], r);
         explain_storm(fabric, &fabric->spec->faults[i], r);

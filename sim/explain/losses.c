@@ -7,6 +7,7 @@
 #include "sim/explain/explain_internal.h"
 #include "transport/roce/roce_spec.h"
 
+#define BY_TIMER 0.5       // of the recovery: what is waited for a timer is all saved
 #define MORE_THAN_LOST 1.5 // packets sent again, by those lost, from which go-back-N is named
 
 static bool loses(const struct fault_spec *f)
@@ -63,12 +64,15 @@ void explain_losses(const struct fabric *fabric, struct result *r)
     ps_t saving = parts[PATH_RESENDING] + parts[PATH_TIMEOUT];
     if (result_share_of(r, saving) < SAVING_MIN)
         return;
+    bool by_timer = (double)parts[PATH_TIMEOUT] >= BY_TIMER * (double)saving;
     struct reason_result *reason =
         result_bound(r, REASON_LOSS, saving,
                      text_format("losses: %llu packets were lost on links (`faults`, %s), and %llu "
-                                 "were sent again: up to %s less without",
+                                 "were sent again: %s%s less without",
                                  (unsigned long long)lost, first_place(fabric->spec),
-                                 (unsigned long long)r->retransmitted, human_time(saving, less)));
+                                 (unsigned long long)r->retransmitted, by_timer ? "" : "up to ",
+                                 human_time(saving, less)));
+    reason->bound = !by_timer;
     add_remedy(fabric->spec, reason);
     explain_go_back(fabric, r, lost);
 }

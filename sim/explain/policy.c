@@ -173,35 +173,41 @@ void explain_ack_delay(struct result *r)
 
 /* ---- timeouts ---- */
 
-#define RTO_LEAST_US 250 // shorter ones may expire while a link that failed is noticed
-#define RTO_RTTS 25      // a timer of this many round trips is short, but longer than most queues
+#define RTO_LEAST (250 * PS_PER_US) // shorter ones may expire while a link that failed is noticed
+#define RTO_RTTS 25                 // a timer of so many round trips is longer than most queues
 
-// The setting of a timer that is short for the path; NULL = the transport has none.
-static char *shorter_timer(const struct sender *s)
+static ps_t short_timer_ps(const struct sender *s)
 {
     ps_t rto = RTO_RTTS * sender_env(s)->base_rtt_ps;
-    long long us = (long long)(rto / PS_PER_US) + 1;
-    us = us > RTO_LEAST_US ? us : RTO_LEAST_US;
-    const char *key = fabric_is_tcp(s->dim) ? "transport.rto_min" : "transport.rto";
-    return text_format("%s=%lldus", key, us);
+    return rto > RTO_LEAST ? rto : RTO_LEAST;
 }
 
+// With shorter timers a sender waits for as many of them, and then sends as much again.
 void explain_timeouts(const struct fabric *fabric, struct result *r)
 {
     const struct critical_place *flow = critical_place_of(&r->last->critical, PATH_TIMEOUT);
     const ps_t *parts = r->last->critical.parts;
-    ps_t saving = result_wait_saving_ps(r, parts[PATH_TIMEOUT] + parts[PATH_RESENDING]);
-    char wait[UNIT_TEXT], total[UNIT_TEXT], less[UNIT_TEXT], of_flow[UNIT_TEXT];
-    if (!flow || result_share_of(r, saving) < SAVING_MIN)
+    char wait[UNIT_TEXT], total[UNIT_TEXT], less[UNIT_TEXT], of_flow[UNIT_TEXT], rto[UNIT_TEXT];
+    if (!flow || flow->ps == 0)
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
-    struct reason_result *reason = result_bound(
+    double n = s->cold.timeouts > 0 ? s->cold.timeouts : 1, timer = (double)short_timer_ps(s),
+           less_each = 1 - timer * n / (double)flow->ps;
+    ps_t saving = result_wait_saving_ps(r, (ps_t)(less_each * (double)parts[PATH_TIMEOUT]));
+    if (less_each <= 0 || result_share_of(r, saving) < SAVING_MIN)
+        return;
+    bool exact = r->drops[DROP_LINK_DOWN] == 0 && result_queue_drops(r) == 0;
+    struct reason_result *reason = result_saving(
         r, REASON_TIMEOUTS, saving,
         text_format("flows on the path waited %s of %s for retransmission timers, %s "
-                    "%s (expired %llu time%s): up to %s less with shorter timers",
+                    "%s (expired %llu time%s): %s%s less with timers of %s",
                     human_time(parts[PATH_TIMEOUT], wait),
                     human_time(r->last->critical.total_ps, total), flow->at,
                     human_time(flow->ps, of_flow), (unsigned long long)s->cold.timeouts,
-                    s->cold.timeouts > 1 ? "s" : "", human_time(saving, less)));
-    reason_remedy(reason, shorter_timer(s));
+                    s->cold.timeouts > 1 ? "s" : "", exact ? "" : "up to ",
+                    human_time(saving, less), human_time((ps_t)timer, rto)));
+    reason->bound = !exact;
+    reason_remedy(reason, text_format("%s=%lldns",
+                                      fabric_is_tcp(s->dim) ? "transport.rto_min" : "transport.rto",
+                                      (long long)((ps_t)timer / PS_PER_NS)));
 }

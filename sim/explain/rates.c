@@ -51,8 +51,9 @@ static void add_usual_rates(const struct fabric *fabric, struct reason_result *r
     }
 }
 
-static void explain_slow_link(const struct fabric *fabric, struct result *r, uint32_t busiest)
+static void explain_slow_link(const struct explain_facts *facts, struct result *r, uint32_t busiest)
 {
+    const struct fabric *fabric = facts->fabric;
     const struct graph *g = &fabric->graph;
     uint64_t usual = usual_rate(g, busiest), rate = g->ports[busiest].rate_bps;
     if ((double)rate >= SLOWER * (double)usual)
@@ -69,6 +70,7 @@ static void explain_slow_link(const struct fabric *fabric, struct result *r, uin
         slow += graph_same_kind(g, p, busiest);
     }
     struct rate_saving saving = result_saving_with(r, share);
+    explain_with_shares(facts, r, share, &saving);
     free(share);
     char name[2 * GRAPH_NAME], mine[UNIT_TEXT], theirs[UNIT_TEXT], more[48] = "";
     if (slow > 1)
@@ -150,9 +152,10 @@ static char *faster_links(const struct fabric *fabric, uint32_t port, double tim
                        kind_name(g, g->ports[g->ports[port].peer].node, to), rate);
 }
 
-static void explain_oversubscription(const struct fabric *fabric, struct result *r,
+static void explain_oversubscription(const struct explain_facts *facts, struct result *r,
                                      uint32_t busiest)
 {
+    const struct fabric *fabric = facts->fabric;
     const struct graph *g = &fabric->graph;
     uint32_t *tier = graph_tiers(g), lower = lower_switch(g, tier, busiest);
     struct subscription s = {0};
@@ -166,8 +169,10 @@ static void explain_oversubscription(const struct fabric *fabric, struct result 
                 speed_up_trunks(g, tier, n, share);
         char name[GRAPH_NAME], up[UNIT_TEXT], down[UNIT_TEXT], remedy[64];
         snprintf(remedy, sizeof remedy, "trunks %.3g times as fast", times);
+        struct rate_saving saving = result_saving_with(r, share);
+        explain_with_shares(facts, r, share, &saving);
         struct reason_result *reason = result_rate_reason(
-            r, REASON_OVERSUBSCRIPTION, result_saving_with(r, share),
+            r, REASON_OVERSUBSCRIPTION, saving,
             text_format("oversubscription: the trunks of %s carry %s for %s below it (%.3g:1)",
                         graph_node_name(g, lower, name), human_rate((double)s.up_bps, up),
                         human_rate((double)s.down_bps, down), times),
@@ -178,11 +183,11 @@ static void explain_oversubscription(const struct fabric *fabric, struct result 
     free(tier);
 }
 
-void explain_rates(const struct fabric *fabric, struct result *r)
+void explain_rates(const struct explain_facts *facts, struct result *r)
 {
     if (!result_bound_by_rate(r))
         return;
     uint32_t busiest = (uint32_t)(result_busiest_link(r) - r->ports);
-    explain_slow_link(fabric, r, busiest);
-    explain_oversubscription(fabric, r, busiest);
+    explain_slow_link(facts, r, busiest);
+    explain_oversubscription(facts, r, busiest);
 }

@@ -32,10 +32,9 @@ struct loads {
 
 static void add_load(struct loads *l, uint32_t port, double bytes)
 {
-    const struct byte_time *bt = &port_first_link(&l->ideals->fabric->net, port)->byte_time;
     if (l->busy_ps[port] == 0 && l->filled)
         l->filled[l->n++] = port;
-    l->busy_ps[port] += bytes * (double)bt->num / (double)bt->den;
+    l->busy_ps[port] += bytes * ideal_byte_ps(l->ideals, port);
 }
 
 // Spread the bytes over all shortest paths from a node; `hops`: links that are still allowed.

@@ -22,8 +22,7 @@ static uint32_t path_hops(const struct ideals *ideals, uint32_t src, uint32_t ds
         fabric_route(ideals->fabric, fabric_first_routes(ideals->fabric), src, dst, dim, ports);
     for (uint32_t h = 0; h < n; h++) {
         const struct link *link = port_first_link(&ideals->fabric->net, ports[h]);
-        out[h] = (struct hop){(double)link->byte_time.num / (double)link->byte_time.den,
-                              link->delay_ps, link->header_bytes};
+        out[h] = (struct hop){ideal_byte_ps(ideals, ports[h]), link->delay_ps, link->header_bytes};
     }
     return n;
 }

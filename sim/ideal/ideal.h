@@ -8,10 +8,15 @@
 struct ideals {
     const struct fabric *fabric;
     struct ideal_paths *paths; // NULL = the network is in closed form
+    // [port] times with which the time of a byte counts, for networks that are faster than the
+    // fabric; NULL = 1
+    const double *share;
 };
 
 // Initialise the ideal times of a fabric, after its packet network if it has one.
 void ideals_init(struct ideals *ideals, const struct fabric *fabric);
+// The same for a network whose links have another rate; `share` is borrowed.
+void ideals_init_with(struct ideals *ideals, const struct fabric *fabric, const double *share);
 void ideals_free(struct ideals *ideals);
 
 // Ideal time of a message alone on the path, from post to last ACK at the sender (*delivered: to

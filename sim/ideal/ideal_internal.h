@@ -11,6 +11,14 @@
 
 #include "sim/ideal/ideal.h"
 
+// Time of a byte on a port's link.
+static inline double ideal_byte_ps(const struct ideals *ideals, uint32_t port)
+{
+    const struct byte_time *bt = &port_first_link(&ideals->fabric->net, port)->byte_time;
+    double share = ideals->share ? ideals->share[port] : 1;
+    return share * (double)bt->num / (double)bt->den;
+}
+
 struct ideal_path {
     uint32_t src, dst, dim; // the nodes whose ports are used
     bool known;

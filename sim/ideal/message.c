@@ -31,12 +31,6 @@ struct line {
     bool ends;           // it ends at the peer itself, or at a switch
 };
 
-static double byte_ps_of(const struct ideals *ideals, uint32_t port)
-{
-    const struct byte_time *bt = &port_first_link(&ideals->fabric->net, port)->byte_time;
-    return (double)bt->num / (double)bt->den;
-}
-
 static struct line line_of(const struct ideals *ideals, uint32_t src, uint32_t dst, uint32_t dim,
                            bool into)
 {
@@ -55,7 +49,7 @@ static struct line line_of(const struct ideals *ideals, uint32_t src, uint32_t d
     for (uint32_t p = first; p < first + n; p++) {
         if (only != GRAPH_NONE && fabric_peer_node(ideals->fabric, p) != only)
             continue;
-        double byte_ps = byte_ps_of(ideals, into ? ideals->fabric->graph.ports[p].peer : p);
+        double byte_ps = ideal_byte_ps(ideals, into ? ideals->fabric->graph.ports[p].peer : p);
         line.key = line.key == GRAPH_NONE ? p : line.key;
         line.ports++;
         line.nominal_bps +=

@@ -24,23 +24,20 @@ struct ideal_paths {
     struct ideal_path kept[KEPT];
 };
 
-static double byte_ps_of(const struct ideals *ideals, uint32_t port)
-{
-    const struct byte_time *bt = &port_first_link(&ideals->fabric->net, port)->byte_time;
-    return (double)bt->num / (double)bt->den;
-}
-
 // Time by which a hop grows with each byte of a packet: 0 where the packet is forwarded by
 // cut-through, whose few header bytes the bounds leave out.
 static double stored_byte_ps(const struct ideals *ideals, uint32_t port)
 {
-    return port_first_link(&ideals->fabric->net, port)->header_bytes > 0 ? 0
-                                                                         : byte_ps_of(ideals, port);
+    return port_first_link(&ideals->fabric->net, port)->header_bytes > 0
+               ? 0
+               : ideal_byte_ps(ideals, port);
 }
 
 static bool dim_even(const struct ideals *ideals, uint32_t dim)
 {
     const struct graph_port *first = NULL;
+    if (ideals->share)
+        return false;
     for (uint32_t p = 0; p < ideals->fabric->graph.n_ports; p++) {
         const struct graph_port *port = &ideals->fabric->graph.ports[p];
         if (port->dim != dim)
@@ -58,7 +55,12 @@ static bool dim_even(const struct ideals *ideals, uint32_t dim)
 
 void ideals_init(struct ideals *ideals, const struct fabric *fabric)
 {
-    *ideals = (struct ideals){fabric, NULL};
+    ideals_init_with(ideals, fabric, NULL);
+}
+
+void ideals_init_with(struct ideals *ideals, const struct fabric *fabric, const double *share)
+{
+    *ideals = (struct ideals){.fabric = fabric, .share = share};
     if (fabric_is_analytical(fabric))
         return;
     struct ideal_paths *paths = ideals->paths = memory_zeroed(1, sizeof *paths);
@@ -100,7 +102,7 @@ static struct node_bound way_on(const struct ideals *ideals, uint32_t port, uint
     const struct node_bound *rest =
         bound_of(ideals, fabric_peer_node(ideals->fabric, port), dst, dim, false, circle);
     struct node_bound way = *rest;
-    double byte_ps = byte_ps_of(ideals, port);
+    double byte_ps = ideal_byte_ps(ideals, port);
     way.delay_ps += (double)link->delay_ps;
     way.byte_ps += stored_byte_ps(ideals, port);
     way.slowest_ps = byte_ps > way.slowest_ps ? byte_ps : way.slowest_ps;
@@ -168,7 +170,7 @@ static void ports_bound(const struct ideals *ideals, uint32_t node, uint32_t dim
     *slowest = 0;
     for (uint32_t p = first; p < first + n; p++) {
         uint32_t port = into ? ideals->fabric->graph.ports[p].peer : p;
-        double byte_ps = byte_ps_of(ideals, port),
+        double byte_ps = ideal_byte_ps(ideals, port),
                d = (double)port_first_link(&ideals->fabric->net, port)->delay_ps;
         *fastest = byte_ps < *fastest ? byte_ps : *fastest;
         *slowest = byte_ps > *slowest ? byte_ps : *slowest;
@@ -219,7 +221,7 @@ static void set_from_path(const struct ideals *ideals, uint32_t src, uint32_t ds
                               path->dim, ports);
     for (uint32_t h = 0; h < n; h++) {
         const struct link *link = port_first_link(&ideals->fabric->net, ports[h]);
-        double byte_ps = byte_ps_of(ideals, ports[h]);
+        double byte_ps = ideal_byte_ps(ideals, ports[h]);
         path->delay_ps += (double)link->delay_ps;
         path->byte_ps += stored_byte_ps(ideals, ports[h]);
         path->slowest_ps = byte_ps > path->slowest_ps ? byte_ps : path->slowest_ps;

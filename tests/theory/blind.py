@@ -110,7 +110,7 @@ def algorithm(rng):
 
 
 def latency(rng):
-    made = {"topology": switch(rng, delay=rng.choice(["10us", "20us"])),
+    made = {"topology": switch(rng, delay=rng.choice(["5us", "10us"])),
             "workload": all_reduce(rng, "halving_doubling", ("64KB", "256KB"))}
     return made, ["topology.dims[0].link.delay=1us"]
 
