@@ -161,9 +161,12 @@ void explain_with_shares(const struct explain_facts *facts, const struct result 
 {
     struct ideals faster;
     ideals_init_with(&faster, facts->fabric, share);
-    struct explain_facts with = *facts;
-    with.ideals = &faster;
-    ps_t least = explain_alone_ps(&with, r->last, false), most = r->last->critical.total_ps - least;
+    const struct collective_record *record = last_record(facts, r->last);
+    ps_t least = -1, most;
+    if (record) // without contention: steps that overlap may have less of it than closed forms
+        least = ideal_collective_ps(&faster, record->ranks, record->schedule, &record->request,
+                                    facts->fabric->spec->jobs[record->job].transport);
+    most = r->last->critical.total_ps - least;
     ideals_free(&faster);
     if (least < 0)
         return;

@@ -9,6 +9,7 @@
 // The largest MTU of InfiniBand, and so of RoCE (IBTA volume 1, path MTU), which is the default.
 #define LARGEST_MTU 4096U
 
+#define USED 0.3   // use of a link from which headers are said to cost time
 #define BESIDE 0.8 // of the transmissions of a path, where its links are not busy all the time
 
 // With the largest MTU there are fewer packets, with fewer headers and acknowledgements. Returns
@@ -36,13 +37,17 @@ void explain_headers(const struct explain_facts *facts, struct result *r)
         return;
     size_t port = (size_t)(link - r->ports);
     const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->graph.ports[port].dim, 0);
-    if (dim->mtu_bytes >= LARGEST_MTU)
+    bool bound = result_bound_by_rate(r);
+    if (dim->mtu_bytes >= LARGEST_MTU || (!bound && (link->utilization < USED || r->cc_cuts > 0)))
         return;
     double *share = with_largest_mtu(fabric, r);
     struct rate_saving saving = result_saving_with(r, share);
-    if (!result_bound_by_rate(r)) { // of the transmissions on the path
+    if (!bound) { // of the transmissions on the path
         double less = 1 - share[port];
-        saving.direct_ps = (ps_t)(less * (double)r->last->critical.parts[PATH_SENDING]);
+        const ps_t *parts = r->last->critical.parts; // ACKs have the ports for part of PATH_NIC
+        saving.direct_ps =
+            (ps_t)(less * (double)parts[PATH_SENDING] +
+                   (1 - (double)dim->mtu_bytes / LARGEST_MTU) * (double)parts[PATH_NIC]);
         saving.bound_ps = saving.direct_ps;
         saving.direct_ps = (ps_t)(BESIDE * (double)saving.direct_ps); // some of it was hidden
     }
