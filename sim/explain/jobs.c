@@ -4,7 +4,8 @@
 // The messages of each job, as far as they overlap in time with the path of what ended last in the
 // job that waited, are spread over their shortest paths. To blame is the job with the most
 // transmission time at a port that the waiting job also uses, or where PFC began that stopped it.
-// The job cannot have waited longer than for these transmissions, nor be faster than alone.
+// Unless its policy has cut it, the job has not waited longer than for these transmissions; it is
+// not faster than alone.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -12,13 +13,15 @@
 #include "sim/ideal/contention.h"
 
 #define VICTIMS_MAX 8
+#define CUT 0.1   // of the waits: a policy may cost a job more than the other job's bytes
 #define FILLS 0.1 // share of the waiting job's time from which another job's bytes fill a port
 
 // Time of what a job's senders and packets waited for others on the path.
 static ps_t waits_ps(const struct critical_result *c)
 {
-    static const enum path_cause causes[] = {PATH_WINDOW, PATH_PACE,    PATH_PAUSED,   PATH_CREDIT,
-                                             PATH_QUEUED, PATH_TIMEOUT, PATH_RESENDING};
+    static const enum path_cause causes[] = {PATH_WINDOW,  PATH_PACE,     PATH_PAUSED,
+                                             PATH_CREDIT,  PATH_NIC,      PATH_QUEUED,
+                                             PATH_TIMEOUT, PATH_RESENDING};
     ps_t sum = 0;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         sum += c->parts[causes[i]];
@@ -58,18 +61,23 @@ struct blame {
     double busy_ps; // of the other job there, as far as the victim's own bytes leave time for it
 };
 
+static bool leads_to_rank(const struct fabric *fabric, uint32_t port)
+{
+    return fabric_peer_node(fabric, port) < fabric->graph.n_ranks;
+}
+
 static struct blame find_blame(const struct explain_facts *facts, const struct result *r,
                                const struct slowest_result *victim, const double *loads)
 {
     struct blame worst = {0};
-    bool paused = victim->critical.parts[PATH_PAUSED] > 0;
     bool *roots = fabric_pfc_roots(facts->fabric);
     for (uint32_t job = 0; job < facts->fabric->spec->n_jobs; job++)
         for (uint32_t p = 0; p < r->n_ports && job != victim->job; p++) {
             double busy = loads[job * r->n_ports + p], own = loads[victim->job * r->n_ports + p];
             double room = (double)victim->critical.total_ps - own;
-            busy = busy < room ? busy : room;
-            if (busy > worst.busy_ps && (own > 0 || (paused && roots[p])))
+            bool chosen = leads_to_rank(facts->fabric, p); // else flows may have met there
+            busy = chosen && busy > room ? room : busy;
+            if (busy > worst.busy_ps && (own > 0 || roots[p]))
                 worst = (struct blame){job, p, busy};
         }
     free(roots);
@@ -87,14 +95,19 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
 {
     const struct fabric *fabric = facts->fabric;
     const struct spec *spec = fabric->spec;
+    const ps_t *parts = victim->critical.parts;
     double *loads = loads_during(facts, r, victim);
     struct blame blame = find_blame(facts, r, victim, loads);
     free(loads);
     ps_t saving = waits_ps(&victim->critical), total = victim->critical.total_ps,
          alone = explain_alone_ps(facts, victim, false);
-    bool bound = alone < 0 || saving < total - alone || blame.busy_ps < (double)(total - alone);
+    bool bound = alone < 0 || saving < total - alone;
     saving = alone >= 0 && total - alone < saving ? total - alone : saving;
-    saving = blame.busy_ps < (double)saving ? (ps_t)blame.busy_ps : saving;
+    bool cut = (double)(parts[PATH_PACE] + parts[PATH_WINDOW]) > CUT * (double)saving;
+    if (!cut && leads_to_rank(fabric, blame.port) && blame.busy_ps < (double)saving) {
+        saving = (ps_t)blame.busy_ps;
+        bound = true;
+    }
     if (blame.busy_ps < FILLS * (double)total || (double)saving < SAVING_MIN * (double)total)
         return;
     char port[2 * GRAPH_NAME], less[UNIT_TEXT], busy[UNIT_TEXT], who[32], whom[32];
