@@ -13,6 +13,8 @@
 
 #define FASTER 0.8 // of the present algorithm's closed form, and of the run: from it one is named
 
+#define MESSAGES_LEAST (1u << 18) // closed forms have at most so many, or as many as the run
+#define MESSAGES_MOST (1u << 22)
 #define AS_ALONE 1.1 // a run that took at most so much more than its closed form
 #define LOOSE 1.5    // of the direct saving: a looser bound is not stated
 #define CLEARLY 0.95 // of the best so far: algorithms with fewer flows at a time come first
@@ -58,7 +60,8 @@ static bool is_incast(const struct coll_algorithm *a, const struct coll_shape *s
 static struct candidate closed_form(const struct explain_facts *facts,
                                     const struct collective_record *record,
                                     const struct coll_choice *choice,
-                                    const struct coll_algorithm *now, bool spread)
+                                    const struct coll_algorithm *now, bool spread,
+                                    uint64_t messages)
 {
     const struct comm_request *request = &record->request;
     const struct coll_algorithm *a = choice->algorithm;
@@ -76,7 +79,8 @@ static struct candidate closed_form(const struct explain_facts *facts,
     const char *why;
     if (!a->supports(&shape, &why) || (a != now && is_incast(a, &shape)))
         return c;
-    ps_t more = ideal_contention_ps(facts->ideals, record->ranks, a, &shape, transport, spread);
+    ps_t more =
+        ideal_contention_ps(facts->ideals, record->ranks, a, &shape, transport, spread, messages);
     if (more < 0)
         return c;
     c.steps = a->steps(&shape);
@@ -84,10 +88,16 @@ static struct candidate closed_form(const struct explain_facts *facts,
     return c;
 }
 
-// Algorithms of dense vectors that ranks run by themselves.
-static bool is_plain(const struct coll_algorithm *a)
+// Algorithms that libraries of collectives choose from: dense vectors, added by ranks, whatever the
+// network.
+static bool is_common(const struct coll_algorithm *a)
 {
-    return !a->offloaded && !a->members && strncmp(a->name, "sparse", 6) != 0;
+    static const char *const names[] = {
+        "ring", "direct", "halving_doubling", "tree", "double_binary_tree", "bruck"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(a->name, names[i]) == 0)
+            return true;
+    return false;
 }
 
 // What the policy and other traffic add to the present algorithm's closed form, they may add to
@@ -143,16 +153,18 @@ void explain_algorithm(const struct explain_facts *facts, struct result *r)
     const struct coll_schedule *s = record->schedule;
     enum coll_op op = record->request.op;
     const struct coll_choice *choice = &s->choice[op][place_of_choice(s, op)];
-    struct candidate now = closed_form(facts, record, choice, choice->algorithm, false), best = now;
-    for (size_t i = 0; coll_registry[i] && now.ps > 0 && is_plain(now.algorithm); i++) {
-        if (coll_registry[i] == choice->algorithm || !is_plain(coll_registry[i]))
+    uint64_t sent = r->summary.count, limit = sent > MESSAGES_LEAST ? sent : MESSAGES_LEAST;
+    struct candidate now = closed_form(facts, record, choice, choice->algorithm, false, limit),
+                     best = now;
+    for (size_t i = 0; coll_registry[i] && now.ps > 0 && is_common(now.algorithm); i++) {
+        if (coll_registry[i] == choice->algorithm || !is_common(coll_registry[i]))
             continue;
         struct coll_choice other = coll_choice_of(coll_registry[i]);
-        struct candidate c = closed_form(facts, record, &other, choice->algorithm, false);
+        struct candidate c = closed_form(facts, record, &other, choice->algorithm, false, limit);
         if (c.ps >= 0 && (double)c.ps < CLEARLY * (double)best.ps)
             best = c;
     }
-    if ((double)best.ps <= FASTER * (double)now.ps)
+    if (now.ps > 0 && (double)best.ps <= FASTER * (double)now.ps)
         explain_better(facts, r, record, &now, &best);
 }
 
@@ -186,5 +198,5 @@ ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_re
     const struct coll_schedule *s = record->schedule;
     enum coll_op op = record->request.op;
     const struct coll_choice *choice = &s->choice[op][place_of_choice(s, op)];
-    return closed_form(facts, record, choice, choice->algorithm, spread).ps;
+    return closed_form(facts, record, choice, choice->algorithm, spread, MESSAGES_MOST).ps;
 }

@@ -16,7 +16,7 @@
 #include "engine/rng.h"
 #include "sim/ideal/ideal_internal.h"
 
-#define MESSAGES_MAX (1u << 20) // of a collective whose steps are looked at
+#define MESSAGES_MAX (1u << 18) // of the steps whose messages are spread
 
 struct loads {
     const struct ideals *ideals;
@@ -117,14 +117,14 @@ static uint32_t rank_at(const struct steps *s, uint32_t member)
 }
 
 // A hash of who sends how much to whom in a step; sizes that differ little are equal.
-static uint64_t pattern_of(const struct steps *s, uint32_t step, uint64_t *messages)
+static uint64_t pattern_of(const struct steps *s, uint32_t step, uint64_t *messages, uint64_t limit)
 {
     uint64_t hash = 1;
     double unit = s->shape.bytes > 0 ? 4096.0 / (double)s->shape.bytes : 0;
     for (uint32_t m = 0; m < s->shape.ranks; m++) {
         uint32_t n = s->algorithm->n_sends(&s->shape, m, step);
         *messages += n;
-        for (uint32_t k = 0; k < n && *messages <= MESSAGES_MAX; k++) {
+        for (uint32_t k = 0; k < n && *messages <= limit; k++) {
             struct coll_send send = s->algorithm->send(&s->shape, m, step, k);
             hash = hash_mix(hash * 31 + m) ^ hash_mix(send.peer);
             hash = hash_mix(hash + (uint64_t)((double)send.bytes * unit + 0.25));
@@ -147,7 +147,7 @@ static double step_ps(const struct steps *s, struct loads *l, uint32_t step)
 
 ps_t ideal_contention_ps(const struct ideals *ideals, const uint32_t *ranks,
                          const struct coll_algorithm *algorithm, const struct coll_shape *shape,
-                         uint32_t transport, bool spread_all)
+                         uint32_t transport, bool spread_all, uint64_t limit)
 {
     const struct steps s = {algorithm, *shape, ranks};
     uint32_t ports = ideals->fabric->graph.n_ports, steps = algorithm->steps(shape);
@@ -156,16 +156,22 @@ ps_t ideal_contention_ps(const struct ideals *ideals, const uint32_t *ranks,
                       .draws = !spread_all,
                       .busy_ps = memory_zeroed(ports, sizeof *l.busy_ps),
                       .filled = memory_zeroed(ports, sizeof *l.filled)};
-    uint64_t messages = 0, last = 0;
+    uint64_t messages = 0, spread_so_far = 0, last = 0;
     double sum = 0, of_last = 0;
-    for (uint32_t step = 0; step < steps && messages <= MESSAGES_MAX && !l.unknown; step++) {
-        uint64_t pattern = pattern_of(&s, step, &messages);
-        if (messages <= MESSAGES_MAX && (step == 0 || pattern != last))
-            of_last = step_ps(&s, &l, step);
+    bool known = true;
+    for (uint32_t step = 0; step < steps && known; step++) {
+        uint64_t before = messages, pattern = pattern_of(&s, step, &messages, limit);
+        known = messages <= limit;
+        if (known && (step == 0 || pattern != last)) {
+            spread_so_far += messages - before;
+            known = spread_so_far <= MESSAGES_MAX;
+            of_last = known ? step_ps(&s, &l, step) : 0;
+        }
+        known = known && !l.unknown;
         last = pattern;
         sum += of_last;
     }
     free(l.busy_ps);
     free(l.filled);
-    return messages > MESSAGES_MAX || l.unknown ? -1 : (ps_t)sum;
+    return known ? (ps_t)sum : -1;
 }
