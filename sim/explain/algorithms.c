@@ -48,6 +48,18 @@ static uint32_t place_of_choice(const struct coll_schedule *s, enum coll_op op)
     return s->flat[op] ? s->n_dims : 0;
 }
 
+// Algorithms that libraries of collectives choose from: dense vectors, added by ranks, whatever the
+// network.
+static bool is_common(const struct coll_algorithm *a)
+{
+    static const char *const names[] = {
+        "ring", "direct", "halving_doubling", "tree", "double_binary_tree", "bruck"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(a->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 #define INCAST_MAX (256 * 1024) // bytes that a rank may receive from several others at once
 
 // True if ranks receive much from several others at once. How long such an incast takes depends on
@@ -77,7 +89,7 @@ static struct candidate closed_form(const struct explain_facts *facts,
                                .chunks = 1};
     struct candidate c = {.algorithm = a, .ps = -1};
     const char *why;
-    if (!a->supports(&shape, &why) || (a != now && is_incast(a, &shape)))
+    if (!is_common(a) || !a->supports(&shape, &why) || (a != now && is_incast(a, &shape)))
         return c;
     ps_t more =
         ideal_contention_ps(facts->ideals, record->ranks, a, &shape, transport, spread, messages);
@@ -86,18 +98,6 @@ static struct candidate closed_form(const struct explain_facts *facts,
     c.steps = a->steps(&shape);
     c.ps = more + ideal_collective_ps(facts->ideals, record->ranks, &schedule, request, transport);
     return c;
-}
-
-// Algorithms that libraries of collectives choose from: dense vectors, added by ranks, whatever the
-// network.
-static bool is_common(const struct coll_algorithm *a)
-{
-    static const char *const names[] = {
-        "ring", "direct", "halving_doubling", "tree", "double_binary_tree", "bruck"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(a->name, names[i]) == 0)
-            return true;
-    return false;
 }
 
 // What the policy and other traffic add to the present algorithm's closed form, they may add to
@@ -127,7 +127,7 @@ static void explain_better(const struct explain_facts *facts, struct result *r,
     reason->bound = !exact;
     reason->saving_ps = r->retransmitted == 0 ? saving : -1;
     char *key = job_key(facts->fabric, r->last->job, "algorithm");
-    reason_remedy(reason, text_format("%s=%s", key, best->algorithm->name));
+    reason_remedy(reason, "%s=%s", key, best->algorithm->name);
     free(key);
 }
 

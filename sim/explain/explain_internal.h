@@ -33,9 +33,9 @@ struct reason_result *result_saving_of(struct result *r, const struct slowest_re
 // The same for a saving that is at most that: "up to".
 struct reason_result *result_bound(struct result *r, enum reason_kind kind, ps_t saving_ps,
                                    char *sentence);
-// Add a setting (`--set`) to those that remove the cause; takes it. A NULL reason or setting is
-// ignored.
-void reason_remedy(struct reason_result *reason, char *setting);
+// Add a setting (`--set`) to those that remove the cause. A NULL reason is ignored.
+__attribute__((format(printf, 2, 3))) void reason_remedy(struct reason_result *reason,
+                                                         const char *format, ...);
 // The path of a key of a job, as in workload[1].bytes; "" = the whole job. To be freed.
 char *job_key(const struct fabric *fabric, uint32_t job, const char *key);
 void result_wait(struct result *r, char *sentence); // adds a line about a wait

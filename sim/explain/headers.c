@@ -63,5 +63,5 @@ void explain_headers(const struct explain_facts *facts, struct result *r)
                     "acknowledgements",
                     100 * (1 - payload), human_bytes(dim->mtu_bytes, mtu)),
         remedy);
-    reason_remedy(reason, text_format("transport.mtu=%uB", LARGEST_MTU));
+    reason_remedy(reason, "transport.mtu=%uB", LARGEST_MTU);
 }

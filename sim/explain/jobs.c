@@ -121,7 +121,7 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
                     bound ? "up to " : "", human_time(saving, less)));
     reason->bound = bound;
     char *key = job_key(fabric, blame.job, "");
-    reason_remedy(reason, text_format("%s=null", key));
+    reason_remedy(reason, "%s=null", key);
     free(key);
 }
 

@@ -33,11 +33,11 @@ static void add_remedy(const struct fabric *fabric, struct reason_result *reason
 {
     for (uint32_t d = 0; d < fabric->spec->n_dims; d++) {
         const char *const *more = fabric->spec->dims[d].kind->links;
-        reason_remedy(reason, text_format("topology.dims[%u].link.delay=0ns", d));
+        reason_remedy(reason, "topology.dims[%u].link.delay=0ns", d);
         for (; more && *more; more++)
-            reason_remedy(reason, text_format("topology.dims[%u].%s.delay=0ns", d, *more));
+            reason_remedy(reason, "topology.dims[%u].%s.delay=0ns", d, *more);
     }
-    reason_remedy(reason, text_format("switch.latency=0ns"));
+    reason_remedy(reason, "switch.latency=0ns");
 }
 
 // True for a static window in bandwidth-delay products, which is smaller without delays.

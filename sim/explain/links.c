@@ -64,7 +64,7 @@ static struct rate_saving lanes_saving(const struct explain_facts *facts,
 static void without_fault(const struct fabric *fabric, const struct fault_spec *f,
                           struct reason_result *reason)
 {
-    reason_remedy(reason, text_format("faults[%zu]=null", (size_t)(f - fabric->spec->faults)));
+    reason_remedy(reason, "faults[%zu]=null", (size_t)(f - fabric->spec->faults));
 }
 
 static void explain_lanes(const struct explain_facts *facts, const struct fault_spec *f,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/explain/explain_internal.h"
-#include "transport/roce/roce_spec.h"
 
 #define BY_TIMER 0.5       // of the recovery: what is waited for a timer is all saved
 #define MORE_THAN_LOST 1.5 // packets sent again, by those lost, from which go-back-N is named
@@ -21,7 +20,7 @@ static void add_remedy(const struct spec *spec, struct reason_result *reason)
 {
     for (size_t i = spec->n_faults; i-- > 0;)
         if (loses(&spec->faults[i]))
-            reason_remedy(reason, text_format("faults[%zu]=null", i));
+            reason_remedy(reason, "faults[%zu]=null", i);
 }
 
 static const char *first_place(const struct spec *spec)
@@ -35,7 +34,14 @@ static const char *first_place(const struct spec *spec)
 static bool goes_back(const struct fabric *fabric)
 {
     const struct transport_spec *t = &fabric->spec->dims[fabric->spec->n_dims - 1].transport;
-    return strcmp(t->ops->name, "roce") == 0 && roce_spec_const(t)->recovery == RECOVERY_GO_BACK_N;
+    for (size_t i = 0; i < t->ops->n_params; i++) {
+        const struct param *p = &t->ops->params[i];
+        if (p->name && strcmp(p->name, "recovery") == 0)
+            return strcmp(
+                       p->choices[*(const int *)(const void *)((const char *)t->own + p->offset)],
+                       "go_back_n") == 0;
+    }
+    return false;
 }
 
 static void explain_go_back(const struct fabric *fabric, struct result *r, uint64_t lost)
@@ -51,7 +57,7 @@ static void explain_go_back(const struct fabric *fabric, struct result *r, uint6
                     "transport.recovery selective_repeat",
                     (unsigned long long)r->retransmitted, (unsigned long long)lost));
     reason->saving_ps = -1; // how much of it is the time until a loss is known is not recorded
-    reason_remedy(reason, text_format("transport.recovery=selective_repeat"));
+    reason_remedy(reason, "transport.recovery=selective_repeat");
 }
 
 void explain_losses(const struct fabric *fabric, struct result *r)
@@ -114,7 +120,8 @@ void explain_queue_drops(const struct fabric *fabric, struct result *r)
             (unsigned long long)dropped, most->at, human_time(saving, less),
             limit ? "a larger switch.queue_limit" : "a larger switch.buffer",
             limit ? "as set" : human_bytes(buffer, has)));
-    reason_remedy(
-        reason, limit ? text_format("switch.queue_limit=auto")
-                      : text_format("switch.buffer=%lluB", (unsigned long long)(LARGER * buffer)));
+    if (limit)
+        reason_remedy(reason, "switch.queue_limit=auto");
+    else
+        reason_remedy(reason, "switch.buffer=%lluB", (unsigned long long)(LARGER * buffer));
 }

@@ -18,8 +18,6 @@ void explain_marks_order(const struct fabric *fabric, struct result *r)
                     o.lossless ? "stops an ingress that holds" : "drops above a queue of",
                     human_bytes(o.limit_bytes, limit), human_bytes(o.kmin_bytes, kmin), o.cc->name,
                     r->marked_packets == 0 ? "no mark" : "its marks late"));
-    reason_remedy(reason,
-                  text_format("switch.ecn={\"kmin\":\"%lluB\",\"kmax\":\"%lluB\",\"pmax\":1}",
-                              (unsigned long long)o.limit_bytes / 4,
-                              (unsigned long long)o.limit_bytes / 2));
+    reason_remedy(reason, "switch.ecn={\"kmin\":\"%lluB\",\"kmax\":\"%lluB\",\"pmax\":1}",
+                  (unsigned long long)o.limit_bytes / 4, (unsigned long long)o.limit_bytes / 2);
 }

@@ -86,7 +86,7 @@ static void explain_busiest(const struct fabric *fabric, struct result *r)
         saving < 0 ? result_reason(r, REASON_NIC, EXPLAIN_TIME - 1 + nic->busy_share[direction], -1,
                                    sentence)
                    : result_saving(r, REASON_NIC, saving, sentence);
-    reason_remedy(reason, text_format("nic=ideal"));
+    reason_remedy(reason, "nic=ideal");
 }
 
 // Returns the NIC that has held most bytes. *n is the number of NICs that have paused links,

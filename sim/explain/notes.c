@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Adds sentences to a result, and the figures that several of them need.
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -70,14 +72,18 @@ struct reason_result *result_bound(struct result *r, enum reason_kind kind, ps_t
     return reason;
 }
 
-void reason_remedy(struct reason_result *reason, char *setting)
+void reason_remedy(struct reason_result *reason, const char *format, ...)
 {
-    if (!reason || !setting) {
-        free(setting);
+    va_list arguments;
+    struct text text;
+    if (!reason)
         return;
-    }
+    FILE *out = text_open(&text);
+    va_start(arguments, format);
+    vfprintf(out, format, arguments);
+    va_end(arguments);
     reason->remedy = memory_resize(reason->remedy, reason->n_remedy + 1, sizeof *reason->remedy);
-    reason->remedy[reason->n_remedy++] = setting;
+    reason->remedy[reason->n_remedy++] = text_close(out, &text);
 }
 
 char *job_key(const struct fabric *fabric, uint32_t job, const char *key)

@@ -99,11 +99,11 @@ static void add_remedy(const struct fabric *fabric, uint32_t port, struct reason
     const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->graph.ports[port].dim, 0);
     if (fabric_is_tcp(dim))
         return;
-    reason_remedy(reason, text_format("switch.routing.kind=spray"));
+    reason_remedy(reason, "switch.routing.kind=spray");
     if (fabric_is_uec(dim))
         return;
-    reason_remedy(reason, text_format("transport.recovery=selective_repeat"));
-    reason_remedy(reason, text_format("transport.reorder=256"));
+    reason_remedy(reason, "transport.recovery=selective_repeat");
+    reason_remedy(reason, "transport.reorder=256");
 }
 
 // What spreading evenly would save: by the bytes of the ports; or, if that is more, by the closed

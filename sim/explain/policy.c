@@ -84,7 +84,7 @@ static void explain_cuts(struct result *r, const struct sender *s, const char *f
                                         : human_bytes(cuts->window_bytes, left),
                                   exact ? "" : "up to ", human_time(saving, wait), idle, growth));
     reason->bound = !exact;
-    reason_remedy(reason, text_format("cc={\"kind\":\"none\"}"));
+    reason_remedy(reason, "cc={\"kind\":\"none\"}");
 }
 
 // Returns the part of the waits for a window that a larger one would save. A window that fills the
@@ -102,12 +102,13 @@ static ps_t short_window_ps(const struct result *r, const struct sender *s, uint
     return (ps_t)(share * wait);
 }
 
-static char *larger_window(const struct sender *s, uint64_t bytes)
+static void larger_window(struct reason_result *reason, const struct sender *s, uint64_t bytes)
 {
     double times = (double)cc_bdp_bytes(sender_env(s)) / (double)bytes;
-    if (strcmp(s->cc->ops->name, "window") != 0)
-        return fabric_is_tcp(s->dim) ? NULL : text_format("cc={\"kind\":\"none\"}");
-    return text_format("cc={\"kind\":\"window\",\"k\":%.3g}", times < 1 ? 2.0 : 2 * times);
+    if (strcmp(s->cc->ops->name, "window") == 0)
+        reason_remedy(reason, "cc={\"kind\":\"window\",\"k\":%.3g}", times < 1 ? 2.0 : 2 * times);
+    else if (!fabric_is_tcp(s->dim))
+        reason_remedy(reason, "cc={\"kind\":\"none\"}");
 }
 
 static void explain_window(struct result *r, const struct sender *s,
@@ -116,7 +117,8 @@ static void explain_window(struct result *r, const struct sender *s,
     char window[UNIT_TEXT], bdp[UNIT_TEXT], wait[UNIT_TEXT], less[UNIT_TEXT];
     uint64_t bytes = s->cold.cap_bytes < s->cwnd_bytes ? s->cold.cap_bytes : s->cwnd_bytes;
     ps_t saving = result_wait_saving_ps(r, short_window_ps(r, s, bytes));
-    if (bytes == CC_UNLIMITED || result_share_of(r, saving) < SAVING_MIN)
+    bool by_design = strcmp(s->cc->ops->name, "hpcc") == 0; // target.c
+    if (bytes == CC_UNLIMITED || by_design || result_share_of(r, saving) < SAVING_MIN)
         return;
     struct reason_result *reason = result_saving(
         r, REASON_WINDOW, saving,
@@ -124,7 +126,7 @@ static void explain_window(struct result *r, const struct sender *s,
                     "less with a larger one",
                     flow->at, human_time(flow->ps, wait), human_bytes(bytes, window),
                     human_bytes(cc_bdp_bytes(sender_env(s)), bdp), human_time(saving, less)));
-    reason_remedy(reason, larger_window(s, bytes));
+    larger_window(reason, s, bytes);
 }
 
 // Returns true if cuts hold the flow back: the last cut left it well below the line rate, or below
@@ -168,7 +170,7 @@ void explain_ack_delay(struct result *r)
             "%s waited %s for acknowledgements that the receiver's timer held back: up to %s "
             "less with an ACK for each segment (transport.delayed_ack)",
             flow->at, human_time(flow->ps, wait), human_time(saving, less)));
-    reason_remedy(reason, text_format("transport.delayed_ack.segments=1"));
+    reason_remedy(reason, "transport.delayed_ack.segments=1");
 }
 
 /* ---- timeouts ---- */
@@ -207,7 +209,7 @@ void explain_timeouts(const struct fabric *fabric, struct result *r)
                     s->cold.timeouts > 1 ? "s" : "", exact ? "" : "up to ",
                     human_time(saving, less), human_time((ps_t)timer, rto)));
     reason->bound = !exact;
-    reason_remedy(reason, text_format("%s=%lldns",
-                                      fabric_is_tcp(s->dim) ? "transport.rto_min" : "transport.rto",
-                                      (long long)((ps_t)timer / PS_PER_NS)));
+    reason_remedy(reason, "%s=%lldns",
+                  fabric_is_tcp(s->dim) ? "transport.rto_min" : "transport.rto",
+                  (long long)((ps_t)timer / PS_PER_NS));
 }

@@ -46,8 +46,8 @@ static void add_usual_rates(const struct fabric *fabric, struct reason_result *r
         if (!graph_same_kind(g, p, busiest) ||
             (double)g->ports[p].rate_bps >= SLOWER * (double)usual)
             continue;
-        reason_remedy(reason, text_format("links[%zu]={\"at\":\"%s\",\"rate\":\"%llubps\"}", n++,
-                                          graph_port_name(g, p, name), (unsigned long long)usual));
+        reason_remedy(reason, "links[%zu]={\"at\":\"%s\",\"rate\":\"%llubps\"}", n++,
+                      graph_port_name(g, p, name), (unsigned long long)usual);
     }
 }
 
@@ -141,15 +141,16 @@ static const char *kind_name(const struct graph *g, uint32_t node, char text[GRA
     return text;
 }
 
-// The setting that gives all links of a kind a rate that is `times` as high.
-static char *faster_links(const struct fabric *fabric, uint32_t port, double times)
+// Add the setting that gives all links of a kind a rate that is `times` as high.
+static void faster_links(const struct fabric *fabric, struct reason_result *reason, uint32_t port,
+                         double times)
 {
     const struct graph *g = &fabric->graph;
     char from[GRAPH_NAME], to[GRAPH_NAME];
-    double rate = times * (double)g->ports[port].rate_bps;
-    return text_format("links[%zu]={\"at\":\"%s->%s\",\"rate\":\"%.0fbps\"}", fabric->spec->n_links,
-                       kind_name(g, g->ports[port].node, from),
-                       kind_name(g, g->ports[g->ports[port].peer].node, to), rate);
+    reason_remedy(reason, "links[%zu]={\"at\":\"%s->%s\",\"rate\":\"%.0fbps\"}",
+                  fabric->spec->n_links, kind_name(g, g->ports[port].node, from),
+                  kind_name(g, g->ports[g->ports[port].peer].node, to),
+                  times * (double)g->ports[port].rate_bps);
 }
 
 static void explain_oversubscription(const struct explain_facts *facts, struct result *r,
@@ -177,7 +178,7 @@ static void explain_oversubscription(const struct explain_facts *facts, struct r
                         graph_node_name(g, lower, name), human_rate((double)s.up_bps, up),
                         human_rate((double)s.down_bps, down), times),
             remedy);
-        reason_remedy(reason, faster_links(fabric, busiest, times));
+        faster_links(fabric, reason, busiest, times);
         free(share);
     }
     free(tier);

@@ -38,5 +38,5 @@ void explain_target(const struct fabric *fabric, struct result *r)
         text_format("target: %s fills links to %.0f %% by design (cc.eta), and its telemetry is "
                     "%.1f %% of a packet's bytes: up to %s less with a policy without",
                     spec->cc->name, 100 * eta, 100 * telemetry, human_time(saving, less)));
-    reason_remedy(reason, text_format("cc={\"kind\":\"none\"}"));
+    reason_remedy(reason, "cc={\"kind\":\"none\"}");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sentences about a training job: the layer whose communication it waits for, and a rank that
 // computes longer than the others.
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/explain/explain_internal.h"
@@ -84,6 +85,8 @@ void explain_straggler(const struct explain_facts *facts, struct result *r)
         text_format("rank%u computed for %s, %.2f times the mean of the others, which "
                     "waited for it: %s less",
                     rank, human_time((ps_t)most, slow), most / mean, human_time(saving, less)));
+    char *key = job_key(facts->fabric, r->last->job, "stragglers");
     if (t->settings->n_stragglers > 0)
-        reason_remedy(reason, job_key(facts->fabric, r->last->job, "stragglers=null"));
+        reason_remedy(reason, "%s=null", key);
+    free(key);
 }
