@@ -106,7 +106,7 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
     bool cut = (double)(parts[PATH_PACE] + parts[PATH_WINDOW]) > CUT * (double)saving;
     if (!cut && leads_to_rank(fabric, blame.port) && blame.busy_ps < (double)saving) {
         saving = (ps_t)blame.busy_ps;
-        bound = true;
+        bound = false;
     }
     if (blame.busy_ps < FILLS * (double)total || (double)saving < SAVING_MIN * (double)total)
         return;

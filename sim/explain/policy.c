@@ -209,7 +209,6 @@ void explain_timeouts(const struct fabric *fabric, struct result *r)
                     s->cold.timeouts > 1 ? "s" : "", exact ? "" : "up to ",
                     human_time(saving, less), human_time((ps_t)timer, rto)));
     reason->bound = !exact;
-    reason_remedy(reason, "%s=%lldns",
-                  fabric_is_tcp(s->dim) ? "transport.rto_min" : "transport.rto",
-                  (long long)((ps_t)timer / PS_PER_NS));
+    const char *key = fabric_is_tcp(s->dim) ? "transport.rto_min" : "transport.rto";
+    reason_remedy(reason, "%s=%lldns", key, (long long)((ps_t)timer / PS_PER_NS));
 }

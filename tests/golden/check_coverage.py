@@ -95,6 +95,7 @@ def sentences_missing():
     for path in glob.glob(os.path.join(WANT, "*", "metrics.json")):
         metrics = json.loads(read(path).rstrip().rstrip(",") + "}")
         texts |= {*metrics["explain"], *metrics["waiting"], metrics["reason"] or ""}
+        texts |= {setting for reason in metrics["reasons"] for setting in reason["remedy"]}
     # sentences are wrapped there
     texts |= {re.sub(r"\s+", " ", read(path)) for path in glob.glob(os.path.join(WANT, "*.txt"))}
     for sentence in sentences():
