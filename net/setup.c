@@ -240,14 +240,19 @@ void network_set_retry(struct network *net, uint32_t port)
     port_pin_departure_events(net, port); // an arrival may be much later than its transmission
 }
 
+#define LONGEST_BYTES 16384 // no packet has more on the wire
+
 struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now)
 {
     const struct port *port = &net->ports[index];
     const struct port_cold *cold = &net->cold[index];
     const struct byte_time *bt = &port_link(net, index)->byte_time;
+    double byte_ps = (double)bt->num / (double)bt->den;
     double ahead = (double)(port->busy_until_ps - now); // rest of a transmission that has not ended
                                                         // at `now`
-    double byte_ps = (double)bt->num / (double)bt->den;
+    if (ahead >
+        LONGEST_BYTES * byte_ps) // it began after `now`, as ACKs do that a timer has delayed
+        ahead = 0;
     double busy = cold->earlier_ps + (double)(port->tx_bytes - cold->earlier_bytes) * byte_ps;
     return (struct port_stats){.tx_bytes = port->tx_bytes,
                                .tx_packets = port->tx_packets,
@@ -256,7 +261,7 @@ struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now
                                .resume_frames = net->pfc[index].tx_resume,
                                .drops = {cold->dropped.packets + cold->lost.packets,
                                          cold->dropped.bytes + cold->lost.bytes},
-                               .busy_ps = ahead <= 0     ? busy
+                               .busy_ps = ahead <= 0     ? busy < (double)now ? busy : (double)now
                                           : ahead < busy ? busy - ahead
                                                          : 0,
                                .queued_byte_ps =

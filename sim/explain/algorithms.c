@@ -15,9 +15,10 @@
 
 #define MESSAGES_LEAST (1u << 18) // closed forms have at most so many, or as many as the run
 #define MESSAGES_MOST (1u << 22)
-#define AS_ALONE 1.1 // a run that took at most so much more than its closed form
-#define LOOSE 1.5    // of the direct saving: a looser bound is not stated
-#define CLEARLY 0.95 // of the best so far: algorithms with fewer flows at a time come first
+#define MUCH_LONGER 1.5 // than its closed form: then the algorithm is not what decides
+#define AS_ALONE 1.1    // a run that took at most so much more than its closed form
+#define LOOSE 1.5       // of the direct saving: a looser bound is not stated
+#define CLEARLY 0.95    // of the best so far: algorithms with fewer flows at a time come first
 
 struct candidate {
     const struct coll_algorithm *algorithm;
@@ -100,9 +101,9 @@ static struct candidate closed_form(const struct explain_facts *facts,
     return c;
 }
 
-// What the policy and other traffic add to the present algorithm's closed form, they may add to
-// another's: the order counts with the same proportion, and the figure is a bound unless the run
-// took its closed form. Where packets were sent again there is no figure.
+// What the policy adds to the present algorithm's closed form, it may add to another's: the order
+// counts with the same proportion, and the figure is a bound unless the run took its closed form.
+// Where losses, other jobs or TCP decide the time beside the algorithm there is no figure.
 static void explain_better(const struct explain_facts *facts, struct result *r,
                            const struct collective_record *record, const struct candidate *now,
                            const struct candidate *best)
@@ -110,11 +111,14 @@ static void explain_better(const struct explain_facts *facts, struct result *r,
     char of_best[UNIT_TEXT], of_now[UNIT_TEXT], less[UNIT_TEXT], saved[2 * UNIT_TEXT] = "";
     ps_t total = r->last->critical.total_ps, saving = total - best->ps;
     double ratio = (double)total / (double)now->ps, slower = ratio > 1 ? ratio : 1;
-    double counts = ((double)total - slower * (double)best->ps) / (double)saving;
-    bool exact = ratio < AS_ALONE && ratio > 1 / AS_ALONE;
-    if (counts * (double)saving < (1 - FASTER) * (double)total)
+    bool others = r->retransmitted > 0 || r->n_slowest > 1 || r->n_tcp > 0 || ratio > MUCH_LONGER,
+         exact = ratio < AS_ALONE && ratio > 1 / AS_ALONE;
+    double likely =
+        others ? (double)(now->ps - best->ps) : (double)total - slower * (double)best->ps;
+    double counts = likely / (double)saving;
+    if (likely < (1 - FASTER) * (double)total)
         return;
-    if (r->retransmitted == 0)
+    if (!others)
         snprintf(saved, sizeof saved, ": %s %s less", exact ? "about" : "up to",
                  human_time(saving, less));
     struct reason_result *reason = result_saving_as(
@@ -125,7 +129,7 @@ static void explain_better(const struct explain_facts *facts, struct result *r,
                     coll_ranks(record->schedule), human_time(best->ps, of_best), best->steps,
                     now->algorithm->name, human_time(now->ps, of_now), now->steps, saved));
     reason->bound = !exact;
-    reason->saving_ps = r->retransmitted == 0 ? saving : -1;
+    reason->saving_ps = others ? -1 : saving;
     char *key = job_key(facts->fabric, r->last->job, "algorithm");
     reason_remedy(reason, "%s=%s", key, best->algorithm->name);
     free(key);
@@ -133,7 +137,7 @@ static void explain_better(const struct explain_facts *facts, struct result *r,
 
 // True if the policy is a window that does not fill paths: closed forms, which know no policy, then
 // tell nothing of algorithms whose messages are larger.
-static bool has_short_window(const struct fabric *fabric)
+bool explain_short_window(const struct fabric *fabric)
 {
     for (uint32_t i = 0; i < fabric->hosts.flows.n; i++) {
         const struct sender *s = fabric->hosts.senders[i];
@@ -145,7 +149,9 @@ static bool has_short_window(const struct fabric *fabric)
 
 void explain_algorithm(const struct explain_facts *facts, struct result *r)
 {
-    if (!r->last || r->last->critical.total_ps == 0 || has_short_window(facts->fabric))
+    // closed forms know no links that fail
+    if (!r->last || r->last->critical.total_ps == 0 || explain_short_window(facts->fabric) ||
+        r->drops[DROP_LINK_DOWN] > 0)
         return;
     const struct collective_record *record = last_record(facts, r->last);
     if (!record)
@@ -179,12 +185,21 @@ void explain_with_shares(const struct explain_facts *facts, const struct result 
         least = ideal_collective_ps(&faster, record->ranks, record->schedule, &record->request,
                                     facts->fabric->spec->jobs[record->job].transport);
     most = r->last->critical.total_ps - least;
+    struct explain_facts with = *facts;
+    with.ideals = &faster;
+    ps_t with_contention = explain_alone_ps(&with, r->last, false);
     ideals_free(&faster);
     if (least < 0)
         return;
     most = most > 0 ? most : 0;
     saving->direct_ps = saving->direct_ps < most ? saving->direct_ps : most;
     saving->bound_ps = saving->bound_ps < most ? saving->bound_ps : most;
+    ps_t likely = r->last->critical.total_ps - with_contention;
+    if (with_contention >= 0 && (double)saving->bound_ps > LOOSE * (double)likely) {
+        saving->direct_ps = likely > 0 && likely < saving->direct_ps ? likely : saving->direct_ps;
+        saving->bound_ps = -1;
+        return;
+    }
     if (saving->bound_ps < 0 && (double)most <= LOOSE * (double)saving->direct_ps)
         saving->bound_ps = most;
 }

@@ -56,6 +56,8 @@ enum path_cause critical_largest(const struct critical_result *c, const bool sai
 const char *cause_phrase(const struct fabric *fabric, enum path_cause cause);
 // Returns the most that the run could save without waits of `cost` on the path.
 ps_t result_wait_saving_ps(const struct result *r, ps_t cost);
+// The share of the time until the last job ended for which a link transmitted.
+double result_use(const struct result *r, const struct port_result *link);
 // result_busy_ps(): time for which a link transmitted. result_saving_ps(): `cost`, but at most what
 // shortens the critical path to `least`.
 ps_t result_busy_ps(const struct result *r, const struct port_result *link);
@@ -82,6 +84,11 @@ struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind
 // True if the path of what ended last covers the run, and the busiest link transmitted for at least
 // half of it.
 bool result_bound_by_rate(const struct result *r);
+// The same from a fiftieth on: a policy's cuts may leave a link that bounds the run idle for most of
+// the time. What is saved then has no figure; for the order, half of what it would be if the link,
+// whose transmissions take `share` of their time, transmitted all the time.
+bool result_may_be_bound(const struct result *r);
+struct rate_saving result_loose_saving(const struct result *r, double share);
 // True if the busiest link's transmissions are a lower bound for the run's one job: it lasted the
 // whole run, and nothing was sent again.
 bool result_bounded(const struct result *r);
@@ -110,6 +117,8 @@ ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_re
 // transmissions take `share` of their time; a collective of other kinds leaves it as it is.
 void explain_with_shares(const struct explain_facts *facts, const struct result *r,
                          const double *share, struct rate_saving *saving);
+// True if the policy is a window that does not fill paths, which closed forms do not know.
+bool explain_short_window(const struct fabric *fabric);
 // Other jobs that delay a job.
 void explain_jobs(const struct explain_facts *facts, struct result *r);
 void explain_circuits(const struct fabric *fabric, struct result *r);
@@ -120,12 +129,13 @@ void explain_fabric(const struct explain_facts *facts, struct result *r);
 // Propagation delays, losses on links, and what a policy leaves free by design.
 void explain_latency(const struct fabric *fabric, struct result *r);
 void explain_queue_drops(const struct fabric *fabric, struct result *r);
+bool explain_goes_back(const struct fabric *fabric); // RoCE with go-back-N
 void explain_losses(const struct fabric *fabric, struct result *r);
 void explain_target(const struct fabric *fabric, struct result *r);
 void explain_links(const struct explain_facts *facts, struct result *r);
 void explain_marks_order(const struct fabric *fabric, struct result *r);
 // What the policy, receivers' timers and retransmissions cost the path.
-void explain_policy(const struct fabric *fabric, struct result *r);
+void explain_policy(const struct explain_facts *facts, struct result *r);
 void explain_ack_delay(struct result *r);
 void explain_timeouts(const struct fabric *fabric, struct result *r);
 void explain_straggler(const struct explain_facts *facts, struct result *r);

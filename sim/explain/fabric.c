@@ -38,7 +38,7 @@ static void explain_busiest_links(struct result *r)
         top += order[i]->bytes;
         used +=
             (size_t)snprintf(text + used, sizeof text - used, "%s%s, in use %.0f %% of the time",
-                             i > 0 ? "; " : "", order[i]->at, 100 * order[i]->utilization);
+                             i > 0 ? "; " : "", order[i]->at, 100 * result_use(r, order[i]));
     }
     if (n > 0)
         result_explain(r, EXPLAIN_DETAIL,

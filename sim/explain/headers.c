@@ -38,7 +38,7 @@ void explain_headers(const struct explain_facts *facts, struct result *r)
     size_t port = (size_t)(link - r->ports);
     const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->graph.ports[port].dim, 0);
     bool bound = result_bound_by_rate(r);
-    if (dim->mtu_bytes >= LARGEST_MTU || (!bound && (link->utilization < USED || r->cc_cuts > 0)))
+    if (dim->mtu_bytes >= LARGEST_MTU || (!bound && result_use(r, link) < USED && r->cc_cuts == 0))
         return;
     double *share = with_largest_mtu(fabric, r);
     struct rate_saving saving = result_saving_with(r, share);
@@ -51,8 +51,11 @@ void explain_headers(const struct explain_facts *facts, struct result *r)
         saving.bound_ps = saving.direct_ps;
         saving.direct_ps = (ps_t)(BESIDE * (double)saving.direct_ps); // some of it was hidden
     }
+    if (!bound && r->cc_cuts > 0)
+        saving = result_loose_saving(r, share[port]);
     free(share);
-    if (saving.bound_ps < 0) // larger packets may take longer where they are not many
+    if ((bound || r->cc_cuts == 0) &&
+        saving.bound_ps < 0) // larger packets may take longer where they are not many
         return;
     double payload = (double)dim->mtu_bytes / dim->full.wire;
     char mtu[UNIT_TEXT], remedy[64];

@@ -66,22 +66,53 @@ static bool leads_to_rank(const struct fabric *fabric, uint32_t port)
     return fabric_peer_node(fabric, port) < fabric->graph.n_ranks;
 }
 
+// [port] true where the path of what waited may have been: for a flow its own shortest paths, else
+// wherever its job sent.
+static bool *used_ports(const struct explain_facts *facts, const struct result *r,
+                        const struct slowest_result *victim, const double *own)
+{
+    bool *used = memory_zeroed(r->n_ports, sizeof *used);
+    double *path = memory_zeroed(r->n_ports, sizeof *path);
+    for (size_t i = 0; i < r->n_flows && victim->kind == SLOWEST_FLOW; i++) {
+        const struct flow_record *f = &r->flows[i];
+        if (f->job == victim->job && f->start_ps == victim->begin_ps &&
+            f->start_ps + f->fct_ps == victim->end_ps)
+            ideal_add_message(facts->ideals, f->src, f->dst,
+                              facts->fabric->spec->jobs[f->job].transport, 1, path);
+    }
+    for (size_t p = 0; p < r->n_ports; p++)
+        used[p] = victim->kind == SLOWEST_FLOW ? path[p] > 0 : own[p] > 0;
+    free(path);
+    return used;
+}
+
 static struct blame find_blame(const struct explain_facts *facts, const struct result *r,
                                const struct slowest_result *victim, const double *loads)
 {
     struct blame worst = {0};
     bool *roots = fabric_pfc_roots(facts->fabric);
+    bool *used = used_ports(facts, r, victim, &loads[victim->job * r->n_ports]);
     for (uint32_t job = 0; job < facts->fabric->spec->n_jobs; job++)
         for (uint32_t p = 0; p < r->n_ports && job != victim->job; p++) {
             double busy = loads[job * r->n_ports + p], own = loads[victim->job * r->n_ports + p];
             double room = (double)victim->critical.total_ps - own;
             bool chosen = leads_to_rank(facts->fabric, p); // else flows may have met there
             busy = chosen && busy > room ? room : busy;
-            if (busy > worst.busy_ps && (own > 0 || roots[p]))
+            if (busy > worst.busy_ps && (used[p] || roots[p]))
                 worst = (struct blame){job, p, busy};
         }
     free(roots);
+    free(used);
     return worst;
+}
+
+// The time of the link that transmits longest.
+static ps_t fullest_ps(const double *busy_ps, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = busy_ps[i] > most ? busy_ps[i] : most;
+    return (ps_t)most;
 }
 
 static const char *name_of(const struct spec *spec, uint32_t job, char text[32])
@@ -98,15 +129,19 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
     const ps_t *parts = victim->critical.parts;
     double *loads = loads_during(facts, r, victim);
     struct blame blame = find_blame(facts, r, victim, loads);
-    free(loads);
     ps_t saving = waits_ps(&victim->critical), total = victim->critical.total_ps,
-         alone = explain_alone_ps(facts, victim, false);
-    bool bound = alone < 0 || saving < total - alone;
-    saving = alone >= 0 && total - alone < saving ? total - alone : saving;
+         alone = explain_alone_ps(facts, victim, false),
+         least = fullest_ps(&loads[victim->job * r->n_ports], r->n_ports);
+    bool closed = alone >= least;
+    alone = closed ? alone : least;
+    free(loads);
+    bool bound = !closed || saving < total - alone;
+    saving = total - alone < saving ? total - alone : saving;
     bool cut = (double)(parts[PATH_PACE] + parts[PATH_WINDOW]) > CUT * (double)saving;
-    if (!cut && leads_to_rank(fabric, blame.port) && blame.busy_ps < (double)saving) {
+    if ((!cut || r->n_tcp > 0) && leads_to_rank(fabric, blame.port) &&
+        blame.busy_ps < (double)saving) {
         saving = (ps_t)blame.busy_ps;
-        bound = false;
+        bound = r->n_tcp > 0;
     }
     if (blame.busy_ps < FILLS * (double)total || (double)saving < SAVING_MIN * (double)total)
         return;

@@ -55,7 +55,12 @@ static struct rate_saving lanes_saving(const struct explain_facts *facts,
                                 .of_time = 1 - during * (1 - f->rate_share)};
     port_patterns_match(&fabric->graph, f->at, add_lanes, &lanes);
     struct rate_saving saving = result_saving_with(r, lanes.share);
+    bool busiest = lanes.share[result_busiest_link(r) - r->ports] < 1;
     free(lanes.share);
+    if (!result_bound_by_rate(r) && busiest)
+        return result_loose_saving(r, lanes.of_time);
+    if (!result_bound_by_rate(r))
+        return (struct rate_saving){0};
     explain_with_shares(facts, r, NULL, &saving); // closed forms know no faults
     return saving;
 }
@@ -65,6 +70,14 @@ static void without_fault(const struct fabric *fabric, const struct fault_spec *
                           struct reason_result *reason)
 {
     reason_remedy(reason, "faults[%zu]=null", (size_t)(f - fabric->spec->faults));
+}
+
+// Time of the path in which what links lost while they were down, or changed, was recovered.
+static ps_t down_recovery_ps(const struct result *r)
+{
+    if (!r->last || r->drops[DROP_LINK_DOWN] == 0)
+        return 0;
+    return r->last->critical.parts[PATH_TIMEOUT] + r->last->critical.parts[PATH_RESENDING];
 }
 
 static void explain_lanes(const struct explain_facts *facts, const struct fault_spec *f,
@@ -79,8 +92,11 @@ static void explain_lanes(const struct explain_facts *facts, const struct fault_
                                  100 * f->rate_share, human_time(f->rate_ps, from),
                                  ends ? "to " : "on", ends ? human_time(f->rate_end_ps, to) : "");
     struct rate_saving saving = {0};
-    if (result_bound_by_rate(r))
+    if (result_may_be_bound(r))
         saving = lanes_saving(facts, f, r);
+    saving.direct_ps += down_recovery_ps(r);
+    if (down_recovery_ps(r) > 0)
+        saving.bound_ps = -1;
     if (saving.direct_ps > 0 && result_share_of(r, saving.direct_ps) >= SAVING_MIN)
         without_fault(fabric, f,
                       result_rate_reason(r, REASON_SLOW_LINK, saving, sentence, "all of it"));
@@ -127,7 +143,6 @@ static void add_failed(void *ctx, uint32_t port)
 static struct rate_saving failure_saving(const struct fabric *fabric, const struct fault_spec *f,
                                          const struct result *r)
 {
-    const ps_t *parts = r->last->critical.parts;
     ps_t end = f->up_ps < r->sim_time_ps ? f->up_ps : r->sim_time_ps;
     struct failed failed = {.graph = &fabric->graph,
                             .share = result_same_shares(r),
@@ -135,8 +150,7 @@ static struct rate_saving failure_saving(const struct fabric *fabric, const stru
     port_patterns_match(&fabric->graph, f->at, add_failed, &failed);
     struct rate_saving saving = result_saving_within(r, failed.share, FAILURE_TIGHT);
     free(failed.share);
-    ps_t recovery = r->drops[DROP_LINK_DOWN] > 0 ? parts[PATH_TIMEOUT] + parts[PATH_RESENDING] : 0;
-    saving.direct_ps += recovery;
+    saving.direct_ps += down_recovery_ps(r);
     if (saving.bound_ps >= 0 && saving.bound_ps < saving.direct_ps)
         saving.bound_ps = saving.direct_ps;
     return saving;
@@ -199,6 +213,9 @@ static void add_stormed(void *ctx, uint32_t port)
         memcpy(s->first, name, sizeof name);
 }
 
+#define STORM_WAITS 2 // times that a port is stopped: more is not waited for it
+#define AS_LONG 1.1   // waits of the path that are those for the ports
+
 // Time of the path in which a storm may have been waited for.
 static ps_t storm_waits_ps(const struct result *r)
 {
@@ -221,8 +238,10 @@ static void explain_storm(const struct fabric *fabric, const struct fault_spec *
         return;
     if (s.n > 1)
         snprintf(more, sizeof more, " and %u more ports", s.n - 1);
-    ps_t stopped = s.paused_ps / s.n, waits = storm_waits_ps(r),
-         saving = stopped < waits ? stopped : waits;
+    // senders wait for the ports that it stops, and may recover later than it ends
+    ps_t stopped = s.paused_ps / s.n, waits = storm_waits_ps(r), most = STORM_WAITS * stopped,
+         saving = most < waits ? most : waits;
+    bool exact = (double)waits <= AS_LONG * (double)stopped;
     char *sentence = text_format(
         "the PFC storm of %s (`faults`), from %s %s%s, stopped %s%s for %s: what waited "
         "behind it did not wait for the policy",
@@ -234,9 +253,9 @@ static void explain_storm(const struct fabric *fabric, const struct fault_spec *
     }
     struct reason_result *reason =
         result_saving(r, REASON_STORM, saving,
-                      text_format("%s; %s%s less without it", sentence,
-                                  stopped <= waits ? "" : "up to ", human_time(saving, time)));
-    reason->bound = stopped > waits;
+                      text_format("%s; %s%s less without it", sentence, exact ? "" : "up to ",
+                                  human_time(saving, time)));
+    reason->bound = !exact;
     without_fault(fabric, f, reason);
     free(sentence);
 }

@@ -31,7 +31,7 @@ static const char *first_place(const struct spec *spec)
     return "links";
 }
 
-static bool goes_back(const struct fabric *fabric)
+bool explain_goes_back(const struct fabric *fabric)
 {
     const struct transport_spec *t = &fabric->spec->dims[fabric->spec->n_dims - 1].transport;
     for (size_t i = 0; i < t->ops->n_params; i++) {
@@ -48,7 +48,7 @@ static void explain_go_back(const struct fabric *fabric, struct result *r, uint6
 {
     double again = (double)r->retransmitted, other = again - (double)lost;
     ps_t saving = (ps_t)((double)r->last->critical.parts[PATH_RESENDING] * other / again);
-    if (!goes_back(fabric) || again < MORE_THAN_LOST * (double)lost ||
+    if (!explain_goes_back(fabric) || again < MORE_THAN_LOST * (double)lost ||
         result_share_of(r, saving) < SAVING_MIN)
         return;
     struct reason_result *reason = result_saving(
@@ -68,6 +68,8 @@ void explain_losses(const struct fabric *fabric, struct result *r)
         return;
     const ps_t *parts = r->last->critical.parts;
     ps_t saving = parts[PATH_RESENDING] + parts[PATH_TIMEOUT];
+    if (r->n_tcp > 0) // which cuts its window for them
+        saving = result_wait_saving_ps(r, saving + parts[PATH_WINDOW] + parts[PATH_PACE]);
     if (result_share_of(r, saving) < SAVING_MIN)
         return;
     bool by_timer = (double)parts[PATH_TIMEOUT] >= BY_TIMER * (double)saving;

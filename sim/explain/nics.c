@@ -59,14 +59,33 @@ static void limit_text(const struct fabric *fabric, const struct nic_result *nic
                 (unsigned long long)spec->message_rate);
 }
 
+// Doorbells, pipelines and completions on the path, where no NIC is busy.
+static void explain_host(struct result *r)
+{
+    char host[UNIT_TEXT], less[UNIT_TEXT];
+    if (!r->last || r->last->critical.total_ps == 0)
+        return;
+    ps_t cost = r->last->critical.parts[PATH_HOST], saving = result_wait_saving_ps(r, cost);
+    if (result_share_of(r, saving) < SAVING_MIN)
+        return;
+    struct reason_result *reason = result_bound(
+        r, REASON_NIC, saving,
+        text_format("NICs took %s of the path (doorbells, pipelines, completions): up to %s less "
+                    "with ideal ones",
+                    human_time(cost, host), human_time(saving, less)));
+    reason_remedy(reason, "nic=ideal");
+}
+
 static void explain_busiest(const struct fabric *fabric, struct result *r)
 {
     unsigned direction = 0;
     const struct nic_result *nic = busiest(r, &direction);
-    if (!nic || nic->busy_share[direction] < BUSY)
+    if (!nic || nic->busy_share[direction] < BUSY) {
+        explain_host(r);
         return;
+    }
     const struct port_result *link = result_busiest_link(r);
-    bool most = !link || nic->busy_share[direction] >= link->utilization;
+    bool most = !link || nic->busy_share[direction] >= result_use(r, link);
     struct text text;
     FILE *out = text_open(&text);
     fprintf(out, "%sthe NIC of %s was busy %.0f %% of the time with packets %s: ",

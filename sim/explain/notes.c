@@ -119,6 +119,22 @@ double result_share(const struct result *r, enum path_cause cause)
     return result_share_of(r, r->last->critical.parts[cause]);
 }
 
+// The time until the last job ended: timers of transports may last longer. All of the time where
+// the run did not complete.
+static ps_t active_ps(const struct result *r)
+{
+    ps_t end = 0;
+    for (size_t i = 0; i < r->n_slowest && r->status == RUN_COMPLETED; i++)
+        end = r->slowest[i].end_ps > end ? r->slowest[i].end_ps : end;
+    return end > 0 && end < r->sim_time_ps ? end : r->sim_time_ps;
+}
+
+double result_use(const struct result *r, const struct port_result *link)
+{
+    double use = link->utilization * (double)r->sim_time_ps / (double)active_ps(r);
+    return use < 1 ? use : 1;
+}
+
 const struct port_result *result_busiest_link(const struct result *r)
 {
     const struct port_result *best = NULL;
@@ -168,7 +184,7 @@ ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least)
 
 static bool covers_run(const struct result *r)
 {
-    return (double)r->last->critical.total_ps >= WHOLE * (double)r->sim_time_ps;
+    return (double)r->last->critical.total_ps >= WHOLE * (double)active_ps(r);
 }
 
 // The largest share of what a link transmitted that may have been sent again: packets that were
@@ -206,11 +222,11 @@ struct rate_saving result_saving_with(const struct result *r, const double *shar
 struct rate_saving result_saving_within(const struct result *r, const double *share, double tight)
 {
     const struct critical_result *path = &r->last->critical;
-    double most = 0, least = 0, once = 0, run = (double)r->sim_time_ps;
+    double most = 0, least = 0, once = 0, run = (double)active_ps(r);
     for (size_t p = 0; p < r->n_ports; p++) {
         const struct port_result *link = &r->ports[p];
-        double then = link->utilization * share[p], first = then * (1 - resent_share(r, link));
-        most = link->utilization > most ? link->utilization : most;
+        double then = result_use(r, link) * share[p], first = then * (1 - resent_share(r, link));
+        most = result_use(r, link) > most ? result_use(r, link) : most;
         least = then > least ? then : least;
         once = first > once ? first : once;
     }
@@ -226,7 +242,7 @@ struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind
 {
     char less[UNIT_TEXT];
     struct reason_result *reason = NULL;
-    bool tight = (double)saving.bound_ps <= EXACT * (double)saving.direct_ps;
+    bool tight = r->cc_cuts == 0 && (double)saving.bound_ps <= EXACT * (double)saving.direct_ps;
     if (result_share_of(r, saving.direct_ps) >= SAVING_MIN) {
         bool loose = saving.bound_ps < 0;
         char *whole = loose ? text_format("%s; less with %s", sentence, remedy)
@@ -245,7 +261,21 @@ struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind
 bool result_bound_by_rate(const struct result *r)
 {
     const struct port_result *link = result_busiest_link(r);
-    return r->last && link && link->utilization >= BY_RATE && covers_run(r);
+    return r->last && link && result_use(r, link) >= BY_RATE && covers_run(r);
+}
+
+#define MAY_BIND 0.02 // use of the busiest link from which it may bound the run
+
+bool result_may_be_bound(const struct result *r)
+{
+    const struct port_result *link = result_busiest_link(r);
+    return r->last && r->last->critical.total_ps > 0 && link && result_use(r, link) >= MAY_BIND &&
+           covers_run(r);
+}
+
+struct rate_saving result_loose_saving(const struct result *r, double share)
+{
+    return (struct rate_saving){(ps_t)((1 - share) / 2 * (double)r->last->critical.total_ps), -1};
 }
 
 bool result_bounded(const struct result *r)

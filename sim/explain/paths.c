@@ -83,11 +83,11 @@ static double *spread_shares(const struct graph *g, const struct result *r)
             uint32_t other = lower == from ? i : g->ports[i].peer;
             if (!graph_same_kind(g, other, p))
                 continue;
-            sum += r->ports[other].utilization;
+            sum += result_use(r, &r->ports[other]);
             n++;
         }
-        if (r->ports[p].utilization > 0)
-            share[p] = sum / n / r->ports[p].utilization;
+        if (result_use(r, &r->ports[p]) > 0)
+            share[p] = sum / n / result_use(r, &r->ports[p]);
     }
     free(tier);
     return share;
@@ -122,11 +122,18 @@ static struct rate_saving spread_saving(const struct explain_facts *facts, const
          even = explain_alone_ps(facts, r->last, true);
     double slower = drawn > 0 && total > (double)drawn ? total / (double)drawn : 1;
     ps_t by_form = drawn > 0 && even > 0 ? (ps_t)(total - slower * (double)even) : 0;
-    if (by_form > saving.direct_ps && even < drawn)
+    if (by_form > saving.direct_ps && even < drawn && !explain_short_window(facts->fabric))
         saving = (struct rate_saving){by_form, (ps_t)total - even};
-    if (r->retransmitted > 0) // recovery may have cost more than the bytes tell
+    if (r->retransmitted > 0 ||
+        explain_short_window(facts->fabric)) // recovery may have cost more than the bytes tell
         saving.bound_ps = -1;
     return saving;
+}
+
+// Where links lose packets, or fail, recovery decides the time on all paths.
+static bool has_faults(const struct result *r)
+{
+    return r->drops[DROP_LINK_DOWN] + r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] > 0;
 }
 
 static void explain_imbalance(const struct explain_facts *facts, struct result *r,
@@ -142,7 +149,8 @@ static void explain_imbalance(const struct explain_facts *facts, struct result *
     char *sentence = text_format(
         "uneven paths: of the %u equal ports of %s, %s carried %.2f times the mean", worst->count,
         fabric_switch_name(fabric, worst->index, name), port, worst->ratio);
-    if (saving.direct_ps == 0 || result_share_of(r, saving.direct_ps) < SAVING_MIN) {
+    if (saving.direct_ps == 0 || has_faults(r) ||
+        result_share_of(r, saving.direct_ps) < SAVING_MIN) {
         result_reason(r, REASON_PATHS, EXPLAIN_LOSS, -1, sentence);
         return;
     }

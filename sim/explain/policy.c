@@ -8,8 +8,9 @@
 #include "engine/memory.h"
 #include "sim/explain/explain_internal.h"
 
-#define BUSY 0.85  // use of a link from which it bounds the run
-#define GENTLE 0.9 // a cut to at least this share of line rate or BDP does not count
+#define BUSY 0.85     // use of a link from which it bounds the run
+#define CUTS_MIN 0.08 // share of the run from which cuts are said to cost time: start-up is not
+#define GENTLE 0.9    // a cut to at least this share of line rate or BDP does not count
 
 // The flow on the path that its policy held back longest, by its window or pace.
 static const struct critical_place *held_back(const struct critical_result *c)
@@ -45,6 +46,7 @@ static void growth_text(const struct sender *s, char *text, size_t size)
     }
 }
 
+#define CLEAR 0.2 // share of the run from which start-up and latency are a small part of it
 #define HALF_AS_BUSY 0.5
 #define ONE_PATH 4 // links that one bottleneck keeps busy
 
@@ -54,7 +56,7 @@ static bool one_bottleneck(const struct result *r)
     const struct port_result *busiest = result_busiest_link(r);
     size_t n = 0;
     for (size_t i = 0; i < r->n_ports && busiest; i++)
-        n += r->ports[i].utilization >= HALF_AS_BUSY * busiest->utilization;
+        n += result_use(r, &r->ports[i]) >= HALF_AS_BUSY * result_use(r, busiest);
     return n > 0 && n <= ONE_PATH;
 }
 
@@ -64,7 +66,7 @@ static void explain_cuts(struct result *r, const struct sender *s, const char *f
     const struct port_result *link = result_busiest_link(r);
     char first[UNIT_TEXT], last[UNIT_TEXT], left[UNIT_TEXT], wait[UNIT_TEXT], growth[256], idle[96];
     char when[96];
-    bool exact = result_bounded(r) && one_bottleneck(r),
+    bool exact = result_bounded(r) && one_bottleneck(r) && result_share_of(r, saving) >= CLEAR,
          paced = cuts->rate_bps < sender_env(s)->line_bps;
     growth_text(s, growth, sizeof growth);
     if (cuts->n == 1)
@@ -73,9 +75,9 @@ static void explain_cuts(struct result *r, const struct sender *s, const char *f
         snprintf(when, sizeof when, "%u times between %s and %s", cuts->n,
                  human_time(cuts->first_ps, first), human_time(cuts->last_ps, last));
     idle[0] = '\0';
-    if (link && link->utilization < BUSY)
+    if (link && result_use(r, link) < BUSY)
         snprintf(idle, sizeof idle, "; the busiest link was idle %.0f %% of the time",
-                 100 * (1 - link->utilization));
+                 100 * (1 - result_use(r, link)));
     struct reason_result *reason =
         result_saving(r, REASON_CUTS, saving,
                       text_format("%s cut %s %s, to %s: without these cuts %s%s shorter%s%s",
@@ -111,12 +113,15 @@ static void larger_window(struct reason_result *reason, const struct sender *s, 
         reason_remedy(reason, "cc={\"kind\":\"none\"}");
 }
 
-static void explain_window(struct result *r, const struct sender *s,
-                           const struct critical_place *flow)
+static void explain_window(const struct explain_facts *facts, struct result *r,
+                           const struct sender *s, const struct critical_place *flow)
 {
     char window[UNIT_TEXT], bdp[UNIT_TEXT], wait[UNIT_TEXT], less[UNIT_TEXT];
     uint64_t bytes = s->cold.cap_bytes < s->cwnd_bytes ? s->cold.cap_bytes : s->cwnd_bytes;
     ps_t saving = result_wait_saving_ps(r, short_window_ps(r, s, bytes));
+    struct rate_saving limited = {saving, saving};
+    explain_with_shares(facts, r, NULL, &limited);
+    saving = limited.direct_ps;
     bool by_design = strcmp(s->cc->ops->name, "hpcc") == 0; // target.c
     if (bytes == CC_UNLIMITED || by_design || result_share_of(r, saving) < SAVING_MIN)
         return;
@@ -139,20 +144,23 @@ static bool was_cut(const struct sender *s)
                            (double)cuts->window_bytes < GENTLE * (double)cc_bdp_bytes(env));
 }
 
-void explain_policy(const struct fabric *fabric, struct result *r)
+void explain_policy(const struct explain_facts *facts, struct result *r)
 {
+    const struct fabric *fabric = facts->fabric;
     const struct critical_place *flow = held_back(&r->last->critical);
     const ps_t *parts = r->last->critical.parts;
     ps_t saving = result_wait_saving_ps(r, parts[PATH_PACE] + parts[PATH_WINDOW]);
     if (!flow || result_share_of(r, saving) < SAVING_MIN)
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
-    if (was_cut(s) && result_queue_drops(r) > 0)
-        return; // drops are the cause (losses.c)
+    bool lost = result_queue_drops(r) > 0 ||
+                (r->n_tcp > 0 && r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] > 0);
+    if (was_cut(s) && (lost || result_share_of(r, saving) < CUTS_MIN))
+        return; // what was lost is the cause (losses.c)
     if (was_cut(s))
         explain_cuts(r, s, flow->at, saving);
     else
-        explain_window(r, s, flow);
+        explain_window(facts, r, s, flow);
 }
 
 /* ---- acknowledgements ---- */
@@ -176,6 +184,7 @@ void explain_ack_delay(struct result *r)
 /* ---- timeouts ---- */
 
 #define RTO_LEAST (250 * PS_PER_US) // shorter ones may expire while a link that failed is noticed
+#define AFTER_FAILURE 0.5           // of the saving counts where links failed, which is the cause
 #define RTO_RTTS 25                 // a timer of so many round trips is longer than most queues
 
 static ps_t short_timer_ps(const struct sender *s)
@@ -198,17 +207,32 @@ void explain_timeouts(const struct fabric *fabric, struct result *r)
     ps_t saving = result_wait_saving_ps(r, (ps_t)(less_each * (double)parts[PATH_TIMEOUT]));
     if (less_each <= 0 || result_share_of(r, saving) < SAVING_MIN)
         return;
-    bool exact = r->drops[DROP_LINK_DOWN] == 0 && result_queue_drops(r) == 0;
-    struct reason_result *reason = result_saving(
-        r, REASON_TIMEOUTS, saving,
+    // timers that follow the path, as of selective repeat and UEC, have no setting that shortens them
+    bool settable = fabric_is_tcp(s->dim) || explain_goes_back(fabric);
+    bool failed = r->drops[DROP_LINK_DOWN] > 0 || !settable,
+         exact = !failed && result_queue_drops(r) == 0;
+    char saved[2 * UNIT_TEXT] = "";
+    if (!failed)
+        snprintf(saved, sizeof saved, ": %s%s less with timers of %s", exact ? "" : "up to ",
+                 human_time(saving, less), human_time((ps_t)timer, rto));
+    struct reason_result *reason = result_saving_as(
+        r, REASON_TIMEOUTS, saving, failed ? AFTER_FAILURE : 1,
         text_format("flows on the path waited %s of %s for retransmission timers, %s "
-                    "%s (expired %llu time%s): %s%s less with timers of %s",
+                    "%s (expired %llu time%s)%s",
                     human_time(parts[PATH_TIMEOUT], wait),
                     human_time(r->last->critical.total_ps, total), flow->at,
                     human_time(flow->ps, of_flow), (unsigned long long)s->cold.timeouts,
-                    s->cold.timeouts > 1 ? "s" : "", exact ? "" : "up to ",
-                    human_time(saving, less), human_time((ps_t)timer, rto)));
+                    s->cold.timeouts > 1 ? "s" : "", saved));
     reason->bound = !exact;
-    const char *key = fabric_is_tcp(s->dim) ? "transport.rto_min" : "transport.rto";
-    reason_remedy(reason, "%s=%lldns", key, (long long)((ps_t)timer / PS_PER_NS));
+    if (failed)
+        reason->saving_ps = -1;
+    if (!settable)
+        return;
+    long long ns = (long long)((ps_t)timer / PS_PER_NS);
+    if (fabric_is_tcp(s->dim)) {
+        reason_remedy(reason, "transport.rto_min=%lldns", ns);
+        reason_remedy(reason, "transport.rto_initial=%lldns", ns);
+    } else {
+        reason_remedy(reason, "transport.rto=%lldns", ns);
+    }
 }

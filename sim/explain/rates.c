@@ -71,6 +71,8 @@ static void explain_slow_link(const struct explain_facts *facts, struct result *
     }
     struct rate_saving saving = result_saving_with(r, share);
     explain_with_shares(facts, r, share, &saving);
+    if (!result_bound_by_rate(r))
+        saving = result_loose_saving(r, share[busiest]);
     free(share);
     char name[2 * GRAPH_NAME], mine[UNIT_TEXT], theirs[UNIT_TEXT], more[48] = "";
     if (slow > 1)
@@ -172,6 +174,8 @@ static void explain_oversubscription(const struct explain_facts *facts, struct r
         snprintf(remedy, sizeof remedy, "trunks %.3g times as fast", times);
         struct rate_saving saving = result_saving_with(r, share);
         explain_with_shares(facts, r, share, &saving);
+        if (!result_bound_by_rate(r))
+            saving = result_loose_saving(r, share[busiest]);
         struct reason_result *reason = result_rate_reason(
             r, REASON_OVERSUBSCRIPTION, saving,
             text_format("oversubscription: the trunks of %s carry %s for %s below it (%.3g:1)",
@@ -186,7 +190,7 @@ static void explain_oversubscription(const struct explain_facts *facts, struct r
 
 void explain_rates(const struct explain_facts *facts, struct result *r)
 {
-    if (!result_bound_by_rate(r))
+    if (!result_may_be_bound(r))
         return;
     uint32_t busiest = (uint32_t)(result_busiest_link(r) - r->ports);
     explain_slow_link(facts, r, busiest);

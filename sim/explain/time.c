@@ -56,14 +56,14 @@ static void explain_bottleneck(struct result *r)
 {
     const struct port_result *link = result_busiest_link(r);
     char time[UNIT_TEXT], bound[96] = "";
-    if (!link || link->utilization < BUSY)
+    if (!link || result_use(r, link) < BUSY)
         return;
     if (result_bounded(r))
         snprintf(bound, sizeof bound, "; on these paths no policy can take less than %s",
                  human_time(result_busy_ps(r, link), time));
-    result_explain(r, EXPLAIN_TIME - 1 + link->utilization,
+    result_explain(r, EXPLAIN_TIME - 1 + result_use(r, link),
                    text_format("bottleneck: %s transmitted %.0f %% of the time%s%s", link->at,
-                               100 * link->utilization,
+                               100 * result_use(r, link),
                                r->retransmitted > 0 ? ", retransmissions included" : "", bound));
 }
 
@@ -82,7 +82,7 @@ void explain_time(const struct explain_facts *facts, struct result *r)
     if (fabric_is_analytical(fabric))
         return;
     explain_bottleneck(r);
-    explain_policy(fabric, r);
+    explain_policy(facts, r);
     explain_ack_delay(r);
     explain_timeouts(fabric, r);
 }

@@ -8,6 +8,7 @@
 #include "workload/training/training_job.h"
 
 #define PART_MIN 0.05  // share of the time from which a cause is named
+#define HIDES 2.1      // compute time, by the mean, from which it hides communication
 #define STRAGGLER 1.05 // compute time of a rank, by the mean, from which it is named
 
 // Returns the longest collective with the name of the layer.
@@ -80,11 +81,14 @@ void explain_straggler(const struct explain_facts *facts, struct result *r)
     if (!place || place->index != rank || most < STRAGGLER * mean)
         return;
     ps_t saving = (ps_t)((double)place->ps * (1 - mean / most));
+    bool beside = most > HIDES * mean; // communication may have gone on beside it
     struct reason_result *reason = result_saving(
         r, REASON_STRAGGLER, saving,
         text_format("rank%u computed for %s, %.2f times the mean of the others, which "
-                    "waited for it: %s less",
-                    rank, human_time((ps_t)most, slow), most / mean, human_time(saving, less)));
+                    "waited for it: %s%s less",
+                    rank, human_time((ps_t)most, slow), most / mean, beside ? "up to " : "",
+                    human_time(saving, less)));
+    reason->bound = beside;
     char *key = job_key(facts->fabric, r->last->job, "stragglers");
     if (t->settings->n_stragglers > 0)
         reason_remedy(reason, "%s=null", key);
