@@ -275,8 +275,13 @@ int verify_run(const struct options *given, const char *dir, const json_t *metri
     v.scenario = json_dumps(json_object_get(metrics, "scenario"), 0);
     for (size_t i = 0; i < json_array_size(reasons) && v.n < o.verify; i++)
         add_trial(&v, json_array_get(reasons, i));
+    const char *status = json_string_value(json_object_get(metrics, "status"));
     int code = EXIT_DONE;
-    if (v.n == 0) {
+    if (!status || strcmp(status, "completed") != 0) {
+        path_print(stderr, "collwire: %s: the run did not complete: there is no time to compare\n",
+                   dir);
+        code = EXIT_BAD_USE;
+    } else if (v.n == 0) {
         puts("No cause of this run is removed by a setting.");
     } else {
         run_all(&v);

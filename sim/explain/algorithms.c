@@ -149,9 +149,9 @@ bool explain_short_window(const struct fabric *fabric)
 
 void explain_algorithm(const struct explain_facts *facts, struct result *r)
 {
-    // closed forms know no links that fail
+    // closed forms know no links that fail or lose packets
     if (!r->last || r->last->critical.total_ps == 0 || explain_short_window(facts->fabric) ||
-        r->drops[DROP_LINK_DOWN] > 0)
+        result_has_faults(r))
         return;
     const struct collective_record *record = last_record(facts, r->last);
     if (!record)

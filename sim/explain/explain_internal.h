@@ -50,6 +50,7 @@ const struct port_result *result_busiest_link(const struct result *r); // NULL =
 // The place where a cause took most time on a path; NULL = none is known.
 const struct critical_place *critical_place_of(const struct critical_result *c,
                                                enum path_cause cause);
+bool result_has_faults(const struct result *r); // links lost packets: recovery decides the time
 uint64_t result_queue_drops(const struct result *r); // packets that full queues dropped
 // The largest part of a path that is not said, and the words for a part.
 enum path_cause critical_largest(const struct critical_result *c, const bool said[PATH_CAUSES]);

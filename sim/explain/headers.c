@@ -9,6 +9,7 @@
 // The largest MTU of InfiniBand, and so of RoCE (IBTA volume 1, path MTU), which is the default.
 #define LARGEST_MTU 4096U
 
+#define MANY 0.1   // share of a link's bytes from which headers are named without a figure
 #define USED 0.3   // use of a link from which headers are said to cost time
 #define BESIDE 0.8 // of the transmissions of a path, where its links are not busy all the time
 
@@ -51,11 +52,11 @@ void explain_headers(const struct explain_facts *facts, struct result *r)
         saving.bound_ps = saving.direct_ps;
         saving.direct_ps = (ps_t)(BESIDE * (double)saving.direct_ps); // some of it was hidden
     }
-    if (!bound && r->cc_cuts > 0)
-        saving = result_loose_saving(r, share[port]);
+    double fewer = 1 - share[port];
     free(share);
-    if ((bound || r->cc_cuts == 0) &&
-        saving.bound_ps < 0) // larger packets may take longer where they are not many
+    if (!bound && r->cc_cuts > 0)
+        saving = result_loose_saving(r, 1 - fewer);
+    if (saving.bound_ps < 0 && fewer < MANY) // larger packets may take longer where they are few
         return;
     double payload = (double)dim->mtu_bytes / dim->full.wire;
     char mtu[UNIT_TEXT], remedy[64];

@@ -94,8 +94,9 @@ static void explain_lanes(const struct explain_facts *facts, const struct fault_
     struct rate_saving saving = {0};
     if (result_may_be_bound(r))
         saving = lanes_saving(facts, f, r);
-    saving.direct_ps += down_recovery_ps(r);
-    if (down_recovery_ps(r) > 0)
+    ps_t recovery = down_recovery_ps(r);
+    saving.direct_ps += recovery;
+    if (recovery > 0 && result_share_of(r, recovery) >= SAVING_MIN)
         saving.bound_ps = -1;
     if (saving.direct_ps > 0 && result_share_of(r, saving.direct_ps) >= SAVING_MIN)
         without_fault(fabric, f,

@@ -94,6 +94,11 @@ char *job_key(const struct fabric *fabric, uint32_t job, const char *key)
     return text_format("workload[%u]%s%s", job, dot, key);
 }
 
+bool result_has_faults(const struct result *r)
+{
+    return r->drops[DROP_LINK_DOWN] + r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] > 0;
+}
+
 uint64_t result_queue_drops(const struct result *r)
 {
     return r->drops[DROP_LOSSY_THRESHOLD] + r->drops[DROP_QUEUE_LIMIT];

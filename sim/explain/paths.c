@@ -130,12 +130,6 @@ static struct rate_saving spread_saving(const struct explain_facts *facts, const
     return saving;
 }
 
-// Where links lose packets, or fail, recovery decides the time on all paths.
-static bool has_faults(const struct result *r)
-{
-    return r->drops[DROP_LINK_DOWN] + r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] > 0;
-}
-
 static void explain_imbalance(const struct explain_facts *facts, struct result *r,
                               const struct imbalance *worst)
 {
@@ -149,7 +143,7 @@ static void explain_imbalance(const struct explain_facts *facts, struct result *
     char *sentence = text_format(
         "uneven paths: of the %u equal ports of %s, %s carried %.2f times the mean", worst->count,
         fabric_switch_name(fabric, worst->index, name), port, worst->ratio);
-    if (saving.direct_ps == 0 || has_faults(r) ||
+    if (saving.direct_ps == 0 || result_has_faults(r) ||
         result_share_of(r, saving.direct_ps) < SAVING_MIN) {
         result_reason(r, REASON_PATHS, EXPLAIN_LOSS, -1, sentence);
         return;

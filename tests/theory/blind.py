@@ -43,6 +43,7 @@ def lost_lanes(rng):
 
 def loss(rng):
     made = {"topology": leaf_spine(rng, full=True, delay=rng.choice(["5us", "20us"])), "workload": all_reduce(rng)}
+    made["switch"] = {"buffer": "64MB"}
     made["faults"] = [{"at": "leaf0->spine*", "loss": rng.choice([0.001, 0.003])}]
     return made, ["faults=[]"]
 

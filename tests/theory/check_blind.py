@@ -92,4 +92,5 @@ def main():
     sys.exit(bad > 0 or real < n / 2 or 50 * counts["wrong"] > stated + 25 or 5 * counts["bound"] > 2 * stated)
 
 
-main()
+if __name__ == "__main__":
+    main()
