@@ -69,7 +69,8 @@ const void *metric_item(const struct metric *m, const void *record, size_t i)
 
 const char *metric_unit_name(enum metric_unit unit)
 {
-    static const char *const names[] = {"", "ns", "us", "s", "bytes", "bit/s", "count", "ratio"};
+    static const char *const names[] = {"",      "ns",    "us",    "s",    "h",
+                                        "bytes", "bit/s", "count", "ratio"};
     return names[unit];
 }
 
@@ -99,4 +100,9 @@ void metric_walk(const struct metric_table *table, const char *prefix, metric_vi
         if (m->table)
             metric_walk(m->table, path, visit, ctx);
     }
+}
+
+double metric_gpu_hours(ps_t total_ps, uint32_t ranks)
+{
+    return total_ps < 0 ? (double)NAN : (double)total_ps / (3600.0 * PS_PER_S) * ranks;
 }

@@ -16,6 +16,7 @@ enum metric_unit {
     METRIC_NS,
     METRIC_US,
     METRIC_SECONDS,
+    METRIC_HOURS,
     METRIC_BYTES,
     METRIC_BPS,
     METRIC_COUNT,

@@ -2,7 +2,10 @@
 // The parts of metrics.json.
 #pragma once
 
+#include "engine/units.h"
 #include "report/metric.h"
+
+double metric_gpu_hours(ps_t total_ps, uint32_t ranks); // NAN = the job has not ended; metric.c
 
 extern const struct metric_table flow_table, summary_table, collective_table; // metric_flows.c
 // metric_critical.c

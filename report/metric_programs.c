@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The metrics of programs and of ranks: `programs` and `ranks` of metrics.json.
+#include <math.h>
+
 #include "report/metric_parts.h"
 #include "report/metric_table.h"
 
@@ -13,6 +15,34 @@ static ps_t rank_exposed(const void *record)
 {
     const struct rank_result *r = record;
     return r->finish_ps < 0 ? -1 : r->finish_ps - r->compute_ps;
+}
+
+static double exposed_share(const void *record)
+{
+    const struct program_result *p = record;
+    return p->total_ps <= 0 ? (double)NAN
+                            : (double)(p->total_ps - p->compute_ps) / (double)p->total_ps;
+}
+
+static double gpu_hours(const void *record)
+{
+    const struct program_result *p = record;
+    return metric_gpu_hours(p->total_ps, p->ranks);
+}
+
+static bool tokens_known(const void *record)
+{
+    return ((const struct program_result *)record)->tokens_per_s >= 0;
+}
+
+static bool samples_known(const void *record)
+{
+    return ((const struct program_result *)record)->samples_per_s >= 0;
+}
+
+static bool mfu_known(const void *record)
+{
+    return ((const struct program_result *)record)->mfu >= 0;
 }
 
 static bool bubble_known(const void *record)
@@ -74,6 +104,17 @@ static const struct metric program_rows[] = {
     {"exposed_comm_ns", METRIC_NS,
      "total_ns - compute_ns: communication and waiting that computing did not hide",
      .type = METRIC_TIME, .time = exposed},
+    {"exposed_share", METRIC_RATIO, "exposed_comm_ns by total_ns", .type = METRIC_REAL,
+     .real = exposed_share},
+    {"tokens_per_s", METRIC_COUNT, "tokens of all iterations by total_ns; null = no tokens",
+     REAL(program_result, tokens_per_s), .known = tokens_known},
+    {"samples_per_s", METRIC_COUNT, "samples of all iterations by total_ns; null = not known",
+     REAL(program_result, samples_per_s), .known = samples_known},
+    {"mfu", METRIC_RATIO,
+     "model FLOPs utilization: operations of the model without recomputation, by those of all "
+     "GPUs at their peak in total_ns; null = not known",
+     REAL(program_result, mfu), .known = mfu_known},
+    {"gpu_hours", METRIC_HOURS, "ranks times total_ns", .type = METRIC_REAL, .real = gpu_hours},
     {"early_ns", METRIC_NS, "from the end of a rank to that of the last one, mean over ranks",
      TIME(program_result, early_ps)},
     {"bubble_share", METRIC_RATIO,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The metrics of training jobs: `training` of metrics.json and the columns of their CSV files.
+#include <math.h>
+
 #include "report/metric_parts.h"
 #include "report/metric_table.h"
 
@@ -57,6 +59,19 @@ static const struct metric spread_rows[] = {
 };
 static METRIC_TABLE(spread_table, spread_rows);
 
+static double exposed_share(const void *record)
+{
+    const struct training_result *t = record;
+    return t->total_ps <= 0 ? (double)NAN
+                            : (double)(t->total_ps - t->compute_ps) / (double)t->total_ps;
+}
+
+static double gpu_hours(const void *record)
+{
+    const struct training_result *t = record;
+    return metric_gpu_hours(t->total_ps, t->ranks);
+}
+
 static const struct metric pass_rows[] = {
     {"end_ns", METRIC_NS, "end of its last rank, after the job's start",
      TIME(training_pass_result, end_ps)},
@@ -76,6 +91,9 @@ static const struct metric training_rows[] = {
     {"exposed_comm_ns", METRIC_NS,
      "total_ns - compute_ns: communication that computing did not hide", .type = METRIC_TIME,
      .time = exposed},
+    {"exposed_share", METRIC_RATIO, "exposed_comm_ns by total_ns", .type = METRIC_REAL,
+     .real = exposed_share},
+    {"gpu_hours", METRIC_HOURS, "ranks times total_ns", .type = METRIC_REAL, .real = gpu_hours},
     {"rank_end_ns", METRIC_NS, "ends of ranks, after the job's start",
      OBJECT(training_result, rank_end, spread_table)},
     {"exposed_iteration_ns", METRIC_NS, "exposed_comm_ns by the number of iterations",

@@ -25,6 +25,8 @@ const struct row_column row_columns[ROW_COLUMNS] = {
     {"program_ns", "program", "programs.total_ns", "programs.total_ns"},
     {"program_exposed_ns", "exposed", "programs.exposed_comm_ns", "programs.exposed_comm_ns"},
     {"bubble_share", "bubbles", "programs.bubble_share", "programs.bubble_share"},
+    {"tokens_per_s", "tokens/s", "programs.tokens_per_s", "programs.tokens_per_s"},
+    {"mfu", "MFU", "programs.mfu", "programs.mfu"},
     {"collective_ns", "collective", "collectives.duration_ns", "collective_ns"},
     {"busbw_bps", "busbw", "collectives.busbw_bps", "busbw_bps"},
     {"efficiency", "effic.", "collectives.efficiency", "efficiency"},

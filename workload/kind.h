@@ -12,6 +12,13 @@
 struct job_spec;
 struct node_program;
 
+// What a training job computes in the words of its users, in all of its iterations; 0 = not known.
+struct job_work {
+    double tokens, samples;
+    double flops;      // of the model, forward and backward, without what is computed again
+    double peak_flops; // of a rank, in a second
+};
+
 struct job_kind {
     const char *name, *doc, *source;
     const struct param *params; // of the settings
@@ -27,6 +34,7 @@ struct job_kind {
     double (*collectives)(const struct job_spec *job);
     // The node program of the job, for kinds with node_run_ops; NULL for others.
     const struct node_program *(*nodes)(const struct job_spec *job);
+    struct job_work (*work)(const struct job_spec *job); // NULL = not known
     bool raw;    // its messages start at given times: noise of hosts does not act on it
     bool trains; // the program is a struct training_job, which has results per layer
 };

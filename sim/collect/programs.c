@@ -109,6 +109,24 @@ static void collect_sums(const struct node_run *run, const struct rank_result *r
                                  .waiting_ps = mean_ps(run->account.layers[l + 1].waiting_ps, n)};
 }
 
+// Rates and utilization of a job that has ended. MFU: the model's operations by what all ranks
+// could do at their peak (Chowdhery et al., PaLM, 2022, appendix B).
+static void collect_work(const struct job_run *job, struct program_result *out)
+{
+    const struct job_kind *kind = job->spec->kind;
+    struct job_work work = kind->work ? kind->work(job->spec) : (struct job_work){0};
+    double seconds = (double)out->total_ps / PS_PER_S;
+    out->tokens_per_s = out->samples_per_s = out->mfu = -1;
+    if (seconds <= 0)
+        return;
+    if (work.tokens > 0)
+        out->tokens_per_s = work.tokens / seconds;
+    if (work.samples > 0)
+        out->samples_per_s = work.samples / seconds;
+    if (work.flops > 0 && work.peak_flops > 0)
+        out->mfu = work.flops / (seconds * out->ranks * work.peak_flops);
+}
+
 static void collect_program(const struct node_run *run, const struct rank_result *ranks,
                             struct program_result *out)
 {
@@ -126,6 +144,7 @@ static void collect_program(const struct node_run *run, const struct rank_result
         early += out->total_ps - ranks[i].finish_ps;
     out->early_ps = mean_ps(early, n);
     out->bubble = bubble_of(run, ranks, out->total_ps);
+    collect_work(run->job, out);
 }
 
 /* ---- training jobs ---- */

@@ -134,6 +134,17 @@ static const struct param llm_params[] = {
     MAPPING_ROWS(struct llm_settings, mapping),
 };
 
+static struct job_work llm_work(const struct job_spec *job)
+{
+    const struct llm_settings *settings = job->settings;
+    const struct llm_params *p = &settings->params;
+    double iterations = (double)p->iterations, samples = iterations * (double)p->global_batch;
+    return (struct job_work){.tokens = samples * (double)p->sequence,
+                             .samples = samples,
+                             .flops = iterations * llm_model_flops(&settings->program.spec),
+                             .peak_flops = 1e12 * settings->program.spec.p.peak_tflops};
+}
+
 const struct job_kind llm_kind = {
     .name = "llm",
     .doc = "training of a transformer by its shapes, in tensor, context, expert, data and "
@@ -146,4 +157,5 @@ const struct job_kind llm_kind = {
     .program = &node_run_ops,
     .new = llm_new,
     .nodes = llm_nodes,
+    .work = llm_work,
 };

@@ -167,6 +167,19 @@ double llm_expert_token_flops(const struct llm_spec *s)
     return 2 * matrices(s) * (double)s->p.hidden * (double)s->p.expert_ffn / tensor(s);
 }
 
+// Megatron-LM (Narayanan et al., SC 2021, section 5.1) counts the same products; the backward pass
+// has twice those of the forward pass.
+double llm_model_flops(const struct llm_spec *s)
+{
+    double layers = 0, shards = tensor(s) * (double)s->p.degrees[LLM_CONTEXT];
+    double tokens = (double)llm_tokens(s) * (double)s->p.top_k;
+    for (uint32_t l = 0; l < s->p.layers; l++)
+        layers += llm_attention_flops(s) +
+                  (llm_is_moe(s, l) ? tokens * llm_expert_token_flops(s) : llm_ffn_flops(s));
+    double passes = (double)s->p.global_batch / (double)s->p.micro_batch;
+    return 3 * passes * shards * (layers + llm_logit_flops(s));
+}
+
 ps_t llm_compute_ps(const struct llm_spec *s, double flops, double parameters, double tokens)
 {
     double activations = 34 * tokens * (double)s->p.hidden / tensor(s);

@@ -85,6 +85,10 @@ double llm_ffn_flops(const struct llm_spec *s);
 double llm_logit_flops(const struct llm_spec *s);
 double llm_expert_token_flops(const struct llm_spec *s);
 
+// Floating-point operations of the whole model in an iteration, forward and backward, of all ranks
+// together and without recomputation.
+double llm_model_flops(const struct llm_spec *s);
+
 // Time of a computation of so many operations that reads `parameters` and `tokens` rows of
 // activations.
 ps_t llm_compute_ps(const struct llm_spec *s, double flops, double parameters, double tokens);
