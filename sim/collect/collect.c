@@ -387,7 +387,8 @@ struct result *collect(struct sim *sim)
         find_deadlock(&sim->fabric, r);
     collect_status(sim, r);
     collect_machine(sim, r);
-    const struct explain_facts facts = {&sim->fabric, &sim->workload, &sim->ideals, sim->stalled || sim->idle};
+    const struct explain_facts facts = {&sim->fabric, &sim->workload, &sim->ideals,
+                                        sim->stalled || sim->idle};
     if (r->status != RUN_COMPLETED)
         explain_waiting(&facts, r);
     explain(&facts, r);

@@ -132,12 +132,12 @@ struct rank_result {
 struct program_result {
     uint32_t job, ranks;
     const char *name;
-    ps_t total_ps;            // from the job's start to the end of its last rank; -1 = not finished
-    ps_t compute_ps;          // mean over ranks
-    ps_t early_ps;            // from the end of a rank to that of the last one, mean over ranks
+    ps_t total_ps;   // from the job's start to the end of its last rank; -1 = not finished
+    ps_t compute_ps; // mean over ranks
+    ps_t early_ps;   // from the end of a rank to that of the last one, mean over ranks
     double tokens_per_s, samples_per_s, mfu; // -1 = not known
-    double bubble;            // share of ranks' time that a pipeline left idle; -1 = not known
-    struct idle_result *uses; // means over ranks; bytes are sums
+    double bubble;              // share of ranks' time that a pipeline left idle; -1 = not known
+    struct idle_result *uses;   // means over ranks; bytes are sums
     struct idle_result *layers; // means over ranks
     struct rank_result *late;   // copies of the ranks that others waited for most, without uses
     uint32_t n_uses, n_layers, n_late;
