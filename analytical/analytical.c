@@ -23,6 +23,14 @@ static uint32_t hops_between(const struct analytical_dim *dim, uint32_t from, ui
     }
 }
 
+static uint32_t analytical_ranks(const struct analytical *a)
+{
+    uint32_t n = 1;
+    for (uint32_t d = 0; d < a->n_dims; d++)
+        n *= a->dims[d].size;
+    return n;
+}
+
 // The path between two ranks, over all dimensions in which they differ, or over the first or the
 // last of them.
 struct way {
@@ -34,18 +42,26 @@ struct way {
 static struct way way_between(const struct analytical *a, uint32_t src, uint32_t dst)
 {
     struct way way = {0};
+    uint32_t at = src, stride = 1; // at: the rank that the message has reached
     for (uint32_t d = 0; d < a->n_dims; d++) {
         const struct analytical_dim *dim = &a->dims[d];
-        uint32_t from = src % dim->size, to = dst % dim->size;
+        uint32_t from = src % dim->size, to = dst % dim->size,
+                 next = at - from * stride + to * stride;
         src /= dim->size;
         dst /= dim->size;
+        stride *= dim->size;
         if (from == to)
             continue;
-        uint32_t hops = hops_between(dim, from, to);
+        uint32_t hops = dim->shape == SHAPE_TIERED
+                            ? dim->kind->hops(dim->params, analytical_ranks(a), at, next)
+                            : hops_between(dim, from, to);
+        at = next;
         if (a->last_dim)
             way = (struct way){0};
         way.hops += hops;
-        way.latency_ps += hops * dim->latency_ps;
+        way.latency_ps += dim->shape == SHAPE_TIERED
+                              ? 2 * dim->latency_ps + (hops - 2) * dim->trunk_ps
+                              : hops * dim->latency_ps;
         if (way.bytes_per_ns <= 0 || dim->bytes_per_ns < way.bytes_per_ns)
             way.bytes_per_ns = dim->bytes_per_ns;
         if (a->first_dim)

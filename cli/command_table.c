@@ -88,6 +88,13 @@ static const char import_text[] =
     "  collwire import chakra traces/llm --network net.yml --system sys.json \\\n"
     "    --groups groups.json -o job.json";
 
+static const char shrink_text[] =
+    "Writes a scenario with fewer layers, micro-batches and iterations of its llm and training "
+    "jobs. Shapes and degrees remain, and with them the sizes of all messages. Prints what it "
+    "changes, what a smaller model does not show, and the estimated time of both.\n\n"
+    "  collwire shrink scenarios/llm/gpt-13b-128.json -o small.json\n"
+    "  collwire run small.json";
+
 static const char export_text[] =
     "Writes the program of a scenario's job (program, llm) as execution traces of MLCommons "
     "Chakra, one file a rank: PREFIX.0.et, PREFIX.1.et, .. and PREFIX.groups.json with the "
@@ -150,6 +157,8 @@ static const struct command commands[] = {
     {"import", "a scenario from files of another simulator",
      "(astra NETWORK.json SYSTEM.txt WORKLOAD.txt | chakra PREFIX)", import_text, command_import,
      COMPLETE_FILES, false},
+    {"shrink", "a smaller training scenario with messages of the same sizes", "SCENARIO",
+     shrink_text, command_shrink, COMPLETE_FILES, false},
     {"export", "a program as files for other simulators", "chakra SCENARIO", export_text,
      command_export, COMPLETE_FILES, false},
     {"workload", "a training workload from the shapes of a model",

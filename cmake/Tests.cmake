@@ -171,6 +171,8 @@ collwire_script_test(cli_results unit python3 [[python3 "$@"]]
 collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_training unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_training.py ${PROJECT_SOURCE_DIR}/scenarios)
 collwire_script_test(cli_verify unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_verify.py ${PROJECT_SOURCE_DIR}/scenarios)
 
@@ -256,6 +258,8 @@ collwire_script_test(theory_blind theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_blind.py 0 36)
 collwire_script_test(theory_blind_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_blind.py 0 400)
+collwire_script_test(theory_tiers theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_tiers.py)
 collwire_script_test(theory_jobs theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_jobs.py)
 collwire_script_test(theory_reasons_drawn_all long python3 [[python3 -B "$@"]]

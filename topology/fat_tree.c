@@ -108,6 +108,21 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
         build_two(g, dim, k, &links[1], edge);
 }
 
+static uint64_t width(const void *params_of, uint32_t size)
+{
+    (void)params_of, (void)size;
+    return 1;
+}
+
+static uint32_t hops(const void *params_of, uint32_t ranks, uint32_t from, uint32_t to)
+{
+    const struct fat_tree_params *p = params_of;
+    uint64_t half = radix_of(p, ranks) / 2, down = p->oversubscription * half;
+    if (from / down == to / down)
+        return 2;
+    return p->tiers == 2 || from / (down * half) == to / (down * half) ? 4 : 6;
+}
+
 static const char *const link_names[] = {"trunk", NULL};
 
 const struct topology_kind topology_fat_tree = {
@@ -119,6 +134,9 @@ const struct topology_kind topology_fat_tree = {
     .params_bytes = sizeof(struct fat_tree_params),
     .links = link_names,
     .fabric = true,
+    .shape = SHAPE_TIERED,
+    .width = width,
+    .hops = hops,
     .check = check,
     .build = build,
 };

@@ -59,6 +59,19 @@ static void build(struct graph *g, uint32_t dim, const void *p, const struct lin
         build_plane(g, dim, plane, lp, links);
 }
 
+static uint64_t width(const void *p, uint32_t size)
+{
+    (void)size;
+    return ((const struct leaf_spine_params *)p)->planes;
+}
+
+static uint32_t hops(const void *p, uint32_t ranks, uint32_t from, uint32_t to)
+{
+    (void)ranks;
+    uint64_t per_leaf = ((const struct leaf_spine_params *)p)->ranks_per_leaf;
+    return from / per_leaf == to / per_leaf ? 2 : 4;
+}
+
 static const char *const link_names[] = {"trunk", NULL};
 
 const struct topology_kind topology_leaf_spine = {
@@ -70,6 +83,9 @@ const struct topology_kind topology_leaf_spine = {
     .params_bytes = sizeof(struct leaf_spine_params),
     .links = link_names,
     .fabric = true,
+    .shape = SHAPE_TIERED,
+    .width = width,
+    .hops = hops,
     .check = check,
     .build = build,
 };

@@ -71,6 +71,19 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
                      &links[1]);
 }
 
+static uint64_t width(const void *params_of, uint32_t size)
+{
+    (void)params_of, (void)size;
+    return 1;
+}
+
+static uint32_t hops(const void *params_of, uint32_t ranks, uint32_t from, uint32_t to)
+{
+    const struct rail_params *p = params_of;
+    uint64_t gpus = p->gpus_per_server, pod = pod_servers(p, ranks) * gpus;
+    return from / pod == to / pod && from % gpus == to % gpus ? 2 : 4;
+}
+
 static const char *const link_names[] = {"trunk", NULL};
 
 const struct topology_kind topology_rail = {
@@ -83,6 +96,9 @@ const struct topology_kind topology_rail = {
     .params_bytes = sizeof(struct rail_params),
     .links = link_names,
     .fabric = true,
+    .shape = SHAPE_TIERED,
+    .width = width,
+    .hops = hops,
     .check = check,
     .build = build,
 };

@@ -7,7 +7,13 @@
 
 // The number of links between two ranks of a group, for networks in closed form: a ring has those
 // of the shorter direction, a switch has two, a fully connected group has one.
-enum topology_shape { SHAPE_OTHER, SHAPE_RING, SHAPE_SWITCH, SHAPE_FULLY_CONNECTED };
+enum topology_shape {
+    SHAPE_OTHER,
+    SHAPE_RING,
+    SHAPE_SWITCH,
+    SHAPE_FULLY_CONNECTED,
+    SHAPE_TIERED // switches in tiers: the number of links depends on the pair of ranks
+};
 
 struct topology_kind {
     const char *name, *doc, *source;
@@ -22,6 +28,9 @@ struct topology_kind {
     // Returns the number of links of a rank whose rates closed forms add up for a message. Required
     // unless the shape is SHAPE_OTHER.
     uint64_t (*width)(const void *params, uint32_t size);
+    // Returns the number of links between two ranks of the network, of which the first and the last
+    // are the ranks' own. Required for SHAPE_TIERED.
+    uint32_t (*hops)(const void *params, uint32_t ranks, uint32_t from, uint32_t to);
     // Checks the parameters and adds errors at `path` ("topology.dims[1]"). `ranks` is the product
     // of all sizes. May be NULL.
     void (*check)(const void *params, uint32_t size, uint32_t ranks, const char *path,

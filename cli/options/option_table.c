@@ -103,7 +103,7 @@ const struct option_row option_rows[] = {
      .argument = "FILE",
      .help =
          "the file to write; otherwise stdout. For export: the beginning of the names of all files",
-     .commands = "import export workload replay",
+     .commands = "import export workload replay shrink",
      .type = OPTION_TEXT,
      .completes = COMPLETE_FILES,
      AT(file)},
@@ -118,7 +118,7 @@ const struct option_row option_rows[] = {
      .argument = "PATH=VALUE",
      .help = "change a key of the scenario, as in --set switch.buffer=2MB or --set "
              "workload[1].start=1ms; the value is JSON, or else text; may be repeated",
-     .commands = SIMULATING " validate workload export",
+     .commands = SIMULATING " validate workload export shrink",
      .type = OPTION_TAKE,
      .take = take_set},
     {.name = "cc-plugin",

@@ -109,8 +109,11 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
         return false;
     if (r->scenario->spec.network == NETWORK_ANALYTICAL && dim->kind->shape == SHAPE_OTHER)
         place_error(r->err, &kind,
-                    "the analytical network has no closed form of %s, only of switch, ring and "
-                    "fully_connected",
+                    "the analytical network has no closed form of %s, only of switch, ring, "
+                    "fully_connected, leaf_spine, fat_tree and rail",
+                    dim->kind->name);
+    if (r->scenario->spec.route == ANALYTICAL_LINKS && dim->kind->shape == SHAPE_TIERED)
+        place_error(r->err, &kind, "analytical_route links has no closed form of %s",
                     dim->kind->name);
     keys_add(&keys, "kind");
     read_params(r, place, &keys, dim_params, N_DIM_PARAMS, &own);

@@ -65,6 +65,9 @@ void analytical_init(struct delivery *delivery, struct transfer_client client)
         a->dims[d] = (struct analytical_dim){.shape = dim->kind->shape,
                                              .size = dim->size,
                                              .latency_ps = link_delay_ps(&dim->links[0]),
+                                             .trunk_ps = link_delay_ps(&dim->links[1]),
+                                             .kind = dim->kind,
+                                             .params = dim->params,
                                              .bytes_per_ns = bps / 8e9};
     }
     delivery->entry = analytical_transfer(a);

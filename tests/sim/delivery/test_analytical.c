@@ -162,8 +162,10 @@ static void test_refused(void **state)
         {"\"report\":{\"sample\":\"1us\"},", RING, "report.sample: the analytical"},
         {"", RING ",{\"kind\":\"mesh\",\"size\":2}",
          "topology.dims[1].kind: the analytical network has no closed form of mesh"},
-        {"", RING ",{\"kind\":\"leaf_spine\",\"size\":2}",
-         "topology.dims[1].kind: the analytical network has no closed form of leaf_spine"},
+        {"", RING ",{\"kind\":\"dragonfly\",\"size\":2}",
+         "topology.dims[1].kind: the analytical network has no closed form of dragonfly"},
+        {"\"analytical_route\":\"links\",", RING ",{\"kind\":\"fat_tree\",\"size\":2}",
+         "topology.dims[1].kind: analytical_route links has no closed form of fat_tree"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = {0};
