@@ -85,8 +85,9 @@ def main():
             bad += not good
             figures = " ".join(f"{kind} {share(c['stated_ns'], c)}/{share(c['saved_ns'], c)} {verdict}"
                                for kind, verdict, c in one["figures"])
+            verdict = "ok  " if good else "FAIL"
             print(table_row(one) if table else
-                  f"{'ok  ' if good else 'FAIL'} {one['seed']} {one['name']} {one['saved']:.2f}: {one['first']} {figures}")
+                  f"{verdict} {one['seed']} {one['name']} {one['saved']:.2f}: {one['first']} {figures}")
     print(f"{real} causes, {bad} bad; figures: {counts}", file=sys.stderr)
     stated = counts["exact"] + counts["bound"] + counts["wrong"]
     sys.exit(bad > 0 or real < n / 2 or 50 * counts["wrong"] > stated + 25 or 5 * counts["bound"] > 2 * stated)
