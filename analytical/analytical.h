@@ -13,13 +13,14 @@
 #include "topology/topology.h"
 
 struct analytical_dim {
-    enum topology_shape shape;        // not SHAPE_OTHER
-    uint32_t size;                    // ranks of a group
-    ps_t latency_ps;                  // latency of one link of a rank
-    ps_t trunk_ps;                    // SHAPE_TIERED: latency of a link between switches
-    const struct topology_kind *kind; // SHAPE_TIERED: knows the links between two ranks
+    enum topology_shape shape; // not SHAPE_OTHER
+    uint32_t size;             // ranks of a group
+    ps_t latency_ps;           // latency of one link; SHAPE_TIERED: of a rank
+    double bytes_per_ns;       // bandwidth of all links together that a message may use, > 0
+    /* SHAPE_TIERED */
+    ps_t trunk_ps;                    // latency of a link between switches
+    const struct topology_kind *kind; // knows the links between two ranks
     const void *params;               // of the kind
-    double bytes_per_ns;              // bandwidth of all links together that a message may use, > 0
 };
 
 // A message in flight, or a free slot.

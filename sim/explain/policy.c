@@ -123,8 +123,8 @@ static void explain_window(const struct explain_facts *facts, struct result *r,
     struct rate_saving limited = {saving, saving};
     explain_with_shares(facts, r, NULL, &limited);
     saving = limited.direct_ps;
-    bool by_design = strcmp(s->cc->ops->name, "hpcc") == 0; // target.c
-    if (bytes == CC_UNLIMITED || by_design || result_share_of(r, saving) < SAVING_MIN)
+    if (bytes == CC_UNLIMITED || explain_has_target(facts->fabric) ||
+        result_share_of(r, saving) < SAVING_MIN)
         return;
     struct reason_result *reason = result_saving(
         r, REASON_WINDOW, saving,

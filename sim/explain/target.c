@@ -19,13 +19,19 @@ static double ratio_of(const struct dim_spec *dim, const char *name)
     return 1;
 }
 
+bool explain_has_target(const struct fabric *fabric)
+{
+    const struct dim_spec *spec = &fabric->spec->dims[fabric->spec->n_dims - 1];
+    return spec->cc->needs & CC_NEEDS_INT && ratio_of(spec, "eta") < 1;
+}
+
 void explain_target(const struct fabric *fabric, struct result *r)
 {
     const struct dim_spec *spec = &fabric->spec->dims[fabric->spec->n_dims - 1];
     char less[UNIT_TEXT];
     const struct port_result *link = result_busiest_link(r);
     if (!result_bound_by_rate(r) || r->n_slowest > 1 || spec->n_stacks > 1 ||
-        strcmp(spec->cc->name, "hpcc") != 0 || result_use(r, link) < FULL * ratio_of(spec, "eta"))
+        !explain_has_target(fabric) || result_use(r, link) < FULL * ratio_of(spec, "eta"))
         return;
     const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->spec->n_dims - 1, 0);
     double eta = ratio_of(spec, "eta"), telemetry = (double)dim->spec.int_bytes / dim->full.wire;

@@ -9,6 +9,8 @@
 static inline void network_add(struct analytical *a, enum topology_shape shape, uint32_t size,
                                int64_t latency_ns, double bytes_per_ns)
 {
-    a->dims[a->n_dims++] =
-        (struct analytical_dim){shape, size, latency_ns * PS_PER_NS, bytes_per_ns};
+    a->dims[a->n_dims++] = (struct analytical_dim){.shape = shape,
+                                                   .size = size,
+                                                   .latency_ps = latency_ns * PS_PER_NS,
+                                                   .bytes_per_ns = bytes_per_ns};
 }
