@@ -196,7 +196,7 @@ collwire_layer(replay # captures of other sources, as flows
   ALLOW engine net/wire/address.h net/wire/ip.h config/text/text_file.h pcap.h zlib.h
   LIBS PkgConfig::libpcap PkgConfig::zlib)
 collwire_layer(study # pools of runs and what is made of their results
-  ALLOW engine report/csv.h report/metric.h report/rows.h ev.h jansson.h libsmartcols.h
+  ALLOW engine report/csv.h report/metric.h report/path_shares.h report/rows.h ev.h jansson.h libsmartcols.h
         nettle/sha2.h sqlite3.h zlib.h
   LIBS ev PkgConfig::jansson PkgConfig::nettle PkgConfig::smartcols PkgConfig::sqlite3
        PkgConfig::zlib m)

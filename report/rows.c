@@ -13,6 +13,7 @@
 #include "report/metric_json.h"
 #include "report/metric_parts.h"
 #include "report/metric_table.h"
+#include "report/path_shares.h"
 
 const struct row_column row_columns[ROW_COLUMNS] = {
     {"sim_time_ns", "time", "sim_time_ns", "time_ns"},
@@ -148,6 +149,7 @@ static struct row *row_new(struct rows *rows, const struct row_source *run)
         rows->list = memory_grow(rows->list, &rows->cap, sizeof *rows->list);
     struct row *row = &rows->list[rows->n++];
     *row = (struct row){.scenario = run->scenario, .policy = run->policy, .seed = run->seed};
+    path_shares(NULL, row->shares);
     return row;
 }
 
@@ -191,6 +193,7 @@ void rows_add(struct rows *rows, const struct row_source *run)
     row->noisy = has_noise(metrics);
     add_reasons(row, metrics);
     row->costs = json_object();
+    path_shares(json_object_get(metrics, "slowest"), row->shares);
     json_object_set(row->costs, "slowest", json_object_get(metrics, "slowest"));
     json_object_set(row->costs, "reasons", json_object_get(metrics, "reasons"));
     const json_t *passes = json_object_get(json_object_get(metrics, "training"), "iterations");

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "engine/critical_path.h"
 #include "report/metric.h"
 
 // A column: its key in JSON and CSV, its heading in tables ("" = not shown there), and the path of
@@ -41,6 +42,7 @@ struct row {
     bool noisy;    // noise of hosts may make some seeds special
     uint64_t n_unlisted;        // messages, if there are more than report.flows_max; else 0
     double values[ROW_COLUMNS]; // NAN = the run does not have it
+    double shares[PATH_CAUSES]; // of the whole run's critical path; NAN = the run has none
 };
 
 // Description of a run, which may have no metrics.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "report/path_shares.h"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -131,6 +132,21 @@ static void summarize(enum center center, struct outcome *o, const struct outcom
     s->mixed = n < INTERVAL_LEAST && above > 0 && below > 0;
 }
 
+// The mean shares of the critical paths of the runs that completed.
+static void summarize_shares(struct outcome *o)
+{
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t i = 0; i < o->n; i++)
+            if (completed(o->rows[i]) && !isnan(o->rows[i]->shares[cause])) {
+                sum += o->rows[i]->shares[cause];
+                n++;
+            }
+        o->shares[cause] = n > 0 ? sum / (double)n : (double)NAN;
+    }
+}
+
 bool column_differs(const struct outcome *o, size_t column)
 {
     const struct column_summary *s = &o->columns[column];
@@ -244,6 +260,7 @@ struct comparison *comparison_new(const struct rows *rows, const char *baseline)
         double *x = memory_zeroed(2 * c->n_seeds, sizeof *x);
         for (size_t o = 0; o < group->n; o++) {
             group->outcomes[o].identical = identical(&group->outcomes[o]);
+            summarize_shares(&group->outcomes[o]);
             for (size_t column = 0; column < ROW_COLUMNS; column++)
                 summarize(group->center, &group->outcomes[o], group->baseline, column, x,
                           x + c->n_seeds, &r);
@@ -289,6 +306,17 @@ static json_t *summary_json(const struct outcome *o, size_t column)
     return json;
 }
 
+// Shares of the critical path by cause, those that are not zero.
+static json_t *shares_json(const struct outcome *o)
+{
+    json_t *json = json_object();
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        if (o->shares[cause] > 0)
+            json_object_set_new(json, path_cause_key((enum path_cause)cause),
+                                json_real(o->shares[cause]));
+    return json;
+}
+
 static json_t *outcome_json(const struct group *g, const struct outcome *o)
 {
     json_t *json = json_object();
@@ -303,6 +331,7 @@ static json_t *outcome_json(const struct group *g, const struct outcome *o)
                         json_string(g->center == CENTER_MEAN ? "means" : "medians"));
     json_object_set_new(json, "identical", json_boolean(o->identical));
     json_object_set_new(json, "best", json_boolean(o->best));
+    json_object_set_new(json, "shares", shares_json(o));
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         if (!isnan(o->columns[c].center))
             json_object_set_new(json, row_columns[c].key, summary_json(o, c));

@@ -25,6 +25,7 @@ struct outcome {
     bool identical; // several seeds, and all gave the same figures
     bool best;
     struct column_summary columns[ROW_COLUMNS];
+    double shares[PATH_CAUSES]; // of the critical path, mean over the seeds; NAN = there is none
 };
 
 // A scenario, or one of its jobs.
