@@ -148,7 +148,11 @@ static struct row *row_new(struct rows *rows, const struct row_source *run)
     if (rows->n == rows->cap)
         rows->list = memory_grow(rows->list, &rows->cap, sizeof *rows->list);
     struct row *row = &rows->list[rows->n++];
-    *row = (struct row){.scenario = run->scenario, .policy = run->policy, .seed = run->seed};
+    *row = (struct row){.scenario = run->scenario,
+                        .policy = run->policy,
+                        .name = run->name ? run->name : run->policy,
+                        .vary = run->vary,
+                        .seed = run->seed};
     path_shares(NULL, row->shares);
     return row;
 }
@@ -232,6 +236,10 @@ static json_t *row_json(const struct row *row)
     json_t *o = json_object(), *explain = json_array();
     json_object_set_new(o, "scenario", json_string(row->scenario));
     json_object_set_new(o, "cc", json_string(row->policy));
+    if (row->vary) {
+        json_object_set_new(o, "name", json_string(row->name));
+        json_object_set_new(o, "vary", json_copy((json_t *)(uintptr_t)row->vary));
+    }
     json_object_set_new(o, "seed", json_integer((json_int_t)row->seed));
     json_object_set_new(o, "job", row->job ? json_string(row->job) : json_null());
     json_object_set_new(o, "status", json_string(row->status));
@@ -275,11 +283,25 @@ static void csv_value(FILE *out, size_t column, double value)
     fprintf(out, row_column_unit(column) == METRIC_RATIO ? "%.6f" : "%.0f", value);
 }
 
+// The varied values of a row, or their paths, each followed by a comma.
+static void csv_vary(FILE *out, const json_t *vary, bool paths)
+{
+    const char *path;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)vary, path, value)
+    {
+        csv_text(out, paths ? path : json_string_value(value));
+        fputc(',', out);
+    }
+}
+
 char *rows_csv(const struct rows *rows)
 {
     struct text text;
     FILE *out = text_open(&text);
-    fputs("scenario,policy,seed,job,status", out);
+    fputs("scenario,", out);
+    csv_vary(out, rows->n > 0 ? rows->list[0].vary : NULL, true);
+    fputs("policy,seed,job,status", out);
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         fprintf(out, ",%s", row_columns[c].key);
     fputc('\n', out);
@@ -287,6 +309,7 @@ char *rows_csv(const struct rows *rows)
         const struct row *row = &rows->list[i];
         csv_text(out, row->scenario);
         fputc(',', out);
+        csv_vary(out, row->vary, false);
         csv_text(out, row->policy);
         fprintf(out, ",%llu,", (unsigned long long)row->seed);
         csv_text(out, row->job ? row->job : "");

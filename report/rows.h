@@ -32,6 +32,8 @@ double row_column_value(size_t column, const json_t *metrics);
 
 struct row {
     const char *scenario, *policy; // as the user wrote them; borrowed
+    const char *name;              // in tables: the policy, or with varied values both; borrowed
+    const json_t *vary;            // values of a comparison by path; NULL = none vary; borrowed
     uint64_t seed;
     char *job;          // name of the job; NULL = the whole run
     const char *status; // "completed", "incomplete", "interrupted", "failed"; of jobs "running"
@@ -48,6 +50,8 @@ struct row {
 // Description of a run, which may have no metrics.
 struct row_source {
     const char *scenario, *policy;
+    const char *name;   // NULL = the policy
+    const json_t *vary; // see struct row
     uint64_t seed;
     const char *metrics; // text of metrics.json, NULL = the run failed without metrics
     const char *failure; // reason for the failure, NULL = unknown

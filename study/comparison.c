@@ -29,13 +29,13 @@ static struct group *group_of(struct comparison *c, const struct row *row)
     return &c->groups[c->n++];
 }
 
-static struct outcome *outcome_of(struct group *g, const char *policy)
+static struct outcome *outcome_of(struct group *g, const char *name)
 {
     for (size_t o = 0; o < g->n; o++)
-        if (strcmp(g->outcomes[o].policy, policy) == 0)
+        if (strcmp(g->outcomes[o].name, name) == 0)
             return &g->outcomes[o];
     g->outcomes = memory_resize(g->outcomes, g->n + 1, sizeof *g->outcomes);
-    g->outcomes[g->n] = (struct outcome){.policy = policy};
+    g->outcomes[g->n] = (struct outcome){.name = name};
     return &g->outcomes[g->n++];
 }
 
@@ -246,13 +246,13 @@ struct comparison *comparison_new(const struct rows *rows, const char *baseline)
     for (size_t i = 0; i < rows->n; i++) {
         struct group *group = group_of(c, &rows->list[i]);
         group->center = rows->list[i].noisy ? CENTER_MEDIAN : group->center;
-        outcome_add(outcome_of(group, rows->list[i].policy), &rows->list[i]);
+        outcome_add(outcome_of(group, rows->list[i].name), &rows->list[i]);
     }
     for (size_t g = 0; g < c->n; g++) {
         struct group *group = &c->groups[g];
         group->baseline = group->outcomes;
         for (size_t o = 0; o < group->n; o++) {
-            if (strcmp(group->outcomes[o].policy, baseline) == 0)
+            if (strcmp(group->outcomes[o].name, baseline) == 0)
                 group->baseline = &group->outcomes[o];
             if (group->outcomes[o].n > c->n_seeds)
                 c->n_seeds = group->outcomes[o].n;
@@ -322,8 +322,12 @@ static json_t *outcome_json(const struct group *g, const struct outcome *o)
     json_t *json = json_object();
     json_object_set_new(json, "scenario", json_string(g->scenario));
     json_object_set_new(json, "job", g->job ? json_string(g->job) : json_null());
-    json_object_set_new(json, "cc", json_string(o->policy));
-    json_object_set_new(json, "baseline", json_string(g->baseline->policy));
+    json_object_set_new(json, "cc", json_string(o->rows[0]->policy));
+    if (o->rows[0]->vary) {
+        json_object_set_new(json, "name", json_string(o->name));
+        json_object_set_new(json, "vary", json_copy((json_t *)(uintptr_t)o->rows[0]->vary));
+    }
+    json_object_set_new(json, "baseline", json_string(g->baseline->name));
     json_object_set_new(json, "headline", json_string(row_columns[g->headline].key));
     json_object_set_new(json, "seeds", json_integer((json_int_t)o->n));
     json_object_set_new(json, "completed", json_integer((json_int_t)o->n_completed));

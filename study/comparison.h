@@ -17,9 +17,9 @@ struct column_summary {
     bool mixed; // too few seeds for an interval, and they disagree on the sign
 };
 
-// Result of one policy for one scenario (or job), over all seeds.
+// Result of one policy (and value) for one scenario (or job), over all seeds.
 struct outcome {
-    const char *policy;
+    const char *name;        // of its rows: the policy, and what varies beside it
     const struct row **rows; // [n], in the order of seeds
     size_t n, n_completed;
     bool identical; // several seeds, and all gave the same figures
@@ -44,7 +44,7 @@ struct comparison {
     size_t n_seeds;
 };
 
-// Group the rows, which must outlive the result. `baseline` is one of the policies.
+// Group the rows, which must outlive the result. `baseline` is the name of some of them.
 struct comparison *comparison_new(const struct rows *rows, const char *baseline);
 void comparison_free(struct comparison *c);
 

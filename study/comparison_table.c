@@ -8,7 +8,8 @@
 #include "engine/text.h"
 #include "study/comparison_columns.h"
 
-#define POLICY_MOST 32 // longer names are cut
+#define POLICY_MOST 32  // longer names are cut
+#define AGAINST_MOST 16 // a longer name of the baseline is not in the heading of ratios
 
 static const char separator[COLUMN_GAP + 1] = "  ", best_mark[] = " *", not_significant[] = " n.s.";
 
@@ -17,8 +18,8 @@ static const char separator[COLUMN_GAP + 1] = "  ", best_mark[] = " *", not_sign
 // The name, and the mark of the best.
 static void policy_cell(const struct outcome *o, bool mark, char *cell)
 {
-    bool whole = strlen(o->policy) <= POLICY_MOST;
-    snprintf(cell, CELL, "%.*s%s%s", whole ? POLICY_MOST : POLICY_MOST - 2, o->policy,
+    bool whole = strlen(o->name) <= POLICY_MOST;
+    snprintf(cell, CELL, "%.*s%s%s", whole ? POLICY_MOST : POLICY_MOST - 2, o->name,
              whole ? "" : "..", mark && o->best ? best_mark : "");
 }
 
@@ -181,7 +182,8 @@ char *comparison_table(const struct group *g, const struct table_style *style)
     struct table t = {.group = g, .style = style, .ratios = style->ratios && g->n > 1};
     struct libscols_table *lines = scols_new_table();
     char *text = NULL;
-    t.against = text_format("vs %s", g->baseline->policy);
+    bool named = strlen(g->baseline->name) <= AGAINST_MOST;
+    t.against = text_format("%s%s", named ? "vs " : "ratio", named ? g->baseline->name : "");
     t.scale = scale_of(g, g->headline);
     unit_cell(&t);
     size_t fixed = fixed_width(&t);

@@ -6,6 +6,7 @@
 
 #include "cli/runs/runs_internal.h"
 #include "cli/terminal/terminal.h"
+#include "engine/memory.h"
 #include "engine/text.h"
 #include "report/headline.h"
 #include "study/comparison.h"
@@ -13,6 +14,14 @@
 enum { SAVING_PERCENT = 1 }; // of the time: a smaller saving is not worth a line
 
 /* ---- files ---- */
+
+static json_t *varied_paths(const struct grid *grid)
+{
+    json_t *paths = json_array();
+    for (size_t p = 0; p < grid_paths(grid); p++)
+        json_array_append_new(paths, json_string(grid_path(grid, p)));
+    return paths;
+}
 
 static char *document(const struct compare *c, const struct rows *rows,
                       const struct comparison *comparison)
@@ -24,6 +33,8 @@ static char *document(const struct compare *c, const struct rows *rows,
     json_object_set_new(root, "name", json_string(c->scenarios[0].name));
     json_object_set_new(root, "scenarios", names);
     json_object_set_new(root, "baseline", json_string(c->baseline));
+    if (grid_paths(&c->grid) > 0)
+        json_object_set_new(root, "varied", varied_paths(&c->grid));
     json_object_set_new(root, "seeds", json_integer((json_int_t)c->options->seeds));
     json_object_set_new(root, "rows", rows_json(rows));
     json_object_set_new(root, "statistics", comparison_json(comparison));
@@ -56,7 +67,7 @@ static char *identical_policies(const struct group *g)
     for (size_t o = 0; o < g->n; o++)
         if (g->outcomes[o].identical) {
             at++;
-            fprintf(out, "%s%s", at == 1 ? "" : at == n ? " and " : ", ", g->outcomes[o].policy);
+            fprintf(out, "%s%s", at == 1 ? "" : at == n ? " and " : ", ", g->outcomes[o].name);
         }
     return text_close(out, &text);
 }
@@ -70,11 +81,11 @@ static void print_identical(const struct group *g, size_t width)
     if (n == 0)
         return;
     char *names = identical_policies(g);
-    char *text = text_format("The %zu seeds gave the same figures with %s%s.", g->outcomes[0].n,
-                             n == g->n ? "every policy" : "", n == g->n ? "" : names);
+    char *text = text_format("The %zu seeds gave the same figures %s%s.", g->outcomes[0].n,
+                             n == g->n ? "in all rows" : "with ", n == g->n ? "" : names);
     if (strlen(text) > width) {
         free(text);
-        text = text_format("The %zu seeds gave the same figures with %zu of the %zu policies.",
+        text = text_format("The %zu seeds gave the same figures in %zu of the %zu rows.",
                            g->outcomes[0].n, n, g->n);
     }
     terminal_wrap(stdout, text, 0, 0, width);
@@ -133,7 +144,7 @@ static void print_failures(const struct group *g, size_t width)
             if (strcmp(row->status, "completed") == 0 || !started)
                 continue;
             char *text =
-                text_format("%s (seed %llu): %s%s%s", row->policy, (unsigned long long)row->seed,
+                text_format("%s (seed %llu): %s%s%s", row->name, (unsigned long long)row->seed,
                             row->failure ? row->failure : row->status, row->n_why > 0 ? ": " : "",
                             row->n_why > 0 ? row_sentence(row, 0) : "");
             terminal_wrap(stdout, text, 0, 2, width);
@@ -216,11 +227,13 @@ static void print_change(const struct group *g, size_t width)
     }
     if (!of)
         return;
-    char *seed = of->n > 1 && !of->identical ? text_format(", seed %llu, nearest to its time above",
-                                                           (unsigned long long)change.row->seed)
-                                             : text_format("%s", "");
+    char *seed =
+        of->n > 1 && !of->identical
+            ? text_format(", seed %llu, nearest to the %s", (unsigned long long)change.row->seed,
+                          g->center == CENTER_MEAN ? "mean" : "median")
+            : memory_text("");
     char *sentence = up_to_saving(change.sentence);
-    char *text = text_format("Best change (%s%s): %s", of->policy, seed, sentence);
+    char *text = text_format("Best change (%s%s): %s", of->name, seed, sentence);
     free(sentence);
     terminal_wrap(stdout, text, 0, 2, width);
     free(seed);
@@ -248,7 +261,7 @@ static void print_heading(const struct compare *c, const struct group *g, size_t
 static void print_group(const struct compare *c, const struct group *g, size_t width)
 {
     print_heading(c, g, width);
-    struct table_style style = {"policy", width, terminal_colours(stdout), true};
+    struct table_style style = {c->heading, width, terminal_colours(stdout), true};
     char *table = comparison_table(g, &style);
     puts(table); // libsmartcols escapes control characters
     free(table);

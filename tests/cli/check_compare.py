@@ -189,6 +189,45 @@ def check_screen(out):
             assert ("Best change" in stdout) == (change != ""), stdout
 
 
+def check_vary(out):
+    """Values of a key as rows, alone with the scenario's own policy and with --cc, with their columns in the files."""
+    ring = os.path.join(SCENARIOS, "collectives/allreduce-1d.json")
+    values = "workload.algorithm=ring,halving_doubling"
+    code, stdout, stderr = collwire("compare", ring, "--vary", values, "--out", out)
+    lines = stdout.splitlines()
+    assert code == 0 and lines[1].startswith("algorithm ") and "vs ring" in lines[1], (stdout, stderr)
+    assert [line.split()[0] for line in lines[3:5]] == ["ring", "halving_doubling"], stdout
+    rows = list(csv.DictReader(io.StringIO(read(out, "compare.csv"))))
+    assert [(r["workload.algorithm"], r["policy"]) for r in rows] == [("ring", "dcqcn"), ("halving_doubling", "dcqcn")]
+    document = json.loads(read(out, "compare.json"))
+    assert document["varied"] == ["workload.algorithm"] and document["baseline"] == "ring", document
+    for row in document["rows"] + document["statistics"]:
+        assert row["vary"] == {"workload.algorithm": row["name"]} and row["cc"] == "dcqcn", row
+    for row in document["rows"]:
+        metrics = json.loads(read(out, "allreduce-1d", row["name"], "metrics.json"))
+        assert metrics["scenario"]["workload"]["algorithm"] == row["name"], row
+        assert metrics["sim_time_ns"] == row["sim_time_ns"], row
+    assert document["rows"][0]["sim_time_ns"] != document["rows"][1]["sim_time_ns"], document["rows"]
+    both = out + "-both"
+    code, stdout, stderr = collwire("compare", ring, "--vary", values, "--cc", "none,swift", "--seeds", "2", "--out",
+                                    both, "--baseline", "halving_doubling")
+    assert code == 0 and "algorithm, policy" in stdout and "Best change (halving_doubling, none, seed 1, nearest to the mean)" in stdout, stdout
+    rows = list(csv.DictReader(io.StringIO(read(both, "compare.csv"))))
+    assert [(r["workload.algorithm"], r["policy"], r["seed"]) for r in rows] == [
+        (a, p, s) for a in ("ring", "halving_doubling") for p in ("none", "swift") for s in ("1", "2")], rows
+    document = json.loads(read(both, "compare.json"))
+    assert document["baseline"] == "halving_doubling, none" and len(document["statistics"]) == 4, document
+    assert os.path.exists(os.path.join(both, "allreduce-1d", "halving_doubling-swift-seed2", "metrics.json"))
+    for words, options in (('workload.algorithm: unknown algorithm "rng"', ("--vary", "workload.algorithm=rng,ring", "--cc", "all")),
+                           ("one axis", ("--vary", "switch.buffer=1MB,2MB", "--vary", "seed=1,2")),
+                           ("with --seeds", ("--vary", "seed=1,2")), ("varied already", ("--vary", "cc.kind=none,swift", "--cc", "all")),
+                           ("is not PATH=VALUE", ("--vary", "ring")), ("named twice", ("--vary", "seed=1,1")),
+                           ("policies or values", ("--vary", values, "--baseline", "tree"))):
+        code, stdout, stderr = collwire("compare", ring, *options, "--out", out + "-bad")
+        assert code == 2 and words in stderr and stderr.count("\n") == 1 and stdout == "", (options, stderr)
+        assert not os.path.exists(out + "-bad"), options
+
+
 def check_several(out):
     """Several scenarios, and a scenario with several jobs: a table and rows for each."""
     incast, alone = (os.path.join(SCENARIOS, name) for name in ("incast.json", "collectives/allreduce-1d.json"))
@@ -241,6 +280,7 @@ with tempfile.TemporaryDirectory() as out:
     check_statistics(os.path.join(out, "statistics"))
     check_screen(os.path.join(out, "screen"))
     check_several(os.path.join(out, "several"))
+    check_vary(os.path.join(out, "vary"))
     for name, different in (("incast", 5), ("congestion/victim", 5), ("collectives/allreduce-1d", 1)):
         n = check(name, os.path.join(out, os.path.basename(name)))
         assert n >= different, f"{name}: only {n} different results"

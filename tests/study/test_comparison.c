@@ -66,7 +66,7 @@ static void test_statistics(void **state)
     const struct group *g = &c->groups[0];
     size_t time = column("sim_time_ns");
     assert_int_equal(g->headline, time);
-    assert_string_equal(g->baseline->policy, "base");
+    assert_string_equal(g->baseline->name, "base");
     const struct column_summary *of_x = &g->outcomes[1].columns[time];
     assert_true(of_x->mean == 146.25 && of_x->median == 145);
     assert_true(fabs(of_x->ratio - 1170. / 960) < 1e-12);
@@ -153,7 +153,7 @@ static void test_nothing_differs(void **state)
     add(&rows, "a", 1, 100, 500, 0);
     add(&rows, "b", 1, 100, 500, 0);
     struct comparison *c = comparison_new(&rows, "none");
-    assert_string_equal(c->groups[0].baseline->policy, "a");
+    assert_string_equal(c->groups[0].baseline->name, "a");
     assert_false(c->groups[0].outcomes[0].best || c->groups[0].outcomes[1].best);
     json_t *json = comparison_json(c);
     assert_int_equal(json_array_size(json), 2);
