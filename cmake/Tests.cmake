@@ -171,6 +171,9 @@ collwire_script_test(cli_results unit python3 [[python3 "$@"]]
 collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_validate unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_validate.py ${PROJECT_SOURCE_DIR}/scenarios)
+
 collwire_script_test(cli_threads unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_threads.py ${PROJECT_SOURCE_DIR}/bench)
 
