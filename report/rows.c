@@ -10,6 +10,7 @@
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "report/csv.h"
+#include "report/measured.h"
 #include "report/metric_json.h"
 #include "report/metric_parts.h"
 #include "report/metric_table.h"
@@ -195,6 +196,7 @@ void rows_add(struct rows *rows, const struct row_source *run)
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         row->values[c] = row_column_value(c, metrics);
     row->noisy = has_noise(metrics);
+    row->measured = measured_text(metrics);
     add_reasons(row, metrics);
     row->costs = json_object();
     path_shares(json_object_get(metrics, "slowest"), row->shares);
@@ -217,6 +219,7 @@ void rows_free(struct rows *rows)
     for (size_t i = 0; i < rows->n; i++) {
         free(rows->list[i].job);
         free(rows->list[i].failure);
+        free(rows->list[i].measured);
         json_decref(rows->list[i].reasons);
         json_decref(rows->list[i].costs);
     }

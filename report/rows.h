@@ -40,8 +40,9 @@ struct row {
     char *failure;      // why there are no results; NULL = unknown
     json_t *reasons;    // of the whole run: why it did not complete, who waits, explanations
     size_t n_why;       // how many of them are not explanations
-    json_t *costs; // of the whole run: its critical path and what cost it time, for report/why.h
-    bool noisy;    // noise of hosts may make some seeds special
+    json_t *costs;  // of the whole run: its critical path and what cost it time, for report/why.h
+    char *measured; // of the whole run: report/measured.h
+    bool noisy;     // noise of hosts may make some seeds special
     uint64_t n_unlisted;        // messages, if there are more than report.flows_max; else 0
     double values[ROW_COLUMNS]; // NAN = the run does not have it
     double shares[PATH_CAUSES]; // of the whole run's critical path; NAN = the run has none

@@ -23,7 +23,7 @@ static void add_flow(struct fixture *f, size_t job, unsigned cls, uint32_t src, 
         f->spec.n_jobs++;
     }
     assert_true(job + 1 == f->spec.n_jobs && n < sizeof f->flows / sizeof *f->flows);
-    f->flows[n] = (struct raw_flow){src, dst, bytes, 0};
+    f->flows[n] = (struct raw_flow){src, dst, bytes, 0, 0};
     f->lists[job].list.n++;
 }
 
