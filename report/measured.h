@@ -4,6 +4,6 @@
 
 #include <jansson.h>
 
-// Returns lines with the sums, and a table of the messages that differ most; "" if the run has none.
-// To be freed. `metrics` has `measured` and `flows`.
+// Returns lines with the sums, and a table of the messages that differ most; "" if the run has
+// none. To be freed. `metrics` has `measured` and `flows`.
 char *measured_text(const json_t *metrics);

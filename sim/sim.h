@@ -88,8 +88,8 @@ char *sim_place_names(const struct sim *sim);
 // be freed.
 char *sim_describe(const struct sim *sim);
 
-// Warnings about the spec, and the values of its settings that are "auto"; before the run. Free with
-// advice_free().
+// Warnings about the spec, and the values of its settings that are "auto"; before the run. Free
+// with advice_free().
 struct advice *sim_advice(const struct sim *sim);
 
 // Write the table of flows (source, destination, header numbers) of the captures. Returns 0, or -1

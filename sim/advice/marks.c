@@ -3,7 +3,8 @@
 //
 // PFC stops each ingress of a lossless class by itself, so an egress queue that several ingresses
 // fill grows beyond the limit of one: with n ingresses at the dynamic threshold to alpha n B / (1 +
-// n alpha) (Choudhury & Hahne, ToN 1998), beside the reserve and the headroom of each. Marks come late if one ingress is stopped below kmin, and never if that sum is below it.
+// n alpha) (Choudhury & Hahne, ToN 1998), beside the reserve and the headroom of each. Marks
+// come late if one ingress is stopped below kmin, and never if that sum is below it.
 #include "sim/advice/advice_internal.h"
 
 // The most that an egress queue of the switch may hold in a lossless class.

@@ -195,10 +195,8 @@ static void test_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_end),
-        cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_disorder),
-        cmocka_unit_test(test_missed),
+        cmocka_unit_test(test_no_end),   cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_disorder), cmocka_unit_test(test_missed),
         cmocka_unit_test(test_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

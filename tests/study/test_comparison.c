@@ -23,8 +23,8 @@ static void add(struct rows *rows, const char *policy, uint64_t seed, unsigned t
     char *metrics = text_format(
         "{\"status\":\"completed\",\"seed\":%llu,\"sim_time_ns\":%u,"
         "\"queues\":{\"max_bytes\":%u},\"pfc\":{\"pause_frames\":%u},\"explain\":[\"says "
-        "so\"],\"scenario\":{\"seed\":%llu},\"slowest\":{\"total_ns\":%u,\"parts\":{\"window_ns\":%u,"
-        "\"pace_ns\":%u,\"queued_ns\":1}}}",
+        "so\"],\"scenario\":{\"seed\":%llu},\"slowest\":{\"total_ns\":%u,\"parts\":{"
+        "\"window_ns\":%u,\"pace_ns\":%u,\"queued_ns\":1}}}",
         (unsigned long long)seed, time_ns, queue, pauses, (unsigned long long)seed, time_ns, window,
         time_ns - window - 1);
     rows_add(rows, &(struct row_source){.scenario = "s",
