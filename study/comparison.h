@@ -64,3 +64,9 @@ struct table_style {
 
 // A group as a table; to be freed.
 char *comparison_table(const struct group *g, const struct table_style *style);
+
+// The `n` groups of a scenario's jobs as one table: for each job, as many as fit, its time, the
+// ratio to that of the baseline, and a mark at the best. *shown is set to the number of jobs in it,
+// *unit to that of the times. To be freed.
+char *comparison_jobs_table(const struct group *jobs, size_t n, const struct table_style *style,
+                            size_t *shown, const char **unit);

@@ -76,6 +76,26 @@ const char *number_text(double value, bool count, char *text)
     return text;
 }
 
+const char *ratio_text(double ratio, char *text)
+{
+    snprintf(text, CELL, ratio >= 9.995 ? "%.1f" : "%.2f", ratio);
+    return text;
+}
+
+char *lines_trimmed(char *text)
+{
+    size_t to = 0, keep = 0;
+    for (size_t at = 0; text[at] != '\0'; at++) {
+        if (text[at] == '\n')
+            to = keep;
+        text[to++] = text[at];
+        if (text[at] != ' ')
+            keep = to;
+    }
+    text[keep] = '\0';
+    return text;
+}
+
 /* ---- columns ---- */
 
 static bool is_count(size_t column) { return row_column_unit(column) == METRIC_COUNT; }

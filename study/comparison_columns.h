@@ -28,6 +28,11 @@ struct scale scale_of(const struct group *g, size_t column);
 // A value with three digits, "-" for NAN. `text` holds CELL bytes and is returned.
 const char *number_text(double value, bool count, char *text);
 
+const char *ratio_text(double ratio, char *text);
+
+// Remove the blanks at the ends of lines; returns `text`.
+char *lines_trimmed(char *text);
+
 // The center of a column, in the unit.
 void center_cell(const struct outcome *o, size_t column, struct scale scale, char *cell);
 

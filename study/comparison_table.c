@@ -50,12 +50,6 @@ static void headline_cell(const struct outcome *o, size_t column, struct scale s
     }
 }
 
-static const char *ratio_text(double ratio, char *text)
-{
-    snprintf(text, CELL, ratio >= 9.995 ? "%.1f" : "%.2f", ratio);
-    return text;
-}
-
 static void ratio_cell(const struct group *g, const struct outcome *o, char *cell)
 {
     const struct column_summary *s = &o->columns[g->headline];
@@ -73,21 +67,6 @@ static void ratio_cell(const struct group *g, const struct outcome *o, char *cel
 }
 
 /* ---- the table ---- */
-
-// Copy the lines without the blanks at their ends.
-static char *lines_trimmed(char *text)
-{
-    size_t to = 0, keep = 0;
-    for (size_t at = 0; text[at] != '\0'; at++) {
-        if (text[at] == '\n')
-            to = keep;
-        text[to++] = text[at];
-        if (text[at] != ' ')
-            keep = to;
-    }
-    text[keep] = '\0';
-    return text;
-}
 
 struct table {
     const struct group *group;

@@ -242,12 +242,6 @@ static void print_change(const struct group *g, size_t width)
 
 static void print_heading(const struct compare *c, const struct group *g, size_t width)
 {
-    if (g->job) {
-        char *text = text_format("Job %s of %s", g->job, g->scenario);
-        terminal_wrap(stdout, text, 0, 2, width);
-        free(text);
-        return;
-    }
     for (size_t i = 0; i < c->n_scenarios; i++)
         if (strcmp(c->scenarios[i].name, g->scenario) == 0) {
             char *line = scenario_headline(collwire_scenario_json(c->scenarios[i].base));
@@ -266,11 +260,25 @@ static void print_group(const struct compare *c, const struct group *g, size_t w
     puts(table); // libsmartcols escapes control characters
     free(table);
     print_legend(g, width);
-    if (g->job)
-        return;
     print_identical(g, width);
     print_failures(g, width);
     print_change(g, width);
+}
+
+// The jobs of the group before, where there are several.
+static void print_jobs(const struct compare *c, const struct group *jobs, size_t n, size_t width)
+{
+    struct table_style style = {c->heading, width, false, true};
+    const char *unit;
+    size_t shown;
+    if (n == 0)
+        return;
+    char *table = comparison_jobs_table(jobs, n, &style, &shown, &unit);
+    printf("Time of each job in %s (ratio to %s)\n", unit, jobs->baseline->name);
+    puts(table);
+    free(table);
+    if (shown < n)
+        printf("%zu more jobs: compare.csv\n", n - shown);
 }
 
 /* ---- all ---- */
@@ -285,10 +293,15 @@ static void print_results(const struct compare *c, const struct comparison *comp
             fputc('\n', stdout);
         return;
     }
-    for (size_t g = 0; g < comparison->n; g++) {
+    for (size_t g = 0; g < comparison->n;) {
+        size_t jobs = 0;
         if (g > 0)
             fputc('\n', stdout);
-        print_group(c, &comparison->groups[g], width);
+        print_group(c, &comparison->groups[g++], width);
+        while (g + jobs < comparison->n && comparison->groups[g + jobs].job)
+            jobs++;
+        print_jobs(c, &comparison->groups[g], jobs, width);
+        g += jobs;
     }
 }
 
