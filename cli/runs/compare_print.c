@@ -132,24 +132,42 @@ static void print_legend(const struct group *g, size_t width)
                       width);
 }
 
-// Why runs did not complete: for each the first sentence.
+static bool was_started(const struct row *row)
+{
+    return !row->failure || strcmp(row->failure, NOT_STARTED) != 0;
+}
+
+// Why runs did not complete: the first sentence of the first of a policy's runs.
+static void print_failure(const struct outcome *o, size_t width)
+{
+    const struct row *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < o->n; i++) {
+        if (strcmp(o->rows[i]->status, "completed") == 0 || !was_started(o->rows[i]))
+            continue;
+        first = first ? first : o->rows[i];
+        n++;
+    }
+    if (!first)
+        return;
+    char *others = n > 1 ? text_format(" and %zu more", n - 1) : memory_text("");
+    char *text =
+        text_format("%s (seed %llu%s): %s%s%s", first->name, (unsigned long long)first->seed,
+                    others, first->failure ? first->failure : first->status,
+                    first->n_why > 0 ? ": " : "", first->n_why > 0 ? row_sentence(first, 0) : "");
+    terminal_wrap(stdout, text, 0, 2, width);
+    free(others);
+    free(text);
+}
+
 static void print_failures(const struct group *g, size_t width)
 {
     size_t left_out = 0;
-    for (size_t o = 0; o < g->n; o++)
-        for (size_t i = 0; i < g->outcomes[o].n; i++) {
-            const struct row *row = g->outcomes[o].rows[i];
-            bool started = !row->failure || strcmp(row->failure, NOT_STARTED) != 0;
-            left_out += !started;
-            if (strcmp(row->status, "completed") == 0 || !started)
-                continue;
-            char *text =
-                text_format("%s (seed %llu): %s%s%s", row->name, (unsigned long long)row->seed,
-                            row->failure ? row->failure : row->status, row->n_why > 0 ? ": " : "",
-                            row->n_why > 0 ? row_sentence(row, 0) : "");
-            terminal_wrap(stdout, text, 0, 2, width);
-            free(text);
-        }
+    for (size_t o = 0; o < g->n; o++) {
+        print_failure(&g->outcomes[o], width);
+        for (size_t i = 0; i < g->outcomes[o].n; i++)
+            left_out += !was_started(g->outcomes[o].rows[i]);
+    }
     if (left_out > 0)
         printf("interrupted: %zu runs were not started\n", left_out);
 }

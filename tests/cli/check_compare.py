@@ -136,6 +136,9 @@ def check_statistics(out):
     code, stdout, _ = collwire("compare", incast, "--cc", "none,dcqcn", "--set", "limits.sim_time=700us", "--out",
                                out + "-cut")
     assert code == 1 and "dcqcn (seed 1): incomplete" in stdout and "simulated time limit" in stdout, stdout
+    code, stdout, _ = collwire("compare", incast, "--cc", "none,dcqcn", "--set", "limits.sim_time=100us", "--seeds", "3",
+                               "--out", out + "-cut3")
+    assert code == 1 and stdout.count("incomplete: ") == 2 and "dcqcn (seed 1 and 2 more): incomplete" in stdout, stdout
 
 
 def shares_of(out, policy, seed):
