@@ -1,11 +1,86 @@
 // SPDX-License-Identifier: MIT
-// collwire validate: reports all errors of a scenario without running it; collwire list.
+// collwire validate: reports all errors of a scenario without running it, warns of settings that
+// the network does not suit, and shows the values of what is "auto"; collwire list.
+#include <jansson.h>
 #include <stdlib.h>
 
 #include "cli/commands.h"
 #include "cli/list.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/signals.h"
+#include "cli/terminal/terminal.h"
+#include "engine/text.h"
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static void print_warnings(FILE *out, const json_t *warnings, size_t width)
+{
+    size_t i;
+    const json_t *warning;
+    json_array_foreach(warnings, i, warning)
+    {
+        char *text =
+            text_format("warning: %s: %s", text_at(warning, "key"), text_at(warning, "text"));
+        terminal_wrap(out, text, 0, 2, width);
+        free(text);
+    }
+}
+
+// Print the values of settings that are "auto": with `all` each in a line, with those that are
+// rules in words; else one paragraph.
+static void print_autos(FILE *out, const json_t *autos, bool all, size_t width)
+{
+    struct text text;
+    FILE *line = text_open(&text);
+    size_t i, n = 0;
+    const json_t *item;
+    json_array_foreach(autos, i, item)
+    {
+        if (all)
+            fprintf(out, "auto: %s %s\n", text_at(item, "key"), text_at(item, "value"));
+        else if (!json_is_true(json_object_get(item, "rule")))
+            fprintf(line, "%s%s %s", n++ > 0 ? ", " : "auto: ", text_at(item, "key"),
+                    text_at(item, "value"));
+    }
+    char *paragraph = text_close(line, &text);
+    if (n > 0)
+        terminal_wrap(out, paragraph, 0, 2, width);
+    free(paragraph);
+}
+
+static void print_advice(const struct collwire_sim *sim, bool all)
+{
+    FILE *out = all ? stderr : stdout; // with --print the scenario alone is on stdout
+    size_t width = terminal_width(out);
+    char *text = collwire_sim_advice(sim);
+    json_t *advice = json_loads(text, 0, NULL);
+    print_warnings(out, json_object_get(advice, "warnings"), width);
+    print_autos(out, json_object_get(advice, "auto"), all, width);
+    json_decref(advice);
+    collwire_free(text);
+}
+
+static void print_valid(const struct collwire_scenario *scenario, const struct collwire_sim *sim,
+                        const struct options *o)
+{
+    if (o->print) {
+        puts(collwire_scenario_json(scenario));
+        char *derived = collwire_sim_describe(sim);
+        fputs(derived, stderr);
+        collwire_free(derived);
+    } else if (!o->quiet) {
+        printf("%s: valid\n", collwire_scenario_name(scenario));
+    }
+    if (o->quiet || !collwire_scenario_has_packets(scenario))
+        return;
+    print_advice(sim, o->print);
+    char *cost = collwire_sim_cost_text(sim, "");
+    fputs(cost, o->print ? stderr : stdout);
+    collwire_free(cost);
+}
 
 int command_validate(const struct options *o)
 {
@@ -20,19 +95,8 @@ int command_validate(const struct options *o)
     struct collwire_sim *sim = scenario ? simulation_build(scenario, &cost, &err) : NULL;
     signals_show(false);
     errors_print(&err);
-    if (sim && o->print) {
-        puts(collwire_scenario_json(scenario));
-        char *derived = collwire_sim_describe(sim);
-        fputs(derived, stderr);
-        free(derived);
-    } else if (sim && !o->quiet) {
-        printf("%s: valid\n", collwire_scenario_name(scenario));
-    }
-    if (sim && !o->quiet && collwire_scenario_has_packets(scenario)) {
-        char *text = collwire_sim_cost_text(sim, "");
-        fputs(text, o->print ? stderr : stdout);
-        free(text);
-    }
+    if (sim)
+        print_valid(scenario, sim, o);
     int code = sim ? EXIT_DONE : EXIT_BAD_USE;
     collwire_sim_free(sim);
     collwire_scenario_free(scenario);

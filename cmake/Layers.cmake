@@ -150,13 +150,16 @@ collwire_layer(sim/explain # sentences
   ALLOW workload/training engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
         sim/ideal
   VIA net/wire LIBS m)
+collwire_layer(sim/advice # what a scenario's settings lead to, before the run
+  ALLOW engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
+  VIA net/wire LIBS m)
 collwire_layer(sim/collect # the result of a run
   ALLOW workload/nodes workload/training engine net cc collective comm switch topology transport workload sim/simulation.h sim/spec sim/result sim/fabric
         sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
   VIA analytical net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
   ALLOW engine net comm switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
-        sim/parallel sim/skip sim/observe sim/collect
+        sim/parallel sim/skip sim/observe sim/collect sim/advice
   VIA analytical cc collective net/wire topology trace LIBS m)
 
 collwire_layer(report
@@ -197,14 +200,14 @@ collwire_layer(replay # captures of other sources, as flows
   ALLOW engine net/wire/address.h net/wire/ip.h config/text/text_file.h pcap.h zlib.h
   LIBS PkgConfig::libpcap PkgConfig::zlib)
 collwire_layer(study # pools of runs and what is made of their results
-  ALLOW engine report/csv.h report/metric.h report/rows.h ev.h jansson.h libsmartcols.h
+  ALLOW engine report/csv.h report/metric.h report/path_shares.h report/rows.h ev.h jansson.h libsmartcols.h
         nettle/sha2.h sqlite3.h zlib.h
   LIBS ev PkgConfig::jansson PkgConfig::nettle PkgConfig::smartcols PkgConfig::sqlite3
        PkgConfig::zlib m)
 
 collwire_layer(library # collwire/collwire.h over the folders above
-  ALLOW engine collwire cc/plugin config/scenario.h report/metrics.h sim sim/spec sim/result
-  VIA cc net net/wire topology collective switch transport analytical comm workload
+  ALLOW engine collwire cc/plugin config/scenario.h report/metrics.h sim sim/advice sim/spec sim/result jansson.h
+  VIA sim/fabric cc net net/wire topology collective switch transport analytical comm workload
   LIBS PkgConfig::jansson m)
 
 # The command line. What the library offers it has from collwire/collwire.h.

@@ -175,6 +175,8 @@ collwire_script_test(cli_training unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_training.py ${PROJECT_SOURCE_DIR}/scenarios)
 collwire_script_test(cli_verify unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_verify.py ${PROJECT_SOURCE_DIR}/scenarios)
+collwire_script_test(cli_validate unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_validate.py ${PROJECT_SOURCE_DIR}/scenarios)
 
 collwire_script_test(cli_threads unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_threads.py ${PROJECT_SOURCE_DIR}/bench)

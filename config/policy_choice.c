@@ -199,6 +199,16 @@ char *policy_choices_default(const struct scenario *base)
     return text_format("none,%s", own->name);
 }
 
+char *policy_own(const struct scenario *scenario)
+{
+    const struct dim_spec *base = &scenario->base;
+    struct text text;
+    FILE *out = text_open(&text);
+    for (uint32_t s = 0; s < base->n_stacks; s++)
+        fprintf(out, "%s%s", s > 0 ? "+" : "", base->stacks[s].cc->name);
+    return text_close(out, &text);
+}
+
 void policy_choices_free(struct policy_choice *choices, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -26,4 +26,8 @@ size_t policy_choices_read(const char *list, const struct scenario *base,
 // own; "all" if it has no other, or several transports. To be freed.
 char *policy_choices_default(const struct scenario *base);
 
+// Returns the scenario's own policy, "dcqcn", or "dcqcn+cubic" with several transports; to be
+// freed.
+char *policy_own(const struct scenario *scenario);
+
 void policy_choices_free(struct policy_choice *choices, size_t n);

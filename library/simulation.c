@@ -10,6 +10,7 @@
 #include "library/handles.h"
 #include "library/machine_memory.h"
 #include "library/plain_locale.h"
+#include "library/simulation.h"
 #include "report/metrics.h"
 #include "sim/estimate.h"
 #include "sim/sim.h"
@@ -29,6 +30,8 @@ struct collwire_sim {
 };
 
 #define LOOK_EVERY_S 0.05
+
+const struct sim *simulation_of(const struct collwire_sim *s) { return s->sim; }
 
 static const struct spec *spec_of(const struct collwire_sim *s)
 {

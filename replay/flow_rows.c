@@ -10,7 +10,7 @@
 
 #define BUCKETS_MIN 256
 
-_Static_assert(sizeof(struct flow_row) == 24, "bytes a message");
+_Static_assert(sizeof(struct flow_row) == 32, "bytes a message");
 
 void flow_rows_free(struct flow_rows *rows)
 {
@@ -57,22 +57,25 @@ uint32_t endpoint_get(struct flow_rows *rows, const struct address *address)
     return *bucket - 1;
 }
 
-void flow_row_add(struct flow_rows *rows, uint32_t src, uint32_t dst, uint64_t bytes,
-                  int64_t start_ns, enum flow_origin origin)
+bool flow_row_add(struct flow_rows *rows, uint32_t src, uint32_t dst, uint64_t bytes,
+                  int64_t start_ns, int64_t end_ns, enum flow_origin origin)
 {
     if (bytes == 0) {
         rows->left[LEFT_EMPTY]++;
-        return;
+        return false;
     }
     if (rows->n_rows == FLOW_ROWS_MAX) {
         rows->left[LEFT_ROWS]++;
-        return;
+        return false;
     }
     if (rows->n_rows == rows->cap_rows)
         rows->rows = memory_grow(rows->rows, &rows->cap_rows, sizeof *rows->rows);
-    rows->rows[rows->n_rows++] = (struct flow_row){.start_ns = start_ns,
-                                                   .bytes = bytes,
-                                                   .src = src,
-                                                   .dst = dst & (FLOW_RANKS_MAX - 1),
-                                                   .origin = origin & 3};
+    rows->rows[rows->n_rows++] =
+        (struct flow_row){.start_ns = start_ns,
+                          .span_ns = end_ns >= start_ns ? end_ns - start_ns : -1,
+                          .bytes = bytes,
+                          .src = src,
+                          .dst = dst & (FLOW_RANKS_MAX - 1),
+                          .origin = origin & 3};
+    return true;
 }

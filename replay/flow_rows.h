@@ -21,6 +21,7 @@ enum flow_origin {
 
 struct flow_row {
     int64_t start_ns; // absolute time of its first packet
+    int64_t span_ns;  // from its first to its last packet; -1 = the last one is not in the capture
     uint64_t bytes;
     uint32_t src;      // endpoint; a rank when ranks have been assigned
     uint32_t dst : 30; // the same
@@ -46,6 +47,9 @@ void flow_rows_free(struct flow_rows *rows);
 // The number of the endpoint with this address, made if it is new.
 uint32_t endpoint_get(struct flow_rows *rows, const struct address *address);
 
-// Append a message, unless it has no payload.
-void flow_row_add(struct flow_rows *rows, uint32_t src, uint32_t dst, uint64_t bytes,
-                  int64_t start_ns, enum flow_origin origin);
+#define FLOW_NO_END INT64_MIN
+
+// Append a message, unless it has no payload. `end_ns` is the time of its last packet, FLOW_NO_END
+// where that is not in the capture. Returns false if the message is left out.
+bool flow_row_add(struct flow_rows *rows, uint32_t src, uint32_t dst, uint64_t bytes,
+                  int64_t start_ns, int64_t end_ns, enum flow_origin origin);

@@ -148,11 +148,14 @@ void replay_rank(struct replay *r, const struct address_map *map)
 
 void replay_write(const struct replay *r, FILE *out)
 {
-    fputs("src,dst,bytes,start_ns\n", out);
+    fputs("src,dst,bytes,start_ns,measured_ns\n", out);
     for (size_t i = 0; i < r->flows.n_rows; i++) {
         const struct flow_row *row = &r->flows.rows[i];
-        fprintf(out, "%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRId64 "\n", row->src,
+        fprintf(out, "%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRId64 ",", row->src,
                 (uint32_t)row->dst, row->bytes, row->start_ns);
+        if (row->span_ns > 0) // one packet has no duration
+            fprintf(out, "%" PRId64, row->span_ns);
+        fputc('\n', out);
     }
 }
 

@@ -40,15 +40,43 @@ static void mark_remove(struct roce_messages *m, uint32_t at)
     memmove(&m->marks[at], &m->marks[at + 1], (m->n_marks - at) * sizeof *m->marks);
 }
 
+/* ---- complete messages ---- */
+
+static void recent_add(struct roce_messages *m, int64_t first, int64_t last, size_t row)
+{
+    uint32_t n = m->n_recent;
+    if (n < RECENT_MAX && (n & (n - 1)) == 0) // room for a power of two
+        m->recent = memory_resize(m->recent, n == 0 ? 1 : 2 * n, sizeof *m->recent);
+    m->recent[n < RECENT_MAX ? m->n_recent++ : m->turn++ % RECENT_MAX] =
+        (struct roce_recent){first, last, row};
+}
+
+// A packet was seen again: its message lasts at least until then.
+static void recent_extend(const struct roce_messages *m, int64_t psn, int64_t ns,
+                          struct flow_rows *rows)
+{
+    for (uint32_t i = 0; i < m->n_recent; i++) {
+        struct flow_row *row = &rows->rows[m->recent[i].row];
+        if (psn < m->recent[i].first || psn > m->recent[i].last)
+            continue;
+        if (row->span_ns >= 0 && ns - row->start_ns > row->span_ns)
+            row->span_ns = ns - row->start_ns;
+    }
+}
+
 /* ---- messages ---- */
 
-static void complete(const struct roce_messages *m, const struct roce_mark *first,
-                     const struct roce_mark *last, struct flow_rows *rows)
+// The message between two marks; its last packet came at `ns`, or with one of the marks if that was
+// later.
+static void complete(struct roce_messages *m, const struct roce_mark *first,
+                     const struct roce_mark *last, int64_t ns, struct flow_rows *rows)
 {
     uint64_t bytes = (uint64_t)(last->psn - first->psn) * first->payload + last->payload;
     int64_t start_ns = first->ns < last->ns ? first->ns : last->ns;
-    flow_row_add(rows, m->src, m->dst, first->sized ? first->message_bytes : bytes, start_ns,
-                 m->origin);
+    int64_t end_ns = first->ns < last->ns ? last->ns : first->ns;
+    if (flow_row_add(rows, m->src, m->dst, first->sized ? first->message_bytes : bytes, start_ns,
+                     ns > end_ns ? ns : end_ns, m->origin))
+        recent_add(m, first->psn, last->psn, rows->n_rows - 1);
 }
 
 static bool is_kind(const struct roce_messages *m, uint32_t at, enum mark_kind kind)
@@ -61,10 +89,10 @@ static void mark_give_up(struct roce_messages *m, struct flow_rows *rows)
 {
     const struct roce_mark *mark = &m->marks[0];
     if (mark->kind == MARK_FIRST && is_kind(m, 1, MARK_LAST)) {
-        complete(m, mark, &m->marks[1], rows);
+        complete(m, mark, &m->marks[1], mark->ns, rows);
         mark_remove(m, 1);
     } else if (mark->kind == MARK_FIRST && mark->sized) {
-        flow_row_add(rows, m->src, m->dst, mark->message_bytes, mark->ns, m->origin);
+        flow_row_add(rows, m->src, m->dst, mark->message_bytes, mark->ns, FLOW_NO_END, m->origin);
         rows->unended++;
     } else if (mark->kind == MARK_FIRST) {
         rows->left[LEFT_END]++;
@@ -103,7 +131,8 @@ static void middle_add(struct roce_messages *m, uint32_t at, const struct roce_m
 }
 
 // Complete the message around a packet when all its packets have been seen.
-static void complete_around(struct roce_messages *m, int64_t psn, struct flow_rows *rows)
+static void complete_around(struct roce_messages *m, int64_t psn, int64_t ns,
+                            struct flow_rows *rows)
 {
     uint32_t at = m->n_marks;
     while (at > 0 && m->marks[at - 1].psn > psn)
@@ -112,7 +141,7 @@ static void complete_around(struct roce_messages *m, int64_t psn, struct flow_ro
     if (!is_kind(m, first, MARK_FIRST) || !is_kind(m, first + 1, MARK_LAST) ||
         !seen_covers(&m->seen, m->marks[first].psn, m->marks[first + 1].psn + 1))
         return;
-    complete(m, &m->marks[first], &m->marks[first + 1], rows);
+    complete(m, &m->marks[first], &m->marks[first + 1], ns, rows);
     mark_remove(m, first + 1);
     mark_remove(m, first);
 }
@@ -125,16 +154,17 @@ static void packet_add(struct roce_messages *m, const struct bth *bth, struct ro
         at--;
     mark->kind = bth->first ? MARK_FIRST : bth->last ? MARK_LAST : MARK_MIDDLE;
     if (bth->first && bth->last) {
-        complete(m, mark, mark, rows);
+        complete(m, mark, mark, mark->ns, rows);
         return;
     }
+    int64_t ns = mark->ns;
     if (bth->first)
         first_add(m, at, mark);
     else if (bth->last)
         mark_insert(m, at, mark);
     else
         middle_add(m, at, mark);
-    complete_around(m, mark->psn, rows);
+    complete_around(m, mark->psn, ns, rows);
     if (m->n_marks > MARKS_MAX)
         mark_give_up(m, rows);
 }
@@ -148,6 +178,7 @@ static int64_t psn_extend(struct roce_messages *m, uint32_t psn, struct flow_row
         return m->highest + distance;
     marks_finish(m, rows);
     seen_free(&m->seen);
+    m->n_recent = 0;
     m->begun = true;
     m->highest = psn;
     return psn;
@@ -171,12 +202,15 @@ bool roce_messages_add(struct roce_messages *m, const struct bth *bth, int64_t n
                              .sized = bth->sized};
     bool request = bth->operation == BTH_READ_REQUEST;
     int64_t end = mark.psn + (request ? request_packets(bth) : 1);
-    if (!seen_add(&m->seen, mark.psn, end))
+    if (!seen_add(&m->seen, mark.psn, end)) {
+        if (!request)
+            recent_extend(m, mark.psn, ns, rows);
         return false;
+    }
     if (end - 1 > m->highest)
         m->highest = end - 1;
     if (request)
-        flow_row_add(rows, m->dst, m->src, bth->message_bytes, ns, FLOW_REQUESTED);
+        flow_row_add(rows, m->dst, m->src, bth->message_bytes, ns, FLOW_NO_END, FLOW_REQUESTED);
     else
         packet_add(m, bth, &mark, rows);
     return true;
@@ -187,6 +221,9 @@ void roce_messages_finish(struct roce_messages *m, struct flow_rows *rows)
     marks_finish(m, rows);
     seen_free(&m->seen);
     free(m->marks);
+    free(m->recent);
     m->marks = NULL;
+    m->recent = NULL;
+    m->n_recent = 0;
     m->cap_marks = 0;
 }

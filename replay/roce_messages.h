@@ -7,6 +7,9 @@
 // message starts at the time of its earliest packet. A PSN that was seen before is a
 // retransmission, or the same packet at another interface.
 //
+// A message ends with the latest sighting of any of its packets, which may be at another interface,
+// or a retransmission; so the last messages that are complete are kept for a while.
+//
 // Packets may come in any order. Incomplete messages are a short list of marks, ascending by PSN:
 // first packets without a last one, last packets without a first one, and the earliest packet of a
 // message that has neither.
@@ -19,7 +22,15 @@
 // Marks that are kept; with more, the lowest is given up.
 #define MARKS_MAX 64
 
+// Complete messages that are kept.
+#define RECENT_MAX 16
+
 struct roce_mark;
+
+struct roce_recent {
+    int64_t first, last; // PSNs
+    size_t row;          // in flow_rows
+};
 
 struct roce_messages {
     uint32_t src, dst;       // endpoints of the packets
@@ -29,6 +40,8 @@ struct roce_messages {
     struct seen seen;
     struct roce_mark *marks;
     uint32_t n_marks, cap_marks;
+    struct roce_recent *recent; // a ring once it has RECENT_MAX
+    uint32_t n_recent, turn;
 };
 
 // Note a packet. Returns false if it has been seen before.

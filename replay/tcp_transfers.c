@@ -33,7 +33,7 @@ enum skip tcp_segment_read(const struct span *body, struct tcp_segment *out)
 void tcp_transfers_finish(struct tcp_transfers *t, struct flow_rows *rows)
 {
     if (t->open)
-        flow_row_add(rows, t->src, t->dst, t->bytes, t->start_ns, FLOW_SENT);
+        flow_row_add(rows, t->src, t->dst, t->bytes, t->start_ns, t->end_ns, FLOW_SENT);
     t->open = false;
 }
 
@@ -119,8 +119,11 @@ bool tcp_transfers_add(struct tcp_transfers *t, struct tcp_transfers *peer,
     if (peer && s->has_ack)
         ack_note(peer, s, ns);
     uint32_t fresh = s->rst ? 0 : advance(t, s);
-    if (fresh == 0)
+    if (fresh == 0) {
+        if (s->payload > 0 && t->open && ns > t->end_ns) // at another interface, or sent again
+            t->end_ns = ns;
         return false;
+    }
     if (peer && peer->acked)
         peer->turned = true;
     if (t->open && ends(t, ns, gap_ns))
@@ -133,7 +136,7 @@ bool tcp_transfers_add(struct tcp_transfers *t, struct tcp_transfers *peer,
         t->greeted = false;
     }
     t->bytes += fresh;
-    t->last_ns = ns;
+    t->last_ns = t->end_ns = ns;
     t->acked = t->turned = false;
     t->pushed = s->push;
     return true;

@@ -35,6 +35,7 @@ struct tcp_transfers {
     uint32_t next;     // sequence number behind the highest byte
     uint64_t bytes;    // of the open transfer
     int64_t start_ns, last_ns, acked_ns, syn_ns, rtt_ns;
+    int64_t end_ns; // latest sighting of payload of the open transfer
 };
 
 // Read a TCP header. Returns SKIP_NONE, or why it cannot be used.

@@ -3,6 +3,7 @@
 #include "report/csv.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 // Names come from files, so an apostrophe is put before a cell that a spreadsheet would take for a
@@ -41,8 +42,10 @@ static void put_value(FILE *out, const struct metric *m, const void *record)
         csv_text(out, metric_text(m, record));
     else if (m->type == METRIC_TIME)
         put_time(out, m, metric_time(m, record));
-    else if (m->type == METRIC_REAL)
+    else if (m->type == METRIC_REAL && !isnan(metric_real(m, record)))
         fprintf(out, "%.6f", metric_real(m, record));
+    else if (m->type == METRIC_REAL)
+        return;
     else
         fprintf(out, "%" PRIu64, metric_integer(m, record));
 }

@@ -44,6 +44,30 @@ static json_t *life_json(const void *record)
     return causes_json(f->life_ps, f->delivered_ps);
 }
 
+// Keys of messages from a capture; others do not have them.
+static json_t *measured_json(const void *record)
+{
+    const struct flow_record *f = record;
+    return f->measured_ps > 0 ? json_integer(ns_of_ps(f->measured_ps)) : NULL;
+}
+
+static json_t *simulated_json(const void *record)
+{
+    const struct flow_record *f = record;
+    if (f->measured_ps == 0)
+        return NULL;
+    return f->simulated_ps > 0 ? json_integer(ns_of_ps(f->simulated_ps)) : json_null();
+}
+
+static json_t *measured_ratio_json(const void *record)
+{
+    const struct flow_record *f = record;
+    if (f->measured_ps == 0)
+        return NULL;
+    return f->simulated_ps > 0 ? json_real((double)f->simulated_ps / (double)f->measured_ps)
+                               : json_null();
+}
+
 static const struct metric flow_rows[] = {
     {"id", METRIC_WORDS, "number of the message, in the order of posting",
      INTEGER(flow_record, id)},
@@ -80,6 +104,15 @@ static const struct metric flow_rows[] = {
      "where the time from posting to delivery went; only what is not zero; null = not delivered",
      .type = METRIC_CUSTOM, .table = &life_table, .json = life_json, .known = was_delivered},
     {"status", METRIC_WORDS, "running, completed or failed", WORD(flow_record, status, flow_words)},
+    {"measured_ns", METRIC_NS,
+     "from the first to the last packet in the capture that the message is from; only of such "
+     "messages, as are the next two",
+     .type = METRIC_CUSTOM, .json = measured_json},
+    {"simulated_ns", METRIC_NS,
+     "the same here: delivered_ns less the time of the first packet alone; null = not delivered",
+     .type = METRIC_CUSTOM, .json = simulated_json},
+    {"measured_ratio", METRIC_RATIO, "simulated_ns / measured_ns", .type = METRIC_CUSTOM,
+     .json = measured_ratio_json},
 };
 METRIC_TABLE(flow_table, flow_rows);
 
@@ -116,6 +149,24 @@ static const struct metric summary_rows[] = {
      REAL(flows_summary, jain), .known = any_completed},
 };
 METRIC_TABLE(summary_table, summary_rows);
+
+static double ratio_of_sums(const void *record)
+{
+    const struct measured_summary *m = record;
+    return m->simulated_ns / m->measured_ns;
+}
+
+static const struct metric measured_rows[] = {
+    {"count", METRIC_COUNT, "messages from a capture that were delivered",
+     INTEGER(measured_summary, count)},
+    {"measured_ns", METRIC_NS, "sum over them", ROUNDED(measured_summary, measured_ns)},
+    {"simulated_ns", METRIC_NS, "sum over them", ROUNDED(measured_summary, simulated_ns)},
+    {"ratio", METRIC_RATIO, "simulated_ns / measured_ns", .type = METRIC_REAL,
+     .real = ratio_of_sums},
+    {"ratios", METRIC_RATIO, "measured_ratio of single messages",
+     OBJECT(measured_summary, ratio, ratio_stats_table)},
+};
+METRIC_TABLE(measured_table, measured_rows);
 
 // ---- collectives ----
 

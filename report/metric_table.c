@@ -52,6 +52,13 @@ static json_t *slowest_of(const void *record)
     return r->last ? metric_json(&slowest_table, r->last) : json_null();
 }
 
+// Only where messages are from a capture.
+static json_t *measured_of(const void *record)
+{
+    const struct result *r = record;
+    return r->measured.count > 0 ? metric_json(&measured_table, &r->measured) : NULL;
+}
+
 static size_t only_training(const void *record)
 {
     const struct result *r = record;
@@ -78,6 +85,10 @@ static const struct metric metrics_rows[] = {
     {"flows", METRIC_WORDS, "a record a message; empty above report.flows_max messages",
      LIST(result, flows, n_flows, flow_table), .count = flows_written},
     {"flows_summary", METRIC_WORDS, "over all messages", OBJECT(result, summary, summary_table)},
+    {"measured", METRIC_WORDS,
+     "messages from a capture, measured there and simulated here (docs/replay.md); over those in "
+     "`flows`; only where there are any",
+     .type = METRIC_CUSTOM, .table = &measured_table, .json = measured_of},
     {"collectives", METRIC_WORDS, "a record a collective; empty above report.collectives_max",
      LIST(result, collectives, n_collectives, collective_table), .count = collectives_written},
     {"slowest", METRIC_WORDS,

@@ -15,6 +15,9 @@ char *run_json(const struct result *r, const char *version);
 // The series as CSV: t_ns, then a column per line of the series. NULL if there is no series.
 char *series_csv(const struct result *r);
 
+// Messages from a capture as CSV: measured there, and simulated. NULL if there are none.
+char *measured_csv(const struct result *r);
+
 // Training jobs as CSV tables, times in us: a row per layer, per kind of phase, per time step and
 // dimension. NULL if there is no training job.
 char *training_end_to_end_csv(const struct result *r);

@@ -10,9 +10,11 @@
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "report/csv.h"
+#include "report/measured.h"
 #include "report/metric_json.h"
 #include "report/metric_parts.h"
 #include "report/metric_table.h"
+#include "report/path_shares.h"
 
 const struct row_column row_columns[ROW_COLUMNS] = {
     {"sim_time_ns", "time", "sim_time_ns", "time_ns"},
@@ -149,7 +151,12 @@ static struct row *row_new(struct rows *rows, const struct row_source *run)
     if (rows->n == rows->cap)
         rows->list = memory_grow(rows->list, &rows->cap, sizeof *rows->list);
     struct row *row = &rows->list[rows->n++];
-    *row = (struct row){.scenario = run->scenario, .policy = run->policy, .seed = run->seed};
+    *row = (struct row){.scenario = run->scenario,
+                        .policy = run->policy,
+                        .name = run->name ? run->name : run->policy,
+                        .vary = run->vary,
+                        .seed = run->seed};
+    path_shares(NULL, row->shares);
     return row;
 }
 
@@ -191,8 +198,10 @@ void rows_add(struct rows *rows, const struct row_source *run)
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         row->values[c] = row_column_value(c, metrics);
     row->noisy = has_noise(metrics);
+    row->measured = measured_text(metrics);
     add_reasons(row, metrics);
     row->costs = json_object();
+    path_shares(json_object_get(metrics, "slowest"), row->shares);
     json_object_set(row->costs, "slowest", json_object_get(metrics, "slowest"));
     json_object_set(row->costs, "reasons", json_object_get(metrics, "reasons"));
     const json_t *passes = json_object_get(json_object_get(metrics, "training"), "iterations");
@@ -212,6 +221,7 @@ void rows_free(struct rows *rows)
     for (size_t i = 0; i < rows->n; i++) {
         free(rows->list[i].job);
         free(rows->list[i].failure);
+        free(rows->list[i].measured);
         json_decref(rows->list[i].reasons);
         json_decref(rows->list[i].costs);
     }
@@ -231,6 +241,10 @@ static json_t *row_json(const struct row *row)
     json_t *o = json_object(), *explain = json_array();
     json_object_set_new(o, "scenario", json_string(row->scenario));
     json_object_set_new(o, "cc", json_string(row->policy));
+    if (row->vary) {
+        json_object_set_new(o, "name", json_string(row->name));
+        json_object_set_new(o, "vary", json_copy((json_t *)(uintptr_t)row->vary));
+    }
     json_object_set_new(o, "seed", json_integer((json_int_t)row->seed));
     json_object_set_new(o, "job", row->job ? json_string(row->job) : json_null());
     json_object_set_new(o, "status", json_string(row->status));
@@ -274,11 +288,25 @@ static void csv_value(FILE *out, size_t column, double value)
     fprintf(out, row_column_unit(column) == METRIC_RATIO ? "%.6f" : "%.0f", value);
 }
 
+// The varied values of a row, or their paths, each followed by a comma.
+static void csv_vary(FILE *out, const json_t *vary, bool paths)
+{
+    const char *path;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)vary, path, value)
+    {
+        csv_text(out, paths ? path : json_string_value(value));
+        fputc(',', out);
+    }
+}
+
 char *rows_csv(const struct rows *rows)
 {
     struct text text;
     FILE *out = text_open(&text);
-    fputs("scenario,policy,seed,job,status", out);
+    fputs("scenario,", out);
+    csv_vary(out, rows->n > 0 ? rows->list[0].vary : NULL, true);
+    fputs("policy,seed,job,status", out);
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         fprintf(out, ",%s", row_columns[c].key);
     fputc('\n', out);
@@ -286,6 +314,7 @@ char *rows_csv(const struct rows *rows)
         const struct row *row = &rows->list[i];
         csv_text(out, row->scenario);
         fputc(',', out);
+        csv_vary(out, row->vary, false);
         csv_text(out, row->policy);
         fprintf(out, ",%llu,", (unsigned long long)row->seed);
         csv_text(out, row->job ? row->job : "");

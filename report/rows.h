@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "engine/critical_path.h"
 #include "report/metric.h"
 
 // A column: its key in JSON and CSV, its heading in tables ("" = not shown there), and the path of
@@ -31,21 +32,27 @@ double row_column_value(size_t column, const json_t *metrics);
 
 struct row {
     const char *scenario, *policy; // as the user wrote them; borrowed
+    const char *name;              // in tables: the policy, or with varied values both; borrowed
+    const json_t *vary;            // values of a comparison by path; NULL = none vary; borrowed
     uint64_t seed;
     char *job;          // name of the job; NULL = the whole run
     const char *status; // "completed", "incomplete", "interrupted", "failed"; of jobs "running"
     char *failure;      // why there are no results; NULL = unknown
     json_t *reasons;    // of the whole run: why it did not complete, who waits, explanations
     size_t n_why;       // how many of them are not explanations
-    json_t *costs; // of the whole run: its critical path and what cost it time, for report/why.h
-    bool noisy;    // noise of hosts may make some seeds special
+    json_t *costs;  // of the whole run: its critical path and what cost it time, for report/why.h
+    char *measured; // of the whole run: report/measured.h
+    bool noisy;     // noise of hosts may make some seeds special
     uint64_t n_unlisted;        // messages, if there are more than report.flows_max; else 0
     double values[ROW_COLUMNS]; // NAN = the run does not have it
+    double shares[PATH_CAUSES]; // of the whole run's critical path; NAN = the run has none
 };
 
 // Description of a run, which may have no metrics.
 struct row_source {
     const char *scenario, *policy;
+    const char *name;   // NULL = the policy
+    const json_t *vary; // see struct row
     uint64_t seed;
     const char *metrics; // text of metrics.json, NULL = the run failed without metrics
     const char *failure; // reason for the failure, NULL = unknown

@@ -5,6 +5,7 @@
 
 #include "engine/memory.h"
 #include "engine/rng.h"
+#include "sim/advice/advice.h"
 #include "sim/collect/collect.h"
 #include "sim/simulation.h"
 
@@ -151,6 +152,11 @@ bool sim_capture_failed(const struct sim *sim, size_t c)
 int sim_write_qpmap(const struct sim *sim, const char *path, struct err *err)
 {
     return captures_write_qpmap(&sim->fabric, path, err);
+}
+
+struct advice *sim_advice(const struct sim *sim)
+{
+    return advice_new(&sim->fabric, &sim->workload);
 }
 
 /* ---- results ---- */

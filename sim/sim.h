@@ -12,6 +12,7 @@
 #include "sim/result/result.h"
 #include "sim/spec/spec.h"
 
+struct advice;
 struct sim;
 
 // Build a simulation. Returns NULL with errors if the spec is not feasible (headroom exceeds a
@@ -86,6 +87,10 @@ char *sim_place_names(const struct sim *sim);
 // Values derived from the spec, one per line, for people: sizes, base RTT, window, thresholds. To
 // be freed.
 char *sim_describe(const struct sim *sim);
+
+// Warnings about the spec, and the values of its settings that are "auto"; before the run. Free
+// with advice_free().
+struct advice *sim_advice(const struct sim *sim);
 
 // Write the table of flows (source, destination, header numbers) of the captures. Returns 0, or -1
 // with errors.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "report/path_shares.h"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -28,13 +29,13 @@ static struct group *group_of(struct comparison *c, const struct row *row)
     return &c->groups[c->n++];
 }
 
-static struct outcome *outcome_of(struct group *g, const char *policy)
+static struct outcome *outcome_of(struct group *g, const char *name)
 {
     for (size_t o = 0; o < g->n; o++)
-        if (strcmp(g->outcomes[o].policy, policy) == 0)
+        if (strcmp(g->outcomes[o].name, name) == 0)
             return &g->outcomes[o];
     g->outcomes = memory_resize(g->outcomes, g->n + 1, sizeof *g->outcomes);
-    g->outcomes[g->n] = (struct outcome){.policy = policy};
+    g->outcomes[g->n] = (struct outcome){.name = name};
     return &g->outcomes[g->n++];
 }
 
@@ -129,6 +130,21 @@ static void summarize(enum center center, struct outcome *o, const struct outcom
         below += x[i] < y[i];
     }
     s->mixed = n < INTERVAL_LEAST && above > 0 && below > 0;
+}
+
+// The mean shares of the critical paths of the runs that completed.
+static void summarize_shares(struct outcome *o)
+{
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t i = 0; i < o->n; i++)
+            if (completed(o->rows[i]) && !isnan(o->rows[i]->shares[cause])) {
+                sum += o->rows[i]->shares[cause];
+                n++;
+            }
+        o->shares[cause] = n > 0 ? sum / (double)n : (double)NAN;
+    }
 }
 
 bool column_differs(const struct outcome *o, size_t column)
@@ -230,13 +246,13 @@ struct comparison *comparison_new(const struct rows *rows, const char *baseline)
     for (size_t i = 0; i < rows->n; i++) {
         struct group *group = group_of(c, &rows->list[i]);
         group->center = rows->list[i].noisy ? CENTER_MEDIAN : group->center;
-        outcome_add(outcome_of(group, rows->list[i].policy), &rows->list[i]);
+        outcome_add(outcome_of(group, rows->list[i].name), &rows->list[i]);
     }
     for (size_t g = 0; g < c->n; g++) {
         struct group *group = &c->groups[g];
         group->baseline = group->outcomes;
         for (size_t o = 0; o < group->n; o++) {
-            if (strcmp(group->outcomes[o].policy, baseline) == 0)
+            if (strcmp(group->outcomes[o].name, baseline) == 0)
                 group->baseline = &group->outcomes[o];
             if (group->outcomes[o].n > c->n_seeds)
                 c->n_seeds = group->outcomes[o].n;
@@ -244,6 +260,7 @@ struct comparison *comparison_new(const struct rows *rows, const char *baseline)
         double *x = memory_zeroed(2 * c->n_seeds, sizeof *x);
         for (size_t o = 0; o < group->n; o++) {
             group->outcomes[o].identical = identical(&group->outcomes[o]);
+            summarize_shares(&group->outcomes[o]);
             for (size_t column = 0; column < ROW_COLUMNS; column++)
                 summarize(group->center, &group->outcomes[o], group->baseline, column, x,
                           x + c->n_seeds, &r);
@@ -289,13 +306,28 @@ static json_t *summary_json(const struct outcome *o, size_t column)
     return json;
 }
 
+// Shares of the critical path by cause, those that are not zero.
+static json_t *shares_json(const struct outcome *o)
+{
+    json_t *json = json_object();
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        if (o->shares[cause] > 0)
+            json_object_set_new(json, path_cause_key((enum path_cause)cause),
+                                json_real(o->shares[cause]));
+    return json;
+}
+
 static json_t *outcome_json(const struct group *g, const struct outcome *o)
 {
     json_t *json = json_object();
     json_object_set_new(json, "scenario", json_string(g->scenario));
     json_object_set_new(json, "job", g->job ? json_string(g->job) : json_null());
-    json_object_set_new(json, "cc", json_string(o->policy));
-    json_object_set_new(json, "baseline", json_string(g->baseline->policy));
+    json_object_set_new(json, "cc", json_string(o->rows[0]->policy));
+    if (o->rows[0]->vary) {
+        json_object_set_new(json, "name", json_string(o->name));
+        json_object_set_new(json, "vary", json_copy((json_t *)(uintptr_t)o->rows[0]->vary));
+    }
+    json_object_set_new(json, "baseline", json_string(g->baseline->name));
     json_object_set_new(json, "headline", json_string(row_columns[g->headline].key));
     json_object_set_new(json, "seeds", json_integer((json_int_t)o->n));
     json_object_set_new(json, "completed", json_integer((json_int_t)o->n_completed));
@@ -303,6 +335,7 @@ static json_t *outcome_json(const struct group *g, const struct outcome *o)
                         json_string(g->center == CENTER_MEAN ? "means" : "medians"));
     json_object_set_new(json, "identical", json_boolean(o->identical));
     json_object_set_new(json, "best", json_boolean(o->best));
+    json_object_set_new(json, "shares", shares_json(o));
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         if (!isnan(o->columns[c].center))
             json_object_set_new(json, row_columns[c].key, summary_json(o, c));

@@ -17,14 +17,15 @@ struct column_summary {
     bool mixed; // too few seeds for an interval, and they disagree on the sign
 };
 
-// Result of one policy for one scenario (or job), over all seeds.
+// Result of one policy (and value) for one scenario (or job), over all seeds.
 struct outcome {
-    const char *policy;
+    const char *name;        // of its rows: the policy, and what varies beside it
     const struct row **rows; // [n], in the order of seeds
     size_t n, n_completed;
     bool identical; // several seeds, and all gave the same figures
     bool best;
     struct column_summary columns[ROW_COLUMNS];
+    double shares[PATH_CAUSES]; // of the critical path, mean over the seeds; NAN = there is none
 };
 
 // A scenario, or one of its jobs.
@@ -43,7 +44,7 @@ struct comparison {
     size_t n_seeds;
 };
 
-// Group the rows, which must outlive the result. `baseline` is one of the policies.
+// Group the rows, which must outlive the result. `baseline` is the name of some of them.
 struct comparison *comparison_new(const struct rows *rows, const char *baseline);
 void comparison_free(struct comparison *c);
 
@@ -63,3 +64,9 @@ struct table_style {
 
 // A group as a table; to be freed.
 char *comparison_table(const struct group *g, const struct table_style *style);
+
+// The `n` groups of a scenario's jobs as one table: for each job, as many as fit, its time, the
+// ratio to that of the baseline, and a mark at the best. *shown is set to the number of jobs in it,
+// *unit to that of the times. To be freed.
+char *comparison_jobs_table(const struct group *jobs, size_t n, const struct table_style *style,
+                            size_t *shown, const char **unit);

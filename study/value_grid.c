@@ -11,11 +11,18 @@
 
 /* ---- axes ---- */
 
-static bool varied(const struct grid *grid, const struct axis *axis, const char *path)
+bool grid_varies(const struct grid *grid, const char *path)
 {
     for (size_t p = 0; p < grid_paths(grid); p++)
         if (strcmp(grid_path(grid, p), path) == 0)
             return true;
+    return false;
+}
+
+static bool varied(const struct grid *grid, const struct axis *axis, const char *path)
+{
+    if (grid_varies(grid, path))
+        return true;
     for (size_t p = 0; p < axis->n_paths; p++)
         if (strcmp(axis->paths[p], path) == 0)
             return true;
@@ -210,7 +217,7 @@ const char *grid_value(const struct grid *grid, size_t point, size_t p)
     return grid->axes[a].values[p][point % grid->axes[a].n];
 }
 
-char *grid_label(const struct grid *grid, size_t point, const char *except)
+static char *joined(const struct grid *grid, size_t point, const char *except, bool paths)
 {
     struct text text;
     FILE *out = text_open(&text);
@@ -219,8 +226,27 @@ char *grid_label(const struct grid *grid, size_t point, const char *except)
         const char *path = grid_path(grid, p);
         if (except && strcmp(path, except) == 0)
             continue;
-        fprintf(out, "%s%s=%s", first ? "" : ", ", path, grid_value(grid, point, p));
+        fprintf(out, "%s%s%s%s", first ? "" : ", ", paths ? path : "", paths ? "=" : "",
+                grid_value(grid, point, p));
         first = false;
     }
     return text_close(out, &text);
+}
+
+char *grid_label(const struct grid *grid, size_t point, const char *except)
+{
+    return joined(grid, point, except, true);
+}
+
+char *grid_values_text(const struct grid *grid, size_t point, const char *except)
+{
+    return joined(grid, point, except, false);
+}
+
+json_t *grid_values_json(const struct grid *grid, size_t point)
+{
+    json_t *values = json_object();
+    for (size_t p = 0; p < grid_paths(grid); p++)
+        json_object_set_new(values, grid_path(grid, p), json_string(grid_value(grid, point, p)));
+    return values;
 }

@@ -2,6 +2,8 @@
 // The points of a sweep: the grid of all combinations of axes. Paths on one axis advance together.
 #pragma once
 
+#include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,10 +41,19 @@ size_t grid_points(const struct grid *grid, struct err *err);
 size_t grid_paths(const struct grid *grid);
 const char *grid_path(const struct grid *grid, size_t p);
 
+// True if `path` is on one of the axes.
+bool grid_varies(const struct grid *grid, const char *path);
+
 // The value of path `p` at a point. The last axis changes first.
 const char *grid_value(const struct grid *grid, size_t point, size_t p);
 
 // "a=1, b=2" without the path `except` (NULL = with all paths); to be freed.
 char *grid_label(const struct grid *grid, size_t point, const char *except);
+
+// "1, 2": the values without those of the path `except`; to be freed.
+char *grid_values_text(const struct grid *grid, size_t point, const char *except);
+
+// {"a": "1", "b": "2"}: the values by path; a new reference.
+json_t *grid_values_json(const struct grid *grid, size_t point);
 
 void grid_free(struct grid *grid);

@@ -38,6 +38,10 @@ struct transport_path {
     bool limited; // queues have a fixed limit
 };
 
+// Returns the description of a path for policies.
+struct cc_env transport_path_env(const struct hosts *hosts, const struct transport_dim *dim,
+                                 const struct transport_path *path);
+
 // The paths of flows in the packet network.
 struct host_paths {
     // Returns the dimension that a message takes, or UINT32_MAX if none joins its ends.

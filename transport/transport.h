@@ -88,6 +88,12 @@ struct transport_network {
     bool lossless; // PFC is on
     bool trims;    // switches trim its packets
 };
+// The value that a setting left "auto" has on a path.
+#define TRANSPORT_AUTOS 8
+struct transport_auto {
+    const char *key;
+    char text[64];
+};
 #define TRANSPORT_FINDINGS 8
 struct transport_finding {
     const char *key, *text;
@@ -139,6 +145,13 @@ struct transport_ops {
     // Returns the retransmission timeout of a flow on the path before its first RTT sample, and
     // sets *least to the one after it where the RTT is short; NULL = a setting defines it.
     ps_t (*rto_ps)(const struct transport_dim *dim, const struct transport_path *path, ps_t *least);
+    // Writes the values on the path of the settings that are "auto" and matter, and returns their
+    // number, at most TRANSPORT_AUTOS. May be NULL.
+    size_t (*autos)(const struct transport_dim *dim, const struct transport_path *path,
+                    struct transport_auto *out);
+    // Returns the most payload bytes that a receiver on the path lets be in flight. NULL = no
+    // limit.
+    uint64_t (*receive_window)(const struct transport_dim *dim, const struct transport_path *path);
     void (*close_sender)(struct sender *s); // called before s->cold.own is freed; may be NULL
     // Writes the next packet of a sender that may send to *p.
     void (*fill)(struct sender *s, struct packet *p, ps_t now);

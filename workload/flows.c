@@ -130,6 +130,14 @@ static const struct program_ops flows_program = {
     .free = flows_free,
 };
 
+bool job_is_measured(const struct job_spec *job)
+{
+    for (size_t i = 0; job->kind->raw && i < job_flows(job)->n; i++)
+        if (job_flows(job)->flows[i].measured_ps > 0)
+            return true;
+    return false;
+}
+
 static double flows_queue_pairs(const struct job_spec *job, bool *listed)
 {
     *listed = job_flows(job)->n > 0;

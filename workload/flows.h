@@ -8,7 +8,8 @@
 struct raw_flow {
     uint32_t src, dst; // indices into the job's ranks
     uint64_t bytes;
-    ps_t start_ps; // after the job's start
+    ps_t start_ps;    // after the job's start
+    ps_t measured_ps; // from its first to its last packet, in the capture that it is from; 0 = none
 };
 
 enum flow_connections { FLOW_OWN, FLOW_OF_PAIR };
@@ -45,3 +46,6 @@ extern const struct job_kind flows_kind, incast_kind, permutation_kind, poisson_
 
 // The list of flows of a job of one of these kinds.
 static inline struct flow_list *job_flows(const struct job_spec *job) { return job->settings; }
+
+// True if the job is a list with a flow that was measured in a capture.
+bool job_is_measured(const struct job_spec *job);

@@ -165,9 +165,9 @@ const struct option_row option_rows[] = {
      .take = option_pace},
     {.name = "vary",
      .argument = "PATH=LIST",
-     .help = "an axis of the sweep: the values that a key takes, separated by commas; lists "
-             "joined by ; advance together; may be repeated",
-     .commands = "sweep",
+     .help = "an axis: the values that a key takes, separated by commas; lists joined by ; "
+             "advance together; in a sweep it may be repeated",
+     .commands = "compare sweep",
      .type = OPTION_TEXTS,
      AT(vary)},
     {.name = "sizes",
@@ -186,8 +186,8 @@ const struct option_row option_rows[] = {
      AT(cc)},
     {.name = "baseline",
      .argument = "POLICY",
-     .help = "the policy that others are compared with; otherwise none if it is among them, "
-             "else the first",
+     .help = "the policy, or the value of --vary, that others are compared with; otherwise policy "
+             "none if it is among them, else the first",
      .commands = "compare",
      .type = OPTION_TEXT,
      .completes = COMPLETE_POLICIES,

@@ -21,111 +21,6 @@
 
 #define COST_FROM_S 5 // wall time: the estimate of a longer comparison is shown
 
-/* ---- the runs ---- */
-
-// Load the scenario of a run: the user's settings, then the seed, then the policy.
-static struct collwire_scenario *variant_load(const struct compare *c, const struct variant *one,
-                                              struct err *err)
-{
-    const struct options *o = c->options;
-    const struct policy_choice *choice = one->choice;
-    struct collwire_setting *sets = memory_zeroed(o->n_sets + choice->n_sets + 1, sizeof *sets);
-    size_t n = o->n_sets;
-    char *seed = text_format("%llu", (unsigned long long)one->seed);
-    if (n > 0)
-        memcpy(sets, o->sets, n * sizeof *sets);
-    sets[n++] = (struct collwire_setting){"seed", seed};
-    for (size_t i = 0; i < choice->n_sets; i++)
-        sets[n++] = choice->sets[i];
-    struct collwire_scenario *scenario = scenario_open(o, one->of->path, sets, n, err);
-    free(seed);
-    free(sets);
-    return scenario;
-}
-
-// Returns DIR/SCENARIO/POLICY[-seedK]; characters of POLICY outside [A-Za-z0-9._] become hyphens.
-static char *dir_of(const struct compare *c, const struct variant *one)
-{
-    char *dir = text_format("%s/%s/%s", c->dir, one->of->name, one->choice->text);
-    char *policy = dir + strlen(dir) - strlen(one->choice->text);
-    for (char *p = policy; *p; p++)
-        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._", *p))
-            *p = '-';
-    for (size_t length = strlen(policy); length > 0 && policy[length - 1] == '-';)
-        policy[--length] = '\0';
-    if (c->options->seeds == 1)
-        return dir;
-    char *with_seed = text_format("%s-seed%llu", dir, (unsigned long long)one->seed);
-    free(dir);
-    return with_seed;
-}
-
-static void check_dirs(const struct compare *c, struct err *err)
-{
-    for (size_t i = 0; i < c->n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(c->list[i].dir, c->list[k].dir) == 0)
-                err_add(err, c->list[i].dir, "would hold the results of two runs");
-}
-
-// Add the runs of a policy. The scenario with the first seed is loaded here, to report its errors;
-// the workers load the others.
-static void add_policy(struct compare *c, struct compared *of, const struct policy_choice *choice,
-                       struct err *err)
-{
-    for (uint64_t k = 0; k < c->options->seeds; k++) {
-        struct variant one = {.of = of, .choice = choice};
-        struct err own = {0};
-        one.seed = collwire_scenario_seed(of->base) + k;
-        one.dir = dir_of(c, &one);
-        if (k == 0)
-            one.scenario = variant_load(c, &one, &own);
-        for (size_t i = 0; i < own.n_items; i++)
-            if (own.items[i].warning)
-                err_warn(err, choice->text, "%s", own.items[i].text);
-            else
-                err_add(err, choice->text, "%s", own.items[i].text);
-        err_free(&own);
-        c->list = memory_resize(c->list, c->n + 1, sizeof *c->list);
-        c->list[c->n++] = one;
-    }
-}
-
-static void add_scenario(struct compare *c, struct compared *of, const char *path, struct err *err)
-{
-    const struct options *o = c->options;
-    size_t errors = err->n_errors;
-    of->path = path;
-    of->base = scenario_open(o, path, o->sets, o->n_sets, err);
-    if (!of->base)
-        return;
-    of->name = collwire_scenario_name(of->base);
-    for (const struct compared *other = c->scenarios; other < of; other++)
-        if (other->name && strcmp(other->name, of->name) == 0)
-            err_add(err, path, "has the same name as %s: \"%s\"", other->path, of->name);
-    char *all = o->cc ? NULL : policy_choices_default(scenario_of(of->base));
-    of->n_choices =
-        policy_choices_read(o->cc ? o->cc : all, scenario_of(of->base), &of->choices, err);
-    free(all);
-    for (size_t i = 0; i < of->n_choices && err->n_errors == errors; i++)
-        add_policy(c, of, &of->choices[i], err);
-}
-
-// Choose the baseline: the policy that --baseline names, else `none`, else the first policy.
-static void choose_baseline(struct compare *c, struct err *err)
-{
-    const char *wanted = c->options->baseline ? c->options->baseline : "none";
-    if (c->n > 0)
-        c->baseline = c->list[0].choice->text;
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->list[i].choice->text, wanted) == 0) {
-            c->baseline = c->list[i].choice->text;
-            return;
-        }
-    if (c->options->baseline && err->n_errors == 0)
-        err_add(err, "--baseline", "\"%s\" is not one of the policies that are compared", wanted);
-}
-
 /* ---- running ---- */
 
 // In the worker: write the id of the set of files to the pipe.
@@ -139,7 +34,7 @@ static void work(void *ctx, size_t task, int to_parent)
     result_set_leave(c->set);
     memory_share(c->options->jobs);
     if (!one->scenario)
-        one->scenario = variant_load(c, one, &err);
+        one->scenario = compare_load(c, one, &err);
     if (!one->scenario) {
         errors_print(&err);
         _exit(EXIT_BAD_USE);
@@ -222,7 +117,9 @@ static int finish(struct compare *c)
         const struct variant *one = &c->list[i];
         char *metrics = one->id[0] ? result_set_read(one->dir, one->id, "metrics.json") : NULL;
         struct row_source run = {.scenario = one->of->name,
-                                 .policy = one->choice->text,
+                                 .policy = one->policy,
+                                 .name = one->name,
+                                 .vary = one->vary,
                                  .seed = one->seed,
                                  .metrics = metrics,
                                  .failure = one->ran ? one->failure : NOT_STARTED};
@@ -242,6 +139,9 @@ static void compare_free(struct compare *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         free(c->list[i].dir);
+        free(c->list[i].policy);
+        free(c->list[i].name);
+        json_decref(c->list[i].vary);
         free(c->list[i].failure);
         collwire_scenario_free(c->list[i].scenario);
     }
@@ -252,6 +152,8 @@ static void compare_free(struct compare *c)
     }
     free(c->scenarios);
     result_set_close(c->set);
+    grid_free(&c->grid);
+    free(c->heading);
     free(c->dir);
 }
 
@@ -270,36 +172,6 @@ static int check_arguments(const struct options *o)
     return -1;
 }
 
-// Load all scenarios and open the directory; errors are added to `err`.
-static void prepare(struct compare *c, struct err *err)
-{
-    const struct options *o = c->options;
-    c->scenarios = memory_zeroed(o->n_args, sizeof *c->scenarios);
-    const char *name = NULL;
-    for (; c->n_scenarios < o->n_args; c->n_scenarios++) {
-        struct compared *of = &c->scenarios[c->n_scenarios];
-        if (!c->dir && o->n_args == 1 && !o->out) { // the name is needed for the directory
-            struct collwire_scenario *base = scenario_open(o, o->args[0], o->sets, o->n_sets, err);
-            name = base ? collwire_scenario_name(base) : "";
-            c->dir = text_format("out/%s-compare", name);
-            collwire_scenario_free(base);
-            if (err->n_errors > 0)
-                return;
-            err_free(err); // warnings are added again
-        } else if (!c->dir) {
-            c->dir = memory_text(o->out ? o->out : "out/compare");
-        }
-        add_scenario(c, of, o->args[c->n_scenarios], err);
-    }
-    choose_baseline(c, err);
-    check_dirs(c, err);
-    if (err->n_errors == 0 && (c->set = result_set_open(c->dir, err)) != NULL) {
-        result_set_claim(c->set, "compare.json", err);
-        result_set_claim(c->set, "compare.csv", err);
-        result_set_claim(c->set, "report.html", err);
-    }
-}
-
 int command_compare(const struct options *given)
 {
     struct options o = *given;
@@ -310,7 +182,7 @@ int command_compare(const struct options *given)
     options_jobs(&o);
     signals_phase("reading the scenario");
     signals_show(progress_wanted(&o));
-    prepare(&c, &err);
+    compare_plan(&c, &err);
     signals_show(false);
     int code = EXIT_BAD_USE;
     bool good = err.n_errors == 0;

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: MIT
-// The results of a comparison: its files, the tables, and why the policies differ.
+// The results of a comparison: its files, the tables, and the change that would save most time.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/runs/explain.h"
 #include "cli/runs/runs_internal.h"
 #include "cli/terminal/terminal.h"
+#include "engine/memory.h"
 #include "engine/text.h"
 #include "report/headline.h"
 #include "study/comparison.h"
 
-enum { REASONS_MAX = 3, DIFFERS_PERCENT = 1, BASELINE_PERCENT = 10 };
+enum { SAVING_PERCENT = 1 }; // of the time: a smaller saving is not worth a line
 
 /* ---- files ---- */
+
+static json_t *varied_paths(const struct grid *grid)
+{
+    json_t *paths = json_array();
+    for (size_t p = 0; p < grid_paths(grid); p++)
+        json_array_append_new(paths, json_string(grid_path(grid, p)));
+    return paths;
+}
 
 static char *document(const struct compare *c, const struct rows *rows,
                       const struct comparison *comparison)
@@ -25,6 +33,8 @@ static char *document(const struct compare *c, const struct rows *rows,
     json_object_set_new(root, "name", json_string(c->scenarios[0].name));
     json_object_set_new(root, "scenarios", names);
     json_object_set_new(root, "baseline", json_string(c->baseline));
+    if (grid_paths(&c->grid) > 0)
+        json_object_set_new(root, "varied", varied_paths(&c->grid));
     json_object_set_new(root, "seeds", json_integer((json_int_t)c->options->seeds));
     json_object_set_new(root, "rows", rows_json(rows));
     json_object_set_new(root, "statistics", comparison_json(comparison));
@@ -44,163 +54,212 @@ static int write_files(const struct compare *c, const char *json, const char *cs
     return status;
 }
 
-/* ---- sentences below a table ---- */
+/* ---- lines below a table ---- */
 
-// Returns "a, b and c", the policies that pass the test; "" = none. To be freed.
-static char *policies_that(const struct group *g, bool (*test)(const struct outcome *o))
+// Returns "a, b and c", the policies whose seeds gave the same figures; "" = none. To be freed.
+static char *identical_policies(const struct group *g)
 {
     struct text text;
     FILE *out = text_open(&text);
     size_t n = 0, at = 0;
     for (size_t o = 0; o < g->n; o++)
-        n += test(&g->outcomes[o]);
+        n += g->outcomes[o].identical;
     for (size_t o = 0; o < g->n; o++)
-        if (test(&g->outcomes[o])) {
+        if (g->outcomes[o].identical) {
             at++;
-            fprintf(out, "%s%s", at == 1 ? "" : at == n ? " and " : ", ", g->outcomes[o].policy);
+            fprintf(out, "%s%s", at == 1 ? "" : at == n ? " and " : ", ", g->outcomes[o].name);
         }
     return text_close(out, &text);
 }
 
-static bool is_identical(const struct outcome *o) { return o->identical; }
-
-// Seeds that give the same figures count as one.
+// Seeds that give the same figures count as one. The policies are named where a line has room.
 static void print_identical(const struct group *g, size_t width)
 {
-    char *policies = policies_that(g, is_identical);
     size_t n = 0;
     for (size_t o = 0; o < g->n; o++)
         n += g->outcomes[o].identical;
-    if (n > 0) {
-        char *text = text_format(
-            "Seeds change nothing here%s%s%s: the %zu gave the same figures, which count once.",
-            n == g->n ? "" : " for ", n == g->n ? "" : policies, "", g->outcomes[0].n);
-        terminal_wrap(stdout, text, 0, 0, width);
+    if (n == 0)
+        return;
+    char *names = identical_policies(g);
+    char *text = text_format("The %zu seeds gave the same figures %s%s.", g->outcomes[0].n,
+                             n == g->n ? "in all rows" : "with ", n == g->n ? "" : names);
+    if (strlen(text) > width) {
         free(text);
+        text = text_format("The %zu seeds gave the same figures in %zu of the %zu rows.",
+                           g->outcomes[0].n, n, g->n);
     }
-    free(policies);
+    terminal_wrap(stdout, text, 0, 0, width);
+    free(text);
+    free(names);
+}
+
+static bool has_shares(const struct group *g)
+{
+    for (size_t o = 0; o < g->n; o++)
+        if (!isnan(g->outcomes[o].shares[0]))
+            return true;
+    return false;
 }
 
 static void print_legend(const struct group *g, size_t width)
 {
-    bool intervals = false, unclear = false;
-    double best = NAN, least = INFINITY;
+    bool intervals = false, unclear = false, best = false;
     for (size_t o = 0; o < g->n; o++) {
         const struct column_summary *s = &g->outcomes[o].columns[g->headline];
-        best = g->outcomes[o].best ? s->center : best;
-        least = s->center < least ? s->center : least;
+        best |= g->outcomes[o].best;
         intervals |= !g->outcomes[o].identical && !isnan(s->interval.low);
         unclear |= &g->outcomes[o] != g->baseline && !isnan(s->ratio) &&
                    (s->mixed || !isnan(s->ratio_interval.low)) &&
                    s->ratio_interval.low != s->ratio_interval.high &&
                    !column_differs(&g->outcomes[o], g->headline);
     }
+    const char *shares = has_shares(g) ? "%: of the critical path" : "",
+               *mark = best && g->n > 1 ? "*: best (least time; within 1 %, shortest queue)" : "";
+    if (*shares || *mark) {
+        char *text = text_format("%s%s%s", shares, *shares && *mark ? "; " : "", mark);
+        terminal_wrap(stdout, text, 0, 0, width);
+        free(text);
+    }
     if (intervals)
         terminal_wrap(stdout,
-                      "[low, high]: 95 % interval over the seeds (bootstrap), of ratios over "
-                      "pairs of runs with the same seed.",
+                      "[low, high]: 95 % interval over seeds, of ratios over pairs of equal seeds",
                       0, 0, width);
     if (g->center == CENTER_MEDIAN && g->outcomes[0].n > 1)
-        terminal_wrap(stdout, "medians over the seeds, since noise of hosts acts.", 0, 0, width);
-    if (best > least)
-        terminal_wrap(stdout, "best: the shortest queue of those within 1 % of the shortest time.",
-                      0, 0, width);
+        terminal_wrap(stdout, "medians over the seeds, since noise of hosts acts", 0, 0, width);
     if (unclear)
         terminal_wrap(stdout,
-                      "n.s.: not significant, the seeds do not agree on which one is faster.", 0, 0,
+                      "n.s.: not significant, the seeds do not agree on which one is faster", 0, 0,
                       width);
 }
 
-// Why runs did not complete.
+static bool was_started(const struct row *row)
+{
+    return !row->failure || strcmp(row->failure, NOT_STARTED) != 0;
+}
+
+// Why runs did not complete: the first sentence of the first of a policy's runs.
+static void print_failure(const struct outcome *o, size_t width)
+{
+    const struct row *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < o->n; i++) {
+        if (strcmp(o->rows[i]->status, "completed") == 0 || !was_started(o->rows[i]))
+            continue;
+        first = first ? first : o->rows[i];
+        n++;
+    }
+    if (!first)
+        return;
+    char *others = n > 1 ? text_format(" and %zu more", n - 1) : memory_text("");
+    char *text =
+        text_format("%s (seed %llu%s): %s%s%s", first->name, (unsigned long long)first->seed,
+                    others, first->failure ? first->failure : first->status,
+                    first->n_why > 0 ? ": " : "", first->n_why > 0 ? row_sentence(first, 0) : "");
+    terminal_wrap(stdout, text, 0, 2, width);
+    free(others);
+    free(text);
+}
+
 static void print_failures(const struct group *g, size_t width)
 {
     size_t left_out = 0;
-    for (size_t o = 0; o < g->n; o++)
-        for (size_t i = 0; i < g->outcomes[o].n; i++) {
-            const struct row *row = g->outcomes[o].rows[i];
-            bool started = !row->failure || strcmp(row->failure, NOT_STARTED) != 0;
-            left_out += !started;
-            if (strcmp(row->status, "completed") == 0 || !started)
-                continue;
-            char *text =
-                text_format("%s (seed %llu): %s", row->policy, (unsigned long long)row->seed,
-                            row->failure ? row->failure : row->status);
-            terminal_wrap(stdout, text, 0, 2, width);
-            free(text);
-            for (size_t k = 0; k < row->n_why && k < REASONS_MAX; k++) {
-                fputs("  ", stdout);
-                terminal_wrap(stdout, row_sentence(row, k), 2, 4, width);
-            }
-        }
+    for (size_t o = 0; o < g->n; o++) {
+        print_failure(&g->outcomes[o], width);
+        for (size_t i = 0; i < g->outcomes[o].n; i++)
+            left_out += !was_started(g->outcomes[o].rows[i]);
+    }
     if (left_out > 0)
         printf("interrupted: %zu runs were not started\n", left_out);
 }
 
-// Find a run of the policy and one of the baseline with the same seed, both completed: the pair
-// whose ratio is nearest to the ratio of the centers. Returns false if there is none.
-static bool pair_of(const struct group *g, const struct outcome *o, const struct row **a,
-                    const struct row **b)
+/* ---- the best change ---- */
+
+// What would make the runs of a policy shorter: the first reason of one run.
+struct change {
+    const struct row *row;
+    const char *sentence;
+    json_int_t saving_ns;
+};
+
+// Returns the completed run whose time is nearest to the policy's, NULL if there is none.
+static const struct row *typical_run(const struct group *g, const struct outcome *o)
 {
-    double nearest = INFINITY, mean = o->columns[g->headline].ratio;
-    *a = *b = NULL;
-    for (size_t i = 0; i < o->n && i < g->baseline->n; i++) {
-        const struct row *base = g->baseline->rows[i], *other = o->rows[i];
-        double off = fabs(other->values[g->headline] / base->values[g->headline] - mean);
-        if (strcmp(base->status, "completed") != 0 || strcmp(other->status, "completed") != 0 ||
-            !(off < nearest))
+    const struct row *nearest = NULL;
+    double least = INFINITY, center = o->columns[g->headline].center;
+    for (size_t i = 0; i < o->n; i++) {
+        double off = fabs(o->rows[i]->values[g->headline] - center);
+        if (strcmp(o->rows[i]->status, "completed") != 0 || !(off < least))
             continue;
-        nearest = off;
-        *a = base;
-        *b = other;
+        least = off;
+        nearest = o->rows[i];
     }
-    return isfinite(nearest);
+    return nearest;
 }
 
-// Print the reason that costs the baseline most time; it applies to the other policies as well.
-static void print_baseline(const struct group *g, size_t width)
+static struct change change_of(const struct group *g, const struct outcome *o)
 {
-    const struct outcome *base = g->baseline;
-    if (!base || base->n_completed == 0)
-        return;
-    const json_t *costs = base->rows[0]->costs;
-    const json_t *first = json_array_get(json_object_get(costs, "reasons"), 0);
-    json_int_t saving = json_integer_value(json_object_get(first, "saving_ns"));
-    json_int_t total =
-        json_integer_value(json_object_get(json_object_get(costs, "slowest"), "total_ns"));
-    const char *sentence = json_string_value(json_object_get(first, "sentence"));
-    if (!sentence || saving * 100 < total * BASELINE_PERCENT)
-        return;
-    char *text = text_format("%s itself: %s", base->policy, sentence);
-    terminal_wrap(stdout, text, 0, 2, width);
-    free(text);
+    struct change change = {.row = typical_run(g, o)};
+    if (!change.row)
+        return change;
+    const json_t *costs = change.row->costs,
+                 *reason = json_array_get(json_object_get(costs, "reasons"), 0),
+                 *slowest = json_object_get(costs, "slowest");
+    json_int_t saving = json_integer_value(json_object_get(reason, "saving_ns")),
+               total = json_integer_value(json_object_get(slowest, "total_ns"));
+    change.sentence = json_string_value(json_object_get(reason, "sentence"));
+    change.saving_ns = change.sentence && saving * 100 >= total * SAVING_PERCENT ? saving : 0;
+    return change;
 }
 
-// Why policies differ from the baseline, by the critical paths of a pair of runs.
-static void print_why(const struct group *g, size_t width)
+// Returns the clauses of a reason up to the one that states the saving, to be freed; `collwire
+// explain` has the others.
+static char *up_to_saving(const char *sentence)
 {
+    char **clauses;
+    struct text text;
+    FILE *out = text_open(&text);
+    size_t n = text_split(sentence, ';', &clauses);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(out, "%s%s", i > 0 ? ";" : "", clauses[i]);
+        if (strstr(clauses[i], "up to "))
+            break;
+    }
+    texts_free(clauses, n);
+    return text_close(out, &text);
+}
+
+// Print the change that would save most time, under the baseline or under the best policy.
+static void print_change(const struct group *g, size_t width)
+{
+    struct change change = {0};
+    const struct outcome *of = NULL;
     for (size_t i = 0; i < g->n; i++) {
         const struct outcome *o = &g->outcomes[i];
-        const struct row *a, *b;
-        double ratio = o->columns[g->headline].ratio;
-        if (o == g->baseline || isnan(ratio) || fabs(ratio - 1) * 100 <= DIFFERS_PERCENT ||
-            !column_differs(o, g->headline) || !pair_of(g, o, &a, &b))
-            continue;
-        char *name = o->n > 1 && !o->identical
-                         ? text_format("%s (seed %llu)", b->policy, (unsigned long long)b->seed)
-                         : text_format("%s", b->policy);
-        print_difference(stdout, a->costs, a->policy, b->costs, name, width);
-        free(name);
+        struct change other = {0};
+        if (o == g->baseline || o->best)
+            other = change_of(g, o);
+        if (other.saving_ns > change.saving_ns) {
+            change = other;
+            of = o;
+        }
     }
+    if (!of)
+        return;
+    char *seed =
+        of->n > 1 && !of->identical
+            ? text_format(", seed %llu, nearest to the %s", (unsigned long long)change.row->seed,
+                          g->center == CENTER_MEAN ? "mean" : "median")
+            : memory_text("");
+    char *sentence = up_to_saving(change.sentence);
+    char *text = text_format("Best change (%s%s): %s", of->name, seed, sentence);
+    free(sentence);
+    terminal_wrap(stdout, text, 0, 2, width);
+    free(seed);
+    free(text);
 }
 
 static void print_heading(const struct compare *c, const struct group *g, size_t width)
 {
-    if (g->job) {
-        char *text = text_format("Job %s of %s", g->job, g->scenario);
-        terminal_wrap(stdout, text, 0, 2, width);
-        free(text);
-        return;
-    }
     for (size_t i = 0; i < c->n_scenarios; i++)
         if (strcmp(c->scenarios[i].name, g->scenario) == 0) {
             char *line = scenario_headline(collwire_scenario_json(c->scenarios[i].base));
@@ -214,17 +273,30 @@ static void print_heading(const struct compare *c, const struct group *g, size_t
 static void print_group(const struct compare *c, const struct group *g, size_t width)
 {
     print_heading(c, g, width);
-    struct table_style style = {"policy", width, terminal_colours(stdout), true};
+    struct table_style style = {c->heading, width, terminal_colours(stdout), true};
     char *table = comparison_table(g, &style);
     puts(table); // libsmartcols escapes control characters
     free(table);
     print_legend(g, width);
-    if (g->job)
-        return;
     print_identical(g, width);
     print_failures(g, width);
-    print_why(g, width);
-    print_baseline(g, width);
+    print_change(g, width);
+}
+
+// The jobs of the group before, where there are several.
+static void print_jobs(const struct compare *c, const struct group *jobs, size_t n, size_t width)
+{
+    struct table_style style = {c->heading, width, false, true};
+    const char *unit;
+    size_t shown;
+    if (n == 0)
+        return;
+    char *table = comparison_jobs_table(jobs, n, &style, &shown, &unit);
+    printf("Time of each job in %s (ratio to %s)\n", unit, jobs->baseline->name);
+    puts(table);
+    free(table);
+    if (shown < n)
+        printf("%zu more jobs: compare.csv\n", n - shown);
 }
 
 /* ---- all ---- */
@@ -239,10 +311,15 @@ static void print_results(const struct compare *c, const struct comparison *comp
             fputc('\n', stdout);
         return;
     }
-    for (size_t g = 0; g < comparison->n; g++) {
+    for (size_t g = 0; g < comparison->n;) {
+        size_t jobs = 0;
         if (g > 0)
             fputc('\n', stdout);
-        print_group(c, &comparison->groups[g], width);
+        print_group(c, &comparison->groups[g++], width);
+        while (g + jobs < comparison->n && comparison->groups[g + jobs].job)
+            jobs++;
+        print_jobs(c, &comparison->groups[g], jobs, width);
+        g += jobs;
     }
 }
 
@@ -254,7 +331,7 @@ int compare_write(const struct compare *c, const struct rows *rows)
     if (options_print_results(c->options))
         print_results(c, comparison, json, csv);
     if (status == 0 && c->options->format == FORMAT_TABLE && !c->options->quiet)
-        path_print(stdout, "\nresults: %s/compare.json\n", c->dir);
+        path_print(stdout, "results: %s/compare.json\n", c->dir);
     free(json);
     free(csv);
     comparison_free(comparison);

@@ -11,6 +11,7 @@
 
 #include "cli/results/page_template.h"
 #include "cli/results/result_set.h"
+#include "cli/runs/run_folder.h"
 #include "cli/runs/runs.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
@@ -67,23 +68,24 @@ static struct page *run_page(const char *dir, struct err *err)
 
 // ---- a comparison ----
 
-static const char *row_policy(const json_t *row)
+// The name of a row: its policy, and with varied values both.
+static const char *row_name(const json_t *row)
 {
-    const char *policy = text_at(row, "policy");
-    return policy ? policy : text_at(row, "cc");
+    const char *name = text_at(row, "name");
+    return name ? name : text_at(row, "cc");
 }
 
 static const char *row_scenario(const json_t *row) { return text_at(row, "scenario"); }
 
 static bool same_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : "") == 0; }
 
-// True for the first row of a scenario and policy.
+// True for the first row of a scenario with its name.
 static bool is_first(const json_t *rows, size_t i)
 {
     const json_t *row = json_array_get(rows, i);
     for (size_t j = 0; j < i; j++) {
         const json_t *other = json_array_get(rows, j);
-        if (same_text(row_policy(row), row_policy(other)) &&
+        if (same_text(row_name(row), row_name(other)) &&
             same_text(row_scenario(row), row_scenario(other)))
             return false;
     }
@@ -115,25 +117,12 @@ static json_t *metrics_of(const json_t *row, const char *dir, const char *name)
     return metrics;
 }
 
-// The directory of a row's run below that of the comparison: SCENARIO/POLICY[-seedK], as
-// cli/runs/compare.c names it. To be freed.
+// The directory of a row's run below that of the comparison; to be freed.
 static char *run_dir(const json_t *row, bool seeds)
 {
-    static const char kept[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
-    const char *scenario = row_scenario(row), *policy = row_policy(row);
-    char *name = memory_text(policy ? policy : ""), *dir;
-    size_t length = strlen(name);
-    for (char *c = name; *c; c++)
-        *c = strchr(kept, *c) ? *c : '-';
-    while (length > 0 && name[length - 1] == '-')
-        name[--length] = '\0';
-    if (seeds)
-        dir = text_format("%s/%s-seed%lld", scenario ? scenario : ".", name,
-                          (long long)json_integer_value(json_object_get(row, "seed")));
-    else
-        dir = text_format("%s/%s", scenario ? scenario : ".", name);
-    free(name);
-    return dir;
+    const char *scenario = row_scenario(row), *name = row_name(row);
+    uint64_t seed = (uint64_t)json_integer_value(json_object_get(row, "seed"));
+    return run_folder(scenario ? scenario : ".", name ? name : "", seeds ? &seed : NULL);
 }
 
 // Data that the runs of a comparison share.
@@ -168,7 +157,7 @@ static void find_baseline(struct compared *c, const json_t *row)
     json_array_foreach(c->rows, i, other)
     {
         char *name;
-        if (!same_text(row_policy(other), wanted) || !same_text(row_scenario(other), c->scenario))
+        if (!same_text(row_name(other), wanted) || !same_text(row_scenario(other), c->scenario))
             continue;
         c->baseline = metrics_of_row(c, other, &name);
         free(name);
@@ -178,7 +167,7 @@ static void find_baseline(struct compared *c, const json_t *row)
 
 static void note_missing(const struct compared *c, const json_t *row)
 {
-    const char *status = text_at(row, "status"), *policy = row_policy(row);
+    const char *status = text_at(row, "status"), *policy = row_name(row);
     if (status && strcmp(status, "failed") != 0)
         page_note(
             c->page,
@@ -198,9 +187,9 @@ static void add_row(struct compared *c, size_t i, bool detail)
     find_baseline(c, row);
     if (!metrics)
         note_missing(c, row);
-    bool compare = is_first(c->rows, i) && !same_text(row_policy(row), c->baseline_name);
+    bool compare = is_first(c->rows, i) && !same_text(row_name(row), c->baseline_name);
     struct page_run one = {.scenario = row_scenario(row),
-                           .policy = row_policy(row),
+                           .policy = row_name(row),
                            .seed = (uint64_t)json_integer_value(json_object_get(row, "seed")),
                            .dir = metrics ? name : NULL,
                            .failure = text_at(row, "failure"),

@@ -49,6 +49,7 @@ static void print_table(FILE *out, const struct rows *rows, const char *dir)
     free(text);
     fputc('\n', out);
     print_sentences(out, &rows->list[0], dir, width);
+    fputs(rows->list[0].measured, out);
 }
 
 static void print_results(const struct options *o, const struct collwire_scenario *scenario,

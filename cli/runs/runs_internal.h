@@ -7,6 +7,7 @@
 #include "cli/terminal/pool_progress.h"
 #include "config/policy_choice.h"
 #include "report/rows.h"
+#include "study/value_grid.h"
 
 // A scenario that is compared.
 struct compared {
@@ -19,7 +20,10 @@ struct compared {
 // A run.
 struct variant {
     struct compared *of;
-    const struct policy_choice *choice;
+    const struct policy_choice *choice; // NULL = the scenario's own policy
+    size_t point;                       // of the grid: the varied values
+    char *policy, *name;                // name: in tables, and of the directory
+    json_t *vary;                       // values by path; NULL = none vary
     uint64_t seed;
     char *dir;
     struct collwire_scenario *scenario; // NULL = to be loaded by the worker
@@ -35,14 +39,23 @@ struct compare {
     const struct options *options;
     struct compared *scenarios;
     size_t n_scenarios;
+    struct grid grid; // of --vary: one axis, or none
+    char *heading;    // of the column of names
     struct variant *list;
     size_t n;
-    const char *baseline;
+    const char *baseline; // name of a variant
     char *dir;
     struct result_set *set; // of the directory that contains the runs' directories
     struct pool_line line;
     bool interrupted, written;
 };
+
+// Load all scenarios, list the runs and open the directory; errors are added to `err`.
+void compare_plan(struct compare *c, struct err *err);
+
+// Load the scenario of a run: the user's settings, then the varied values, the seed and the policy.
+struct collwire_scenario *compare_load(const struct compare *c, const struct variant *one,
+                                       struct err *err);
 
 // Write compare.json and compare.csv and print the results. Returns 0, or -1 after a message.
 int compare_write(const struct compare *c, const struct rows *rows);

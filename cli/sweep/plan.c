@@ -60,10 +60,7 @@ struct collwire_scenario *sweep_load(const struct sweep *s, size_t position, con
 
 char *sweep_values(const struct sweep *s, size_t position)
 {
-    json_t *values = json_object();
-    for (size_t p = 0; p < grid_paths(&s->grid); p++)
-        json_object_set_new(values, grid_path(&s->grid, p),
-                            json_string(grid_value(&s->grid, position, p)));
+    json_t *values = grid_values_json(&s->grid, position);
     char *text = json_dumps(values, JSON_COMPACT);
     json_decref(values);
     return text;
@@ -84,18 +81,10 @@ static void add_sizes(struct sweep *s, struct err *err)
                    err);
 }
 
-static bool varies(const struct grid *grid, const char *path)
-{
-    for (size_t p = 0; p < grid_paths(grid); p++)
-        if (strcmp(grid_path(grid, p), path) == 0)
-            return true;
-    return false;
-}
-
 static void add_policies(struct sweep *s, struct err *err)
 {
     const struct options *o = s->options;
-    if (varies(&s->grid, "cc") || varies(&s->grid, "cc.kind"))
+    if (grid_varies(&s->grid, "cc") || grid_varies(&s->grid, "cc.kind"))
         err_add(err, "--cc", "the policy is varied already, by --vary");
     s->n_choices = policy_choices_read(o->cc, scenario_of(s->base), &s->choices, err);
     const char **names = memory_zeroed(s->n_choices, sizeof *names);
@@ -109,7 +98,7 @@ static void add_policies(struct sweep *s, struct err *err)
 static void add_seeds(struct sweep *s, struct err *err)
 {
     uint64_t n = s->options->seeds;
-    if (varies(&s->grid, sweep_seed)) {
+    if (grid_varies(&s->grid, sweep_seed)) {
         if (n > 1)
             err_add(err, "--seeds", "the seed is varied already");
         return;

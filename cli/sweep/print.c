@@ -103,16 +103,7 @@ struct collecting {
 // The values of a point without its seed: "64KB, dcqcn"; to be freed.
 static char *short_label(const struct sweep *s, size_t position)
 {
-    struct text text;
-    FILE *out = text_open(&text);
-    bool first = true;
-    for (size_t p = 0; p < grid_paths(&s->grid); p++) {
-        if (strcmp(grid_path(&s->grid, p), sweep_seed) == 0)
-            continue;
-        fprintf(out, "%s%s", first ? "" : ", ", grid_value(&s->grid, position, p));
-        first = false;
-    }
-    return text_close(out, &text);
+    return grid_values_text(&s->grid, position, sweep_seed);
 }
 
 static size_t path_number(const struct sweep *s, const char *path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CSV of flows: src,dst,bytes,start_ns; start_ns may have a fraction and is optional.
+// CSV of flows: src,dst,bytes,start_ns,measured_ns; times may have a fraction. Both are optional,
+// and measured_ns may be empty.
 #include "config/job/flow_file.h"
 
 #include <stdio.h>
@@ -10,7 +11,8 @@
 #include "engine/memory.h"
 
 #define BLANKS " \t\r"
-#define FIELDS 4
+#define FIELDS 5
+#define FIELDS_MIN 3
 #define ERRORS_MAX 20
 
 static int rank_parse(const char *text, uint32_t *rank)
@@ -22,24 +24,29 @@ static int rank_parse(const char *text, uint32_t *rank)
     return 0;
 }
 
+static int time_parse(const char *field, ps_t *ps)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.60sns", field);
+    return parse_time(text, ps) == 0 && *ps <= 100000 * PS_PER_S ? 0 : -1;
+}
+
 // Parse the fields of a line. Returns NULL, or a description of the error.
 static const char *fields_parse(char *field[FIELDS], size_t n, struct raw_flow *flow)
 {
-    char start[64];
     *flow = (struct raw_flow){0};
-    if (n < FIELDS - 1 || n > FIELDS)
-        return "is not src,dst,bytes,start_ns";
+    if (n < FIELDS_MIN || n > FIELDS)
+        return "is not src,dst,bytes,start_ns,measured_ns";
     if (rank_parse(field[0], &flow->src) != 0)
         return "src is not a rank";
     if (rank_parse(field[1], &flow->dst) != 0)
         return "dst is not a rank";
     if (parse_bytes(field[2], &flow->bytes) != 0 || flow->bytes == 0)
         return "bytes is not a size from 1 B to 1 PB";
-    if (n == FIELDS) {
-        snprintf(start, sizeof start, "%.60sns", field[3]);
-        if (parse_time(start, &flow->start_ps) != 0 || flow->start_ps > 100000 * PS_PER_S)
-            return "start_ns is not a time in ns up to 100000 s";
-    }
+    if (n > 3 && time_parse(field[3], &flow->start_ps) != 0)
+        return "start_ns is not a time in ns up to 100000 s";
+    if (n > 4 && field[4][0] != '\0' && time_parse(field[4], &flow->measured_ps) != 0)
+        return "measured_ns is not a time in ns up to 100000 s";
     return NULL;
 }
 

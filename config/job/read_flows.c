@@ -40,8 +40,10 @@ static void read_flow(struct reader *r, const struct place *place, const struct 
         rank_check(r, &src, job, (int64_t)params.src);
     if (json_is_number(dst.json))
         rank_check(r, &dst, job, (int64_t)params.dst);
-    *flow = (struct raw_flow){(uint32_t)params.src, (uint32_t)params.dst, params.bytes,
-                              params.start_ps};
+    *flow = (struct raw_flow){.src = (uint32_t)params.src,
+                              .dst = (uint32_t)params.dst,
+                              .bytes = params.bytes,
+                              .start_ps = params.start_ps};
     if (r->err->n_errors == errors)
         flow_check(r, place, job, flow->src, flow->dst);
 }

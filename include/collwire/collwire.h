@@ -107,6 +107,11 @@ COLLWIRE_API void collwire_sim_free(struct collwire_sim *sim);
 // thresholds.
 COLLWIRE_API char *collwire_sim_describe(const struct collwire_sim *sim);
 
+// Advice before the run, as JSON: {"warnings": [{"kind", "key", "text"}], "auto": [{"key", "value",
+// "rule"}]}. Warnings are about settings that the network does not suit (docs/validate.md); "auto"
+// has the values of the settings that the scenario leaves "auto", where `rule` is true as words.
+COLLWIRE_API char *collwire_sim_advice(const struct collwire_sim *sim);
+
 // The expected cost of a run.
 struct collwire_cost {
     size_t bytes; // sizeof(struct collwire_cost), set by the caller

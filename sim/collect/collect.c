@@ -376,6 +376,7 @@ struct result *collect(struct sim *sim)
     r->sim_time_ps = end_ps(sim);
     sim->fabric.flow_order = hosts_flows_in_order(&sim->fabric.hosts);
     collect_flows(sim, r);
+    collect_measured(sim, r);
     collect_collectives(sim, r);
     collect_trainings(sim, r);
     collect_programs(sim, r);

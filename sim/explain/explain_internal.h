@@ -97,13 +97,11 @@ bool result_bounded(const struct result *r);
 // [port] true where PFC began at an output port (tree.c). To be freed.
 bool *fabric_pfc_roots(const struct fabric *fabric);
 
-/* ---- the graph (tiers.c) ---- */
+/* ---- the graph (kinds.c) ---- */
 
 // True if two links belong to the same dimension and join nodes of the same two roles in the same
 // direction.
 bool graph_same_kind(const struct graph *g, uint32_t a, uint32_t b);
-// Returns the tier of every node: its distance from the nearest rank. To be freed.
-uint32_t *graph_tiers(const struct graph *g);
 
 /* ---- subjects ---- */
 

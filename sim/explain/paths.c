@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/explain/explain_internal.h"
+#include "sim/fabric/tiers.h"
 
 #define SPREAD_TIGHT 2 // of the direct saving: a looser bound is not stated
 
@@ -71,7 +72,7 @@ static uint32_t flows_by(const struct fabric *fabric, uint32_t index)
 static double *spread_shares(const struct graph *g, const struct result *r)
 {
     double *share = result_same_shares(r);
-    uint32_t *tier = graph_tiers(g);
+    uint32_t *tier = tiers_of(g);
     for (uint32_t p = 0; p < g->n_ports; p++) {
         uint32_t from = g->ports[p].node, to = g->ports[g->ports[p].peer].node;
         if (from < g->n_ends || to < g->n_ends || tier[from] == tier[to])

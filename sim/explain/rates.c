@@ -9,6 +9,7 @@
 
 #include "engine/memory.h"
 #include "sim/explain/explain_internal.h"
+#include "sim/fabric/tiers.h"
 
 #define SLOWER 0.95 // of the usual rate: below it a link is slow
 #define PEERS_MIN 3 // links of a kind from which they have a usual rate
@@ -87,30 +88,6 @@ static void explain_slow_link(const struct explain_facts *facts, struct result *
 
 /* ---- oversubscribed tiers ---- */
 
-struct subscription {
-    uint64_t up_bps, down_bps; // to the tier above, and to the one below
-};
-
-static struct subscription subscription_of(const struct graph *g, const uint32_t *tier,
-                                           uint32_t node)
-{
-    struct subscription s = {0};
-    const struct graph_node *n = &g->nodes[node];
-    for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++) {
-        uint32_t peer = g->ports[g->ports[p].peer].node;
-        if (graph_is_aggregator(g, peer) || tier[peer] == tier[node])
-            continue;
-        *(tier[peer] > tier[node] ? &s.up_bps : &s.down_bps) += g->ports[p].rate_bps;
-    }
-    return s;
-}
-
-static double upward_share(const struct subscription *s)
-{
-    return s->down_bps == 0 || s->up_bps >= s->down_bps ? 1
-                                                        : (double)s->up_bps / (double)s->down_bps;
-}
-
 // The lower of the two switches that a link joins, if it joins two tiers; else GRAPH_NONE.
 static uint32_t lower_switch(const struct graph *g, const uint32_t *tier, uint32_t port)
 {
@@ -125,10 +102,10 @@ static void speed_up_trunks(const struct graph *g, const uint32_t *tier, uint32_
                             double *share)
 {
     const struct graph_node *n = &g->nodes[node];
-    struct subscription s = subscription_of(g, tier, node);
+    struct subscription s = tier_subscription(g, tier, node);
     for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++)
         if (lower_switch(g, tier, p) == node)
-            share[p] = share[g->ports[p].peer] = upward_share(&s);
+            share[p] = share[g->ports[p].peer] = subscription_share(&s);
 }
 
 // Writes the name of a node with * for its number, so that it matches all nodes of its kind.
@@ -160,11 +137,11 @@ static void explain_oversubscription(const struct explain_facts *facts, struct r
 {
     const struct fabric *fabric = facts->fabric;
     const struct graph *g = &fabric->graph;
-    uint32_t *tier = graph_tiers(g), lower = lower_switch(g, tier, busiest);
+    uint32_t *tier = tiers_of(g), lower = lower_switch(g, tier, busiest);
     struct subscription s = {0};
     if (lower != GRAPH_NONE)
-        s = subscription_of(g, tier, lower);
-    double times = 1 / upward_share(&s);
+        s = tier_subscription(g, tier, lower);
+    double times = 1 / subscription_share(&s);
     if (times > 1) {
         double *share = result_same_shares(r);
         for (uint32_t n = g->n_ends; n < g->n_nodes; n++)

@@ -95,30 +95,31 @@ static const char *class_names(uint8_t classes, char buf[UNIT_TEXT])
     return buf;
 }
 
-// Check a headroom that the scenario gives for a dimension.
-static void check_headroom(const struct fabric *fabric, uint32_t dim, struct err *err)
+uint64_t fabric_headroom_needed(const struct fabric *fabric, uint32_t dim)
 {
-    uint64_t given = fabric->spec->dims[dim].sw.pfc.headroom_bytes, most = 0;
-    uint8_t lossless = fabric_lossless(fabric, dim);
-    char classes[UNIT_TEXT], g[UNIT_TEXT], m[UNIT_TEXT];
-    if (given == PARAM_AUTO || lossless == 0 || fabric_uses_credits(fabric, dim))
-        return;
+    uint32_t n_lossless = (uint32_t)__builtin_popcount(fabric_lossless(fabric, dim)), most = 0;
+    if (n_lossless == 0 || fabric_uses_credits(fabric, dim))
+        return 0;
     for (uint32_t p = 0; p < fabric->graph.n_ports; p++) {
         if (fabric->graph.ports[p].dim != dim || !switch_of_port(&fabric->switches, p))
             continue;
-        uint32_t bytes = headroom_needed(fabric, p, (uint32_t)__builtin_popcount(lossless));
+        uint32_t bytes = headroom_needed(fabric, p, n_lossless);
         most = bytes > most ? bytes : most;
     }
-    if (given == 0 && most > 0)
+    return most;
+}
+
+// Check a headroom that the scenario gives for a dimension: 0 contradicts a lossless class.
+static void check_headroom(const struct fabric *fabric, uint32_t dim, struct err *err)
+{
+    uint64_t needed = fabric_headroom_needed(fabric, dim);
+    char classes[UNIT_TEXT], n[UNIT_TEXT];
+    if (fabric->spec->dims[dim].sw.pfc.headroom_bytes == 0 && needed > 0)
         err_add(
             err, "switch.pfc.headroom",
             "0 B, but PFC is to keep %s lossless: what a sender still sends after a pause needs "
             "up to %s (auto), or the class `lossless: false`",
-            class_names(lossless, classes), human_bytes(most, m));
-    else if (given < most)
-        err_warn(err, "switch.pfc.headroom",
-                 "%s is less than the %s that %s may need (auto): packets may be dropped",
-                 human_bytes(given, g), human_bytes(most, m), class_names(lossless, classes));
+            class_names(fabric_lossless(fabric, dim), classes), human_bytes(needed, n));
 }
 
 void fabric_check_headroom(const struct fabric *fabric, struct err *err)

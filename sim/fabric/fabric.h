@@ -185,6 +185,14 @@ const char *fabric_switch_name(const struct fabric *fabric, uint32_t index, char
 // for ranks, the first one and the pattern of all ("leaf0,leaf*,rank0,rank*"). To be freed.
 char *fabric_place_names(const struct fabric *fabric);
 
+// The class of a job's data in a dimension: its transport's own, or the job's.
+unsigned fabric_job_class(const struct spec *spec, uint32_t dim, size_t job);
+// The headroom with which no lossless class of a dimension drops a packet, at the port that needs
+// most; 0 = none is lossless, or links have credits.
+uint64_t fabric_headroom_needed(const struct fabric *fabric, uint32_t dim);
+// The buffer behind an ingress port for each class, where the dimension uses credits.
+uint32_t fabric_credit_bytes(const struct fabric *fabric, uint32_t port);
+
 // The first switch in which a queue meets its limit before kmin, the length from which packets are
 // marked.
 struct marks_order {

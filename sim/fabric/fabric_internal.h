@@ -27,7 +27,6 @@ void fabric_slices_init(struct fabric *fabric, uint32_t index, struct err *err);
 void fabric_check_trimming(const struct fabric *fabric, struct err *err);
 void fabric_check_headroom(const struct fabric *fabric, struct err *err);     // after all switches
 void fabric_check_queue_limits(const struct fabric *fabric, struct err *err); // likewise
-void fabric_check_marks_order(const struct fabric *fabric, struct err *err);  // likewise: warns
 void fabric_routes_install(struct fabric *fabric);                            // into the switches
 void fabric_faults_init(struct fabric *fabric, struct err *err);
 void fabric_credits_init(struct fabric *fabric, struct err *err);  // after the hosts
@@ -67,8 +66,6 @@ uint64_t fabric_marked_bytes(const struct fabric *fabric, uint32_t dim, uint32_t
 void fabric_scale_buffers(struct fabric *fabric, uint32_t port, double share);
 // Bytes of a NIC's buffer that a lossless class needs at a port of a rank.
 uint32_t fabric_nic_headroom(const struct fabric *fabric, uint32_t port, uint32_t n_lossless);
-// The buffer behind an ingress port for each class, where the dimension uses credits.
-uint32_t fabric_credit_bytes(const struct fabric *fabric, uint32_t port);
 // fabric_queue_limit_everywhere(): true if all switches of a dimension have its queue limit;
 // fabric_queue_limit_at(): true if switches.nodes[index] has it.
 bool fabric_queue_limit_everywhere(const struct queue_limit_spec *limit);
@@ -85,8 +82,6 @@ struct largest_packets fabric_largest_packets(const struct fabric *fabric, uint3
 // expects ECN marks.
 const struct stack_spec *fabric_stack_of_class(const struct fabric *fabric, uint32_t dim,
                                                unsigned cls);
-// The class of a job's data in a dimension: its transport's own, or the job's.
-unsigned fabric_job_class(const struct spec *spec, uint32_t dim, size_t job);
 uint8_t fabric_classes_in_use(const struct fabric *fabric); // bit set
 // Least time that a data packet from src to dst and its ACK spend in the NICs of their receivers.
 ps_t fabric_adapter_rtt_ps(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,

@@ -2,7 +2,6 @@
 // Switches in which a queue meets its limit before it is marked: PFC stops an ingress, or packets
 // are dropped, below kmin, so that a policy that acts on marks gets them late or never.
 // Source: Zhu et al., SIGCOMM 2015, section 4: ECN must act before PFC.
-#include "engine/text.h"
 #include "sim/fabric/fabric_internal.h"
 
 // True if the switch has paused one of the ports that send to it.
@@ -51,19 +50,4 @@ struct marks_order fabric_marks_order(const struct fabric *fabric, bool acted)
     for (uint32_t i = 0; i < n && !of_switch(fabric, i, acted, &found); i++)
         ;
     return found;
-}
-
-void fabric_check_marks_order(const struct fabric *fabric, struct err *err)
-{
-    struct marks_order o = fabric_marks_order(fabric, false);
-    char name[GRAPH_NAME], limit[UNIT_TEXT], kmin[UNIT_TEXT];
-    if (!o.cc)
-        return;
-    err_warn(err, "switch.ecn.kmin",
-             "%s gets its marks late or never: %s marks from %s on, but %s %s; lower kmin below "
-             "that, or raise switch.buffer%s",
-             o.cc->name, fabric_switch_name(fabric, o.sw, name), human_bytes(o.kmin_bytes, kmin),
-             o.lossless ? "PFC stops an ingress that holds"
-                        : "it drops what would exceed an egress queue of",
-             human_bytes(o.limit_bytes, limit), o.lossless ? " or switch.pfc.alpha" : "");
 }

@@ -279,7 +279,6 @@ void fabric_build_switches(struct fabric *fabric, struct err *err)
     routers(fabric, true, err);
     fabric_check_queue_limits(fabric, err);
     fabric_check_headroom(fabric, err);
-    fabric_check_marks_order(fabric, err);
     fabric_check_trimming(fabric, err);
     fabric_routes_install(fabric);
 }

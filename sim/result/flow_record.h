@@ -11,6 +11,8 @@ struct flow_record {
     uint64_t id, bytes, delivered_bytes, packets, retransmitted;
     uint32_t job, qp, src, dst, cnps, timeouts;
     ps_t start_ps, fct_ps, delivered_ps, ideal_ps;
+    // from the first to the last packet: in a capture (0 = the message is from none), and here
+    ps_t measured_ps, simulated_ps;
     ps_t life_ps[PATH_CAUSES]; // from the post to the delivery, by cause; all 0 = not delivered
     uint8_t status;            // enum message_status: 0 running, 1 done, 2 failed
 };
@@ -23,6 +25,13 @@ struct flows_summary {
     uint64_t count, failed, running, bytes;
     struct stats fct_ns, slowdown;
     double jain; // of goodput
+};
+
+// Messages that are from a capture and were delivered; sums in ns.
+struct measured_summary {
+    uint64_t count; // 0 = there are none
+    double measured_ns, simulated_ns;
+    struct stats ratio; // of single messages: simulated / measured
 };
 
 // Clear-to-send admission.

@@ -33,6 +33,7 @@ struct result {
     size_t n_flows;
     bool flows_complete; // false: there are more messages than report.flows_max
     struct flows_summary summary;
+    struct measured_summary measured; // of the messages in `flows`
     struct collective_result *collectives;
     size_t n_collectives;
     bool collectives_complete; // false: there are more collectives than report.collectives_max

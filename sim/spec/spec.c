@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "workload/flows.h"
+
 const char *spec_policy_names(const struct spec *spec, char *buf, size_t room)
 {
     const struct dim_spec *dim = &spec->dims[spec->n_dims - 1];
@@ -21,4 +23,12 @@ bool spec_has_noise(const struct spec *spec)
     for (size_t j = 0; j < spec->n_jobs; j++)
         any |= !spec->jobs[j].kind->raw;
     return any && spec->network == NETWORK_PACKET;
+}
+
+bool spec_has_measured(const struct spec *spec)
+{
+    bool measured = false;
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        measured |= job_is_measured(&spec->jobs[j]);
+    return measured;
 }

@@ -163,5 +163,8 @@ struct spec {
 // returns `buf`.
 const char *spec_policy_names(const struct spec *spec, char *buf, size_t room);
 
+// Returns true if flows of a job were measured in a capture.
+bool spec_has_measured(const struct spec *spec);
+
 // Returns true if noise acts: in a packet network with a job that is not of raw flows.
 bool spec_has_noise(const struct spec *spec);

@@ -210,7 +210,7 @@ def comparing(tmp):
         rows = json.load(f)["rows"]
     expect(code == 0 and len(rows) == 6, f"compare: exit {code}, {len(rows)} rows")
     expect({r["cc"] for r in rows} == {"none", "window", "dcqcn:paper"}, "policies as written")
-    expect("window" in stdout and "dcqcn:paper (seed " in stdout, "table and explanations")
+    expect("window" in stdout and "dcqcn:paper  " in stdout and "ms, seeds 1-2" in stdout, "table and its seeds")
     for row in rows:
         name = f"{row['cc'].replace(':', '-')}-seed{row['seed']}"
         m = metrics(os.path.join(out, "incast", name))

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,8 @@ def read(*path):
 
 
 def collwire(*args):
-    done = subprocess.run([os.environ["COLLWIRE"], *args], check=False, capture_output=True, text=True)
+    done = subprocess.run([os.environ["COLLWIRE"], *args], check=False, capture_output=True, text=True,
+                          env={**os.environ, "COLUMNS": "80"})
     return done.returncode, done.stdout, done.stderr
 
 
@@ -101,8 +103,8 @@ def check_statistics(out):
     code, stdout, stderr = collwire("compare", incast, "--cc", "none,dcqcn,swift", "--seeds", "6", "--out", out)
     assert code == 0 and "report-template.html is missing" in stderr and stderr.count("\n") == 1, stderr
     assert max(map(len, stdout.splitlines())) <= 80, stdout
-    assert "Seeds change nothing here for none and swift" in stdout and "<- best" in stdout, stdout
-    assert "[low, high]: 95 % interval" in stdout and "dcqcn (seed " in stdout, stdout
+    assert "The 6 seeds gave the same figures with none and swift." in stdout and "\nswift *  " in stdout, stdout
+    assert "[low, high]: 95 % interval" in stdout and "ms [low, high]" in stdout, stdout
     document = json.loads(read(out, "compare.json"))
     rows = list(csv.DictReader(io.StringIO(read(out, "compare.csv"))))
     assert document["schema"] == "collwire.compare/1" and document["baseline"] == "none"
@@ -116,6 +118,10 @@ def check_statistics(out):
         assert abs(time["ratio"] - sum(x) / sum(base)) < 1e-6, time
         assert time["low"] <= time["mean"] <= time["high"] and time["low"] >= ordered[0], time
         assert item["identical"] == (len(set(x)) == 1) and item["seeds"] == item["completed"] == 6, item
+        shares = [shares_of(out, item["cc"], seed) for seed in range(1, 7)]
+        assert item["shares"].keys() == {cause for one in shares for cause in one}, item
+        for cause, share in item["shares"].items():
+            assert abs(share - sum(one.get(cause, 0) for one in shares) / 6) < 1e-9, (cause, item)
     dcqcn = document["statistics"][1]["sim_time_ns"]
     assert dcqcn["differs"] and dcqcn["low"] < dcqcn["high"] and dcqcn["ratio_low"] > 1, dcqcn
     again = out + "-again"
@@ -125,9 +131,120 @@ def check_statistics(out):
     code, stdout, _ = collwire("compare", incast, "--cc", "none,dcqcn", "--seeds", "3", "--quiet", "--format", "csv",
                                "--out", out + "-few")
     assert code == 0 and len(stdout.splitlines()) == 7, stdout
+    code, stdout, _ = collwire("compare", incast, "--cc", "none,dcqcn", "--seeds", "3", "--out", out + "-three")
+    assert code == 0 and "ms, seeds 1-3" in stdout, stdout
     code, stdout, _ = collwire("compare", incast, "--cc", "none,dcqcn", "--set", "limits.sim_time=700us", "--out",
                                out + "-cut")
     assert code == 1 and "dcqcn (seed 1): incomplete" in stdout and "simulated time limit" in stdout, stdout
+    code, stdout, _ = collwire("compare", incast, "--cc", "none,dcqcn", "--set", "limits.sim_time=100us", "--seeds", "3",
+                               "--out", out + "-cut3")
+    assert code == 1 and stdout.count("incomplete: ") == 2 and "dcqcn (seed 1 and 2 more): incomplete" in stdout, stdout
+
+
+def shares_of(out, policy, seed):
+    slowest = json.loads(read(out, "incast", f"{policy}-seed{seed}", "metrics.json"))["slowest"]
+    return {cause[:-3]: ns / slowest["total_ns"] for cause, ns in slowest["parts"].items()}
+
+
+def to_saving(sentence):
+    """The clauses up to the one with the saving; semicolons in parentheses do not separate."""
+    clauses = re.split(r";(?![^(]*[)])", sentence)
+    last = next((i for i, clause in enumerate(clauses) if "up to " in clause), len(clauses) - 1)
+    return ";".join(clauses[:last + 1])
+
+
+def best_change(out, document, name):
+    """The first reason of the baseline or of the best policy, whichever saves more."""
+    policies = {item["cc"] for item in document["statistics"] if item["best"] and item["job"] is None} | {document["baseline"]}
+    found = []
+    for policy in policies:
+        metrics = json.loads(read(out, name, policy, "metrics.json"))
+        for reason in metrics["reasons"][:1]:
+            if (reason["saving_ns"] or 0) * 100 >= metrics["slowest"]["total_ns"]:
+                found.append((reason["saving_ns"], f"Best change ({policy}): {to_saving(reason['sentence'])}"))
+    return max(found)[1] if found else ""
+
+
+def check_screen(out):
+    """All policies on a screen of 24 lines and 80 columns: the table has the parts of time, a sentence the change."""
+    for name, options in (("incast", ()), ("congestion/victim", ()), ("collectives/allreduce-2d-32", ()),
+                          ("tcp/incast", ()), ("incast", ("--seeds", "5")), ("mixed-tcp-roce", ())):
+        path = os.path.join(SCENARIOS, name + ".json")
+        code, stdout, stderr = collwire("compare", path, "--cc", "all", "--out", out, *options)
+        lines = stdout.splitlines()
+        # one line less than the screen has, since here no report is written, which is another line
+        assert code == 0 and len(lines) <= 23 and max(map(len, lines)) <= 80, (name, len(lines), stdout, stderr)
+        document = json.loads(read(out, "compare.json"))
+        headings = next(i for i, line in enumerate(lines) if line.startswith("policy "))
+        whole = [item for item in document["statistics"] if item["job"] is None]
+        rows = lines[headings + 2:headings + 2 + len(whole)]
+        assert [row.split()[0] for row in rows] == [item["cc"] for item in whole], stdout
+        parts = {"sending", "resending", "window", "ack_delay", "pace", "PFC", "timeout", "network", "queued", "behind"}
+        shown = [word for word in lines[headings].replace("vs none", "vs").replace("max queue", "max").split()]
+        named = [i for i, word in enumerate(shown) if word in parts]
+        assert len(named) >= 3 and lines[headings + 1].count("%") == len(named), stdout
+        for row, item in zip(rows, whole):
+            cells = row.replace(" *", "", 1).split()[-len(named):]
+            keys = [{"PFC": "paused"}.get(shown[i], shown[i]) for i in named]
+            assert [f"{100 * item['shares'].get(key, 0):.0f}" for key in keys] == cells, (row, item)
+        if not options:
+            change = best_change(out, document, document["name"])
+            assert change in " ".join(stdout.split()), (change, stdout)
+            assert ("Best change" in stdout) == (change != ""), stdout
+
+
+def check_vary(out):
+    """Values of a key as rows, alone with the scenario's own policy and with --cc, with their columns in the files."""
+    ring = os.path.join(SCENARIOS, "collectives/allreduce-1d.json")
+    values = "workload.algorithm=ring,halving_doubling"
+    code, stdout, stderr = collwire("compare", ring, "--vary", values, "--out", out)
+    lines = stdout.splitlines()
+    assert code == 0 and lines[1].startswith("algorithm ") and "vs ring" in lines[1], (stdout, stderr)
+    assert [line.split()[0] for line in lines[3:5]] == ["ring", "halving_doubling"], stdout
+    rows = list(csv.DictReader(io.StringIO(read(out, "compare.csv"))))
+    assert [(r["workload.algorithm"], r["policy"]) for r in rows] == [("ring", "dcqcn"), ("halving_doubling", "dcqcn")]
+    document = json.loads(read(out, "compare.json"))
+    assert document["varied"] == ["workload.algorithm"] and document["baseline"] == "ring", document
+    for row in document["rows"] + document["statistics"]:
+        assert row["vary"] == {"workload.algorithm": row["name"]} and row["cc"] == "dcqcn", row
+    for row in document["rows"]:
+        metrics = json.loads(read(out, "allreduce-1d", row["name"], "metrics.json"))
+        assert metrics["scenario"]["workload"]["algorithm"] == row["name"], row
+        assert metrics["sim_time_ns"] == row["sim_time_ns"], row
+    assert document["rows"][0]["sim_time_ns"] != document["rows"][1]["sim_time_ns"], document["rows"]
+    both = out + "-both"
+    code, stdout, stderr = collwire("compare", ring, "--vary", values, "--cc", "none,swift", "--seeds", "2", "--out",
+                                    both, "--baseline", "halving_doubling")
+    assert code == 0 and "algorithm, policy" in stdout and "Best change (halving_doubling, none, seed 1, nearest to the mean)" in stdout, stdout
+    rows = list(csv.DictReader(io.StringIO(read(both, "compare.csv"))))
+    assert [(r["workload.algorithm"], r["policy"], r["seed"]) for r in rows] == [
+        (a, p, s) for a in ("ring", "halving_doubling") for p in ("none", "swift") for s in ("1", "2")], rows
+    document = json.loads(read(both, "compare.json"))
+    assert document["baseline"] == "halving_doubling, none" and len(document["statistics"]) == 4, document
+    assert os.path.exists(os.path.join(both, "allreduce-1d", "halving_doubling-swift-seed2", "metrics.json"))
+    for words, options in (('workload.algorithm: unknown algorithm "rng"', ("--vary", "workload.algorithm=rng,ring", "--cc", "all")),
+                           ("one axis", ("--vary", "switch.buffer=1MB,2MB", "--vary", "seed=1,2")),
+                           ("with --seeds", ("--vary", "seed=1,2")), ("varied already", ("--vary", "cc.kind=none,swift", "--cc", "all")),
+                           ("is not PATH=VALUE", ("--vary", "ring")), ("named twice", ("--vary", "seed=1,1")),
+                           ("policies or values", ("--vary", values, "--baseline", "tree"))):
+        code, stdout, stderr = collwire("compare", ring, *options, "--out", out + "-bad")
+        assert code == 2 and words in stderr and stderr.count("\n") == 1 and stdout == "", (options, stderr)
+        assert not os.path.exists(out + "-bad"), options
+
+
+def check_jobs_table(stdout, statistics):
+    """A row a policy, and for each job its time, the ratio, and the best."""
+    lines = stdout.split("Time of each job in ")[1].splitlines()[:4]
+    unit = {"us": 1e3, "ms": 1e6}[lines[0].split()[0]]
+    for line in lines[2:]:
+        name, *cells = re.split(r"  +", line.strip())
+        jobs = [s for s in statistics if s["cc"] == name and s["job"] is not None]
+        assert len(cells) == len(jobs) == 2, (line, lines)
+        for cell, job in zip(cells, jobs):
+            time, ratio, best = re.fullmatch(r"([\d.]+)(?: \(([\d.]+)\))?( \*)?", cell).groups()
+            assert abs(float(time) * unit / job["sim_time_ns"]["mean"] - 1) < 0.006, (cell, job)
+            assert (ratio is None) == (job["cc"] == job["baseline"]) and bool(best) == job["best"], (cell, job)
+            assert ratio is None or abs(float(ratio) - job["sim_time_ns"]["ratio"]) < 0.006, (cell, job)
 
 
 def check_several(out):
@@ -147,9 +264,10 @@ def check_several(out):
                                "workload[0].bytes=100KB", "--set", "workload[1].bytes=100KB")
     metrics = json.loads(read(out + "-jobs", "mixed-tcp-roce", "dcqcn", "metrics.json"))
     names = [job["name"] for job in metrics["jobs"]]
-    assert code == 0 and all(f"Job {name} of mixed-tcp-roce" in stdout for name in names), stdout
+    assert code == 0 and re.search(r"Time of each job in [mu]s \(ratio to dcqcn\)", stdout) and all(name in stdout for name in names), stdout
     rows = list(csv.DictReader(io.StringIO(read(out + "-jobs", "compare.csv"))))
     assert [r["job"] for r in rows] == 2 * ["", *names], rows
+    check_jobs_table(stdout, json.loads(read(out + "-jobs", "compare.json"))["statistics"])
     for row, job in zip(rows[1:], metrics["jobs"]):
         assert row["sim_time_ns"] == str(job["time_ns"]) and row["status"] == job["status"], (row, job)
 
@@ -180,7 +298,9 @@ with tempfile.TemporaryDirectory() as out:
     check_two_transports(os.path.join(out, "two"))
     check_settings(os.path.join(out, "settings"))
     check_statistics(os.path.join(out, "statistics"))
+    check_screen(os.path.join(out, "screen"))
     check_several(os.path.join(out, "several"))
+    check_vary(os.path.join(out, "vary"))
     for name, different in (("incast", 5), ("congestion/victim", 5), ("collectives/allreduce-1d", 1)):
         n = check(name, os.path.join(out, os.path.basename(name)))
         assert n >= different, f"{name}: only {n} different results"

@@ -96,11 +96,15 @@ static void test_all_at_once(void **state)
 static void test_flow_file_mistakes(void **state)
 {
     (void)state;
-    static const char list[] = "src,dst,bytes,start_ns\n0,1,5,0\n0,1\n0,x,5,0\n0,1,0,0\n0,1,5,-1\n";
+    static const char list[] = "src,dst,bytes,start_ns\n0,1,5,0\n0,1\n0,x,5,0\n0,1,0,0\n0,1,5,-1\n"
+                               "0,1,5,0,x\n0,1,5,0,7,8\n";
     static const char ranks[] = "0,1,5,0\n0,9,5,0\n2,2,5,0\n";
     static const char *const wants[] = {"workload.file: f.csv, line 3: is not src,dst",
-                                        "line 4: dst is not a rank", "line 5: bytes is not",
-                                        "line 6: start_ns is not"};
+                                        "line 4: dst is not a rank",
+                                        "line 5: bytes is not",
+                                        "line 6: start_ns is not",
+                                        "line 7: measured_ns is not",
+                                        "line 8: is not src,dst,bytes,start_ns,measured_ns"};
     const char *text = "{\"name\":\"t\",\"topology\":{\"dims\":[" DIM
                        "]},\"workload\":{\"kind\":\"flows\",\"file\":\"f.csv\"}}";
     struct err err = {0};

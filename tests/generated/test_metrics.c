@@ -26,6 +26,7 @@ static void write_columns(FILE *out)
           "it is their mean (and of the whole run only if there is one job).\n"
           "\n| heading | key | metric | unit | meaning |\n|---|---|---|---|---|\n"
           "| | `scenario` | `name` | | of the scenario |\n"
+          "| the key | each path of `--vary` (compare.json: `vary`) | | | its value, as given |\n"
           "| policy | `policy` (compare.json: `cc`) | | | the policy, as given |\n"
           "| seed | `seed` | `seed` | | of the run |\n"
           "| job | `job` | `jobs[].name` | | empty = the whole run |\n"

@@ -201,6 +201,43 @@ static void test_threads_give_the_same_bytes(void **state)
 }
 
 // A program whose numbers have a decimal comma. tests/library/check_library.py makes the locale.
+// Warnings and values of "auto" before a run, which they do not change.
+static void test_advice(void **state)
+{
+    (void)state;
+    struct collwire_messages *m = collwire_messages_new();
+    struct collwire_policies *policies = collwire_policies_new(NULL);
+    const struct collwire_setting sets[] = {{"cc.kind", "dcqcn"}, {"switch.buffer", "1MB"}};
+    struct collwire_scenario *s = parse(incast, sets, 2, policies, m);
+    struct collwire_sim *advised = collwire_sim_new(s, 1, m), *plain = collwire_sim_new(s, 1, m);
+    char *text = collwire_sim_advice(advised);
+    assert_non_null(strstr(text, "\"kind\": \"marks_late\""));
+    assert_non_null(strstr(text, "\"key\": \"switch.ecn.kmin\""));
+    assert_non_null(strstr(text, "\"key\": \"switch.pfc.headroom\""));
+    collwire_free(text);
+    collwire_sim_run(advised, NULL, m);
+    collwire_sim_run(plain, NULL, m);
+    char *a = collwire_sim_result(advised, "metrics.json"),
+         *b = collwire_sim_result(plain, "metrics.json");
+    assert_string_equal(a, b);
+    collwire_free(a);
+    collwire_free(b);
+    collwire_sim_free(advised);
+    collwire_sim_free(plain);
+    // a network in closed form has nothing to advise
+    const struct collwire_setting closed[] = {{"network", "analytical"}};
+    struct collwire_scenario *c = parse(incast, closed, 1, policies, m);
+    struct collwire_sim *sim = collwire_sim_new(c, 1, m);
+    text = collwire_sim_advice(sim);
+    assert_null(strstr(text, "kind"));
+    collwire_free(text);
+    collwire_sim_free(sim);
+    collwire_scenario_free(c);
+    collwire_scenario_free(s);
+    collwire_policies_free(policies);
+    collwire_messages_free(m);
+}
+
 static void test_other_locales(void **state)
 {
     (void)state;
@@ -226,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_all_errors_at_once),
         cmocka_unit_test(test_progress_and_cancellation),
         cmocka_unit_test(test_short_structs),
+        cmocka_unit_test(test_advice),
         cmocka_unit_test(test_other_locales),
         cmocka_unit_test(test_threads_give_the_same_bytes),
     };

@@ -26,7 +26,7 @@ def replay(capture, *options, folder=None):
         run = subprocess.run([os.environ["COLLWIRE"], "replay", path, *options], capture_output=True, text=True,
                              timeout=60)
     lines = run.stdout.splitlines()
-    assert not lines or lines[0] == "src,dst,bytes,start_ns", lines[0]
+    assert not lines or lines[0] == "src,dst,bytes,start_ns,measured_ns", lines[0]
     counts = {}
     for line in run.stderr.splitlines():
         if match := re.fullmatch(r" +(\d+)  (.*)", line):
@@ -35,7 +35,9 @@ def replay(capture, *options, folder=None):
             counts[match[1]] = int(match[2])
         elif match := re.fullmatch(r"collwire: .*: (\d+) packets in .*", line):
             counts["packets"] = int(match[1])
-    return run.returncode, [tuple(map(int, line.split(","))) for line in lines[1:]], counts, run.stderr
+    rows = [line.split(",") for line in lines[1:]]
+    counts["measured"] = [int(row[4]) if row[4] else None for row in rows]
+    return run.returncode, [tuple(map(int, row[:4])) for row in rows], counts, run.stderr
 
 
 def expect(name, capture, rows, counts=None, code=0, options=(), text=None):
@@ -73,6 +75,31 @@ def send_message(psn, n, rest, qpn=7, src=A, dst=B, mtu=1024, last=SEND_LAST, on
 
 SEEN = "retransmissions"
 BEGIN, END = "the beginning is not", "the end is not"
+
+
+def check_measured():
+    """The duration is that from the first packet to the latest sighting of any packet."""
+    def expect_measured(name, capture, measured, **more):
+        code, _, counts, stderr = replay(capture, **more)
+        assert code == 0 and counts["measured"] == measured, f"{name}: {counts['measured']}, not {measured}\n{stderr}"
+
+    frames = write_message(5, 4, 100) + write_message(9, 1, 50) + write_message(10, 2, 60)
+    expect_measured("WRITEs", pcap(frames_at(frames)), [3 * US, None, US])
+    expect_measured("SENDs", pcap(frames_at(send_message(1, 3, 10, src=B, dst=A))), [2 * US])
+    again = frames_at(frames) + [(T + 50 * US, frames[1]), (T + 70 * US, frames[3]), (T + 90 * US, frames[6])]
+    expect_measured("sent again, or at another interface", pcap(again), [70 * US, None, 85 * US])
+    expect_measured("without an end", pcap(frames_at(write_message(5, 4, 100)[:3])), [None])
+    expect_measured("unordered", pcap([(T + 9 * US, frames[5]), (T + 4 * US, frames[6])]), [5 * US])
+    transfer = tcp_transfer(0)
+    expect_measured("TCP", pcap([(T + ns, frame) for ns, frame in transfer]), [30 * US])
+    expect_measured("TCP, sent again", pcap([(T + ns, frame) for ns, frame in transfer] + [(T + 95 * US, transfer[-1][1])]),
+                    [95 * US])
+
+
+def tcp_transfer(at):
+    """SYN, its answer, and three segments: (time, frame)."""
+    segments = [(at + (10 + 10 * i) * US, tcp(A, B, PORTS, 100 + 1000 * i, ACK, 1000, 500)) for i in range(3)]
+    return [(at, tcp(A, B, PORTS, 99, SYN)), (at + 5 * US, tcp(B, A, BACK, 499, SYN | ACK, ack=100)), *segments]
 
 
 def check_links():
@@ -382,7 +409,7 @@ def check_usage():
     capture = pcap(frames_at(write_message(1, 3, 100)))
     run = subprocess.run([os.environ["COLLWIRE"], "replay", "-", "--quiet"], input=gzip.compress(capture),
                          capture_output=True)
-    assert (run.returncode, run.stdout, run.stderr) == (0, b"src,dst,bytes,start_ns\n0,1,2148,0\n", b"")
+    assert (run.returncode, run.stdout, run.stderr) == (0, b"src,dst,bytes,start_ns,measured_ns\n0,1,2148,0,2000\n", b"")
     with tempfile.TemporaryDirectory() as folder:
         path, rows = os.path.join(folder, "trace.cap"), os.path.join(folder, "rows.csv")
         for options, errors in ((["-o", path], 1), (["--map-out", path], 1), (["-o", rows, "--map-out", rows], 1),
@@ -395,7 +422,7 @@ def check_usage():
 
 def main():
     failed = False
-    for check in (check_links, check_pcapng, check_roce, check_reads, check_skipped, check_cut, check_tcp, check_times,
+    for check in (check_measured, check_links, check_pcapng, check_roce, check_reads, check_skipped, check_cut, check_tcp, check_times,
                   check_map, check_usage):
         try:
             check()

@@ -24,7 +24,7 @@ struct stream {
     struct sent packets[MESSAGES * PACKETS_MAX];
     size_t n;
     uint64_t bytes[MESSAGES];
-    int64_t start_ns[MESSAGES];
+    int64_t start_ns[MESSAGES], end_ns[MESSAGES];
 };
 
 // Messages one after the other, a packet each ns; half of them state their size.
@@ -47,7 +47,7 @@ static void stream_make(struct stream *s, uint64_t seed)
             bth.sized = m % 2 && i == 0;
             bth.message_bytes = bth.sized ? (uint32_t)s->bytes[m] : 0;
             s->packets[s->n] = (struct sent){bth, (int64_t)s->n};
-            s->n++;
+            s->end_ns[m] = (int64_t)s->n++;
         }
     }
 }
@@ -65,12 +65,41 @@ static void expect_all(const struct stream *s, struct flow_rows *rows)
     for (unsigned m = 0; m < MESSAGES; m++) {
         assert_int_equal(rows->rows[m].bytes, s->bytes[m]);
         assert_int_equal(rows->rows[m].start_ns, s->start_ns[m]);
+        assert_int_equal(rows->rows[m].span_ns, s->end_ns[m] - s->start_ns[m]);
         assert_int_equal(rows->rows[m].src, 3);
         assert_int_equal(rows->rows[m].dst, 4);
     }
     for (unsigned i = 0; i < LEFT_REASONS; i++)
         assert_int_equal(rows->left[i], 0);
     assert_int_equal(rows->unended, 0);
+}
+
+static void sent_again(struct stream *s, size_t packet, int64_t ns)
+{
+    unsigned m = MESSAGES - 1;
+    while (s->start_ns[m] > (int64_t)packet)
+        m--;
+    s->end_ns[m] = ns > s->end_ns[m] ? ns : s->end_ns[m];
+}
+
+// A message whose last packet is missing has a size, if it is stated, and no end.
+static void test_no_end(void **state)
+{
+    (void)state;
+    struct flow_rows rows = {0};
+    struct roce_messages m = {.src = 3, .dst = 4};
+    struct bth first = {
+        .operation = BTH_WRITE, .first = true, .psn = 7, .payload = MTU, .sized = true};
+    struct bth only = {.operation = BTH_SEND, .first = true, .last = true, .psn = 2, .payload = 9};
+    first.message_bytes = 3 * MTU;
+    assert_true(roce_messages_add(&m, &only, 5, &rows));
+    assert_true(roce_messages_add(&m, &first, 10, &rows));
+    roce_messages_finish(&m, &rows);
+    assert_int_equal(rows.n_rows, 2);
+    assert_int_equal(rows.rows[0].span_ns, 0);
+    assert_int_equal(rows.rows[1].span_ns, -1);
+    assert_int_equal(rows.unended, 1);
+    flow_rows_free(&rows);
 }
 
 static void test_in_order(void **state)
@@ -84,9 +113,11 @@ static void test_in_order(void **state)
         for (size_t i = 0; i < s.n; i++) {
             assert_true(roce_messages_add(&m, &s.packets[i].bth, s.packets[i].ns, &rows));
             assert_true(m.n_marks <= 1);
-            // go-back-N from a few packets before
-            for (size_t k = i < 9 ? 0 : i - 9; i % 17 == 0 && k <= i; k++)
+            // go-back-N from a few packets before: messages last until then
+            for (size_t k = i < 9 ? 0 : i - 9; i % 17 == 0 && k <= i; k++) {
                 assert_false(roce_messages_add(&m, &s.packets[k].bth, (int64_t)i, &rows));
+                sent_again(&s, k, (int64_t)i);
+            }
         }
         roce_messages_finish(&m, &rows);
         expect_all(&s, &rows);
@@ -164,9 +195,8 @@ static void test_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_disorder),
-        cmocka_unit_test(test_missed),
+        cmocka_unit_test(test_no_end),   cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_disorder), cmocka_unit_test(test_missed),
         cmocka_unit_test(test_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,10 @@ def reports(tmp, scenarios):
     compare = os.path.join(tmp, "compare")
     collwire("compare", os.path.join(scenarios, "collectives", "rail.json"), "--cc",
              "none,swift,hpcc,dcqcn,window,timely", "--set", "report.sample=10us", "--out", compare, "--quiet")
-    all_of_them = {"run": run, "compare": compare, "sweep": sweep(os.path.join(tmp, "sweep"))}
+    vary = os.path.join(tmp, "vary")
+    collwire("compare", os.path.join(scenarios, "incast.json"), "--vary", "workload.bytes=100KB,200KB", "--cc", "none,dcqcn",
+             "--out", vary, "--quiet")
+    all_of_them = {"run": run, "compare": compare, "vary": vary, "sweep": sweep(os.path.join(tmp, "sweep"))}
     expect(os.path.exists(os.path.join(compare, "report.html")), "compare writes its report")
     for folder in (run, all_of_them["sweep"]):
         collwire("report", folder)
@@ -212,6 +215,21 @@ def comparison(page, path):
     expect(page.errors == [], f"comparison: {page.errors}")
 
 
+def variants(page, path):
+    """The rows of `compare --vary` have their values as names, and are not called policies."""
+    page.resize(1200, 900)
+    page.open(path)
+    page.run("document.querySelectorAll('details.data').forEach(d => { d.open = true; d.fill(); })")
+    expect(page.run("document.querySelector('#policies h2').textContent") == "Variants", "the section of the variants")
+    rows = page.run("[...[...document.querySelectorAll('#policies table')].pop().querySelectorAll('tbody tr')]"
+                    ".map(r => r.cells[0].textContent)")
+    expect(rows == [f"{size}, {cc}" for size in ("100KB", "200KB") for cc in ("none", "dcqcn")], f"variants: {rows}")
+    ratios = page.run("document.querySelector('#policies').textContent")
+    expect("100KB, none" in ratios and "vs" in ratios, "ratios to the baseline")
+    expect("comparison of workload.bytes" in page.run("document.body.textContent"), "the varied key")
+    expect(page.errors == [], f"variants: {page.errors}")
+
+
 # ---- a sweep ----
 
 def choose(page, caption, value):
@@ -282,6 +300,7 @@ def main():
                 every_page(page, kind, path)
                 theme_and_paper(page, kind, path, os.path.join(tmp, f"{kind}.pdf"))
             comparison(page, paths["compare"])
+            variants(page, paths["vary"])
             swept(page, paths["sweep"])
             timeline(page, paths["run"])
     print(f"{len(failures)} failures")

@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 52
-ARROWS = 274
+ROOMS = 53
+ARROWS = 283
 
 
 def objects(build):

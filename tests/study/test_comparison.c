@@ -14,15 +14,19 @@
 #include "engine/text.h"
 #include "study/comparison.h"
 
-// Add a run with a time, a longest queue and pauses; `time_ns` 0 = it failed.
+// Add a run with a time, a longest queue and pauses; `time_ns` 0 = it failed. Of its critical path
+// the window took 1.9 ms, or 90 ns of a short run, the pace the rest but for 1 ns in queues.
 static void add(struct rows *rows, const char *policy, uint64_t seed, unsigned time_ns,
                 unsigned queue, unsigned pauses)
 {
+    unsigned window = time_ns > 1900000 ? 1900000 : 90;
     char *metrics = text_format(
         "{\"status\":\"completed\",\"seed\":%llu,\"sim_time_ns\":%u,"
         "\"queues\":{\"max_bytes\":%u},\"pfc\":{\"pause_frames\":%u},\"explain\":[\"says "
-        "so\"],\"scenario\":{\"seed\":%llu}}",
-        (unsigned long long)seed, time_ns, queue, pauses, (unsigned long long)seed);
+        "so\"],\"scenario\":{\"seed\":%llu},\"slowest\":{\"total_ns\":%u,\"parts\":{"
+        "\"window_ns\":%u,\"pace_ns\":%u,\"queued_ns\":1}}}",
+        (unsigned long long)seed, time_ns, queue, pauses, (unsigned long long)seed, time_ns, window,
+        time_ns - window - 1);
     rows_add(rows, &(struct row_source){.scenario = "s",
                                         .policy = policy,
                                         .seed = seed,
@@ -62,7 +66,7 @@ static void test_statistics(void **state)
     const struct group *g = &c->groups[0];
     size_t time = column("sim_time_ns");
     assert_int_equal(g->headline, time);
-    assert_string_equal(g->baseline->policy, "base");
+    assert_string_equal(g->baseline->name, "base");
     const struct column_summary *of_x = &g->outcomes[1].columns[time];
     assert_true(of_x->mean == 146.25 && of_x->median == 145);
     assert_true(fabs(of_x->ratio - 1170. / 960) < 1e-12);
@@ -95,11 +99,12 @@ static void test_best_and_table(void **state)
     char *table = table_of(&c->groups[0], 90, false);
     assert_string_equal(
         table,
-        "policy                            time (ms)  vs none  max queue (MB)  pauses\n"
-        "none                                   1.93        1            8.40     561\n"
-        "swift                                  1.94     1.00           0.700       0  <- best\n"
-        "dcqcn:a_preset{with=settings,o..       5.61     2.91            4.10       0\n"
-        "gone                                 failed        -               -       -");
+        "policy                              time  vs none  max queue  pauses  window  pace\n"
+        "                                      ms                  MB               %     %\n"
+        "none                                1.93        1       8.40     561      98     2\n"
+        "swift *                             1.94     1.00      0.700       0      98     2\n"
+        "dcqcn:a_preset{with=settings,o..    5.61     2.91       4.10       0      34    66\n"
+        "gone                              failed        -          -       -       -     -");
     free(table);
     table = table_of(&c->groups[0], 60, false); // what does not fit is left out
     assert_null(strstr(table, "max queue"));
@@ -127,11 +132,14 @@ static void test_few_seeds(void **state)
     assert_true(g->outcomes[2].columns[g->headline].mixed);
     assert_false(column_differs(&g->outcomes[2], g->headline));
     assert_int_equal(g->outcomes[1].n_completed, 3);
-    char *table = table_of(g, 80, false);
-    assert_string_equal(table, "policy        time (ns)    vs none  max queue (B)\n"
-                               "none        101 102 103          1            500\n"
-                               "above   201 202 203 n/a       1.98            500\n"
-                               "mixed       100 103 106  1.01 n.s.            500");
+    assert_true(fabs(g->outcomes[1].shares[PATH_WINDOW] - (90. / 201 + 90. / 202 + 90. / 203) / 3) <
+                1e-12);
+    char *table = table_of(g, 59, false); // without the smaller share
+    assert_string_equal(table, "policy             time    vs none  max queue  window  pace\n"
+                               "          ns, seeds 1-4                     B       %     %\n"
+                               "none        101 102 103          1        500      88    11\n"
+                               "above   201 202 203 n/a       1.98        500      45    55\n"
+                               "mixed       100 103 106  1.01 n.s.        500      87    12");
     free(table);
     comparison_free(c);
     rows_free(&rows);
@@ -145,7 +153,7 @@ static void test_nothing_differs(void **state)
     add(&rows, "a", 1, 100, 500, 0);
     add(&rows, "b", 1, 100, 500, 0);
     struct comparison *c = comparison_new(&rows, "none");
-    assert_string_equal(c->groups[0].baseline->policy, "a");
+    assert_string_equal(c->groups[0].baseline->name, "a");
     assert_false(c->groups[0].outcomes[0].best || c->groups[0].outcomes[1].best);
     json_t *json = comparison_json(c);
     assert_int_equal(json_array_size(json), 2);

@@ -123,7 +123,7 @@ void fixture_flow(struct fixture *f, uint32_t src, uint32_t dst, uint64_t bytes,
     f->jobs[0].name = "flows";
     f->jobs[0].cls = NET_CLASS_DATA;
     f->jobs[0].settings = &f->lists[0];
-    f->flows[list->n++] = (struct raw_flow){src, dst, bytes, start_ps};
+    f->flows[list->n++] = (struct raw_flow){src, dst, bytes, start_ps, 0};
     f->spec.n_jobs = 1;
 }
 

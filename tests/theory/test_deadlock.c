@@ -119,7 +119,7 @@ static void test_one_class_deadlocks(void **state)
         roce_spec_of(&dim->transport)->retry_limit = 1000;
         f.jobs[0].cls = 5;
         dim->sw.classes[5].lossless = LOSSLESS_ON;
-        f.flows[3 * PER_SWITCH] = (struct raw_flow){0, 2 * PER_SWITCH, 4000000, PS_PER_MS};
+        f.flows[3 * PER_SWITCH] = (struct raw_flow){0, 2 * PER_SWITCH, 4000000, PS_PER_MS, 0};
         fixture_flow_job(&f, 1, "other", NET_CLASS_DATA, 3 * PER_SWITCH, 1);
         f.spec.n_jobs = 2;
         fixture_run(&f);

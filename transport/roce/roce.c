@@ -119,6 +119,7 @@ const struct transport_ops roce_transport = {
     .name_connection = roce_name_connection,
     .change_path = roce_change_path,
     .open_sender = roce_open_sender,
+    .autos = roce_autos,
     .close_sender = roce_close_sender,
     .fill = roce_fill,
     .on_feedback = roce_on_feedback,

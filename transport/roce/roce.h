@@ -103,6 +103,8 @@ void roce_on_timeout(struct sender *s, ps_t now);
 void roce_on_data(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
 
 void roce_selective_open(struct sender *s, ps_t queueing_ps);
+size_t roce_autos(const struct transport_dim *dim, const struct transport_path *path,
+                  struct transport_auto *out);
 ps_t roce_selective_rto_ps(const struct sender *s);
 // Handles an ACK or NAK after una has moved from `una`. Returns true if recovery starts with it.
 bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una);

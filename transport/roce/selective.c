@@ -29,20 +29,39 @@
 // Where switches trim, packets that find no room are reported, so that timeouts only serve for
 // losses on links. They cover the queues of the class of data and of the control class, in which
 // headers of trimmed packets may wait twice as long.
-static void set_timeouts(const struct sender *s, ps_t queueing_ps)
+static void timeouts_of(const struct transport_dim *dim, ps_t base_rtt_ps, ps_t queueing_ps,
+                        ps_t *low_ps, ps_t *high_ps)
 {
-    const struct roce_spec *spec = roce_spec_const(&s->dim->spec);
-    struct roce_selective *r = roce_selective_of(s);
-    ps_t low = spec->rto_low_ps, high = spec->rto_high_ps;
-    ps_t base_rtt_ps = sender_env(s)->base_rtt_ps, rtts_ps = 2 * base_rtt_ps;
+    const struct roce_spec *spec = roce_spec_const(&dim->spec);
+    ps_t low = spec->rto_low_ps, high = spec->rto_high_ps, rtts_ps = 2 * base_rtt_ps;
     if (high == PARAM_AUTO_TIME)
-        high = s->dim->trimmed
+        high = dim->trimmed
                    ? base_rtt_ps + 6 * queueing_ps
                    : ps_longer(base_rtt_ps + queueing_ps, ps_longer(rtts_ps, SHORT_TIMEOUT_PS));
     if (low == PARAM_AUTO_TIME)
-        low = s->dim->trimmed ? high : ps_longer(rtts_ps, ps_shorter(SHORT_TIMEOUT_PS, high));
-    r->rto_low_ps = low;
-    r->rto_high_ps = high;
+        low = dim->trimmed ? high : ps_longer(rtts_ps, ps_shorter(SHORT_TIMEOUT_PS, high));
+    *low_ps = low;
+    *high_ps = high;
+}
+
+size_t roce_autos(const struct transport_dim *dim, const struct transport_path *path,
+                  struct transport_auto *out)
+{
+    const struct roce_spec *spec = roce_spec_const(&dim->spec);
+    ps_t low_ps, high_ps;
+    size_t n = 0;
+    if (spec->recovery != RECOVERY_SELECTIVE_REPEAT)
+        return 0;
+    timeouts_of(dim, path->base_rtt_ps, path->queueing_ps, &low_ps, &high_ps);
+    if (spec->rto_low_ps == PARAM_AUTO_TIME) {
+        out[n].key = "rto_low";
+        human_time(low_ps, out[n++].text);
+    }
+    if (spec->rto_high_ps == PARAM_AUTO_TIME) {
+        out[n].key = "rto_high";
+        human_time(high_ps, out[n++].text);
+    }
+    return n;
 }
 
 void roce_selective_open(struct sender *s, ps_t queueing_ps)
@@ -50,7 +69,8 @@ void roce_selective_open(struct sender *s, ps_t queueing_ps)
     s->cold.own = memory_zeroed(1, sizeof(struct roce_selective));
     if (roce_spec_const(&s->dim->spec)->bdp_cap)
         s->cold.cap_bytes = cc_bdp_bytes(sender_env(s));
-    set_timeouts(s, queueing_ps);
+    struct roce_selective *r = roce_selective_of(s);
+    timeouts_of(s->dim, sender_env(s)->base_rtt_ps, queueing_ps, &r->rto_low_ps, &r->rto_high_ps);
 }
 
 // After a short timeout without progress the queue on the path may simply be longer than the

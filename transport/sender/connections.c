@@ -172,21 +172,27 @@ void hosts_reroute(struct hosts *hosts, ps_t now)
         reroute(hosts, hosts->senders[flow], now);
 }
 
-// Returns the description of a path for policies; flows with equal descriptions share one copy.
+struct cc_env transport_path_env(const struct hosts *hosts, const struct transport_dim *dim,
+                                 const struct transport_path *path)
+{
+    return (struct cc_env){.line_bps = path->line_bps,
+                           .base_rtt_ps = path->base_rtt_ps,
+                           .global_rtt_ps = dim->global_rtt_ps,
+                           .mtu_bytes = dim->mtu_bytes,
+                           .full_wire_bytes = dim->full.wire,
+                           .ack_packets = dim->packets_per_ack,
+                           .hops = path->hops,
+                           .initial_window_bytes = dim->initial_window_bytes,
+                           .trims = dim->trimmed,
+                           .helpers = &cc_helpers,
+                           .watch = hosts->cc_watch};
+}
+
+// Flows with equal descriptions of their paths share one copy.
 static const struct cc_env *env_of(const struct hosts *hosts, const struct transport_dim *dim,
                                    const struct transport_path *path)
 {
-    const struct cc_env env = {.line_bps = path->line_bps,
-                               .base_rtt_ps = path->base_rtt_ps,
-                               .global_rtt_ps = dim->global_rtt_ps,
-                               .mtu_bytes = dim->mtu_bytes,
-                               .full_wire_bytes = dim->full.wire,
-                               .ack_packets = dim->packets_per_ack,
-                               .hops = path->hops,
-                               .initial_window_bytes = dim->initial_window_bytes,
-                               .trims = dim->trimmed,
-                               .helpers = &cc_helpers,
-                               .watch = hosts->cc_watch};
+    const struct cc_env env = transport_path_env(hosts, dim, path);
     return cc_envs_keep(hosts->envs, &env);
 }
 

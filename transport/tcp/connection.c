@@ -8,6 +8,8 @@
 // left in the network.
 #include "transport/tcp/tcp.h"
 
+#include <stdio.h>
+
 #include "engine/rng.h"
 #include "net/wire/ip.h"
 
@@ -27,17 +29,49 @@ static uint8_t window_scale(uint64_t bytes)
 
 // The receive window: as configured, else enough for twice the bandwidth-delay product and at least
 // 6 MB, Linux's limit of autotuning (net.ipv4.tcp_rmem).
-static uint64_t receive_window(const struct sender *s)
+static uint64_t receive_window(const struct transport_dim *dim, const struct cc_env *env)
 {
-    uint64_t bytes = tcp_sender_spec(s)->window_bytes, bdp = cc_bdp_bytes(sender_env(s));
+    uint64_t bytes = tcp_spec_const(&dim->spec)->window_bytes, bdp = cc_bdp_bytes(env);
     if (bytes == PARAM_AUTO)
         bytes = 2 * bdp > TCP_WINDOW_AUTO ? 2 * bdp : TCP_WINDOW_AUTO;
     uint64_t max = (uint64_t)TCP_FIELD_MAX << TCP_SCALE_MAX;
     bytes = bytes < max ? bytes : max;
-    uint64_t mss = s->dim->mtu_bytes; // full segments can fill it exactly, and one always fits
+    uint64_t mss = dim->mtu_bytes; // full segments can fill it exactly, and one always fits
     bytes = bytes < mss ? mss : bytes - bytes % mss;
     uint8_t scale = window_scale(bytes);
     return bytes >> scale << scale;
+}
+
+uint64_t tcp_receive_window(const struct transport_dim *dim, const struct transport_path *path)
+{
+    const struct cc_env env = transport_path_env(dim->hosts, dim, path);
+    return receive_window(dim, &env);
+}
+
+static void add_auto(struct transport_auto *out, size_t *n, const char *key, const char *text)
+{
+    out[*n].key = key;
+    snprintf(out[(*n)++].text, sizeof out->text, "%s", text);
+}
+
+size_t tcp_autos(const struct transport_dim *dim, const struct transport_path *path,
+                 struct transport_auto *out)
+{
+    const struct tcp_spec *spec = tcp_spec_const(&dim->spec);
+    char bytes[UNIT_TEXT];
+    size_t n = 0;
+    if (spec->window_bytes == PARAM_AUTO)
+        add_auto(out, &n, "receive_window", human_bytes(tcp_receive_window(dim, path), bytes));
+    if (spec->send_buffer_bytes == PARAM_AUTO)
+        add_auto(out, &n, "send_buffer", "twice the congestion window");
+    if (spec->connections == TCP_CONNECTIONS_AUTO)
+        add_auto(out, &n, "connections",
+                 "established for collectives and programs, pooled for flows");
+    if (spec->ecn == TCP_ECN_AUTO)
+        add_auto(out, &n, "ecn", spec->ect ? "on" : "off");
+    if (spec->read_stop_ps == PARAM_AUTO_TIME)
+        add_auto(out, &n, "read_stop", "never");
+    return n;
 }
 
 // Reset the TCP state for a new connection. Segment and byte numbers continue from the earlier
@@ -90,7 +124,7 @@ void tcp_name_connection(struct sender *s, uint32_t count)
     id->src_port = (uint16_t)(FIRST_PORT + count % PORTS);
     id->dst_port = (uint16_t)(SERVER_PORT + count / PORTS);
     id->data_dscp = id->ack_dscp = id->cnp_dscp = dscp_of_class(id->cls);
-    id->window_bytes = (uint32_t)receive_window(s);
+    id->window_bytes = (uint32_t)receive_window(dim, sender_env(s));
     id->window_scale = window_scale(id->window_bytes);
     id->mss_bytes = (uint16_t)dim->mtu_bytes;
     id->sack = spec->sack;

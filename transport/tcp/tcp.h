@@ -217,6 +217,9 @@ struct tcp_receiver {
 void tcp_prepare(struct transport_dim *dim);
 void tcp_name_connection(struct sender *s, uint32_t count);
 void tcp_open_sender(struct sender *s, const struct transport_path *path);
+size_t tcp_autos(const struct transport_dim *dim, const struct transport_path *path,
+                 struct transport_auto *out);
+uint64_t tcp_receive_window(const struct transport_dim *dim, const struct transport_path *path);
 void tcp_close_sender(struct sender *s);
 void tcp_on_post(struct sender *s, ps_t now);
 void tcp_on_failed(struct sender *s, ps_t now);

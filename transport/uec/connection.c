@@ -2,6 +2,8 @@
 // Opening and closing of connections, and their names.
 #include "transport/uec/uec.h"
 
+#include <stdio.h>
+
 #include "net/wire/ip.h"
 
 #define UDP_ENTROPY 0xC000 // the ports above are those of entropies
@@ -50,6 +52,23 @@ ps_t uec_rto_of(const struct transport_dim *dim, const struct transport_path *pa
         return *least = spec->rto_ps;
     *least = ps_longer(15 * PS_PER_US + 6 * (path->target_ps / switches), 2 * path->base_rtt_ps);
     return path->limited ? *least : ps_longer(15 * PS_PER_US + path->queueing_ps, *least);
+}
+
+size_t uec_autos(const struct transport_dim *dim, const struct transport_path *path,
+                 struct transport_auto *out)
+{
+    char least[UNIT_TEXT], first[UNIT_TEXT];
+    ps_t least_ps, first_ps = uec_rto_of(dim, path, &least_ps);
+    if (uec_spec_const(&dim->spec)->rto_ps != PARAM_AUTO_TIME)
+        return 0;
+    out->key = "rto";
+    human_time(least_ps, least);
+    if (first_ps == least_ps)
+        snprintf(out->text, sizeof out->text, "%s", least);
+    else
+        snprintf(out->text, sizeof out->text, "%s (%s at first)", least,
+                 human_time(first_ps, first));
+    return 1;
 }
 
 void uec_open_sender(struct sender *s, const struct transport_path *path)

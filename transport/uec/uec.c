@@ -98,10 +98,10 @@ static void observe(const struct sender *s, double *out)
     .data_sizes = uec_data_sizes, .shortest_timer_ps = uec_shortest_timer_ps,                      \
     .frames = &uec_frames, .receiver_bytes = sizeof(struct uec_receiver),                          \
     .sender_bytes = sizeof(struct uec_sender), .name_connection = uec_name_connection,             \
-    .open_sender = uec_open_sender, .rto_ps = uec_rto_of, .close_sender = uec_close_sender,        \
-    .fill = uec_fill, .on_feedback = uec_on_feedback, .on_timeout = uec_on_timeout,                \
-    .on_path_lost = uec_on_path_lost, .on_failed = uec_on_failed, .on_window = uec_on_window,      \
-    .on_post = uec_on_post, .open_receiver = uec_open_receiver,                                    \
+    .open_sender = uec_open_sender, .rto_ps = uec_rto_of, .autos = uec_autos,                      \
+    .close_sender = uec_close_sender, .fill = uec_fill, .on_feedback = uec_on_feedback,            \
+    .on_timeout = uec_on_timeout, .on_path_lost = uec_on_path_lost, .on_failed = uec_on_failed,    \
+    .on_window = uec_on_window, .on_post = uec_on_post, .open_receiver = uec_open_receiver,        \
     .close_receiver = uec_close_receiver, .on_data = uec_on_data, .on_trimmed = uec_on_trimmed,    \
     .open_dim = uec_open_dim, .divide_dim = uec_divide_dim, .close_dim = uec_close_dim,            \
     .received_bytes = uec_received_bytes, .observed = observed, .observe = observe

@@ -157,6 +157,8 @@ void uec_prepare(struct transport_dim *dim);
 void uec_name_connection(struct sender *s, uint32_t count);
 void uec_open_sender(struct sender *s, const struct transport_path *path);
 ps_t uec_rto_of(const struct transport_dim *dim, const struct transport_path *path, ps_t *least);
+size_t uec_autos(const struct transport_dim *dim, const struct transport_path *path,
+                 struct transport_auto *out);
 void uec_close_sender(struct sender *s);
 void uec_on_failed(struct sender *s, ps_t now);
 void uec_open_receiver(struct receiver *r);

@@ -12,6 +12,12 @@ export const policies = [...new Set(runs.map((run) => run.policy || "run"))];
 export const scenarios = [...new Set(runs.map((run) => run.scenario || doc.name || ""))];
 export const styles = policyStyles(policies);
 
+// The keys that a comparison varies, and what its rows are called: policies, or variants where the
+// values of a key are compared.
+export const varied = (doc.comparison && doc.comparison.varied) || [];
+export const noun = varied.length ? "variant" : "policy";
+export const nouns = varied.length ? "variants" : "policies";
+
 export function policyOf(run) {
     return run.policy || "run";
 }
@@ -118,13 +124,18 @@ function severalJobs(run) {
     );
 }
 
+// The name of a row of a comparison's statistics.
+export function rowName(s) {
+    return s.name || s.cc;
+}
+
 // Statistics of a policy over its seeds, as the comparison has them; null = there are none.
 export function statistics(policy, scenario, job = null) {
     const all = (doc.comparison && doc.comparison.statistics) || [];
     return (
         all.find(
             (s) =>
-                s.cc === policy &&
+                rowName(s) === policy &&
                 s.job === job &&
                 (scenario === undefined || s.scenario === scenario),
         ) || null

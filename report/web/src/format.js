@@ -131,3 +131,7 @@ const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "
 export function html(value) {
     return String(value).replace(/[&<>"']/g, (c) => ENTITIES[c]);
 }
+
+export function capital(word) {
+    return word.charAt(0).toUpperCase() + word.slice(1);
+}

@@ -6,10 +6,13 @@ import {
     doc,
     mean,
     metric,
+    noun,
+    nouns,
     operation,
     policies,
     policyOf,
     primaryKey,
+    rowName,
     runs,
     runsOf,
     scenarios,
@@ -54,16 +57,16 @@ function compareSentence(scenario) {
     const several = seeds > 1 ? ` (means of ${seeds} seeds)` : "";
     if (order.length === 1) return `${best.policy} needs ${took} for ${what}${several}.`;
     if (worst.value / best.value < 1.005)
-        return `All ${order.length} policies take the same time for ${what}: ${took}${several}.`;
+        return `All ${order.length} ${nouns} take the same time for ${what}: ${took}${several}.`;
     const others = order
         .map((e) => statistics(e.policy, scenario))
-        .filter((s) => s && s.cc !== baseline && s[key]);
+        .filter((s) => s && rowName(s) !== baseline && s[key]);
     if (others.length && !others.some((s) => s[key].differs))
-        return `No policy differs from ${baseline} for certain: ${what} takes from ${took} (${best.policy}) to ${text(worst.value, "ns")} (${worst.policy})${several}.`;
+        return `No ${noun} differs from ${baseline} for certain: ${what} takes from ${took} (${best.policy}) to ${text(worst.value, "ns")} (${worst.policy})${several}.`;
     const equals = order.filter((e) => e.value / best.value < 1.005).map((e) => e.policy);
     const after = `${worst.policy} takes ${longer(worst.value, best.value)}, ${text(worst.value, "ns")}${several}.`;
     if (equals.length > 3)
-        return `${equals.length} of ${order.length} policies finish ${what} in ${took}; ${after}`;
+        return `${equals.length} of ${order.length} ${nouns} finish ${what} in ${took}; ${after}`;
     return `${list(equals)} ${equals.length > 1 ? "finish" : "finishes"} ${what} first, in ${took}; ${after}`;
 }
 
@@ -200,7 +203,7 @@ export function headline() {
     if (doc.kind === "sweep") return sweepSentence();
     if (doc.kind === "run") return runSentence(runs[0]);
     if (scenarios.length > 1)
-        return `${policies.length} policies in ${scenarios.length} scenarios.${incompleteText()}`;
+        return `${policies.length} ${nouns} in ${scenarios.length} scenarios.${incompleteText()}`;
     return compareSentence() + incompleteText();
 }
 

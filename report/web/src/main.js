@@ -7,8 +7,10 @@ import {
     doc,
     metric,
     nameOf,
+    noun,
     policies,
     primaryKey,
+    rowName,
     runs,
     scenarios,
     show,
@@ -16,9 +18,10 @@ import {
     shownRun,
     usedKeys,
     valueOf,
+    varied,
 } from "./data.js";
 import { el, section, select, table } from "./dom.js";
-import { share, text } from "./format.js";
+import { capital, share, text } from "./format.js";
 import { firstReason, headline, perScenario, ranking } from "./headline.js";
 import { linksSection } from "./links.js";
 import { messagesSection } from "./messages.js";
@@ -37,7 +40,7 @@ const controls = [];
 const follow = {
     control() {
         const box = select(
-            "Policy",
+            capital(noun),
             detailed.map((run, i) => [i, nameOf(run)]),
             shown.index,
             show,
@@ -87,7 +90,7 @@ function themeButton() {
     return button;
 }
 
-const KINDS = { run: "run", compare: "comparison of policies", sweep: "sweep" };
+const KINDS = { run: "run", compare: `comparison of ${varied.length ? varied.join(", ") : "policies"}`, sweep: "sweep" };
 
 function facts() {
     const seeds = [...new Set(runs.map((run) => run.seed))];
@@ -239,7 +242,7 @@ function comparedJobs() {
     );
     const cell = (s) =>
         s && s[s.headline]
-            ? `${text(s[s.headline].mean, metric(s.headline).unit)}${s.cc !== baseline && s[s.headline].ratio ? ` (${s[s.headline].ratio.toFixed(2)})` : ""}`
+            ? `${text(s[s.headline].mean, metric(s.headline).unit)}${rowName(s) !== baseline && s[s.headline].ratio ? ` (${s[s.headline].ratio.toFixed(2)})` : ""}`
             : "–";
     box.append(
         table(
@@ -247,7 +250,7 @@ function comparedJobs() {
             names.map((name) => [
                 scenarios.length > 1 ? name : name.slice(name.indexOf(" ") + 1),
                 ...policies.map((policy) =>
-                    cell(jobs.find((s) => s.cc === policy && `${s.scenario} ${s.job}` === name)),
+                    cell(jobs.find((s) => rowName(s) === policy && `${s.scenario} ${s.job}` === name)),
                 ),
             ]),
             "Jobs",
@@ -317,7 +320,7 @@ function scenarioSection() {
         );
     if (doc.scenario) {
         const several =
-            runs.length > 1 ? " of the first run; the others differ in policy and seed" : "";
+            runs.length > 1 ? ` of the first run; the others differ in ${noun} and seed` : "";
         box.append(
             el(
                 "details",

@@ -5,6 +5,7 @@ import {
     detailed,
     doc,
     nameOf,
+    noun,
     policies,
     runs,
     runsOf,
@@ -77,7 +78,7 @@ function cumulative(line) {
 function quantileTable(all, unit) {
     const names = ["least", "median", "90 %", "99 %", "largest"];
     return {
-        columns: [{ name: "policy" }, ...names.map((name) => ({ name, number: true }))],
+        columns: [{ name: noun }, ...names.map((name) => ({ name, number: true }))],
         rows: all.map((line) => [
             line.name,
             ...[0, 0.5, 0.9, 0.99, 1].map((q) => text(quantile(line.points, q), unit)),
@@ -90,7 +91,7 @@ function distribution(key, name, unit, scenario) {
     const all = lines(key, scenario);
     const coarse = all.some((line) => line.coarse);
     const title = `${name}${where}${coarse ? `: ${COARSE}` : ""}`;
-    const label = `Cumulative distribution of ${name.toLowerCase()}s${where}, by policy${coarse ? `: ${COARSE}` : ""}.`;
+    const label = `Cumulative distribution of ${name.toLowerCase()}s${where}, by ${noun}${coarse ? `: ${COARSE}` : ""}.`;
     const values = all.flatMap((line) => line.points.map((p) => p[0]));
     const [low, high] = [Math.min(...values), Math.max(...values)];
     if (!all.length || low === high) return null;

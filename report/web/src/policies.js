@@ -7,6 +7,8 @@ import {
     doc,
     mean,
     metric,
+    noun,
+    nouns,
     policies,
     policyOf,
     primaryKey,
@@ -19,7 +21,7 @@ import {
     valueOf,
 } from "./data.js";
 import { el, section, select, table } from "./dom.js";
-import { axisUnit, html, text } from "./format.js";
+import { axisUnit, capital, html, text } from "./format.js";
 import { colour } from "./theme.js";
 
 const SAME = 1.005; // values within half a percent are marked alike
@@ -81,7 +83,7 @@ function comparison(scenario) {
     const bests = keys.map((key, k) => best(means[k], metric(key).more));
     const failed = groups.some((group) => !group.every(completed));
     const columns = [
-        { name: "policy" },
+        { name: noun },
         ...(failed ? [{ name: "completed", number: true }] : []),
         ...keys.flatMap((key, k) => [
             {
@@ -97,7 +99,7 @@ function comparison(scenario) {
                                 help: `ratio to ${baseline}, over runs with the same seed`,
                                 number: true,
                             }
-                          : { name: "× best", help: "ratio to the best policy", number: true },
+                          : { name: "× best", help: `ratio to the best ${noun}`, number: true },
                   ]
                 : []),
         ]),
@@ -119,7 +121,7 @@ function comparison(scenario) {
             ];
         }),
     ]);
-    return table(columns, rows, `Policies${scenario ? ` in ${scenario}` : ""}${seedsNote(groups)}`);
+    return table(columns, rows, `${capital(nouns)}${scenario ? ` in ${scenario}` : ""}${seedsNote(groups)}`);
 }
 
 function seedsNote(groups) {
@@ -280,7 +282,7 @@ function dotTable(key, scenario) {
     const m = metric(key);
     return {
         columns: [
-            { name: "policy" },
+            { name: noun },
             { name: "seed", number: true },
             { name: "status" },
             { name: m.name, help: m.help, number: true },
@@ -312,7 +314,7 @@ function seedsSentence() {
     );
     if (same.length === groups.length) return " The seeds change nothing here.";
     return same.length
-        ? ` The seeds change nothing for ${same.length} of ${groups.length} policies.`
+        ? ` The seeds change nothing for ${same.length} of ${groups.length} ${nouns}.`
         : "";
 }
 
@@ -328,7 +330,7 @@ export function policiesSection() {
                 return figure({
                     title: scenario,
                     height: 52 + 30 * policies.length,
-                    label: `${metric(key).name} of every run, by policy${scenario ? ` in ${scenario}` : ""}.`,
+                    label: `${metric(key).name} of every run, by ${noun}${scenario ? ` in ${scenario}` : ""}.`,
                     build: () => dotOption(key, scenario),
                     data: () => dotTable(key, scenario),
                 });
@@ -338,8 +340,8 @@ export function policiesSection() {
     };
     const box = section(
         "policies",
-        "Policies",
-        `Every run is a dot, the bar is the mean of a policy${whiskers(key).length ? ", the line its 95 % interval" : ""}.${seedsSentence()}`,
+        capital(nouns),
+        `Every run is a dot, the bar is the mean of a ${noun}${whiskers(key).length ? ", the line its 95 % interval" : ""}.${seedsSentence()}`,
         [
             select(
                 "Metric",

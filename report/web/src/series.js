@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // State over time: all policies against each other, then the lines of one run.
 import { axisStyle, figure, legendStyle, timeAxis, zoomStyle } from "./chart.js";
-import { detailed, nameOf, policyOf, shownRun, styles } from "./data.js";
+import { detailed, nameOf, noun, policyOf, shownRun, styles } from "./data.js";
 import { el, section } from "./dom.js";
 import { axisUnit, html, text, unitOfKey } from "./format.js";
 import { colour, isDark } from "./theme.js";
@@ -99,28 +99,28 @@ const TOGETHER = [
         "high",
         "Longest queue",
         "bytes",
-        "The longest queue of any switch port over time, by policy.",
+        `The longest queue of any switch port over time, by ${noun}.`,
     ],
     [
         "paused",
         "count",
         "Paused ports",
         "count",
-        "Ports that PFC has stopped over time, by policy.",
+        `Ports that PFC has stopped over time, by ${noun}.`,
     ],
     [
         "rate_bps",
         "low",
         "Slowest allowed rate",
         "bit/s",
-        "The smallest rate that the policy allows any queue pair over time, by policy.",
+        `The smallest rate that the policy allows any queue pair over time, by ${noun}.`,
     ],
     [
         "cwnd_bytes",
         "low",
         "Smallest window",
         "bytes",
-        "The smallest window that the policy allows any queue pair over time, by policy.",
+        `The smallest window that the policy allows any queue pair over time, by ${noun}.`,
     ],
 ];
 

@@ -8,10 +8,11 @@ import {
     mean,
     meaning,
     nameOf,
+    noun,
     operation,
-    PARTS,
     partKeys,
     partName,
+    PARTS,
     policies,
     policyOf,
     runs,
@@ -168,8 +169,8 @@ function byPolicy() {
             return bars.length
                 ? stacked(
                       bars,
-                      `The critical path of every policy, by cause${where}.`,
-                      `By policy${where}`,
+                      `The critical path of every ${noun}, by cause${where}.`,
+                      `By ${noun}${where}`,
                   )
                 : null;
         })

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The directory of one run of a comparison.
+#include "cli/runs/run_folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "engine/text.h"
+
+char *run_folder(const char *scenario, const char *name, const uint64_t *seed)
+{
+    static const char kept[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
+    char *folder = memory_text(name);
+    size_t n = 0;
+    for (const char *p = name; *p; p++)
+        if (strchr(kept, *p))
+            folder[n++] = *p;
+        else if (n == 0 || folder[n - 1] != '-')
+            folder[n++] = '-';
+    while (n > 0 && folder[n - 1] == '-')
+        n--;
+    folder[n] = '\0';
+    char *path = seed ? text_format("%s/%s-seed%llu", scenario, folder, (unsigned long long)*seed)
+                      : text_format("%s/%s", scenario, folder);
+    free(folder);
+    return path;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Messages from a capture beside their simulation, as text.
+#include "report/measured.h"
+
+#include <libsmartcols/libsmartcols.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "engine/text.h"
+#include "engine/units.h"
+
+enum { ROWS_MAX = 8, CELL = 48 };
+
+static double number_at(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static const char *time_at(const json_t *object, const char *key, char *text)
+{
+    return human_time((ps_t)(number_at(object, key) * (double)PS_PER_NS), text);
+}
+
+/* ---- messages ---- */
+
+// How far a message is from its measurement: the logarithm of the ratio.
+static double distance(const json_t *flow)
+{
+    double ratio = number_at(flow, "measured_ratio");
+    return ratio > 0 ? fabs(log(ratio)) : 0;
+}
+
+static int by_distance(const void *a, const void *b)
+{
+    const json_t *const *x = a, *const *y = b;
+    double of_x = distance(*x), of_y = distance(*y);
+    if (of_x != of_y)
+        return of_x < of_y ? 1 : -1;
+    double id_x = number_at(*x, "id"), id_y = number_at(*y, "id");
+    return (id_x > id_y) - (id_x < id_y);
+}
+
+static void line_add(struct libscols_table *table, const json_t *flow)
+{
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    char cell[CELL], text[UNIT_TEXT];
+    snprintf(cell, CELL, "rank%.0f->rank%.0f", number_at(flow, "src"), number_at(flow, "dst"));
+    scols_line_set_data(line, 0, cell);
+    scols_line_set_data(line, 1, human_bytes((uint64_t)number_at(flow, "bytes"), text));
+    scols_line_set_data(line, 2, time_at(flow, "start_ns", text));
+    scols_line_set_data(line, 3, time_at(flow, "measured_ns", text));
+    scols_line_set_data(line, 4, time_at(flow, "simulated_ns", text));
+    snprintf(cell, CELL, "%.2f", number_at(flow, "measured_ratio"));
+    scols_line_set_data(line, 5, cell);
+}
+
+static void put_table(FILE *out, const json_t **flows, size_t n)
+{
+    static const char *const headings[] = {"flow",     "bytes",     "start",
+                                           "measured", "simulated", "ratio"};
+    struct libscols_table *table = scols_new_table();
+    char *text = NULL;
+    scols_table_set_column_separator(table, "  ");
+    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+        scols_table_new_column(table, headings[i], 0, i == 0 ? 0 : SCOLS_FL_RIGHT);
+    for (size_t i = 0; i < n && i < ROWS_MAX; i++)
+        line_add(table, flows[i]);
+    scols_print_table_to_string(table, &text);
+    for (const char *at = text; *at != '\0';) {
+        size_t length = 0;
+        while (at[length] != '\0' && at[length] != '\n')
+            length++;
+        fprintf(out, "  %.*s\n", (int)length, at);
+        at += length + (at[length] == '\n');
+    }
+    free(text);
+    scols_unref_table(table);
+}
+
+static void put_flows(FILE *out, const json_t *list)
+{
+    const json_t *flow, **flows = memory_zeroed(json_array_size(list) + 1, sizeof *flows);
+    size_t i, n = 0;
+    json_array_foreach(list, i, flow)
+    {
+        if (json_is_number(json_object_get(flow, "measured_ratio")))
+            flows[n++] = flow;
+    }
+    qsort(flows, n, sizeof *flows, by_distance);
+    if (n > ROWS_MAX)
+        fprintf(out, "  the %d of %zu that differ most (all: measured.csv):\n", ROWS_MAX, n);
+    if (n > 0)
+        put_table(out, flows, n);
+    free(flows);
+}
+
+/* ---- all ---- */
+
+char *measured_text(const json_t *metrics)
+{
+    const json_t *all = json_object_get(metrics, "measured"),
+                 *ratios = json_object_get(all, "ratios");
+    char measured[UNIT_TEXT], simulated[UNIT_TEXT];
+    if (!json_is_object(all))
+        return memory_text("");
+    struct text text;
+    FILE *out = text_open(&text);
+    double count = number_at(all, "count");
+    fprintf(out,
+            "  %.0f flow%s of a capture: measured %s, simulated %s, ratio %.2f\n"
+            "  ratios: median %.2f, 99th percentile %.2f\n",
+            count, count == 1 ? "" : "s", time_at(all, "measured_ns", measured),
+            time_at(all, "simulated_ns", simulated), number_at(all, "ratio"),
+            number_at(ratios, "p50"), number_at(ratios, "p99"));
+    put_flows(out, json_object_get(metrics, "flows"));
+    return text_close(out, &text);
+}
