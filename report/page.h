@@ -55,4 +55,4 @@ int page_add_sweep(struct page *page, const char *csv, const char *path, struct 
 
 // The whole file; NULL with an error at `path` if the template does not have PAGE_MARK exactly
 // once.
-char *page_html(const struct page *page, const char *template, const char *path, struct err *err);
+char *page_html(struct page *page, const char *template, const char *path, struct err *err);

@@ -353,7 +353,7 @@ static struct page *page_of(const char *dir, struct err *err)
 }
 
 // Write the page into the set, which is open. Returns the exit code.
-static int write_page(struct result_set *set, const struct page *page, struct err *err)
+static int write_page(struct result_set *set, struct page *page, struct err *err)
 {
     char *path = NULL, *template = page_template(&path, err);
     char *html = template ? page_html(page, template, path, err) : NULL;

@@ -96,7 +96,6 @@ static void add_metrics(json_t *one, const json_t *metrics)
 {
     static const char *const whole[] = {"status", "reason",        "waiting",     "explain",
                                         "jobs",   "flows_summary", "sim_time_ns", "cc_cuts"};
-    const json_t *flows = json_object_get(metrics, "flows");
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         page_set(one, whole[i], page_copy(metrics, whole[i]));
     json_t *slowest = cut(json_object_get(metrics, "slowest"), "places", PLACES);
@@ -107,8 +106,6 @@ static void add_metrics(json_t *one, const json_t *metrics)
     set_list(one, "programs", programs(metrics));
     if (json_array_size(json_object_get(metrics, "programs")) > 0)
         set_list(one, "ranks", head(json_object_get(metrics, "ranks"), RANKS));
-    page_set(one, "fct_ns", page_distribution(flows, "fct_ns"));
-    page_set(one, "slowdown", page_distribution(flows, "slowdown"));
 }
 
 // Why the run took longer or shorter than the baseline.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The document of the page, and what several sections derive from it.
 import { unitOfKey } from "./format.js";
-import { policyStyles } from "./theme.js";
+import { policyStyles } from "./styles.js";
 
 export const doc = JSON.parse(document.getElementById("data").textContent);
 

@@ -17,7 +17,7 @@ import {
     subject,
     valueOf,
 } from "./data.js";
-import { model, named } from "./grid.js";
+import { model, named, plainName } from "./grid.js";
 import { list, longer, plural, share, text } from "./format.js";
 
 // Mean of a key for every policy (and scenario) that completed, the best first.
@@ -173,7 +173,7 @@ function sweepSentence() {
     if (!m.good.length) return `${plural(m.rows.length, "run")}.${ended}`;
     const what = metric(doc.sweep.columns[m.at]).name;
     const effects = m.axes
-        .map((axis) => [axis.title || axis.name, effect(m, axis)])
+        .map((axis) => [plainName(axis), effect(m, axis)])
         .filter(([, r]) => r !== null)
         .sort((a, b) => b[1] - a[1]);
     const strong = effects.filter(([, r]) => r >= 1.01);
@@ -192,7 +192,7 @@ function sweepReason() {
     if (m.good.length < 2 || !m.axes.length) return null;
     const order = [...m.good].sort((a, b) => a[m.at] - b[m.at]);
     const point = (row) =>
-        `${text(row[m.at], "ns")} with ${list(m.axes.map((axis) => `${axis.title || axis.name}\u00a0=\u00a0${named(axis, row[axis.i])}`))}`;
+        `${text(row[m.at], "ns")} with ${list(m.axes.map((axis) => `${plainName(axis)}\u00a0=\u00a0${named(axis, row[axis.i])}`))}`;
     return `Shortest: ${point(order[0])}. Longest: ${point(order[order.length - 1])}.`;
 }
 
