@@ -65,6 +65,18 @@ static const char report_text[] =
     "  collwire compare scenarios/incast.json --cc none,dcqcn --out out/incast\n"
     "  collwire report out/incast";
 
+static const char plot_text[] =
+    "Writes one chart of the page that report makes for DIR into a file: SVG or PDF as wide as a "
+    "column of a paper (85 mm) and black on white, or its data as CSV. The ending of FILE says "
+    "which; without -o the CSV is printed. SVG and PDF are drawn by the page in a headless "
+    "Chromium; CSV needs no browser.\n\n"
+    "NAME=METRIC draws another metric, and NAME@RUN, in a comparison, another policy; --list shows "
+    "all names.\n\n"
+    "  collwire plot out/incast-compare --list\n"
+    "  collwire plot out/incast-compare --chart messages.slowdown -o slowdown.svg\n"
+    "  collwire plot out/incast-compare --chart queue@dcqcn -o queue.pdf\n"
+    "  collwire plot out/ring-sweep --chart sweep.lines=busbw_bps -o busbw.csv";
+
 static const char validate_text[] =
     "Reports all errors of the scenario at once, each with its path, and what a run would cost. "
     "--print shows the scenario with every default, and values that follow from it.";
@@ -140,6 +152,8 @@ static const struct command commands[] = {
      command_explain, COMPLETE_FOLDERS, false},
     {"report", "results as a page of charts and tables: DIR/report.html", "DIR", report_text,
      command_report, COMPLETE_FOLDERS, false},
+    {"plot", "one chart of results as SVG, PDF or CSV", "DIR", plot_text, command_plot,
+     COMPLETE_FOLDERS, false},
     {"validate", "check a scenario without running it", "SCENARIO", validate_text, command_validate,
      COMPLETE_FILES, false},
     {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",

@@ -145,6 +145,12 @@ char *page_escape(const char *json)
     return text_close(out, &text);
 }
 
+void page_finish(struct page *page)
+{
+    if (page->n_samples > 0 && !json_object_get(page->root, "distributions"))
+        json_object_set_new(page->root, "distributions", page_distributions(page));
+}
+
 char *page_html(struct page *page, const char *template, const char *path, struct err *err)
 {
     const char *mark = strstr(template, PAGE_MARK);
@@ -153,8 +159,7 @@ char *page_html(struct page *page, const char *template, const char *path, struc
         err_add(err, path, "is not a template of reports: it does not have %s once", PAGE_MARK);
         return NULL;
     }
-    if (page->n_samples > 0)
-        json_object_set_new(page->root, "distributions", page_distributions(page));
+    page_finish(page);
     char *json = json_dumps(page->root, JSON_COMPACT | JSON_REAL_PRECISION(10));
     char *safe = json ? page_escape(json) : NULL;
     struct text text;

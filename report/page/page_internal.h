@@ -55,5 +55,8 @@ json_t *page_copy(const json_t *object, const char *key);
 // A number as an integer where it is one, NAN as null.
 json_t *page_number(double value);
 
+// Add what needs all runs; may be called several times.
+void page_finish(struct page *page);
+
 // Set a key unless the value is NULL; takes the reference.
 void page_set(json_t *object, const char *key, json_t *value);

@@ -4,6 +4,7 @@
 import * as echarts from "echarts/core";
 import { BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
 import {
+    AriaComponent,
     DataZoomComponent,
     GridComponent,
     LegendComponent,
@@ -23,6 +24,7 @@ echarts.use([
     HeatmapChart,
     LineChart,
     ScatterChart,
+    AriaComponent,
     DataZoomComponent,
     GridComponent,
     LegendComponent,
@@ -112,12 +114,29 @@ export function heatScale(min, max, unit, what) {
 
 const LEGEND_ROW = 22; // px
 
+const MARKS = 7; // of a line with more points than can be told apart
+
+// The symbol of a line's points: all of few; of many none on the page, and some where the chart is saved, so
+// that lines differ in black and white too. `k` is the number of the line, by which marks are shifted.
+export function lineSymbol(symbol, points, k) {
+    if (points < 12) return { symbol, symbolSize: 7, showSymbol: true };
+    if (!isSaved()) return { symbol, symbolSize: 7, showSymbol: false };
+    const step = Math.ceil(points / MARKS);
+    const first = Math.floor((step * (k % 4)) / 4);
+    return {
+        symbol: (_, { dataIndex }) => (dataIndex % step === first ? symbol : "none"),
+        symbolSize: 6,
+        showSymbol: true,
+        showAllSymbol: true,
+    };
+}
+
 // Rows that a legend takes at a width: names are put into rows as ECharts does.
 function legendRows(names, width) {
     let rows = 1;
     let used = 0;
     for (const name of names) {
-        const own = name.length * 7 + 32;
+        const own = name.length * (isSaved() ? 6.3 : 7) + 32;
         if (used > 0 && used + own > width - 12) {
             rows++;
             used = 0;
@@ -241,6 +260,12 @@ function settle(option, width) {
         option.legend = { ...option.legend, type: "plain" };
         option.grid = { ...option.grid, top: option.grid.top + extra };
         more += extra;
+    }
+    if (isSaved() && option.series.some((one) => one.type === "bar"))
+        option.aria = { enabled: true, label: { enabled: false }, decal: { show: true } };
+    if (isSaved() && option.legend && option.series.some((one) => one.type === "line")) {
+        // lines with their dashes and symbols
+        option.legend = { ...option.legend, icon: undefined, itemWidth: 28 };
     }
     if (option.visualMap?.show) {
         option.grid = { ...option.grid, bottom: (option.grid.bottom || 0) + 22 };

@@ -43,12 +43,13 @@ function incompleteText() {
 }
 
 function compareSentence(scenario) {
-    const key = primaryKey();
+    const own = runs.filter((run) => scenario === undefined || run.scenario === scenario);
+    const key = primaryKey(own);
     const order = ranking(key, scenario);
     if (order.length === 0) return "No run completed.";
     const best = order[0];
     const worst = order[order.length - 1];
-    const what = subject(key);
+    const what = subject(key, own);
     const took = text(best.value, "ns");
     const seeds = Math.max(...order.map((e) => e.good.length));
     const several = seeds > 1 ? ` (means of ${seeds} seeds)` : "";

@@ -23,6 +23,7 @@ import { firstReason, headline, perScenario, ranking } from "./headline.js";
 import { linksSection } from "./links.js";
 import { messagesSection } from "./messages.js";
 import { pausesSection } from "./pauses.js";
+import { plot } from "./plot.js";
 import { policiesSection } from "./policies.js";
 import { seriesSection } from "./series.js";
 import { sweepSection } from "./sweep.js";
@@ -370,3 +371,4 @@ function build() {
 }
 
 build();
+if (doc.plot) plot();

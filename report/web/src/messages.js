@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Completion times and slowdowns of messages as cumulative distributions, and the slowest messages.
-import { axisStyle, figure, legendStyle, startCharts } from "./chart.js";
+import { axisStyle, figure, legendStyle, lineSymbol, startCharts } from "./chart.js";
 import {
     detailed,
     doc,
@@ -36,16 +36,13 @@ function atLeast(line) {
     return line.points.map(([value], i) => [value, i > 0 ? 1 - line.points[i - 1][1] : 1]);
 }
 
-function curve(line, tail) {
+function curve(line, k, tail) {
     const style = styles.get(line.policy || "run");
-    const few = line.points.length < 12;
     return {
         name: line.policy || "run",
         type: "line",
         step: tail ? "start" : "end",
-        symbol: style.symbol,
-        symbolSize: 7,
-        showSymbol: few,
+        ...lineSymbol(style.symbol, line.points.length, k),
         data: tail ? atLeast(line) : upTo(line),
         color: style.colour(),
         triggerLineEvent: true,
@@ -110,6 +107,9 @@ function shareAxis(tail) {
         type: tail ? "log" : "value",
         min: tail ? undefined : 0,
         max: 1,
+        name: tail ? "messages with at least" : "messages with at most",
+        nameTextStyle: { color: colour("muted"), align: "left" },
+        nameGap: 8,
         axisLabel: {
             color: colour("muted"),
             formatter: (v) => (tail ? `${Number((v * 100).toPrecision(2))} %` : `${(v * 100).toFixed(0)} %`),
@@ -140,14 +140,14 @@ function distribution(key, name, unit, scenario, tail) {
             grid: {
                 left: 8,
                 right: 20,
-                top: all.length > 1 ? 32 : 12,
+                top: all.length > 1 ? 50 : 28,
                 bottom: 40,
                 containLabel: true,
             },
             xAxis: valueAxis(name, unit, low, high),
             yAxis: shareAxis(tail),
             tooltip: { trigger: "item", formatter: (item) => curveTip(item, unit, tail) },
-            series: all.map((line) => curve(line, tail)),
+            series: all.map((line, k) => curve(line, k, tail)),
         }),
         data: () => quantileTable(all, unit),
         csv: () => pointTable(all, key),

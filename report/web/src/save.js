@@ -13,11 +13,18 @@ function escaped(words) {
 
 // ---- SVG ----
 
+// A number that differs between charts.
+function digest(words) {
+    let sum = 7;
+    for (let i = 0; i < words.length; i++) sum = (sum * 31 + words.charCodeAt(i)) % 65521;
+    return sum;
+}
+
 function origin() {
     return [doc.version ? `collwire ${doc.version}` : "collwire", doc.command].filter(Boolean).join(": ");
 }
 
-// One picture of charts below each other, each {svg, width, height, title}; titles where there are several.
+// One picture of charts below each other, each {name, svg, width, height, title}; titles where there are several.
 export function picture(charts, label) {
     const headed = charts.length > 1;
     let y = 0;
@@ -27,9 +34,9 @@ export function picture(charts, label) {
                 ? `<text x="4" y="${y + 14}" font-family="Arial, Helvetica, sans-serif" font-size="12" font-weight="bold">${escaped(chart.title)}</text>`
                 : "";
         if (head) y += 20;
-        // ids and classes of a chart begin alike, and would be those of the others too
+        // ids and classes of all charts begin alike, and pictures may stand in one document
         const own = chart.svg
-            .replace(/zr\d+-/g, `c${i}-`)
+            .replace(/zr\d+-/g, `${chart.name.replace(/[^a-z]/g, "")}${digest(chart.svg)}${i}-`)
             .replace(/^<svg /, `<svg x="0" y="${y}" `)
             .replace(/ width="\d+" height="\d+"/, ` width="${chart.width}" height="${chart.height}"`);
         y += chart.height;
@@ -79,12 +86,12 @@ function save(blob, name) {
 }
 
 function saveSvg(chart, svgOf) {
-    const svg = picture([svgOf(chart, WIDTH)], chart.label);
+    const svg = picture([{ name: chart.name, ...svgOf(chart, WIDTH) }], chart.label);
     save(new Blob([svg], { type: "image/svg+xml" }), fileName(chart, "svg"));
 }
 
 async function savePng(chart, svgOf) {
-    const one = svgOf(chart, WIDTH);
+    const one = { name: chart.name, ...svgOf(chart, WIDTH) };
     const image = new Image();
     image.src = `data:image/svg+xml,${encodeURIComponent(picture([one], chart.label))}`;
     await image.decode();

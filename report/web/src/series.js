@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
 // State over time: all policies against each other, then the lines of one run.
-import { axisStyle, figure, legendStyle, timeAxis, zoomStyle } from "./chart.js";
+import {
+    axisStyle,
+    figure,
+    legendStyle,
+    lineSymbol,
+    timeAxis,
+    zoomStyle,
+} from "./chart.js";
 import { detailed, nameOf, policyOf, shownRun, styles } from "./data.js";
 import { el, section } from "./dom.js";
 import { axisUnit, html, text, unitOfKey } from "./format.js";
 import { colour, isDark } from "./theme.js";
 
 const HUES = 12;
+const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
 
 // Colours of lines that are not policies.
 function hue(i) {
@@ -40,7 +48,7 @@ function overTime({ name, title, label, unit, lines, step, height = 280, scaleNa
                 ...axisStyle(),
                 type: "value",
                 min: 0,
-                name: scaleName || scale.name,
+                name: scaleName || `${name.split(".").pop()}${scale.name ? ` (${scale.name})` : ""}`,
                 nameGap: 8,
                 nameTextStyle: { color: colour("muted"), align: "left" },
                 axisLabel: { color: colour("muted"), formatter: scale.label },
@@ -53,9 +61,7 @@ function overTime({ name, title, label, unit, lines, step, height = 280, scaleNa
             series: lines.map((line, i) => ({
                 name: line.name,
                 type: "line",
-                showSymbol: false,
-                symbol: "circle",
-                symbolSize: 5,
+                ...lineSymbol(line.symbol || SYMBOLS[i % SYMBOLS.length], Math.max(12, line.t.length), i),
                 step: step ? "end" : false,
                 connectNulls: false,
                 color: line.colour ? line.colour() : hue(i % HUES),
@@ -149,6 +155,7 @@ function together() {
                 values: run.detail.series[kind][of],
                 colour: styles.get(policyOf(run)).colour,
                 dash: styles.get(policyOf(run)).dash,
+                symbol: styles.get(policyOf(run)).symbol,
                 width: 1.8,
             }))
             .filter((line) => line.values.some((v) => v));
