@@ -48,6 +48,7 @@ static const char sweep_text[] =
     "  collwire sweep job.json --vary switch.buffer=8MB,32MB --cc none,dcqcn\n"
     "  collwire sweep job.json --vary 'cc.kind=dcqcn,hpcc;switch.buffer=8MB,9MB'\n"
     "  collwire sweep ring.json --sizes 1KB:1GB --cc none,swift\n"
+    "  collwire sweep ring.json tree.json --sizes 8:128M --why\n"
     "  collwire sweep job.json --vary cc.kind=dcqcn,hpcc --seeds 5 --dry-run\n"
     "  collwire sweep job.json --vary ... --shard 1/4 --out out/part1\n"
     "  collwire sweep --merge out/part1 out/part2 --out out/all";
@@ -146,7 +147,7 @@ static const struct command commands[] = {
     {"run", "simulate one scenario", "SCENARIO", run_text, command_run, COMPLETE_FILES, false},
     {"compare", "scenarios under several policies, side by side", "SCENARIO...", compare_text,
      command_compare, COMPLETE_FILES, false},
-    {"sweep", "every combination of values of some keys, resumable", "SCENARIO", sweep_text,
+    {"sweep", "every combination of values of some keys, resumable", "SCENARIO...", sweep_text,
      command_sweep, COMPLETE_FILES, false},
     {"explain", "why a run took its time, or why two runs differ", "DIR", explain_text,
      command_explain, COMPLETE_FOLDERS, false},

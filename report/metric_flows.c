@@ -129,7 +129,7 @@ static json_t *slowdown_bins(const void *record)
 }
 
 #define HISTOGRAM                                                                                  \
-    ", above report.flows_max messages: `count` of messages for each upper edge `below`, 32 "     \
+    ", above report.flows_max messages: `count` of messages for each upper edge `below`, 32 "      \
     "edges for each power of two, without empty bins"
 
 static const struct metric summary_rows[] = {

@@ -53,6 +53,13 @@ void page_add_comparison(struct page *page, const json_t *comparison);
 // or -1 with an error at `path` if it is not such a table.
 int page_add_sweep(struct page *page, const char *csv, const char *path, struct err *err);
 
+// The 95 % interval of the mean of `n` values. Returns false if there is none.
+typedef bool page_interval(const double *values, size_t n, double *low, double *high);
+
+// Add the intervals of the metrics of the sweep's points over their seeds, of at most `limit` points
+// times metrics, in the order of the columns.
+void page_add_intervals(struct page *page, page_interval *interval, size_t limit);
+
 // The whole file; NULL with an error at `path` if the template does not have PAGE_MARK exactly
 // once.
 char *page_html(struct page *page, const char *template, const char *path, struct err *err);

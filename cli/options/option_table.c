@@ -170,8 +170,8 @@ const struct option_row option_rows[] = {
      AT(vary)},
     {.name = "sizes",
      .argument = "A:B[:F]",
-     .help = "sizes of the collective from A to B, each F (2) times the one before; prints the "
-             "table of nccl-tests",
+     .help = "sizes of the collective from A to B, each F (2) times the one before; 8, 1K and 128M "
+             "are binary as in nccl-tests, 1KB is decimal; prints the table of nccl-tests",
      .commands = "sweep",
      .type = OPTION_TEXT,
      AT(sizes)},
@@ -232,6 +232,12 @@ const struct option_row option_rows[] = {
      .commands = "sweep",
      .type = OPTION_FLAG,
      AT(merge)},
+    {.name = "why",
+     .help = "also the reasons of each point in sweep.csv, and what costs the most time along each "
+             "axis",
+     .commands = "sweep",
+     .type = OPTION_FLAG,
+     AT(why)},
     {.name = "print",
      .help = "print the scenario with every default, and what follows from it",
      .commands = "validate",

@@ -63,8 +63,8 @@ struct workplace {
 static int workplace_open(struct workplace *w)
 {
     const char *temporary = getenv("TMPDIR");
-    w->dir = text_format("%s/collwire-plot-XXXXXX",
-                         temporary && *temporary == '/' ? temporary : "/tmp");
+    w->dir =
+        text_format("%s/collwire-plot-XXXXXX", temporary && *temporary == '/' ? temporary : "/tmp");
     w->fd = mkdtemp(w->dir) ? open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (w->fd < 0)
         fprintf(stderr, "collwire: %s: %s\n", w->dir, strerror(errno));

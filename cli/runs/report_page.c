@@ -14,6 +14,7 @@
 #include "engine/regular_file.h"
 #include "engine/text.h"
 #include "report/page.h"
+#include "study/statistics.h"
 
 enum { RUNS_IN_DETAIL = 12 };
 
@@ -294,6 +295,24 @@ static char *read_text(const char *path)
     return NULL;
 }
 
+// Most points times metrics whose intervals are computed: about a second.
+enum { INTERVALS = 1500 };
+
+static bool mean_interval(const double *values, size_t n, double *low, double *high)
+{
+    bool same = true;
+    for (size_t i = 1; i < n; i++)
+        same &= !(values[i] < values[0]) && !(values[i] > values[0]);
+    if (n < INTERVAL_LEAST || same)
+        return false;
+    struct resamples draws = resamples_new(n);
+    struct interval interval = interval_of_center(CENTER_MEAN, &draws, values);
+    resamples_free(&draws);
+    *low = interval.low;
+    *high = interval.high;
+    return true;
+}
+
 static struct page *sweep_page(const char *dir, struct err *err)
 {
     char *path = text_format("%s/sweep.csv", dir), *csv = read_text(path);
@@ -313,6 +332,8 @@ static struct page *sweep_page(const char *dir, struct err *err)
         page_free(page);
         page = NULL;
     }
+    if (page)
+        page_add_intervals(page, mean_interval, INTERVALS);
     json_decref(run);
     json_decref(sweep);
     free(folder);

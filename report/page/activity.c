@@ -13,7 +13,10 @@ struct activity {
     size_t limit;
 };
 
-enum { OF_COLLECTIVES = 2, OF_MESSAGES = 3 }; // categories of slices, as in report/web/src/timeline.js
+enum {
+    OF_COLLECTIVES = 2,
+    OF_MESSAGES = 3
+}; // categories of slices, as in report/web/src/timeline.js
 
 static json_int_t integer(const json_t *object, const char *key)
 {
@@ -44,7 +47,8 @@ static json_int_t place(json_t *list, json_t *index, json_t *name)
 static void add(struct activity *a, json_t *row, json_t *name, json_int_t begin, json_int_t length,
                 int category)
 {
-    json_int_t at = place(a->rows, a->row_index, row), called = place(a->names, a->name_index, name);
+    json_int_t at = place(a->rows, a->row_index, row),
+               called = place(a->names, a->name_index, name);
     json_array_append_new(a->slices,
                           json_pack("[I, I, I, i, I]", at, begin, length, category, called));
 }
@@ -143,10 +147,9 @@ json_t *page_activity(struct page *page, const json_t *metrics, size_t limit)
     if (chosen < all)
         page_note(page, "The timeline shows the messages of the first %zu of %zu ranks that send.",
                   chosen, all);
-    json_t *out = json_array_size(a.slices) == 0
-                      ? NULL
-                      : json_pack("{s:O, s:O, s:O}", "rows", a.rows, "names", a.names, "slices",
-                                  a.slices);
+    json_t *out = json_array_size(a.slices) == 0 ? NULL
+                                                 : json_pack("{s:O, s:O, s:O}", "rows", a.rows,
+                                                             "names", a.names, "slices", a.slices);
     json_decref(a.rows);
     json_decref(a.names);
     json_decref(a.slices);

@@ -84,7 +84,8 @@ static bool has_several_scenarios(const json_t *doc)
 static bool fits(const struct chart *c, const json_t *doc)
 {
     bool comparison = strcmp(json_string_value(json_object_get(doc, "kind")), "compare") == 0;
-    return c->of == OF_ALL || (comparison && (c->of == OF_COMPARISONS || has_several_scenarios(doc)));
+    return c->of == OF_ALL ||
+           (comparison && (c->of == OF_COMPARISONS || has_several_scenarios(doc)));
 }
 
 // ---- the name of a chart ----
@@ -193,9 +194,9 @@ char *page_chart_csv(struct page *page, const char *chart)
 void page_draw(struct page *page, const char *chart)
 {
     struct wish w = wish_read(chart);
-    json_object_set_new(page->root, "plot",
-                        json_pack("{s:s, s:s*, s:s*}", "chart", w.name, "choice", w.choice, "run",
-                                  w.run));
+    json_object_set_new(
+        page->root, "plot",
+        json_pack("{s:s, s:s*, s:s*}", "chart", w.name, "choice", w.choice, "run", w.run));
     wish_free(&w);
 }
 

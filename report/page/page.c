@@ -97,9 +97,9 @@ void page_add_comparison(struct page *page, const json_t *comparison)
 static json_t *timeline_of(struct page *page, const struct page_run *run)
 {
     size_t limit = PAGE_TIMELINE_SLICES / page->n_detail;
-    bool ranks = json_object_get(run->metrics, "training") || json_object_get(run->metrics, "programs");
-    json_t *timeline =
-        ranks ? page_timeline(page, run->timeline, run->metrics, limit) : NULL;
+    bool ranks =
+        json_object_get(run->metrics, "training") || json_object_get(run->metrics, "programs");
+    json_t *timeline = ranks ? page_timeline(page, run->timeline, run->metrics, limit) : NULL;
     return timeline ? timeline : page_activity(page, run->metrics, limit);
 }
 

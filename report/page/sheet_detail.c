@@ -72,10 +72,7 @@ void sheet_series_of_all(struct sheet *s, const char *kind, const char *of, cons
     size_t i, detailed = 0;
     const json_t *run, *runs = json_object_get(s->doc, "runs");
     fprintf(s->out, "scenario,policy,seed,time_ns,%s", heading);
-    json_array_foreach(runs, i, run)
-    {
-        detailed += json_object_get(run, "detail") != NULL;
-    }
+    json_array_foreach(runs, i, run) { detailed += json_object_get(run, "detail") != NULL; }
     json_array_foreach(runs, i, run)
     {
         const json_t *values = json_object_get(json_object_get(series_of(run), kind), of);
@@ -162,8 +159,8 @@ void sheet_pauses(struct sheet *s)
 
 // ---- timelines ----
 
-static const char *const slice_kinds[] = {"computing", "waiting for communication",
-                                          "communication", "messages"};
+static const char *const slice_kinds[] = {"computing", "waiting for communication", "communication",
+                                          "messages"};
 
 static void slice_rows(struct sheet *s, const json_t *run)
 {

@@ -56,8 +56,11 @@ static size_t n_axes(const json_t *sweep)
     return n;
 }
 
+// ---- points ----
+
 // A point: the rows that differ in their seed alone.
 struct point {
+    size_t number; // of its first row
     const json_t *first;
     const json_t **rows; // that completed
     size_t n;
@@ -70,9 +73,10 @@ static void point_add(struct point *p, const json_t *row)
 }
 
 // The point of a row; `numbers` has the place of each by the values on its axes.
-static struct point *point_of(const json_t *sweep, const json_t *row, struct point *points,
-                              size_t *n, json_t *numbers)
+static struct point *point_of(const json_t *sweep, size_t number, struct point *points, size_t *n,
+                              json_t *numbers)
 {
+    const json_t *row = json_array_get(json_object_get(sweep, "rows"), number);
     json_t *values = json_array();
     for (size_t c = 0; c < json_array_size(row); c++)
         if (has_role(sweep, c, "axis"))
@@ -83,11 +87,47 @@ static struct point *point_of(const json_t *sweep, const json_t *row, struct poi
     if (!known) {
         json_object_set_new(numbers, key, json_integer((json_int_t)at));
         points[at].first = row;
+        points[at].number = number;
     }
     free(key);
     json_decref(values);
     return &points[at];
 }
+
+static bool completed(const json_t *sweep, const json_t *row)
+{
+    for (size_t c = 0; c < json_array_size(row); c++)
+        if (has_role(sweep, c, "status"))
+            return strcmp(json_string_value(json_array_get(row, c)), "completed") == 0;
+    return false;
+}
+
+// All points with their rows; to be freed with points_free().
+static struct point *points_of(const json_t *sweep, size_t *n)
+{
+    const json_t *rows = json_object_get(sweep, "rows"), *row;
+    struct point *points = memory_zeroed(json_array_size(rows) + 1, sizeof *points);
+    json_t *numbers = json_object();
+    size_t i;
+    *n = 0;
+    json_array_foreach(rows, i, row)
+    {
+        struct point *p = point_of(sweep, i, points, n, numbers);
+        if (completed(sweep, row))
+            point_add(p, row);
+    }
+    json_decref(numbers);
+    return points;
+}
+
+static void points_free(struct point *points, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(points[i].rows);
+    free(points);
+}
+
+// ---- their data ----
 
 static void metric_row(struct sheet *s, const json_t *sweep, const struct point *p, size_t column)
 {
@@ -130,14 +170,6 @@ static void point_rows(struct sheet *s, const json_t *sweep, const struct point 
     }
 }
 
-static bool completed(const json_t *sweep, const json_t *row)
-{
-    for (size_t c = 0; c < json_array_size(row); c++)
-        if (has_role(sweep, c, "status"))
-            return strcmp(json_string_value(json_array_get(row, c)), "completed") == 0;
-    return false;
-}
-
 static void heading(struct sheet *s, const json_t *sweep)
 {
     size_t c;
@@ -156,25 +188,68 @@ static void heading(struct sheet *s, const json_t *sweep)
 
 void sheet_points(struct sheet *s, size_t axes_least)
 {
-    const json_t *sweep = json_object_get(s->doc, "sweep"), *rows = json_object_get(sweep, "rows");
-    size_t n = json_array_size(rows);
+    const json_t *sweep = json_object_get(s->doc, "sweep");
     if (n_axes(sweep) < axes_least)
         return;
     heading(s, sweep);
-    struct point *points = memory_zeroed(n + 1, sizeof *points);
-    size_t n_points = 0, i;
-    json_t *numbers = json_object();
-    const json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        struct point *p = point_of(sweep, row, points, &n_points, numbers);
-        if (completed(sweep, row))
-            point_add(p, row);
-    }
-    for (i = 0; i < n_points; i++) {
+    size_t n;
+    struct point *points = points_of(sweep, &n);
+    for (size_t i = 0; i < n; i++)
         point_rows(s, sweep, &points[i]);
-        free(points[i].rows);
+    points_free(points, n);
+}
+
+// ---- intervals ----
+
+// The interval of a metric's mean over the seeds of a point; NULL = there is none.
+static json_t *interval_of(const struct point *p, size_t column, page_interval *interval)
+{
+    double *values = memory_zeroed(p->n + 1, sizeof *values), low, high;
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        const json_t *cell = json_array_get(p->rows[i], column);
+        if (json_is_number(cell))
+            values[n++] = json_number_value(cell);
     }
-    json_decref(numbers);
-    free(points);
+    json_t *pair = interval(values, n, &low, &high)
+                       ? json_pack("[o, o]", page_number(low), page_number(high))
+                       : NULL;
+    free(values);
+    return pair;
+}
+
+// The intervals of a metric by the number of the first row of each point; NULL = there are none.
+static json_t *metric_intervals(const struct point *points, size_t n, size_t column,
+                                page_interval *interval)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < n; i++) {
+        char key[24];
+        snprintf(key, sizeof key, "%zu", points[i].number);
+        page_set(object, key, interval_of(&points[i], column, interval));
+    }
+    if (json_object_size(object) > 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+void page_add_intervals(struct page *page, page_interval *interval, size_t limit)
+{
+    json_t *sweep = json_object_get(page->root, "sweep"), *all = json_object();
+    const json_t *name;
+    size_t n, done = 0, c;
+    struct point *points = points_of(sweep, &n);
+    json_array_foreach(json_object_get(sweep, "columns"), c, name)
+    {
+        if (!has_role(sweep, c, "metric") || done + n > limit)
+            continue;
+        json_t *own = metric_intervals(points, n, c, interval);
+        done += own ? n : 0;
+        page_set(all, json_string_value(name), own);
+    }
+    points_free(points, n);
+    if (json_object_size(all) > 0)
+        json_object_set(sweep, "intervals", all);
+    json_decref(all);
 }

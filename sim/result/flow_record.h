@@ -33,7 +33,7 @@ struct flows_summary {
     uint64_t count, failed, running, bytes;
     struct stats fct_ns, slowdown;
     struct histogram fct_ns_bins, slowdown_bins; // empty if all messages are listed
-    double jain; // of goodput
+    double jain;                                 // of goodput
 };
 
 // Clear-to-send admission.

@@ -86,7 +86,10 @@ const FORMATS = {
 // A size that is a multiple of 1024 and not of 1000 in binary units, any other one in decimal units.
 export function size(value) {
     const steps = ["KiB", "MiB", "GiB", "TiB"];
-    if (value < 1024 || value % 1024 !== 0 || value % 1000 === 0) return FORMATS.bytes(value);
+    if (value < 1024 || value % 1024 !== 0 || value % 1000 === 0) {
+        const { factor, unit } = scaled(value, BYTES);
+        return `${Number((value / factor).toPrecision(5))}${SPACE}${unit}`;
+    }
     let step = 0;
     let rest = value / 1024;
     for (; step + 1 < steps.length && rest % 1024 === 0; step++) rest /= 1024;

@@ -54,8 +54,8 @@ static void test_histogram(void **state)
     for (size_t i = 1; i < sizeof values / sizeof *values; i++)
         distribution_add(&d, values[i]);
     struct histogram h = distribution_histogram(&d);
-    const struct histogram_bin expected[] = {{1.03125, 2}, {1.0625, 1}, {1008, 1}, {1024, 1},
-                                             {1056, 1}};
+    const struct histogram_bin expected[] = {
+        {1.03125, 2}, {1.0625, 1}, {1008, 1}, {1024, 1}, {1056, 1}};
     assert_int_equal(h.n, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < h.n; i++) {
         assert_true(h.bins[i].below == expected[i].below);
@@ -82,7 +82,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_binned),
-        cmocka_unit_test(test_histogram), cmocka_unit_test(test_none_and_extremes),
+        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_none_and_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
