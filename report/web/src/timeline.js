@@ -11,7 +11,7 @@ const CATEGORIES = [
     ["computing", "part-compute"],
     ["waiting for communication", "part-others"],
     ["communication", "part-sending"],
-    ["messages", "part-network"],
+    ["messages", "line-3"],
 ];
 const ROWS = 24; // shown at once; more scroll
 
