@@ -56,8 +56,8 @@ int page_add_sweep(struct page *page, const char *csv, const char *path, struct 
 // The 95 % interval of the mean of `n` values. Returns false if there is none.
 typedef bool page_interval(const double *values, size_t n, double *low, double *high);
 
-// Add the intervals of the metrics of the sweep's points over their seeds, of at most `limit` points
-// times metrics, in the order of the columns.
+// Add the intervals of the metrics of the sweep's points over their seeds, of at most `limit`
+// points times metrics, in the order of the columns.
 void page_add_intervals(struct page *page, page_interval *interval, size_t limit);
 
 // The whole file; NULL with an error at `path` if the template does not have PAGE_MARK exactly
@@ -77,9 +77,9 @@ json_t *page_run_names(struct page *page);
 // The data of a chart as CSV, to be freed; NULL = the page has no such chart.
 char *page_chart_csv(struct page *page, const char *chart);
 
-// Let the page draw this chart alone: in place of its sections it then has the chart as SVG, between
-// PAGE_PLOT and PAGE_PLOT_END and with percent escapes; or between PAGE_PROBLEM and PAGE_PLOT_END
-// why there is none.
+// Let the page draw this chart alone: in place of its sections it then has the chart as SVG,
+// between PAGE_PLOT and PAGE_PLOT_END and with percent escapes; or between PAGE_PROBLEM and
+// PAGE_PLOT_END why there is none.
 #define PAGE_PLOT "COLLWIRE-PLOT:"
 #define PAGE_PROBLEM "COLLWIRE-PROBLEM:"
 #define PAGE_PLOT_END ":COLLWIRE-END"

@@ -88,8 +88,9 @@ static int tables_make(const struct store *s, const char *version, struct err *e
         "BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d;CREATE TABLE "
         "meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;CREATE TABLE points (hash TEXT "
         "PRIMARY KEY, position INTEGER, varied TEXT, status TEXT, failure TEXT, jobs TEXT, "
-        "reasons TEXT, wall_s REAL, packet_hops REAL%s, metrics_bytes INTEGER, metrics BLOB);INSERT INTO meta VALUES "
-        "('version', %Q), ('name', ''), ('scenario', ''), ('paths', '[]'); COMMIT;",
+        "reasons TEXT, wall_s REAL, packet_hops REAL%s, metrics_bytes INTEGER, metrics BLOB);"
+        "INSERT INTO meta VALUES ('version', %Q), ('name', ''), ('scenario', ''), "
+        "('paths', '[]'); COMMIT;",
         APPLICATION, FORMAT, columns, version);
     int status = execute(s, sql, "cannot be written", err);
     sqlite3_free(sql);

@@ -5,9 +5,9 @@
 // path -> value as text), status, failure, jobs (a JSON list of the rows of jobs where there are
 // several), reasons (a JSON object: what cost the most time, and the first sentences), wall_s,
 // packet_hops, a column for each of row_columns (report/rows.h), metrics (metrics.json, compressed
-// by zlib) and metrics_bytes (its length before). Table `meta`: version of the program, name of the scenario, scenario (resolved), paths
-// (a JSON list of the varied paths). View `runs`: a row a point with a column for each varied path,
-// then status and the metrics.
+// by zlib) and metrics_bytes (its length before). Table `meta`: version of the program, name of the
+// scenario, scenario (resolved; several as a list), paths (a JSON list of the varied paths). View
+// `runs`: a row a point with a column for each varied path, then status, the metrics and reasons.
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// sweep.csv: a row for each point, and one for each of its jobs where there are several. Values of an
-// axis that are all quantities of one kind are numbers, and the column's name ends in their unit.
+// sweep.csv: a row for each point, and one for each of its jobs where there are several. Values of
+// an axis that are all quantities of one kind are numbers, and the column's name ends in their
+// unit.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

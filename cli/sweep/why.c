@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What costs the most time along each axis: where the first cause of a point changes to another one.
+// What costs the most time along each axis: where the first cause of a point changes to another
+// one.
 #include <stdlib.h>
 #include <string.h>
 

@@ -113,8 +113,8 @@ static void prepend(json_t *points, double value, double share)
 
 enum { SHARES = 200, TAIL = 20 };
 
-// Points [value, share of messages up to it], exact where they are: in steps of 1/200, and closer in
-// the tail, where a step is a 20th of the messages above it. NULL if there are no messages.
+// Points [value, share of messages up to it], exact where they are: in steps of 1/200, and closer
+// in the tail, where a step is a 20th of the messages above it. NULL if there are no messages.
 static json_t *points_of(struct samples *s)
 {
     double total = 0, above = 0, kept = -1;

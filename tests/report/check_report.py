@@ -142,9 +142,9 @@ def of_a_real_sweep(tmp, scenarios, share):
     expect(doc["kind"] == "sweep" and doc["name"] == "incast" and doc["scenario"]["name"] == "incast", "scenario of the sweep")
     sweep = doc["sweep"]
     roles = dict(zip(sweep["columns"], sweep["roles"]))
-    expect(roles["switch.buffer"] == "axis" and roles["seed"] == "seed" and roles["sim_time_ns"] == "metric", f"roles: {roles}")
-    expect([row[:3] for row in sweep["rows"]] == [["1MB", 1, "completed"], ["1MB", 2, "completed"], ["2MB", 1, "completed"],
-                                                  ["2MB", 2, "completed"]], f"rows: {[row[:3] for row in sweep['rows']]}")
+    expect(roles["switch.buffer_bytes"] == "axis" and roles["seed"] == "seed" and roles["sim_time_ns"] == "metric", f"roles: {roles}")
+    expect([row[:3] for row in sweep["rows"]] == [[size, seed, "completed"] for size in (1000000, 2000000)
+                                                  for seed in (1, 2)], f"rows: {[row[:3] for row in sweep['rows']]}")
 
 
 def of_a_sweep(tmp, share):
