@@ -53,6 +53,9 @@ void page_add_comparison(struct page *page, const json_t *comparison);
 // or -1 with an error at `path` if it is not such a table.
 int page_add_sweep(struct page *page, const char *csv, const char *path, struct err *err);
 
+// Add sentences about what costs the most time along the axes of a sweep; NULL = there are none.
+void page_add_why(struct page *page, const json_t *sentences);
+
 // The 95 % interval of the mean of `n` values. Returns false if there is none.
 typedef bool page_interval(const double *values, size_t n, double *low, double *high);
 

@@ -326,6 +326,7 @@ static struct page *sweep_page(const char *dir, struct err *err)
                                         : "sweep",
                                  version_of(run), 1);
     page_origin(page, text_at(run, "command"), json_object_get(sweep, "scenario"));
+    page_add_why(page, json_object_get(sweep, "why"));
     if (!csv)
         err_add(err, path, "cannot be read: %s", strerror(errno));
     if (!csv || page_add_sweep(page, csv, path, err) != 0) {

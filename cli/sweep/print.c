@@ -17,7 +17,7 @@ enum { TABLE_ROWS_MAX = 40 };
 /* ---- the files ---- */
 
 // Returns sweep.json as text, to be freed.
-static char *description(const struct store *store)
+static char *description(struct store *store, bool why, struct err *err)
 {
     json_t *paths = json_array(), *scenario = json_loads(store_scenario(store), 0, NULL);
     for (size_t p = 0; p < store_paths(store); p++)
@@ -25,6 +25,8 @@ static char *description(const struct store *store)
     json_t *root =
         json_pack("{s:s, s:s, s:o, s:o}", "schema", "collwire.sweep/1", "name", store_name(store),
                   "varied", paths, "scenario", scenario ? scenario : json_null());
+    if (why)
+        json_object_set_new(root, "why", sweep_why(store, err));
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     json_decref(root);
     return text;
@@ -32,7 +34,7 @@ static char *description(const struct store *store)
 
 int sweep_commit(struct result_set *set, struct store *store, bool why, struct err *err)
 {
-    char *csv = sweep_csv(store, why, err), *json = description(store);
+    char *csv = sweep_csv(store, why, err), *json = description(store, why, err);
     int status = csv ? result_set_write(set, "sweep.csv", csv, err) : -1;
     if (status == 0)
         status = result_set_write(set, "sweep.json", json, err);

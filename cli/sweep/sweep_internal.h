@@ -78,7 +78,8 @@ void sweep_results_print(const char *dir);
 // The points of the store as CSV, to be freed; NULL with an error. `why`: with their reasons.
 char *sweep_csv(struct store *store, bool why, struct err *err);
 
-// Print what costs the most time along each axis.
+// What costs the most time along each axis, as a list of sentences (a new reference), and printed.
+json_t *sweep_why(struct store *store, struct err *err);
 void sweep_print_why(struct store *store, struct err *err);
 
 // Write sweep.csv and sweep.json from the store and install them. Returns 0, or -1 with an error.

@@ -153,45 +153,54 @@ static void line_add(json_t *lines, const struct caused *c, json_t *varied, cons
     free(place);
 }
 
-// Print the sentences of an axis, equal ones once with all of their places.
-static void lines_print(const char *axis, json_t *lines, enum axis_kind kind)
+// Sentences with the places of which each is true: {sentence: [place]}; equal ones are one.
+static json_t *by_sentence(json_t *lines, enum axis_kind kind)
 {
-    json_t *sentences = json_object(), *line, *places;
-    const char *place, *sentence;
-    size_t n = 0;
+    json_t *sentences = json_object(), *line;
+    const char *place;
     json_object_foreach(lines, place, line)
     {
         char *text = sentence_of(line, kind);
-        places = json_object_get(sentences, text);
+        json_t *places = json_object_get(sentences, text);
         if (!places)
             json_object_set_new(sentences, text, places = json_array());
         json_array_append_new(places, json_string(place));
         free(text);
     }
+    return sentences;
+}
+
+// Write " (policy=none; policy=swift; and 2 more)".
+static void places_put(FILE *out, const json_t *places)
+{
+    enum { NAMED = 3 };
+    size_t n = json_array_size(places);
+    for (size_t i = 0; i < n && i < NAMED; i++)
+        fprintf(out, "%s%s", i == 0 ? " (" : "; ", json_string_value(json_array_get(places, i)));
+    if (n > NAMED)
+        fprintf(out, "; and %zu more", n - NAMED);
+    fputc(')', out);
+}
+
+static void lines_add(json_t *out, const char *axis, json_t *lines, enum axis_kind kind)
+{
+    json_t *sentences = by_sentence(lines, kind), *places;
+    const char *sentence;
+    size_t n = 0;
     json_object_foreach(sentences, sentence, places)
     {
         struct text text;
-        FILE *out = text_open(&text);
-        fprintf(out, "along %s: %s", axis, sentence);
-        size_t all = json_array_size(places), i;
-        if (json_object_size(sentences) > 1) {
-            json_t *one;
-            json_array_foreach(places, i, one)
-            {
-                if (i < 3)
-                    fprintf(out, "%s%s", i == 0 ? " (" : "; ", json_string_value(one));
-            }
-            if (all > 3)
-                fprintf(out, "; and %zu more", all - 3);
-            fputc(')', out);
-        }
-        char *whole = text_close(out, &text);
+        FILE *one = text_open(&text);
+        fprintf(one, "along %s: %s", axis, sentence);
+        if (json_object_size(sentences) > 1)
+            places_put(one, places);
+        char *whole = text_close(one, &text);
         if (n++ < SENTENCES)
-            terminal_wrap(stdout, whole, 0, 2, terminal_width(stdout));
+            json_array_append_new(out, json_string(whole));
         free(whole);
     }
     if (n > SENTENCES)
-        printf("  and %zu more\n", n - SENTENCES);
+        json_array_append_new(out, json_sprintf("along %s: and %zu more", axis, n - SENTENCES));
     json_decref(sentences);
 }
 
@@ -211,8 +220,8 @@ static json_t *lines_of(const struct why *w, json_t *varied, const char *axis, b
     return lines;
 }
 
-// Print the sentences of an axis along which the cause changes. Returns false if it does not.
-static bool axis_print(const struct why *w, json_t *varied, const char *axis)
+// Add the sentences of an axis along which the cause changes.
+static void axis_add(json_t *out, const struct why *w, json_t *varied, const char *axis)
 {
     struct axis_kinds kinds = {0};
     bool changes = false;
@@ -220,9 +229,8 @@ static bool axis_print(const struct why *w, json_t *varied, const char *axis)
     for (size_t i = 0; i < w->n; i++)
         axis_kinds_add(&kinds, value_at(&w->list[i], axis));
     if (changes)
-        lines_print(axis, lines, axis_kind_of(&kinds));
+        lines_add(out, axis, lines, axis_kind_of(&kinds));
     json_decref(lines);
-    return changes;
 }
 
 // The paths that have several values, without that of seeds.
@@ -239,18 +247,33 @@ static json_t *varied_of(const struct why *w)
     return varied;
 }
 
-void sweep_print_why(struct store *store, struct err *err)
+json_t *sweep_why(struct store *store, struct err *err)
 {
     struct why w = {.store = store};
+    json_t *out = json_array();
     if (store_each(store, note, &w, err) == 0) {
         json_t *varied = varied_of(&w), *yes;
         const char *axis;
-        json_object_foreach(varied, axis, yes) axis_print(&w, varied, axis);
+        json_object_foreach(varied, axis, yes) { axis_add(out, &w, varied, axis); }
         json_decref(varied);
     }
+    if (w.n > 0 && json_array_size(out) == 0)
+        json_array_append_new(out, json_sprintf("at every point: %s", w.list[0].cause));
     for (size_t i = 0; i < w.n; i++) {
         json_decref(w.list[i].values);
         free(w.list[i].cause);
     }
     free(w.list);
+    return out;
+}
+
+void sweep_print_why(struct store *store, struct err *err)
+{
+    json_t *sentences = sweep_why(store, err), *one;
+    size_t i;
+    json_array_foreach(sentences, i, one)
+    {
+        terminal_wrap(stdout, json_string_value(one), 0, 2, terminal_width(stdout));
+    }
+    json_decref(sentences);
 }

@@ -93,6 +93,11 @@ void page_add_comparison(struct page *page, const json_t *comparison)
     json_object_set_new(page->root, "comparison", rest);
 }
 
+void page_add_why(struct page *page, const json_t *sentences)
+{
+    page_set(page->root, "why", sentences ? json_deep_copy(sentences) : NULL);
+}
+
 // What ranks did when; without a timeline of ranks what metrics.json knows of it.
 static json_t *timeline_of(struct page *page, const struct page_run *run)
 {

@@ -38,6 +38,13 @@ static size_t n_different(const json_t *rows, const size_t *columns, size_t n)
     return different;
 }
 
+// True for the column of jobs, which the page does not draw over.
+static bool is_job(const json_t *sweep, size_t column)
+{
+    const json_t *name = json_array_get(json_object_get(sweep, "columns"), column);
+    return strcmp(json_string_value(name), "job") == 0;
+}
+
 // The number of axes that have several values; axes that always change together count as one.
 static size_t n_axes(const json_t *sweep)
 {
@@ -45,14 +52,14 @@ static size_t n_axes(const json_t *sweep)
     size_t n = 0, columns = json_array_size(json_object_get(sweep, "columns"));
     for (size_t c = 0; c < columns; c++) {
         size_t values = n_different(rows, &c, 1);
-        bool own = has_role(sweep, c, "axis") && values > 1;
+        bool own = has_role(sweep, c, "axis") && values > 1 && !is_job(sweep, c);
         for (size_t before = 0; before < c && own; before++)
             own = !has_role(sweep, before, "axis") || n_different(rows, &before, 1) != values ||
                   n_different(rows, (const size_t[]){before, c}, 2) != values;
         n += own;
     }
-    for (size_t c = 0; c < columns && n == 0; c++) // of seeds alone
-        n += has_role(sweep, c, "seed") && n_different(rows, &c, 1) > 1;
+    for (size_t c = 0; c < columns && n == 0; c++) // of seeds or jobs alone
+        n += (has_role(sweep, c, "seed") || is_job(sweep, c)) && n_different(rows, &c, 1) > 1;
     return n;
 }
 

@@ -20,7 +20,9 @@ export function model() {
     const seed = columns.indexOf("seed");
     if (!axes.length && seed >= 0)
         axes.push(axisOf("seed", seed, [...new Set(rows.map((row) => row[seed]))]));
-    return { axes, metrics, rows, status: columns.indexOf("status"), ...intervals(axes) };
+    const job = columns.indexOf("job"); // rows of jobs follow that of the whole run, which has none
+    const whole = job < 0 ? rows : rows.filter((row) => row[job] === null);
+    return { axes, metrics, rows, whole, status: columns.indexOf("status"), ...intervals(axes) };
 }
 
 // interval(rows, metric): the 95 % interval of a metric's mean over these rows, if they are all the seeds of
@@ -37,6 +39,11 @@ function intervals(axes) {
             return of && alone(rows) ? of : null;
         },
     };
+}
+
+// Keys of which a sweep's first metric is taken: with several jobs none that is of messages alone.
+export function firstKeys(keys) {
+    return doc.sweep.columns.includes("job") ? keys.filter((key) => key !== "fct_max_ns") : keys;
 }
 
 // An axis whose values are all numbers is numeric: they have an order and a unit.
@@ -83,6 +90,7 @@ function mergeTogether(axes, rows) {
 // The name of an axis' value.
 export function named(axis, value) {
     if (axis.names) return axis.names.get(value);
+    if (axis.name === "job" && value === null) return "the whole run";
     if (axis.unit === "bytes") return size(value);
     return axis.unit && axis.unit !== "count" ? text(value, axis.unit) : label(value);
 }

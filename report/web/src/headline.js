@@ -17,7 +17,7 @@ import {
     subject,
     valueOf,
 } from "./data.js";
-import { model, named, plainName } from "./grid.js";
+import { firstKeys, model, named, plainName } from "./grid.js";
 import { list, longer, plural, share, text } from "./format.js";
 
 // Mean of a key for every policy (and scenario) that completed, the best first.
@@ -132,11 +132,12 @@ const TIMES = [
 // The sweep with what sentences need: the column of the time, and the rows that have one.
 function sweepModel() {
     const m = model();
-    const done = m.rows.filter((row) => row[m.status] === "completed");
-    const at = TIMES.map((key) => doc.sweep.columns.indexOf(key)).find(
+    const axes = m.axes.filter((axis) => axis.name !== "job");
+    const done = m.whole.filter((row) => row[m.status] === "completed");
+    const at = firstKeys(TIMES).map((key) => doc.sweep.columns.indexOf(key)).find(
         (i) => i >= 0 && done.some((row) => typeof row[i] === "number"),
     );
-    return { ...m, done, at, good: at === undefined ? [] : done.filter((row) => row[at] > 0) };
+    return { ...m, axes, rows: m.whole, done, at, good: at === undefined ? [] : done.filter((row) => row[at] > 0) };
 }
 
 // By how much one axis changes the time where all other axes are equal: the largest ratio of means; null

@@ -202,7 +202,21 @@ function runTitle(run) {
     return el("h3", {}, `${nameOf(run)}${seeds}`);
 }
 
+// What costs the most time along the axes of a sweep (`sweep --why`).
+function sweepWhy() {
+    const box = section("why", "Why", "What costs the most time along each axis.");
+    box.append(
+        el(
+            "ul",
+            {},
+            doc.why.map((s) => el("li", {}, s)),
+        ),
+    );
+    return box;
+}
+
 function whySection() {
+    if (doc.kind === "sweep") return doc.why && doc.why.length ? sweepWhy() : null;
     const shared = doc.comparison && (doc.comparison.explain || doc.comparison.why);
     const sentences = Array.isArray(shared) ? shared.filter((s) => typeof s === "string") : [];
     if (!sentences.length && !detailed.some((run) => run.explain && run.explain.length))

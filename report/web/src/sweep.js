@@ -2,7 +2,7 @@
 // A sweep: its charts in small multiples over a third axis. The reader chooses which axis goes where.
 import { startCharts } from "./chart.js";
 import { doc, metric } from "./data.js";
-import { label, model, named, NONE, plainName } from "./grid.js";
+import { firstKeys, label, model, named, NONE, plainName } from "./grid.js";
 import { el, section, select, table } from "./dom.js";
 import { axisUnit, text } from "./format.js";
 import { heat, isSizes, lines, short } from "./sweep-charts.js";
@@ -70,7 +70,7 @@ function ordered(axes) {
         numeric.find(isSizes) ||
         numeric.sort((p, q) => q.values.length - p.values.length)[0] ||
         axes[0];
-    const rest = axes.filter((axis) => axis !== across);
+    const rest = axes.filter((axis) => axis !== across && axis.name !== "job");
     return [
         across,
         ...rest.filter((axis) => !axis.numeric),
@@ -175,9 +175,10 @@ export function sweepSection() {
     );
     if (m.axes.length && m.metrics.length) {
         const [a, b, c] = ordered(m.axes);
-        const wanted = isSizes(a) ? ["busbw_bps", ...FIRST] : FIRST;
-        const first =
-            wanted.find((key) => m.metrics.some((k) => k.name === key)) || m.metrics[0].name;
+        const times = firstKeys(FIRST);
+        const wanted = isSizes(a) ? ["busbw_bps", ...times] : times;
+        const known = m.metrics.filter((k) => m.whole.some((row) => typeof row[k.i] === "number"));
+        const first = wanted.find((key) => known.some((k) => k.name === key)) || known[0].name;
         const chosen = {
             metric: first,
             x: a.name,
