@@ -104,8 +104,12 @@ static char *marked(const char *html, const char *mark)
     char *text = memory_zeroed((size_t)(end - at) + 1, 1), *to = text;
     for (; at < end; at++) {
         bool escape = *at == '%' && end - at > 2 && hex(at[1]) >= 0 && hex(at[2]) >= 0;
-        *to++ = escape ? (char)(hex(at[1]) << 4 | hex(at[2])) : *at;
-        at += escape ? 2 : 0;
+        if (!escape) {
+            *to++ = *at;
+            continue;
+        }
+        *to++ = (char)(hex(at[1]) * 16 + hex(at[2]));
+        at += 2;
     }
     return text;
 }

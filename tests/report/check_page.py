@@ -57,7 +57,10 @@ def reports(tmp, scenarios):
     compare = os.path.join(tmp, "compare")
     collwire("compare", os.path.join(scenarios, "collectives", "rail.json"), "--cc",
              "none,swift,hpcc,dcqcn,window,timely", "--set", "report.sample=10us", "--out", compare, "--quiet")
-    all_of_them = {"run": run, "compare": compare, "sweep": sweep(os.path.join(tmp, "sweep"))}
+    sizes = os.path.join(tmp, "sizes")
+    collwire("sweep", os.path.join(scenarios, "collectives", "allreduce-1d.json"), "--sizes", "1K:1M:32", "--cc", "none,swift",
+             "--seeds", "5", "--set", 'noise={"preset":"cluster"}', "--why", "--out", sizes, "--quiet")
+    all_of_them = {"run": run, "compare": compare, "sizes": sizes, "sweep": sweep(os.path.join(tmp, "sweep"))}
     expect(os.path.exists(os.path.join(compare, "report.html")), "compare writes its report")
     for folder in (run, all_of_them["sweep"]):
         collwire("report", folder)
@@ -231,6 +234,8 @@ def comparison(page, path):
     legend(page)
     zoom(page)
     colours_of_policies(page)
+    tail(page)
+    page.run("(s => { s.value = 'up'; s.dispatchEvent(new Event('change')); })(document.querySelector('#messages select'))")
     folded(page)
     saved(page)
     # another policy, chosen once, for all sections
@@ -290,6 +295,35 @@ def swept(page, path):
     expect(page.errors == [], f"sweep: {page.errors}")
 
 
+def swept_sizes(page, path):
+    """Sizes are drawn log-log in bus bandwidth, each at its value, with the interval over seeds."""
+    page.resize(1200, 900)
+    page.scheme("light")
+    page.open(path)
+    expect(page.run("document.querySelector('.axes select').value") == "busbw_bps", "a sweep of sizes begins with busbw")
+    plot = page.run("[...document.querySelectorAll('#sweep .plot')].map(p => p.chart.name)").index("sweep.lines")
+    found = page.run("(o => [o.xAxis[0].type, o.yAxis[0].type, o.series.map(s => s.type), o.series[0].data])"
+                     f"(document.querySelectorAll('#sweep .plot')[{plot}].chart.instance.getOption())")
+    expect(found[:2] == ["log", "log"] and found[2] == ["line", "custom"] * 2, f"log-log with intervals: {found[:3]}")
+    expect([x for x, _ in found[3]] == [1024, 32768, 1048576], f"sizes: {found[3]}")
+    with open(path, encoding="utf-8") as f:
+        text = f.read().split('id="data">', 1)[1].split("</script>", 1)[0]
+    known = json.loads(text)["sweep"]["intervals"]["busbw_bps"]
+    drawn = page.run(f"document.querySelectorAll('#sweep .plot')[{plot}].chart.instance.getOption().series[1].data")
+    expect([d[1:3] for d in drawn] == [known[str(i)] for i in (0, 5, 10)], f"intervals: {drawn} {known}")
+    expect("95 % interval" in page.run("document.querySelector('#sweep .lede').textContent"), "what the bars are")
+    words = page.run("document.querySelector('#why li').textContent")
+    expect("along workload.bytes: up to" in words and "transmission" in words, f"why: {words}")
+
+
+def tail(page):
+    """The share of slow messages on a logarithmic axis."""
+    page.run("(s => { s.value = 'tail'; s.dispatchEvent(new Event('change')); })(document.querySelector('#messages select'))")
+    drawn = page.run("(o => [o.yAxis[0].type, o.series[0].data])(document.querySelector('#messages .plot').chart.instance.getOption())")
+    shares = [share for _, share in drawn[1]]
+    expect(drawn[0] == "log" and shares[0] == 1 and shares == sorted(shares, reverse=True) and shares[-1] > 0, f"the tail: {drawn[0]} {shares[-3:]}")
+
+
 def timeline(page, path):
     page.resize(1200, 900)
     page.scheme("light")
@@ -317,6 +351,7 @@ def main():
                 theme_and_paper(page, kind, path, os.path.join(tmp, f"{kind}.pdf"))
             comparison(page, paths["compare"])
             swept(page, paths["sweep"])
+            swept_sizes(page, paths["sizes"])
             timeline(page, paths["run"])
     print(f"{len(failures)} failures")
     return 1 if failures else 0

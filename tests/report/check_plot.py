@@ -34,13 +34,14 @@ def collwire(*words, **more):
 
 
 def results(tmp, scenarios):
-    """A run whose messages are not listed, a comparison with samples, and a sweep."""
-    of = {name: os.path.join(tmp, name) for name in ("run", "compare", "sweep")}
+    """A run whose messages are not listed, a comparison with samples, one of two scenarios, and a sweep."""
+    of = {name: os.path.join(tmp, name) for name in ("run", "compare", "several", "sweep")}
     rail = os.path.join(scenarios, "collectives", "rail.json")
     incast = os.path.join(scenarios, "incast.json")
     for words in (("run", rail, "--set", "report.flows_max=100", "--out", of["run"]),
                   ("compare", incast, "--cc", "none,dcqcn,swift", "--seeds", "2", "--set", "report.sample=10us",
                    "--out", of["compare"]),
+                  ("compare", incast, os.path.join(scenarios, "collectives", "in-network.json"), "--cc", "none,dcqcn", "--out", of["several"]),
                   ("sweep", incast, "--vary", "workload.bytes=100KB,200KB", "--cc", "none,dcqcn", "--out", of["sweep"])):
         code, _, stderr = collwire(*words, "--quiet")
         expect(code == 0, f"{words}: {stderr}")
@@ -118,6 +119,17 @@ def of_a_comparison(folder):
     expect(longest == known, f"longest queue of the samples: {longest}, {known}")
 
 
+def of_scenarios(folder):
+    names = listed(folder)
+    expect("scenarios" in names, f"charts of two scenarios: {names}")
+    rows = table(folder, "scenarios=sim_time_ns")
+    with open(os.path.join(folder, "compare.json"), encoding="utf-8") as f:
+        known = [(r["scenario"], r["cc"], str(r["sim_time_ns"])) for r in json.load(f)["rows"] if r["job"] is None]
+    expect([(r["scenario"], r["policy"], r["sim_time_ns"]) for r in rows] == known and len(known) == 4, f"scenarios: {rows}")
+    own = {r["scenario"] for r in table(folder, "links@incast/dcqcn")}
+    expect(own == {"incast"}, f"a run of several scenarios: {own}")
+
+
 def of_a_sweep(folder):
     expect(listed(folder) == ["sweep.lines", "sweep.map"], f"charts of a sweep: {listed(folder)}")
     with open(os.path.join(folder, "sweep.csv"), encoding="utf-8") as f:
@@ -167,6 +179,7 @@ def pictures(of):
     picture(of["compare"], "policies", "none", "dcqcn", "swift")
     picture(of["compare"], "messages.slowdown=tail", "none", "dcqcn", "swift", "messages with at least")
     picture(of["compare"], "links@none")
+    picture(of["several"], "scenarios", "none", "dcqcn", "incast")
     picture(of["compare"], "timeline@none", "rank0 sends")
     picture(of["run"], "timeline", "dim0 all_reduce")
     picture(of["sweep"], "sweep.lines", "none", "dcqcn")
@@ -209,6 +222,7 @@ def main():
         else:
             of_a_run(of["run"])
             of_a_comparison(of["compare"])
+            of_scenarios(of["several"])
             of_a_sweep(of["sweep"])
             refused(of)
     print(f"{len(failures)} failures")
