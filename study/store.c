@@ -104,8 +104,13 @@ static int check_version(const struct store *s, const char *version, struct err 
     int status = 0;
     if (number_of(s, "PRAGMA application_id", 0) != APPLICATION)
         status = err_add(err, s->path, "is not a store of collwire; choose another --out");
-    else if (number_of(s, "PRAGMA user_version", 0) != FORMAT || !made_by ||
-             strcmp(made_by, version) != 0)
+    else if (made_by && strcmp(made_by, version) == 0 &&
+             number_of(s, "PRAGMA user_version", 0) != FORMAT)
+        status = err_add(err, s->path,
+                         "is of another build of collwire %s, whose tables differ; choose another "
+                         "--out",
+                         version);
+    else if (!made_by || strcmp(made_by, version) != 0)
         status = err_add(err, s->path,
                          "is of collwire %s, and this is %s, whose results may differ; choose "
                          "another --out",

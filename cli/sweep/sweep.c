@@ -65,6 +65,16 @@ static void note_stale(void *ctx, const struct store_point *p)
     memcpy(stale->hashes[stale->n++], p->hash, POINT_HASH);
 }
 
+// The name of the scenario, or the names of several; to be freed.
+static char *names_text(const struct sweep *s)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    for (size_t i = 0; i < s->n_scenarios; i++)
+        fprintf(out, "%s%s", i == 0 ? "" : ", ", collwire_scenario_name(s->bases[i]));
+    return text_close(out, &text);
+}
+
 // The scenario with its defaults; several as a list. To be freed.
 static char *scenarios_text(const struct sweep *s)
 {
@@ -86,9 +96,9 @@ static int store_prepare(struct sweep *s, struct err *err)
     const char **paths = memory_zeroed(n, sizeof *paths);
     for (size_t p = 0; p < n; p++)
         paths[p] = grid_path(&s->grid, p);
-    char *scenarios = scenarios_text(s);
-    int status =
-        store_describe(s->store, collwire_scenario_name(s->bases[0]), scenarios, paths, n, err);
+    char *names = names_text(s), *scenarios = scenarios_text(s);
+    int status = store_describe(s->store, names, scenarios, paths, n, err);
+    free(names);
     free(scenarios);
     free(paths);
     for (size_t i = 0; i < s->n && status == 0; i++) {

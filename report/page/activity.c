@@ -129,19 +129,33 @@ static size_t add_messages(struct activity *a, const json_t *flows, size_t *all)
     return chosen;
 }
 
-json_t *page_activity(struct page *page, const json_t *metrics, size_t limit)
+// The list at `key` of an earlier timeline, or an empty one; `index` becomes the places of its texts.
+static json_t *list_of(const json_t *timeline, const char *key, json_t *index)
 {
-    struct activity a = {.rows = json_array(),
-                         .names = json_array(),
-                         .slices = json_array(),
-                         .row_index = json_object(),
-                         .name_index = json_object(),
-                         .limit = limit};
+    const json_t *known = json_object_get(timeline, key), *text;
+    json_t *list = known ? json_copy((json_t *)(uintptr_t)known) : json_array();
+    size_t i;
+    json_array_foreach(list, i, text)
+    {
+        if (json_is_string(text))
+            json_object_set_new(index, json_string_value(text), json_integer((json_int_t)i));
+    }
+    return list;
+}
+
+json_t *page_activity(struct page *page, const json_t *timeline, const json_t *metrics,
+                      size_t limit)
+{
+    struct activity a = {.row_index = json_object(), .name_index = json_object(), .limit = limit};
+    a.rows = list_of(timeline, "rows", a.row_index);
+    a.names = list_of(timeline, "names", a.name_index);
+    a.slices = list_of(timeline, "slices", NULL);
     size_t i, all = 0;
     const json_t *collective, *flows = json_object_get(metrics, "flows");
     json_array_foreach(json_object_get(metrics, "collectives"), i, collective)
     {
-        add_phases(&a, collective);
+        if (!timeline)
+            add_phases(&a, collective);
     }
     size_t chosen = add_messages(&a, flows, &all);
     if (chosen < all)

@@ -98,14 +98,18 @@ void page_add_why(struct page *page, const json_t *sentences)
     page_set(page->root, "why", sentences ? json_deep_copy(sentences) : NULL);
 }
 
-// What ranks did when; without a timeline of ranks what metrics.json knows of it.
+// What ranks did when; where the timeline has no ranks, what metrics.json knows of them.
 static json_t *timeline_of(struct page *page, const struct page_run *run)
 {
     size_t limit = PAGE_TIMELINE_SLICES / page->n_detail;
-    bool ranks =
-        json_object_get(run->metrics, "training") || json_object_get(run->metrics, "programs");
-    json_t *timeline = ranks ? page_timeline(page, run->timeline, run->metrics, limit) : NULL;
-    return timeline ? timeline : page_activity(page, run->metrics, limit);
+    json_t *timeline = page_timeline(page, run->timeline, run->metrics, limit);
+    if (timeline && (json_is_object(json_object_get(run->metrics, "training")) ||
+                     json_array_size(json_object_get(run->metrics, "training")) > 0 ||
+                     json_array_size(json_object_get(run->metrics, "programs")) > 0))
+        return timeline;
+    json_t *activity = page_activity(page, timeline, run->metrics, limit);
+    json_decref(timeline);
+    return activity;
 }
 
 void page_add_run(struct page *page, const struct page_run *run)

@@ -43,8 +43,10 @@ json_t *page_series(struct page *page, const json_t *metrics, size_t bytes);
 json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *metrics,
                       size_t limit);
 
-// The same for a run of which no timeline has the ranks: phases of collectives, and messages.
-json_t *page_activity(struct page *page, const json_t *metrics, size_t limit);
+// The same for a run of which no timeline has the ranks: phases of collectives, or the slices of
+// `timeline` (of page_timeline(), NULL = there is none), and messages.
+json_t *page_activity(struct page *page, const json_t *timeline, const json_t *metrics,
+                      size_t limit);
 
 // The summary of a run: values of the columns of comparisons, parts of time, sentences.
 json_t *page_summary(const struct page_run *run);

@@ -273,7 +273,7 @@ export function lines(m, at, x, by, fixed, title, range) {
     const unit = metric(at.name).unit;
     const values = by ? by.values : [null];
     const names = values.map((v) => (by ? named(by, v) : metric(at.name).name));
-    const styles = by && by.name === "policy" ? policyStyles(names) : lineStyles(names);
+    const styles = by && /^(policy|cc|cc\.kind)$/.test(by.name) ? policyStyles(names) : lineStyles(names);
     const all = values.map((v, i) => ({
         name: names[i],
         points: x.values.map((vx) => valueAt(m, at, [[x, vx], ...(by ? [[by, v]] : []), ...fixed])),
