@@ -219,9 +219,12 @@ static bool ends_with(const char *text, const char *end)
 
 static int write_chart(struct page *page, const struct options *o)
 {
-    char *csv = page_chart_csv(page, o->chart);
+    char *csv = o->chart ? page_chart_csv(page, o->chart) : NULL;
     int code = EXIT_BAD_USE;
-    if (!csv) {
+    if (!o->chart) {
+        fprintf(stderr, "collwire: plot needs --chart NAME; the charts of %s are\n", o->args[0]);
+        print_list(stderr, page);
+    } else if (!csv) {
         fprintf(stderr, "collwire: plot: %s has no chart \"%s\"; its charts are\n", o->args[0],
                 o->chart);
         print_list(stderr, page);
@@ -238,10 +241,8 @@ static int write_chart(struct page *page, const struct options *o)
 int command_plot(const struct options *o)
 {
     struct err err = {0};
-    if (o->n_args != 1 || (!o->chart && !o->list)) {
-        fputs("collwire: plot takes one directory of results, and --chart NAME or --list; see "
-              "collwire plot --help\n",
-              stderr);
+    if (o->n_args != 1) {
+        fputs("collwire: plot takes one directory of results; see collwire plot --help\n", stderr);
         return EXIT_BAD_USE;
     }
     signals_phase("drawing");

@@ -129,7 +129,8 @@ static size_t add_messages(struct activity *a, const json_t *flows, size_t *all)
     return chosen;
 }
 
-// The list at `key` of an earlier timeline, or an empty one; `index` becomes the places of its texts.
+// The list at `key` of an earlier timeline, or an empty one; `index` becomes the places of its
+// texts.
 static json_t *list_of(const json_t *timeline, const char *key, json_t *index)
 {
     const json_t *known = json_object_get(timeline, key), *text;

@@ -111,11 +111,14 @@ static void prepend(json_t *points, double value, double share)
     json_array_insert_new(points, 0, json_pack("[o, f]", page_number(value), share));
 }
 
-enum { SHARES = 200, TAIL = 20 };
+// Steps of a distribution: at most SHARES, and STEPS of all policies together; in the tail a step
+// is TAIL times closer than that.
+enum { SHARES = 200, SHARES_LEAST = 40, STEPS = 3000, TAIL = 10 };
 
-// Points [value, share of messages up to it], exact where they are: in steps of 1/200, and closer
-// in the tail, where a step is a 20th of the messages above it. NULL if there are no messages.
-static json_t *points_of(struct samples *s)
+// Points [value, share of messages up to it], exact where they are: in steps of 1/shares, and
+// closer in the tail, where a step is a part of the messages above it. NULL if there are no
+// messages.
+static json_t *points_of(struct samples *s, double shares)
 {
     double total = 0, above = 0, kept = -1;
     for (size_t i = 0; i < s->n; i++)
@@ -126,7 +129,7 @@ static json_t *points_of(struct samples *s)
     json_t *points = json_array();
     for (size_t i = 0; i < s->n; i++) {
         bool first_of_value = i == 0 || s->list[i].value < s->list[i - 1].value;
-        double step = fmin(above / TAIL, total / SHARES);
+        double step = fmin(above * TAIL / shares, total / shares);
         if (first_of_value && (kept < 0 || above - kept >= step)) {
             prepend(points, s->list[i].value, 1 - above / total);
             kept = above;
@@ -142,11 +145,13 @@ static json_t *points_of(struct samples *s)
 json_t *page_distributions(struct page *page)
 {
     json_t *all = json_object();
+    size_t n = page->n_samples > 0 ? page->n_samples : 1;
+    double shares = fmax(SHARES_LEAST, fmin(SHARES, (double)STEPS / (double)n));
     for (size_t k = 0; k < PAGE_DISTRIBUTIONS; k++) {
         json_t *list = json_array();
         for (size_t i = 0; i < page->n_samples; i++) {
             struct page_samples *s = &page->samples[i];
-            json_t *one = points_of(&s->of[k]);
+            json_t *one = points_of(&s->of[k], shares);
             if (!one)
                 continue;
             json_object_set_new(one, "scenario", json_string(s->scenario));

@@ -142,7 +142,7 @@ def of_a_sweep(folder):
 def refused(of):
     """One message, exit code 2, and no file."""
     file = os.path.join(of["run"], "..", "x.svg")
-    for words, part in (((of["run"],), "--list"), ((of["run"], "--chart", "policies", "-o", file), "has no chart \"policies\""),
+    for words, part in (((of["run"],), "plot needs --chart NAME; the charts of"), ((of["run"], "--chart", "policies", "-o", file), "has no chart \"policies\""),
                         ((of["run"], "--chart", "time", "-o", file + ".gif"), "does not end in .svg"),
                         ((os.path.dirname(of["run"]), "--list"), "has no results")):
         code, stdout, stderr = collwire("plot", *words)
