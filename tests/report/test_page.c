@@ -355,6 +355,43 @@ static void prefers_the_slowest_rank(void **state)
 
 // ---- sweeps ----
 
+static const char collective[] =
+    "{'collectives': [{'name': 'job', 'phases': [{'dim': 1, 'op': 'all_gather', 'algorithm': "
+    "'ring', 'start_ns': 5, 'end_ns': 25}, {'dim': 0, 'op': 'x', 'start_ns': null, 'end_ns': "
+    "null}]}], 'flows': [{'src': 2, 'dst': 0, 'start_ns': 5, 'delivered_ns': 9}, {'src': 0, "
+    "'dst': 2, 'start_ns': 6, 'delivered_ns': 8}, {'src': 2, 'dst': 0, 'start_ns': 7, "
+    "'delivered_ns': null}, {'src': 2, 'dst': 1, 'start_ns': 9, 'delivered_ns': 4}]}";
+
+// Without a timeline of ranks: phases by dimension, and the messages of each rank that sends.
+static void shows_phases_and_messages(void **state)
+{
+    (void)state;
+    struct page *page = new_page();
+    json_t *metrics = read_json(collective);
+    json_t *all = page_activity(page, NULL, metrics, 100);
+    expect_json(all, "{'rows': ['dim1 all_gather', 'rank0 sends', 'rank2 sends'], 'names': ['job: "
+                     "all_gather, ring', 'to rank0', 'to rank2', 'to rank1'], 'slices': [[0, 5, "
+                     "20, 2, 0], [2, 5, 9, 3, 1], [1, 6, 8, 3, 2], [2, 9, 4, 3, 3]]}");
+    assert_int_equal(json_array_size(page->notes), 0);
+    // where there is room for the messages of one rank only, it is whole, and a note says so
+    json_t *part = page_activity(page, NULL, metrics, 2);
+    expect_json(json_object_get(part, "rows"), "['dim1 all_gather', 'rank0 sends']");
+    expect_json(page->notes, "['The timeline shows the messages of the first 1 of 2 ranks that "
+                             "send.']");
+    // slices of a timeline stand in place of the phases
+    json_t *timeline = read_json("{'rows': ['all ranks dim0'], 'names': ['to rank0'], 'slices': "
+                                 "[[0, 1, 2, 2, 0]]}");
+    json_t *both = page_activity(page, timeline, metrics, 100);
+    expect_json(json_object_get(both, "rows"), "['all ranks dim0', 'rank0 sends', 'rank2 sends']");
+    expect_json(json_array_get(json_object_get(both, "slices"), 1), "[2, 5, 9, 3, 0]");
+    json_decref(both);
+    json_decref(timeline);
+    json_decref(part);
+    json_decref(all);
+    json_decref(metrics);
+    page_free(page);
+}
+
 static void reads_a_sweep(void **state)
 {
     (void)state;
@@ -436,6 +473,7 @@ int main(void)
         cmocka_unit_test(reads_a_timeline),
         cmocka_unit_test(begins_with_the_critical_path),
         cmocka_unit_test(prefers_the_slowest_rank),
+        cmocka_unit_test(shows_phases_and_messages),
         cmocka_unit_test(reads_a_sweep),
         cmocka_unit_test(refuses_other_tables),
         cmocka_unit_test(falls_back_on_the_row),
