@@ -73,9 +73,10 @@ char *page_html(struct page *page, const char *template, const char *path, struc
 // policy, or SCENARIO/POLICY where there are several scenarios.
 
 // The charts of the page as a list of [name, what it shows]; the names of runs that are shown in
-// detail as the keys of an object. New references.
+// detail, and the metrics of a comparison or sweep, as the keys of an object. New references.
 json_t *page_charts(struct page *page);
 json_t *page_run_names(struct page *page);
+json_t *page_metric_names(struct page *page);
 
 // The data of a chart as CSV, to be freed; NULL = the page has no such chart.
 char *page_chart_csv(struct page *page, const char *chart);

@@ -26,18 +26,23 @@ static void print_names(FILE *out, const char *before, json_t *names)
 {
     const char *name, *comma = "";
     json_t *value;
-    fputs(before, out);
+    struct text text;
+    FILE *line = text_open(&text);
+    fputs(before, line);
     json_object_foreach(names, name, value)
     {
-        fprintf(out, "%s%s", comma, name);
+        fprintf(line, "%s%s", comma, name);
         comma = ", ";
     }
-    fputc('\n', out);
+    char *all = text_close(line, &text);
+    terminal_wrap(out, all, 0, 2, terminal_width(out));
+    free(all);
 }
 
 static void print_list(FILE *out, struct page *page)
 {
-    json_t *charts = page_charts(page), *runs = page_run_names(page), *chart;
+    json_t *charts = page_charts(page), *runs = page_run_names(page),
+           *metrics = page_metric_names(page), *chart;
     size_t i;
     json_array_foreach(charts, i, chart)
     {
@@ -46,9 +51,9 @@ static void print_list(FILE *out, struct page *page)
     }
     if (json_object_size(runs) > 1)
         print_names(out, "NAME@RUN draws one of: ", runs);
-    fputs("NAME=METRIC draws another metric, messages.time=tail the slow ones on a logarithmic "
-          "axis\n",
-          out);
+    if (json_object_size(metrics) > 0)
+        print_names(out, "NAME=METRIC draws one of: ", metrics);
+    json_decref(metrics);
     json_decref(charts);
     json_decref(runs);
 }

@@ -214,3 +214,35 @@ json_t *page_run_names(struct page *page)
     }
     return names;
 }
+
+static void add_keys(json_t *names, const json_t *values)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)values, key, value)
+    {
+        if (json_number_value(value) > 0)
+            json_object_set_new(names, key, json_true());
+    }
+}
+
+json_t *page_metric_names(struct page *page)
+{
+    json_t *names = json_object();
+    const json_t *sweep = json_object_get(page->root, "sweep"), *one,
+                 *roles = json_object_get(sweep, "roles");
+    size_t i;
+    json_array_foreach(page->runs, i, one)
+    {
+        if (json_object_get(page->root, "comparison"))
+            add_keys(names, json_object_get(one, "values"));
+    }
+    json_array_foreach(json_object_get(sweep, "columns"), i, one)
+    {
+        const char *name = json_string_value(one);
+        bool reason = strcmp(name, "first_cause") == 0 || strncmp(name, "reason_", 7) == 0;
+        if (!reason && strcmp(json_string_value(json_array_get(roles, i)), "metric") == 0)
+            json_object_set_new(names, name, json_true());
+    }
+    return names;
+}

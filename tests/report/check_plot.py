@@ -51,7 +51,7 @@ def results(tmp, scenarios):
 def listed(folder):
     code, stdout, stderr = collwire("plot", folder, "--list")
     expect((code, stderr) == (0, ""), f"list of {folder}: {code} {stderr!r}")
-    return [line.split()[0] for line in stdout.splitlines() if not line.startswith("NAME")]
+    return [line.split()[0] for line in stdout.splitlines() if not line.startswith(("NAME", " "))]
 
 
 def table(folder, chart):
