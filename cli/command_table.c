@@ -51,6 +51,7 @@ static const char sweep_text[] =
     "  collwire sweep job.json --vary switch.buffer=8MB,32MB --cc none,dcqcn\n"
     "  collwire sweep job.json --vary 'cc.kind=dcqcn,hpcc;switch.buffer=8MB,9MB'\n"
     "  collwire sweep ring.json --sizes 1KB:1GB --cc none,swift\n"
+    "  collwire sweep ring.json tree.json --sizes 8:128M --why\n"
     "  collwire sweep job.json --vary cc.kind=dcqcn,hpcc --seeds 5 --dry-run\n"
     "  collwire sweep job.json --vary ... --shard 1/4 --out out/part1\n"
     "  collwire sweep --merge out/part1 out/part2 --out out/all";
@@ -70,6 +71,18 @@ static const char report_text[] =
     "old page. \n\n"
     "  collwire compare scenarios/incast.json --cc none,dcqcn --out out/incast\n"
     "  collwire report out/incast";
+
+static const char plot_text[] =
+    "Writes one chart of the page that report makes for DIR into a file: SVG or PDF as wide as a "
+    "column of a paper (85 mm) and black on white, or its data as CSV. The ending of FILE says "
+    "which; without -o the CSV is printed. SVG and PDF are drawn by the page in a headless "
+    "Chromium; CSV needs no browser.\n\n"
+    "NAME=METRIC draws another metric, messages.time=tail the slow messages on a logarithmic axis, "
+    "and NAME@RUN, in a comparison, another policy; --list shows all names.\n\n"
+    "  collwire plot out/incast-compare --list\n"
+    "  collwire plot out/incast-compare --chart messages.slowdown -o slowdown.svg\n"
+    "  collwire plot out/incast-compare --chart queue@dcqcn -o queue.pdf\n"
+    "  collwire plot out/ring-sweep --chart sweep.lines=busbw_bps -o busbw.csv";
 
 static const char validate_text[] =
     "Reports all errors of the scenario at once, each with its path, and what a run would cost. "
@@ -147,12 +160,14 @@ static const struct command commands[] = {
     {"run", "simulate one scenario", "SCENARIO", run_text, command_run, COMPLETE_FILES, false},
     {"compare", "scenarios under several policies, side by side", "SCENARIO...", compare_text,
      command_compare, COMPLETE_FILES, false},
-    {"sweep", "every combination of values of some keys, resumable", "SCENARIO", sweep_text,
+    {"sweep", "every combination of values of some keys, resumable", "SCENARIO...", sweep_text,
      command_sweep, COMPLETE_FILES, false},
     {"explain", "why a run took its time, or why two runs differ", "DIR", explain_text,
      command_explain, COMPLETE_FOLDERS, false},
     {"report", "results as a page of charts and tables: DIR/report.html", "DIR", report_text,
      command_report, COMPLETE_FOLDERS, false},
+    {"plot", "one chart of results as SVG, PDF or CSV", "DIR", plot_text, command_plot,
+     COMPLETE_FOLDERS, false},
     {"validate", "check a scenario without running it", "SCENARIO", validate_text, command_validate,
      COMPLETE_FILES, false},
     {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",

@@ -233,7 +233,7 @@ collwire_layer(cli/runs # commands that simulate, or read what was simulated
   LIBS PkgConfig::jansson m)
 collwire_layer(cli/sweep # collwire sweep
   ALLOW engine collwire cli/terminal cli/options cli/results cli/runs library config/scenario.h config/policy_choice.h study jansson.h
-        report/csv.h report/headline.h report/metric.h report/rows.h
+        report/cause.h report/csv.h report/headline.h report/metric.h report/rows.h
   VIA cc/plugin ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli/extcap # the interface of Wireshark

@@ -275,8 +275,13 @@ collwire_script_test(report_template unit python3 [[python3 -B "$@"]]
 collwire_script_test(report_template_bundle page python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_template.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/report-assets)
 
+collwire_script_test(report_plot unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/report/check_plot.py ${PROJECT_SOURCE_DIR}/scenarios csv)
+
 # Reports in a browser: where Chromium is there.
 if(NOT COLLWIRE_SANITIZE)
+  collwire_script_test(report_plot_pictures page python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/report/check_plot.py ${PROJECT_SOURCE_DIR}/scenarios pictures)
   collwire_script_test(report_browser page python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
     ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)

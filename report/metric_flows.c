@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The metrics of messages and collectives.
+#include <jansson.h>
+
 #include "report/critical.h"
 #include "report/metric_parts.h"
 #include "sim/result/result.h"
@@ -136,6 +138,33 @@ static bool any_completed(const void *record)
     return s->count != s->failed + s->running;
 }
 
+// A histogram as two lists, or NULL where every message has a record.
+static json_t *histogram_json(const struct histogram *h)
+{
+    if (h->n == 0)
+        return NULL;
+    json_t *below = json_array(), *count = json_array();
+    for (size_t i = 0; i < h->n; i++) {
+        json_array_append_new(below, json_real(h->bins[i].below));
+        json_array_append_new(count, json_integer((json_int_t)h->bins[i].count));
+    }
+    return json_pack("{s:o, s:o}", "below", below, "count", count);
+}
+
+static json_t *fct_bins(const void *record)
+{
+    return histogram_json(&((const struct flows_summary *)record)->fct_ns_bins);
+}
+
+static json_t *slowdown_bins(const void *record)
+{
+    return histogram_json(&((const struct flows_summary *)record)->slowdown_bins);
+}
+
+#define HISTOGRAM                                                                                  \
+    ", above report.flows_max messages: `count` of messages for each upper edge `below`, 32 "      \
+    "edges for each power of two, without empty bins"
+
 static const struct metric summary_rows[] = {
     {"count", METRIC_COUNT, "messages posted", INTEGER(flows_summary, count)},
     {"failed", METRIC_COUNT, "messages whose retries were used up", INTEGER(flows_summary, failed)},
@@ -145,6 +174,10 @@ static const struct metric summary_rows[] = {
      OBJECT(flows_summary, fct_ns, time_stats_table), .known = any_completed},
     {"slowdown", METRIC_RATIO, "slowdowns of completed messages",
      OBJECT(flows_summary, slowdown, ratio_stats_table), .known = any_completed},
+    {"fct_ns_histogram", METRIC_NS, "histogram of completion times" HISTOGRAM,
+     .type = METRIC_CUSTOM, .json = fct_bins},
+    {"slowdown_histogram", METRIC_RATIO, "histogram of slowdowns" HISTOGRAM, .type = METRIC_CUSTOM,
+     .json = slowdown_bins},
     {"jain", METRIC_RATIO, "Jain's fairness index of goodputs: 1 = all equal, 1/n = one has all",
      REAL(flows_summary, jain), .known = any_completed},
 };

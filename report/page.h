@@ -53,6 +53,38 @@ void page_add_comparison(struct page *page, const json_t *comparison);
 // or -1 with an error at `path` if it is not such a table.
 int page_add_sweep(struct page *page, const char *csv, const char *path, struct err *err);
 
+// Add sentences about what costs the most time along the axes of a sweep; NULL = there are none.
+void page_add_why(struct page *page, const json_t *sentences);
+
+// The 95 % interval of the mean of `n` values. Returns false if there is none.
+typedef bool page_interval(const double *values, size_t n, double *low, double *high);
+
+// Add the intervals of the metrics of the sweep's points over their seeds, of at most `limit`
+// points times metrics, in the order of the columns.
+void page_add_intervals(struct page *page, page_interval *interval, size_t limit);
+
 // The whole file; NULL with an error at `path` if the template does not have PAGE_MARK exactly
 // once.
-char *page_html(const struct page *page, const char *template, const char *path, struct err *err);
+char *page_html(struct page *page, const char *template, const char *path, struct err *err);
+
+// ---- charts by name ----
+
+// A chart is NAME, NAME=CHOICE (a metric, or `tail`) or either with @RUN: in a comparison the
+// policy, or SCENARIO/POLICY where there are several scenarios.
+
+// The charts of the page as a list of [name, what it shows]; the names of runs that are shown in
+// detail, and the metrics of a comparison or sweep, as the keys of an object. New references.
+json_t *page_charts(struct page *page);
+json_t *page_run_names(struct page *page);
+json_t *page_metric_names(struct page *page);
+
+// The data of a chart as CSV, to be freed; NULL = the page has no such chart.
+char *page_chart_csv(struct page *page, const char *chart);
+
+// Let the page draw this chart alone: in place of its sections it then has the chart as SVG,
+// between PAGE_PLOT and PAGE_PLOT_END and with percent escapes; or between PAGE_PROBLEM and
+// PAGE_PLOT_END why there is none.
+#define PAGE_PLOT "COLLWIRE-PLOT:"
+#define PAGE_PROBLEM "COLLWIRE-PROBLEM:"
+#define PAGE_PLOT_END ":COLLWIRE-END"
+void page_draw(struct page *page, const char *chart);

@@ -160,6 +160,24 @@ static struct row *row_new(struct rows *rows, const struct row_source *run)
     return row;
 }
 
+struct row *rows_add_plain(struct rows *rows, const struct row_source *run, const char *job,
+                           const char *status)
+{
+    static const char *const words[] = {"completed", "incomplete", "running"};
+    struct row *row = row_new(rows, run);
+    row->job = job ? memory_text(job) : NULL;
+    row->failure = run->failure ? memory_text(run->failure) : NULL;
+    row->reasons = json_array();
+    row->costs = json_object();
+    row->status = "failed";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], status) == 0)
+            row->status = words[i];
+    for (size_t c = 0; c < ROW_COLUMNS; c++)
+        row->values[c] = (double)NAN;
+    return row;
+}
+
 // True if the scenario has noise of hosts. Whether any job is affected does not matter here: if
 // none is, all seeds have the same values.
 static bool has_noise(const json_t *metrics)

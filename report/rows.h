@@ -68,6 +68,10 @@ struct rows {
 void rows_add(struct rows *rows, const struct row_source *run);
 void rows_free(struct rows *rows);
 
+// Append a row without values and sentences: of the whole run (job NULL) or of a job.
+struct row *rows_add_plain(struct rows *rows, const struct row_source *run, const char *job,
+                           const char *status);
+
 // The rows as a JSON list, and as CSV; the text is to be freed.
 json_t *rows_json(const struct rows *rows);
 char *rows_csv(const struct rows *rows);

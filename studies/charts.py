@@ -4,6 +4,7 @@
 Policies differ by marker and dash as well as by colour (Okabe and Ito's palette), so that charts are legible in grey.
 The same rows give the same bytes with the same release of Matplotlib; a page's data is in data.csv.
 """
+import json
 import pathlib
 import textwrap
 
@@ -19,29 +20,9 @@ DARK = {  # what a dark page has in place of these
     "#004b7a": "#8cc4ff",
 }
 INK_ON_COLOUR = "#1f2329"  # the same on all pages
-STYLES = [  # how a label starts: colour, marker, dash
-    ("none", "#000000", "o", "-"),
-    ("window", "#8a8a8a", "s", "-"),
-    ("dcqcn nic", "#56b4e9", "v", "--"),
-    ("dcqcn khan2022", "#004b7a", "s", ":"),
-    ("dcqcn paper", "#4a8fd0", "o", "--"),
-    ("dcqcn", "#0072b2", "D", "-"),
-    ("dctcp", "#009e73", "^", "-"),
-    ("timely", "#e69f00", "P", "-."),
-    ("hpcc", "#d55e00", "X", "-"),
-    ("swift", "#cc79a7", "*", "-"),
-    ("powertcp", "#b8860b", "<", "--"),
-    ("tally", "#7b3294", "h", ":"),
-    ("clear to send", "#8a8a8a", "d", ":"),
-    ("uec", "#a0522d", ">", "-"),
-    ("tcp", "#708090", "p", ":"),
-    ("closed form", "#8a8a8a", "s", ":"),
-    ("static routes", "#009e73", "^", "--"),
-    ("ECMP", "#0072b2", "X", "-"),
-    ("flat, direct", "#d55e00", "X", "-"),
-    ("flat, ring", "#0072b2", "s", "--"),
-    ("hierarchical", "#009e73", "^", ":"),
-]
+TABLE = pathlib.Path(__file__).resolve().parents[1] / "report" / "web" / "src" / "policy-styles.json"
+# How a label starts: colour, marker, dash; the same as on the pages of reports.
+STYLES = [(start, light, marker, dash) for start, light, _, marker, dash in json.loads(TABLE.read_text())]
 HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "++", "oo", "--", "**"]
 FILLS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#f0e442", "#0072b3", "#999999", "#b0b0b0"]
 

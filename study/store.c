@@ -14,7 +14,7 @@
 
 enum {
     APPLICATION = 0x63777377, // application_id of our databases
-    FORMAT = 2,               // user_version: of the tables
+    FORMAT = 3,               // user_version: of the tables
     BUSY_MS = 5000            // wait for another program that has locked the database
 };
 
@@ -87,9 +87,10 @@ static int tables_make(const struct store *s, const char *version, struct err *e
     char *sql = sqlite3_mprintf(
         "BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d;CREATE TABLE "
         "meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;CREATE TABLE points (hash TEXT "
-        "PRIMARY KEY, position INTEGER, varied TEXT, status TEXT, failure TEXT, wall_s REAL, "
-        "packet_hops REAL%s, metrics_bytes INTEGER, metrics BLOB);INSERT INTO meta VALUES "
-        "('version', %Q), ('name', ''), ('scenario', ''), ('paths', '[]'); COMMIT;",
+        "PRIMARY KEY, position INTEGER, varied TEXT, status TEXT, failure TEXT, jobs TEXT, "
+        "reasons TEXT, wall_s REAL, packet_hops REAL%s, metrics_bytes INTEGER, metrics BLOB);"
+        "INSERT INTO meta VALUES ('version', %Q), ('name', ''), ('scenario', ''), "
+        "('paths', '[]'); COMMIT;",
         APPLICATION, FORMAT, columns, version);
     int status = execute(s, sql, "cannot be written", err);
     sqlite3_free(sql);
@@ -103,8 +104,13 @@ static int check_version(const struct store *s, const char *version, struct err 
     int status = 0;
     if (number_of(s, "PRAGMA application_id", 0) != APPLICATION)
         status = err_add(err, s->path, "is not a store of collwire; choose another --out");
-    else if (number_of(s, "PRAGMA user_version", 0) != FORMAT || !made_by ||
-             strcmp(made_by, version) != 0)
+    else if (made_by && strcmp(made_by, version) == 0 &&
+             number_of(s, "PRAGMA user_version", 0) != FORMAT)
+        status = err_add(err, s->path,
+                         "is of another build of collwire %s, whose tables differ; choose another "
+                         "--out",
+                         version);
+    else if (!made_by || strcmp(made_by, version) != 0)
         status = err_add(err, s->path,
                          "is of collwire %s, and this is %s, whose results may differ; choose "
                          "another --out",
@@ -240,8 +246,8 @@ static char *view_sql(const struct store *s)
         sql = more;
     }
     char *all = sqlite3_mprintf(
-        "%zstatus, failure%s, hash FROM points WHERE position < %lld ORDER BY position;", sql,
-        columns, (long long)STORE_RETIRED);
+        "%zstatus, failure%s, reasons, hash FROM points WHERE position < %lld ORDER BY position;",
+        sql, columns, (long long)STORE_RETIRED);
     free(columns);
     return all;
 }
@@ -296,7 +302,7 @@ int store_add(struct store *s, const struct store_point *p, struct err *err)
     struct text text;
     FILE *out = text_open(&text);
     fputs("INSERT OR REPLACE INTO points VALUES (?", out);
-    for (size_t i = 0; i < 6 + ROW_COLUMNS + 2; i++)
+    for (size_t i = 0; i < 8 + ROW_COLUMNS + 2; i++)
         fputs(", ?", out);
     fputc(')', out);
     char *sql = text_close(out, &text);
@@ -309,6 +315,8 @@ int store_add(struct store *s, const struct store_point *p, struct err *err)
     sqlite3_bind_text(statement, at++, p->values, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, at++, p->status, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, at++, p->failure, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, at++, p->jobs, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, at++, p->reasons, -1, SQLITE_STATIC);
     sqlite3_bind_double(statement, at++, p->wall_s);
     sqlite3_bind_double(statement, at++, p->packet_hops);
     for (size_t c = 0; c < ROW_COLUMNS; c++, at++)
@@ -341,9 +349,11 @@ static struct store_point point_of(sqlite3_stmt *row)
                             .values = (const char *)sqlite3_column_text(row, 2),
                             .status = (const char *)sqlite3_column_text(row, 3),
                             .failure = (const char *)sqlite3_column_text(row, 4),
-                            .wall_s = sqlite3_column_double(row, 5),
-                            .packet_hops = sqlite3_column_double(row, 6)};
-    int at = 7;
+                            .jobs = (const char *)sqlite3_column_text(row, 5),
+                            .reasons = (const char *)sqlite3_column_text(row, 6),
+                            .wall_s = sqlite3_column_double(row, 7),
+                            .packet_hops = sqlite3_column_double(row, 8)};
+    int at = 9;
     snprintf(p.hash, sizeof p.hash, "%s", (const char *)sqlite3_column_text(row, 0));
     for (size_t c = 0; c < ROW_COLUMNS; c++, at++)
         p.columns[c] = sqlite3_column_type(row, at) == SQLITE_NULL ? (double)NAN

@@ -2,11 +2,12 @@
 // The store of a sweep: an SQLite database (WAL) with a row for each point that has ended.
 //
 // Table `points`: hash (study/point_hash.h), position in the grid, varied (a JSON object: varied
-// path -> value as text), status, failure, wall_s, packet_hops, a column for each of row_columns
-// (report/rows.h), metrics (metrics.json, compressed by zlib) and metrics_bytes (its length
-// before). Table `meta`: version of the program, name of the scenario, scenario (resolved), paths
-// (a JSON list of the varied paths). View `runs`: a row a point with a column for each varied path,
-// then status and the metrics.
+// path -> value as text), status, failure, jobs (a JSON list of the rows of jobs where there are
+// several), reasons (a JSON object: what cost the most time, and the first sentences), wall_s,
+// packet_hops, a column for each of row_columns (report/rows.h), metrics (metrics.json, compressed
+// by zlib) and metrics_bytes (its length before). Table `meta`: version of the program, name of the
+// scenario, scenario (resolved; several as a list), paths (a JSON list of the varied paths). View
+// `runs`: a row a point with a column for each varied path, then status, the metrics and reasons.
 #pragma once
 
 #include <stdbool.h>
@@ -23,9 +24,10 @@ struct store;
 struct store_point {
     char hash[POINT_HASH];
     uint64_t position;
-    const char *values;  // JSON object of texts
-    const char *status;  // "completed", "incomplete" or "failed"
-    const char *failure; // NULL = none
+    const char *values;         // JSON object of texts
+    const char *status;         // "completed", "incomplete" or "failed"
+    const char *failure;        // NULL = none
+    const char *jobs, *reasons; // JSON; NULL = none
     double wall_s, packet_hops;
     double columns[ROW_COLUMNS]; // NAN = none
     const void *metrics;         // compressed; NULL = none

@@ -140,22 +140,41 @@ int grid_add(struct grid *grid, const char *path, const char *const *values, siz
     return grid_keep(grid, &axis, axis_add(grid, &axis, path, copies, n, err));
 }
 
+// A size of nccl-tests or of a scenario: 8, 1K and 128M are binary as in nccl-tests (1024), 1KB is
+// decimal and 1KiB binary as everywhere else.
+static int size_parse(const char *text, uint64_t *bytes)
+{
+    size_t length = strlen(text), digits = strspn(text, "0123456789.");
+    if (digits == 0 || digits + 1 < length)
+        return parse_bytes(text, bytes);
+    char *spelled = digits == length
+                        ? text_format("%sB", text)
+                        : text_format("%.*s%ciB", (int)digits, text, text[digits] & ~0x20);
+    int status = text[length - 1] == 'B' ? parse_bytes(text, bytes) : parse_bytes(spelled, bytes);
+    free(spelled);
+    return status;
+}
+
 int grid_sizes(struct grid *grid, const char *path, const char *text, struct err *err)
 {
     char **parts;
     uint64_t from = 0, to = 0, factor = 2;
     size_t n = text_split(text, ':', &parts), count = 0;
-    bool good = (n == 2 || n == 3) && parse_bytes(parts[0], &from) == 0 &&
-                parse_bytes(parts[1], &to) == 0 && (n == 2 || parse_count(parts[2], &factor) == 0);
+    bool good = (n == 2 || n == 3) && size_parse(parts[0], &from) == 0 &&
+                size_parse(parts[1], &to) == 0 && (n == 2 || parse_count(parts[2], &factor) == 0);
     texts_free(parts, n);
     if (!good || from == 0 || to < from || factor < 2)
-        return err_add(err, "--sizes",
-                       "\"%s\" is not FROM:TO or FROM:TO:FACTOR, as in 1KB:1GB or 1MiB:1GiB:4",
-                       text);
+        return err_add(
+            err, "--sizes",
+            "\"%s\" is not FROM:TO or FROM:TO:FACTOR, as in 1KB:1GB, 1MiB:1GiB:4 or 8:128M", text);
     char **values = NULL;
     for (uint64_t size = from; size <= to; size *= factor) {
         values = memory_resize(values, count + 1, sizeof *values);
         values[count++] = text_format("%lluB", (unsigned long long)size);
+        if (size < to && size > to / factor) { // the last size is a point in any case
+            values = memory_resize(values, count + 1, sizeof *values);
+            values[count++] = text_format("%lluB", (unsigned long long)to);
+        }
         if (size > to / factor)
             break;
     }

@@ -26,7 +26,8 @@ struct grid {
 // separated by commas outside of brackets and quotes. Returns 0, or -1 with an error.
 int grid_vary(struct grid *grid, const char *text, struct err *err);
 
-// Add an axis of sizes "FROM:TO" or "FROM:TO:FACTOR": each size is FACTOR (2) times the one before.
+// Add an axis of sizes "FROM:TO" or "FROM:TO:FACTOR": each size is FACTOR (2) times the one before,
+// and TO is the last one. 8, 1K and 128M are binary, as nccl-tests writes them.
 int grid_sizes(struct grid *grid, const char *path, const char *text, struct err *err);
 
 // Add an axis of one path; the values are copied. Returns 0, or -1 with an error for a path that is

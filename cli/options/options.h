@@ -25,6 +25,7 @@ struct options {
     const char **args; // arguments after the command
     size_t n_args;
     const char *out, *against, *cc, *baseline;
+    const char *chart;          // for plot
     struct texts places, files; // --capture and -w, in the order given
     char *capture;              // the scenario's `capture` made of them; owned
     double pace_ps;             // simulated time per second of wall time; 0 = as fast as possible
@@ -35,17 +36,17 @@ struct options {
     bool allow_plugins;
     uint64_t verify; // causes that explain removes; 0 = none
     uint64_t seeds, jobs, threads;
-    struct texts vary;         // for sweep
-    const char *sizes, *shard; // for sweep
-    bool list, dry_run, merge; // for sweep
-    const char *file;          // for import, workload and replay: NULL = stdout
-    const char *parallel;      // for workload
-    const char *map, *map_out; // for replay
-    ps_t gap_ps;               // for replay
-    const char *scenarios;     // for extcap: a folder
-    bool raw;                  // for extcap: the arguments are a call of Wireshark
-    uint64_t passes;           // for import
-    double compute_scale;      // for import
+    struct texts vary;              // for sweep
+    const char *sizes, *shard;      // for sweep
+    bool list, dry_run, merge, why; // for sweep
+    const char *file;               // for import, workload, replay and plot: NULL = stdout
+    const char *parallel;           // for workload
+    const char *map, *map_out;      // for replay
+    ps_t gap_ps;                    // for replay
+    const char *scenarios;          // for extcap: a folder
+    bool raw;                       // for extcap: the arguments are a call of Wireshark
+    uint64_t passes;                // for import
+    double compute_scale;           // for import
     const char *network, *system, *groups, *memory; // for import
     int format;                                     // enum format
     int progress;                                   // enum progress

@@ -4,6 +4,11 @@
 
 #include "cli/options/options.h"
 #include "engine/err.h"
+#include "report/page.h"
+
+// Read the results in `dir` into the document of a page, to be freed with page_free(); NULL with an
+// error.
+struct page *report_page(const char *dir, struct err *err);
 
 // Write DIR/report.html as one more file of the set of results in DIR. Errors and warnings go to
 // `err`. Returns EXIT_DONE; EXIT_NOT_COMPLETED if the charts are not built or the file cannot be

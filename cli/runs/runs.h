@@ -8,3 +8,4 @@ int command_run(const struct options *o);
 int command_compare(const struct options *o);
 int command_explain(const struct options *o);
 int command_report(const struct options *o);
+int command_plot(const struct options *o);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The points of a sweep: axes from the options, and the check of every point before anything runs.
+// The points of a sweep: loading one, and the check of every point before anything runs.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,6 @@
 #include "engine/text.h"
 #include "study/pool.h"
 
-const char sweep_policy[] = "policy", sweep_seed[] = "seed";
-
 enum { CHUNK = 32 }; // points that a worker checks
 
 /* ---- loading ---- */
@@ -28,6 +26,15 @@ static const struct policy_choice *choice_named(const struct sweep *s, const cha
     return &s->choices[i];
 }
 
+// The file of the scenario with this name.
+static const char *path_named(const struct sweep *s, const char *name)
+{
+    size_t i = 0;
+    while (strcmp(collwire_scenario_name(s->bases[i]), name) != 0)
+        i++;
+    return s->paths[i];
+}
+
 static void add_set(struct options *o, const char *path, const char *value)
 {
     options_set(o, path, value);
@@ -37,10 +44,15 @@ struct collwire_scenario *sweep_load(const struct sweep *s, size_t position, con
                                      struct err *err)
 {
     struct options sets = {0};
+    const char *path_of_file = s->paths[0];
     for (size_t i = 0; i < s->options->n_sets; i++)
         add_set(&sets, s->options->sets[i].path, s->options->sets[i].value);
     for (size_t p = 0; p < grid_paths(&s->grid); p++) {
         const char *path = grid_path(&s->grid, p), *value = grid_value(&s->grid, position, p);
+        if (strcmp(path, sweep_scenario) == 0) {
+            path_of_file = path_named(s, value);
+            continue;
+        }
         if (strcmp(path, sweep_policy) != 0) {
             add_set(&sets, path, value);
             continue;
@@ -53,7 +65,7 @@ struct collwire_scenario *sweep_load(const struct sweep *s, size_t position, con
     if (wall_limit)
         add_set(&sets, "limits.wall", wall_limit);
     struct collwire_scenario *scenario =
-        scenario_open(s->options, s->path, sets.sets, sets.n_sets, err);
+        scenario_open(s->options, path_of_file, sets.sets, sets.n_sets, err);
     free(sets.sets);
     return scenario;
 }
@@ -64,89 +76,6 @@ char *sweep_values(const struct sweep *s, size_t position)
     char *text = json_dumps(values, JSON_COMPACT);
     json_decref(values);
     return text;
-}
-
-/* ---- the axes ---- */
-
-static void add_sizes(struct sweep *s, struct err *err)
-{
-    const struct spec *spec = scenario_spec(scenario_of(s->base));
-    json_t *resolved = json_loads(collwire_scenario_json(s->base), 0, NULL);
-    bool listed = json_is_array(json_object_get(resolved, "workload"));
-    json_decref(resolved);
-    if (spec->n_jobs != 1 || strcmp(spec->jobs[0].kind->name, "collective") != 0)
-        err_add(err, "--sizes", "the scenario must have one job, a collective");
-    else
-        grid_sizes(&s->grid, listed ? "workload[0].bytes" : "workload.bytes", s->options->sizes,
-                   err);
-}
-
-static void add_policies(struct sweep *s, struct err *err)
-{
-    const struct options *o = s->options;
-    if (grid_varies(&s->grid, "cc") || grid_varies(&s->grid, "cc.kind"))
-        err_add(err, "--cc", "the policy is varied already, by --vary");
-    s->n_choices = policy_choices_read(o->cc, scenario_of(s->base), &s->choices, err);
-    const char **names = memory_zeroed(s->n_choices, sizeof *names);
-    for (size_t i = 0; i < s->n_choices; i++)
-        names[i] = s->choices[i].text;
-    if (s->n_choices > 0)
-        grid_add(&s->grid, sweep_policy, names, s->n_choices, err);
-    free(names);
-}
-
-static void add_seeds(struct sweep *s, struct err *err)
-{
-    uint64_t n = s->options->seeds;
-    if (grid_varies(&s->grid, sweep_seed)) {
-        if (n > 1)
-            err_add(err, "--seeds", "the seed is varied already");
-        return;
-    }
-    char **seeds = memory_zeroed(n, sizeof *seeds);
-    for (uint64_t k = 0; k < n; k++)
-        seeds[k] = text_format("%llu", (unsigned long long)collwire_scenario_seed(s->base) + k);
-    grid_add(&s->grid, sweep_seed, (const char *const *)seeds, n, err);
-    texts_free(seeds, n);
-}
-
-// Read "I/N"; the part 1/1 without the option.
-static void read_shard(const char *text, size_t *part, size_t *parts, struct err *err)
-{
-    unsigned long i = 1, n = 1;
-    char *end = NULL;
-    if (text && *text >= '0' && *text <= '9') {
-        i = strtoul(text, &end, 10);
-        n = *end == '/' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &end, 10) : 0;
-    }
-    if (text && (!end || *end != '\0' || i < 1 || i > n))
-        err_add(err, "--shard", "\"%s\" is not I/N with I from 1 to N", text);
-    *part = i;
-    *parts = n > 0 ? n : 1;
-}
-
-void sweep_plan(struct sweep *s, struct err *err)
-{
-    const struct options *o = s->options;
-    size_t part, parts;
-    s->base = scenario_open(o, s->path, o->sets, o->n_sets, err);
-    read_shard(o->shard, &part, &parts, err);
-    for (size_t i = 0; i < o->vary.n; i++)
-        grid_vary(&s->grid, o->vary.list[i], err);
-    if (!s->base)
-        return;
-    if (o->cc)
-        add_policies(s, err);
-    if (o->sizes)
-        add_sizes(s, err);
-    add_seeds(s, err);
-    if (err->n_errors > 0 || (s->n_grid = grid_points(&s->grid, err)) == 0)
-        return;
-    s->points = memory_zeroed(s->n_grid / parts + 1, sizeof *s->points);
-    for (size_t at = part - 1; at < s->n_grid; at += parts)
-        s->points[s->n++].position = at;
-    s->dir =
-        o->out ? memory_text(o->out) : text_format("out/%s-sweep", collwire_scenario_name(s->base));
 }
 
 /* ---- the check ---- */

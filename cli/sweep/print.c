@@ -10,62 +10,14 @@
 #include "cli/terminal/terminal.h"
 #include "engine/memory.h"
 #include "engine/text.h"
-#include "report/csv.h"
 #include "study/comparison.h"
 
 enum { TABLE_ROWS_MAX = 40 };
 
-/* ---- sweep.csv ---- */
-
-struct csv {
-    const struct store *store;
-    FILE *out;
-};
-
-static void csv_point(void *ctx, const struct store_point *p)
-{
-    const struct csv *csv = ctx;
-    if (p->position == STORE_RETIRED)
-        return;
-    json_t *values = json_loads(p->values, 0, NULL);
-    for (size_t i = 0; i < store_paths(csv->store); i++) {
-        const char *value = json_string_value(json_object_get(values, store_path(csv->store, i)));
-        csv_text(csv->out, value ? value : "");
-        fputc(',', csv->out);
-    }
-    fputs(p->status, csv->out);
-    for (size_t c = 0; c < ROW_COLUMNS; c++) {
-        fputc(',', csv->out);
-        if (!isnan(p->columns[c]))
-            fprintf(csv->out, row_column_unit(c) == METRIC_RATIO ? "%.6f" : "%.0f", p->columns[c]);
-    }
-    fputc('\n', csv->out);
-    json_decref(values);
-}
-
-// Returns sweep.csv as text, to be freed; NULL with an error.
-static char *csv_of(struct store *store, struct err *err)
-{
-    struct text text;
-    struct csv csv = {.store = store, .out = text_open(&text)};
-    for (size_t i = 0; i < store_paths(store); i++) {
-        csv_text(csv.out, store_path(store, i));
-        fputc(',', csv.out);
-    }
-    fputs("status", csv.out);
-    for (size_t c = 0; c < ROW_COLUMNS; c++)
-        fprintf(csv.out, ",%s", row_columns[c].key);
-    fputc('\n', csv.out);
-    int status = store_each(store, csv_point, &csv, err);
-    char *bytes = text_close(csv.out, &text);
-    if (status == 0)
-        return bytes;
-    free(bytes);
-    return NULL;
-}
+/* ---- the files ---- */
 
 // Returns sweep.json as text, to be freed.
-static char *description(const struct store *store)
+static char *description(struct store *store, bool why, struct err *err)
 {
     json_t *paths = json_array(), *scenario = json_loads(store_scenario(store), 0, NULL);
     for (size_t p = 0; p < store_paths(store); p++)
@@ -73,14 +25,16 @@ static char *description(const struct store *store)
     json_t *root =
         json_pack("{s:s, s:s, s:o, s:o}", "schema", "collwire.sweep/1", "name", store_name(store),
                   "varied", paths, "scenario", scenario ? scenario : json_null());
+    if (why)
+        json_object_set_new(root, "why", sweep_why(store, err));
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     json_decref(root);
     return text;
 }
 
-int sweep_commit(struct result_set *set, struct store *store, struct err *err)
+int sweep_commit(struct result_set *set, struct store *store, bool why, struct err *err)
 {
-    char *csv = csv_of(store, err), *json = description(store);
+    char *csv = sweep_csv(store, why, err), *json = description(store, why, err);
     int status = csv ? result_set_write(set, "sweep.csv", csv, err) : -1;
     if (status == 0)
         status = result_set_write(set, "sweep.json", json, err);
@@ -100,10 +54,26 @@ struct collecting {
     size_t n_labels, n_completed, n_incomplete, n_failed;
 };
 
-// The values of a point without its seed: "64KB, dcqcn"; to be freed.
+// The name of a point's scenario; "" where there is one.
+static const char *scenario_at(const struct sweep *s, size_t position)
+{
+    return s->n_scenarios > 1 ? grid_value(&s->grid, position, 0) : "";
+}
+
+// The values of a point without its seed and scenario: "64KB, dcqcn"; to be freed.
 static char *short_label(const struct sweep *s, size_t position)
 {
-    return grid_values_text(&s->grid, position, sweep_seed);
+    struct text text;
+    FILE *out = text_open(&text);
+    bool first = true;
+    for (size_t p = 0; p < grid_paths(&s->grid); p++) {
+        if (strcmp(grid_path(&s->grid, p), sweep_seed) == 0 ||
+            strcmp(grid_path(&s->grid, p), sweep_scenario) == 0)
+            continue;
+        fprintf(out, "%s%s", first ? "" : ", ", grid_value(&s->grid, position, p));
+        first = false;
+    }
+    return text_close(out, &text);
 }
 
 static size_t path_number(const struct sweep *s, const char *path)
@@ -112,6 +82,25 @@ static size_t path_number(const struct sweep *s, const char *path)
     while (strcmp(grid_path(&s->grid, p), path) != 0)
         p++;
     return p;
+}
+
+// The rows of a point's jobs.
+static void collect_jobs(struct collecting *c, const struct row_source *source, const char *text)
+{
+    json_t *jobs = text ? json_loads(text, 0, NULL) : NULL, *job, *value;
+    size_t i, k;
+    json_array_foreach(jobs, i, job)
+    {
+        struct row *row =
+            rows_add_plain(&c->rows, source, json_string_value(json_object_get(job, "name")),
+                           json_string_value(json_object_get(job, "status")));
+        json_array_foreach(json_object_get(job, "values"), k, value)
+        {
+            if (k < ROW_COLUMNS && json_is_number(value))
+                row->values[k] = json_number_value(value);
+        }
+    }
+    json_decref(jobs);
 }
 
 static void collect(void *ctx, const struct store_point *p)
@@ -123,19 +112,16 @@ static void collect(void *ctx, const struct store_point *p)
     const char *seed = grid_value(&s->grid, p->position, path_number(s, sweep_seed));
     c->labels = memory_resize(c->labels, c->n_labels + 1, sizeof *c->labels);
     c->labels[c->n_labels] = short_label(s, p->position);
-    struct row_source source = {.scenario = "",
+    struct row_source source = {.scenario = scenario_at(s, p->position),
                                 .policy = c->labels[c->n_labels++],
                                 .seed = strtoull(seed, NULL, 10),
                                 .failure = p->failure};
-    rows_add(&c->rows, &source);
-    struct row *row = &c->rows.list[c->rows.n - 1];
-    row->status = strcmp(p->status, "completed") == 0    ? "completed"
-                  : strcmp(p->status, "incomplete") == 0 ? "incomplete"
-                                                         : "failed";
+    struct row *row = rows_add_plain(&c->rows, &source, NULL, p->status);
     memcpy(row->values, p->columns, sizeof row->values);
     c->n_completed += strcmp(p->status, "completed") == 0;
     c->n_incomplete += strcmp(p->status, "incomplete") == 0;
     c->n_failed += strcmp(p->status, "failed") == 0;
+    collect_jobs(c, &source, p->jobs);
 }
 
 static void collecting_free(struct collecting *c)
@@ -146,15 +132,19 @@ static void collecting_free(struct collecting *c)
 
 /* ---- the table of nccl-tests ---- */
 
-static double mean_at(const struct collecting *c, const char *label, size_t column)
+static double mean_at(const struct collecting *c, const char *scenario, const char *label,
+                      size_t column)
 {
     double sum = 0;
     size_t n = 0;
-    for (size_t i = 0; i < c->rows.n; i++)
-        if (strcmp(c->rows.list[i].policy, label) == 0 && !isnan(c->rows.list[i].values[column])) {
-            sum += c->rows.list[i].values[column];
+    for (size_t i = 0; i < c->rows.n; i++) {
+        const struct row *row = &c->rows.list[i];
+        if (strcmp(row->policy, label) == 0 && strcmp(row->scenario, scenario) == 0 &&
+            !isnan(row->values[column])) {
+            sum += row->values[column];
             n++;
         }
+    }
     return n > 0 ? sum / (double)n : (double)NAN;
 }
 
@@ -179,7 +169,8 @@ static void print_sizes(const struct sweep *s, const struct collecting *c)
                    "(GB/s)");
         uint64_t bytes = 0;
         parse_bytes(grid_value(&s->grid, position, at), &bytes);
-        double ns = mean_at(c, label, time), bps = mean_at(c, label, bus);
+        const char *scenario = scenario_at(s, position);
+        double ns = mean_at(c, scenario, label, time), bps = mean_at(c, scenario, label, bus);
         if (isnan(ns))
             printf("%12llu %12s %13s %13s\n", (unsigned long long)bytes, "-", "-", "-");
         else
@@ -199,7 +190,15 @@ static void print_table(const struct collecting *c)
     struct table_style style = {"point", terminal_width(stdout), terminal_colours(stdout), false};
     struct comparison *comparison = comparison_new(&c->rows, c->labels[0]);
     for (size_t g = 0; g < comparison->n; g++) {
-        char *table = comparison_table(&comparison->groups[g], &style);
+        const struct group *of = &comparison->groups[g];
+        char *table = comparison_table(of, &style);
+        const char *job = of->job ? of->job : "";
+        if (*of->scenario != '\0' || *job != '\0')
+            printf("%s%s%s\n", of->scenario,
+                   *of->scenario && *job ? ", job "
+                   : *job                ? "job "
+                                         : "",
+                   job);
         puts(table);
         free(table);
     }
@@ -224,8 +223,9 @@ void sweep_results_print(const char *dir)
 
 static void print_counts(const struct sweep *s, const struct collecting *c)
 {
-    printf("%zu of %zu points: %zu completed, %zu incomplete, %zu failed\n", c->rows.n, s->n_grid,
-           c->n_completed, c->n_incomplete, c->n_failed);
+    printf("%zu of %zu points: %zu completed, %zu incomplete, %zu failed\n",
+           c->n_completed + c->n_incomplete + c->n_failed, s->n_grid, c->n_completed,
+           c->n_incomplete, c->n_failed);
     sweep_results_print(s->dir);
 }
 
@@ -236,7 +236,7 @@ static void print_results(const struct sweep *s, const struct collecting *c, con
         return;
     }
     if (s->options->format == FORMAT_JSON) {
-        char *text = rows_document(&c->rows, collwire_scenario_name(s->base));
+        char *text = rows_document(&c->rows, collwire_scenario_name(s->bases[0]));
         puts(text);
         free(text);
         return;
@@ -245,6 +245,8 @@ static void print_results(const struct sweep *s, const struct collecting *c, con
         print_sizes(s, c);
     else if (c->rows.n > 0 && rows_of_table(s) <= TABLE_ROWS_MAX)
         print_table(c);
+    if (s->options->why)
+        sweep_print_why(s->store, &(struct err){0});
     print_counts(s, c);
 }
 
@@ -255,8 +257,8 @@ int sweep_finish(struct sweep *s)
     signals_phase("writing the results");
     int status = store_each(s->store, collect, &c, &err);
     if (status == 0)
-        status = sweep_commit(s->set, s->store, &err);
-    char *csv = status == 0 ? csv_of(s->store, &err) : NULL;
+        status = sweep_commit(s->set, s->store, s->options->why, &err);
+    char *csv = status == 0 ? sweep_csv(s->store, s->options->why, &err) : NULL;
     errors_print(&err);
     if (csv && options_print_results(s->options))
         print_results(s, &c, csv);

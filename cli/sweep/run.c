@@ -13,6 +13,7 @@
 #include "cli/terminal/signals.h"
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "report/cause.h"
 #include "report/rows.h"
 #include "study/pool.h"
 
@@ -29,18 +30,48 @@ static int write_all(int fd, const void *bytes, size_t n)
     return 0;
 }
 
-// A line of JSON with the figures of the run; to be freed.
-static char *figures(const struct simulated *run, const struct row *row)
+static json_t *values_of(const struct row *row)
 {
     json_t *values = json_array();
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         json_array_append_new(values,
                               isnan(row->values[c]) ? json_null() : json_real(row->values[c]));
+    return values;
+}
+
+// The rows of jobs, which follow that of the run; NULL = there are none.
+static json_t *jobs_of(const struct rows *rows)
+{
+    json_t *jobs = rows->n > 1 ? json_array() : NULL;
+    for (size_t i = 1; i < rows->n; i++)
+        json_array_append_new(jobs,
+                              json_pack("{s:s, s:s, s:o}", "name", rows->list[i].job, "status",
+                                        rows->list[i].status, "values", values_of(&rows->list[i])));
+    return jobs;
+}
+
+// What cost the most time, and the first sentences.
+static json_t *reasons_of(const struct row *row)
+{
+    enum { SENTENCES = 3 };
+    char cause[CAUSE_TEXT];
+    json_t *sentences = json_array();
+    for (size_t i = 0; i < SENTENCES && row_sentence(row, i); i++)
+        json_array_append_new(sentences, json_string(row_sentence(row, i)));
+    return json_pack("{s:s*, s:o}", "first", first_cause(row->costs, cause), "sentences",
+                     sentences);
+}
+
+// A line of JSON with the figures of the run; to be freed.
+static char *figures(const struct simulated *run, const struct rows *rows)
+{
+    const struct row *row = &rows->list[0];
     const char *reason = run->by_machine ? row_sentence(row, 0) : NULL;
     json_t *line =
-        json_pack("{s:s, s:s*, s:f, s:f, s:I, s:o}", "status", reason ? "failed" : row->status,
-                  "failure", reason, "wall_s", run->wall_s, "packet_hops", run->packet_hops,
-                  "bytes", (json_int_t)strlen(run->metrics), "values", values);
+        json_pack("{s:s, s:s*, s:f, s:f, s:I, s:o, s:o*, s:o}", "status",
+                  reason ? "failed" : row->status, "failure", reason, "wall_s", run->wall_s,
+                  "packet_hops", run->packet_hops, "bytes", (json_int_t)strlen(run->metrics),
+                  "values", values_of(row), "jobs", jobs_of(rows), "reasons", reasons_of(row));
     char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(line);
     return text;
@@ -52,7 +83,7 @@ static int answer(int to_parent, const struct simulated *run)
     struct rows rows = {0};
     size_t size;
     rows_add(&rows, &(struct row_source){.scenario = "", .policy = "", .metrics = run->metrics});
-    char *line = figures(run, &rows.list[0]);
+    char *line = figures(run, &rows);
     void *packed = metrics_pack(run->metrics, &size);
     int status = write_all(to_parent, line, strlen(line));
     status |= write_all(to_parent, "\n", 1);
@@ -110,6 +141,12 @@ static bool answer_read(const struct pool_end *end, json_t **line, const char **
     return *line != NULL;
 }
 
+// A value of the line as JSON text, to be freed; NULL = there is none.
+static char *text_of(const json_t *line, const char *key)
+{
+    return json_dumps(json_object_get(line, key), JSON_COMPACT | JSON_REAL_PRECISION(17));
+}
+
 static void store_point_fill(struct store_point *p, const json_t *line, const char *packed,
                              size_t size)
 {
@@ -156,8 +193,13 @@ static void on_ended(void *ctx, const struct pool_end *end)
         // nothing can be stored
     } else if (answer_read(end, &line, &packed, &size)) {
         store_point_fill(&p, line, packed, size);
+        char *jobs = text_of(line, "jobs"), *reasons = text_of(line, "reasons");
+        p.jobs = jobs;
+        p.reasons = reasons;
         if (p.status && strcmp(p.status, "interrupted") != 0)
             keep(s, &p);
+        free(jobs);
+        free(reasons);
     } else if (end->signal != SIGTERM && end->code != EXIT_INTERRUPTED) {
         failure = pool_failure(end);
         if (!failure)

@@ -65,6 +65,29 @@ static void note_stale(void *ctx, const struct store_point *p)
     memcpy(stale->hashes[stale->n++], p->hash, POINT_HASH);
 }
 
+// The name of the scenario, or the names of several; to be freed.
+static char *names_text(const struct sweep *s)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    for (size_t i = 0; i < s->n_scenarios; i++)
+        fprintf(out, "%s%s", i == 0 ? "" : ", ", collwire_scenario_name(s->bases[i]));
+    return text_close(out, &text);
+}
+
+// The scenario with its defaults; several as a list. To be freed.
+static char *scenarios_text(const struct sweep *s)
+{
+    if (s->n_scenarios == 1)
+        return memory_text(collwire_scenario_json(s->bases[0]));
+    struct text text;
+    FILE *out = text_open(&text);
+    for (size_t i = 0; i < s->n_scenarios; i++)
+        fprintf(out, "%s%s", i == 0 ? "[" : ",", collwire_scenario_json(s->bases[i]));
+    fputc(']', out);
+    return text_close(out, &text);
+}
+
 // Make the store describe the present sweep: its axes, and the positions of the points that it has.
 static int store_prepare(struct sweep *s, struct err *err)
 {
@@ -73,8 +96,10 @@ static int store_prepare(struct sweep *s, struct err *err)
     const char **paths = memory_zeroed(n, sizeof *paths);
     for (size_t p = 0; p < n; p++)
         paths[p] = grid_path(&s->grid, p);
-    int status = store_describe(s->store, collwire_scenario_name(s->base),
-                                collwire_scenario_json(s->base), paths, n, err);
+    char *names = names_text(s), *scenarios = scenarios_text(s);
+    int status = store_describe(s->store, names, scenarios, paths, n, err);
+    free(names);
+    free(scenarios);
     free(paths);
     for (size_t i = 0; i < s->n && status == 0; i++) {
         struct point *point = &s->points[i];
@@ -99,7 +124,9 @@ static void sweep_free(struct sweep *s)
     store_close(s->store);
     result_set_close(s->set);
     policy_choices_free(s->choices, s->n_choices);
-    collwire_scenario_free(s->base);
+    for (size_t i = 0; s->bases && i < s->n_scenarios; i++)
+        collwire_scenario_free(s->bases[i]);
+    free(s->bases);
     grid_free(&s->grid);
     free(s->points);
     free(s->done);
@@ -166,6 +193,20 @@ static int command_on(struct sweep *s)
     return run(s);
 }
 
+static int check_arguments(const struct options *o)
+{
+    for (size_t i = 0; i < o->n_args; i++)
+        if (strcmp(o->args[i], "-") == 0) {
+            fputs("collwire: sweep reads a scenario several times: it takes a file, not -\n",
+                  stderr);
+            return -1;
+        }
+    if (o->n_args > 0)
+        return 0;
+    fputs("collwire: sweep takes one or more scenario files; see collwire sweep --help\n", stderr);
+    return -1;
+}
+
 int command_sweep(const struct options *given)
 {
     struct options o = *given;
@@ -174,13 +215,10 @@ int command_sweep(const struct options *given)
         return sweep_merge(&o);
     if (o.list && o.n_args == 0 && o.out)
         return sweep_list_store(&o);
-    s.path = scenario_argument(&o);
-    if (!s.path)
+    if (check_arguments(&o) != 0)
         return EXIT_BAD_USE;
-    if (strcmp(s.path, "-") == 0) {
-        fputs("collwire: sweep reads the scenario several times: it takes a file, not -\n", stderr);
-        return EXIT_BAD_USE;
-    }
+    s.paths = o.args;
+    s.n_scenarios = o.n_args;
     options_jobs(&o);
     int code = command_on(&s);
     char *dir = memory_text(s.dir ? s.dir : "");

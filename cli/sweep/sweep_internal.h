@@ -10,7 +10,7 @@
 #include "study/value_grid.h"
 
 // Names of axes that are not paths of the scenario.
-extern const char sweep_policy[], sweep_seed[];
+extern const char sweep_scenario[], sweep_policy[], sweep_seed[];
 
 // A point of this shard.
 struct point {
@@ -22,8 +22,9 @@ struct point {
 
 struct sweep {
     const struct options *options;
-    const char *path; // of the scenario
-    struct collwire_scenario *base;
+    const char *const *paths; // of the scenarios
+    struct collwire_scenario **bases;
+    size_t n_scenarios;
     struct grid grid;
     size_t n_grid; // points of the whole grid
     struct policy_choice *choices;
@@ -74,5 +75,12 @@ int sweep_merge(const struct options *o);
 // Print the line with the place of a sweep's results.
 void sweep_results_print(const char *dir);
 
+// The points of the store as CSV, to be freed; NULL with an error. `why`: with their reasons.
+char *sweep_csv(struct store *store, bool why, struct err *err);
+
+// What costs the most time along each axis, as a list of sentences (a new reference), and printed.
+json_t *sweep_why(struct store *store, struct err *err);
+void sweep_print_why(struct store *store, struct err *err);
+
 // Write sweep.csv and sweep.json from the store and install them. Returns 0, or -1 with an error.
-int sweep_commit(struct result_set *set, struct store *store, struct err *err);
+int sweep_commit(struct result_set *set, struct store *store, bool why, struct err *err);

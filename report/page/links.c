@@ -89,7 +89,7 @@ static json_t *columns(const struct link *links, size_t n)
     json_t *object = json_object(), *at = json_array(), *use = json_array();
     for (size_t i = 0; i < n; i++) {
         json_array_append_new(at, json_string(links[i].at));
-        json_array_append_new(use, json_real(round(links[i].utilization * 1e4) / 1e4));
+        json_array_append_new(use, json_real(round(links[i].utilization * 1e6) / 1e6));
     }
     json_object_set_new(object, "at", at);
     json_object_set_new(object, "utilization", use);

@@ -76,6 +76,7 @@ void page_free(struct page *page)
     json_decref(page->notes);
     json_decref(page->runs);
     json_decref(page->root);
+    page_samples_free(page);
     free(page);
 }
 
@@ -92,10 +93,32 @@ void page_add_comparison(struct page *page, const json_t *comparison)
     json_object_set_new(page->root, "comparison", rest);
 }
 
+void page_add_why(struct page *page, const json_t *sentences)
+{
+    page_set(page->root, "why", sentences ? json_deep_copy(sentences) : NULL);
+}
+
+// What ranks did when; where the timeline has no ranks, what metrics.json knows of them.
+static json_t *timeline_of(struct page *page, const struct page_run *run)
+{
+    size_t limit = PAGE_TIMELINE_SLICES / page->n_detail;
+    json_t *timeline = page_timeline(page, run->timeline, run->metrics, limit);
+    if (timeline && (json_is_object(json_object_get(run->metrics, "training")) ||
+                     json_array_size(json_object_get(run->metrics, "training")) > 0 ||
+                     json_array_size(json_object_get(run->metrics, "programs")) > 0))
+        return timeline;
+    json_t *activity = page_activity(page, timeline, run->metrics, limit);
+    json_decref(timeline);
+    return activity;
+}
+
 void page_add_run(struct page *page, const struct page_run *run)
 {
     json_t *one = page_summary(run);
     const json_t *metrics = run->metrics;
+    if (metrics)
+        page_samples_add(page, run->scenario ? run->scenario : "", run->policy ? run->policy : "",
+                         metrics);
     if (run->detail && metrics) {
         json_t *detail = json_object();
         static const char *const whole[] = {"pfc", "drops", "link_changes", "recovery", "tcp"};
@@ -104,9 +127,7 @@ void page_add_run(struct page *page, const struct page_run *run)
         page_set(detail, "switches", page_copy(json_object_get(metrics, "queues"), "switches"));
         page_set(detail, "links", page_links(page, metrics, PAGE_LINKS / page->n_detail));
         page_set(detail, "series", page_series(page, metrics, PAGE_SERIES_BYTES / page->n_detail));
-        page_set(
-            detail, "timeline",
-            page_timeline(page, run->timeline, metrics, PAGE_TIMELINE_SLICES / page->n_detail));
+        page_set(detail, "timeline", timeline_of(page, run));
         page_set(detail, "slowest_flows",
                  page_slowest_flows(json_object_get(metrics, "flows"), 20));
         json_object_set_new(one, "detail", detail);
@@ -133,7 +154,13 @@ char *page_escape(const char *json)
     return text_close(out, &text);
 }
 
-char *page_html(const struct page *page, const char *template, const char *path, struct err *err)
+void page_finish(struct page *page)
+{
+    if (page->n_samples > 0 && !json_object_get(page->root, "distributions"))
+        json_object_set_new(page->root, "distributions", page_distributions(page));
+}
+
+char *page_html(struct page *page, const char *template, const char *path, struct err *err)
 {
     const char *mark = strstr(template, PAGE_MARK);
     const char *rest = mark ? mark + strlen(PAGE_MARK) : NULL;
@@ -141,6 +168,7 @@ char *page_html(const struct page *page, const char *template, const char *path,
         err_add(err, path, "is not a template of reports: it does not have %s once", PAGE_MARK);
         return NULL;
     }
+    page_finish(page);
     char *json = json_dumps(page->root, JSON_COMPACT | JSON_REAL_PRECISION(10));
     char *safe = json ? page_escape(json) : NULL;
     struct text text;

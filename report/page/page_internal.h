@@ -5,9 +5,13 @@
 
 #include "report/page.h"
 
+enum { PAGE_DISTRIBUTIONS = 2 }; // completion times and slowdowns
+
 struct page {
     json_t *root, *notes, *runs;
     size_t n_detail;
+    struct page_samples *samples; // of each policy in each scenario
+    size_t n_samples;
 };
 
 // Bytes of all runs in detail together, by use. The rest of the 3 MB is the charts' program
@@ -18,8 +22,14 @@ enum { PAGE_SERIES_BYTES = 700000, PAGE_TIMELINE_SLICES = 12000, PAGE_LINKS = 12
 // inside strings. `json` is a JSON text; the result is the same document. To be freed.
 char *page_escape(const char *json);
 
-// Completion times and slowdowns as at most 200 quantiles, and the slowest messages.
-json_t *page_distribution(const json_t *flows, const char *key);
+// Keep the completion times and slowdowns of a run's messages; then, with those of all seeds of a
+// policy together, the points [value, share of messages up to it] of their distributions, by key.
+void page_samples_add(struct page *page, const char *scenario, const char *policy,
+                      const json_t *metrics);
+json_t *page_distributions(struct page *page);
+void page_samples_free(struct page *page);
+
+// The slowest messages of a run.
 json_t *page_slowest_flows(const json_t *flows, size_t limit);
 
 // Every direction of every link with its use, its longest queue and its pauses; the busiest where
@@ -33,6 +43,11 @@ json_t *page_series(struct page *page, const json_t *metrics, size_t bytes);
 json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *metrics,
                       size_t limit);
 
+// The same for a run of which no timeline has the ranks: phases of collectives, or the slices of
+// `timeline` (of page_timeline(), NULL = there is none), and messages.
+json_t *page_activity(struct page *page, const json_t *timeline, const json_t *metrics,
+                      size_t limit);
+
 // The summary of a run: values of the columns of comparisons, parts of time, sentences.
 json_t *page_summary(const struct page_run *run);
 
@@ -41,6 +56,9 @@ json_t *page_copy(const json_t *object, const char *key);
 
 // A number as an integer where it is one, NAN as null.
 json_t *page_number(double value);
+
+// Add what needs all runs; may be called several times.
+void page_finish(struct page *page);
 
 // Set a key unless the value is NULL; takes the reference.
 void page_set(json_t *object, const char *key, json_t *value);

@@ -92,13 +92,22 @@ static void set_list(json_t *object, const char *key, json_t *list)
     json_decref(list);
 }
 
+// The summary of messages without its histograms, which page_samples_add() has read.
+static json_t *messages(const json_t *metrics)
+{
+    json_t *summary = json_copy(json_object_get(metrics, "flows_summary"));
+    json_object_del(summary, "fct_ns_histogram");
+    json_object_del(summary, "slowdown_histogram");
+    return summary;
+}
+
 static void add_metrics(json_t *one, const json_t *metrics)
 {
-    static const char *const whole[] = {"status", "reason",        "waiting",     "explain",
-                                        "jobs",   "flows_summary", "sim_time_ns", "cc_cuts"};
-    const json_t *flows = json_object_get(metrics, "flows");
+    static const char *const whole[] = {"status", "reason",      "waiting", "explain",
+                                        "jobs",   "sim_time_ns", "cc_cuts"};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         page_set(one, whole[i], page_copy(metrics, whole[i]));
+    page_set(one, "flows_summary", messages(metrics));
     json_t *slowest = cut(json_object_get(metrics, "slowest"), "places", PLACES);
     page_set(one, "slowest", slowest);
     page_set(one, "cc", page_copy(json_object_get(metrics, "scenario"), "cc"));
@@ -107,8 +116,6 @@ static void add_metrics(json_t *one, const json_t *metrics)
     set_list(one, "programs", programs(metrics));
     if (json_array_size(json_object_get(metrics, "programs")) > 0)
         set_list(one, "ranks", head(json_object_get(metrics, "ranks"), RANKS));
-    page_set(one, "fct_ns", page_distribution(flows, "fct_ns"));
-    page_set(one, "slowdown", page_distribution(flows, "slowdown"));
 }
 
 // Why the run took longer or shorter than the baseline.

@@ -69,6 +69,8 @@ static void collect_flows(struct sim *sim, struct result *r)
     // integers, so the sum does not depend on the order
     summary->fct_ns = distribution_stats(&s->fct_ns);
     summary->slowdown = distribution_stats(&s->slowdown);
+    summary->fct_ns_bins = distribution_histogram(&s->fct_ns);
+    summary->slowdown_bins = distribution_histogram(&s->slowdown);
     if (s->slowdown.n > 0)
         summary->slowdown.mean = sums.slowdown / (double)s->slowdown.n;
     if (sums.goodput_square > 0)

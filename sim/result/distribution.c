@@ -97,6 +97,35 @@ struct stats distribution_stats(struct distribution *d)
                           .max = d->max};
 }
 
+#define MERGED_BITS (MANTISSA_BITS - 5) // 32 bins of a histogram for each power of two
+
+// The upper edge of a bin of a histogram.
+static double edge_of(size_t merged)
+{
+    uint64_t at = ((uint64_t)EXPONENT_MIN << MANTISSA_BITS) + ((merged + 1) << MERGED_BITS);
+    uint64_t bits = at << (52 - MANTISSA_BITS);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+struct histogram distribution_histogram(const struct distribution *d)
+{
+    struct histogram h = {0};
+    size_t cap = 0;
+    for (size_t merged = 0; d->bins && merged < BINS >> MERGED_BITS; merged++) {
+        uint64_t count = 0;
+        for (size_t i = 0; i < (size_t)1 << MERGED_BITS; i++)
+            count += d->bins[(merged << MERGED_BITS) + i];
+        if (count == 0)
+            continue;
+        if (h.n == cap)
+            h.bins = memory_grow(h.bins, &cap, sizeof *h.bins);
+        h.bins[h.n++] = (struct histogram_bin){edge_of(merged), count};
+    }
+    return h;
+}
+
 size_t distribution_bins_bytes(void) { return BINS * sizeof(uint64_t); }
 
 void distribution_free(struct distribution *d)

@@ -21,4 +21,8 @@ void distribution_add(struct distribution *d, double value); // value > 0
 // Nearest-rank percentiles; with bins they are accurate within 0.1 %.
 struct stats distribution_stats(struct distribution *d);
 size_t distribution_bins_bytes(void); // memory of one with bins
+
+// What is above the limit as a histogram with fixed edges, 32 for each power of two: the bins that
+// are not empty, in ascending order. Empty while the samples are kept exactly.
+struct histogram distribution_histogram(const struct distribution *d);
 void distribution_free(struct distribution *d);

@@ -2,6 +2,7 @@
 // Results of messages. Times are in ps; -1 = null.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/critical_path.h"
@@ -21,10 +22,20 @@ struct stats {
     double min, mean, p50, p95, p99, max;
 };
 
+struct histogram_bin {
+    double below; // the upper edge; values are smaller
+    uint64_t count;
+};
+struct histogram {
+    struct histogram_bin *bins; // that are not empty, in ascending order
+    size_t n;
+};
+
 struct flows_summary {
     uint64_t count, failed, running, bytes;
     struct stats fct_ns, slowdown;
-    double jain; // of goodput
+    struct histogram fct_ns_bins, slowdown_bins; // empty if all messages are listed
+    double jain;                                 // of goodput
 };
 
 // Messages that are from a capture and were delivered; sums in ns.

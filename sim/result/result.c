@@ -98,6 +98,8 @@ void result_free(struct result *r)
     free(r->slowest);
     free(r->slices);
     free(r->flows);
+    free(r->summary.fct_ns_bins.bins);
+    free(r->summary.slowdown_bins.bins);
     free(r->collectives);
     free(r->explain_weights);
     for (size_t i = 0; i < r->n_reasons; i++) {

@@ -65,8 +65,8 @@ def points(tmp):
     expect(code == 0 and "report-template.html is missing" in stderr and "16 of 16 points: 16 completed" in stdout, f"{code} {stdout} {stderr}")
     expect(max(map(len, stdout.splitlines()[:-1])) <= 80, f"a line is too long: {stdout}")
     rows = table(out)
-    wanted = [(b, w, c, s) for b in ("1MB", "2MB") for w in ("50KB", "100KB") for c in ("none", "dcqcn") for s in "12"]
-    found = [(r["switch.buffer"], r["workload.bytes"], r["policy"], r["seed"]) for r in rows]
+    wanted = [(b, w, c, s) for b in ("1000000", "2000000") for w in ("50000", "100000") for c in ("none", "dcqcn") for s in "12"]
+    found = [(r["switch.buffer_bytes"], r["workload.bytes"], r["policy"], r["seed"]) for r in rows]
     expect(found == wanted, f"the order of points: {found}")
     expect(sorted(os.listdir(out)) == ["results.sqlite", "run.json", "sweep.csv", "sweep.json"], os.listdir(out))
     alone = os.path.join(tmp, "alone")
@@ -189,7 +189,7 @@ def interrupted(tmp):
     process.send_signal(signal.SIGINT)
     expect(process.wait(timeout=10) == 130, "Ctrl-C")
     rows = table(out)
-    expect([r["workload.bytes"] for r in rows] == ["100KB"], f"what had finished is in the table: {rows}")
+    expect([r["workload.bytes"] for r in rows] == ["100000"], f"what had finished is in the table: {rows}")
     process = subprocess.Popen([COLLWIRE, "sweep", INCAST, "--vary", "workload.bytes=100KB,20GB", "--out", out, "--quiet",
                                 "--jobs", "2"], stderr=subprocess.PIPE, text=True)
     child = []
@@ -374,10 +374,87 @@ def sizes(tmp):
     zipped = os.path.join(tmp, "zipped")
     code, _, stderr = sweep("--vary", "workload.bytes=50KB,100KB;switch.buffer=2MB,1MB", "--vary",
                             'switch.ecn={"kmin":"10KB","kmax":"40KB"},auto', "--out", zipped, "--quiet")
-    found = [(r["workload.bytes"], r["switch.buffer"], r["switch.ecn"]) for r in table(zipped)]
+    found = [(r["workload.bytes"], r["switch.buffer_bytes"], r["switch.ecn"]) for r in table(zipped)]
     ecn = '{"kmin":"10KB","kmax":"40KB"}'
-    expect(code == 0 and found == [("50KB", "2MB", ecn), ("50KB", "2MB", "auto"), ("100KB", "1MB", ecn),
-                                   ("100KB", "1MB", "auto")], f"zipped: {found} {stderr}")
+    expect(code == 0 and found == [("50000", "2000000", ecn), ("50000", "2000000", "auto"), ("100000", "1000000", ecn),
+                                   ("100000", "1000000", "auto")], f"zipped: {found} {stderr}")
+
+
+def columns(tmp):
+    """Quantities of one kind are numbers, with the unit in the name of the column; the policy has one name."""
+    out = os.path.join(tmp, "columns")
+    code, _, stderr = sweep("--vary", "topology.dims[0].link.delay=0.5us,0", "--vary", "topology.dims[0].link.rate=0.1Tbps,50Gbps",
+                            "--vary", "workload.senders=2,4", "--vary", "switch.buffer=1MiB,auto", "--vary",
+                            "cc.kind=none,dcqcn;workload.priority=0,1", "--out", out, "--dry-run")
+    expect(code == 2 and "workload.priority" in stderr, f"an unknown key: {stderr}")
+    code, _, stderr = sweep("--vary", "topology.dims[0].link.delay=0.5us,1234ps", "--vary", "topology.dims[0].link.rate=0.1Tbps,50Gbps",
+                            "--vary", "workload.senders=2,4", "--vary", "cc.kind=none,dcqcn", "--out", out, "--quiet")
+    rows = table(out)
+    names = ["topology.dims[0].link.delay_ns", "topology.dims[0].link.rate_bps", "workload.senders", "policy"]
+    expect(code == 0 and list(rows[0])[:6] == names + ["seed", "status"], f"columns: {list(rows[0])[:6]} {stderr}")
+    expect([rows[0][n] for n in names] == ["500", "100000000000", "2", "none"], f"numbers: {rows[0]}")
+    expect([rows[-1][n] for n in names] == ["1.234", "50000000000", "4", "dcqcn"], f"numbers: {rows[-1]}")
+    # the store has earlier axes too: both ways of naming the policy are one column
+    code, _, _ = sweep("--cc", "none,dcqcn", "--out", out, "--quiet")
+    expect(code == 0 and [r["policy"] for r in table(out)] == ["none", "dcqcn"] and
+           read(out, "sweep.csv").split("\n", 1)[0].split(",").count("policy") == 1, f"one column: {table(out)}")
+
+
+def binary_sizes(tmp):
+    """Sizes as nccl-tests writes them are binary, and the last one is a point."""
+    ring = os.path.join(SCENARIOS, "collectives/allreduce-1d.json")
+    for text, wanted in (("1K:3K", [1024, 2048, 3072]), ("8:64:4", [8, 32, 64]), ("1KiB:0.001MB", None),
+                         ("1KB:2KiB", [1000, 2000, 2048])):
+        out = os.path.join(tmp, "sizes-" + text.replace(":", "-"))
+        code, _, stderr = sweep("--sizes", text, "--cc", "none", "--out", out, "--quiet", scenario=ring)
+        if wanted is None:
+            expect(code == 2 and "is not FROM:TO" in stderr, f"{text}: {code} {stderr}")
+        else:
+            expect(code == 0 and [int(r["workload.bytes"]) for r in table(out)] == wanted, f"{text}: {stderr}")
+
+
+def scenarios_and_jobs(tmp):
+    """Several scenarios are an axis; a scenario of several jobs has a row for each, as in a comparison."""
+    jobs = os.path.join(SCENARIOS, "collectives/allreduce-two-jobs-128.json")
+    out = os.path.join(tmp, "jobs")
+    code, stdout, stderr = sweep(INCAST, "--set", "limits.sim_time=1ms", "--cc", "none,swift", "--out", out, "--jobs", "2", scenario=jobs)
+    rows = table(out)
+    names = [(r["scenario"], r["policy"], r["job"]) for r in rows]
+    expected = [("allreduce-two-jobs-128", policy, job) for policy in ("none", "swift") for job in ("", "even", "odd")]
+    expect(names == expected + [("incast", "none", ""), ("incast", "swift", "")], f"rows: {names} {stderr}")
+    expect("4 of 4 points" in stdout and "incast" in stdout and "job odd" in stdout, f"tables: {stdout}")
+    compared = os.path.join(tmp, "jobs-compared")
+    subprocess.run([COLLWIRE, "compare", jobs, INCAST, "--set", "limits.sim_time=1ms", "--cc", "none,swift", "--out", compared, "--quiet"],
+                   check=False)
+    known = {(r["scenario"], r["policy"], r["job"]): r for r in csv.DictReader(io.StringIO(read(compared, "compare.csv")))}
+    same = all(known[name][key] == row[key] for name, row in zip(names, rows) for key in ("status", "sim_time_ns", "collective_ns", "busbw_bps", "fct_max_ns"))
+    expect(same, "the figures of runs and jobs are those of compare")
+    code, _, stderr = sweep(INCAST, "--out", out + "2")
+    expect(code == 2 and 'has the name of another scenario, "incast"' in stderr and not os.path.exists(out + "2"), f"twice: {stderr}")
+    code, _, stderr = sweep(scenario=None)
+    expect(code == 2 and "takes one or more scenario files" in stderr, f"none: {stderr}")
+
+
+def why(tmp):
+    """--why: the reasons of points, and where the first one changes along an axis."""
+    out = os.path.join(tmp, "why")
+    ring = os.path.join(SCENARIOS, "collectives/allreduce-1d.json")
+    words = ("--sizes", "1K:4M:64", "--cc", "none,swift", "--out", out)
+    plain = sweep(*words, scenario=ring)[1]
+    expect("reason_1" not in table(out)[0] and "along" not in plain, "without --why")
+    code, stdout, stderr = sweep(*words, "--why", scenario=ring)
+    rows = table(out)
+    found = [(r["first_cause"], r["policy"], int(r["workload.bytes"])) for r in rows]
+    last = {size: cause for cause, policy, size in found if policy == "none"}
+    expect(code == 0 and set(last) == {1024, 65536, 4194304} and last[1024] == "latency" and last[4194304] == "transmission",
+           f"causes: {found} {stderr}")
+    expect(f"along workload.bytes: up to 64KiB latency, from 4MiB on transmission" in stdout, f"sentence: {stdout}")
+    base = sqlite3.connect(os.path.join(out, "results.sqlite"))
+    for row, (packed,) in zip(rows, base.execute("select metrics from points order by position")):
+        metrics = json.loads(zlib.decompress(packed))
+        known = metrics["explain"][:3]
+        expect([row[f"reason_{i + 1}"] for i in range(len(known))] == known, f"sentences: {row['reason_1']}")
+    base.close()
 
 
 def main():
@@ -390,6 +467,10 @@ def main():
         faults(tmp, whole)
         bad_input(tmp)
         sizes(tmp)
+        columns(tmp)
+        binary_sizes(tmp)
+        scenarios_and_jobs(tmp)
+        why(tmp)
     print(f"{len(failures)} failures")
     return 1 if failures else 0
 

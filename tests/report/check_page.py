@@ -8,6 +8,7 @@ COLLWIRE names the program.
 usage: check_page.py SCENARIOS TEMPLATE
 """
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -59,7 +60,11 @@ def reports(tmp, scenarios):
     vary = os.path.join(tmp, "vary")
     collwire("compare", os.path.join(scenarios, "incast.json"), "--vary", "workload.bytes=100KB,200KB", "--cc", "none,dcqcn",
              "--out", vary, "--quiet")
-    all_of_them = {"run": run, "compare": compare, "vary": vary, "sweep": sweep(os.path.join(tmp, "sweep"))}
+    sizes = os.path.join(tmp, "sizes")
+    collwire("sweep", os.path.join(scenarios, "collectives", "allreduce-1d.json"), "--sizes", "1K:1M:32", "--cc", "none,swift",
+             "--seeds", "5", "--set", 'noise={"preset":"cluster"}', "--why", "--out", sizes, "--quiet")
+    all_of_them = {"run": run, "compare": compare, "vary": vary, "sizes": sizes,
+                   "sweep": sweep(os.path.join(tmp, "sweep"))}
     expect(os.path.exists(os.path.join(compare, "report.html")), "compare writes its report")
     for folder in (run, all_of_them["sweep"]):
         collwire("report", folder)
@@ -187,8 +192,38 @@ def tooltip(page):
     expect("dcqcn" in text and time in text, f"tooltip: {time!r} in {text[-80:]!r}")
 
 
-def captions_of_messages(page):
-    return page.run("[...document.querySelectorAll('#messages figcaption')].map(c => c.textContent)")
+def saved(page):
+    """The buttons of a chart make an SVG, a PNG and a CSV, whatever the theme is."""
+    page.run("""(() => { window.saved = []; URL.createObjectURL = (blob) => { window.saved.push(blob); return '#'; };
+        HTMLAnchorElement.prototype.click = function () { window.names = [...(window.names || []), this.download]; }; })()""")
+    for button in (0, 1, 2):
+        page.run(f"document.querySelectorAll('#messages .save')[0].querySelectorAll('button')[{button}].click()")
+        page.wait(f"window.saved.length === {button + 1}")
+    names = page.run("window.names")
+    expect(names == ["rail-messages.slowdown-Slowdown.svg", "rail-messages.slowdown-Slowdown.png",
+                     "rail-messages.slowdown-Slowdown.csv"], f"names of saved files: {names}")
+    svg, table = (page.run(f"window.saved[{i}].text()") for i in (0, 2))
+    expect(svg.startswith("<svg") and 'width="85mm"' in svg and ">swift</text>" in svg and "fill:#000" in svg.replace(" ", "")
+           or 'fill="#000"' in svg, f"a saved SVG: {svg[:200]}")
+    expect(table.startswith("scenario,policy,slowdown,share_of_messages_up_to_it\nrail,none,"), f"a saved CSV: {table[:90]}")
+    expect(page.run("window.saved[1].type") == "image/png" and page.run("window.saved[1].size") > 10000, "a saved PNG")
+
+
+def colours_of_policies(page):
+    """A policy has the colour of the table that studies use too."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "report", "web", "src",
+                           "policy-styles.json"), encoding="utf-8") as f:
+        known = {start: light for start, light, *_ in json.load(f)}
+    drawn = page.run("document.querySelector('#messages .plot').chart.instance.getOption().series.map(s => [s.name, s.color])")
+    expect(drawn and all(colour == known[name] for name, colour in drawn), f"colours of policies: {drawn}")
+
+
+def folded(page):
+    """Links stand by load, and tiers of little use are one line with their number."""
+    first = page.run("(o => o.series[0].data.map(d => d.value[2]))(document.querySelector('#links .plot').chart.instance.getOption())")
+    expect(first[0] == max(first) and first == sorted(first, reverse=True), "the busiest link is the first")
+    line = page.run("document.querySelector('#links details:not(.data) summary').textContent")
+    expect("more links in" in line and "below 10" in line, f"folded tiers: {line}")
 
 
 def comparison(page, path):
@@ -202,6 +237,11 @@ def comparison(page, path):
     tooltip(page)
     legend(page)
     zoom(page)
+    colours_of_policies(page)
+    tail(page)
+    page.run("(s => { s.value = 'up'; s.dispatchEvent(new Event('change')); })(document.querySelector('#messages select'))")
+    folded(page)
+    saved(page)
     # another policy, chosen once, for all sections
     page.run("(s => { s.value = '0'; s.dispatchEvent(new Event('change')); })(document.querySelector('#links select:last-of-type'"
              ") && [...document.querySelectorAll('#links select')].pop())")
@@ -274,6 +314,35 @@ def swept(page, path):
     expect(page.errors == [], f"sweep: {page.errors}")
 
 
+def swept_sizes(page, path):
+    """Sizes are drawn log-log in bus bandwidth, each at its value, with the interval over seeds."""
+    page.resize(1200, 900)
+    page.scheme("light")
+    page.open(path)
+    expect(page.run("document.querySelector('.axes select').value") == "busbw_bps", "a sweep of sizes begins with busbw")
+    plot = page.run("[...document.querySelectorAll('#sweep .plot')].map(p => p.chart.name)").index("sweep.lines")
+    found = page.run("(o => [o.xAxis[0].type, o.yAxis[0].type, o.series.map(s => s.type), o.series[0].data])"
+                     f"(document.querySelectorAll('#sweep .plot')[{plot}].chart.instance.getOption())")
+    expect(found[:2] == ["log", "log"] and found[2] == ["line", "custom"] * 2, f"log-log with intervals: {found[:3]}")
+    expect([x for x, _ in found[3]] == [1024, 32768, 1048576], f"sizes: {found[3]}")
+    with open(path, encoding="utf-8") as f:
+        text = f.read().split('id="data">', 1)[1].split("</script>", 1)[0]
+    known = json.loads(text)["sweep"]["intervals"]["busbw_bps"]
+    drawn = page.run(f"document.querySelectorAll('#sweep .plot')[{plot}].chart.instance.getOption().series[1].data")
+    expect([d[1:3] for d in drawn] == [known[str(i)] for i in (0, 5, 10)], f"intervals: {drawn} {known}")
+    expect("95 % interval" in page.run("document.querySelector('#sweep .lede').textContent"), "what the bars are")
+    words = page.run("document.querySelector('#why li').textContent")
+    expect("along workload.bytes: up to" in words and "transmission" in words, f"why: {words}")
+
+
+def tail(page):
+    """The share of slow messages on a logarithmic axis."""
+    page.run("(s => { s.value = 'tail'; s.dispatchEvent(new Event('change')); })(document.querySelector('#messages select'))")
+    drawn = page.run("(o => [o.yAxis[0].type, o.series[0].data])(document.querySelector('#messages .plot').chart.instance.getOption())")
+    shares = [share for _, share in drawn[1]]
+    expect(drawn[0] == "log" and shares[0] == 1 and shares == sorted(shares, reverse=True) and shares[-1] > 0, f"the tail: {drawn[0]} {shares[-3:]}")
+
+
 def timeline(page, path):
     page.resize(1200, 900)
     page.scheme("light")
@@ -283,8 +352,8 @@ def timeline(page, path):
     expect(rows[:3] == ["critical path layers", "rank0 loop", "rank0 dim0"] and len(rows) >= 17,
            f"rows of the timeline: {rows[:4]}")
     expect(page.run("document.querySelectorAll('#why ol li').length") > 0, "reasons as an ordered list")
-    captions = captions_of_messages(page)
-    expect(captions and all("above report.flows_max" in c for c in captions), f"five known values: {captions}")
+    points = page.run("document.querySelector('#messages .plot').chart.instance.getOption().series[0].data.length")
+    expect(points > 50, f"the distribution of messages that are not listed has {points} points")
     expect(page.run("document.querySelector('#scenario pre').textContent.includes('\"topology\"')"), "scenario")
 
 
@@ -302,6 +371,7 @@ def main():
             comparison(page, paths["compare"])
             variants(page, paths["vary"])
             swept(page, paths["sweep"])
+            swept_sizes(page, paths["sizes"])
             timeline(page, paths["run"])
     print(f"{len(failures)} failures")
     return 1 if failures else 0

@@ -100,30 +100,72 @@ static void refuses_other_templates(void **state)
 
 // ---- messages ----
 
-static void keeps_all_of_few_values(void **state)
+// The distribution at `key` of a page, of the first policy.
+static json_t *distribution_of(struct page *page, const char *key)
 {
-    (void)state;
-    json_t *flows =
-        read_json("[{'fct_ns': 30}, {'fct_ns': null}, {'fct_ns': 10}, {'fct_ns': 2.5}]");
-    json_t *d = page_distribution(flows, "fct_ns");
-    expect_json(d, "{'count': 3, 'quantiles': [2.5, 10, 30]}");
-    json_decref(d);
-    assert_null(page_distribution(flows, "slowdown"));
-    json_decref(flows);
+    json_t *all = page_distributions(page);
+    json_t *one = json_incref(json_array_get(json_object_get(all, key), 0));
+    json_decref(all);
+    return one;
 }
 
-static void keeps_quantiles_of_many_values(void **state)
+static void joins_the_messages_of_all_seeds(void **state)
+{
+    (void)state;
+    struct page *page = new_page();
+    json_t *one = read_json("{'flows': [{'fct_ns': 30}, {'fct_ns': null}, {'fct_ns': 10}]}"),
+           *two = read_json("{'flows': [{'fct_ns': 10}, {'fct_ns': 2.5}]}");
+    page_samples_add(page, "s", "dcqcn", one);
+    page_samples_add(page, "s", "dcqcn", two);
+    json_t *d = distribution_of(page, "fct_ns");
+    expect_json(d, "{'scenario': 's', 'policy': 'dcqcn', 'count': 4.0, 'points': [[2.5, 0.25], "
+                   "[10, 0.75], [30, 1.0]]}");
+    assert_null(distribution_of(page, "slowdown"));
+    json_decref(d);
+    json_decref(one);
+    json_decref(two);
+    page_free(page);
+}
+
+// Where messages are not listed, the points are those of the histogram, up to the largest value.
+static void reads_histograms(void **state)
+{
+    (void)state;
+    struct page *page = new_page();
+    json_t *metrics = read_json("{'flows_summary': {'fct_ns': {'max': 99}, 'fct_ns_histogram': "
+                                "{'below': [32, 64, 128], 'count': [5, 4, 1]}}}");
+    page_samples_add(page, "s", "none", metrics);
+    json_t *d = distribution_of(page, "fct_ns");
+    expect_json(d, "{'scenario': 's', 'policy': 'none', 'count': 10.0, 'points': [[32, 0.5], "
+                   "[64, 0.9], [99, 1.0]]}");
+    json_decref(d);
+    json_decref(metrics);
+    page_free(page);
+}
+
+// Of 100,000 values there are few points, each exact; the tail is kept message by message.
+static void thins_many_values(void **state)
 {
     (void)state;
     json_t *flows = json_array();
-    for (int i = 1000; i >= 0; i--)
+    for (int i = 100000; i >= 1; i--)
         json_array_append_new(flows, json_pack("{s:i}", "fct_ns", i));
-    json_t *d = page_distribution(flows, "fct_ns"), *list = json_object_get(d, "quantiles");
-    assert_int_equal(json_array_size(list), 201);
-    for (size_t i = 0; i <= 200; i++)
-        assert_int_equal(json_integer_value(json_array_get(list, i)), 5 * i);
+    json_t *metrics = json_pack("{s:o}", "flows", flows);
+    struct page *page = new_page();
+    page_samples_add(page, "s", "none", metrics);
+    json_t *d = distribution_of(page, "fct_ns"), *list = json_object_get(d, "points");
+    size_t n = json_array_size(list);
+    assert_in_range(n, 300, 500);
+    for (size_t i = 0; i < n; i++) {
+        double value = json_number_value(json_array_get(json_array_get(list, i), 0)),
+               share = json_number_value(json_array_get(json_array_get(list, i), 1));
+        assert_true(share - value / 100000 < 1e-9 && value / 100000 - share < 1e-9);
+        if (i >= n - 20)
+            assert_int_equal((int)value, 100000 - (int)(n - 1 - i));
+    }
     json_decref(d);
-    json_decref(flows);
+    json_decref(metrics);
+    page_free(page);
 }
 
 static void slowest_messages_first(void **state)
@@ -313,6 +355,43 @@ static void prefers_the_slowest_rank(void **state)
 
 // ---- sweeps ----
 
+static const char collective[] =
+    "{'collectives': [{'name': 'job', 'phases': [{'dim': 1, 'op': 'all_gather', 'algorithm': "
+    "'ring', 'start_ns': 5, 'end_ns': 25}, {'dim': 0, 'op': 'x', 'start_ns': null, 'end_ns': "
+    "null}]}], 'flows': [{'src': 2, 'dst': 0, 'start_ns': 5, 'delivered_ns': 9}, {'src': 0, "
+    "'dst': 2, 'start_ns': 6, 'delivered_ns': 8}, {'src': 2, 'dst': 0, 'start_ns': 7, "
+    "'delivered_ns': null}, {'src': 2, 'dst': 1, 'start_ns': 9, 'delivered_ns': 4}]}";
+
+// Without a timeline of ranks: phases by dimension, and the messages of each rank that sends.
+static void shows_phases_and_messages(void **state)
+{
+    (void)state;
+    struct page *page = new_page();
+    json_t *metrics = read_json(collective);
+    json_t *all = page_activity(page, NULL, metrics, 100);
+    expect_json(all, "{'rows': ['dim1 all_gather', 'rank0 sends', 'rank2 sends'], 'names': ['job: "
+                     "all_gather, ring', 'to rank0', 'to rank2', 'to rank1'], 'slices': [[0, 5, "
+                     "20, 2, 0], [2, 5, 9, 3, 1], [1, 6, 8, 3, 2], [2, 9, 4, 3, 3]]}");
+    assert_int_equal(json_array_size(page->notes), 0);
+    // where there is room for the messages of one rank only, it is whole, and a note says so
+    json_t *part = page_activity(page, NULL, metrics, 2);
+    expect_json(json_object_get(part, "rows"), "['dim1 all_gather', 'rank0 sends']");
+    expect_json(page->notes, "['The timeline shows the messages of the first 1 of 2 ranks that "
+                             "send.']");
+    // slices of a timeline stand in place of the phases
+    json_t *timeline = read_json("{'rows': ['all ranks dim0'], 'names': ['to rank0'], 'slices': "
+                                 "[[0, 1, 2, 2, 0]]}");
+    json_t *both = page_activity(page, timeline, metrics, 100);
+    expect_json(json_object_get(both, "rows"), "['all ranks dim0', 'rank0 sends', 'rank2 sends']");
+    expect_json(json_array_get(json_object_get(both, "slices"), 1), "[2, 5, 9, 3, 0]");
+    json_decref(both);
+    json_decref(timeline);
+    json_decref(part);
+    json_decref(all);
+    json_decref(metrics);
+    page_free(page);
+}
+
 static void reads_a_sweep(void **state)
 {
     (void)state;
@@ -383,8 +462,9 @@ int main(void)
         cmocka_unit_test(escapes_what_ends_a_script),
         cmocka_unit_test(fills_the_template),
         cmocka_unit_test(refuses_other_templates),
-        cmocka_unit_test(keeps_all_of_few_values),
-        cmocka_unit_test(keeps_quantiles_of_many_values),
+        cmocka_unit_test(joins_the_messages_of_all_seeds),
+        cmocka_unit_test(reads_histograms),
+        cmocka_unit_test(thins_many_values),
         cmocka_unit_test(slowest_messages_first),
         cmocka_unit_test(joins_links),
         cmocka_unit_test(keeps_the_busiest_links),
@@ -393,6 +473,7 @@ int main(void)
         cmocka_unit_test(reads_a_timeline),
         cmocka_unit_test(begins_with_the_critical_path),
         cmocka_unit_test(prefers_the_slowest_rank),
+        cmocka_unit_test(shows_phases_and_messages),
         cmocka_unit_test(reads_a_sweep),
         cmocka_unit_test(refuses_other_tables),
         cmocka_unit_test(falls_back_on_the_row),

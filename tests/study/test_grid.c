@@ -50,11 +50,10 @@ static void test_sizes(void **state)
         const char *text;
         size_t n;
         const char *first, *last;
-    } rows[] = {{"1KB:8KB", 4, "1000B", "8000B"},
-                {"1KB:9KB", 4, "1000B", "8000B"},
-                {"1MiB:64MiB:4", 4, "1048576B", "67108864B"},
-                {"5B:5B", 1, "5B", "5B"},
-                {"1KB:1GB", 20, "1000B", "524288000B"}};
+    } rows[] = {{"1KB:8KB", 4, "1000B", "8000B"},   {"1KB:9KB", 5, "1000B", "9000B"},
+                {"8:128M", 25, "8B", "134217728B"}, {"1K:1m", 11, "1024B", "1048576B"},
+                {"1.5K:3KiB", 2, "1536B", "3072B"}, {"1MiB:64MiB:4", 4, "1048576B", "67108864B"},
+                {"5B:5B", 1, "5B", "5B"},           {"1KB:1GB", 21, "1000B", "1000000000B"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct grid grid = {0};
         struct err err = {0};
@@ -64,8 +63,8 @@ static void test_sizes(void **state)
         assert_string_equal(grid_value(&grid, rows[i].n - 1, 0), rows[i].last);
         grid_free(&grid);
     }
-    static const char *const wrong[] = {"1KB",       "1KB:",        "2KB:1KB", "0B:1KB",
-                                        "1KB:1MB:1", "1KB:1MB:2:3", "a:b"};
+    static const char *const wrong[] = {"1KB",         "1KB:", "2KB:1KB", "0B:1KB", "1KB:1MB:1",
+                                        "1KB:1MB:2:3", "a:b",  "1KX:1M",  "K:1M"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct grid grid = {0};
         struct err err = {0};

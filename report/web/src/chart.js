@@ -4,6 +4,7 @@
 import * as echarts from "echarts/core";
 import { BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
 import {
+    AriaComponent,
     DataZoomComponent,
     GridComponent,
     LegendComponent,
@@ -13,7 +14,9 @@ import {
 } from "echarts/components";
 import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
 import { el, tableBehind } from "./dom.js";
-import { colour, isPrinting, onTheme, setPrinting } from "./theme.js";
+import { text } from "./format.js";
+import { saveButtons } from "./save.js";
+import { asSaved, colour, isPrinting, isSaved, onTheme, setPrinting } from "./theme.js";
 
 echarts.use([
     BarChart,
@@ -21,6 +24,7 @@ echarts.use([
     HeatmapChart,
     LineChart,
     ScatterChart,
+    AriaComponent,
     DataZoomComponent,
     GridComponent,
     LegendComponent,
@@ -33,6 +37,7 @@ echarts.use([
 
 const charts = new Set();
 const PAPER_WIDTH = 680; // px of A4 within its margins
+const SAVED_FONT = "Arial, Helvetica, sans-serif";
 
 // What all charts share; `option` of a chart is laid over it.
 function base() {
@@ -41,7 +46,7 @@ function base() {
         backgroundColor: "transparent",
         textStyle: {
             color: colour("ink"),
-            fontFamily: getComputedStyle(document.body).fontFamily,
+            fontFamily: isSaved() ? SAVED_FONT : getComputedStyle(document.body).fontFamily,
             fontSize: 12,
         },
         tooltip: {
@@ -82,6 +87,68 @@ export function timeAxis(time, end) {
             formatter: time.label,
         },
     };
+}
+
+export function heatColours() {
+    return [0, 1, 2, 3, 4].map((step) => colour(`heat-${step}`));
+}
+
+// The colours of a heat map. A saved chart has the scale below it, which on the page stands above all maps.
+export function heatScale(min, max, unit, what) {
+    return {
+        show: isSaved(),
+        type: "continuous",
+        min,
+        max,
+        dimension: 2,
+        inRange: { color: heatColours() },
+        orient: "horizontal",
+        left: 4,
+        bottom: 0,
+        itemWidth: 9,
+        itemHeight: 110,
+        text: [text(max, unit), `${what}: ${text(min, unit)}`],
+        textStyle: { color: colour("ink"), fontSize: 11 },
+    };
+}
+
+const LEGEND_ROW = 22; // px
+
+const MARKS = 7; // of a line with more points than can be told apart
+
+// The symbol of a line's points: all of few; of many none on the page, and some where the chart is saved, so
+// that lines differ in black and white too. `k` is the number of the line, by which marks are shifted.
+export function lineSymbol(symbol, points, k) {
+    if (points < 12) return { symbol, symbolSize: 7, showSymbol: true };
+    if (!isSaved()) return { symbol, symbolSize: 7, showSymbol: false };
+    const step = Math.ceil(points / MARKS);
+    const first = Math.floor((step * (k % 4)) / 4);
+    return {
+        symbol: (_, { dataIndex }) => (dataIndex % step === first ? symbol : "none"),
+        symbolSize: 6,
+        showSymbol: true,
+        showAllSymbol: true,
+    };
+}
+
+// Rows that a legend takes at a width: names are put into rows as ECharts does.
+function legendRows(names, width) {
+    let rows = 1;
+    let used = 0;
+    for (const name of names) {
+        const own = name.length * (isSaved() ? 6.3 : 7) + 32;
+        if (used > 0 && used + own > width - 12) {
+            rows++;
+            used = 0;
+        }
+        used += own;
+    }
+    return rows;
+}
+
+// Pixels that a legend of several rows takes more than one of one row.
+export function moreLegend(names, width) {
+    return (legendRows(names, width) - 1) * LEGEND_ROW;
 }
 
 export function legendStyle() {
@@ -161,23 +228,79 @@ function onKey(chart, event) {
     });
 }
 
-function draw(chart) {
-    const kept = chart.instance.getOption() ? spanOf(chart.instance) : null;
-    const legend = chart.instance.getOption()?.legend?.[0]?.selected;
-    const option = { ...base(), ...chart.build(chart.instance.getWidth()) };
+// The option of a chart at a width, with the zoom and the hidden lines of the one that is on the page.
+function optionOf(chart, width) {
+    const shown = chart.instance && chart.instance.getOption() ? chart.instance.getOption() : null;
+    const kept = shown ? spanOf(chart.instance) : null;
+    const legend = shown?.legend?.[0]?.selected;
+    const option = { ...base(), ...chart.build(width) };
     option.tooltip =
         option.tooltip === false ? undefined : { ...base().tooltip, ...option.tooltip };
     if (kept && option.dataZoom)
         for (const zoom of option.dataZoom)
             if (!zoom.yAxisIndex && zoom.orient !== "vertical") Object.assign(zoom, kept);
     if (legend && option.legend) option.legend.selected = legend;
-    if (isPrinting() && option.dataZoom) {
+    return option;
+}
+
+// On paper nothing can be moved: no sliders, and a legend with all its names. Returns the pixels that the
+// chart is higher.
+function settle(option, width) {
+    let more = 0;
+    if (option.dataZoom) {
         option.dataZoom = option.dataZoom.filter(
             (zoom) => zoom.type === "inside" || zoom.orient === "vertical",
         );
+        for (const zoom of option.dataZoom) if (isSaved() && zoom.type === "slider") zoom.show = false;
         option.grid = { ...option.grid, bottom: 30 };
     }
+    if (option.legend && option.legend.type === "scroll") {
+        const names = [...new Set(option.series.map((one) => one.name).filter(Boolean))];
+        const extra = moreLegend(names, width);
+        option.legend = { ...option.legend, type: "plain" };
+        option.grid = { ...option.grid, top: option.grid.top + extra };
+        more += extra;
+    }
+    if (isSaved() && option.series.some((one) => one.type === "bar"))
+        option.aria = { enabled: true, label: { enabled: false }, decal: { show: true } };
+    if (isSaved() && option.legend && option.series.some((one) => one.type === "line")) {
+        // lines with their dashes and symbols
+        option.legend = { ...option.legend, icon: undefined, itemWidth: 28 };
+    }
+    if (option.visualMap?.show) {
+        option.grid = { ...option.grid, bottom: (option.grid.bottom || 0) + 22 };
+        more += 22;
+    }
+    return more;
+}
+
+function draw(chart) {
+    const option = optionOf(chart, chart.instance.getWidth());
+    if (isPrinting()) {
+        const more = settle(option, chart.instance.getWidth());
+        if (more) chart.instance.resize({ height: chart.height(chart.instance.getWidth()) + more });
+    }
     chart.instance.setOption(option, { notMerge: true });
+}
+
+// A chart as a text of SVG, black on white, `width` px wide: {svg, width, height}.
+export function svgOf(chart, width) {
+    return asSaved(() => {
+        const option = { ...optionOf(chart, width), backgroundColor: "#ffffff" };
+        const height = Math.ceil(chart.height(width) + settle(option, width));
+        const instance = echarts.init(null, null, { renderer: "svg", ssr: true, width, height });
+        instance.setOption(option);
+        const svg = instance.renderToSVGString({ useViewBox: true });
+        instance.dispose();
+        return { svg, width, height };
+    });
+}
+
+// Charts of the page with this name, or all, in the order of the page.
+export function chartsOf(name) {
+    return [...charts].filter(
+        (chart) => chart.plot.isConnected && (name === undefined || chart.name === name),
+    );
 }
 
 const observer = new ResizeObserver((entries) => {
@@ -206,15 +329,18 @@ function start(chart) {
     observer.observe(chart.plot);
 }
 
-// A figure. `build` returns the chart's option at a width, `height` is a number or depends on the width, `data` the table behind it as {columns, rows};
-// `label` says what the chart shows, for those who do not see it.
+// A figure. `name` is what saved files are called, `build` returns the chart's option at a width, `height` is a
+// number or depends on the width, `data` the table behind it as {columns, rows}, `csv` likewise what the chart is
+// drawn from, where that is not the table; `label` says what the chart shows, for those who do not see it.
 export function figure({
+    name,
     title,
     label,
     height = 260,
     width,
     build,
     data,
+    csv = data,
     renderer = "svg",
     keys = false,
 }) {
@@ -227,6 +353,10 @@ export function figure({
         style: width ? `max-width:${width}px` : null,
     });
     const chart = {
+        name,
+        title,
+        label,
+        csv,
         plot,
         build,
         renderer,
@@ -242,6 +372,7 @@ export function figure({
         {},
         title ? el("figcaption", {}, title) : null,
         plot,
+        saveButtons(chart, svgOf),
         data ? tableBehind(title || label, data) : null,
     );
 }

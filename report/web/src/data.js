@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The document of the page, and what several sections derive from it.
 import { unitOfKey } from "./format.js";
-import { policyStyles } from "./theme.js";
+import { policyStyles } from "./styles.js";
 
 export const doc = JSON.parse(document.getElementById("data").textContent);
 
@@ -144,8 +144,14 @@ export function statistics(policy, scenario, job = null) {
 
 export const baseline = (doc.comparison && doc.comparison.baseline) || null;
 
-// What a comparison is about: an iteration of training, a collective, the longest message.
+// What a comparison is about: an iteration of training, a collective, the longest message; of scenarios that
+// are about different things the time of the run.
 export function primaryKey(of = runs) {
+    const names = [...new Set(of.map((run) => run.scenario))];
+    if (names.length > 1) {
+        const keys = names.map((name) => primaryKey(of.filter((run) => run.scenario === name)));
+        return new Set(keys).size === 1 ? keys[0] : "sim_time_ns";
+    }
     const chosen = ((doc.comparison && doc.comparison.statistics) || []).find(
         (s) => s.job === null && of.some((run) => run.scenario === s.scenario),
     );

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Elements and tables; all text is set as text, never as HTML.
+import { text } from "./format.js";
 
 export function el(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
@@ -12,7 +13,8 @@ export function el(tag, attributes = {}, ...children) {
     return element;
 }
 
-// A table. `columns`: {name, help, number}; a cell is a text, a node, or {text, best}.
+// A table. `columns`: {name, help, number, unit}; a cell is a text, a node, {text, best}, or in a column
+// with a unit a number, null where it is not known.
 export function table(columns, rows, caption) {
     const head = columns.map((c) =>
         el(
@@ -34,7 +36,7 @@ export function table(columns, rows, caption) {
                 return el(
                     i === 0 ? "th" : "td",
                     { scope: i === 0 ? "row" : null, class: classes || null },
-                    marked ? cell.text : cell,
+                    marked ? cell.text : c.unit ? text(cell, c.unit) : cell,
                 );
             }),
         ),

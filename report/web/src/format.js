@@ -83,9 +83,22 @@ const FORMATS = {
     share,
 };
 
-// The unit of a key such as fct_p99_ns.
+// A size that is a multiple of 1024 and not of 1000 in binary units, any other one in decimal units.
+export function size(value) {
+    const steps = ["KiB", "MiB", "GiB", "TiB"];
+    if (value < 1024 || value % 1024 !== 0 || value % 1000 === 0) {
+        const { factor, unit } = scaled(value, BYTES);
+        return `${Number((value / factor).toPrecision(5))}${SPACE}${unit}`;
+    }
+    let step = 0;
+    let rest = value / 1024;
+    for (; step + 1 < steps.length && rest % 1024 === 0; step++) rest /= 1024;
+    return `${rest}${SPACE}${steps[step]}`;
+}
+
+// The unit of a key such as fct_p99_ns, or of a path such as workload.bytes.
 export function unitOfKey(key) {
-    const match = /_(ns|us|s|bytes|bps|share)$/.exec(key);
+    const match = /[_.](ns|us|s|bytes|bps|share)$/.exec(key);
     if (match) return match[1] === "bps" ? "bit/s" : match[1];
     return /^(jain|efficiency|utilization|slowdown.*)$/.test(key) ? "ratio" : "count";
 }

@@ -20,7 +20,7 @@ import {
     subject,
     valueOf,
 } from "./data.js";
-import { model, named } from "./grid.js";
+import { firstKeys, model, named, plainName } from "./grid.js";
 import { list, longer, plural, share, text } from "./format.js";
 
 // Mean of a key for every policy (and scenario) that completed, the best first.
@@ -46,12 +46,13 @@ function incompleteText() {
 }
 
 function compareSentence(scenario) {
-    const key = primaryKey();
+    const own = runs.filter((run) => scenario === undefined || run.scenario === scenario);
+    const key = primaryKey(own);
     const order = ranking(key, scenario);
     if (order.length === 0) return "No run completed.";
     const best = order[0];
     const worst = order[order.length - 1];
-    const what = subject(key);
+    const what = subject(key, own);
     const took = text(best.value, "ns");
     const seeds = Math.max(...order.map((e) => e.good.length));
     const several = seeds > 1 ? ` (means of ${seeds} seeds)` : "";
@@ -134,11 +135,12 @@ const TIMES = [
 // The sweep with what sentences need: the column of the time, and the rows that have one.
 function sweepModel() {
     const m = model();
-    const done = m.rows.filter((row) => row[m.status] === "completed");
-    const at = TIMES.map((key) => doc.sweep.columns.indexOf(key)).find(
+    const axes = m.axes.filter((axis) => axis.name !== "job");
+    const done = m.whole.filter((row) => row[m.status] === "completed");
+    const at = firstKeys(TIMES).map((key) => doc.sweep.columns.indexOf(key)).find(
         (i) => i >= 0 && done.some((row) => typeof row[i] === "number"),
     );
-    return { ...m, done, at, good: at === undefined ? [] : done.filter((row) => row[at] > 0) };
+    return { ...m, axes, rows: m.whole, done, at, good: at === undefined ? [] : done.filter((row) => row[at] > 0) };
 }
 
 // By how much one axis changes the time where all other axes are equal: the largest ratio of means; null
@@ -176,7 +178,7 @@ function sweepSentence() {
     if (!m.good.length) return `${plural(m.rows.length, "run")}.${ended}`;
     const what = metric(doc.sweep.columns[m.at]).name;
     const effects = m.axes
-        .map((axis) => [axis.title || axis.name, effect(m, axis)])
+        .map((axis) => [plainName(axis), effect(m, axis)])
         .filter(([, r]) => r !== null)
         .sort((a, b) => b[1] - a[1]);
     const strong = effects.filter(([, r]) => r >= 1.01);
@@ -195,7 +197,7 @@ function sweepReason() {
     if (m.good.length < 2 || !m.axes.length) return null;
     const order = [...m.good].sort((a, b) => a[m.at] - b[m.at]);
     const point = (row) =>
-        `${text(row[m.at], "ns")} with ${list(m.axes.map((axis) => `${axis.title || axis.name}\u00a0=\u00a0${named(axis, row[axis.i])}`))}`;
+        `${text(row[m.at], "ns")} with ${list(m.axes.map((axis) => `${plainName(axis)}\u00a0=\u00a0${named(axis, row[axis.i])}`))}`;
     return `Shortest: ${point(order[0])}. Longest: ${point(order[order.length - 1])}.`;
 }
 

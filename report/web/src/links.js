@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Use of links as heat maps over the topology: a map for every pair of tiers, a row a switch, a column
-// a port in the order of what it leads to.
-import { axisStyle, figure, startCharts } from "./chart.js";
+// Use of links as heat maps over the topology: a map for every pair of tiers, a row a switch, the busiest
+// first. Tiers with little use are folded.
+import { axisStyle, figure, heatScale, startCharts } from "./chart.js";
 import { detailed, shownRun } from "./data.js";
 import { el, section, select } from "./dom.js";
-import { html, text } from "./format.js";
+import { html, list, plural, text } from "./format.js";
 import { colour, isDark } from "./theme.js";
 
 const VALUES = [
@@ -14,6 +14,8 @@ const VALUES = [
     ["dropped_packets", "dropped packets", "count"],
     ["bytes", "bytes sent", "bytes"],
 ];
+
+const FOLDED = 0.1; // of the scale: tiers below it are one line
 
 // Numbers in names in numeric order.
 const collator = new Intl.Collator("en", { numeric: true });
@@ -40,38 +42,36 @@ function groups(links) {
     return [...found.entries()];
 }
 
-// Rows and columns of a group: rows are switches; ranks at one switch are numbered columns.
-function matrix(group) {
+// Names by the largest value of their links, the busiest first; equal ones by name.
+function byLoad(links, nameOf, values) {
+    const most = new Map();
+    for (const link of links)
+        most.set(nameOf(link), Math.max(most.get(nameOf(link)) || 0, values[link.index]));
+    return [...most.keys()].sort((a, b) => most.get(b) - most.get(a) || collator.compare(a, b));
+}
+
+// Rows and columns of a group, the busiest first: rows are switches; where a row has many links, or those of
+// ranks, its columns are its links in the order of their load.
+function matrix(group, values) {
     const byTo = isRank(group[0].from) && !isRank(group[0].to);
     const rowOf = (link) => (byTo ? link.to : link.from);
     const otherOf = (link) => (byTo ? link.from : link.to);
-    const rows = [...new Set(group.map(rowOf))].sort(collator.compare);
-    const others = [...new Set(group.map(otherOf))].sort(collator.compare);
+    const rows = byLoad(group, rowOf, values);
+    const others = byLoad(group, otherOf, values);
     const numbered = others.length > 16 || isRank(others[0]);
-    const place = new Map(rows.map((row) => [row, new Map()]));
-    if (numbered)
-        for (const other of others)
-            for (const link of group.filter((l) => otherOf(l) === other)) {
-                const own = place.get(rowOf(link));
-                if (!own.has(other)) own.set(other, own.size);
-            }
-    const columns = numbered
-        ? Math.max(...[...place.values()].map((own) => own.size))
-        : others.length;
+    const ordered = [...group].sort(
+        (a, b) =>
+            values[b.index] - values[a.index] || collator.compare(otherOf(a), otherOf(b)),
+    );
+    const filled = new Map(rows.map((row) => [row, 0]));
+    const cells = ordered.map((link) => {
+        const x = numbered ? filled.get(rowOf(link)) : others.indexOf(otherOf(link));
+        filled.set(rowOf(link), filled.get(rowOf(link)) + 1);
+        return { x, y: rows.indexOf(rowOf(link)), ...link };
+    });
+    const columns = Math.max(...filled.values());
     const names = numbered ? Array.from({ length: columns }, (_, i) => String(i + 1)) : others;
-    const x = (link) =>
-        numbered ? place.get(rowOf(link)).get(otherOf(link)) : others.indexOf(otherOf(link));
-    return {
-        rows,
-        names,
-        numbered,
-        other: byTo ? "from" : "to",
-        cells: group.map((link) => ({ x: x(link), y: rows.indexOf(rowOf(link)), ...link })),
-    };
-}
-
-export function heatColours() {
-    return [0, 1, 2, 3, 4].map((step) => colour(`heat-${step}`));
+    return { rows, names, numbered, cells };
 }
 
 // A label that can be read on the colour of a value between 0 and 1.
@@ -81,12 +81,13 @@ export function heatInk(place) {
 }
 
 function map(title, group, links, [key, what, unit], max) {
-    const m = matrix(group);
     const values = links[key];
+    const m = matrix(group, values);
     const cell = Math.max(12, Math.min(22, 640 / m.names.length));
     return figure({
+        name: "links",
         title,
-        label: `${what} of the links ${title}: a row a switch, a column a port.`,
+        label: `${what} of the links ${title}: a row a switch, the busiest first.`,
         height: Math.max(96, 42 + m.rows.length * cell),
         renderer: m.cells.length > 600 ? "canvas" : "svg",
         build: () => ({
@@ -95,7 +96,7 @@ function map(title, group, links, [key, what, unit], max) {
                 ...axisStyle(),
                 type: "category",
                 data: m.names,
-                name: m.numbered ? `port, by rank` : "",
+                name: m.numbered ? "links, the busiest first" : "",
                 nameLocation: "middle",
                 nameGap: 22,
                 splitArea: { show: false },
@@ -112,13 +113,7 @@ function map(title, group, links, [key, what, unit], max) {
                     hideOverlap: true,
                 },
             },
-            visualMap: {
-                show: false,
-                min: 0,
-                max,
-                dimension: 2,
-                inRange: { color: heatColours() },
-            },
+            visualMap: heatScale(0, max, unit, what),
             tooltip: { formatter: ({ data }) => tip(data.value[3], links) },
             series: [
                 {
@@ -132,14 +127,12 @@ function map(title, group, links, [key, what, unit], max) {
         data: () => ({
             columns: [
                 { name: "link" },
-                ...present(links).map(([, name]) => ({ name, number: true })),
+                ...present(links).map(([k, name, u]) => ({ name, key: k, unit: u, number: true })),
             ],
-            rows: [...m.cells]
-                .sort((a, b) => values[b.index] - values[a.index])
-                .map((c) => [
-                    links.at[c.index],
-                    ...present(links).map(([k, , u]) => text(links[k][c.index], u)),
-                ]),
+            rows: m.cells.map((c) => [
+                links.at[c.index],
+                ...present(links).map(([k]) => links[k][c.index]),
+            ]),
         }),
     });
 }
@@ -173,18 +166,44 @@ function maps(value) {
     if (!links) return [];
     const chosen = present(links).find(([key]) => key === value) || present(links)[0];
     if (!chosen) return [];
-    const max = chosen[0] === "utilization" ? 1 : Math.max(...links[chosen[0]]);
-    const shown = groups(links).filter(([, group]) =>
-        group.some((link) => links[chosen[0]][link.index]),
-    );
-    return [
-        scaleBar(max, chosen[2]),
+    const values = links[chosen[0]];
+    const most = values.reduce((a, b) => Math.max(a, b), 0);
+    const max = chosen[0] === "utilization" ? 1 : most;
+    const all = groups(links)
+        .map(([title, group]) => ({
+            title,
+            group,
+            most: group.reduce((a, link) => Math.max(a, values[link.index]), 0),
+        }))
+        .filter((tier) => tier.most > 0)
+        .sort((a, b) => b.most - a.most);
+    const busy = all.filter((tier, i) => i === 0 || tier.most >= FOLDED * max);
+    const panels = (tiers) =>
         el(
             "div",
             { class: "panels" },
-            shown.map(([title, group]) => map(title, group, links, chosen, max)),
-        ),
+            tiers.map((tier) => map(tier.title, tier.group, links, chosen, max)),
+        );
+    const rest = all.filter((tier) => !busy.includes(tier));
+    return [
+        scaleBar(max, chosen[2]),
+        panels(busy),
+        ...(rest.length ? [folded(rest, chosen, max, () => panels(rest))] : []),
     ];
+}
+
+// Tiers whose links are all below a tenth, as one line; their maps are made when it is opened.
+function folded(tiers, [, what, unit], max, make) {
+    const links = tiers.reduce((n, tier) => n + tier.group.length, 0);
+    const names = tiers.map((t) => `${t.title} (${t.group.length}, at most ${text(t.most, unit)})`);
+    const line = `${plural(links, "more link")} in ${plural(tiers.length, "tier")} below ${text(FOLDED * max, unit)} of ${what}: ${list(names)}`;
+    const details = el("details", {}, el("summary", {}, line));
+    details.addEventListener("toggle", () => {
+        if (!details.open || details.children.length > 1) return;
+        details.append(make());
+        startCharts();
+    });
+    return details;
 }
 
 export function linksSection(follow) {
@@ -212,7 +231,7 @@ export function linksSection(follow) {
     const box = section(
         "links",
         "Links",
-        "Each cell is one direction of a link; the colours have one scale for all maps. Uneven rows mean that paths collide.",
+        "Each cell is one direction of a link; the colours have one scale for all maps, and the busiest stand first. A row with dark and pale cells means that paths collide.",
         [choose, ...(detailed.length > 1 ? [follow.control()] : [])],
     );
     box.append(body);

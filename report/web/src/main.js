@@ -26,6 +26,7 @@ import { firstReason, headline, perScenario, ranking } from "./headline.js";
 import { linksSection } from "./links.js";
 import { messagesSection } from "./messages.js";
 import { pausesSection } from "./pauses.js";
+import { plot } from "./plot.js";
 import { policiesSection } from "./policies.js";
 import { seriesSection } from "./series.js";
 import { sweepSection } from "./sweep.js";
@@ -204,7 +205,21 @@ function runTitle(run) {
     return el("h3", {}, `${nameOf(run)}${seeds}`);
 }
 
+// What costs the most time along the axes of a sweep (`sweep --why`).
+function sweepWhy() {
+    const box = section("why", "Why", "What costs the most time along each axis.");
+    box.append(
+        el(
+            "ul",
+            {},
+            doc.why.map((s) => el("li", {}, s)),
+        ),
+    );
+    return box;
+}
+
 function whySection() {
+    if (doc.kind === "sweep") return doc.why && doc.why.length ? sweepWhy() : null;
     const shared = doc.comparison && (doc.comparison.explain || doc.comparison.why);
     const sentences = Array.isArray(shared) ? shared.filter((s) => typeof s === "string") : [];
     if (!sentences.length && !detailed.some((run) => run.explain && run.explain.length))
@@ -373,3 +388,4 @@ function build() {
 }
 
 build();
+if (doc.plot) plot();

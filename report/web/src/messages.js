@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Completion times and slowdowns of messages as cumulative distributions, and the slowest messages.
-import { axisStyle, figure, legendStyle } from "./chart.js";
+import { axisStyle, figure, legendStyle, lineSymbol, startCharts } from "./chart.js";
 import {
     detailed,
     doc,
@@ -13,62 +13,39 @@ import {
     shownRun,
     styles,
 } from "./data.js";
-import { el, section, table } from "./dom.js";
+import { el, section, select, table } from "./dom.js";
 import { axisUnit, html, text } from "./format.js";
 import { colour } from "./theme.js";
 
-// Points [value, share] of a group of runs: all their quantiles together, each with the same weight.
-function pooled(group, key) {
-    const values = group
-        .flatMap((run) => (run[key] ? run[key].quantiles : []))
-        .sort((a, b) => a - b);
-    if (values.length)
-        return values.map((v, i) => [v, values.length > 1 ? i / (values.length - 1) : 1]);
-    const known = group
-        .map((run) => run.flows_summary && run.flows_summary[key])
-        .find((s) => s && s.max);
-    if (!known) return [];
-    return [
-        [known.min, 0],
-        [known.p50, 0.5],
-        [known.p95, 0.95],
-        [known.p99, 0.99],
-        [known.max, 1],
-    ];
-}
-
 function lines(key, scenario) {
-    return policies
-        .map((policy) => ({
-            name: policy,
-            policy,
-            points: pooled(runsOf(policy, scenario), key),
-            coarse: !runsOf(policy, scenario).some((run) => run[key] && run[key].quantiles.length),
-        }))
-        .filter((line) => line.points.length);
+    return ((doc.distributions || {})[key] || []).filter(
+        (line) => scenario === undefined || line.scenario === scenario,
+    );
 }
 
-function quantile(points, at) {
-    return points.find((p) => p[1] >= at - 1e-9)[0];
+function quantile(line, at) {
+    return line.points.find((p) => p[1] >= at - 1e-9)[0];
 }
 
-// The caption of a chart of which only five values are known, the case above report.flows_max messages.
-const COARSE =
-    "only the least, median, 95 %, 99 % and largest are known, above report.flows_max messages; " +
-    "the lines between these points are not measured";
+// The share of messages up to a value, from none on.
+function upTo(line) {
+    return [[line.points[0][0], 0], ...line.points];
+}
 
-// A line from none to all of a policy's messages.
-function cumulative(line) {
-    const style = styles.get(line.policy);
+// The share of messages of at least a value, which a logarithmic axis can show.
+function atLeast(line) {
+    return line.points.map(([value], i) => [value, i > 0 ? 1 - line.points[i - 1][1] : 1]);
+}
+
+function curve(line, k, tail) {
+    const style = styles.get(line.policy || "run");
     return {
-        name: line.name,
+        name: line.policy || "run",
         type: "line",
-        step: line.points.length > 5 ? "start" : false,
-        symbol: "circle",
-        symbolSize: 7,
-        showSymbol: line.points.length < 12,
-        data: line.points,
-        color: colour(style.colour),
+        step: tail ? "start" : "end",
+        ...lineSymbol(style.symbol, line.points.length, k),
+        data: tail ? atLeast(line) : upTo(line),
+        color: style.colour(),
         triggerLineEvent: true,
         lineStyle: { width: 2, type: style.dash },
         emphasis: { focus: "series" },
@@ -78,75 +55,103 @@ function cumulative(line) {
 function quantileTable(all, unit) {
     const names = ["least", "median", "90 %", "99 %", "largest"];
     return {
-        columns: [{ name: noun }, ...names.map((name) => ({ name, number: true }))],
+        columns: [
+            { name: noun },
+            { name: "messages", unit: "count", number: true },
+            ...names.map((name) => ({ name, unit, number: true })),
+        ],
         rows: all.map((line) => [
-            line.name,
-            ...[0, 0.5, 0.9, 0.99, 1].map((q) => text(quantile(line.points, q), unit)),
+            line.policy,
+            line.count,
+            ...[0, 0.5, 0.9, 0.99, 1].map((q) => quantile(line, q)),
         ]),
     };
 }
 
-function distribution(key, name, unit, scenario) {
-    const where = scenario ? ` in ${scenario}` : "";
-    const all = lines(key, scenario);
-    const coarse = all.some((line) => line.coarse);
-    const title = `${name}${where}${coarse ? `: ${COARSE}` : ""}`;
-    const label = `Cumulative distribution of ${name.toLowerCase()}s${where}, by ${noun}${coarse ? `: ${COARSE}` : ""}.`;
-    const values = all.flatMap((line) => line.points.map((p) => p[0]));
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    if (!all.length || low === high) return null;
+function pointTable(all, key) {
+    return {
+        columns: [
+            { name: "scenario" },
+            { name: noun },
+            { name: key },
+            { name: "share_of_messages_up_to_it" },
+        ],
+        rows: all.flatMap((line) =>
+            line.points.map(([value, share]) => [line.scenario, line.policy, value, share]),
+        ),
+    };
+}
+
+function valueAxis(name, unit, low, high) {
     const log = low > 0 && high / low > 20;
     const scale = axisUnit(unit, high);
-    const axis = log ? (v) => text(v, unit === "ratio" ? "" : unit) : scale.label;
+    return {
+        ...axisStyle(),
+        type: log ? "log" : "value",
+        min: log ? low : 0,
+        max: log ? high : undefined,
+        name: !log && scale.name ? `${name.toLowerCase()} (${scale.name})` : name.toLowerCase(),
+        nameLocation: "middle",
+        nameGap: 26,
+        axisLabel: {
+            color: colour("muted"),
+            hideOverlap: true,
+            showMaxLabel: !log,
+            formatter: log ? (v) => text(v, unit === "ratio" ? "" : unit) : scale.label,
+        },
+    };
+}
+
+function shareAxis(tail) {
+    return {
+        ...axisStyle(),
+        type: tail ? "log" : "value",
+        min: tail ? undefined : 0,
+        max: 1,
+        name: tail ? "messages with at least" : "messages with at most",
+        nameTextStyle: { color: colour("muted"), align: "left" },
+        nameGap: 8,
+        axisLabel: {
+            color: colour("muted"),
+            formatter: (v) => (tail ? `${Number((v * 100).toPrecision(2))} %` : `${(v * 100).toFixed(0)} %`),
+        },
+    };
+}
+
+function curveTip({ seriesName, value }, unit, tail) {
+    const part = `${Number((value[1] * 100).toPrecision(3))} % of messages`;
+    return `<b>${html(seriesName)}</b><br>${part}: at ${tail ? "least" : "most"} ${html(text(value[0], unit))}`;
+}
+
+function distribution(key, name, unit, scenario, tail) {
+    const where = scenario ? ` in ${scenario}` : "";
+    const all = lines(key, scenario);
+    const values = all.flatMap((line) => [line.points[0][0], line.points.at(-1)[0]]);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    if (!all.length || low === high) return null;
     return figure({
-        title,
-        label,
+        name: key === "slowdown" ? "messages.slowdown" : "messages.time",
+        title: `${name}${where}`,
+        label: tail
+            ? `Share of messages with at least a ${name.toLowerCase()}${where}, by ${noun}.`
+            : `Cumulative distribution of ${name.toLowerCase()}s${where}, by ${noun}.`,
         height: 280,
         build: () => ({
             legend: all.length > 1 ? legendStyle() : undefined,
             grid: {
                 left: 8,
                 right: 20,
-                top: all.length > 1 ? 32 : 12,
+                top: all.length > 1 ? 50 : 28,
                 bottom: 40,
                 containLabel: true,
             },
-            xAxis: {
-                ...axisStyle(),
-                type: log ? "log" : "value",
-                min: log ? low : 0,
-                max: log ? high : undefined,
-                name:
-                    !log && scale.name
-                        ? `${name.toLowerCase()} (${scale.name})`
-                        : name.toLowerCase(),
-                nameLocation: "middle",
-                nameGap: 26,
-                axisLabel: {
-                    color: colour("muted"),
-                    hideOverlap: true,
-                    showMaxLabel: !log,
-                    formatter: axis,
-                },
-            },
-            yAxis: {
-                ...axisStyle(),
-                type: "value",
-                min: 0,
-                max: 1,
-                axisLabel: {
-                    color: colour("muted"),
-                    formatter: (v) => `${(v * 100).toFixed(0)} %`,
-                },
-            },
-            tooltip: {
-                trigger: "item",
-                formatter: ({ seriesName, value }) =>
-                    `<b>${html(seriesName)}</b><br>${(value[1] * 100).toFixed(1)} % of messages: at most ${html(text(value[0], unit))}`,
-            },
-            series: all.map(cumulative),
+            xAxis: valueAxis(name, unit, low, high),
+            yAxis: shareAxis(tail),
+            tooltip: { trigger: "item", formatter: (item) => curveTip(item, unit, tail) },
+            series: all.map((line, k) => curve(line, k, tail)),
         }),
         data: () => quantileTable(all, unit),
+        csv: () => pointTable(all, key),
     });
 }
 
@@ -198,28 +203,47 @@ function slowest(run) {
     return [details];
 }
 
-export function messagesSection(follow) {
-    const charts = scenarios
+function charts(tail) {
+    return scenarios
         .map((name) => (scenarios.length > 1 ? name : undefined))
         .flatMap((scenario) => [
-            distribution("slowdown", "Slowdown", "ratio", scenario),
-            distribution("fct_ns", "Completion time", "ns", scenario),
+            distribution("slowdown", "Slowdown", "ratio", scenario, tail),
+            distribution("fct_ns", "Completion time", "ns", scenario, tail),
         ])
         .filter(Boolean);
-    if (!charts.length) return null;
-    const seeds =
-        Math.max(
-            ...policies.map(
-                (policy) => runsOf(policy, scenarios.length > 1 ? scenarios[0] : undefined).length,
-            ),
-        ) > 1 && doc.kind === "compare";
-    const total = runs.reduce((n, run) => Math.max(n, (run.flows_summary || {}).count || 0), 0);
-    const box = section(
-        "messages",
-        "Messages",
-        `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time. Slowdown is the completion time divided by that of the same message alone.${seeds ? " All seeds together." : ""}`,
+}
+
+function lede(total) {
+    const seeds = Math.max(
+        ...policies.map(
+            (policy) => runsOf(policy, scenarios.length > 1 ? scenarios[0] : undefined).length,
+        ),
     );
-    box.append(el("div", { class: "panels wide" }, charts));
+    const several = doc.kind === "compare" && seeds > 1;
+    return `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time, or that took at least as long. Slowdown is the completion time divided by that of the same message alone.${several ? " All seeds together." : ""}`;
+}
+
+export function messagesSection(follow) {
+    const first = charts(false);
+    if (!first.length) return null;
+    const total = runs.reduce((n, run) => Math.max(n, (run.flows_summary || {}).count || 0), 0);
+    const panels = el("div", { class: "panels wide" }, first);
+    const fill = (way) => {
+        panels.replaceChildren(...charts(way === "tail"));
+        startCharts();
+    };
+    const box = section("messages", "Messages", lede(total), [
+        select(
+            "Show",
+            [
+                ["up", "within a time"],
+                ["tail", "at least a time, logarithmic"],
+            ],
+            "up",
+            fill,
+        ),
+    ]);
+    box.append(panels);
     if (detailed.length) {
         const body = el("div");
         follow.fill(body, () => slowest(shownRun()));

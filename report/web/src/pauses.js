@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Who paused whom: the node that sent XOFF against the port that it stopped.
-import { axisStyle, figure } from "./chart.js";
+import { axisStyle, figure, heatScale } from "./chart.js";
 import { detailed, nameOf, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
 import { html, plural, text } from "./format.js";
-import { heatColours, heatInk } from "./links.js";
+import { heatInk } from "./links.js";
 import { colour } from "./theme.js";
 
 const collator = new Intl.Collator("en", { numeric: true });
@@ -30,6 +30,7 @@ function matrix(all) {
     const paused = [...new Set(list.map((e) => e.paused))].sort(collator.compare);
     const max = list[0].ns;
     return figure({
+        name: "pauses",
         title: `Time stopped${all.length > SHOWN ? `, the ${SHOWN} longest of ${all.length}` : ""}`,
         label: "Time for which each node stopped each port by PFC.",
         height: 56 + 24 * paused.length,
@@ -53,13 +54,7 @@ function matrix(all) {
                 name: "",
                 axisLabel: { color: colour("ink"), hideOverlap: true },
             },
-            visualMap: {
-                show: false,
-                min: 0,
-                max,
-                dimension: 2,
-                inRange: { color: heatColours() },
-            },
+            visualMap: heatScale(0, max, "ns", "time stopped"),
             tooltip: {
                 formatter: ({ data }) =>
                     `<b>${html(by[data.value[0]])} stopped ${html(paused[data.value[1]])}</b><br>${html(text(data.value[2], "ns"))} in ${html(plural(data.value[3], "pause"))}`,
@@ -82,12 +77,12 @@ function matrix(all) {
         }),
         data: () => ({
             columns: [
-                { name: "sent XOFF" },
+                { name: "sent XOFF", key: "sent_xoff" },
                 { name: "stopped" },
-                { name: "time stopped", number: true },
-                { name: "pauses", number: true },
+                { name: "time stopped", key: "stopped_ns", unit: "ns", number: true },
+                { name: "pauses", unit: "count", number: true },
             ],
-            rows: all.map((e) => [e.by, e.paused, text(e.ns, "ns"), text(e.pauses, "count")]),
+            rows: all.map((e) => [e.by, e.paused, e.ns, e.pauses]),
         }),
     });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Policies side by side: a table, and every run as a dot.
-import { axisStyle, figure, startCharts } from "./chart.js";
+import { axisStyle, figure, legendStyle, startCharts } from "./chart.js";
 import {
     baseline,
     completed,
@@ -187,7 +187,7 @@ function dotTip(data, m) {
 
 // A dot for each point; hollow for runs that did not complete.
 function runDot(p) {
-    const own = colour(styles.get(policies[p.row]).colour);
+    const own = styles.get(policies[p.row]).colour();
     const done = completed(p.run);
     return {
         value: [p.value, p.row],
@@ -285,7 +285,7 @@ function dotTable(key, scenario) {
             { name: noun },
             { name: "seed", number: true },
             { name: "status" },
-            { name: m.name, help: m.help, number: true },
+            { name: m.name, key: m.key, help: m.help, unit: m.unit, number: true },
         ],
         rows: runs
             .filter((run) => scenarios.length < 2 || run.scenario === scenario)
@@ -293,7 +293,7 @@ function dotTable(key, scenario) {
                 policyOf(run),
                 String(run.seed),
                 run.failure || run.status || "failed",
-                text(valueOf(run, key), m.unit),
+                valueOf(run, key),
             ]),
     };
 }
@@ -318,6 +318,89 @@ function seedsSentence() {
         : "";
 }
 
+// ---- scenarios against policies ----
+
+// A policy's metric in a scenario: its value, and that by the baseline's (else by the best one's).
+function relative(key, policy, scenario) {
+    const of = (name) => mean(runsOf(name, scenario).filter(completed).map((r) => valueOf(r, key)));
+    const value = of(policy);
+    const known = policies.map(of).filter((v) => v !== null);
+    const base = baseline ? of(baseline) : best(known, metric(key).more);
+    return { value, ratio: value === null || !base ? null : value / base };
+}
+
+// One chart of all scenarios: a group of bars a scenario, a bar a policy.
+function grouped(key) {
+    const m = metric(key);
+    const all = policies.map((policy) => ({
+        policy,
+        points: scenarios.map((scenario) => relative(key, policy, scenario)),
+    }));
+    const against = baseline || "the best policy";
+    return figure({
+        name: "scenarios",
+        title: `${m.name} by that of ${against}, in every scenario`,
+        label: `${m.name} of every policy in every scenario, by that of ${against}.`,
+        height: 300,
+        build: () => ({
+            legend: { ...legendStyle(), data: policies },
+            grid: { left: 8, right: 12, top: 48, bottom: 30, containLabel: true },
+            xAxis: {
+                ...axisStyle(),
+                type: "category",
+                data: scenarios,
+                axisLabel: { color: colour("ink"), interval: 0, width: 90, overflow: "break" },
+            },
+            yAxis: {
+                ...axisStyle(),
+                type: "value",
+                min: 0,
+                name: `${m.name} / ${against}`,
+                nameTextStyle: { color: colour("muted"), align: "left" },
+                nameGap: 8,
+            },
+            tooltip: {
+                trigger: "item",
+                formatter: ({ seriesIndex, dataIndex }) => {
+                    const { value, ratio: r } = all[seriesIndex].points[dataIndex];
+                    return `<b>${html(policies[seriesIndex])}</b>, ${html(scenarios[dataIndex])}<br>${html(text(value, m.unit))}, ${html(r.toFixed(3))} of ${html(against)}`;
+                },
+            },
+            series: all.map(({ policy, points }) => ({
+                name: policy,
+                type: "bar",
+                color: styles.get(policy).colour(),
+                barGap: "8%",
+                barMaxWidth: 28,
+                itemStyle: { borderColor: colour("page"), borderWidth: 0.5 },
+                emphasis: { focus: "series" },
+                data: points.map((p) => p.ratio),
+                markLine:
+                    policy === policies[0]
+                        ? {
+                              silent: true,
+                              symbol: "none",
+                              label: { show: false },
+                              lineStyle: { color: colour("muted"), type: "solid", width: 1 },
+                              data: [{ yAxis: 1 }],
+                          }
+                        : undefined,
+            })),
+        }),
+        data: () => ({
+            columns: [
+                { name: "scenario" },
+                { name: "policy" },
+                { name: m.name, key, unit: m.unit, number: true },
+                { name: `by ${against}`, key: "ratio", unit: "ratio", number: true },
+            ],
+            rows: scenarios.flatMap((scenario, i) =>
+                all.map((one) => [scenario, one.policy, one.points[i].value, one.points[i].ratio]),
+            ),
+        }),
+    });
+}
+
 export function policiesSection() {
     if (doc.kind !== "compare") return null;
     let key = primaryKey();
@@ -325,9 +408,11 @@ export function policiesSection() {
     const charts = el("div");
     const fill = () => {
         charts.replaceChildren(
+            ...(scenarios.length > 1 ? [grouped(key)] : []),
             ...scenarios.map((name) => {
                 const scenario = scenarios.length > 1 ? name : undefined;
                 return figure({
+                    name: "policies",
                     title: scenario,
                     height: 52 + 30 * policies.length,
                     label: `${metric(key).name} of every run, by ${noun}${scenario ? ` in ${scenario}` : ""}.`,

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
 // State over time: all policies against each other, then the lines of one run.
-import { axisStyle, figure, legendStyle, timeAxis, zoomStyle } from "./chart.js";
+import {
+    axisStyle,
+    figure,
+    legendStyle,
+    lineSymbol,
+    timeAxis,
+    zoomStyle,
+} from "./chart.js";
 import { detailed, nameOf, noun, policyOf, shownRun, styles } from "./data.js";
 import { el, section } from "./dom.js";
 import { axisUnit, html, text, unitOfKey } from "./format.js";
 import { colour, isDark } from "./theme.js";
 
 const HUES = 12;
+const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
 
 // Colours of lines that are not policies.
 function hue(i) {
@@ -14,12 +22,13 @@ function hue(i) {
 }
 
 // A chart over time. `lines`: [{name, t, values, colour, dash, fill}]; colour is a function.
-function overTime({ title, label, unit, lines, step, height = 280, scaleName }) {
+function overTime({ name, title, label, unit, lines, step, height = 280, scaleName }) {
     const max = Math.max(0, ...lines.flatMap((line) => line.values.filter((v) => v !== null)));
     const end = Math.max(...lines.map((line) => line.t[line.t.length - 1]));
     const time = axisUnit("ns", end);
     const scale = axisUnit(unit, max);
     return figure({
+        name,
         title,
         label,
         height,
@@ -39,7 +48,7 @@ function overTime({ title, label, unit, lines, step, height = 280, scaleName }) 
                 ...axisStyle(),
                 type: "value",
                 min: 0,
-                name: scaleName || scale.name,
+                name: scaleName || `${name.split(".").pop()}${scale.name ? ` (${scale.name})` : ""}`,
                 nameGap: 8,
                 nameTextStyle: { color: colour("muted"), align: "left" },
                 axisLabel: { color: colour("muted"), formatter: scale.label },
@@ -52,9 +61,7 @@ function overTime({ title, label, unit, lines, step, height = 280, scaleName }) 
             series: lines.map((line, i) => ({
                 name: line.name,
                 type: "line",
-                showSymbol: false,
-                symbol: "circle",
-                symbolSize: 5,
+                ...lineSymbol(line.symbol || SYMBOLS[i % SYMBOLS.length], Math.max(12, line.t.length), i),
                 step: step ? "end" : false,
                 connectNulls: false,
                 color: line.colour ? line.colour() : hue(i % HUES),
@@ -66,6 +73,7 @@ function overTime({ title, label, unit, lines, step, height = 280, scaleName }) 
             })),
         }),
         data: () => tableOf(lines, unit),
+        csv: () => longTable(lines, unit, name),
     });
 }
 
@@ -84,10 +92,18 @@ function tableOf(lines, unit) {
     const maps = lines.map((line) => new Map(line.t.map((t, i) => [t, line.values[i]])));
     return {
         columns: [
-            { name: "time", number: true },
-            ...lines.map((line) => ({ name: line.name, number: true })),
+            { name: "time", unit: "ns", number: true },
+            ...lines.map((line) => ({ name: line.name, unit, number: true })),
         ],
-        rows: times.map((t) => [text(t, "ns"), ...maps.map((map) => text(map.get(t), unit))]),
+        rows: times.map((t) => [t, ...maps.map((map) => map.get(t))]),
+    };
+}
+
+// A row a line and time.
+function longTable(lines, unit, name) {
+    return {
+        columns: [{ name: "line" }, { name: "time", unit: "ns" }, { name: name.split(".").pop(), unit }],
+        rows: lines.flatMap((line) => line.t.map((t, i) => [line.name, t, line.values[i]])),
     };
 }
 
@@ -96,6 +112,7 @@ function tableOf(lines, unit) {
 const TOGETHER = [
     [
         "queue_bytes",
+        "all.queue",
         "high",
         "Longest queue",
         "bytes",
@@ -103,6 +120,7 @@ const TOGETHER = [
     ],
     [
         "paused",
+        "all.paused",
         "count",
         "Paused ports",
         "count",
@@ -110,6 +128,7 @@ const TOGETHER = [
     ],
     [
         "rate_bps",
+        "all.rate",
         "low",
         "Slowest allowed rate",
         "bit/s",
@@ -117,6 +136,7 @@ const TOGETHER = [
     ],
     [
         "cwnd_bytes",
+        "all.window",
         "low",
         "Smallest window",
         "bytes",
@@ -126,21 +146,23 @@ const TOGETHER = [
 
 function together() {
     const charts = [];
-    for (const [kind, of, title, unit, label] of TOGETHER) {
+    for (const [kind, name, of, title, unit, label] of TOGETHER) {
         const lines = detailed
             .filter((run) => run.detail.series && run.detail.series[kind])
             .map((run) => ({
                 name: nameOf(run),
                 t: run.detail.series.t_ns,
                 values: run.detail.series[kind][of],
-                colour: () => colour(styles.get(policyOf(run)).colour),
+                colour: styles.get(policyOf(run)).colour,
                 dash: styles.get(policyOf(run)).dash,
+                symbol: styles.get(policyOf(run)).symbol,
                 width: 1.8,
             }))
             .filter((line) => line.values.some((v) => v));
         if (lines.length)
             charts.push(
                 overTime({
+                    name,
                     title,
                     label,
                     unit,
@@ -165,7 +187,7 @@ function of(group, shownLines, what) {
     return group.of > shownLines ? `, ${shownLines} of ${group.of} ${what}` : "";
 }
 
-function kindChart(series, group, kind, title, unit, what, label) {
+function kindChart(series, group, kind, id, title, unit, what, label) {
     const name = lineNames(series, kind);
     const keys = Object.keys(group.lines);
     const lines = keys.map((key) => ({
@@ -183,6 +205,7 @@ function kindChart(series, group, kind, title, unit, what, label) {
             width: 2,
         });
     return overTime({
+        name: id,
         title: `${title}${of(group, keys.length, what)}`,
         label,
         unit,
@@ -202,6 +225,7 @@ function pauseChart(series) {
         spansOf(series.paused.lines[port], t).map(([from, to]) => [row, from, to]),
     );
     return figure({
+        name: "paused",
         title: `Ports stopped by PFC${of(series.paused, ports.length, "ports")}`,
         height: 80 + 22 * ports.length,
         keys: true,
@@ -236,10 +260,10 @@ function pauseChart(series) {
         data: () => ({
             columns: [
                 { name: "port" },
-                { name: "from", number: true },
-                { name: "to", number: true },
+                { name: "from", unit: "ns", number: true },
+                { name: "to", unit: "ns", number: true },
             ],
-            rows: spans.map(([row, from, to]) => [ports[row], text(from, "ns"), text(to, "ns")]),
+            rows: spans.map(([row, from, to]) => [ports[row], from, to]),
         }),
     });
 }
@@ -276,6 +300,7 @@ function seriesOf(run) {
                 series,
                 series.queue_bytes,
                 "queue_bytes",
+                "queue",
                 "Queues",
                 "bytes",
                 "ports, the longest",
@@ -289,6 +314,7 @@ function seriesOf(run) {
                 series,
                 series.rate_bps,
                 "rate_bps",
+                "rate",
                 "Allowed rates",
                 "bit/s",
                 "queue pairs, those cut most",
@@ -301,6 +327,7 @@ function seriesOf(run) {
                 series,
                 series.cwnd_bytes,
                 "cwnd_bytes",
+                "window",
                 "Windows",
                 "bytes",
                 "queue pairs, those that change most",
@@ -313,6 +340,7 @@ function seriesOf(run) {
                 series,
                 group,
                 "observe",
+                `state.${name}`,
                 `${name} of ${policyOf(run)}`,
                 unitOfKey(name) === "count" ? "" : unitOfKey(name),
                 "queue pairs, those that change most",

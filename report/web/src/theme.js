@@ -6,8 +6,10 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const listeners = [];
 let chosen = null; // "light", "dark"; null = as the system says
 let printing = false;
+let saving = false;
 
 function name() {
+    if (saving) return "paper";
     if (printing) return "light";
     return chosen || (dark.matches ? "dark" : "light");
 }
@@ -39,30 +41,27 @@ export function setPrinting(value) {
     root.dataset.theme = name();
 }
 
+// True while a chart is drawn to be saved: black on white, and with what stands beside it on the page.
+export function isSaved() {
+    return saving;
+}
+
+// What `draw` returns, with the colours of saved charts. The page itself is not painted in between.
+export function asSaved(draw) {
+    saving = true;
+    root.dataset.theme = name();
+    try {
+        return draw();
+    } finally {
+        saving = false;
+        root.dataset.theme = name();
+    }
+}
+
 export function toggleTheme() {
     chosen = name() === "dark" ? "light" : "dark";
     apply();
     return chosen;
-}
-
-// Colours of policies, in the order in which the comparison names them; the baseline `none` is grey.
-// Eight colours that remain apart with colour vision deficiencies (after Okabe and Ito), then the same
-// with dashed lines.
-export function policyStyles(policies) {
-    const styles = new Map();
-    let next = 0;
-    for (const policy of policies) {
-        const plain = policy === "none";
-        const index = plain ? 0 : next++;
-        styles.set(policy, {
-            colour: plain ? "policy-none" : `policy-${(index % 7) + 1}`,
-            dash: index < 7 || plain ? "solid" : index < 14 ? "dashed" : "dotted",
-            symbol: plain
-                ? "circle"
-                : ["circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow"][index % 7],
-        });
-    }
-    return styles;
 }
 
 dark.addEventListener("change", apply);

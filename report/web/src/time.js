@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where the time went: the critical path by cause, by place, by collective and by layer.
-import { axisStyle, figure, legendStyle } from "./chart.js";
+import { axisStyle, figure, legendStyle, moreLegend } from "./chart.js";
 import {
     completed,
     detailed,
@@ -31,21 +31,23 @@ function sum(parts) {
 const SEEN = 0.002; // a smaller part of every bar is in the table only
 
 // Stacked bars. `bars`: [{name, parts, note}].
-function stacked(bars, label, title) {
+function stacked(name, bars, label, title) {
     const all = partKeys(bars.map((bar) => bar.parts));
     const keys = all.filter((key) => bars.some((bar) => bar.parts[key] > sum(bar.parts) * SEEN));
     const max = Math.max(...bars.map((bar) => sum(bar.parts)));
     const scale = axisUnit("ns", max);
+    const more = (width) => moreLegend(keys.map(partName), width);
     return figure({
+        name,
         title,
         label,
-        height: (width) => 54 + legendRows(keys, width) * LEGEND_ROW + 30 * bars.length,
+        height: (width) => 76 + more(width) + 30 * bars.length,
         build: (width) => ({
             legend: { ...legendStyle(), type: "plain", data: keys.map(partName) },
             grid: {
                 left: 8,
                 right: 24,
-                top: legendRows(keys, width) * LEGEND_ROW + 8,
+                top: 30 + more(width),
                 bottom: 26,
                 containLabel: true,
             },
@@ -91,37 +93,34 @@ function stacked(bars, label, title) {
         data: () => ({
             columns: [
                 { name: "" },
-                { name: "total", number: true },
+                { name: "total", unit: "ns", number: true },
                 ...all.map((key) => ({
                     name: partName(key),
                     help: meaning(`slowest.parts.${key}`),
+                    unit: "ns",
                     number: true,
                 })),
             ],
             rows: bars.map((bar) => [
                 bar.name,
-                text(sum(bar.parts), "ns"),
-                ...all.map((key) => text(bar.parts[key] || 0, "ns")),
+                sum(bar.parts),
+                ...all.map((key) => bar.parts[key] || 0),
             ]),
         }),
+        csv: () => longTable(bars, all),
     });
 }
 
-const LEGEND_ROW = 22; // px
-
-// Rows that the legend takes at the width of the chart: names are put into rows as ECharts does.
-function legendRows(keys, width) {
-    let rows = 1;
-    let used = 0;
-    for (const key of keys) {
-        const own = partName(key).length * 7 + 32;
-        if (used > 0 && used + own > width - 12) {
-            rows++;
-            used = 0;
-        }
-        used += own;
-    }
-    return rows;
+// A row a bar and part that is not zero.
+function longTable(bars, keys) {
+    return {
+        columns: [{ name: "bar" }, { name: "part" }, { name: "time", unit: "ns" }],
+        rows: bars.flatMap((bar) =>
+            keys
+                .filter((key) => bar.parts[key])
+                .map((key) => [bar.name, partName(key), bar.parts[key]]),
+        ),
+    };
 }
 
 function tooltip(bar, keys) {
@@ -168,6 +167,7 @@ function byPolicy() {
             const where = scenarios.length > 1 ? ` in ${scenario}` : "";
             return bars.length
                 ? stacked(
+                      "time",
                       bars,
                       `The critical path of every ${noun}, by cause${where}.`,
                       `By ${noun}${where}`,
@@ -288,13 +288,14 @@ function programCharts(run) {
     if (programs.length)
         charts.push(
             stacked(
+                "time.streams",
                 programs,
                 "Computing, and what compute streams were idle for, mean of the ranks.",
                 "Compute streams",
             ),
         );
     if (ranks.length > 1)
-        charts.push(stacked(ranks, "The same by rank.", "Compute streams of the first ranks"));
+        charts.push(stacked("time.ranks", ranks, "The same by rank.", "Compute streams of the first ranks"));
     return charts;
 }
 
@@ -324,6 +325,7 @@ function places(run) {
         .slice(0, 12);
     if (!bars.length) return null;
     return stacked(
+        "time.places",
         bars,
         "Places on the critical path, by the time spent there.",
         doc.kind === "compare" ? `Where on the way of ${nameOf(run)}` : "Where on the way",
@@ -335,16 +337,16 @@ export function runTime(run) {
     const charts = [];
     if (doc.kind === "run" && run.slowest && run.slowest.parts)
         charts.push(
-            stacked(slowestOf(run), "The critical path of the run, by cause.", "What ended last"),
+            stacked("time", slowestOf(run), "The critical path of the run, by cause.", "What ended last"),
         );
     const collectives = collectiveBars(run);
     if (collectives.length > 1)
         charts.push(
-            stacked(collectives, "Critical path of each collective, by cause.", "Collectives"),
+            stacked("time.collectives", collectives, "Critical path of each collective, by cause.", "Collectives"),
         );
     const layers = layerBars(run);
     if (layers.length)
-        charts.push(stacked(layers, "Layers on the critical path, by cause.", "Layers"));
+        charts.push(stacked("time.layers", layers, "Layers on the critical path, by cause.", "Layers"));
     charts.push(...programCharts(run));
     const where = places(run);
     if (where) charts.push(where);
@@ -365,7 +367,7 @@ export function timeSection(follow) {
         parts && detailed.length > 1 ? [follow.control()] : [],
     );
     box.append(...bars);
-    if (fallback.length) box.append(stacked(fallback, "Computing and exposed communication."));
+    if (fallback.length) box.append(stacked("time", fallback, "Computing and exposed communication."));
     if (parts) {
         const body = el("div");
         follow.fill(body, () => runTime(shownRun()));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The timeline: slices of a training job per rank and dimension; without one, the phases of
-// collectives.
-import { axisStyle, figure, timeAxis, zoomStyle } from "./chart.js";
-import { detailed, nameOf, operation, shownRun } from "./data.js";
+// The timeline: slices of a training job per rank and dimension; without one, the phases of collectives and
+// the messages of ranks.
+import { axisStyle, figure, legendStyle, timeAxis, zoomStyle } from "./chart.js";
+import { detailed, nameOf, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
 import { axisUnit, html, text } from "./format.js";
 import { colour } from "./theme.js";
@@ -11,6 +11,7 @@ const CATEGORIES = [
     ["computing", "part-compute"],
     ["waiting for communication", "part-others"],
     ["communication", "part-sending"],
+    ["messages", "line-3"],
 ];
 const ROWS = 24; // shown at once; more scroll
 
@@ -26,7 +27,11 @@ function slice(params, api) {
     return {
         type: "rect",
         shape: { x: left, y: from[1] - height / 2, width: right - left, height },
-        style: { fill: colour(CATEGORIES[api.value(3)][1]) },
+        style: {
+            fill: colour(CATEGORIES[api.value(3)][1]),
+            stroke: colour("surface"),
+            lineWidth: right - left > 3 ? 0.5 : 0,
+        },
     };
 }
 
@@ -35,14 +40,18 @@ function gantt({ rows, names, slices, title, label, noun }) {
     const end = slices.reduce((max, s) => Math.max(max, s[1] + s[2]), 0);
     const time = axisUnit("ns", end);
     const many = rows.length > ROWS;
+    const used = CATEGORIES.map((_, i) => i).filter((i) => slices.some((s) => s[3] === i));
+    const top = used.length > 1 ? 30 : 6;
     return figure({
+        name: "timeline",
         title,
         label,
         renderer: "canvas",
-        height: 96 + 20 * Math.min(rows.length, ROWS),
+        height: 66 + top + 20 * Math.min(rows.length, ROWS),
         keys: true,
         build: () => ({
-            grid: { left: 8, right: many ? 40 : 20, top: 6, bottom: 54, containLabel: true },
+            legend: used.length > 1 ? legendStyle() : undefined,
+            grid: { left: 8, right: many ? 40 : 20, top, bottom: 54, containLabel: true },
             dataZoom: [
                 ...zoomStyle(),
                 ...(many
@@ -53,7 +62,7 @@ function gantt({ rows, names, slices, title, label, noun }) {
                           width: 14,
                           height: undefined,
                           right: 4,
-                          top: 6,
+                          top,
                           bottom: 54,
                           startValue: 0,
                           endValue: ROWS - 1,
@@ -72,96 +81,64 @@ function gantt({ rows, names, slices, title, label, noun }) {
                 formatter: ({ value }) =>
                     `<b>${html(names[value[4]])}</b><br>${html(rows[value[0]])}<br>from ${html(text(value[1], "ns"))}, ${html(text(value[2], "ns"))} long`,
             },
-            series: [
-                {
-                    type: "custom",
-                    renderItem: slice,
-                    encode: { x: [1, 2], y: 0 },
-                    data: slices,
-                    clip: true,
-                    progressive: 0,
-                },
-            ],
+            series: used.map((category) => ({
+                type: "custom",
+                name: CATEGORIES[category][0],
+                color: colour(CATEGORIES[category][1]),
+                renderItem: slice,
+                encode: { x: [1, 2], y: 0 },
+                data: slices.filter((s) => s[3] === category),
+                clip: true,
+                progressive: 0,
+            })),
         }),
         data: () => ({
             columns: [
-                { name: noun },
+                { name: noun, key: "row" },
                 { name: "slice" },
-                { name: "from", number: true },
-                { name: "duration", number: true },
+                { name: "from", key: "from_ns", unit: "ns", number: true },
+                { name: "duration", key: "duration_ns", unit: "ns", number: true },
+                { name: "kind" },
             ],
-            rows: slices.map((s) => [rows[s[0]], names[s[4]], text(s[1], "ns"), text(s[2], "ns")]),
+            rows: slices.map((s) => [
+                rows[s[0]],
+                names[s[4]],
+                s[1],
+                s[2],
+                CATEGORIES[s[3]][0],
+            ]),
         }),
     });
 }
 
-function key() {
-    return el(
-        "p",
-        { class: "key" },
-        CATEGORIES.map(([name, variable]) =>
-            el("span", {}, el("i", { style: `background:var(--${variable})` }), name),
-        ),
-    );
-}
-
-function phases(run) {
-    const rows = [];
-    const names = [];
-    const slices = [];
-    for (const collective of run.collectives || []) {
-        for (const phase of collective.phases || []) {
-            if (phase.start_ns === null || phase.end_ns === null || slices.length > 2000) continue;
-            const row = `dimension ${phase.dim}`;
-            const name = `${collective.name === "collective" ? "" : `${collective.name}: `}${operation(phase.op)}, ${phase.algorithm}`;
-            if (!rows.includes(row)) rows.push(row);
-            names.push(name);
-            slices.push([
-                rows.indexOf(row),
-                phase.start_ns,
-                phase.end_ns - phase.start_ns,
-                2,
-                names.length - 1,
-            ]);
-        }
-    }
-    return slices.length > 1 ? { rows, names, slices } : null;
-}
-
 function timelineOf(run) {
     const t = run.detail.timeline;
-    if (t)
-        return [
-            key(),
-            gantt({
-                ...t,
-                title: null,
-                noun: "rank",
-                label: "Computing, waiting and communication of ranks over time.",
-            }),
-        ];
-    const p = phases(run);
-    if (p)
-        return [
-            gantt({
-                ...p,
-                title: null,
-                noun: "dimension",
-                label: "Phases of collectives along each dimension over time.",
-            }),
-        ];
-    return [el("p", { class: "note" }, `${nameOf(run)} has no timeline.`)];
+    if (!t) return [el("p", { class: "note" }, `${nameOf(run)} has no timeline.`)];
+    return [
+        gantt({
+            ...t,
+            title: null,
+            noun: "row",
+            label: ofRanks(run)
+                ? "Computing, waiting and communication of ranks over time."
+                : "Phases of collectives and messages of ranks over time.",
+        }),
+    ];
+}
+
+// True if the timeline has what ranks did, not messages alone.
+function ofRanks(run) {
+    return Boolean(run.detail.timeline && run.detail.timeline.slices.some((s) => s[3] < 2));
 }
 
 export function timelineSection(follow) {
-    const any = detailed.some((run) => run.detail.timeline);
-    if (!any && !detailed.some(phases)) return null;
+    if (!detailed.some((run) => run.detail.timeline)) return null;
     const box = section(
         "timeline",
         "Timeline",
-        any
+        detailed.some(ofRanks)
             ? "What each rank does, and what its dimensions carry."
-            : "Phases of collectives, by dimension.",
+            : "Phases of collectives by dimension, and the messages of each rank from the post to the last byte at the receiver; those that a rank sends at once lie upon each other.",
         detailed.length > 1 ? [follow.control()] : [],
     );
     const body = el("div");

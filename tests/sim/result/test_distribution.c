@@ -43,6 +43,28 @@ static void test_binned(void **state)
     distribution_free(&binned);
 }
 
+// A histogram has every sample in the bin of its value, of which the edges are fixed.
+static void test_histogram(void **state)
+{
+    (void)state;
+    struct distribution d = {.limit = 3};
+    const double values[] = {1.0, 1.03124, 1.03125, 1000, 1023.9, 1024};
+    distribution_add(&d, values[0]);
+    assert_true(distribution_histogram(&d).n == 0); // exact
+    for (size_t i = 1; i < sizeof values / sizeof *values; i++)
+        distribution_add(&d, values[i]);
+    struct histogram h = distribution_histogram(&d);
+    const struct histogram_bin expected[] = {
+        {1.03125, 2}, {1.0625, 1}, {1008, 1}, {1024, 1}, {1056, 1}};
+    assert_int_equal(h.n, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < h.n; i++) {
+        assert_true(h.bins[i].below == expected[i].below);
+        assert_int_equal(h.bins[i].count, expected[i].count);
+    }
+    free(h.bins);
+    distribution_free(&d);
+}
+
 static void test_none_and_extremes(void **state)
 {
     (void)state;
@@ -60,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_binned),
+        cmocka_unit_test(test_histogram),
         cmocka_unit_test(test_none_and_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

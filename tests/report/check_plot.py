@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""collwire plot: the list of charts of a run, a comparison and a sweep; their CSV, whose numbers are those of the
+metrics; and with a browser their SVG and PDF, drawn by the page. COLLWIRE names the program.
+
+usage: check_plot.py SCENARIOS csv        without a browser
+       check_plot.py SCENARIOS pictures   skipped (77) without Chromium
+"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+import browser
+
+COLLWIRE = os.environ["COLLWIRE"]
+os.environ.pop("COLLWIRE_SHARE", None)  # the charts of this build
+failures = []
+
+
+def expect(good, what):
+    if not good:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def collwire(*words, **more):
+    done = subprocess.run([COLLWIRE, *words], capture_output=True, check=False, **more)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def results(tmp, scenarios):
+    """A run whose messages are not listed, a comparison with samples, one of two scenarios, and a sweep."""
+    of = {name: os.path.join(tmp, name) for name in ("run", "compare", "several", "sweep")}
+    rail = os.path.join(scenarios, "collectives", "rail.json")
+    incast = os.path.join(scenarios, "incast.json")
+    for words in (("run", rail, "--set", "report.flows_max=100", "--out", of["run"]),
+                  ("compare", incast, "--cc", "none,dcqcn,swift", "--seeds", "2", "--set", "report.sample=10us",
+                   "--out", of["compare"]),
+                  ("compare", incast, os.path.join(scenarios, "collectives", "in-network.json"), "--cc", "none,dcqcn", "--out", of["several"]),
+                  ("sweep", incast, "--vary", "workload.bytes=100KB,200KB", "--cc", "none,dcqcn", "--out", of["sweep"])):
+        code, _, stderr = collwire(*words, "--quiet")
+        expect(code == 0, f"{words}: {stderr}")
+    return of
+
+
+def listed(folder):
+    code, stdout, stderr = collwire("plot", folder, "--list")
+    expect((code, stderr) == (0, ""), f"list of {folder}: {code} {stderr!r}")
+    return [line.split()[0] for line in stdout.splitlines() if not line.startswith(("NAME", " "))]
+
+
+def table(folder, chart):
+    """The rows of a chart's CSV as written, and as written to a file."""
+    code, stdout, stderr = collwire("plot", folder, "--chart", chart)
+    expect((code, stderr) == (0, ""), f"CSV of {chart}: {code} {stderr!r}")
+    file = os.path.join(folder, "..", "chart.csv")
+    expect(collwire("plot", folder, "--chart", chart, "-o", file)[0] == 0, f"{chart} as a file")
+    with open(file, encoding="utf-8") as f:
+        expect(f.read() == stdout, f"{chart}: stdout and the file are the same")
+    return list(csv.DictReader(io.StringIO(stdout)))
+
+
+def metrics_of(folder):
+    with open(os.path.join(folder, "metrics.json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+# ---- numbers ----
+
+def of_a_run(folder):
+    metrics = metrics_of(folder)
+    summary = metrics["flows_summary"]
+    names = listed(folder)
+    expect({"time", "messages.time", "messages.slowdown", "links", "timeline"} <= set(names) and "policies" not in names,
+           f"charts of a run: {names}")
+    rows = table(folder, "time")
+    expect({f"{r['part']}_ns": int(r["time_ns"]) for r in rows} == metrics["slowest"]["parts"], "parts of time")
+    rows = table(folder, "links")
+    known = {x["at"]: x for x in metrics["links"]}
+    expect(len(rows) == len(known) and all(int(r["bytes"]) == known[r["link"]]["bytes"]
+                                           and abs(float(r["utilization"]) - known[r["link"]]["utilization"]) < 1e-6 for r in rows), "links")
+    # a distribution without a list of messages: that of the histogram, which has every message
+    expect(metrics["flows"] == [] and sum(summary["fct_ns_histogram"]["count"]) == summary["count"], "histogram")
+    rows = table(folder, "messages.time")
+    expect(len(rows) > 20, f"{len(rows)} points of the distribution")
+    shares = [float(r["share_of_messages_up_to_it"]) for r in rows]
+    values = [float(r["fct_ns"]) for r in rows]
+    expect(shares == sorted(shares) and shares[-1] == 1 and values == sorted(values), "a distribution")
+    expect(values[-1] == summary["fct_ns"]["max"], "it ends with the longest message")
+    for share, key in ((0.5, "p50"), (0.95, "p95"), (0.99, "p99")):
+        upper = next(v for v, s in zip(values, shares) if s >= share)
+        expect(upper / 1.04 <= summary["fct_ns"][key] <= upper, f"{key}: {summary['fct_ns'][key]} is in the bin below {upper}")
+
+
+def of_a_comparison(folder):
+    names = listed(folder)
+    expect({"policies", "messages.time", "all.queue", "queue", "links", "pauses"} <= set(names)
+           and "scenarios" not in names and "time.collectives" not in names, f"charts of a comparison: {names}")
+    with open(os.path.join(folder, "compare.json"), encoding="utf-8") as f:
+        expected = {(r["cc"], str(r["seed"])): r for r in json.load(f)["rows"]}
+    rows = table(folder, "policies")
+    expect(len(rows) == 6, f"{len(rows)} rows of policies")
+    for row in rows:
+        known = expected[row["policy"], row["seed"]]
+        for key in ("sim_time_ns", "fct_max_ns", "max_queue_bytes", "paused_ns"):
+            expect(int(row[key]) == known[key], f"{row['policy']}: {key} {row[key]}")
+    expect(list(table(folder, "policies=cnps")[0]) == ["scenario", "policy", "seed", "status", "cnps"], "one metric")
+    metrics = metrics_of(os.path.join(folder, "incast", "dcqcn-seed1"))
+    both = [metrics, metrics_of(os.path.join(folder, "incast", "dcqcn-seed2"))]
+    points = [float(r["fct_ns"]) for r in table(folder, "messages.time@dcqcn")]
+    expect(points == sorted({f["fct_ns"] for m in both for f in m["flows"]}), "the messages of all seeds")
+    longest = max(float(r["queue_bytes"]) for r in table(folder, "queue@dcqcn"))
+    known = max(v for values in metrics["series"]["queue_bytes"].values() for v in values)
+    expect(longest == known, f"longest queue of the samples: {longest}, {known}")
+
+
+def of_scenarios(folder):
+    names = listed(folder)
+    expect("scenarios" in names, f"charts of two scenarios: {names}")
+    rows = table(folder, "scenarios=sim_time_ns")
+    with open(os.path.join(folder, "compare.json"), encoding="utf-8") as f:
+        known = [(r["scenario"], r["cc"], str(r["sim_time_ns"])) for r in json.load(f)["rows"] if r["job"] is None]
+    expect([(r["scenario"], r["policy"], r["sim_time_ns"]) for r in rows] == known and len(known) == 4, f"scenarios: {rows}")
+    own = {r["scenario"] for r in table(folder, "links@incast/dcqcn")}
+    expect(own == {"incast"}, f"a run of several scenarios: {own}")
+
+
+def of_a_sweep(folder):
+    expect(listed(folder) == ["sweep.lines", "sweep.map"], f"charts of a sweep: {listed(folder)}")
+    with open(os.path.join(folder, "sweep.csv"), encoding="utf-8") as f:
+        runs = list(csv.DictReader(f))
+    rows = table(folder, "sweep.lines=fct_max_ns")
+    expect([(r["policy"], r["mean"], r["runs"]) for r in rows] == [(r["policy"], r["fct_max_ns"], "1") for r in runs],
+           "means of a sweep")
+
+
+def refused(of):
+    """One message, exit code 2, and no file."""
+    file = os.path.join(of["run"], "..", "x.svg")
+    for words, part in (((of["run"],), "plot needs --chart NAME; the charts of"), ((of["run"], "--chart", "policies", "-o", file), "has no chart \"policies\""),
+                        ((of["run"], "--chart", "time", "-o", file + ".gif"), "does not end in .svg"),
+                        ((os.path.dirname(of["run"]), "--list"), "has no results")):
+        code, stdout, stderr = collwire("plot", *words)
+        expect(code == 2 and part in stderr and stdout == "", f"{words}: {code} {stderr!r}")
+    env = {"PATH": "/nowhere", "TMPDIR": os.environ.get("TMPDIR", "/tmp")}
+    code, _, stderr = collwire("plot", of["run"], "--chart", "time", "-o", file, env=env)
+    expect(code == 1 and stderr.count("\n") == 1 and "install chromium" in stderr and ".csv needs none" in stderr,
+           f"without a browser: {code} {stderr!r}")
+    code, _, stderr = collwire("plot", of["run"], "--chart", "time", "-o", file + ".csv", env=env)
+    expect((code, stderr) == (0, ""), f"CSV without a browser: {code} {stderr!r}")
+    expect(not os.path.exists(file), "nothing was written")
+
+
+# ---- pictures ----
+
+def texts(svg):
+    return [t.text for t in svg.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def picture(folder, chart, *words):
+    file = os.path.join(folder, "..", "chart.svg")
+    code, _, stderr = collwire("plot", folder, "--chart", chart, "-o", file)
+    expect((code, stderr) == (0, ""), f"SVG of {chart}: {code} {stderr!r}")
+    svg = xml.etree.ElementTree.parse(file).getroot()
+    os.unlink(file)
+    expect(svg.get("width") == "85mm", f"{chart}: {svg.get('width')} wide")
+    missing = [word for word in words if word not in texts(svg)]
+    expect(not missing, f"{chart}: {missing} are not among {texts(svg)}")
+    source = xml.etree.ElementTree.tostring(svg).decode()
+    expect("http" not in source.replace("http://www.w3.org", ""), f"{chart} is self-contained")
+
+
+def pictures(of):
+    picture(of["compare"], "policies", "none", "dcqcn", "swift")
+    picture(of["compare"], "messages.slowdown=tail", "none", "dcqcn", "swift", "messages with at least")
+    picture(of["compare"], "links@none")
+    picture(of["several"], "scenarios", "none", "dcqcn", "incast")
+    picture(of["compare"], "timeline@none", "rank0 sends")
+    picture(of["run"], "timeline", "dim0 all_reduce")
+    picture(of["sweep"], "sweep.lines", "none", "dcqcn")
+    pdf = os.path.join(of["run"], "..", "chart.pdf")
+    code, _, stderr = collwire("plot", of["compare"], "--chart", "time", "-o", pdf)
+    with open(pdf, "rb") as f:
+        content = f.read()
+    expect(code == 0 and content.startswith(b"%PDF") and content.count(b"/Type /Page\n") == 1, f"PDF: {code} {stderr!r}")
+    code, _, stderr = collwire("plot", of["compare"], "--chart", "links@nobody", "-o", pdf)
+    expect(code == 2 and "has no chart" in stderr, f"an unknown run: {code} {stderr!r}")
+    code, _, stderr = collwire("plot", of["compare"], "--chart", "links=color", "-o", pdf)
+    expect(code == 2 and '"color" is not one of' in stderr, f"an unknown metric: {code} {stderr!r}")
+
+
+def names_of_the_page(of):
+    """The command lists what the page has."""
+    with browser.Browser() as page:
+        for folder in of.values():
+            collwire("report", folder)
+            page.open(os.path.join(folder, "report.html"))
+            known = page.run("[...document.querySelectorAll('.plot')].map(p => p.chart.name)")
+            own = [name for name in listed(folder) if not name.startswith("state.")]
+            found = {name for name in known if not name.startswith("state.")}
+            expect(found <= set(own), f"{folder}: the page has {found}, the list {own}")
+            for name in set(own) - found:
+                code, _, stderr = collwire("plot", folder, "--chart", name, "-o", os.path.join(folder, "..", "c.svg"))
+                expect(code == 0, f"{folder}: {name} is listed and not drawn: {stderr!r}")
+
+
+def main():
+    scenarios, part = sys.argv[1:3]
+    if part == "pictures" and not browser.find_browser():
+        print("skipped: Chromium is not installed")
+        return 77
+    with tempfile.TemporaryDirectory() as tmp:
+        of = results(tmp, scenarios)
+        if part == "pictures":
+            pictures(of)
+            names_of_the_page(of)
+        else:
+            of_a_run(of["run"])
+            of_a_comparison(of["compare"])
+            of_scenarios(of["several"])
+            of_a_sweep(of["sweep"])
+            refused(of)
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
