@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // collwire shrink: a smaller training scenario whose messages have the same sizes.
 //
-// Layers, micro-batches and iterations repeat: with fewer of them a run has fewer messages, but none
-// of another size, since sizes depend on the shapes and the degrees alone.
+// Layers, micro-batches and iterations repeat: with fewer of them a run has fewer messages, but
+// none of another size, since sizes depend on the shapes and the degrees alone.
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

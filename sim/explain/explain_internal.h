@@ -50,7 +50,8 @@ const struct port_result *result_busiest_link(const struct result *r); // NULL =
 // The place where a cause took most time on a path; NULL = none is known.
 const struct critical_place *critical_place_of(const struct critical_result *c,
                                                enum path_cause cause);
-bool result_has_faults(const struct result *r); // links lost packets: recovery decides the time
+// True if links lost packets: then recovery decides the time.
+bool result_has_faults(const struct result *r);
 uint64_t result_queue_drops(const struct result *r); // packets that full queues dropped
 // The largest part of a path that is not said, and the words for a part.
 enum path_cause critical_largest(const struct critical_result *c, const bool said[PATH_CAUSES]);
@@ -85,9 +86,9 @@ struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind
 // True if the path of what ended last covers the run, and the busiest link transmitted for at least
 // half of it.
 bool result_bound_by_rate(const struct result *r);
-// The same from a fiftieth on: a policy's cuts may leave a link that bounds the run idle for most of
-// the time. What is saved then has no figure; for the order, half of what it would be if the link,
-// whose transmissions take `share` of their time, transmitted all the time.
+// The same from a fiftieth on: a policy's cuts may leave a link that bounds the run idle for most
+// of the time. What is saved then has no figure; for the order, half of what it would be if the
+// link, whose transmissions take `share` of their time, transmitted all the time.
 bool result_may_be_bound(const struct result *r);
 struct rate_saving result_loose_saving(const struct result *r, double share);
 // True if the busiest link's transmissions are a lower bound for the run's one job: it lasted the

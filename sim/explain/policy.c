@@ -212,7 +212,7 @@ void explain_timeouts(const struct fabric *fabric, struct result *r)
     ps_t saving = result_wait_saving_ps(r, (ps_t)(less_each * (double)parts[PATH_TIMEOUT]));
     if (less_each <= 0 || result_share_of(r, saving) < SAVING_MIN)
         return;
-    // timers that follow the path, as of selective repeat and UEC, have no setting that shortens them
+    // timers that follow the path, as of selective repeat and UEC, have no setting for it
     bool settable = fabric_is_tcp(s->dim) || explain_goes_back(fabric);
     bool failed = r->drops[DROP_LINK_DOWN] > 0 || !settable,
          exact = !failed && result_queue_drops(r) == 0;

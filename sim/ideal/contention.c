@@ -3,9 +3,9 @@
 //
 // The messages of a step are sent at the same time. Switches spread each over all shortest paths
 // evenly, or, where they choose by flow (ecmp), send it by one that a hash of its ranks chooses: a
-// draw of the collisions that a run has. A step then takes as long as the fullest link transmits: the ideal time has the
-// links of ranks (sim/ideal/collective.c), so each step adds what the fullest link takes longer
-// than the fullest link of a rank.
+// draw of the collisions that a run has. A step then takes as long as the fullest link transmits:
+// the ideal time has the links of ranks (sim/ideal/collective.c), so each step adds what the
+// fullest link takes longer than the fullest link of a rank.
 #include "sim/ideal/contention.h"
 
 #include <stdlib.h>

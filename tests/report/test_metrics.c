@@ -49,7 +49,9 @@ static void assert_texts(const json_t *root, const char *const (*rows)[2], size_
 static const char *const of_the_run[][2] = {
     {"programs",
      "[{\"job\":7,\"name\":\"net\",\"ranks\":2,\"total_ns\":310,\"compute_ns\":100,"
-     "\"exposed_comm_ns\":210,\"early_ns\":211,\"bubble_share\":0.125,"
+     "\"exposed_comm_ns\":210,\"exposed_share\":0.6774193548,\"tokens_per_s\":213.0,"
+     "\"samples_per_s\":214.0,\"mfu\":0.25,\"gpu_hours\":1.722222222e-10,"
+     "\"early_ns\":211,\"bubble_share\":0.125,"
      "\"uses\":[{\"name\":\"tensor\",\"exposed_ns\":201,\"waiting_ns\":202,\"bytes\":203}],"
      "\"layers\":[{\"name\":\"top\",\"compute_ns\":204,\"exposed_ns\":205,\"waiting_ns\":206}],"
      "\"late\":[{\"rank\":207,\"late_ns\":209}]}]"},
@@ -304,17 +306,18 @@ static void test_rows(void **state)
     struct rows run = {.list = rows.list, .n = 3};
     char *table = rows_run_table(&run, 80);
     assert_string_equal(
-        csv, "scenario,policy,seed,job,status,sim_time_ns,training_ns,iteration_ns,"
-             "exposed_iteration_ns,exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,"
-             "collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,fct_max_ns,jain,"
-             "max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,dropped_packets,"
-             "trimmed_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
-             "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
-             "123,128,161,139,161,163\n"
-             "all,\"x:y,z\",5,first,completed,202,,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,"
-             "\n"
-             "all,\"x:y,z\",5,second,running,,987,64,899,899,,,,,,,,,,,,,,,,,,,,\n"
-             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+        csv,
+        "scenario,policy,seed,job,status,sim_time_ns,training_ns,iteration_ns,"
+        "exposed_iteration_ns,exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,"
+        "tokens_per_s,mfu,collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,fct_max_ns,jain,"
+        "max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,dropped_packets,"
+        "trimmed_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
+        "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
+        "123,128,161,139,161,163\n"
+        "all,\"x:y,z\",5,first,completed,202,,,,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,"
+        "\n"
+        "all,\"x:y,z\",5,second,running,,987,64,899,899,,,,,,,,,,,,,,,,,,,,,,\n"
+        "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
     assert_string_equal(row_sentence(&rows.list[0], 0), "because");
     assert_string_equal(row_sentence(&rows.list[0], 1), "waits");
     assert_string_equal(row_sentence(&rows.list[0], rows.list[0].n_why), "says so");

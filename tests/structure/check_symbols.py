@@ -16,7 +16,7 @@ import sys
 
 FILES_IN_A_CIRCLE = 4
 ROOMS = 53
-ARROWS = 283
+ARROWS = 284
 
 
 def objects(build):
