@@ -221,7 +221,7 @@ static char *up_to_saving(const char *sentence)
     size_t n = text_split(sentence, ';', &clauses);
     for (size_t i = 0; i < n; i++) {
         fprintf(out, "%s%s", i > 0 ? ";" : "", clauses[i]);
-        if (strstr(clauses[i], "up to "))
+        if (strstr(clauses[i], " less") || strstr(clauses[i], " shorter"))
             break;
     }
     texts_free(clauses, n);
@@ -280,7 +280,6 @@ static void print_group(const struct compare *c, const struct group *g, size_t w
     print_legend(g, width);
     print_identical(g, width);
     print_failures(g, width);
-    print_change(g, width);
 }
 
 // The jobs of the group before, where there are several.
@@ -299,6 +298,8 @@ static void print_jobs(const struct compare *c, const struct group *jobs, size_t
         printf("%zu more jobs: compare.csv\n", n - shown);
 }
 
+enum { CHANGE_BESIDE_JOBS = 6 }; // policies
+
 /* ---- all ---- */
 
 static void print_results(const struct compare *c, const struct comparison *comparison,
@@ -315,9 +316,12 @@ static void print_results(const struct compare *c, const struct comparison *comp
         size_t jobs = 0;
         if (g > 0)
             fputc('\n', stdout);
-        print_group(c, &comparison->groups[g++], width);
+        const struct group *whole = &comparison->groups[g++];
+        print_group(c, whole, width);
         while (g + jobs < comparison->n && comparison->groups[g + jobs].job)
             jobs++;
+        if (jobs == 0 || whole->n <= CHANGE_BESIDE_JOBS) // two tables fill a screen
+            print_change(whole, width);
         print_jobs(c, &comparison->groups[g], jobs, width);
         g += jobs;
     }

@@ -149,7 +149,7 @@ def shares_of(out, policy, seed):
 def to_saving(sentence):
     """The clauses up to the one with the saving; semicolons in parentheses do not separate."""
     clauses = re.split(r";(?![^(]*[)])", sentence)
-    last = next((i for i, clause in enumerate(clauses) if "up to " in clause), len(clauses) - 1)
+    last = next((i for i, clause in enumerate(clauses) if " less" in clause or " shorter" in clause), len(clauses) - 1)
     return ";".join(clauses[:last + 1])
 
 
@@ -187,7 +187,7 @@ def check_screen(out):
             cells = row.replace(" *", "", 1).split()[-len(named):]
             keys = [{"PFC": "paused"}.get(shown[i], shown[i]) for i in named]
             assert [f"{100 * item['shares'].get(key, 0):.0f}" for key in keys] == cells, (row, item)
-        if not options:
+        if not options and not (len(whole) > 6 and len(whole) < len(document["statistics"])):
             change = best_change(out, document, document["name"])
             assert change in " ".join(stdout.split()), (change, stdout)
             assert ("Best change" in stdout) == (change != ""), stdout

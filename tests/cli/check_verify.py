@@ -81,7 +81,7 @@ def mistakes(folder):
 def interrupted(folder):
     out = os.path.join(folder, "long")
     collwire("run", f"{SCENARIOS}/incast.json", "--set", "cc.kind=dcqcn", "--out", out, "--quiet",
-             "--set", "workload.bytes=64MB")
+             "--set", "workload.bytes=512MB")
     with subprocess.Popen([COLLWIRE, "explain", out, "--verify"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as running:
         time.sleep(0.2)

@@ -332,7 +332,7 @@ def swept_sizes(page, path):
     expect([d[1:3] for d in drawn] == [known[str(i)] for i in (0, 5, 10)], f"intervals: {drawn} {known}")
     expect("95 % interval" in page.run("document.querySelector('#sweep .lede').textContent"), "what the bars are")
     words = page.run("document.querySelector('#why li').textContent")
-    expect("along workload.bytes: up to" in words and "transmission" in words, f"why: {words}")
+    expect("along workload.bytes: up to" in words and "algorithm" in words, f"why: {words}")
 
 
 def tail(page):

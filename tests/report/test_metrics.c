@@ -209,8 +209,10 @@ static const char *const of_the_path[][2] = {
                 "\"queued_ns\":33},\"places\":[{\"at\":\"leaf0->rank1\",\"cause\":\"queued\","
                 "\"ns\":61000}],\"layers\":[{\"name\":\"top\",\"part\":\"wg\",\"compute_ns\":62,"
                 "\"comm_ns\":63}]}"},
-    {"reasons", "[{\"kind\":\"paths\",\"saving_ns\":66,\"sentence\":\"uneven "
-                "paths\"},{\"kind\":\"pfc\",\"saving_ns\":null,\"sentence\":\"PFC\"}]"},
+    {"reasons",
+     "[{\"kind\":\"paths\",\"job\":0,\"saving_ns\":66,\"bound\":true,\"remedy\":[\"a=1\"],"
+     "\"sentence\":\"uneven paths\"},{\"kind\":\"pfc\",\"job\":3,\"saving_ns\":null,"
+     "\"bound\":false,\"remedy\":[],\"sentence\":\"PFC\"}]"},
 };
 
 static void test_every_key(void **state)
@@ -306,18 +308,18 @@ static void test_rows(void **state)
     struct rows run = {.list = rows.list, .n = 3};
     char *table = rows_run_table(&run, 80);
     assert_string_equal(
-        csv,
-        "scenario,policy,seed,job,status,sim_time_ns,training_ns,iteration_ns,"
-        "exposed_iteration_ns,exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,"
-        "tokens_per_s,mfu,collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,fct_max_ns,jain,"
-        "max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,dropped_packets,"
-        "trimmed_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
-        "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
-        "123,128,161,139,161,163\n"
-        "all,\"x:y,z\",5,first,completed,202,,,,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,"
-        "\n"
-        "all,\"x:y,z\",5,second,running,,987,64,899,899,,,,,,,,,,,,,,,,,,,,,,\n"
-        "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+        csv, "scenario,policy,seed,job,status,sim_time_ns,training_ns,iteration_ns,"
+             "exposed_iteration_ns,exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,"
+             "tokens_per_s,mfu,"
+             "collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,fct_max_ns,jain,"
+             "max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,dropped_packets,"
+             "trimmed_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
+             "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
+             "123,128,161,139,161,163\n"
+             "all,\"x:y,z\",5,first,completed,202,,,,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,"
+             "\n"
+             "all,\"x:y,z\",5,second,running,,987,64,899,899,,,,,,,,,,,,,,,,,,,,,,\n"
+             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
     assert_string_equal(row_sentence(&rows.list[0], 0), "because");
     assert_string_equal(row_sentence(&rows.list[0], 1), "waits");
     assert_string_equal(row_sentence(&rows.list[0], rows.list[0].n_why), "says so");

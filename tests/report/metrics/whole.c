@@ -40,9 +40,15 @@ static struct slowest_result slowest[] = {
                   .n_places = 1},
      .layers = critical_layers,
      .n_layers = 1}};
+static char remedy[] = "a=1", *remedies[] = {remedy};
 static struct reason_result reasons[] = {
-    {.kind = REASON_PATHS, .saving_ps = 66000, .sentence = "uneven paths"},
-    {.kind = REASON_PFC, .saving_ps = -1, .sentence = "PFC"}};
+    {.kind = REASON_PATHS,
+     .saving_ps = 66000,
+     .bound = true,
+     .remedy = remedies,
+     .n_remedy = 1,
+     .sentence = "uneven paths"},
+    {.kind = REASON_PFC, .job = 3, .saving_ps = -1, .sentence = "PFC"}};
 static struct phase_result phases[] = {{.dim = 1,
                                         .op = "all_gather",
                                         .algorithm = "ring",
