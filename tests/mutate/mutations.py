@@ -265,7 +265,7 @@ MUTATIONS = [
     ("sim/ideal/collective.c", "if (phase->op == COLL_ALL_TO_ALL)\n        e->algorithm = &passing;", "if (phase->op != COLL_ALL_TO_ALL)\n        e->algorithm = &passing;"),
     ("sim/delivery/completions.c", "path_extend(book, c.path, PATH_HOST, e->now_ps - c.held_ps);", "path_extend(book, c.path, PATH_NETWORK, e->now_ps - c.held_ps);"),
     ("sim/fabric/adapters.c", "t->mtu_bytes) : 0", "t->mtu_bytes / 2) : 0"),
-    ("sim/explain/tree.c", "root.depth < TREE_DEPTH_MAX && !root.nic", "root.depth < TREE_DEPTH_MAX"),
+    ("sim/explain/tree.c", "while (root.depth < TREE_DEPTH_MAX && !root.nic", "while (root.depth < TREE_DEPTH_MAX"),
     ("sim/collect/nics.c", "a->free_ps[d] > r->sim_time_ps ? a->free_ps[d] - r->sim_time_ps : 0", "0"),
     ("cc/nscc_window.c", "ack->penalty * bytes >> 7", "ack->penalty * bytes >> 8"),
     ("cc/nscc_window.c", "if (ack->restore && s->saved_bytes > s->cwnd_bytes)", "if (false)"),
