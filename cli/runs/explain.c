@@ -2,16 +2,13 @@
 // collwire explain: the explanations of a run, or of the difference between two runs.
 #include "cli/runs/explain.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "cli/results/result_set.h"
 #include "cli/runs/runs.h"
+#include "cli/runs/verified.h"
 #include "cli/runs/verify.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "engine/units.h"
 #include "report/why.h"
 
 size_t print_difference(FILE *out, const json_t *a, const char *name_a, const json_t *b,
@@ -52,74 +49,15 @@ static void print_texts(const json_t *list, size_t width)
         terminal_wrap(stdout, json_string_value(json_array_get(list, i)), 0, 2, width);
 }
 
-/* ---- verified causes ---- */
-
-#define SAVES_FROM 0.02 // of the time
-
-// A sentence and what removing its cause saved, as a share of the time; NAN = not verified.
-struct said {
-    const char *sentence;
-    double share;
-    json_int_t saved_ns;
-};
-
-static struct said said_of(const json_t *sentence, const json_t *verified)
-{
-    struct said said = {json_string_value(sentence), NAN, 0};
-    const json_t *entry = verified_sentence(verified, sentence);
-    const json_t *saved = json_object_get(entry, "saved_ns");
-    double all = (double)json_integer_value(json_object_get(entry, "before_ns"));
-    if (!json_is_integer(saved) || all <= 0)
-        return said;
-    said.saved_ns = json_integer_value(saved);
-    said.share = (double)said.saved_ns / all;
-    return said;
-}
-
-// Causes that save something come first, the largest saving before others, and those that save
-// nothing last; all else keeps its order.
-static bool comes_before(const struct said *a, const struct said *b)
-{
-    double x = isnan(a->share) ? SAVES_FROM : a->share, y = isnan(b->share) ? SAVES_FROM : b->share;
-    return x > y;
-}
-
-static void said_print(const struct said *said, size_t width)
-{
-    char time[UNIT_TEXT];
-    char *text = isnan(said->share) ? memory_text(said->sentence)
-                 : said->share < 0
-                     ? text_format("%s [verified: %s longer without it]", said->sentence,
-                                   human_time(-said->saved_ns * PS_PER_NS, time))
-                     : text_format("%s [verified: %s less without it]", said->sentence,
-                                   human_time(said->saved_ns * PS_PER_NS, time));
-    terminal_wrap(stdout, text, 0, 2, width);
-    free(text);
-}
-
-static void print_explain(const json_t *list, const json_t *verified, size_t width)
-{
-    size_t n = json_array_size(list);
-    struct said *all = memory_zeroed(n + 1, sizeof *all);
-    for (size_t i = 0; i < n; i++) {
-        struct said one = said_of(json_array_get(list, i), verified);
-        size_t at = i;
-        for (; at > 0 && comes_before(&one, &all[at - 1]); at--)
-            all[at] = all[at - 1];
-        all[at] = one;
-    }
-    for (size_t i = 0; i < n; i++)
-        said_print(&all[i], width);
-    free(all);
-}
-
 static void print_run(const json_t *metrics, const json_t *verified, size_t width)
 {
     const char *reason = json_string_value(json_object_get(metrics, "reason"));
     if (reason)
         terminal_wrap(stdout, reason, 0, 2, width);
     print_texts(json_object_get(metrics, "waiting"), width);
-    print_explain(json_object_get(metrics, "explain"), verified, width);
+    json_t *sentences = verified_sentences(json_object_get(metrics, "explain"), verified);
+    print_texts(sentences, width);
+    json_decref(sentences);
 }
 
 static void print_one(const struct options *o, const json_t *metrics, size_t width)

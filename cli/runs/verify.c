@@ -229,18 +229,6 @@ static int write_result(const struct verification *v, const json_t *verified)
     return status;
 }
 
-const json_t *verified_sentence(const json_t *verified, const json_t *sentence)
-{
-    const json_t *causes = json_object_get(verified, "causes"), *entry;
-    size_t i;
-    json_array_foreach(causes, i, entry)
-    {
-        if (json_equal(json_object_get(entry, "sentence"), sentence))
-            return entry;
-    }
-    return NULL;
-}
-
 static int finish(const struct verification *v, size_t width)
 {
     json_t *verified = document(v);

@@ -9,6 +9,3 @@
 // Run the scenario of the run in `dir` again without each of its first o->verify causes that a
 // setting removes, several at a time, and write DIR/verified.json. Returns an exit code.
 int verify_run(const struct options *o, const char *dir, const json_t *metrics);
-
-// The entry of verified.json for the sentence of a reason; NULL = it was not verified.
-const json_t *verified_sentence(const json_t *verified, const json_t *sentence);
