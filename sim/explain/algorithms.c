@@ -103,7 +103,7 @@ static struct candidate closed_form(const struct explain_facts *facts,
 
 // What the policy adds to the present algorithm's closed form, it may add to another's: the order
 // counts with the same proportion, and the figure is a bound unless the run took its closed form.
-// Where losses, other jobs or TCP decide the time beside the algorithm there is no figure.
+// Where losses or TCP decide the time beside the algorithm there is no figure.
 static void explain_better(const struct explain_facts *facts, struct result *r,
                            const struct collective_record *record, const struct candidate *now,
                            const struct candidate *best)
@@ -111,7 +111,7 @@ static void explain_better(const struct explain_facts *facts, struct result *r,
     char of_best[UNIT_TEXT], of_now[UNIT_TEXT], less[UNIT_TEXT], saved[2 * UNIT_TEXT] = "";
     ps_t total = r->last->critical.total_ps, saving = total - best->ps;
     double ratio = (double)total / (double)now->ps, slower = ratio > 1 ? ratio : 1;
-    bool others = r->retransmitted > 0 || r->n_slowest > 1 || r->n_tcp > 0 || ratio > MUCH_LONGER,
+    bool others = r->retransmitted > 0 || r->n_tcp > 0 || ratio > MUCH_LONGER,
          exact = ratio < AS_ALONE && ratio > 1 / AS_ALONE;
     double likely =
         others ? (double)(now->ps - best->ps) : (double)total - slower * (double)best->ps;
@@ -149,9 +149,9 @@ bool explain_short_window(const struct fabric *fabric)
 
 void explain_algorithm(const struct explain_facts *facts, struct result *r)
 {
-    // closed forms know no links that fail or lose packets
+    // closed forms know no links that fail or lose packets, and no other jobs
     if (!r->last || r->last->critical.total_ps == 0 || explain_short_window(facts->fabric) ||
-        result_has_faults(r))
+        result_has_faults(r) || r->n_slowest > 1)
         return;
     const struct collective_record *record = last_record(facts, r->last);
     if (!record)

@@ -13,8 +13,9 @@
 #include "sim/ideal/contention.h"
 
 #define VICTIMS_MAX 8
-#define CUT 0.1   // of the waits: a policy may cost a job more than the other job's bytes
-#define FILLS 0.1 // share of the waiting job's time from which another job's bytes fill a port
+#define CUT 0.1     // of the waits: a policy may cost a job more than the other job's bytes
+#define DELAYS 0.08 // share of the waiting job's time from which its delay is stated
+#define FILLS 0.1   // share of the waiting job's time from which another job's bytes fill a port
 
 // Time of what a job's senders and packets waited for others on the path.
 static ps_t waits_ps(const struct critical_result *c)
@@ -106,12 +107,21 @@ static struct blame find_blame(const struct explain_facts *facts, const struct r
     return worst;
 }
 
-// The time of the link that transmits longest.
-static ps_t fullest_ps(const double *busy_ps, size_t n)
+// The time of the link that the job alone uses longest: of its messages, spread evenly; of raw
+// flows, which may have met on a path, what ports transmitted without the messages of other jobs.
+static ps_t fullest_ps(const struct result *r, const double *loads, uint32_t n_jobs,
+                       const struct slowest_result *victim)
 {
+    uint32_t job = victim->job;
+    bool flows = victim->kind == SLOWEST_FLOW;
     double most = 0;
-    for (size_t i = 0; i < n; i++)
-        most = busy_ps[i] > most ? busy_ps[i] : most;
+    for (size_t p = 0; p < r->n_ports; p++) {
+        double busy = (double)result_busy_ps(r, &r->ports[p]), spread = loads[job * r->n_ports + p];
+        for (uint32_t j = 0; j < n_jobs && flows && spread > 0; j++)
+            busy -= j == job ? 0 : loads[j * r->n_ports + p];
+        most = flows && spread > 0 && busy > most ? busy : most;
+        most = spread > most ? spread : most;
+    }
     return (ps_t)most;
 }
 
@@ -131,7 +141,8 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
     struct blame blame = find_blame(facts, r, victim, loads);
     ps_t saving = waits_ps(&victim->critical), total = victim->critical.total_ps,
          alone = explain_alone_ps(facts, victim, false),
-         least = fullest_ps(&loads[victim->job * r->n_ports], r->n_ports);
+         least = fullest_ps(r, loads, (uint32_t)spec->n_jobs, victim);
+    least = least < total ? least : total;
     bool closed = alone >= least;
     alone = closed ? alone : least;
     free(loads);
@@ -143,7 +154,7 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
         saving = (ps_t)blame.busy_ps;
         bound = r->n_tcp > 0;
     }
-    if (blame.busy_ps < FILLS * (double)total || (double)saving < SAVING_MIN * (double)total)
+    if (blame.busy_ps < FILLS * (double)total || (double)saving < DELAYS * (double)total)
         return;
     char port[2 * GRAPH_NAME], less[UNIT_TEXT], busy[UNIT_TEXT], who[32], whom[32];
     struct reason_result *reason = result_saving_of(

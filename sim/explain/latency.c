@@ -7,7 +7,7 @@
 #include "sim/explain/explain_internal.h"
 
 #define SHARE_MIN 0.2     // of the path, from which it is said
-#define MOST 0.5          // of the path, from which other waits do not take its place
+#define MOST 0.8          // of the path, from which other waits do not take its place
 #define LESS_THAN_ALL 0.9 // of its saving counts: an algorithm with fewer steps comes first
 
 // The share of a full packet's time on the longest path that does not depend on its bytes.

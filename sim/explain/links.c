@@ -214,8 +214,9 @@ static void add_stormed(void *ctx, uint32_t port)
         memcpy(s->first, name, sizeof name);
 }
 
-#define STORM_WAITS 2 // times that a port is stopped: more is not waited for it
-#define AS_LONG 1.1   // waits of the path that are those for the ports
+#define AFTER_TIME 0.001 // right after where the time went, where the path was not stopped itself
+#define STORM_WAITS 2    // times that a port is stopped: more is not waited for it
+#define AS_LONG 1.1      // waits of the path that are those for the ports
 
 // Time of the path in which a storm may have been waited for.
 static ps_t storm_waits_ps(const struct result *r)
@@ -223,6 +224,16 @@ static ps_t storm_waits_ps(const struct result *r)
     const ps_t *parts = r->last ? r->last->critical.parts : (const ps_t[PATH_CAUSES]){0};
     return parts[PATH_PAUSED] + parts[PATH_QUEUED] + parts[PATH_WINDOW] + parts[PATH_PACE] +
            parts[PATH_TIMEOUT] + parts[PATH_RESENDING] + parts[PATH_NIC];
+}
+
+// True if the path waited for a port that a storm stopped, or was stopped by PFC.
+static bool was_stopped(const struct result *r, const char *port)
+{
+    const struct critical_result *c = &r->last->critical;
+    for (size_t i = 0; i < c->n_places; i++)
+        if (strcmp(c->places[i].at, port) == 0)
+            return true;
+    return (double)c->parts[PATH_PAUSED] >= SAVING_MIN * (double)c->total_ps;
 }
 
 // Explain a PFC storm before its consequences: the ports that it stops let buffers behind them
@@ -241,7 +252,7 @@ static void explain_storm(const struct fabric *fabric, const struct fault_spec *
         snprintf(more, sizeof more, " and %u more ports", s.n - 1);
     // senders wait for the ports that it stops, and may recover later than it ends
     ps_t stopped = s.paused_ps / s.n, waits = storm_waits_ps(r), most = STORM_WAITS * stopped,
-         saving = most < waits ? most : waits;
+         saving = !r->last ? 0 : result_wait_saving_ps(r, most < waits ? most : waits);
     bool exact = (double)waits <= AS_LONG * (double)stopped;
     char *sentence = text_format(
         "the PFC storm of %s (`faults`), from %s %s%s, stopped %s%s for %s: what waited "
@@ -252,10 +263,15 @@ static void explain_storm(const struct fabric *fabric, const struct fault_spec *
         result_explain(r, EXPLAIN_LOSS, sentence);
         return;
     }
+    bool stopped_path = was_stopped(r, s.first);
+    char saved[2 * UNIT_TEXT] = "";
+    if (stopped_path)
+        snprintf(saved, sizeof saved, "; %s%s less without it", exact ? "" : "up to ",
+                 human_time(saving, time));
+    char *whole = text_format("%s%s", sentence, saved);
     struct reason_result *reason =
-        result_saving(r, REASON_STORM, saving,
-                      text_format("%s; %s%s less without it", sentence, exact ? "" : "up to ",
-                                  human_time(saving, time)));
+        stopped_path ? result_saving(r, REASON_STORM, saving, whole)
+                     : result_reason(r, REASON_STORM, EXPLAIN_TIME - AFTER_TIME, -1, whole);
     reason->bound = !exact;
     without_fault(fabric, f, reason);
     free(sentence);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sentences about packets that links lose (`faults`): what their recovery costs, and what more
 // than the lost packets is sent again because of go-back-N.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,14 +115,20 @@ void explain_queue_drops(const struct fabric *fabric, struct result *r)
         return;
     bool limit = r->drops[DROP_QUEUE_LIMIT] > r->drops[DROP_LOSSY_THRESHOLD];
     uint64_t buffer = fabric->spec->dims[fabric->spec->n_dims - 1].sw.buffer_bytes;
+    bool alone = r->n_slowest == 1; // else other jobs may have the links
+    char saved[2 * UNIT_TEXT] = "";
+    if (alone)
+        snprintf(saved, sizeof saved, ": up to %s", human_time(saving, less));
     struct reason_result *reason = result_bound(
         r, REASON_DROPS, saving,
         text_format(
             "drops: %llu packets were dropped by full queues, most at %s; cuts and recovery "
-            "because of them: up to %s less with %s (now %s)",
-            (unsigned long long)dropped, most->at, human_time(saving, less),
+            "because of them%s less with %s (now %s)",
+            (unsigned long long)dropped, most->at, alone ? saved : ":",
             limit ? "a larger switch.queue_limit" : "a larger switch.buffer",
             limit ? "as set" : human_bytes(buffer, has)));
+    if (!alone)
+        reason->saving_ps = -1;
     if (limit)
         reason_remedy(reason, "switch.queue_limit=auto");
     else

@@ -59,6 +59,8 @@ static void limit_text(const struct fabric *fabric, const struct nic_result *nic
                 (unsigned long long)spec->message_rate);
 }
 
+#define HOST_MIN 0.05 // share of the run from which NICs that are not busy are named
+
 // Doorbells, pipelines and completions on the path, where no NIC is busy.
 static void explain_host(struct result *r)
 {
@@ -66,7 +68,7 @@ static void explain_host(struct result *r)
     if (!r->last || r->last->critical.total_ps == 0)
         return;
     ps_t cost = r->last->critical.parts[PATH_HOST], saving = result_wait_saving_ps(r, cost);
-    if (result_share_of(r, saving) < SAVING_MIN)
+    if (result_share_of(r, saving) < HOST_MIN)
         return;
     struct reason_result *reason = result_bound(
         r, REASON_NIC, saving,

@@ -107,6 +107,17 @@ static void add_remedy(const struct fabric *fabric, uint32_t port, struct reason
     reason_remedy(reason, "transport.reorder=256");
 }
 
+// Time of the path in which other packets were waited for: even paths save no more.
+static ps_t contention_ps(const struct result *r)
+{
+    static const enum path_cause causes[] = {PATH_WINDOW, PATH_PACE,   PATH_PAUSED,
+                                             PATH_CREDIT, PATH_QUEUED, PATH_NIC};
+    ps_t sum = 0;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        sum += r->last->critical.parts[causes[i]];
+    return sum;
+}
+
 // What spreading evenly would save: by the bytes of the ports; or, if that is more, by the closed
 // forms of the collective that ended last, since flows that share a link for a step only leave the
 // sums of bytes even.
@@ -125,6 +136,9 @@ static struct rate_saving spread_saving(const struct explain_facts *facts, const
     ps_t by_form = drawn > 0 && even > 0 ? (ps_t)(total - slower * (double)even) : 0;
     if (by_form > saving.direct_ps && even < drawn && !explain_short_window(facts->fabric))
         saving = (struct rate_saving){by_form, (ps_t)total - even};
+    ps_t waits = contention_ps(r);
+    saving.direct_ps = saving.direct_ps < waits ? saving.direct_ps : waits;
+    saving.bound_ps = saving.bound_ps < waits ? saving.bound_ps : waits;
     if (r->retransmitted > 0 ||
         explain_short_window(facts->fabric)) // recovery may have cost more than the bytes tell
         saving.bound_ps = -1;
@@ -139,25 +153,24 @@ static void explain_imbalance(const struct explain_facts *facts, struct result *
     struct rate_saving saving = spread_saving(facts, r);
     graph_port_name(&fabric->graph, worst->port, port);
     int kind = fabric->spec->dims[fabric->graph.ports[worst->port].dim].sw.routing.kind;
-    bool by_packet = kind == ROUTING_SPRAY || kind == ROUTING_SOURCE;
-    const char *by = by_packet ? "" : " (routing.kind spray)";
+    bool by_packet = kind == ROUTING_SPRAY || kind == ROUTING_SOURCE || kind == ROUTING_ADAPTIVE ||
+                     kind == ROUTING_FLOWLET;
     char *sentence = text_format(
         "uneven paths: of the %u equal ports of %s, %s carried %.2f times the mean", worst->count,
         fabric_switch_name(fabric, worst->index, name), port, worst->ratio);
-    if (saving.direct_ps == 0 || result_has_faults(r) ||
+    if (by_packet || saving.direct_ps == 0 || result_has_faults(r) ||
         result_share_of(r, saving.direct_ps) < SAVING_MIN) {
         result_reason(r, REASON_PATHS, EXPLAIN_LOSS, -1, sentence);
         return;
     }
     bool loose = saving.bound_ps < 0;
     ps_t counts = loose ? saving.direct_ps : saving.bound_ps;
-    char *whole = loose ? text_format("%s; less if spread evenly%s", sentence, by)
-                        : text_format("%s; spread evenly%s up to %s less", sentence, by,
-                                      human_time(saving.bound_ps, less));
+    char *whole = loose ? text_format("%s; less if spread evenly (routing.kind spray)", sentence)
+                        : text_format("%s; spread evenly (routing.kind spray) up to %s less",
+                                      sentence, human_time(saving.bound_ps, less));
     struct reason_result *reason = result_bound(r, REASON_PATHS, counts, whole);
     reason->saving_ps = saving.bound_ps;
-    if (!by_packet)
-        add_remedy(fabric, worst->port, reason);
+    add_remedy(fabric, worst->port, reason);
     free(sentence);
 }
 

@@ -9,7 +9,7 @@
 #include "sim/explain/explain_internal.h"
 
 #define BUSY 0.85     // use of a link from which it bounds the run
-#define CUTS_MIN 0.08 // share of the run from which cuts are said to cost time: start-up is not
+#define CUTS_MIN 0.15 // share of the run from which cuts are said to cost time: start-up is not
 #define AS_DRAWN 0.9  // of a closed form whose flows meet as drawn: those of the run may meet less
 #define GENTLE 0.9    // a cut to at least this share of line rate or BDP does not count
 
@@ -158,6 +158,8 @@ void explain_policy(const struct explain_facts *facts, struct result *r)
          most = r->last->critical.total_ps - (ps_t)(AS_DRAWN * (double)alone);
     if (alone > 0 && was_cut(s) && most < saving)
         saving = most > 0 ? most : 0;
+    if (fabric_is_uec(s->dim))
+        return; // without its policy switches would trim or drop what it does not send
     bool lost = result_queue_drops(r) > 0 ||
                 (r->n_tcp > 0 && r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] > 0);
     if (was_cut(s) && (lost || result_share_of(r, saving) < CUTS_MIN))
