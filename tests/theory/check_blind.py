@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Drawn runs whose true cause is known (blind.py): it is among the first two sentences; the first sentence, if it
-names a cause, saves at least 2 % of the run; figures are true. `collwire explain --verify` measures them: a figure
-without "up to" is the saving within 10 %, a bound holds and is at most twice the saving. Of a hundred figures two may
-miss that, and at most two in five are bounds.
+"""Drawn runs whose true cause is known (blind.py): it is among the first two sentences, and no reason names it in the
+run without it; the first sentence, if it names a cause, saves at least 2 % of the run; figures are true. `collwire
+explain --verify` measures them: a figure without "up to" is the saving within 10 %, a bound holds and is at most twice
+the saving. Of a hundred figures two may miss that, and at most one in three is a bound.
 
 usage: check_blind.py SEED N [--table], with the executable in $COLLWIRE. --table prints lines of Markdown.
 """
@@ -22,6 +22,8 @@ FALSE = 0.02  # of the run: less is no saving
 TOLERANCE = 0.1
 ROUNDING = 0.01  # of the run
 WORKERS = 2
+# Some delay, some difference between paths and a shorter timer are left; a third algorithm may be better than a second.
+REMAINS = ("latency", "uneven_paths", "algorithm", "timer")
 
 
 def verified(folder, n=4):
@@ -52,12 +54,13 @@ def judge(seed):
         causes = verified(os.path.join(folder, "out"))
         after = run_made(made, remedy, folder)
     total, without = before["jobs"][0]["time_ns"], after["jobs"][0]["time_ns"]
+    gone = name in REMAINS or not any(reason["kind"] in kinds for reason in after["reasons"])
     reasons = {reason["sentence"]: reason for reason in before["reasons"]}
     first = [reasons[s]["kind"] if s in reasons else "" for s in before["explain"][:2]]
     leads = bool(causes) and causes[0]["sentence"] == before["explain"][0]
     true = not leads or (causes[0]["saved_ns"] or 0) >= FALSE * causes[0]["before_ns"]
     return {"seed": seed, "name": name, "real": (total - without) / total >= REAL, "saved": (total - without) / total,
-            "first": first, "named": any(kind in kinds for kind in first), "true": true,
+            "first": first, "named": any(kind in kinds for kind in first) and gone, "true": true,
             "figures": [(c["kind"], figure(c, reasons[c["sentence"]]["bound"]), c) for c in causes]}
 
 
@@ -90,7 +93,7 @@ def main():
                   f"{verdict} {one['seed']} {one['name']} {one['saved']:.2f}: {one['first']} {figures}")
     print(f"{real} causes, {bad} bad; figures: {counts}", file=sys.stderr)
     stated = counts["exact"] + counts["bound"] + counts["wrong"]
-    sys.exit(bad > 0 or real < n / 2 or 50 * counts["wrong"] > stated + 25 or 5 * counts["bound"] > 2 * stated)
+    sys.exit(bad > 0 or real < n / 2 or 50 * counts["wrong"] > stated + 25 or 3 * counts["bound"] > stated)
 
 
 if __name__ == "__main__":
