@@ -279,7 +279,7 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_losses(fabric, r);
     explain_queue_drops(fabric, r);
     explain_latency(fabric, r);
-    explain_target(fabric, r);
+    explain_target(facts, r);
     explain_nics(fabric, r);
     explain_tcp(fabric, r);
     explain_uec(r);

@@ -132,12 +132,12 @@ void explain_queue_drops(const struct fabric *fabric, struct result *r);
 bool explain_goes_back(const struct fabric *fabric); // RoCE with go-back-N
 void explain_losses(const struct fabric *fabric, struct result *r);
 bool explain_has_target(const struct fabric *fabric); // a policy with telemetry and `eta` below 1
-void explain_target(const struct fabric *fabric, struct result *r);
+void explain_target(const struct explain_facts *facts, struct result *r);
 void explain_links(const struct explain_facts *facts, struct result *r);
 void explain_marks_order(const struct fabric *fabric, struct result *r);
 // What the policy, receivers' timers and retransmissions cost the path.
 void explain_policy(const struct explain_facts *facts, struct result *r);
-void explain_ack_delay(struct result *r);
+void explain_ack_delay(const struct fabric *fabric, struct result *r);
 void explain_timeouts(const struct fabric *fabric, struct result *r);
 void explain_straggler(const struct explain_facts *facts, struct result *r);
 void explain_layers(const struct fabric *fabric, struct result *r);

@@ -148,24 +148,29 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
     free(loads);
     bool bound = !closed || saving < total - alone;
     saving = total - alone < saving ? total - alone : saving;
-    bool cut = (double)(parts[PATH_PACE] + parts[PATH_WINDOW]) > CUT * (double)saving;
+    bool known = true, cut = (double)(parts[PATH_PACE] + parts[PATH_WINDOW]) > CUT * (double)saving;
     if ((!cut || r->n_tcp > 0) && leads_to_rank(fabric, blame.port) &&
         blame.busy_ps < (double)saving) {
         saving = (ps_t)blame.busy_ps;
         bound = r->n_tcp > 0;
+        known = closed; // raw flows may have met elsewhere, too
     }
     if (blame.busy_ps < FILLS * (double)total || (double)saving < DELAYS * (double)total)
         return;
-    char port[2 * GRAPH_NAME], less[UNIT_TEXT], busy[UNIT_TEXT], who[32], whom[32];
+    char port[2 * GRAPH_NAME], less[UNIT_TEXT], busy[UNIT_TEXT], who[32], whom[32],
+        saved[2 * UNIT_TEXT] = "";
+    if (known)
+        snprintf(saved, sizeof saved, " %s%s", bound ? "up to " : "", human_time(saving, less));
     struct reason_result *reason = result_saving_of(
         r, victim, REASON_JOB, saving, 1,
-        text_format("job %s filled %s, for %s of the time of %s: without it %s takes %s%s less",
+        text_format("job %s filled %s, for %s of the time of %s: without it %s takes%s less",
                     name_of(spec, blame.job, who),
                     graph_port_name(&fabric->graph, blame.port, port),
                     human_time(blame.busy_ps < (double)total ? (ps_t)blame.busy_ps : total, busy),
-                    name_of(spec, victim->job, whom), name_of(spec, victim->job, whom),
-                    bound ? "up to " : "", human_time(saving, less)));
+                    name_of(spec, victim->job, whom), name_of(spec, victim->job, whom), saved));
     reason->bound = bound;
+    if (!known)
+        reason->saving_ps = -1;
     char *key = job_key(fabric, blame.job, "");
     reason_remedy(reason, "%s=null", key);
     free(key);

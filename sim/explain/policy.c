@@ -13,12 +13,39 @@
 #define AS_DRAWN 0.9  // of a closed form whose flows meet as drawn: those of the run may meet less
 #define GENTLE 0.9    // a cut to at least this share of line rate or BDP does not count
 
-// The flow on the path that its policy held back longest, by its window or pace.
-static const struct critical_place *held_back(const struct critical_result *c)
+// The flow that waited longest for a cause, on the path; a path keeps few places, so else of all
+// flows. `name` is its name. Returns false if none waited.
+static bool longest_wait(const struct fabric *fabric, const struct result *r, enum path_cause cause,
+                         struct critical_place *place, char name[2 * GRAPH_NAME])
 {
-    const struct critical_place *pace = critical_place_of(c, PATH_PACE),
-                                *window = critical_place_of(c, PATH_WINDOW);
-    return !pace || (window && window->ps > pace->ps) ? window : pace;
+    const struct critical_place *kept = critical_place_of(&r->last->critical, cause);
+    char from[GRAPH_NAME], to[GRAPH_NAME];
+    *place = (struct critical_place){.at = name};
+    if (kept) {
+        snprintf(name, 2 * GRAPH_NAME, "%s", kept->at);
+        place->index = kept->index;
+        place->ps = kept->ps;
+        return true;
+    }
+    for (size_t i = 0; i < r->n_flows && r->last->critical.parts[cause] > 0; i++) {
+        const struct flow_record *f = &r->flows[i];
+        if (f->job != r->last->job || f->life_ps[cause] <= place->ps)
+            continue;
+        place->ps = f->life_ps[cause];
+        place->index = f->qp;
+        snprintf(name, 2 * GRAPH_NAME, "%s->%s", graph_node_name(&fabric->graph, f->src, from),
+                 graph_node_name(&fabric->graph, f->dst, to));
+    }
+    return place->ps > 0;
+}
+
+// The flow that its policy held back longest, by its window or pace.
+static bool held_back(const struct fabric *fabric, const struct result *r,
+                      struct critical_place *place, char name[2 * GRAPH_NAME])
+{
+    const ps_t *parts = r->last->critical.parts;
+    enum path_cause more = parts[PATH_PACE] > parts[PATH_WINDOW] ? PATH_PACE : PATH_WINDOW;
+    return longest_wait(fabric, r, more, place, name);
 }
 
 // The time that a flow needs to grow back after its last cut, as in "; recovering to the line rate
@@ -148,10 +175,11 @@ static bool was_cut(const struct sender *s)
 void explain_policy(const struct explain_facts *facts, struct result *r)
 {
     const struct fabric *fabric = facts->fabric;
-    const struct critical_place *flow = held_back(&r->last->critical);
+    struct critical_place at, *flow = &at;
+    char name[2 * GRAPH_NAME];
     const ps_t *parts = r->last->critical.parts;
     ps_t saving = result_wait_saving_ps(r, parts[PATH_PACE] + parts[PATH_WINDOW]);
-    if (!flow || result_share_of(r, saving) < SAVING_MIN)
+    if (!held_back(fabric, r, flow, name) || result_share_of(r, saving) < SAVING_MIN)
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
     ps_t alone = explain_alone_ps(facts, r->last, false),
@@ -172,12 +200,14 @@ void explain_policy(const struct explain_facts *facts, struct result *r)
 
 /* ---- acknowledgements ---- */
 
-void explain_ack_delay(struct result *r)
+void explain_ack_delay(const struct fabric *fabric, struct result *r)
 {
-    const struct critical_place *flow = critical_place_of(&r->last->critical, PATH_ACK_DELAY);
+    struct critical_place at, *flow = &at;
+    char name[2 * GRAPH_NAME];
     ps_t saving = result_wait_saving_ps(r, r->last->critical.parts[PATH_ACK_DELAY]);
     char wait[UNIT_TEXT], less[UNIT_TEXT];
-    if (!flow || result_share_of(r, saving) < SAVING_MIN)
+    if (!longest_wait(fabric, r, PATH_ACK_DELAY, flow, name) ||
+        result_share_of(r, saving) < SAVING_MIN)
         return;
     struct reason_result *reason = result_bound(
         r, REASON_ACK_DELAY, saving,
@@ -203,10 +233,11 @@ static ps_t short_timer_ps(const struct sender *s)
 // With shorter timers a sender waits for as many of them, and then sends as much again.
 void explain_timeouts(const struct fabric *fabric, struct result *r)
 {
-    const struct critical_place *flow = critical_place_of(&r->last->critical, PATH_TIMEOUT);
+    struct critical_place at, *flow = &at;
+    char name[2 * GRAPH_NAME];
     const ps_t *parts = r->last->critical.parts;
     char wait[UNIT_TEXT], total[UNIT_TEXT], less[UNIT_TEXT], of_flow[UNIT_TEXT], rto[UNIT_TEXT];
-    if (!flow || flow->ps == 0)
+    if (!longest_wait(fabric, r, PATH_TIMEOUT, flow, name))
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
     double n = s->cold.timeouts > 0 ? s->cold.timeouts : 1, timer = (double)short_timer_ps(s),

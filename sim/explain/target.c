@@ -25,8 +25,9 @@ bool explain_has_target(const struct fabric *fabric)
     return spec->cc->needs & CC_NEEDS_INT && ratio_of(spec, "eta") < 1;
 }
 
-void explain_target(const struct fabric *fabric, struct result *r)
+void explain_target(const struct explain_facts *facts, struct result *r)
 {
+    const struct fabric *fabric = facts->fabric;
     const struct dim_spec *spec = &fabric->spec->dims[fabric->spec->n_dims - 1];
     char less[UNIT_TEXT];
     const struct port_result *link = result_busiest_link(r);
@@ -35,8 +36,10 @@ void explain_target(const struct fabric *fabric, struct result *r)
         return;
     const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->spec->n_dims - 1, 0);
     double eta = ratio_of(spec, "eta"), telemetry = (double)dim->spec.int_bytes / dim->full.wire;
-    ps_t saving = result_wait_saving_ps(r, r->last->critical.total_ps) +
-                  (ps_t)(telemetry * (double)result_busy_ps(r, link));
+    ps_t waits = result_wait_saving_ps(r, r->last->critical.total_ps);
+    struct rate_saving limited = {waits, waits};
+    explain_with_shares(facts, r, NULL, &limited); // a closed form has telemetry, too
+    ps_t saving = limited.direct_ps + (ps_t)(telemetry * (double)result_busy_ps(r, link));
     if (result_share_of(r, saving) < SAVING_MIN)
         return;
     struct reason_result *reason = result_bound(

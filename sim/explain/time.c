@@ -83,6 +83,6 @@ void explain_time(const struct explain_facts *facts, struct result *r)
         return;
     explain_bottleneck(r);
     explain_policy(facts, r);
-    explain_ack_delay(r);
+    explain_ack_delay(fabric, r);
     explain_timeouts(fabric, r);
 }

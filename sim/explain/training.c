@@ -8,6 +8,7 @@
 #include "workload/training/training_job.h"
 
 #define PART_MIN 0.05  // share of the time from which a cause is named
+#define PLAIN 0.3      // share of the run from which what is hidden is a small part
 #define HIDES 2.1      // compute time, by the mean, from which it hides communication
 #define STRAGGLER 1.05 // compute time of a rank, by the mean, from which it is named
 
@@ -81,7 +82,8 @@ void explain_straggler(const struct explain_facts *facts, struct result *r)
     if (!place || place->index != rank || most < STRAGGLER * mean)
         return;
     ps_t saving = (ps_t)((double)place->ps * (1 - mean / most));
-    bool beside = most > HIDES * mean; // communication may have gone on beside it
+    bool beside = most > HIDES * mean ||
+                  result_share_of(r, saving) < PLAIN; // communication may have gone on beside it
     struct reason_result *reason = result_saving(
         r, REASON_STRAGGLER, saving,
         text_format("rank%u computed for %s, %.2f times the mean of the others, which "
