@@ -47,6 +47,7 @@ void result_wait(struct result *r, char *sentence); // adds a line about a wait
 double result_share_of(const struct result *r, ps_t ps);
 double result_share(const struct result *r, enum path_cause cause);
 const struct port_result *result_busiest_link(const struct result *r); // NULL = there is none
+const struct port_result *result_most_dropped(const struct result *r); // NULL = no drops
 // The place where a cause took most time on a path; NULL = none is known.
 const struct critical_place *critical_place_of(const struct critical_result *c,
                                                enum path_cause cause);

@@ -85,11 +85,7 @@ static void explain_planes(const struct fabric *fabric, struct result *r)
 
 static void explain_drop_place(struct result *r)
 {
-    const struct port_result *most = NULL;
-    for (size_t i = 0; i < r->n_ports; i++)
-        if (r->ports[i].dropped_packets > 0 &&
-            (!most || r->ports[i].dropped_packets > most->dropped_packets))
-            most = &r->ports[i];
+    const struct port_result *most = result_most_dropped(r);
     if (most)
         result_explain(r, EXPLAIN_LOSS,
                        text_format("most drops: %s, %llu of %llu packets", most->at,

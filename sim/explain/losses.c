@@ -88,23 +88,13 @@ void explain_losses(const struct fabric *fabric, struct result *r)
 
 /* ---- drops in switches ---- */
 
-static const struct port_result *most_dropped(const struct result *r)
-{
-    const struct port_result *most = NULL;
-    for (size_t i = 0; i < r->n_ports; i++)
-        if (r->ports[i].dropped_packets > 0 &&
-            (!most || r->ports[i].dropped_packets > most->dropped_packets))
-            most = &r->ports[i];
-    return most;
-}
-
 #define DROPS_MIN 0.1 // share of the run; below it the first round trips are most of the rest
 #define LARGER 16     // the buffer with which drops are to end, by the present one
 
 void explain_queue_drops(const struct fabric *fabric, struct result *r)
 {
     uint64_t dropped = result_queue_drops(r);
-    const struct port_result *most = most_dropped(r);
+    const struct port_result *most = result_most_dropped(r);
     char less[UNIT_TEXT], has[UNIT_TEXT];
     if (dropped == 0 || !most || !r->last || r->last->critical.total_ps == 0)
         return;

@@ -149,6 +149,16 @@ const struct port_result *result_busiest_link(const struct result *r)
     return best;
 }
 
+const struct port_result *result_most_dropped(const struct result *r)
+{
+    const struct port_result *most = NULL;
+    for (size_t i = 0; i < r->n_ports; i++)
+        if (r->ports[i].dropped_packets > 0 &&
+            (!most || r->ports[i].dropped_packets > most->dropped_packets))
+            most = &r->ports[i];
+    return most;
+}
+
 ps_t result_busy_ps(const struct result *r, const struct port_result *link)
 {
     return (ps_t)(link->utilization * (double)r->sim_time_ps);
