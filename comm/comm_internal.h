@@ -165,8 +165,11 @@ void recorder_opener(const struct communicator *c, const struct instance *in); /
 // the first member of the run begins; the last one has ended its part
 void recorder_start(struct communicator *c, const struct run_place *place, ps_t now);
 void recorder_end(struct communicator *c, const struct run_place *place, ps_t now);
-// a member has ended its part, at the end of `path`
-void recorder_path(struct collective_record *record, const struct path *path);
+// the last member has ended its part, at the end of `path`
+void recorder_path(struct collective_record *record, const struct path_book *book,
+                   const struct path *path);
+// The stage of critical paths in a phase: its index among the record's phases.
+#define PHASE_STAGE(phase) ((uint32_t)(phase) + 1)
 // a member has ended its part
 void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now);
 

@@ -38,6 +38,8 @@ void phase_record_add(struct phase_record *sum, const struct phase_record *p)
     sum->network_ps += p->network_ps;
     sum->running_ps += p->running_ps;
     sum->ended += p->ended;
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        sum->critical[cause] += p->critical[cause];
 }
 
 void record_kinds(const struct collective_record *r, struct collective_record *kinds)
@@ -71,6 +73,7 @@ void record_free(struct collective_record *r)
 {
     free(r->phases);
     free(r->dims);
+    free(r->critical.places);
 }
 
 void recorder_free(struct recorder *recorder)
@@ -265,11 +268,24 @@ void recorder_settle(const struct recorder *recorder)
 
 // Before the path began, its first rank had not issued the collective, or another collective had
 // the dimension.
-void recorder_path(struct collective_record *record, const struct path *path)
+void recorder_path(struct collective_record *record, const struct path_book *book,
+                   const struct path *path)
 {
     struct critical_record *c = &record->critical;
+    size_t n;
+    struct path_place *places = path_places(book, path, &n);
     c->known = true;
     memcpy(c->parts, path->parts, sizeof c->parts);
-    memcpy(c->places, path->places, sizeof c->places);
     c->parts[PATH_OTHERS] += path->begin_ps - record->start_ps;
+    c->n_places = (uint32_t)(n < RECORD_PLACES ? n : RECORD_PLACES);
+    c->elsewhere_ps = c->error_ps = path->dropped_ps;
+    for (size_t i = c->n_places; i < n; i++)
+        c->elsewhere_ps += places[i].ps;
+    c->places = n > 0 ? memory_resize(places, c->n_places, sizeof *places) : NULL;
+    size_t stages = (size_t)record->n_phases + 1;
+    ps_t(*sums)[PATH_CAUSES] = memory_zeroed(stages, sizeof *sums);
+    path_stages(book, path, sums, stages);
+    for (uint32_t p = 0; p < record->n_phases; p++)
+        memcpy(record->phases[p].critical, sums[PHASE_STAGE(p)], sizeof *sums);
+    free(sums);
 }

@@ -24,6 +24,7 @@ struct phase_record {
     uint64_t on_the_way;  // messages posted and not delivered; of them network_ps has only the post
     ps_sum_t running_ps;  // sum over phases that have ended of the time from their start
     uint64_t ended;       // number of terms in running_ps
+    ps_t critical[PATH_CAUSES]; // of the collective's critical path
 };
 
 struct dim_record {
@@ -31,12 +32,16 @@ struct dim_record {
     ps_sum_t busy_ps; // sum over groups of the time in which a phase ran
 };
 
-// The critical path of a collective: its time by cause. The parts add up to the whole time.
+// The critical path of a collective: its time by cause, and the largest times by place. The parts
+// add up to the whole time.
 struct critical_record {
     bool known;
     ps_t parts[PATH_CAUSES];
-    struct path_place places[PATH_PLACES];
+    struct path_place *places; // [n_places] the largest first
+    uint32_t n_places;
+    ps_t elsewhere_ps, error_ps; // at other places; the most by which a time is too small
 };
+#define RECORD_PLACES 8
 
 struct collective_record {
     // numbers among the job's communicators and the communicator's collectives

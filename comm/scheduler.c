@@ -120,6 +120,17 @@ static bool enter_path(const struct phase_run *run, ps_t now, uint32_t *before)
     return true;
 }
 
+// The time of the current path is from now on that of the run's phase, if the path is that of its
+// collective.
+static void path_enters_phase(const struct phase_run *run, ps_t now)
+{
+    struct path_book *book = run->comm->job->path_book;
+    const struct run_place place = run_place(run);
+    uint32_t owner = (uint32_t)run->instance->record + 1;
+    if (book->current != 0 && path_at(book, book->current)->owner == owner)
+        path_stage_current(book, PHASE_STAGE(run->instance->record_phase[place.phase]), now);
+}
+
 // All members begin a phase.
 static void phase_begun(void *ctx, const void *note, ps_t now) { recorder_start(ctx, note, now); }
 
@@ -129,6 +140,7 @@ void scheduler_start(struct phase_run *run, ps_t now)
     struct phase_record *record = phase_record_of(run);
     uint32_t before;
     bool entered = enter_path(run, now, &before);
+    path_enters_phase(run, now);
     run->began_ps = now;
     struct run_place place = run_place(run);
     engine_defer(run->comm->job->engine, phase_begun, run->comm, &place, sizeof place);
@@ -164,6 +176,7 @@ static void enter(struct communicator *c, struct instance *in, uint32_t chunk, u
     struct run_place place = run_place(run);
     engine_defer(c->job->engine, member_begun, c, &place, sizeof place);
     walks_prepare(run);
+    path_enters_phase(run, now);
     walk_begin(&run->walks[coll_member_of(&c->schedule, dim, rank)], now);
 }
 
@@ -181,7 +194,7 @@ static void rank_over(void *ctx, const void *note, ps_t now)
     record->ranks_done++;
     if (--over->in->ranks_left == 0) {
         record->end_ps = now;
-        recorder_path(record, path_at(c->job->path_book, over->path));
+        recorder_path(record, c->job->path_book, path_at(c->job->path_book, over->path));
     }
     path_drop(c->job->path_book, over->path);
     c->ending = (struct comm_ending){over->in->last_member, over->in->last_issue_ps};

@@ -14,19 +14,29 @@ const char *path_cause_phrase(enum path_cause cause)
     return phrases[cause];
 }
 
-void path_book_init(struct path_book *b)
+void path_book_init(struct path_book *b, uint32_t n_ranks)
 {
-    *b = (struct path_book){.n = 1, .n_steps = 1, .late = PATH_OTHERS};
+    *b = (struct path_book){.n = 1, .n_steps = 1, .n_spells = 1, .n_marks = 1, .late = PATH_OTHERS};
     b->paths = memory_grow(NULL, &b->cap, sizeof *b->paths);
     b->steps = memory_grow(NULL, &b->cap_steps, sizeof *b->steps);
+    b->spells = memory_grow(NULL, &b->cap_spells, sizeof *b->spells);
+    b->marks = memory_grow(NULL, &b->cap_marks, sizeof *b->marks);
     b->paths[0] = (struct path){0};
     b->steps[0] = (struct path_step){0};
+    b->spells[0] = (struct path_spells){.n = PATH_BLOCK}; // no path adds to it
+    b->marks[0] = (struct path_mark){0};
+    uint32_t share = PATH_PLACES_ALL / (n_ranks > 0 ? n_ranks : 1);
+    b->places_max = share > PATH_PLACES_MAX   ? PATH_PLACES_MAX
+                    : share < PATH_PLACES_MIN ? PATH_PLACES_MIN
+                                              : share;
 }
 
 void path_book_free(struct path_book *b)
 {
     free(b->paths);
     free(b->steps);
+    free(b->spells);
+    free(b->marks);
     *b = (struct path_book){0};
 }
 
@@ -43,8 +53,6 @@ static uint32_t path_alloc(struct path_book *b)
         b->paths = memory_grow(b->paths, &b->cap, sizeof *b->paths);
     return b->n++;
 }
-
-static void step_hold(struct path_book *b, uint32_t step) { b->steps[step].refs += step != 0; }
 
 static void step_drop(struct path_book *b, uint32_t step)
 {
@@ -69,6 +77,8 @@ void path_drop(struct path_book *b, uint32_t id)
         struct path *p = &b->paths[id];
         uint32_t parent = p->parent;
         step_drop(b, p->steps);
+        path_spells_drop(b, p->spells);
+        path_marks_drop(b, p->marks);
         p->next_free = b->free_head;
         b->free_head = id;
         id = parent;
@@ -82,49 +92,32 @@ uint32_t path_own(struct path_book *b, uint32_t id)
     uint32_t copy = path_alloc(b); // may move `paths`
     b->paths[copy] = b->paths[id];
     b->paths[copy].refs = 1;
-    if (b->paths[copy].parent != 0)
-        b->paths[b->paths[copy].parent].refs++;
-    step_hold(b, b->paths[copy].steps);
+    const struct path *p = &b->paths[copy];
+    b->paths[p->parent].refs += p->parent != 0;
+    b->steps[p->steps].refs += p->steps != 0;
+    b->spells[p->spells].refs += p->spells != 0;
+    b->marks[p->marks].refs += p->marks != 0;
     path_drop(b, id);
     return copy;
 }
 
 /* ---- time ---- */
 
-static void place_add(struct path *p, const struct path_place *add)
-{
-    struct path_place *least = &p->places[0];
-    for (unsigned i = 0; i < PATH_PLACES; i++) {
-        struct path_place *at = &p->places[i];
-        if (at->kind == PLACE_NONE) {
-            *at = *add;
-            return;
-        }
-        if (at->index == add->index && at->kind == add->kind && at->cause == add->cause) {
-            at->ps += add->ps;
-            return;
-        }
-        least = at->ps < least->ps ? at : least;
-    }
-    if (add->ps > least->ps)
-        *least = *add;
-}
-
-void path_add(struct path *p, enum path_cause cause, ps_t ps, enum path_place_kind kind,
-              uint32_t index)
+void path_add(struct path_book *b, struct path *p, enum path_cause cause, ps_t ps,
+              enum path_place_kind kind, uint32_t index)
 {
     if (ps == 0)
         return;
     p->parts[cause] += ps;
     if (kind != PLACE_NONE)
-        place_add(p, &(struct path_place){ps, index, (uint8_t)kind, (uint8_t)cause});
+        path_spell_add(b, p, &(struct path_place){ps, index, (uint8_t)kind, (uint8_t)cause});
 }
 
 void path_extend_at(struct path_book *b, uint32_t id, enum path_cause cause, ps_t until,
                     enum path_place_kind kind, uint32_t index)
 {
     struct path *p = &b->paths[id];
-    path_add(p, cause, until - p->end_ps, kind, index);
+    path_add(b, p, cause, until - p->end_ps, kind, index);
     p->end_ps = until;
 }
 
@@ -183,8 +176,8 @@ uint32_t path_join(struct path_book *b, uint32_t id)
     struct path *p = &b->paths[whole];
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
         p->parts[cause] += part->parts[cause];
-    for (unsigned i = 0; i < PATH_PLACES && part->places[i].kind != PLACE_NONE; i++)
-        place_add(p, &part->places[i]);
+    p->dropped_ps += part->dropped_ps;
+    path_spells_join(b, p, part);
     p->end_ps = part->end_ps;
     path_label(b, whole, part->label, true, part->end_ps - part->begin_ps);
     path_drop(b, id);

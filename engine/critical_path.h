@@ -74,9 +74,27 @@ struct path_place {
     uint8_t cause;  // enum path_cause
 };
 
-// The places that a path keeps: those with the largest times. A place that was dropped and comes
-// back starts from 0, so with more places than these the times are lower bounds.
-#define PATH_PLACES 8
+// Times at places on a chain, in blocks. As with steps, paths with a common past share their blocks:
+// each knows how many times of its newest block are its own, and the first one that adds a time
+// fills the block up. A list that has grown long is summed up by place. If there are more places
+// than the book keeps for a path, those with the least times are dropped; the path counts their
+// time in `dropped_ps`, so all times by place are exact where this is 0.
+#define PATH_BLOCK 7
+struct path_spells {
+    uint32_t refs, before; // before: the block before it on the chain, or the next free one
+    uint32_t n, n_before;  // times in this block, and of the one before it
+    struct path_place at[PATH_BLOCK];
+};
+#define PATH_PLACES_MAX 4096 // places of a path
+#define PATH_PLACES_MIN 64
+#define PATH_PLACES_ALL (128u << 10) // of the paths of all ranks together, a path for each rank
+
+// The end of a stage: a part of a chain, such as a phase of a collective or an iteration.
+struct path_mark {
+    uint32_t refs, before;   // before: the mark before it on the chain, or the next free one
+    uint32_t stage;          // that ended
+    ps_t parts[PATH_CAUSES]; // of the chain up to this end
+};
 
 struct path {
     uint32_t refs, next_free;
@@ -86,11 +104,16 @@ struct path {
     uint32_t rank;         // rank at which the chain began
     uint32_t label;        // of the collective
     uint32_t flow;         // of a message
+    uint32_t spells;       // newest block of times at places; 0 = none
+    uint32_t n_spells;     // times of this block that are the path's
+    uint32_t fresh;        // times added since the list was summed up
+    uint32_t stage;        // to which the time of the chain now belongs; 0 = none
+    uint32_t marks;        // newest of the ends of earlier stages; 0 = none
+    ps_t dropped_ps;       // time at places that are no longer among the spells
     ps_t begin_ps, end_ps; // parts add up to the time between them
     ps_t transit_ps;       // of a message: least time from its sender to its receiver
     ps_t parts[PATH_CAUSES];
     ps_t life[PATH_CAUSES]; // of a message: its own time from its post on
-    struct path_place places[PATH_PLACES];
 };
 
 // Work with a label (a layer's part) on a chain: computation or communication. A list that chains
@@ -108,8 +131,11 @@ struct path_step {
 struct path_book {
     struct path *paths; // [0] is no path
     struct path_step *steps;
-    size_t cap, cap_steps;
-    uint32_t n, n_steps, free_head, free_step;
+    struct path_spells *spells;
+    struct path_mark *marks;
+    size_t cap, cap_steps, cap_spells, cap_marks;
+    uint32_t n, n_steps, n_spells, n_marks, free_head, free_step, free_spell, free_mark;
+    uint32_t places_max;  // that a path keeps
     bool keep_steps;      // lists are not folded
     uint32_t current;     // path of the event that is being handled; 0 = unknown
     enum path_cause late; // cause of the time between the end of `current` and the present
@@ -118,7 +144,8 @@ struct path_book {
     ps_t held_ps;
 };
 
-void path_book_init(struct path_book *b);
+// `n_ranks`: of the network, which bounds the places that a path keeps.
+void path_book_init(struct path_book *b, uint32_t n_ranks);
 void path_book_free(struct path_book *b);
 
 static inline struct path *path_at(const struct path_book *b, uint32_t id) { return &b->paths[id]; }
@@ -141,9 +168,9 @@ void path_extend(struct path_book *b, uint32_t id, enum path_cause cause, ps_t u
 void path_extend_at(struct path_book *b, uint32_t id, enum path_cause cause, ps_t until,
                     enum path_place_kind kind, uint32_t index);
 
-// Add `ps` to a cause without moving the path's end.
-void path_add(struct path *p, enum path_cause cause, ps_t ps, enum path_place_kind kind,
-              uint32_t index);
+// Add `ps` to a cause of path `p` without moving the path's end.
+void path_add(struct path_book *b, struct path *p, enum path_cause cause, ps_t ps,
+              enum path_place_kind kind, uint32_t index);
 
 // Make `id` the current path, taking over the reference. Returns the earlier one, for path_leave().
 uint32_t path_enter(struct path_book *b, uint32_t id);
@@ -164,3 +191,27 @@ uint32_t path_join(struct path_book *b, uint32_t id);
 
 // Note that the last `ps` of the path were work with a label. The caller owns the path alone.
 void path_label(struct path_book *b, uint32_t id, uint32_t label, bool communicates, ps_t ps);
+
+/* ---- places and stages ---- */
+
+// Returns the path's times by place, the largest first, to be freed; NULL if there are none. Sets
+// *n to their number.
+struct path_place *path_places(const struct path_book *b, const struct path *p, size_t *n);
+
+// From now on the chain's time belongs to a stage, as do the last times by cause that `late` states
+// (NULL = none). The caller owns the path alone.
+void path_stage(struct path_book *b, uint32_t id, uint32_t stage, const ps_t late[PATH_CAUSES]);
+
+// The same for the current path at `now`.
+void path_stage_current(struct path_book *b, uint32_t stage, ps_t now);
+
+// Add the path's times by cause to sums[stage]; stages from `n` on are left out.
+void path_stages(const struct path_book *b, const struct path *p, ps_t (*sums)[PATH_CAUSES],
+                 size_t n);
+
+// References of lists, for the functions of paths: a list may be 0, which is empty.
+void path_spells_drop(struct path_book *b, uint32_t block);
+void path_marks_drop(struct path_book *b, uint32_t mark);
+// Add a time at a place, and all those of another path, to a path.
+void path_spell_add(struct path_book *b, struct path *p, const struct path_place *add);
+void path_spells_join(struct path_book *b, struct path *p, const struct path *from);

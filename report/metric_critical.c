@@ -41,18 +41,39 @@ static const struct metric place_rows[] = {
     {"at", METRIC_WORDS, "output port, flow or rank", TEXT(critical_place, at)},
     {"cause", METRIC_WORDS, "key of `parts` without its unit",
      WORD(critical_place, cause, cause_words)},
-    {"ns", METRIC_NS, "time; with more places than listed a lower bound", TIME(critical_place, ps)},
+    {"ns", METRIC_NS, "time", TIME(critical_place, ps)},
 };
 static METRIC_TABLE(place_table, place_rows);
 
+#define PLACES_ERROR "the most by which the time of a place may be too small; 0 = all are exact"
 static const struct metric critical_rows[] = {
     {"total_ns", METRIC_NS, "sum of the parts", TIME(critical_result, total_ps)},
     {"parts", METRIC_NS, "time by cause; only what is not zero", .type = METRIC_CUSTOM,
      .table = &life_table, .json = parts_json},
     {"places", METRIC_WORDS, "the largest times by place, the largest first",
      LIST(critical_result, places, n_places, place_table)},
+    {"elsewhere_ns", METRIC_NS, "time at other places", TIME(critical_result, elsewhere_ps)},
+    {"places_error_ns", METRIC_NS, PLACES_ERROR, TIME(critical_result, error_ps)},
 };
 METRIC_TABLE(critical_table, critical_rows);
+
+static json_t *stage_parts(const void *record)
+{
+    const struct critical_stage *s = record;
+    return causes_json(s->parts, s->total_ps);
+}
+
+#define STAGE_ROWS                                                                                 \
+    {"total_ns", METRIC_NS, "sum of the parts", TIME(critical_stage, total_ps)},                   \
+    {                                                                                              \
+        "parts", METRIC_NS, "time by cause; only what is not zero",                                \
+            .type = METRIC_CUSTOM, .table = &life_table, .json = stage_parts                       \
+    }
+static const struct metric phase_rows[] = {STAGE_ROWS};
+METRIC_TABLE(critical_phase_table, phase_rows);
+static const struct metric iteration_rows[] = {
+    {"iteration", METRIC_WORDS, "its number, from 1", INTEGER(critical_stage, number)}, STAGE_ROWS};
+static METRIC_TABLE(iteration_table, iteration_rows);
 
 static json_t *slowest_parts(const void *record)
 {
@@ -86,9 +107,14 @@ static const struct metric slowest_rows[] = {
      .table = &life_table, .json = slowest_parts},
     {"places", METRIC_WORDS, "the largest times by place, the largest first",
      LIST(slowest_result, critical.places, critical.n_places, place_table)},
+    {"elsewhere_ns", METRIC_NS, "time at other places",
+     TIME(slowest_result, critical.elsewhere_ps)},
+    {"places_error_ns", METRIC_NS, PLACES_ERROR, TIME(slowest_result, critical.error_ps)},
     {"layers", METRIC_WORDS,
      "of training and programs: parts of layers on the path, the largest first",
      LIST(slowest_result, layers, n_layers, layer_table)},
+    {"iterations", METRIC_WORDS, "of training and programs that have them: parts of the path",
+     LIST(slowest_result, iterations, n_iterations, iteration_table)},
 };
 METRIC_TABLE(slowest_table, slowest_rows);
 

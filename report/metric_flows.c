@@ -234,6 +234,8 @@ static const struct metric phase_rows[] = {
      TIME(phase_result, queueing_ps)},
     {"network_ns", METRIC_NS, "mean over messages: from posting to the last byte",
      TIME(phase_result, network_ps)},
+    {"critical", METRIC_WORDS, "its part of the collective's critical path",
+     OBJECT(phase_result, critical, critical_phase_table)},
 };
 static METRIC_TABLE(phase_table, phase_rows);
 

@@ -10,7 +10,8 @@ double metric_gpu_hours(ps_t total_ps, uint32_t ranks); // NAN = the job has not
 // metric_flows.c
 extern const struct metric_table flow_table, summary_table, measured_table, collective_table;
 // metric_critical.c
-extern const struct metric_table critical_table, life_table, slowest_table, cost_table;
+extern const struct metric_table critical_table, life_table, slowest_table, cost_table,
+    critical_phase_table;
 extern const struct metric_table pfc_table, credits_table, retry_table, ecn_table, tcp_table,
     uec_table, admission_table, drops_table, trims_table, recovery_table, change_table,
     queues_table, link_table, nic_table,

@@ -40,9 +40,10 @@ struct step {
     // message.)
     uint32_t shared;
     uint32_t
-        label;     // names compute steps on critical paths (comm_request.label); 0 = without a name
-    uint32_t peer; // send, recv: the other rank of the job
-    uint32_t tag;  // send, recv: the tag of the message
+        label; // names compute steps on critical paths (comm_request.label); 0 = without a name
+    uint32_t iteration; // to which the step belongs, from 1; 0 = none
+    uint32_t peer;      // send, recv: the other rank of the job
+    uint32_t tag;       // send, recv: the tag of the message
     // A send that no step depends on: no rank receives it, and done() is not called. It has a
     // connection of its own, or uses that of the pair.
     bool detached, of_pair;

@@ -328,6 +328,8 @@ static void pull(struct rank_run *r, ps_t now)
         r->ended = state == PROGRAM_END;
         if (state != PROGRAM_STEP)
             break;
+        if (step.iteration > 0)
+            path_stage_current(job->workload->path_book, step.iteration, now);
         if (step.kind == STEP_SEND && step.detached) {
             job->units_left++;
             post(r, &step, now);

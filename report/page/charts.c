@@ -46,6 +46,8 @@ static const struct chart {
     {"sweep.map", "a metric over two axes", put_map, OF_ALL},
     {"time", "the critical path by cause", sheet_parts, OF_ALL},
     {"time.collectives", "the critical path of each collective", sheet_collectives, OF_ALL},
+    {"time.phases", "phases of the critical path", sheet_phases, OF_ALL},
+    {"time.iterations", "iterations of the critical path", sheet_iterations, OF_ALL},
     {"time.layers", "layers on the critical path", sheet_layers, OF_ALL},
     {"time.streams", "what compute streams were idle for", sheet_streams, OF_ALL},
     {"time.ranks", "the same by rank", sheet_ranks, OF_ALL},

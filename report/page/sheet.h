@@ -42,6 +42,8 @@ void sheet_policies(struct sheet *s);
 void sheet_messages(struct sheet *s, const char *key);
 void sheet_parts(struct sheet *s);
 void sheet_collectives(struct sheet *s);
+void sheet_phases(struct sheet *s);
+void sheet_iterations(struct sheet *s);
 void sheet_layers(struct sheet *s);
 void sheet_places(struct sheet *s);
 void sheet_streams(struct sheet *s);

@@ -164,6 +164,60 @@ void sheet_collectives(struct sheet *s)
     sheet_each_run(s, collective_rows);
 }
 
+static void stage_rows(struct sheet *s, const json_t *run, const json_t *name, const json_t *stage)
+{
+    const char *key;
+    json_t *time;
+    json_object_foreach(json_object_get(stage, "parts"), key, time)
+    {
+        sheet_run_row(s, run);
+        sheet_value(s, name);
+        sheet_name(s, "%.*s", (int)strlen(key) - 3, key);
+        sheet_value(s, time);
+    }
+}
+
+static void iteration_rows(struct sheet *s, const json_t *run)
+{
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(json_object_get(run, "slowest"), "iterations"), i, one)
+        stage_rows(s, run, json_object_get(one, "iteration"), one);
+}
+
+void sheet_iterations(struct sheet *s)
+{
+    sheet_heading(s, "scenario,policy,seed,iteration,part,time_ns");
+    sheet_each_run(s, iteration_rows);
+}
+
+// Phases of the collective that ended last.
+static void phase_rows(struct sheet *s, const json_t *run)
+{
+    const json_t *slowest = json_object_get(run, "slowest"), *one, *phase;
+    size_t i, k;
+    json_array_foreach(json_object_get(run, "collectives"), i, one)
+    {
+        if (!json_equal(json_object_get(one, "job"), json_object_get(slowest, "job")) ||
+            !json_equal(json_object_get(one, "end_ns"), json_object_get(slowest, "end_ns")))
+            continue;
+        json_array_foreach(json_object_get(one, "phases"), k, phase)
+        {
+            json_t *name = json_sprintf("%s dim%" JSON_INTEGER_FORMAT,
+                                        json_string_value(json_object_get(phase, "op")),
+                                        json_integer_value(json_object_get(phase, "dim")));
+            stage_rows(s, run, name, json_object_get(phase, "critical"));
+            json_decref(name);
+        }
+    }
+}
+
+void sheet_phases(struct sheet *s)
+{
+    sheet_heading(s, "scenario,policy,seed,phase,part,time_ns");
+    sheet_each_run(s, phase_rows);
+}
+
 static void layer_rows(struct sheet *s, const json_t *run)
 {
     size_t i;

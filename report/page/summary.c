@@ -8,7 +8,7 @@
 #include "report/rows.h"
 #include "report/why.h"
 
-enum { COLLECTIVES = 200, PLACES = 20, LAYERS = 300, RANKS = 32 };
+enum { COLLECTIVES = 200, PLACES = 20, LAYERS = 300, ITERATIONS = 40, RANKS = 32 };
 
 // The first `limit` items of a list.
 static json_t *head(const json_t *list, size_t limit)
@@ -109,7 +109,8 @@ static void add_metrics(json_t *one, const json_t *metrics)
         page_set(one, whole[i], page_copy(metrics, whole[i]));
     page_set(one, "flows_summary", messages(metrics));
     json_t *slowest = cut(json_object_get(metrics, "slowest"), "places", PLACES);
-    page_set(one, "slowest", slowest);
+    page_set(one, "slowest", cut(slowest, "iterations", ITERATIONS));
+    json_decref(slowest);
     page_set(one, "cc", page_copy(json_object_get(metrics, "scenario"), "cc"));
     set_list(one, "collectives", collectives(metrics));
     set_list(one, "training", training(metrics));

@@ -8,6 +8,8 @@ void collect_collectives(const struct sim *sim, struct result *r);
 // Collect the results of critical paths: of a collective's record, and of all jobs that have ended.
 void collect_critical(const struct sim *sim, const struct collective_record *record,
                       struct collective_result *c);
+// Copies the times by cause; returns their sum.
+ps_t collect_parts(const ps_t parts[PATH_CAUSES], ps_t out[PATH_CAUSES]);
 void collect_slowest(const struct sim *sim, struct result *r);
 void collect_trainings(const struct sim *sim, struct result *r);
 void collect_programs(const struct sim *sim, struct result *r);

@@ -10,6 +10,8 @@
 #include "workload/nodes/node_run.h"
 #include "workload/training/training_spec.h"
 
+#define PLACES_LISTED 64 // of a job
+
 static int by_time(const void *a, const void *b)
 {
     const struct critical_place *x = a, *y = b;
@@ -51,26 +53,49 @@ static struct critical_place place_of(const struct sim *sim, const struct path_p
     return place;
 }
 
-static void add_place(const struct sim *sim, const ps_t parts[PATH_CAUSES],
-                      const struct path_place places[PATH_PLACES], struct critical_result *c)
+ps_t collect_parts(const ps_t parts[PATH_CAUSES], ps_t out[PATH_CAUSES])
 {
-    c->known = true;
-    memcpy(c->parts, parts, sizeof c->parts);
+    ps_t total_ps = 0;
+    memcpy(out, parts, PATH_CAUSES * sizeof *out);
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
-        c->total_ps += parts[cause];
-    c->places = memory_zeroed(PATH_PLACES, sizeof *c->places);
-    for (unsigned i = 0; i < PATH_PLACES && places[i].kind != PLACE_NONE; i++)
-        c->places[c->n_places++] = place_of(sim, &places[i]);
-    if (c->n_places > 1)
-        qsort(c->places, c->n_places, sizeof *c->places, by_time);
+        total_ps += parts[cause];
+    return total_ps;
+}
+
+static void add_places(const struct sim *sim, const struct path_place *places, size_t n,
+                       struct critical_result *c)
+{
+    c->places = memory_zeroed(n, sizeof *c->places);
+    c->n_places = n;
+    for (size_t i = 0; i < n; i++)
+        c->places[i] = place_of(sim, &places[i]);
+    if (n > 1)
+        qsort(c->places, n, sizeof *c->places, by_time);
+}
+
+static void collect_places(const struct sim *sim, const struct path *path,
+                           struct critical_result *c)
+{
+    size_t n;
+    struct path_place *places = path_places(&sim->delivery.path_book, path, &n);
+    c->elsewhere_ps = c->error_ps = path->dropped_ps;
+    for (size_t i = PLACES_LISTED; i < n; i++)
+        c->elsewhere_ps += places[i].ps;
+    add_places(sim, places, n < PLACES_LISTED ? n : PLACES_LISTED, c);
+    free(places);
 }
 
 void collect_critical(const struct sim *sim, const struct collective_record *record,
                       struct collective_result *c)
 {
-    if (!record->critical.known)
+    const struct critical_record *from = &record->critical;
+    if (!from->known)
         return;
-    add_place(sim, record->critical.parts, record->critical.places, &c->critical);
+    c->critical.known = true;
+    c->critical.total_ps = collect_parts(from->parts, c->critical.parts);
+    c->critical.elsewhere_ps = from->elsewhere_ps;
+    c->critical.error_ps = from->error_ps;
+    add_places(sim, from->places, from->n_places, &c->critical);
 }
 
 /* ---- layers ---- */
@@ -148,6 +173,30 @@ static struct training_result *training_of(const struct result *r, uint32_t job)
     return NULL;
 }
 
+/* ---- iterations ---- */
+
+// Sum up the path by iteration; its stages are their numbers.
+static void collect_iterations(const struct sim *sim, const struct path *path,
+                               struct slowest_result *s)
+{
+    const struct path_book *book = &sim->delivery.path_book;
+    uint32_t last = path->stage;
+    for (uint32_t at = path->marks; at != 0; at = book->marks[at].before)
+        last = book->marks[at].stage > last ? book->marks[at].stage : last;
+    if (last == 0)
+        return;
+    ps_t(*sums)[PATH_CAUSES] = memory_zeroed((size_t)last + 1, sizeof *sums);
+    path_stages(book, path, sums, (size_t)last + 1);
+    s->iterations = memory_zeroed(last, sizeof *s->iterations);
+    for (uint32_t i = 1; i <= last; i++) {
+        struct critical_stage *stage = &s->iterations[s->n_iterations];
+        stage->number = i;
+        stage->total_ps = collect_parts(sums[i], stage->parts);
+        s->n_iterations += stage->total_ps > 0;
+    }
+    free(sums);
+}
+
 /* ---- jobs ---- */
 
 // The collective of the job that ended last.
@@ -201,7 +250,10 @@ void collect_slowest(const struct sim *sim, struct result *r)
         s->job = (uint32_t)j;
         s->end_ps = job->end_ps;
         name_it(sim, r, path, s);
-        add_place(sim, path->parts, path->places, &s->critical);
+        s->critical.known = true;
+        s->critical.total_ps = collect_parts(path->parts, s->critical.parts);
+        collect_places(sim, path, &s->critical);
+        collect_iterations(sim, path, s);
         // A flow begins with its post, a job with its planned start.
         ps_t *scheduled = &s->critical.parts[PATH_SCHEDULED];
         s->begin_ps = s->kind == SLOWEST_FLOW || *scheduled < job->spec->start_ps

@@ -6,7 +6,7 @@ void delivery_init(struct delivery *delivery, struct fabric *fabric, const struc
 {
     delivery->fabric = fabric;
     delivery->ideals = ideals;
-    path_book_init(&delivery->path_book);
+    path_book_init(&delivery->path_book, fabric->graph.n_ranks);
     delivery->path_book.keep_steps = fabric->spec->report.timeline;
     records_init(delivery);
 }

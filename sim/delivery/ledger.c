@@ -175,10 +175,10 @@ static ps_t timeout_ps(void *ctx, uint64_t slot)
     return ((const struct ledger *)ctx)->entries[slot].timeout_ps;
 }
 
-static void spend(struct path *p, enum path_cause cause, ps_t ps, enum path_place_kind kind,
-                  uint32_t place)
+static void spend(struct path_book *book, struct path *p, enum path_cause cause, ps_t ps,
+                  enum path_place_kind kind, uint32_t place)
 {
-    path_add(p, cause, ps, kind, place);
+    path_add(book, p, cause, ps, kind, place);
     p->life[cause] += ps;
 }
 
@@ -189,14 +189,15 @@ static void spend(struct path *p, enum path_cause cause, ps_t ps, enum path_plac
 static void arrive(const struct ledger *l, struct entry *e, ps_t now)
 {
     const struct hosts *hosts = fabric_hosts_of(l->delivery->fabric, e->dst);
-    struct path *p = path_at(&l->delivery->path_book, e->path);
+    struct path_book *book = &l->delivery->path_book;
+    struct path *p = path_at(book, e->path);
     const struct arriving *by = &hosts->arriving;
     uint32_t flow = p->flow;
     if (by->timed && by->sent_ps > p->end_ps) {
         ps_t again = by->sent_ps - p->end_ps;
         ps_t timeout = by->waits.timeout_ps < again ? by->waits.timeout_ps : again;
-        spend(p, PATH_TIMEOUT, timeout, PLACE_FLOW, flow);
-        spend(p, PATH_RESENDING, again - timeout, PLACE_FLOW, flow);
+        spend(book, p, PATH_TIMEOUT, timeout, PLACE_FLOW, flow);
+        spend(book, p, PATH_RESENDING, again - timeout, PLACE_FLOW, flow);
         p->end_ps = by->sent_ps;
     }
     ps_t left = now - p->end_ps;
@@ -204,15 +205,15 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
         const struct meta_waits *waits = &by->waits;
         for (uint32_t i = 0; i < waits->n; i++) {
             ps_t wait = waits->wait_ps[i] < left ? waits->wait_ps[i] : left;
-            spend(p, waits->port[i] & META_WAIT_NIC ? PATH_HOST : PATH_QUEUED, wait, PLACE_PORT,
-                  waits->port[i] & ~META_WAIT_NIC);
+            spend(book, p, waits->port[i] & META_WAIT_NIC ? PATH_HOST : PATH_QUEUED, wait,
+                  PLACE_PORT, waits->port[i] & ~META_WAIT_NIC);
             left -= wait;
         }
-        spend(p, PATH_NETWORK, left, PLACE_NONE, 0);
+        spend(book, p, PATH_NETWORK, left, PLACE_NONE, 0);
     } else {
         ps_t transit = p->transit_ps < left ? p->transit_ps : left;
-        spend(p, PATH_NETWORK, transit, PLACE_NONE, 0);
-        spend(p, PATH_QUEUED, left - transit, PLACE_NONE, 0);
+        spend(book, p, PATH_NETWORK, transit, PLACE_NONE, 0);
+        spend(book, p, PATH_QUEUED, left - transit, PLACE_NONE, 0);
     }
     p->end_ps = now;
 }

@@ -12,7 +12,7 @@ static uint32_t path_of(struct path_book *book, const struct sender_account *a, 
     struct path *path = path_at(book, id);
     sender_account_split(a, &(struct sender_totals){0}, a->now.at_ps, parts, now);
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
-        path_add(path, (enum path_cause)cause, parts[cause], PLACE_FLOW, a->flow);
+        path_add(book, path, (enum path_cause)cause, parts[cause], PLACE_FLOW, a->flow);
     path->end_ps = now;
     path->flow = a->flow;
     path->transit_ps = a->transit_ps;
@@ -39,7 +39,8 @@ static uint32_t path_from_post(struct path_book *book, uint32_t posted, uint32_t
     const struct path *by_sender = path_at(book, path);
     struct path *p = path_at(book, id);
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
-        path_add(p, (enum path_cause)cause, by_sender->life[cause], PLACE_FLOW, by_sender->flow);
+        path_add(book, p, (enum path_cause)cause, by_sender->life[cause], PLACE_FLOW,
+                 by_sender->flow);
     memcpy(p->life, by_sender->life, sizeof p->life);
     p->end_ps = by_sender->end_ps;
     p->transit_ps = by_sender->transit_ps;
@@ -55,6 +56,8 @@ uint32_t message_path(struct path_book *book, const struct sender_account *accou
     split_life(account, path_at(book, path), posted_ps, now);
     if (path_at(book, path)->owner != path_at(book, posted)->owner)
         return path_from_post(book, posted, path);
+    // the time of messages before it belongs to their stage
+    path_stage(book, path, path_at(book, posted)->stage, path_at(book, path)->life);
     path_drop(book, posted);
     return path;
 }

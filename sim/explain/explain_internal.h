@@ -150,6 +150,8 @@ void explain_rates(const struct explain_facts *facts, struct result *r);
 void explain_switches(const struct fabric *fabric, struct result *r);
 void explain_tcp(const struct fabric *fabric, struct result *r);
 // Sentences about the critical path of what ended last.
+// Phases of the collective that ended last, iterations; to be called if there is a path.
+void explain_stages(const struct fabric *fabric, struct result *r);
 void explain_time(const struct explain_facts *facts, struct result *r);
 void explain_tree(const struct fabric *fabric, struct result *r);
 void explain_uec(struct result *r);

@@ -73,6 +73,7 @@ void explain_time(const struct explain_facts *facts, struct result *r)
     if (!r->last || r->last->critical.total_ps == 0)
         return;
     explain_parts(fabric, r);
+    explain_stages(fabric, r);
     if (r->last->kind == SLOWEST_TRAINING) {
         explain_straggler(facts, r);
         explain_layers(fabric, r);

@@ -22,8 +22,17 @@ struct critical_result {
     bool known;
     ps_t total_ps;
     ps_t parts[PATH_CAUSES];
-    struct critical_place *places; // the largest first
+    struct critical_place *places; // the largest ones, the largest first
     size_t n_places;
+    ps_t elsewhere_ps; // at other places
+    ps_t error_ps;     // the most by which the time of a place is too small: 0 = exact
+};
+
+// The time of a critical path in a phase of a collective, or in an iteration, by cause.
+struct critical_stage {
+    uint32_t number; // of the iteration, from 1
+    ps_t total_ps;
+    ps_t parts[PATH_CAUSES];
 };
 
 // All work of a part of a layer on the critical path of a training job or a program.
@@ -91,4 +100,6 @@ struct slowest_result {
     struct critical_result critical;
     struct critical_layer *layers; // the largest first
     size_t n_layers;
+    struct critical_stage *iterations; // of training jobs and programs that have them
+    size_t n_iterations;
 };

@@ -91,6 +91,7 @@ void result_free(struct result *r)
     for (size_t i = 0; i < r->n_slowest; i++) {
         free(r->slowest[i].name);
         free(r->slowest[i].layers);
+        free(r->slowest[i].iterations);
         critical_free(&r->slowest[i].critical);
     }
     fabric_free(r);

@@ -105,7 +105,7 @@ static void test_deliveries(void **state)
     struct engine engine;
     struct seen seen = {.again = 1};
     struct path_book book;
-    path_book_init(&book);
+    path_book_init(&book, 4);
     struct analytical a = {
         .engine = &engine, .path_book = &book, .ended = on_ended, .ended_ctx = &seen};
     a.client = (struct transfer_client){.delivered = on_delivered, .sent = on_sent, .ctx = &seen};
@@ -147,7 +147,7 @@ static void test_pool(void **state)
     struct engine engine;
     struct seen seen = {0};
     struct path_book book;
-    path_book_init(&book);
+    path_book_init(&book, 4);
     struct analytical a = {.engine = &engine, .path_book = &book};
     a.client = (struct transfer_client){.delivered = on_delivered, .sent = on_sent, .ctx = &seen};
     seen.a = &a;

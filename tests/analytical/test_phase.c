@@ -275,7 +275,7 @@ static void check_replay(enum topology_shape shape, const char *algorithm, enum 
     engine_init(&r.engine, 1);
     r.engine.horizon_ps = PS_NEVER;
     struct path_book book;
-    path_book_init(&book);
+    path_book_init(&book, 4);
     r.a.engine = &r.engine;
     r.a.path_book = &book;
     r.a.client = (struct transfer_client){.delivered = on_delivered, .sent = on_sent, .ctx = &r};

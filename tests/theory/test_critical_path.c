@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Critical paths against closed forms: one flow, a window, a pace, an incast, a ring. In all of
+// Critical paths against closed forms: one flow, a window, a pace, an incast, rings, phases. In all of
 // them a packet of payload B takes s = (B + overhead) / C on a link, and a link's delay is D.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,12 +38,28 @@ static ps_t total(const ps_t parts[PATH_CAUSES])
 
 static const ps_t *parts(void) { return f.result->last->critical.parts; }
 
+// All that senders waited for, and computing, is at a place.
+static void assert_places(const struct critical_result *c)
+{
+    static const enum path_cause placed[] = {PATH_COMPUTE, PATH_SENDING, PATH_RESENDING,
+                                             PATH_NIC,     PATH_WINDOW,  PATH_PACE,
+                                             PATH_PAUSED,  PATH_TIMEOUT};
+    ps_t sums[PATH_CAUSES] = {0};
+    for (size_t i = 0; i < c->n_places; i++)
+        sums[c->places[i].cause] += c->places[i].ps;
+    assert_int_equal(c->error_ps, 0);
+    for (size_t i = 0; i < sizeof placed / sizeof *placed && c->elsewhere_ps == 0; i++)
+        assert_int_equal(sums[placed[i]], c->parts[placed[i]]);
+    assert_true(sums[PATH_QUEUED] + sums[PATH_HOST] <= c->parts[PATH_QUEUED] + c->parts[PATH_HOST]);
+}
+
 // What every run must satisfy: parts add up to the path, to the life of every message and to the
 // time of every collective.
 static void assert_sums(void)
 {
     const struct result *r = f.result;
     assert_int_equal(total(parts()), r->last->end_ps - r->last->begin_ps);
+    assert_places(&r->last->critical);
     for (size_t i = 0; i < r->n_flows; i++)
         if (r->flows[i].delivered_ps >= 0)
             assert_int_equal(total(r->flows[i].life_ps), r->flows[i].delivered_ps);
@@ -157,6 +173,57 @@ static void test_ring(void **state)
     fixture_free(&f);
 }
 
+// In a ring of 20 ranks the path goes back through all of them, and over most flows twice: more
+// places than a short list would hold, each with its exact time.
+static void test_ring_places(void **state)
+{
+    (void)state;
+    enum { RANKS = 20, STEPS = 2 * (RANKS - 1) };
+    fixture_switch(&f, RANKS, LINE, D);
+    fixture_collective(&f, COLL_ALL_REDUCE, "ring", (uint64_t)RANKS * N * mtu(), 1);
+    fixture_run(&f);
+    const struct critical_result *c = &f.result->last->critical;
+    ps_t step = packet_ps(true) + (N - 2) * packet_ps(false);
+    unsigned once = 0, twice = 0;
+    for (size_t i = 0; i < c->n_places; i++) {
+        once += c->places[i].cause == PATH_SENDING && c->places[i].ps == step;
+        twice += c->places[i].cause == PATH_SENDING && c->places[i].ps == 2 * step;
+    }
+    assert_int_equal(twice, STEPS - RANKS);
+    assert_int_equal(once, RANKS - twice);
+    assert_sums();
+    fixture_free(&f);
+}
+
+// A hierarchical all-reduce of 4 x 4 ranks: its path by phase. Reduce-scatter and all-gather take
+// three steps of a quarter of the bytes, the all-reduce between them six of a sixteenth.
+static void test_phases(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned dim, steps, packets;
+    } expected[] = {{0, 3, 4 * N}, {1, 6, N}, {0, 3, 4 * N}};
+    fixture_switch(&f, 16, LINE, D);
+    fixture_collective(&f, COLL_ALL_REDUCE, "ring", (uint64_t)16 * N * mtu(), 1);
+    fixture_dims(&f, 2, (const uint32_t[]){4, 4}, (const char *const[]){"ring", "ring"});
+    f.collectives[0].schedule.phases = COLL_BANDWIDTH_AWARE;
+    fixture_run(&f);
+    const struct collective_result *c = &f.result->collectives[0];
+    ps_t first = packet_ps(true), s = packet_ps(false), sum = 0;
+    assert_int_equal(c->n_phases, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct critical_stage *phase = &c->phases[i].critical;
+        assert_int_equal(c->phases[i].dim, expected[i].dim);
+        assert_int_equal(phase->parts[PATH_SENDING],
+                         expected[i].steps * (first + (expected[i].packets - 2) * s));
+        assert_int_equal(total(phase->parts), phase->total_ps);
+        sum += phase->total_ps;
+    }
+    assert_int_equal(sum, c->critical.total_ps);
+    assert_sums();
+    fixture_free(&f);
+}
+
 // A lost last packet: the sender waits for its timer and sends the packet again. Go-back-N repeats
 // from the first packet that is not acknowledged.
 static void test_timeout(void **state)
@@ -185,9 +252,10 @@ static void test_timeout(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_flow), cmocka_unit_test(test_window),
-        cmocka_unit_test(test_incast),   cmocka_unit_test(test_incast_paused),
-        cmocka_unit_test(test_ring),     cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_one_flow),    cmocka_unit_test(test_window),
+        cmocka_unit_test(test_incast),      cmocka_unit_test(test_incast_paused),
+        cmocka_unit_test(test_ring),        cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_ring_places), cmocka_unit_test(test_phases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

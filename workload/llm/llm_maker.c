@@ -12,8 +12,10 @@ struct node *llm_make(struct llm_maker *m, enum node_kind kind, uint8_t stream, 
     if (r->n == r->cap)
         r->nodes = memory_grow(r->nodes, &r->cap, sizeof *r->nodes);
     struct made_node *made = &r->nodes[r->n++];
-    *made =
-        (struct made_node){.node = {.id = r->next_id++, .kind = (uint8_t)kind, .stream = stream}};
+    *made = (struct made_node){.node = {.id = r->next_id++,
+                                        .kind = (uint8_t)kind,
+                                        .stream = stream,
+                                        .iteration = (uint32_t)r->iteration + 1}};
     if (m->layer != UINT32_MAX) {
         made->node.layer = m->layer + 1;
         snprintf(made->name, sizeof made->name, "layer%u %s %s", m->layer, what, m->pass);

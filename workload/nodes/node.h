@@ -44,12 +44,13 @@ struct node {
     uint64_t id;           // unique among the rank's nodes, any value
     const uint64_t *after; // [n_after] ids of the rank's nodes, which may come later in the source
     uint32_t n_after;
-    uint8_t kind;     // enum node_kind
-    uint8_t stream;   // below NODE_STREAMS_MAX, or NODE_NO_STREAM
-    uint16_t use;     // use of communication: index into node_program.uses
-    int32_t priority; // larger first; of a collective also among those of its group
-    uint32_t layer;   // index into node_program.layers + 1; 0 = none
-    ps_t takes_ps;    // compute, wait
+    uint8_t kind;       // enum node_kind
+    uint8_t stream;     // below NODE_STREAMS_MAX, or NODE_NO_STREAM
+    uint16_t use;       // use of communication: index into node_program.uses
+    int32_t priority;   // larger first; of a collective also among those of its group
+    uint32_t layer;     // index into node_program.layers + 1; 0 = none
+    uint32_t iteration; // to which the node belongs, from 1; 0 = none
+    ps_t takes_ps;      // compute, wait
     uint32_t shared; // wait: number of a resource that ranks share, one node at a time; 0 = nothing
     uint32_t peer;   // send, recv: the other rank of the job
     uint32_t tag;    // send, recv

@@ -94,6 +94,7 @@ static struct step step_of(struct node_run *p, uint32_t slot, const struct node 
                         .takes_ps = node->takes_ps,
                         .shared = node->shared,
                         .label = node_label(p->program, node),
+                        .iteration = node->iteration,
                         .name = node->name,
                         .peer = node->peer,
                         .tag = node->tag,

@@ -295,8 +295,12 @@ static enum program_state job_next(void *self, uint32_t rank, ps_t now, struct s
 {
     const struct server_job *s = self;
     (void)now;
-    return rank < s->n_workers ? worker_next(s, rank, step)
-                               : server_next(s, rank - s->n_workers, step);
+    if (rank >= s->n_workers)
+        return server_next(s, rank - s->n_workers, step);
+    uint64_t iteration = s->workers[rank].iteration; // the last step of an iteration ends it
+    enum program_state state = worker_next(s, rank, step);
+    step->iteration = (uint32_t)iteration + 1;
+    return state;
 }
 
 static void job_done(void *self, uint32_t rank, uint32_t id, ps_t now)

@@ -81,8 +81,11 @@ static void end_if_done(struct training_job *t, uint32_t rank, ps_t now)
 static enum program_state take_time(struct step *step, enum step_kind kind, uint32_t label,
                                     ps_t takes_ps)
 {
-    *step = (struct step){
-        .kind = kind, .id = NO_SLOT, .blocks = true, .takes_ps = takes_ps, .label = label};
+    step->kind = kind;
+    step->id = NO_SLOT;
+    step->blocks = true;
+    step->takes_ps = takes_ps;
+    step->label = label;
     return PROGRAM_STEP;
 }
 
@@ -92,8 +95,10 @@ static enum program_state issue(struct training_job *t, uint32_t rank, uint32_t 
     t->requests[slot].priority = urgent;
     t->ranks[rank].open++;
     (*open_of(t, rank, slot))++;
-    *step = (struct step){
-        .kind = STEP_COLLECTIVE, .id = slot, .group = t->group, .request = &t->requests[slot]};
+    step->kind = STEP_COLLECTIVE;
+    step->id = slot;
+    step->group = t->group;
+    step->request = &t->requests[slot];
     return PROGRAM_STEP;
 }
 
@@ -108,6 +113,7 @@ static enum program_state training_next_step(void *self, uint32_t rank, ps_t now
         uint32_t slot = action.layer * TRAINING_PARTS + action.part;
         if (r->walk.pass > pass)
             set_end(&t->pass_end_ps[pass], now);
+        *step = (struct step){.iteration = (uint32_t)pass + 1};
         switch (action.verb) {
         case LOOP_COMPUTE:; // may take 0 time
             ps_t takes = compute(t, rank, slot, now);

@@ -238,6 +238,27 @@ function exposedBars() {
         .filter((bar, i, all) => all.findIndex((other) => other.name === bar.name) === i);
 }
 
+// Parts of one path that follow each other: iterations, and phases of the collective that ended last.
+function iterationBars(run) {
+    return ((run.slowest && run.slowest.iterations) || []).map((it) => ({
+        name: `iteration ${it.iteration}`,
+        parts: it.parts,
+    }));
+}
+
+function phaseBars(run) {
+    if (!run.slowest || run.slowest.kind !== "collective") return [];
+    const ended = (run.collectives || []).find(
+        (c) => c.job === run.slowest.job && c.end_ns === run.slowest.end_ns,
+    );
+    return ((ended && ended.phases) || [])
+        .filter((phase) => phase.critical && phase.critical.total_ns)
+        .map((phase) => ({
+            name: `${operation(phase.op)}, dimension ${phase.dim}`,
+            parts: phase.critical.parts,
+        }));
+}
+
 // ---- programs ----
 
 // What a compute stream did: computing, idle by what communication is for, waiting for peers. `uses` has
@@ -343,6 +364,14 @@ export function runTime(run) {
     if (collectives.length > 1)
         charts.push(
             stacked("time.collectives", collectives, "Critical path of each collective, by cause.", "Collectives"),
+        );
+    const phases = phaseBars(run);
+    if (phases.length > 1)
+        charts.push(stacked("time.phases", phases, "Phases of the critical path, by cause.", "Phases"));
+    const iterations = iterationBars(run);
+    if (iterations.length > 1)
+        charts.push(
+            stacked("time.iterations", iterations, "Iterations of the critical path, by cause.", "Iterations"),
         );
     const layers = layerBars(run);
     if (layers.length)

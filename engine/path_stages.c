@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Times of critical paths by stage: shared lists of the ends of stages.
+#include <string.h>
+
+#include "engine/critical_path.h"
+#include "engine/memory.h"
+
+void path_marks_drop(struct path_book *b, uint32_t mark)
+{
+    while (mark != 0 && --b->marks[mark].refs == 0) {
+        uint32_t before = b->marks[mark].before;
+        b->marks[mark].before = b->free_mark;
+        b->free_mark = mark;
+        mark = before;
+    }
+}
+
+static uint32_t mark_take(struct path_book *b)
+{
+    uint32_t mark = b->free_mark;
+    if (mark != 0) {
+        b->free_mark = b->marks[mark].before;
+        return mark;
+    }
+    if (b->n_marks == b->cap_marks)
+        b->marks = memory_grow(b->marks, &b->cap_marks, sizeof *b->marks);
+    return b->n_marks++;
+}
+
+void path_stage(struct path_book *b, uint32_t id, uint32_t stage, const ps_t late[PATH_CAUSES])
+{
+    struct path *p = &b->paths[id];
+    if (p->stage == stage)
+        return;
+    uint32_t mark = mark_take(b);
+    struct path_mark *m = &b->marks[mark];
+    *m = (struct path_mark){.refs = 1, .before = p->marks, .stage = p->stage};
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++) {
+        ps_t since = late != NULL && late[cause] < p->parts[cause] ? late[cause] : 0;
+        m->parts[cause] = p->parts[cause] - since;
+    }
+    p->marks = mark; // it takes over the path's reference
+    p->stage = stage;
+}
+
+void path_stage_current(struct path_book *b, uint32_t stage, ps_t now)
+{
+    path_drop(b, path_take(b, now)); // the current path ends now
+    if (b->paths[b->current].stage == stage)
+        return;
+    b->current = path_own(b, b->current);
+    path_stage(b, b->current, stage, NULL);
+}
+
+void path_stages(const struct path_book *b, const struct path *p, ps_t (*sums)[PATH_CAUSES],
+                 size_t n)
+{
+    const ps_t *until = p->parts;
+    uint32_t stage = p->stage;
+    for (uint32_t at = p->marks;; at = b->marks[at].before) {
+        const struct path_mark *m = &b->marks[at]; // [0]: the beginning of the path
+        for (unsigned cause = 0; cause < PATH_CAUSES && stage < n; cause++)
+            sums[stage][cause] += until[cause] - m->parts[cause];
+        if (at == 0)
+            return;
+        until = m->parts;
+        stage = m->stage;
+    }
+}
