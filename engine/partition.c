@@ -142,6 +142,8 @@ size_t partition_pending(const struct partition *p)
     size_t n = 0;
     for (uint32_t i = 0; i <= p->n; i++)
         n += p->engines[i]->queue.n;
+    for (uint32_t i = 0; i < p->n; i++) // packets that leave a shard without an event
+        n += p->next_ps[i] < PS_NEVER;
     return n;
 }
 

@@ -183,7 +183,11 @@ void port_set_dark(struct network *net, uint32_t index, bool dark, ps_t now)
 ps_t port_paused_ps(const struct network *net, uint32_t index, unsigned cls, ps_t now)
 {
     const struct pause *pause = &net->pfc[index].cls[cls];
-    if (net->slot_of_class[cls] == NET_NO_SLOT || !is_stopped(net, index, cls))
+    if (net->slot_of_class[cls] == NET_NO_SLOT)
         return pause->total_ps;
-    return pause->total_ps + (now - pause->since_ps);
+    if (is_stopped(net, index, cls))
+        return pause->total_ps + (now > pause->since_ps ? now - pause->since_ps : 0);
+    if (pause->ended_ps <= now)
+        return pause->total_ps;
+    return pause->total_ps - (pause->ended_ps - (now > pause->since_ps ? now : pause->since_ps));
 }

@@ -193,9 +193,10 @@ static void collect_ranks(const struct training_job *t, struct training_result *
 static void collect_passes(const struct training_job *t, ps_t start, struct training_result *out)
 {
     ps_t before = 0;
+    uint64_t ended = training_passes_ended(t);
     out->passes = memory_zeroed(t->passes, sizeof *out->passes);
     for (uint64_t p = 0; p < t->passes; p++) {
-        ps_t end = known(t->pass_end_ps[p], start);
+        ps_t end = p < ended ? known(t->pass_end_ps[p], start) : -1;
         out->passes[p] = (struct training_pass_result){end, end < 0 ? -1 : end - before};
         before = end;
     }
@@ -234,7 +235,9 @@ void collect_trainings(const struct sim *sim, struct result *r)
                                         .ranks = t->n_ranks,
                                         .name = spec->name,
                                         .parallelism = training_keywords[t->spec->keyword],
-                                        .total_ps = known(t->end_ps, spec->start_ps),
+                                        .total_ps = training_passes_ended(t) == t->passes
+                                                        ? known(t->end_ps, spec->start_ps)
+                                                        : -1,
                                         .compute_ps = mean_compute(t),
                                         .n_passes = t->passes};
         collect_passes(t, spec->start_ps, out);

@@ -54,8 +54,11 @@ static void explain_phases(const struct fabric *fabric, struct result *r)
         if (p->dim < c->n_dims)
             snprintf(along, sizeof along, " along dimension %u", p->dim);
         below_ps = p->critical.total_ps;
-        fprintf(out, "%s %s%s %s, mostly %s", i == 0 ? "" : ";", p->op, along,
-                human_time(below_ps, time), cause_phrase(fabric, most_of(p->critical.parts)));
+        fputs(i == 0 ? " " : "; ", out);
+        fputs(p->op, out);
+        fputs(along, out);
+        fprintf(out, " %s, mostly %s", human_time(below_ps, time),
+                cause_phrase(fabric, most_of(p->critical.parts)));
     }
     result_explain(r, EXPLAIN_LOSS, text_close(out, &text));
 }

@@ -24,6 +24,11 @@ ELSEWHERE = {
     "the longest simulated time, %s, reached": "no test: it is 106 days",
     "it waits for earlier messages": "no test: a flow that is not sent has unacknowledged packets before it",
 }
+KEYS_ELSEWHERE = {
+    "collectives[].critical.places_error_ns": "engine_critical_path",
+    "slowest.places_error_ns": "engine_critical_path",
+    "slowest.elsewhere_ns": "theory_critical_path",
+}
 
 
 def read(path):
@@ -48,8 +53,8 @@ def values_of(value, path, found):
 
 def shared(key):
     """The times by cause have one writer, wherever they stand."""
-    return re.sub(r"^(flows\[\]\.time|collectives\[\]\.critical\.parts|jobs\[\]\.slowest\.parts|slowest\.parts)\.",
-                  "parts.", key)
+    return re.sub(r"^(flows\[\]\.time|collectives\[\]\.(phases\[\]\.)?critical\.parts|jobs\[\]\.slowest\.parts|"
+                  r"slowest\.(iterations\[\]\.)?parts)\.", "parts.", key)
 
 
 def keys_missing():
@@ -63,6 +68,8 @@ def keys_missing():
         found[shared(key)] = found.get(shared(key), False) or found[key]
     for key in keys:
         name = shared(re.sub(r"^(training|tcp|uec|admission)\[\]", r"\1", key))
+        if key in KEYS_ELSEWHERE:
+            continue
         if not (found.get(name) or found.get(name + "[]") or name == "scenario"):
             yield f"key {key}"
 

@@ -343,6 +343,9 @@ static void test_paused_time(void **state)
     receive(&w, 1u << DATA, 0); // a second resume has no effect
     run_to(&w, NS(1000));
     assert_int_equal(port_paused_ps(&w.net, 0, DATA, NS(1000)), NS(30));
+    // until an earlier time, such as the end of the last job
+    assert_int_equal(port_paused_ps(&w.net, 0, DATA, NS(110)), NS(10));
+    assert_int_equal(port_paused_ps(&w.net, 0, DATA, NS(90)), 0);
     assert_int_equal(port_paused_ps(&w.net, 0, LOW, NS(1000)), 100 * QUANTUM_PS);
     assert_int_equal(port_paused_ps(&w.net, 0, HIGH, NS(1000)), 0);
     assert_int_equal(port_paused_ps(&w.net, 0, 0, NS(1000)), 0); // class not in use

@@ -78,6 +78,17 @@ static void end_if_done(struct training_job *t, uint32_t rank, ps_t now)
     set_end(&t->pass_end_ps[t->passes - 1], now);
 }
 
+uint64_t training_passes_ended(const struct training_job *t)
+{
+    uint64_t least = t->passes;
+    for (uint32_t r = 0; r < t->n_ranks; r++) {
+        uint64_t ended = t->ranks[r].walk.pass;
+        ended -= ended == t->passes && t->rank_end_ps[r] == PS_NEVER;
+        least = ended < least ? ended : least;
+    }
+    return least;
+}
+
 static enum program_state take_time(struct step *step, enum step_kind kind, uint32_t label,
                                     ps_t takes_ps)
 {

@@ -62,3 +62,6 @@ struct training_job {
     ps_t *rank_compute_ps; // [rank]
     ps_t *rank_end_ps;     // [rank] PS_NEVER = not ended
 };
+
+// Returns the number of passes over the loop that all ranks have ended.
+uint64_t training_passes_ended(const struct training_job *t);
