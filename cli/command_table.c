@@ -60,7 +60,7 @@ static const char explain_text[] =
     "Prints all explanations of a run that is in DIR, the most important first, and with "
     "--against why it took longer or shorter than another one. "
     "--verify runs the scenario again without each of the first causes, and prints what was "
-    "stated beside what is saved.\n\n"
+    "stated beside what is saved; of a comparison it does so for all runs.\n\n"
     "  collwire explain out/incast\n"
     "  collwire explain out/incast --verify\n"
     "  collwire explain out/dcqcn --against out/none";

@@ -35,7 +35,7 @@ static json_t *metrics_of(const char *dir)
     char *compare = result_set_read(dir, NULL, "compare.json");
     char *sweep = result_set_read(dir, NULL, "sweep.json");
     fprintf(stderr, "collwire: %s %s\n", dir,
-            compare ? "holds a comparison; name the directory of one of its runs below"
+            compare ? "holds a comparison; name the directory of one of its runs below, or --verify"
             : sweep ? "holds a sweep; `collwire run` with the settings of a point explains it"
                     : "holds no results of a run (run.json and metrics.json)");
     free(compare);
@@ -95,6 +95,16 @@ static void print_both(const json_t *metrics, const struct options *o, const jso
     puts(known ? "Both took the same time." : "In one of them nothing has ended.");
 }
 
+// Verify the comparison in a directory. Returns -1 if there is none.
+static int verify_compared(const struct options *o)
+{
+    json_t *comparison =
+        o->verify > 0 && !o->against ? result_set_json(o->args[0], "compare.json") : NULL;
+    int code = json_is_object(comparison) ? verify_comparison(o, o->args[0], comparison) : -1;
+    json_decref(comparison);
+    return code;
+}
+
 int command_explain(const struct options *o)
 {
     size_t width = terminal_width(stdout);
@@ -103,6 +113,9 @@ int command_explain(const struct options *o)
               stderr);
         return EXIT_BAD_USE;
     }
+    int compared = verify_compared(o);
+    if (compared >= 0)
+        return compared;
     json_t *metrics = metrics_of(o->args[0]), *against = NULL;
     if (o->against)
         against = metrics_of(o->against);

@@ -125,14 +125,6 @@ static json_t *metrics_of(const json_t *row, const char *dir, const char *name)
     return metrics;
 }
 
-// The directory of a row's run below that of the comparison; to be freed.
-static char *run_dir(const json_t *row, bool seeds)
-{
-    const char *scenario = row_scenario(row), *name = row_name(row);
-    uint64_t seed = (uint64_t)json_integer_value(json_object_get(row, "seed"));
-    return run_folder(scenario ? scenario : ".", name ? name : "", seeds ? &seed : NULL);
-}
-
 // Data that the runs of a comparison share.
 struct compared {
     struct page *page;
@@ -146,7 +138,7 @@ struct compared {
 
 static json_t *metrics_of_row(const struct compared *c, const json_t *row, char **name)
 {
-    *name = run_dir(row, c->seeds);
+    *name = run_folder_of(row, c->seeds);
     return metrics_of(row, c->dir, *name);
 }
 

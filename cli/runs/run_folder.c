@@ -26,3 +26,13 @@ char *run_folder(const char *scenario, const char *name, const uint64_t *seed)
     free(folder);
     return path;
 }
+
+char *run_folder_of(const json_t *row, bool seeds)
+{
+    const char *scenario = json_string_value(json_object_get(row, "scenario")),
+               *name = json_string_value(json_object_get(row, "name"));
+    uint64_t seed = (uint64_t)json_integer_value(json_object_get(row, "seed"));
+    if (!name) // the policy
+        name = json_string_value(json_object_get(row, "cc"));
+    return run_folder(scenario ? scenario : ".", name ? name : "", seeds ? &seed : NULL);
+}

@@ -186,11 +186,12 @@ static void print_settings(const json_t *remedy, size_t width)
 {
     struct text text;
     FILE *out = text_open(&text);
-    fputs("  without it:", out);
+    fputs("without it:", out);
     for (size_t i = 0; i < json_array_size(remedy); i++)
         fprintf(out, " --set '%s'", json_string_value(json_array_get(remedy, i)));
     char *line = text_close(out, &text);
-    terminal_wrap(stdout, line, 0, 4, width);
+    fputs("  ", stdout);
+    terminal_wrap(stdout, line, 2, 4, width);
     free(line);
 }
 

@@ -65,6 +65,28 @@ def relative_files(folder):
     expect(done.returncode == 0 and "slow_link" in done.stdout, f"a graph file: {done}")
 
 
+def verified_comparison(folder):
+    """compare.json and the report take what was verified of the runs."""
+    out = os.path.join(folder, "compared")
+    collwire("compare", f"{SCENARIOS}/incast.json", "--cc", "none,dcqcn,hpcc", "--out", out, "--quiet")
+    before = load(out, "compare.json")
+    done = collwire("explain", out, "--verify", "1", "--progress", "never")
+    after = load(out, "compare.json")
+    rows = {row["cc"]: row for row in after["rows"]}
+    expect(done.returncode == 0 and "incast/dcqcn\n" in done.stdout, f"verify a comparison: {done}")
+    expect("verified" not in rows["none"] or rows["none"]["verified"] == [], "none names no cause")
+    for cc, kind in (("dcqcn", "cuts"), ("hpcc", "target")):
+        cause = rows[cc].get("verified", [{}])[0]
+        expect(cause.get("kind") == kind and cause == load(f"{out}/incast/{cc}", "verified.json")["causes"][0],
+               f"{cc}: {cause}")
+        expect(abs(cause["stated_ns"] - cause["saved_ns"]) <= 0.1 * cause["saved_ns"], f"{cc}: as stated")
+    for row in after["rows"]:
+        row.pop("verified", None)
+    expect(after == before, "nothing else of compare.json has changed")
+    with open(os.path.join(out, "report.html"), encoding="utf-8") as file:
+        expect("[verified:" in file.read(), "the report has the true savings")
+
+
 def mistakes(folder):
     empty = os.path.join(folder, "empty")
     os.mkdir(empty)
@@ -96,6 +118,7 @@ def interrupted(folder):
 with tempfile.TemporaryDirectory() as place:
     verified_run(place)
     relative_files(place)
+    verified_comparison(place)
     mistakes(place)
     interrupted(place)
 sys.exit(len(failures) > 0)
