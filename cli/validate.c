@@ -29,8 +29,8 @@ static void print_warnings(FILE *out, const json_t *warnings, size_t width)
     }
 }
 
-// Print the values of settings that are "auto": with `all` each in a line, with those that are
-// rules in words; else one paragraph.
+// Prints what settings that are "auto" amount to. With `all` each has a line, those whose value is
+// a rule too; otherwise one paragraph has those that are a number.
 static void print_autos(FILE *out, const json_t *autos, bool all, size_t width)
 {
     struct text text;

@@ -306,7 +306,8 @@ static json_t *summary_json(const struct outcome *o, size_t column)
     return json;
 }
 
-// Shares of the critical path by cause, those that are not zero.
+// Returns an object with the share of each cause in the critical path; causes without time are left
+// out.
 static json_t *shares_json(const struct outcome *o)
 {
     json_t *json = json_object();

@@ -28,8 +28,8 @@ struct topology_kind {
     // Returns the number of links of a rank whose rates closed forms add up for a message. Required
     // unless the shape is SHAPE_OTHER.
     uint64_t (*width)(const void *params, uint32_t size);
-    // Returns the number of links between two ranks of the network, of which the first and the last
-    // are the ranks' own. Required for SHAPE_TIERED.
+    // Returns the number of links on the way between two ranks of the network, with the link of
+    // each rank. Required for SHAPE_TIERED.
     uint32_t (*hops)(const void *params, uint32_t ranks, uint32_t from, uint32_t to);
     // Checks the parameters and adds errors at `path` ("topology.dims[1]"). `ranks` is the product
     // of all sizes. May be NULL.

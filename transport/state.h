@@ -23,7 +23,7 @@ struct flow_state {
     size_t at, count_at; // where it begins
     size_t account_at;   // its account in the counts, STATE_NO_ACCOUNT = it has nothing to send
     size_t policy_at, policy_end; // its policy's private state in the bytes
-    size_t rest_end;              // end of its second copy, that of a policy after cc_extras.forget
+    size_t rest_end;              // end of a second copy of that state, made after cc_extras.forget
     bool dormant;
     bool stirred; // sender_cold.stirred since the last visit
     bool hidden;  // the times of its last packet have been left out, since it has nothing to send

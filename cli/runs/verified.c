@@ -42,8 +42,8 @@ static struct said said_of(const json_t *sentence, const json_t *verified)
     return said;
 }
 
-// Causes that save something come first, the largest saving before others, and those that save
-// nothing last; all else keeps its order.
+// The order of sentences: verified causes by their savings, then sentences that were not verified,
+// in their own order, then verified causes that save less than SAVES_FROM.
 static bool comes_before(const struct said *a, const struct said *b)
 {
     double x = isnan(a->share) ? SAVES_FROM : a->share, y = isnan(b->share) ? SAVES_FROM : b->share;

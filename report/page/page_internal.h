@@ -43,8 +43,8 @@ json_t *page_series(struct page *page, const json_t *metrics, size_t bytes);
 json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *metrics,
                       size_t limit);
 
-// The same for a run of which no timeline has the ranks: phases of collectives, or the slices of
-// `timeline` (of page_timeline(), NULL = there is none), and messages.
+// Returns rows of the timeline for a run whose ranks were not recorded: the phases of collectives,
+// or the slices of `timeline` (from page_timeline(), or NULL), and then messages.
 json_t *page_activity(struct page *page, const json_t *timeline, const json_t *metrics,
                       size_t limit);
 

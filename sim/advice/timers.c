@@ -39,8 +39,8 @@ static bool may_lose(const struct fabric *fabric, uint32_t d, uint32_t t)
 static bool applies(const struct fabric *fabric, uint32_t d, uint32_t t, const struct timer *timer)
 {
     const struct transport_dim *dim = hosts_dim(&fabric->hosts, d, t);
-    // RoCE has a timer for receivers that discard what is out of order, and others for those that
-    // keep it.
+    // RoCE has two sets of timers: `rto` where receivers discard packets that are out of order,
+    // rto_low and rto_high where they keep them. Only one set is in use.
     bool two = param_find(dim->ops->params, dim->ops->n_params, "rto_low").name != NULL;
     if (two && strcmp(timer->name, dim->in_order ? "rto_low" : "rto") == 0)
         return false;

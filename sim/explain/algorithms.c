@@ -17,7 +17,6 @@
 #define MESSAGES_MOST (1u << 22)
 #define MUCH_LONGER 1.5 // than its closed form: then the algorithm is not what decides
 #define AS_ALONE 1.1    // a run that took at most so much more than its closed form
-#define LOOSE 1.5       // of the direct saving: a looser bound is not stated
 #define CLEARLY 0.95    // of the best so far: algorithms with fewer flows at a time come first
 
 struct candidate {
@@ -150,8 +149,8 @@ bool explain_short_window(const struct fabric *fabric)
 void explain_algorithm(const struct explain_facts *facts, struct result *r)
 {
     // closed forms know no links that fail or lose packets, and no other jobs
-    if (!r->last || r->last->critical.total_ps == 0 || explain_short_window(facts->fabric) ||
-        result_has_faults(r) || r->n_slowest > 1)
+    if (!result_has_path(r) || explain_short_window(facts->fabric) || result_has_faults(r) ||
+        r->n_slowest > 1)
         return;
     const struct collective_record *record = last_record(facts, r->last);
     if (!record)
@@ -195,12 +194,12 @@ void explain_with_shares(const struct explain_facts *facts, const struct result 
     saving->direct_ps = saving->direct_ps < most ? saving->direct_ps : most;
     saving->bound_ps = saving->bound_ps < most ? saving->bound_ps : most;
     ps_t likely = r->last->critical.total_ps - with_contention;
-    if (with_contention >= 0 && (double)saving->bound_ps > LOOSE * (double)likely) {
+    if (with_contention >= 0 && (double)saving->bound_ps > SAVING_TIGHT * (double)likely) {
         saving->direct_ps = likely > 0 && likely < saving->direct_ps ? likely : saving->direct_ps;
         saving->bound_ps = -1;
         return;
     }
-    if (saving->bound_ps < 0 && (double)most <= LOOSE * (double)saving->direct_ps)
+    if (saving->bound_ps < 0 && (double)most <= SAVING_TIGHT * (double)saving->direct_ps)
         saving->bound_ps = most;
 }
 

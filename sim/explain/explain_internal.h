@@ -13,7 +13,8 @@
 #define EXPLAIN_LOSS 0.05   // what happened that may cost time
 #define EXPLAIN_REASON 0.02 // why something did not happen
 #define EXPLAIN_DETAIL 0.01
-#define SAVING_MIN 0.02 // share of the run from which the saving of a cause is stated
+#define SAVING_MIN 0.02  // share of the run from which the saving of a cause is stated
+#define SAVING_TIGHT 1.5 // of the direct saving: a looser bound is not stated
 void result_explain(struct result *r, double weight, char *sentence);
 // The same for a sentence about a cause that cost time. `saving_ps`: how much shorter the path
 // could be without it; -1 = not known. The reason is valid until the next one is added.
@@ -22,11 +23,11 @@ struct reason_result *result_reason(struct result *r, enum reason_kind kind, dou
 // The same for a cause whose share of the run is known: ordered by it, before where the time went.
 struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
                                     char *sentence);
-// The same, of which only a part counts in the order: another cause of the same time is to be
-// named first.
+// The same, but the saving counts only by the factor `counts` where reasons are put in order: for a
+// cause that shares its time with another one that is to come first.
 struct reason_result *result_saving_as(struct result *r, enum reason_kind kind, ps_t saving_ps,
                                        double counts, char *sentence);
-// The same for what ended last in another job, whose saving it is.
+// The same for a saving of another job than the last: `of` is what ended last in it.
 struct reason_result *result_saving_of(struct result *r, const struct slowest_result *of,
                                        enum reason_kind kind, ps_t saving_ps, double counts,
                                        char *sentence);
@@ -42,6 +43,14 @@ void result_wait(struct result *r, char *sentence); // adds a line about a wait
 
 /* ---- figures ---- */
 
+// True if something has ended, and its path has a length.
+bool result_has_path(const struct result *r);
+// The time of a path that was waited for a set of causes: bits 1 << PATH_...
+#define CAUSE(name) (1u << PATH_##name)
+#define CAUSES_OF_OTHERS /* what waits for other packets of full links */                          \
+    (CAUSE(WINDOW) | CAUSE(PACE) | CAUSE(PAUSED) | CAUSE(CREDIT) | CAUSE(QUEUED) | CAUSE(NIC))
+#define CAUSES_OF_LOSS (CAUSE(TIMEOUT) | CAUSE(RESENDING))
+ps_t critical_sum_ps(const struct critical_result *c, unsigned causes);
 // The share of a time, and of a cause, in the critical path of what ended last; for a cause 0 if
 // there is no path.
 double result_share_of(const struct result *r, ps_t ps);

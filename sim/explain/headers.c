@@ -33,8 +33,7 @@ void explain_headers(const struct explain_facts *facts, struct result *r)
 {
     const struct fabric *fabric = facts->fabric;
     const struct port_result *link = result_busiest_link(r);
-    if (!r->last || r->last->critical.total_ps == 0 || !link || r->n_tcp > 0 ||
-        fabric->hosts.n_transports > 1)
+    if (!result_has_path(r) || !link || r->n_tcp > 0 || fabric->hosts.n_transports > 1)
         return;
     size_t port = (size_t)(link - r->ports);
     const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->graph.ports[port].dim, 0);

@@ -17,27 +17,15 @@
 #define DELAYS 0.08 // share of the waiting job's time from which its delay is stated
 #define FILLS 0.1   // share of the waiting job's time from which another job's bytes fill a port
 
-// Time of what a job's senders and packets waited for others on the path.
-static ps_t waits_ps(const struct critical_result *c)
-{
-    static const enum path_cause causes[] = {PATH_WINDOW,  PATH_PACE,     PATH_PAUSED,
-                                             PATH_CREDIT,  PATH_NIC,      PATH_QUEUED,
-                                             PATH_TIMEOUT, PATH_RESENDING};
-    ps_t sum = 0;
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
-        sum += c->parts[causes[i]];
-    return sum;
-}
-
-// The share of a message's life that lies in a path's time.
+// The share of the time between a message's post and its end that is within the time of a path.
 static double overlap(const struct flow_record *f, const struct slowest_result *path)
 {
     ps_t end = f->fct_ps >= 0 && f->status == MESSAGE_DONE ? f->start_ps + f->fct_ps : path->end_ps;
     ps_t from = f->start_ps > path->begin_ps ? f->start_ps : path->begin_ps,
          to = end < path->end_ps ? end : path->end_ps;
-    return to <= from           ? 0
-           : end == f->start_ps ? 1
-                                : (double)(to - from) / (double)(end - f->start_ps);
+    if (to <= from)
+        return 0;
+    return end == f->start_ps ? 1 : (double)(to - from) / (double)(end - f->start_ps);
 }
 
 // [job * n_ports + port] time that the messages of each job transmit during the path.
@@ -139,8 +127,8 @@ static void explain_victim(const struct explain_facts *facts, struct result *r,
     const ps_t *parts = victim->critical.parts;
     double *loads = loads_during(facts, r, victim);
     struct blame blame = find_blame(facts, r, victim, loads);
-    ps_t saving = waits_ps(&victim->critical), total = victim->critical.total_ps,
-         alone = explain_alone_ps(facts, victim, false),
+    ps_t saving = critical_sum_ps(&victim->critical, CAUSES_OF_OTHERS | CAUSES_OF_LOSS),
+         total = victim->critical.total_ps, alone = explain_alone_ps(facts, victim, false),
          least = fullest_ps(r, loads, (uint32_t)spec->n_jobs, victim);
     least = least < total ? least : total;
     bool closed = alone >= least;

@@ -167,7 +167,7 @@ static void explain_down(const struct fabric *fabric, const struct fault_spec *f
         text_format("%s failed at %s%s%s", f->at, human_time(f->down_ps, down),
                     back ? ", and was repaired at " : "", back ? human_time(f->up_ps, up) : "");
     struct rate_saving saving = {0};
-    if (r->last && r->last->critical.total_ps > 0)
+    if (result_has_path(r))
         saving = failure_saving(fabric, f, r);
     if (saving.direct_ps > 0 && result_share_of(r, saving.direct_ps) >= SAVING_MIN)
         without_fault(fabric, f,
@@ -216,15 +216,8 @@ static void add_stormed(void *ctx, uint32_t port)
 
 #define AFTER_TIME 0.001 // right after where the time went, where the path was not stopped itself
 #define STORM_WAITS 2    // times that a port is stopped: more is not waited for it
-#define AS_LONG 1.1      // waits of the path that are those for the ports
-
-// Time of the path in which a storm may have been waited for.
-static ps_t storm_waits_ps(const struct result *r)
-{
-    const ps_t *parts = r->last ? r->last->critical.parts : (const ps_t[PATH_CAUSES]){0};
-    return parts[PATH_PAUSED] + parts[PATH_QUEUED] + parts[PATH_WINDOW] + parts[PATH_PACE] +
-           parts[PATH_TIMEOUT] + parts[PATH_RESENDING] + parts[PATH_NIC];
-}
+#define STORM_CAUSES ((CAUSES_OF_OTHERS & ~CAUSE(CREDIT)) | CAUSES_OF_LOSS)
+#define AS_LONG 1.1 // waits of the path that are those for the ports
 
 // True if the path waited for a port that a storm stopped, or was stopped by PFC.
 static bool was_stopped(const struct result *r, const char *port)
@@ -251,7 +244,9 @@ static void explain_storm(const struct fabric *fabric, const struct fault_spec *
     if (s.n > 1)
         snprintf(more, sizeof more, " and %u more ports", s.n - 1);
     // senders wait for the ports that it stops, and may recover later than it ends
-    ps_t stopped = s.paused_ps / s.n, waits = storm_waits_ps(r), most = STORM_WAITS * stopped,
+    ps_t stopped = s.paused_ps / s.n,
+         waits = !r->last ? 0 : critical_sum_ps(&r->last->critical, STORM_CAUSES),
+         most = STORM_WAITS * stopped,
          saving = !r->last ? 0 : result_wait_saving_ps(r, most < waits ? most : waits);
     bool exact = (double)waits <= AS_LONG * (double)stopped;
     char *sentence = text_format(

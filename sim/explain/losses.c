@@ -35,14 +35,9 @@ static const char *first_place(const struct spec *spec)
 bool explain_goes_back(const struct fabric *fabric)
 {
     const struct transport_spec *t = &fabric->spec->dims[fabric->spec->n_dims - 1].transport;
-    for (size_t i = 0; i < t->ops->n_params; i++) {
-        const struct param *p = &t->ops->params[i];
-        if (p->name && strcmp(p->name, "recovery") == 0)
-            return strcmp(
-                       p->choices[*(const int *)(const void *)((const char *)t->own + p->offset)],
-                       "go_back_n") == 0;
-    }
-    return false;
+    const struct param p = param_find(t->ops->params, t->ops->n_params, "recovery");
+    char text[PARAM_TEXT_MAX];
+    return p.name && strcmp(param_text(&p, t->own, text), "go_back_n") == 0;
 }
 
 static void explain_go_back(const struct fabric *fabric, struct result *r, uint64_t lost)
@@ -65,10 +60,10 @@ void explain_losses(const struct fabric *fabric, struct result *r)
 {
     uint64_t lost = r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION];
     char less[UNIT_TEXT];
-    if (lost == 0 || !r->last || r->last->critical.total_ps == 0 || r->retransmitted == 0)
+    if (lost == 0 || !result_has_path(r) || r->retransmitted == 0)
         return;
     const ps_t *parts = r->last->critical.parts;
-    ps_t saving = parts[PATH_RESENDING] + parts[PATH_TIMEOUT];
+    ps_t saving = critical_sum_ps(&r->last->critical, CAUSES_OF_LOSS);
     if (r->n_tcp > 0) // which cuts its window for them
         saving = result_wait_saving_ps(r, saving + parts[PATH_WINDOW] + parts[PATH_PACE]);
     if (result_share_of(r, saving) < SAVING_MIN)
@@ -96,11 +91,10 @@ void explain_queue_drops(const struct fabric *fabric, struct result *r)
     uint64_t dropped = result_queue_drops(r);
     const struct port_result *most = result_most_dropped(r);
     char less[UNIT_TEXT], has[UNIT_TEXT];
-    if (dropped == 0 || !most || !r->last || r->last->critical.total_ps == 0)
+    if (dropped == 0 || !most || !result_has_path(r))
         return;
-    const ps_t *parts = r->last->critical.parts;
-    ps_t saving = result_wait_saving_ps(r, parts[PATH_WINDOW] + parts[PATH_PACE] +
-                                               parts[PATH_RESENDING] + parts[PATH_TIMEOUT]);
+    ps_t saving = result_wait_saving_ps(
+        r, critical_sum_ps(&r->last->critical, CAUSES_OF_LOSS | CAUSE(WINDOW) | CAUSE(PACE)));
     if (result_share_of(r, saving) < DROPS_MIN)
         return;
     bool limit = r->drops[DROP_QUEUE_LIMIT] > r->drops[DROP_LOSSY_THRESHOLD];

@@ -65,7 +65,7 @@ static void limit_text(const struct fabric *fabric, const struct nic_result *nic
 static void explain_host(struct result *r)
 {
     char host[UNIT_TEXT], less[UNIT_TEXT];
-    if (!r->last || r->last->critical.total_ps == 0)
+    if (!result_has_path(r))
         return;
     ps_t cost = r->last->critical.parts[PATH_HOST], saving = result_wait_saving_ps(r, cost);
     if (result_share_of(r, saving) < HOST_MIN)

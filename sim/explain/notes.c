@@ -38,7 +38,6 @@ struct reason_result *result_reason(struct result *r, enum reason_kind kind, dou
 }
 
 #define EXACT 1.1       // of the direct saving: up to it a bound is the saving
-#define TIGHT 1.5       // of the direct saving: a looser bound is not stated
 #define SHARE_MOST 0.99 // below EXPLAIN_END with EXPLAIN_TIME
 
 struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
@@ -112,6 +111,17 @@ void result_wait(struct result *r, char *sentence)
 
 #define WHOLE 0.95 // share of the run that the path covers
 
+bool result_has_path(const struct result *r) { return r->last && r->last->critical.total_ps > 0; }
+
+ps_t critical_sum_ps(const struct critical_result *c, unsigned causes)
+{
+    ps_t sum = 0;
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        if (causes >> cause & 1)
+            sum += c->parts[cause];
+    return sum;
+}
+
 double result_share_of(const struct result *r, ps_t ps)
 {
     return (double)ps / (double)r->last->critical.total_ps;
@@ -119,7 +129,7 @@ double result_share_of(const struct result *r, ps_t ps)
 
 double result_share(const struct result *r, enum path_cause cause)
 {
-    if (!r->last || r->last->critical.total_ps == 0)
+    if (!result_has_path(r))
         return 0;
     return result_share_of(r, r->last->critical.parts[cause]);
 }
@@ -231,7 +241,7 @@ double *result_same_shares(const struct result *r)
 
 struct rate_saving result_saving_with(const struct result *r, const double *share)
 {
-    return result_saving_within(r, share, TIGHT);
+    return result_saving_within(r, share, SAVING_TIGHT);
 }
 
 struct rate_saving result_saving_within(const struct result *r, const double *share, double tight)
@@ -284,8 +294,7 @@ bool result_bound_by_rate(const struct result *r)
 bool result_may_be_bound(const struct result *r)
 {
     const struct port_result *link = result_busiest_link(r);
-    return r->last && r->last->critical.total_ps > 0 && link && result_use(r, link) >= MAY_BIND &&
-           covers_run(r);
+    return result_has_path(r) && link && result_use(r, link) >= MAY_BIND && covers_run(r);
 }
 
 struct rate_saving result_loose_saving(const struct result *r, double share)

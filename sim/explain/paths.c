@@ -107,24 +107,13 @@ static void add_remedy(const struct fabric *fabric, uint32_t port, struct reason
     reason_remedy(reason, "transport.reorder=256");
 }
 
-// Time of the path in which other packets were waited for: even paths save no more.
-static ps_t contention_ps(const struct result *r)
-{
-    static const enum path_cause causes[] = {PATH_WINDOW, PATH_PACE,   PATH_PAUSED,
-                                             PATH_CREDIT, PATH_QUEUED, PATH_NIC};
-    ps_t sum = 0;
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
-        sum += r->last->critical.parts[causes[i]];
-    return sum;
-}
-
 // What spreading evenly would save: by the bytes of the ports; or, if that is more, by the closed
 // forms of the collective that ended last, since flows that share a link for a step only leave the
 // sums of bytes even.
 static struct rate_saving spread_saving(const struct explain_facts *facts, const struct result *r)
 {
     struct rate_saving saving = {0};
-    if (!r->last || r->last->critical.total_ps == 0)
+    if (!result_has_path(r))
         return saving;
     double *share = spread_shares(&facts->fabric->graph, r),
            total = (double)r->last->critical.total_ps;
@@ -136,7 +125,7 @@ static struct rate_saving spread_saving(const struct explain_facts *facts, const
     ps_t by_form = drawn > 0 && even > 0 ? (ps_t)(total - slower * (double)even) : 0;
     if (by_form > saving.direct_ps && even < drawn && !explain_short_window(facts->fabric))
         saving = (struct rate_saving){by_form, (ps_t)total - even};
-    ps_t waits = contention_ps(r);
+    ps_t waits = critical_sum_ps(&r->last->critical, CAUSES_OF_OTHERS); // even paths save no more
     saving.direct_ps = saving.direct_ps < waits ? saving.direct_ps : waits;
     saving.bound_ps = saving.bound_ps < waits ? saving.bound_ps : waits;
     if (r->retransmitted > 0 ||

@@ -12,11 +12,8 @@
 // The value of a policy's parameter that is a ratio; 1 = it has none of this name.
 static double ratio_of(const struct dim_spec *dim, const char *name)
 {
-    for (size_t i = 0; i < dim->cc->n_params; i++)
-        if (dim->cc->params[i].name && strcmp(dim->cc->params[i].name, name) == 0)
-            return *(const double *)(const void *)((const char *)dim->cc_params +
-                                                   dim->cc->params[i].offset);
-    return 1;
+    const struct param p = param_find(dim->cc->params, dim->cc->n_params, name);
+    return p.name ? *(const double *)(const void *)((const char *)dim->cc_params + p.offset) : 1;
 }
 
 bool explain_has_target(const struct fabric *fabric)

@@ -70,7 +70,7 @@ static void explain_bottleneck(struct result *r)
 void explain_time(const struct explain_facts *facts, struct result *r)
 {
     const struct fabric *fabric = facts->fabric;
-    if (!r->last || r->last->critical.total_ps == 0)
+    if (!result_has_path(r))
         return;
     explain_parts(fabric, r);
     explain_stages(fabric, r);

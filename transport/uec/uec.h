@@ -200,9 +200,9 @@ static inline bool uec_credits_open_gate(const struct uec_sender *u)
     return !u->credits.on || u->credits.left > 0;
 }
 
-// Called at the receiver when a packet with a pull target (the total credit that its sender
-// requests) has arrived. `asked`: grant credit even if the target is not higher than before,
-// because the packet was trimmed or is a request for credit.
+// A packet has arrived at the receiver with a pull target: the total credit that its sender has
+// requested so far. With `asked`, credit is granted even if the target has not grown, because the
+// packet was trimmed or is itself a request.
 void uec_pull_asked(struct uec_receiver *r, uint32_t target, bool asked, ps_t now);
 void uec_open_dim(struct transport_dim *dim);
 void uec_divide_dim(struct transport_dim *part, const struct transport_dim *whole);

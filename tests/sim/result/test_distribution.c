@@ -43,7 +43,7 @@ static void test_binned(void **state)
     distribution_free(&binned);
 }
 
-// A histogram has every sample in the bin of its value, of which the edges are fixed.
+// The bins of a histogram have fixed edges; every sample counts in the bin that contains it.
 static void test_histogram(void **state)
 {
     (void)state;
