@@ -97,6 +97,8 @@ collwire_layer(cc # pure: no clock, queue, packet, allocator
   LIBS m) # sqrt
 collwire_layer(collective ALLOW engine)
 
+collwire_layer(nccl)
+
 collwire_layer(cc/plugin # policies of shared libraries
   ALLOW engine cc collwire nettle/sha2.h
   LIBS PkgConfig::nettle m) # isfinite

@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 53
+ROOMS = 54
 ARROWS = 284
 
 

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// Costs, choices, splits and chunks against what NCCL's own code gave (tests/data/nccl).
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nccl/chunks.h"
+
+#define DATA "tests/data/nccl/"
+enum { CLUSTERS = 200, COLUMNS = 20, LINE = 512 };
+
+/* ---- rows ---- */
+
+struct table {
+    FILE *in;
+    char line[LINE];
+    char *cells[COLUMNS];
+};
+
+static void table_open(struct table *t, const char *path)
+{
+    t->in = fopen(path, "r");
+    assert_non_null(t->in);
+    assert_non_null(fgets(t->line, LINE, t->in)); // names of the columns
+}
+
+static bool table_next(struct table *t)
+{
+    if (fgets(t->line, LINE, t->in) == NULL) {
+        fclose(t->in);
+        return false;
+    }
+    char *at = t->line;
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        t->cells[i] = at;
+        at += strcspn(at, ",\n");
+        if (*at != '\0')
+            *at++ = '\0';
+    }
+    return true;
+}
+
+static double real(const struct table *t, unsigned column)
+{
+    return strtod(t->cells[column], NULL);
+}
+
+static uint64_t number(const struct table *t, unsigned column)
+{
+    return strtoull(t->cells[column], NULL, 10);
+}
+
+// The index of a word among names; the test fails if it is none of them.
+static unsigned word(const char *text, const char *const *names, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (strcmp(text, names[i]) == 0)
+            return i;
+    fail_msg("%s", text);
+    return n;
+}
+
+#define WORD_OF(kind, upper)                                                                       \
+    static enum nccl_##kind kind##_of(const char *text)                                            \
+    {                                                                                              \
+        unsigned i = 0;                                                                            \
+        while (i < NCCL_##upper && strcmp(text, nccl_##kind##_name((enum nccl_##kind)i)) != 0)     \
+            i++;                                                                                   \
+        assert_true(i < NCCL_##upper);                                                             \
+        return (enum nccl_##kind)i;                                                                \
+    }
+WORD_OF(version, VERSIONS)
+WORD_OF(function, FUNCTIONS)
+WORD_OF(algorithm, ALGORITHMS)
+WORD_OF(protocol, PROTOCOLS)
+
+/* ---- clusters ---- */
+
+static struct known {
+    char machine[32];
+    bool counted;
+    struct nccl_cluster cluster;
+} all[CLUSTERS];
+static unsigned n_all;
+
+static struct known *find(const struct table *t)
+{
+    enum nccl_version version = version_of(t->cells[0]);
+    for (unsigned i = 0; i < n_all; i++)
+        if (all[i].cluster.version == version && strcmp(all[i].machine, t->cells[1]) == 0 &&
+            all[i].cluster.nodes == number(t, 2))
+            return &all[i];
+    return NULL;
+}
+
+static struct known *add(const struct table *t)
+{
+    const char *machine = t->cells[1];
+    struct known *k = &all[n_all++];
+    struct nccl_cluster *c = &k->cluster;
+    snprintf(k->machine, sizeof k->machine, "%s", machine);
+    c->version = version_of(t->cells[0]);
+    c->gpu = strstr(machine, "a100")   ? NCCL_AMPERE
+             : strstr(machine, "b200") ? NCCL_BLACKWELL
+                                       : NCCL_HOPPER;
+    c->cpu = strcmp(machine, "dgxa100") == 0 ? NCCL_CPU_AMD
+             : strstr(machine, "gh200")      ? NCCL_CPU_ARM
+                                             : NCCL_CPU_INTEL;
+    c->nodes = (uint32_t)number(t, 2);
+    c->ranks = c->nodes * (strncmp(machine, "1gpu", 4) == 0 ? 1 : strstr(machine, "gh200") ? 4 : 8);
+    return k;
+}
+
+static void read_clusters(void)
+{
+    static const char *const paths[] = {"LOC", "NVL", "NVB", "C2C", "PIX",
+                                        "PXB", "P2C", "PXN", "PHB", "SYS"};
+    static const char *const patterns[] = {"ring", "tree", "split_tree", "balanced_tree", "nvls"};
+    struct table t;
+    table_open(&t, DATA "search.csv");
+    while (table_next(&t)) {
+        struct known *k = find(&t) ? find(&t) : add(&t);
+        struct nccl_graph *g = strcmp(t.cells[3], "ring") == 0   ? &k->cluster.ring
+                               : strcmp(t.cells[3], "tree") == 0 ? &k->cluster.tree
+                                                                 : &k->cluster.nvls;
+        *g = (struct nccl_graph){.pattern = (uint8_t)word(t.cells[4], patterns, NCCL_PATTERNS),
+                                 .cross_nic = (uint8_t)number(&t, 5),
+                                 .channels = (uint32_t)number(&t, 6),
+                                 .bw_intra = real(&t, 7),
+                                 .bw_inter = real(&t, 8),
+                                 .type_intra = (uint8_t)word(t.cells[9], paths, NCCL_PATHS),
+                                 .type_inter = (uint8_t)word(t.cells[10], paths, NCCL_PATHS),
+                                 .same_channels = number(&t, 11) != 0};
+    }
+    table_open(&t, DATA "channels_count.csv");
+    while (table_next(&t)) {
+        struct known *k = find(&t);
+        if (!k)
+            continue;
+        k->counted = true;
+        k->cluster.channels = (uint32_t)number(&t, 3);
+        k->cluster.nvls_channels = (uint32_t)number(&t, 5);
+    }
+}
+
+/* ---- tests ---- */
+
+static bool near(double a, double b, double relative)
+{
+    double difference = a > b ? a - b : b - a;
+    return difference <= relative * b;
+}
+
+static void test_costs(void **state)
+{
+    (void)state;
+    struct table t;
+    unsigned n = 0;
+    table_open(&t, DATA "model.csv");
+    while (table_next(&t)) {
+        struct nccl_model model;
+        enum nccl_algorithm algorithm = algorithm_of(t.cells[4]);
+        enum nccl_protocol protocol = protocol_of(t.cells[5]);
+        nccl_model_init(&model, &find(&t)->cluster);
+        struct nccl_cost cost = model.costs[function_of(t.cells[3])][algorithm][protocol];
+        assert_true(near(cost.latency_us, real(&t, 6), 1e-5));
+        assert_true(near(cost.bw, real(&t, 7), 1e-5));
+        assert_int_equal(model.threads[algorithm][protocol], number(&t, 8));
+        n++;
+    }
+    assert_int_equal(n, 437);
+}
+
+static void test_choices(void **state)
+{
+    (void)state;
+    struct table t;
+    unsigned n = 0, split = 0;
+    table_open(&t, DATA "tuning.csv");
+    while (table_next(&t)) {
+        struct nccl_model model;
+        struct nccl_choice c;
+        enum nccl_function function = function_of(t.cells[4]);
+        nccl_model_init(&model, &find(&t)->cluster);
+        assert_true(nccl_choose(&model, function, number(&t, 5), NCCL_ANY_ALGORITHM,
+                                NCCL_ANY_PROTOCOL, &c));
+        assert_string_equal(nccl_algorithm_name(c.algorithm), t.cells[6]);
+        assert_string_equal(nccl_protocol_name(c.protocol), t.cells[7]);
+        assert_int_equal(c.channels, number(&t, 8));
+        assert_int_equal(c.threads, number(&t, 10));
+        assert_true(near(c.cost_us, real(&t, 11), 1e-4));
+        n++;
+        if (t.cells[9][0] == '\0') // not known of 2.21.5
+            continue;
+        assert_int_equal(c.split.channels, number(&t, 9));
+        assert_int_equal(c.split.first, number(&t, 12));
+        assert_int_equal(c.split.middle, number(&t, 13));
+        assert_int_equal(c.split.last, number(&t, 14));
+        struct nccl_chunking k = nccl_chunking(&model, function, &c, c.split.first);
+        assert_int_equal(k.chunk_bytes, number(&t, 15));
+        if (c.algorithm != NCCL_PAT) // whose blocks are merged by distance
+            assert_int_equal(k.steps, number(&t, 16));
+        assert_int_equal(k.slice_steps, number(&t, 17));
+        assert_int_equal(k.chunk_steps, number(&t, 18));
+        split++;
+    }
+    assert_int_equal(n, 3071);
+    assert_int_equal(split, 2171);
+}
+
+// What a user forces is taken, or refused where the cluster does not have it.
+static void test_forced(void **state)
+{
+    (void)state;
+    struct nccl_model model;
+    struct nccl_choice c;
+    for (unsigned i = 0; i < n_all; i++) {
+        const struct nccl_cluster *cluster = &all[i].cluster;
+        if (!all[i].counted)
+            continue;
+        nccl_model_init(&model, cluster);
+        assert_true(
+            nccl_choose(&model, NCCL_ALL_REDUCE, 1 << 30, 1u << NCCL_RING, 1u << NCCL_LL, &c));
+        assert_int_equal(c.algorithm, NCCL_RING);
+        assert_int_equal(c.protocol, NCCL_LL);
+        assert_false(
+            nccl_choose(&model, NCCL_ALL_GATHER, 1 << 20, 1u << NCCL_TREE, NCCL_ANY_PROTOCOL, &c));
+        bool pat = cluster->ranks == cluster->nodes && cluster->version != NCCL_2_21_5;
+        assert_int_equal(
+            nccl_choose(&model, NCCL_ALL_GATHER, 1 << 20, 1u << NCCL_PAT, NCCL_ANY_PROTOCOL, &c),
+            pat);
+    }
+}
+
+// A line of LL carries 8 of its 16 bytes, one of LL128 120 of 128.
+static void test_wire(void **state)
+{
+    (void)state;
+    assert_int_equal(nccl_wire_bytes(NCCL_SIMPLE, 1000), 1000);
+    assert_int_equal(nccl_wire_bytes(NCCL_LL, 1000), 2000);
+    assert_int_equal(nccl_wire_bytes(NCCL_LL, 1), 16);
+    assert_int_equal(nccl_wire_bytes(NCCL_LL128, 1920), 2048);
+    assert_int_equal(nccl_wire_bytes(NCCL_LL128, 1921), 4096);
+    // a step of each buffer, full: 64 KiB, 614,400 B, 512 KiB
+    assert_int_equal(nccl_wire_bytes(NCCL_LL, nccl_step_bytes(NCCL_LL)), 65536);
+    assert_int_equal(nccl_wire_bytes(NCCL_LL128, nccl_step_bytes(NCCL_LL128)), 614400);
+    assert_int_equal(nccl_wire_bytes(NCCL_SIMPLE, nccl_step_bytes(NCCL_SIMPLE)), 524288);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_forced),
+        cmocka_unit_test(test_wire),
+    };
+    read_clusters();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
