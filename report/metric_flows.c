@@ -221,6 +221,12 @@ static ps_t duration(const void *record)
     return c->end_ps - c->start_ps;
 }
 
+static bool is_on_path(const void *record)
+{
+    const struct phase_result *p = record;
+    return p->critical.total_ps >= 0;
+}
+
 static const struct metric phase_rows[] = {
     {"dim", METRIC_WORDS, "index of the dimension; the number of dimensions = all ranks at once",
      INTEGER(phase_result, dim)},
@@ -234,8 +240,9 @@ static const struct metric phase_rows[] = {
      TIME(phase_result, queueing_ps)},
     {"network_ns", METRIC_NS, "mean over messages: from posting to the last byte",
      TIME(phase_result, network_ps)},
-    {"critical", METRIC_WORDS, "its part of the collective's critical path",
-     OBJECT(phase_result, critical, critical_phase_table)},
+    {"critical", METRIC_WORDS,
+     "its part of the collective's critical path; null = that has not ended",
+     OBJECT(phase_result, critical, critical_phase_table), .known = is_on_path},
 };
 static METRIC_TABLE(phase_table, phase_rows);
 

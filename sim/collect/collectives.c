@@ -52,7 +52,9 @@ static void collect_phases(const struct collective_record *record, struct collec
                                              .network_ps = p->messages > 0 && p->end_ps != PS_NEVER
                                                                ? phase_record_network_ps(p)
                                                                : -1};
-        c->phases[i].critical.total_ps = collect_parts(p->critical, c->phases[i].critical.parts);
+        struct critical_stage *critical = &c->phases[i].critical;
+        critical->total_ps =
+            record->critical.known ? collect_parts(p->critical, critical->parts) : -1;
     }
     record_free(&kinds);
 }

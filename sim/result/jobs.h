@@ -18,7 +18,7 @@ struct phase_result {
     // mean over ranks and chunks of the time for which a phase was ready and its dimension busy
     ps_t queueing_ps;
     ps_t network_ps; // mean over messages from post to last byte; -1 = there were none
-    struct critical_stage critical; // its part of the collective's critical path
+    struct critical_stage critical; // its part of the collective's path; total_ps -1 = not known
 };
 
 // A dimension of a collective.

@@ -118,7 +118,7 @@ static const char *const of_collectives[][2] = {
     {"collectives.0.efficiency", "0.39"},
     {"collectives.0.phases",
      "[{\"dim\":1,\"op\":\"all_gather\",\"algorithm\":\"ring\",\"start_ns\":23,\"end_ns\":24,"
-     "\"bytes\":21,\"messages\":22,\"queueing_ns\":25,\"network_ns\":null}]"},
+     "\"bytes\":21,\"messages\":22,\"queueing_ns\":25,\"network_ns\":null,\"critical\":{\"total_ns\":8,\"parts\":{\"queued_ns\":8}}}]"},
     {"collectives.0.dims", "[{\"bytes\":26,\"busy\":0.27}]"},
     {"collectives.1.end_ns", "null"},
     {"collectives.1.duration_ns", "null"},
@@ -207,8 +207,10 @@ static const char *const of_the_path[][2] = {
     {"slowest", "{\"kind\":\"training\",\"name\":\"net\",\"job\":1,\"rank\":64,\"begin_ns\":65,"
                 "\"end_ns\":165,\"total_ns\":100,\"parts\":{\"compute_ns\":34,\"pace_ns\":33,"
                 "\"queued_ns\":33},\"places\":[{\"at\":\"leaf0->rank1\",\"cause\":\"queued\","
-                "\"ns\":61000}],\"layers\":[{\"name\":\"top\",\"part\":\"wg\",\"compute_ns\":62,"
-                "\"comm_ns\":63}]}"},
+                "\"ns\":61000}],\"elsewhere_ns\":17,\"places_error_ns\":3,"
+                "\"layers\":[{\"name\":\"top\",\"part\":\"wg\",\"compute_ns\":62,"
+                "\"comm_ns\":63}],\"iterations\":[{\"iteration\":2,\"total_ns\":9,"
+                "\"parts\":{\"compute_ns\":4,\"pace_ns\":5}}]}"},
     {"reasons",
      "[{\"kind\":\"paths\",\"job\":0,\"saving_ns\":66,\"bound\":true,\"remedy\":[\"a=1\"],"
      "\"sentence\":\"uneven paths\"},{\"kind\":\"pfc\",\"job\":3,\"saving_ns\":null,"

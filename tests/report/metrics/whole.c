@@ -26,6 +26,8 @@ static struct critical_place critical_places[] = {
     {.at = (char *)(uintptr_t) "leaf0->rank1", .cause = PATH_QUEUED, .ps = 61000000}};
 static struct critical_layer critical_layers[] = {
     {.name = "top", .part = 2, .word = "wg", .compute_ps = 62000, .comm_ps = 63000}};
+static struct critical_stage iterations[] = {
+    {.number = 2, .total_ps = 9000, .parts = {[PATH_COMPUTE] = 4000, [PATH_PACE] = 5000}}};
 static struct slowest_result slowest[] = {
     {.kind = SLOWEST_TRAINING,
      .name = (char *)(uintptr_t) "net",
@@ -37,9 +39,13 @@ static struct slowest_result slowest[] = {
                   .total_ps = 100000,
                   .parts = {[PATH_COMPUTE] = 33400, [PATH_PACE] = 33300, [PATH_QUEUED] = 33300},
                   .places = critical_places,
-                  .n_places = 1},
+                  .n_places = 1,
+                  .elsewhere_ps = 17000,
+                  .error_ps = 3000},
      .layers = critical_layers,
-     .n_layers = 1}};
+     .n_layers = 1,
+     .iterations = iterations,
+     .n_iterations = 1}};
 static char remedy[] = "a=1", *remedies[] = {remedy};
 static struct reason_result reasons[] = {
     {.kind = REASON_PATHS,
@@ -49,15 +55,17 @@ static struct reason_result reasons[] = {
      .n_remedy = 1,
      .sentence = "uneven paths"},
     {.kind = REASON_PFC, .job = 3, .saving_ps = -1, .sentence = "PFC"}};
-static struct phase_result phases[] = {{.dim = 1,
-                                        .op = "all_gather",
-                                        .algorithm = "ring",
-                                        .bytes = 21,
-                                        .messages = 22,
-                                        .start_ps = 23000,
-                                        .end_ps = 24000,
-                                        .queueing_ps = 25000,
-                                        .network_ps = -1}};
+static struct phase_result phases[] = {
+    {.dim = 1,
+     .op = "all_gather",
+     .algorithm = "ring",
+     .bytes = 21,
+     .messages = 22,
+     .start_ps = 23000,
+     .end_ps = 24000,
+     .queueing_ps = 25000,
+     .network_ps = -1,
+     .critical = {.total_ps = 8000, .parts = {[PATH_QUEUED] = 8000}}}};
 static struct dim_result dims[] = {{.bytes = 26, .busy = 0.27}};
 static char algorithm[] = "ring+direct";
 static struct collective_result collectives[] = {
