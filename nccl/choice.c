@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rules of graph/tuning.cc (ncclTopoGetAlgoTime) and enqueue.cc (topoGetAlgoInfo, scheduleCollTasks).
+// Rules of graph/tuning.cc (ncclTopoGetAlgoTime) and enqueue.cc (topoGetAlgoInfo,
+// scheduleCollTasks).
 #include "nccl/choice.h"
 
 #define CORRECTED 24 // sizes from 64 B on, by powers of two, at which trees lose bandwidth

@@ -15,8 +15,8 @@ struct nccl_chunking {
     uint64_t steps;                    // of the buffers that the operation takes, of one connection
 };
 
-// Bytes of user data in a step of the buffers (defaults: 4 MiB Simple, 512 KiB LL, 4,800 KiB LL128),
-// and bytes on the wire of `bytes` of user data.
+// Bytes of user data in a step of the buffers, which have 4 MiB (Simple), 512 KiB (LL) and 4,800
+// KiB (LL128) by default; and bytes on the wire of `bytes` of user data.
 uint64_t nccl_step_bytes(enum nccl_protocol protocol);
 uint64_t nccl_wire_bytes(enum nccl_protocol protocol, uint64_t bytes);
 

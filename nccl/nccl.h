@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NCCL, the library that runs collectives of NVIDIA GPUs: its words, and what it knows of a cluster.
+// NCCL, the library that runs collectives of NVIDIA GPUs: its words, and what it knows of a
+// cluster.
 //
 // Rates are in GB/s of 1e9 bytes and times in us, the units in which NCCL ranks its choices. They
 // are costs for its ranking, not times of the simulation.

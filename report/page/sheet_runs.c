@@ -180,9 +180,10 @@ static void stage_rows(struct sheet *s, const json_t *run, const json_t *name, c
 static void iteration_rows(struct sheet *s, const json_t *run)
 {
     size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(json_object_get(run, "slowest"), "iterations"), i, one)
-        stage_rows(s, run, json_object_get(one, "iteration"), one);
+    const json_t *one, *list = json_object_get(json_object_get(run, "slowest"), "iterations");
+    if (json_array_size(list) < 2)
+        return; // the path is that of one
+    json_array_foreach(list, i, one) stage_rows(s, run, json_object_get(one, "iteration"), one);
 }
 
 void sheet_iterations(struct sheet *s)
@@ -191,14 +192,30 @@ void sheet_iterations(struct sheet *s)
     sheet_each_run(s, iteration_rows);
 }
 
+static size_t phases_on_path(const json_t *collective)
+{
+    size_t i, n = 0;
+    const json_t *phase;
+    json_array_foreach(json_object_get(collective, "phases"), i, phase)
+    {
+        const json_t *critical = json_object_get(phase, "critical");
+        n += json_integer_value(json_object_get(critical, "total_ns")) > 0;
+    }
+    return n;
+}
+
 // Phases of the collective that ended last.
 static void phase_rows(struct sheet *s, const json_t *run)
 {
     const json_t *slowest = json_object_get(run, "slowest"), *one, *phase;
     size_t i, k;
+    const char *kind = json_string_value(json_object_get(slowest, "kind"));
+    if (!kind || strcmp(kind, "collective") != 0)
+        return;
     json_array_foreach(json_object_get(run, "collectives"), i, one)
     {
-        if (!json_equal(json_object_get(one, "job"), json_object_get(slowest, "job")) ||
+        if (phases_on_path(one) < 2 ||
+            !json_equal(json_object_get(one, "job"), json_object_get(slowest, "job")) ||
             !json_equal(json_object_get(one, "end_ns"), json_object_get(slowest, "end_ns")))
             continue;
         json_array_foreach(json_object_get(one, "phases"), k, phase)

@@ -118,7 +118,8 @@ static const char *const of_collectives[][2] = {
     {"collectives.0.efficiency", "0.39"},
     {"collectives.0.phases",
      "[{\"dim\":1,\"op\":\"all_gather\",\"algorithm\":\"ring\",\"start_ns\":23,\"end_ns\":24,"
-     "\"bytes\":21,\"messages\":22,\"queueing_ns\":25,\"network_ns\":null,\"critical\":{\"total_ns\":8,\"parts\":{\"queued_ns\":8}}}]"},
+     "\"bytes\":21,\"messages\":22,\"queueing_ns\":25,\"network_ns\":null,"
+     "\"critical\":{\"total_ns\":8,\"parts\":{\"queued_ns\":8}}}]"},
     {"collectives.0.dims", "[{\"bytes\":26,\"busy\":0.27}]"},
     {"collectives.1.end_ns", "null"},
     {"collectives.1.duration_ns", "null"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Critical paths against closed forms: one flow, a window, a pace, an incast, rings, phases. In all of
-// them a packet of payload B takes s = (B + overhead) / C on a link, and a link's delay is D.
+// Critical paths against closed forms: one flow, a window, a pace, an incast, rings, phases. In all
+// of them a packet of payload B takes s = (B + overhead) / C on a link, and a link's delay is D.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
