@@ -76,9 +76,9 @@ struct path_place {
 
 // Times at places on a chain, in blocks. As with steps, paths with a common past share their
 // blocks: each knows how many times of its newest block are its own, and the first one that adds a
-// time fills the block up. A list that has grown long is summed up by place. If there are more places
-// than the book keeps for a path, those with the least times are dropped; the path counts their
-// time in `dropped_ps`, so all times by place are exact where this is 0.
+// time fills the block up. A list that has grown long is summed up by place. If there are more
+// places than the book keeps for a path, those with the least times are dropped; the path counts
+// their time in `dropped_ps`, so all times by place are exact where this is 0.
 #define PATH_BLOCK 7
 struct path_spells {
     uint32_t refs, before; // before: the block before it on the chain, or the next free one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// collwire explain --verify of a comparison: verifies each of its runs, and puts what was found into
-// compare.json.
+// collwire explain --verify of a comparison: verifies each of its runs, and puts what was found
+// into compare.json.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
