@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "nccl/channels.h"
 #include "nccl/chunks.h"
+#include "nccl/trees.h"
 
 #define DATA "tests/data/nccl/"
 enum { CLUSTERS = 200, COLUMNS = 20, LINE = 512 };
@@ -214,6 +216,70 @@ static void test_choices(void **state)
     assert_int_equal(split, 2171);
 }
 
+static void test_channels(void **state)
+{
+    (void)state;
+    struct table t;
+    unsigned n = 0;
+    table_open(&t, DATA "channels_count.csv");
+    while (table_next(&t)) {
+        const struct known *k = find(&t);
+        if (!k)
+            continue;
+        double net_bw = k->cluster.nodes == 1 ? 0
+                        : strstr(k->machine, "100-100")
+                            ? 12
+                            : k->cluster.ring.bw_inter * (k->cluster.ring.channels == 2 ? 2 : 1);
+        struct nccl_channels c = nccl_channels_of(&k->cluster, 1, net_bw);
+        assert_int_equal(c.all, number(&t, 3));
+        assert_int_equal(c.rings, number(&t, 4));
+        assert_int_equal(c.nvls, number(&t, 5));
+        assert_int_equal(c.p2p, number(&t, 6));
+        assert_int_equal(c.p2p_per_peer, number(&t, 7));
+        n++;
+    }
+    assert_int_equal(n, 65);
+}
+
+static int64_t or_none(uint32_t node) { return node == NCCL_NO_NODE ? -1 : (int64_t)node; }
+
+static void test_trees(void **state)
+{
+    (void)state;
+    struct table t;
+    unsigned n = 0;
+    table_open(&t, DATA "trees.csv");
+    while (table_next(&t)) {
+        struct nccl_tree_node at = nccl_tree_node((uint32_t)number(&t, 0), (uint32_t)number(&t, 2),
+                                                  (unsigned)number(&t, 1));
+        bool only_second = at.down[0] == NCCL_NO_NODE;
+        assert_int_equal(or_none(at.up), strtoll(t.cells[3], NULL, 10));
+        assert_int_equal(or_none(at.down[only_second]), strtoll(t.cells[4], NULL, 10));
+        assert_int_equal(only_second ? -1 : or_none(at.down[1]), strtoll(t.cells[5], NULL, 10));
+        n++;
+    }
+    assert_int_equal(n, 76);
+}
+
+// Every node but the root has one parent, which knows it as a child, and no node is inner in both.
+static void test_two_trees(void **state)
+{
+    (void)state;
+    for (uint32_t nodes = 2; nodes <= 130; nodes++)
+        for (uint32_t node = 0; node < nodes; node++) {
+            unsigned inner = 0;
+            for (unsigned tree = 0; tree < 2; tree++) {
+                struct nccl_tree_node at = nccl_tree_node(nodes, node, tree);
+                bool two = at.down[0] != NCCL_NO_NODE && at.down[1] != NCCL_NO_NODE;
+                inner += two;
+                if (at.up == NCCL_NO_NODE)
+                    continue;
+                assert_int_equal(nccl_tree_node(nodes, at.up, tree).down[at.child], node);
+            }
+            assert_true(inner <= 1);
+        }
+}
+
 // What a user forces is taken, or refused where the cluster does not have it.
 static void test_forced(void **state)
 {
@@ -256,9 +322,9 @@ static void test_wire(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_forced),
+        cmocka_unit_test(test_costs),     cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_channels),  cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_two_trees), cmocka_unit_test(test_forced),
         cmocka_unit_test(test_wire),
     };
     read_clusters();
