@@ -12,6 +12,7 @@
 
 #include "nccl/channels.h"
 #include "nccl/chunks.h"
+#include "nccl/ring_sends.h"
 #include "nccl/trees.h"
 
 #define DATA "tests/data/nccl/"
@@ -241,6 +242,100 @@ static void test_channels(void **state)
     assert_int_equal(n, 65);
 }
 
+/* ---- messages of rings ---- */
+
+enum { SENDS = 4096 };
+static struct nccl_send sends[SENDS];
+static unsigned n_sends;
+
+static void note_send(void *ctx, const struct nccl_send *send)
+{
+    (void)ctx;
+    assert_true(n_sends < SENDS);
+    sends[n_sends++] = *send;
+}
+
+static void sends_of(const struct nccl_model *model, enum nccl_function function,
+                     const struct nccl_choice *choice, uint32_t channel, uint32_t at)
+{
+    const struct nccl_split *split = &choice->split;
+    uint64_t bytes = channel == 0                    ? split->first
+                     : channel + 1 < split->channels ? split->middle
+                                                     : split->last;
+    struct nccl_ring_part part = {.function = function,
+                                  .protocol = choice->protocol,
+                                  .chunking = nccl_chunking(model, function, choice, bytes),
+                                  .ranks = model->cluster.ranks,
+                                  .at = at,
+                                  .bytes = bytes,
+                                  .element_bytes = 4};
+    n_sends = 0;
+    nccl_ring_sends(&part, note_send, NULL);
+}
+
+static void test_ring_sends(void **state)
+{
+    (void)state;
+    struct table t;
+    unsigned n = 0;
+    table_open(&t, DATA "ring_sends.csv");
+    while (table_next(&t)) {
+        struct nccl_model model;
+        struct nccl_choice c;
+        enum nccl_function function = function_of(t.cells[3]);
+        nccl_model_init(&model, &find(&t)->cluster);
+        assert_true(nccl_choose(&model, function, number(&t, 4), NCCL_ANY_ALGORITHM,
+                                NCCL_ANY_PROTOCOL, &c));
+        assert_string_equal(nccl_algorithm_name(c.algorithm), t.cells[5]);
+        assert_string_equal(nccl_protocol_name(c.protocol), t.cells[6]);
+        sends_of(&model, function, &c, (uint32_t)number(&t, 7), (uint32_t)number(&t, 8));
+        const struct nccl_send *s = &sends[number(&t, 9)];
+        assert_int_equal(s->loop, number(&t, 10));
+        assert_int_equal(s->step, number(&t, 11));
+        assert_int_equal(s->slice, number(&t, 12));
+        assert_int_equal(s->bytes, number(&t, 13));
+        assert_int_equal(s->wire_bytes, number(&t, 14));
+        n++;
+    }
+    assert_int_equal(n, 1008);
+}
+
+// All ranks together send 2 (N - 1) times the bytes of an all-reduce, whatever remainders are left;
+// Simple sends two slices a chunk, of which one is empty where the chunk is short.
+static void test_ring_bytes(void **state)
+{
+    (void)state;
+    struct nccl_cluster cluster = {.version = NCCL_2_27_7,
+                                   .gpu = NCCL_HOPPER,
+                                   .nodes = 5,
+                                   .ranks = 5,
+                                   .ring = {.channels = 1, .bw_intra = 24, .bw_inter = 24},
+                                   .channels = 1};
+    static const uint64_t sizes[] = {4, 1000, 99996, 10000000, 23456788};
+    struct nccl_model model;
+    nccl_model_init(&model, &cluster);
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct nccl_choice c = {.algorithm = NCCL_RING,
+                                .protocol = NCCL_SIMPLE,
+                                .split = {.channels = 1, .first = sizes[i]}};
+        uint64_t sum = 0, empty = 0;
+        for (uint32_t at = 0; at < cluster.ranks; at++) {
+            sends_of(&model, NCCL_ALL_REDUCE, &c, 0, at);
+            for (unsigned k = 0; k < n_sends; k++) {
+                sum += sends[k].bytes;
+                empty += sends[k].bytes == 0;
+                assert_true(sends[k].bytes <= 1 << 20);
+            }
+            uint64_t loops = (sizes[i] + 5 * (2 << 20) - 1) / (5 * (2 << 20));
+            assert_int_equal(n_sends, loops * 8 * 2);
+        }
+        assert_int_equal(sum, 8 * sizes[i]);
+        assert_true(sizes[i] >= 5 * 2 * 32768 || empty >= (uint64_t)5 * 8);
+    }
+}
+
+/* ---- trees ---- */
+
 static int64_t or_none(uint32_t node) { return node == NCCL_NO_NODE ? -1 : (int64_t)node; }
 
 static void test_trees(void **state)
@@ -322,9 +417,10 @@ static void test_wire(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_costs),     cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_channels),  cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_two_trees), cmocka_unit_test(test_forced),
+        cmocka_unit_test(test_costs),      cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_channels),   cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_two_trees),  cmocka_unit_test(test_ring_sends),
+        cmocka_unit_test(test_ring_bytes), cmocka_unit_test(test_forced),
         cmocka_unit_test(test_wire),
     };
     read_clusters();
