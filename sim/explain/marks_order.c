@@ -4,6 +4,16 @@
 
 #define AFTER_TIME 0.0005 // its saving is not known: right after where the time went
 
+#define IDLE_MIN                                                                                   \
+    0.05 // share of the time that the busiest link rested, which earlier marks may save
+
+static double weight_of(const struct result *r)
+{
+    const struct port_result *link = result_busiest_link(r);
+    bool may_save = r->last && (!link || 1 - result_use(r, link) >= IDLE_MIN);
+    return may_save ? EXPLAIN_TIME - AFTER_TIME : EXPLAIN_LOSS;
+}
+
 void explain_marks_order(const struct fabric *fabric, struct result *r)
 {
     struct marks_order o = fabric_marks_order(fabric, true);
@@ -11,7 +21,7 @@ void explain_marks_order(const struct fabric *fabric, struct result *r)
     if (!o.cc || (o.lossless ? r->pause_frames == 0 : r->dropped_packets == 0))
         return;
     struct reason_result *reason = result_reason(
-        r, REASON_MARKS_ORDER, r->last ? EXPLAIN_TIME - AFTER_TIME : EXPLAIN_LOSS, -1,
+        r, REASON_MARKS_ORDER, weight_of(r), -1,
         text_format("%s before ECN: %s %s %s, and marks from %s on, so %s got %s; kmin below "
                     "the limit, or a larger buffer, lets it act first",
                     o.lossless ? "PFC" : "drops", fabric_switch_name(fabric, o.sw, name),
