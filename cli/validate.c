@@ -29,8 +29,8 @@ static void print_warnings(FILE *out, const json_t *warnings, size_t width)
     }
 }
 
-// Prints what settings that are "auto" amount to. With `all` each has a line, those whose value is
-// a rule too; otherwise one paragraph has those that are a number.
+// Prints the values of settings that are "auto". With `all` each setting has a line, and one that
+// is a rule has the rule in words; without it, those with a number are in one paragraph.
 static void print_autos(FILE *out, const json_t *autos, bool all, size_t width)
 {
     struct text text;

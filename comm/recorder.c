@@ -273,14 +273,12 @@ void recorder_path(struct collective_record *record, const struct path_book *boo
 {
     struct critical_record *c = &record->critical;
     size_t n;
-    struct path_place *places = path_places(book, path, &n);
+    struct path_place *places = path_places(book, path, RECORD_PLACES, &n, &c->elsewhere_ps);
     c->known = true;
     memcpy(c->parts, path->parts, sizeof c->parts);
     c->parts[PATH_OTHERS] += path->begin_ps - record->start_ps;
-    c->n_places = (uint32_t)(n < RECORD_PLACES ? n : RECORD_PLACES);
-    c->elsewhere_ps = c->error_ps = path->dropped_ps;
-    for (size_t i = c->n_places; i < n; i++)
-        c->elsewhere_ps += places[i].ps;
+    c->n_places = (uint32_t)n;
+    c->error_ps = path->dropped_ps;
     c->places = n > 0 ? memory_resize(places, c->n_places, sizeof *places) : NULL;
     size_t stages = (size_t)record->n_phases + 1;
     ps_t(*sums)[PATH_CAUSES] = memory_zeroed(stages, sizeof *sums);

@@ -120,8 +120,8 @@ static bool enter_path(const struct phase_run *run, ps_t now, uint32_t *before)
     return true;
 }
 
-// The time of the current path is from now on that of the run's phase, if the path is that of its
-// collective.
+// If the current path belongs to the run's collective, its time counts for the run's phase from now
+// on.
 static void path_enters_phase(const struct phase_run *run, ps_t now)
 {
     struct path_book *book = run->comm->job->path_book;

@@ -194,12 +194,13 @@ void path_label(struct path_book *b, uint32_t id, uint32_t label, bool communica
 
 /* ---- places and stages ---- */
 
-// Returns the path's times by place, the largest first, to be freed; NULL if there are none. Sets
-// *n to their number.
-struct path_place *path_places(const struct path_book *b, const struct path *p, size_t *n);
+// Returns the path's `most` largest times by place, the largest first, to be freed; NULL if there
+// are none. Sets *n to their number, and *elsewhere_ps to the time at all other places.
+struct path_place *path_places(const struct path_book *b, const struct path *p, size_t most,
+                               size_t *n, ps_t *elsewhere_ps);
 
-// From now on the chain's time belongs to a stage, as do the last times by cause that `late` states
-// (NULL = none). The caller owns the path alone.
+// From now on the time of the chain belongs to a stage. If `late` is not NULL, so does the newest
+// part of its earlier time, which `late` states by cause. The caller owns the path alone.
 void path_stage(struct path_book *b, uint32_t id, uint32_t stage, const ps_t late[PATH_CAUSES]);
 
 // The same for the current path at `now`.

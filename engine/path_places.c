@@ -190,10 +190,14 @@ static int by_time(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-struct path_place *path_places(const struct path_book *b, const struct path *p, size_t *n)
+struct path_place *path_places(const struct path_book *b, const struct path *p, size_t most,
+                               size_t *n, ps_t *elsewhere_ps)
 {
     struct path_place *sums = sums_of(b, p, n);
     if (*n > 1)
         qsort(sums, *n, sizeof *sums, by_time);
+    *elsewhere_ps = p->dropped_ps;
+    while (*n > most)
+        *elsewhere_ps += sums[--*n].ps;
     return sums;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Times of critical paths by stage: shared lists of the ends of stages.
+// Times of critical paths by stage: lists of the ends of stages, which paths with a common past
+// share.
 #include <string.h>
 
 #include "engine/critical_path.h"

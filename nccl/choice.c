@@ -3,6 +3,8 @@
 // scheduleCollTasks).
 #include "nccl/choice.h"
 
+#include "nccl/rules.h"
+
 #define CORRECTED 24 // sizes from 64 B on, by powers of two, at which trees lose bandwidth
 static const double tree_correction[NCCL_PROTOCOLS][CORRECTED] = {
     {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
@@ -13,21 +15,13 @@ static const double tree_correction[NCCL_PROTOCOLS][CORRECTED] = {
 #define LONG_RING_LATENCY 1.4 // of Simple between servers, where each rank has 64 B a channel
 #define LONG_RING_BYTES 64
 
-static int log2_floor(uint64_t n)
-{
-    int bits = -1;
-    for (; n > 0; n >>= 1)
-        bits++;
-    return bits;
-}
-
 // The factor of a tree's bandwidth at a size.
 static double correction(const struct nccl_cluster *c, enum nccl_algorithm algorithm,
                          enum nccl_protocol protocol, uint64_t bytes)
 {
     bool nvls_tree = algorithm == NCCL_NVLS_TREE && c->version == NCCL_2_30_7 &&
                      c->gpu == NCCL_BLACKWELL && c->cpu != NCCL_CPU_ARM;
-    int step = log2_floor(bytes >> 6), n = nvls_tree ? CORRECTED : CORRECTED - 1;
+    int step = nccl_log2(bytes >> 6), n = nvls_tree ? CORRECTED : CORRECTED - 1;
     bool corrected = (algorithm == NCCL_TREE || nvls_tree) && step >= 0 && step < n;
     return corrected ? tree_correction[protocol][step] : 1;
 }
@@ -91,16 +85,14 @@ static void size_channels(const struct nccl_model *model, uint64_t bytes, struct
 
 #define CELL_ALIGN 16
 
-static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
-
 static uint64_t traffic_per_byte(const struct nccl_cluster *c, enum nccl_function function)
 {
     if (function == NCCL_ALL_REDUCE)
         return 2;
-    return function == NCCL_ALL_GATHER || function == NCCL_REDUCE_SCATTER ? c->ranks : 1;
+    return nccl_scatters(function) ? c->ranks : 1;
 }
 
-// `bytes`: of the buffer whose elements are split, as bytes of a rank for an all-gather.
+// `bytes`: the data that channels share; of an all-gather or reduce-scatter that of one rank.
 static struct nccl_split split_of(const struct nccl_model *model, enum nccl_function function,
                                   enum nccl_protocol protocol, uint64_t bytes, uint32_t channels)
 {
@@ -109,7 +101,7 @@ static struct nccl_split split_of(const struct nccl_model *model, enum nccl_func
              per_byte = traffic_per_byte(c, function) * (protocol == NCCL_LL ? 4 : 1),
              traffic = bytes * per_byte, share = traffic / channels;
     share = share > least ? share : least;
-    uint64_t cell = round_up((least + per_byte - 1) / per_byte, CELL_ALIGN),
+    uint64_t cell = nccl_round_up((least + per_byte - 1) / per_byte, CELL_ALIGN),
              cells = (bytes + cell - 1) / cell, each = share / (cell * per_byte);
     each = each > 0 ? each : 1;
     uint64_t n = (cells + each - 1) / each;
@@ -144,8 +136,7 @@ bool nccl_choose(const struct nccl_model *model, enum nccl_function function, ui
     if (choice->cost_us < 0)
         return false;
     size_channels(model, bytes, choice);
-    bool scattered = function == NCCL_ALL_GATHER || function == NCCL_REDUCE_SCATTER;
     choice->split = split_of(model, function, choice->protocol,
-                             scattered ? bytes / c->ranks : bytes, choice->channels);
+                             nccl_scatters(function) ? bytes / c->ranks : bytes, choice->channels);
     return true;
 }

@@ -2,6 +2,8 @@
 // Rules of enqueue.cc (calcCollChunking) and include/collectives.h.
 #include "nccl/chunks.h"
 
+#include "nccl/rules.h"
+
 #define KIB 1024u
 #define RING_CHUNK_STEPS 4 // of Simple for all-reduce, all-gather and reduce-scatter
 #define RING_SLICE_STEPS 2
@@ -14,23 +16,13 @@ uint64_t nccl_step_bytes(enum nccl_protocol protocol)
     return buffers[protocol] / NCCL_STEPS;
 }
 
-static uint64_t rounded_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
-
 uint64_t nccl_wire_bytes(enum nccl_protocol protocol, uint64_t bytes)
 {
     if (protocol == NCCL_LL) // 8 bytes of data in a line of 16
-        return 2 * rounded_up(bytes, 8);
+        return 2 * nccl_round_up(bytes, 8);
     if (protocol == NCCL_LL128) // 120 bytes of data in a line of 128
-        return rounded_up(bytes, LL128_GRAIN) / 15 * 16;
+        return nccl_round_up(bytes, LL128_GRAIN) / 15 * 16;
     return bytes;
-}
-
-static unsigned log2_floor(uint32_t n)
-{
-    unsigned bits = 0;
-    for (; n > 1; n >>= 1)
-        bits++;
-    return bits;
 }
 
 // Smaller chunks where the tree would otherwise not be filled.
@@ -38,7 +30,7 @@ static uint64_t tree_ll128_chunk(const struct nccl_cluster *c, uint64_t bytes)
 {
     uint64_t chunk = nccl_step_bytes(NCCL_LL128);
     double per_node = c->ranks / (double)c->nodes,
-           levels = 1 + log2_floor(c->nodes) + 0.1 * per_node;
+           levels = 1 + nccl_log2(c->nodes) + 0.1 * per_node;
     while ((double)(bytes / chunk) < 64 * levels / per_node && chunk > 128 * KIB)
         chunk /= 2;
     while ((double)(bytes / chunk) < 16 * levels / per_node && chunk > 32 * KIB)
@@ -86,7 +78,7 @@ static uint64_t rounds(uint64_t bytes, uint64_t of) { return (bytes + of - 1) / 
 static struct nccl_chunking ring_chunking(const struct nccl_cluster *c, enum nccl_function function,
                                           enum nccl_protocol protocol, uint64_t bytes)
 {
-    bool chain = function == NCCL_BROADCAST || function == NCCL_REDUCE;
+    bool chain = nccl_is_chain(function);
     bool sliced = protocol == NCCL_SIMPLE && !chain;
     struct nccl_chunking k = {.chunk_steps = sliced ? RING_CHUNK_STEPS : 1,
                               .slice_steps = sliced ? RING_SLICE_STEPS : 1};

@@ -2,6 +2,8 @@
 // The constants are those of graph/tuning.cc (ncclTopoTuneModel).
 #include "nccl/model.h"
 
+#include "nccl/rules.h"
+
 // Kinds of links inside servers and between them.
 enum { LINK_NVLINK, LINK_PCI, LINK_NET, LINKS };
 
@@ -50,16 +52,6 @@ static const double nvls_tree_max_2_30[NCCL_GPUS][3] = {
 #define ALONE_SHARE_2_21 0.7 // that LL128 reaches with one GPU a server
 #define TREE_LL 3.8          // times slower
 #define SIMPLE_TREE 0.85
-
-static unsigned log2_floor(uint32_t n)
-{
-    unsigned bits = 0;
-    while (n > 1) {
-        n >>= 1;
-        bits++;
-    }
-    return bits;
-}
 
 static double lesser(double a, double b) { return a < b ? a : b; }
 
@@ -137,8 +129,7 @@ static double nvls_intra(const struct nccl_cluster *c, enum nccl_function functi
 static double nvls_bw(const struct nccl_cluster *c, enum nccl_function function)
 {
     double intra = nvls_intra(c, function), per_node = c->ranks / (double)c->nodes;
-    if (c->nodes > 1 || (function != NCCL_ALL_REDUCE && function != NCCL_ALL_GATHER &&
-                         function != NCCL_REDUCE_SCATTER))
+    if (c->nodes > 1 || nccl_is_chain(function))
         return 0; // between servers it needs switches that reduce
     if (function == NCCL_ALL_REDUCE || c->version == NCCL_2_30_7)
         return intra;
@@ -157,14 +148,9 @@ static double nvls_tree_bw(const struct nccl_cluster *c, enum nccl_function func
     return lesser(lesser(intra, inter), g->channels * nvls_tree_max_2_30[c->gpu][column(c)]);
 }
 
-static bool scatters(enum nccl_function function)
-{
-    return function == NCCL_ALL_GATHER || function == NCCL_REDUCE_SCATTER;
-}
-
 static bool has_pat(const struct nccl_cluster *c, enum nccl_function function)
 {
-    return !is_old(c) && scatters(function) && is_alone(c) && c->nodes > 1;
+    return !is_old(c) && nccl_scatters(function) && is_alone(c) && c->nodes > 1;
 }
 
 // LL128 needs writes of 128 bytes that arrive whole (graph/tuning.cc).
@@ -203,7 +189,7 @@ static double ring_steps(const struct nccl_cluster *c, enum nccl_function functi
 {
     if (function == NCCL_ALL_REDUCE)
         return 2.0 * (c->ranks - 1);
-    return scatters(function) ? c->ranks - 1.0 : c->ranks;
+    return nccl_scatters(function) ? c->ranks - 1.0 : c->ranks;
 }
 
 static double algorithm_bw(const struct nccl_cluster *c, enum nccl_function function,
@@ -277,12 +263,12 @@ static double chain_latency(const struct nccl_cluster *c, enum nccl_function fun
 static double latency(const struct nccl_cluster *c, enum nccl_function function,
                       enum nccl_algorithm algorithm, enum nccl_protocol protocol)
 {
-    double per_node = c->ranks / (double)c->nodes, levels = log2_floor(c->nodes), base;
+    double per_node = c->ranks / (double)c->nodes, levels = nccl_log2(c->nodes), base;
     double inter = hop(c, LINK_NET, algorithm, protocol);
     switch (algorithm) {
     case NCCL_RING:
         base = base_latency[algorithm][protocol];
-        if (function == NCCL_ALL_REDUCE || scatters(function))
+        if (function == NCCL_ALL_REDUCE || nccl_scatters(function))
             return base + ring_latency(c, function, protocol);
         return base + chain_latency(c, function, protocol);
     case NCCL_TREE:

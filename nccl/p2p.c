@@ -2,6 +2,8 @@
 // Rules of init.cc (p2pSchedule), enqueue.cc (addP2pToPlan) and channel.h.
 #include "nccl/p2p.h"
 
+#include "nccl/rules.h"
+
 #define KIB 1024u
 #define LOCAL_A_CHANNEL 8    // ranks of a server that share the channels of a round
 #define PART_ALIGN (4 * KIB) // bytes
@@ -53,14 +55,12 @@ void nccl_p2p_rounds(const struct nccl_p2p *p, uint32_t rank, struct nccl_round 
     }
 }
 
-static uint64_t rounded_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
-
 struct nccl_p2p_split nccl_p2p_split(const struct nccl_p2p *p, uint64_t bytes)
 {
     struct nccl_p2p_split s = {.parts = p->channels.p2p_per_peer, .chunk_bytes = NET_CHUNK};
     while (s.parts > 1 && bytes < (uint64_t)s.parts * LEAST_PART)
         s.parts--;
-    s.part_bytes = rounded_up((bytes + s.parts - 1) / s.parts, PART_ALIGN);
+    s.part_bytes = nccl_round_up((bytes + s.parts - 1) / s.parts, PART_ALIGN);
     while (s.parts > 1 && s.part_bytes * (s.parts - 1) >= bytes)
         s.parts--;
     if (s.parts == 1)

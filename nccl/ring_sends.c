@@ -2,11 +2,11 @@
 // Rules of device/all_reduce.h, all_gather.h, reduce_scatter.h and prims_simple.h.
 #include "nccl/ring_sends.h"
 
-#define CHUNK_ALIGN 16    // bytes
-#define SLICE_ELEMENTS 16 // of which a slice is a multiple
-#define LEAST_SLICE 32    // a slice is at least this part of the largest one
+#include "nccl/rules.h"
 
-static uint64_t rounded_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+#define CHUNK_ALIGN 16    // bytes
+#define SLICE_ELEMENTS 16 // slices are whole groups of so many elements
+#define LEAST_SLICE 32    // a slice is at least this part of the largest one
 
 static uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -23,7 +23,7 @@ static void send_chunk(const struct sending *s, uint32_t loop, uint32_t step, ui
     uint32_t slices = p->chunking.chunk_steps / p->chunking.slice_steps;
     uint64_t grain = (uint64_t)SLICE_ELEMENTS * p->element_bytes,
              largest = p->chunking.chunk_bytes / slices,
-             slice = rounded_up(rounded_up(bytes, slices) / slices, grain);
+             slice = nccl_round_up(nccl_round_up(bytes, slices) / slices, grain);
     slice = slice > largest / LEAST_SLICE ? slice : largest / LEAST_SLICE;
     if (slices == 1)
         slice = bytes;
@@ -42,7 +42,7 @@ static void all_reduce_loop(const struct sending *s, uint32_t loop, uint64_t res
     const struct nccl_ring_part *p = s->part;
     uint64_t chunk = p->chunking.chunk_bytes;
     if (rest < chunk * p->ranks)
-        chunk = rounded_up((rest + p->ranks - 1) / p->ranks, CHUNK_ALIGN);
+        chunk = nccl_round_up((rest + p->ranks - 1) / p->ranks, CHUNK_ALIGN);
     for (uint32_t step = 0; step < 2 * (p->ranks - 1); step++) {
         uint32_t which = (p->at + 2 * p->ranks - 1 - step % p->ranks) % p->ranks;
         uint64_t from = which * chunk;
@@ -54,7 +54,7 @@ void nccl_ring_sends(const struct nccl_ring_part *p,
                      void (*each)(void *ctx, const struct nccl_send *send), void *ctx)
 {
     const struct sending s = {p, each, ctx};
-    bool chain = p->function == NCCL_BROADCAST || p->function == NCCL_REDUCE;
+    bool chain = nccl_is_chain(p->function);
     bool all_reduce = p->function == NCCL_ALL_REDUCE;
     uint64_t covers = p->chunking.chunk_bytes * (all_reduce ? p->ranks : 1);
     uint32_t steps = chain ? p->at + 1 < p->ranks : p->ranks - 1, loop = 0;

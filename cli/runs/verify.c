@@ -216,25 +216,14 @@ static void print_trials(const struct verification *v, size_t width)
     }
 }
 
-static int write_result(const struct verification *v, const json_t *verified)
-{
-    struct err err = {0};
-    char *text = json_dumps(verified, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-    struct result_set *set = result_set_open(v->dir, &err);
-    int status = set ? result_set_write(set, "verified.json", text, &err) : -1;
-    if (status == 0)
-        status = result_set_extend(set, NULL, &err);
-    result_set_close(set);
-    errors_print(&err);
-    free(text);
-    return status;
-}
-
 static int finish(const struct verification *v, size_t width)
 {
+    struct err err = {0};
     json_t *verified = document(v);
     print_trials(v, width);
-    int code = write_result(v, verified) == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
+    int status = result_set_add_json(v->dir, "verified.json", verified, &err);
+    int code = status == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
+    errors_print(&err);
     for (size_t i = 0; i < v->n; i++)
         if (v->list[i].time_ns < 0)
             code = EXIT_NOT_COMPLETED;

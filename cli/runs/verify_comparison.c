@@ -12,7 +12,7 @@
 #include "cli/terminal/terminal.h"
 #include "engine/text.h"
 
-// A row of a whole run that has a time; those of jobs are parts of one.
+// True for the row of a run that completed; rows of single jobs are parts of such a run.
 static bool is_whole(const json_t *row)
 {
     const char *status = json_string_value(json_object_get(row, "status"));
@@ -43,20 +43,6 @@ static int verify_row(const struct options *o, const char *dir, json_t *row, boo
     return code;
 }
 
-static int write_comparison(const char *dir, const json_t *comparison)
-{
-    struct err err = {0};
-    char *text = json_dumps(comparison, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-    struct result_set *set = result_set_open(dir, &err);
-    int status = set ? result_set_write(set, "compare.json", text, &err) : -1;
-    if (status == 0)
-        status = result_set_extend(set, NULL, &err);
-    result_set_close(set);
-    errors_print(&err);
-    free(text);
-    return status;
-}
-
 int verify_comparison(const struct options *o, const char *dir, json_t *comparison)
 {
     bool seeds = json_integer_value(json_object_get(comparison, "seeds")) > 1, first = true;
@@ -77,7 +63,10 @@ int verify_comparison(const struct options *o, const char *dir, json_t *comparis
         path_print(stderr, "collwire: %s: no run of the comparison completed\n", dir);
         return EXIT_BAD_USE;
     }
-    if (write_comparison(dir, comparison) != 0)
+    struct err err = {0};
+    int status = result_set_add_json(dir, "compare.json", comparison, &err);
+    errors_print(&err);
+    if (status != 0)
         return EXIT_NOT_COMPLETED;
     return report_after(o, dir, code);
 }

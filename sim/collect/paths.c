@@ -77,11 +77,10 @@ static void collect_places(const struct sim *sim, const struct path *path,
                            struct critical_result *c)
 {
     size_t n;
-    struct path_place *places = path_places(&sim->delivery.path_book, path, &n);
-    c->elsewhere_ps = c->error_ps = path->dropped_ps;
-    for (size_t i = PLACES_LISTED; i < n; i++)
-        c->elsewhere_ps += places[i].ps;
-    add_places(sim, places, n < PLACES_LISTED ? n : PLACES_LISTED, c);
+    struct path_place *places =
+        path_places(&sim->delivery.path_book, path, PLACES_LISTED, &n, &c->elsewhere_ps);
+    c->error_ps = path->dropped_ps;
+    add_places(sim, places, n, c);
     free(places);
 }
 

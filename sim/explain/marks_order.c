@@ -4,8 +4,9 @@
 
 #define AFTER_TIME 0.0005 // its saving is not known: right after where the time went
 
-#define IDLE_MIN                                                                                   \
-    0.05 // share of the time that the busiest link rested, which earlier marks may save
+// Earlier marks save at most the time for which the busiest link rested: below this share of the
+// run they are a detail.
+#define IDLE_MIN 0.05
 
 static double weight_of(const struct result *r)
 {

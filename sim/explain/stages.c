@@ -16,7 +16,7 @@ static enum path_cause most_of(const ps_t times[PATH_CAUSES])
     return (enum path_cause)most;
 }
 
-// The phase with the longest time on the path of those that are not yet said; NULL = none.
+// The phase with the longest time on the path that is below `below_ps`; NULL = none.
 static const struct phase_result *longest_phase(const struct collective_result *c, ps_t below_ps)
 {
     const struct phase_result *longest = NULL;

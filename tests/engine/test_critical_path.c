@@ -125,8 +125,11 @@ static void test_exact(void **state)
     begin();
     for (unsigned c = 0; c < CHAINS; c++) {
         size_t n;
-        struct path_place *places = path_places(&book, path_at(&book, chains[c]), &n);
+        ps_t elsewhere;
+        struct path_place *places =
+            path_places(&book, path_at(&book, chains[c]), SIZE_MAX, &n, &elsewhere);
         ps_t sums[PORTS] = {0};
+        assert_int_equal(elsewhere, 0);
         for (size_t i = 0; i < n; i++) {
             assert_true(i == 0 || places[i].ps <= places[i - 1].ps);
             sums[places[i].index] += places[i].ps;
@@ -151,9 +154,11 @@ static void test_dropped(void **state)
     begin();
     for (unsigned c = 0; c < CHAINS; c++) {
         size_t n;
+        ps_t elsewhere;
         const struct path *p = path_at(&book, chains[c]);
-        struct path_place *places = path_places(&book, p, &n);
+        struct path_place *places = path_places(&book, p, SIZE_MAX, &n, &elsewhere);
         ps_t sum = p->dropped_ps;
+        assert_int_equal(elsewhere, sum);
         assert_true(n <= 2 * book.places_max);
         assert_true(p->dropped_ps > 0);
         for (size_t i = 0; i < n; i++) {

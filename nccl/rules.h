@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What several of NCCL's rules share.
+#pragma once
+
+#include "nccl/nccl.h"
+
+// Returns the largest k with 2^k <= n; -1 for 0.
+static inline int nccl_log2(uint64_t n)
+{
+    int k = -1;
+    for (; n > 0; n >>= 1)
+        k++;
+    return k;
+}
+
+// Returns the least multiple of `to` that is at least n.
+static inline uint64_t nccl_round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+// True where each rank contributes, or keeps, one part of the data.
+static inline bool nccl_scatters(enum nccl_function function)
+{
+    return function == NCCL_ALL_GATHER || function == NCCL_REDUCE_SCATTER;
+}
+
+// True where the data goes along a chain of ranks, from a root or to it.
+static inline bool nccl_is_chain(enum nccl_function function)
+{
+    return function == NCCL_BROADCAST || function == NCCL_REDUCE;
+}
