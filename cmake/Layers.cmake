@@ -108,23 +108,25 @@ collwire_layer(transport # its senders and NICs are open to all, the folders of 
   ALLOW engine net cc net/wire transport/sender transport/nic isa-l/crc.h LIBS PkgConfig::libisal) # ICRC
 collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
-collwire_layer(comm ALLOW engine collective net/transfer.h)
-collwire_layer(workload ALLOW engine collective comm net/transfer.h LIBS m)
+collwire_layer(comm/library # collectives as a library of GPUs runs them
+  ALLOW engine nccl net/transfer.h LIBS m)
+collwire_layer(comm ALLOW engine collective nccl net/transfer.h comm/library)
+collwire_layer(workload ALLOW engine collective comm nccl net/transfer.h LIBS m)
 collwire_layer(workload/nodes # programs: computations and messages with dependencies
-  ALLOW engine collective comm net/transfer.h workload VIA net LIBS m)
+  ALLOW engine collective comm net/transfer.h workload VIA net nccl LIBS m)
 collwire_layer(workload/llm # training of transformers, as programs
-  ALLOW engine collective comm workload workload/nodes VIA net LIBS m)
+  ALLOW engine collective comm workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
-  ALLOW engine collective comm net/transfer.h workload VIA net LIBS m)
+  ALLOW engine collective comm net/transfer.h workload VIA net nccl LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
   ALLOW engine collective workload workload/nodes jansson.h protobuf-c/protobuf-c.h
-  VIA comm net
+  VIA comm net nccl
   LIBS PkgConfig::jansson chakra_schema m)
 collwire_layer(workload/goal ALLOW engine workload workload/nodes VIA comm collective net)
 collwire_layer(trace ALLOW engine net net/wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 
 # A simulation, from its floor up.
-set(spec_via engine collective topology cc comm net net/wire switch transport workload sim/spec/output_list.h)
+set(spec_via engine collective nccl topology cc comm net net/wire switch transport workload sim/spec/output_list.h)
 collwire_layer(sim/spec # the scenario as structs
   ALLOW engine net topology cc collective comm switch transport workload)
 collwire_layer(sim/result # the results as structs
@@ -151,14 +153,14 @@ collwire_layer(sim/observe # captures and time series
 collwire_layer(sim/explain # sentences
   ALLOW workload/training engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
         sim/ideal
-  VIA net/wire LIBS m)
+  VIA nccl net/wire LIBS m)
 collwire_layer(sim/advice # what a scenario's settings lead to, before the run
   ALLOW engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
   VIA net/wire LIBS m)
 collwire_layer(sim/collect # the result of a run
   ALLOW workload/nodes workload/training engine net cc collective comm switch topology transport workload sim/simulation.h sim/spec sim/result sim/fabric
         sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
-  VIA analytical net/wire trace sim/sim.h sim/estimate.h LIBS m)
+  VIA analytical nccl net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
   ALLOW engine net comm switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
         sim/parallel sim/skip sim/observe sim/collect sim/advice
@@ -168,13 +170,13 @@ collwire_layer(report
   ALLOW engine net/drop.h sim/result jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 # Reading scenarios. VIA: cc/cc.h, sim/spec and what they include.
-set(config_via net net/wire comm switch transport workload collective cc topology sim/spec)
+set(config_via nccl net net/wire comm switch transport workload collective cc topology sim/spec)
 collwire_layer(config/text # JSON and YAML, files, places of errors, tables of keys
   ALLOW engine cc/catalogue.h cc/plugin/policies.h topology/graph.h sim/spec jansson.h yaml.h
   VIA cc/plugin collwire/collwire.h ${config_via}
   LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m)
 collwire_layer(config/algorithm # the ranks of a job, and the algorithms of its collectives
-  ALLOW workload/training engine collective config/text topology/graph.h workload sim/spec jansson.h
+  ALLOW workload/training engine collective nccl config/text topology/graph.h workload sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/foreign # files of ASTRA-sim
@@ -187,7 +189,7 @@ collwire_layer(config/job # kinds of jobs
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/object # objects of a scenario
-  ALLOW workload/training engine topology cc collective config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
+  ALLOW workload/training engine topology cc collective nccl config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
         transport/nic/nic_spec.h transport/transport_spec.h workload sim/spec jansson.h
         cc/plugin
   VIA ${config_via}

@@ -6,6 +6,7 @@
 #include "collective/dim_queue.h"
 #include "comm/communicator.h"
 #include "comm/instance.h"
+#include "comm/library/library.h"
 #include "comm/recorder.h"
 #include "engine/timer.h"
 
@@ -88,6 +89,7 @@ struct communicator {
     size_t first_open, n_open, cap_open;
     struct dim_queue *queues; // [first_group of dim + group]
     struct inboxes *inboxes;  // [member] of streams (comm/stream_internal.h)
+    struct library_group *library; // NULL = phases or streams
     ps_t *used_since;         // [queue] time since which it has not been empty
     bool *spans;              // [queue] its group is in several shards; NULL = not known yet
     uint32_t
@@ -162,6 +164,7 @@ static inline struct phase_record *phase_record_of(const struct phase_run *run)
 /* recorder.c; records that need the order of events are deferred if shards run in parallel */
 void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request);
 void recorder_opener(const struct communicator *c, const struct instance *in); // it has changed
+void recorder_library(const struct communicator *c, const struct instance *in); // it has chosen
 // the first member of the run begins; the last one has ended its part
 void recorder_start(struct communicator *c, const struct run_place *place, ps_t now);
 void recorder_end(struct communicator *c, const struct run_place *place, ps_t now);

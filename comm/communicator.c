@@ -6,6 +6,7 @@
 
 #include "collective/reduction.h"
 #include "collective/settings.h"
+#include "comm/library_use.h"
 #include "comm/phase_admission.h"
 #include "comm/rank_streams.h"
 #include "engine/memory.h"
@@ -118,8 +119,9 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
     c->index = job->n_communicators++;
     c->n_ranks = coll_ranks(schedule);
     reserve_reductions(c);
-    c->queued =
-        c->schedule.active_chunks > 0 || (job->transfer->phase != NULL && !c->schedule.stepwise);
+    c->queued = c->schedule.library == NULL &&
+                (c->schedule.active_chunks > 0 ||
+                 (job->transfer->phase != NULL && !c->schedule.stepwise));
     c->timed = c->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0 ||
                job->noise.mean_ps > 0;
     if (job->takes_order != NULL && schedule->order == COLL_THEMIS)
@@ -132,6 +134,7 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
     if (schedule->order == COLL_THEMIS)
         measure_dims(c);
     admission_init(c);
+    library_use_new(c);
     return c;
 }
 
@@ -140,6 +143,7 @@ void comm_free(struct communicator *c)
     if (c == NULL)
         return;
     inboxes_free(c);
+    library_use_free(c);
     admission_free(c);
     phase_runs_free(c);
     free(c->issued);
@@ -150,6 +154,7 @@ void comm_free(struct communicator *c)
 void comm_job_free(struct comm_job *job)
 {
     streams_free(job);
+    library_free(job->library);
     free(job->walks);
 }
 
@@ -175,6 +180,8 @@ uint64_t comm_bytes(const struct communicator *c, const struct comm_request *req
     struct coll_planner planner;
     struct volume kept[VOLUMES_KEPT] = {{.bytes = 0}};
     uint64_t sum = 0;
+    if (c->library != NULL)
+        return library_use_bytes(c, request);
     coll_planner_init(&planner, &c->schedule);
     struct instance *in = instance_new(&planner, request, 0);
     for (uint32_t chunk = 0; chunk < in->n_chunks; chunk++)

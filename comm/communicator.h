@@ -23,6 +23,7 @@ struct recorder;
 struct timeline;
 struct dim_use;
 struct rank_streams;
+struct library;
 
 #define COMM_TOKEN_BITS 47 // bits of a message's token; the bits above them belong to the job
 
@@ -77,6 +78,7 @@ struct comm_job {
     size_t n_walks, cap_walks;
     uint32_t n_communicators;
     struct rank_streams *streams; // of communicators whose schedule enables them
+    struct library *library;      // of communicators whose schedule names one
 };
 void comm_job_free(struct comm_job *job); // after its communicators
 
@@ -141,8 +143,9 @@ const struct comm_ending *comm_ending(const struct communicator *c);
 // True if switches, not the ranks, reduce in this operation.
 bool comm_offloaded(const struct communicator *c, enum coll_op op);
 
-// A message of one of this job's communicators has arrived; `token` as posted.
+// A message of one of this job's communicators has arrived, and its last ACK; `token` as posted.
 void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t now);
+void comm_sent(struct comm_job *job, uint64_t token, ps_t now);
 
 // Bytes that all members will send for one such collective; to be called before the run.
 uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request);

@@ -8,6 +8,7 @@
 
 #include "collective/reduction.h"
 #include "comm/comm_internal.h"
+#include "comm/library/library.h"
 #include "comm/rank_streams.h"
 #include "engine/assert.h"
 #include "engine/critical_path.h"
@@ -419,6 +420,10 @@ void walk_begin(struct walk *walk, ps_t now)
 
 void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t now)
 {
+    if (job->library != NULL) {
+        library_delivered(job->library, token, now);
+        return;
+    }
     if (job->streams != NULL) {
         streams_delivered(job, token, now);
         return;
@@ -438,4 +443,10 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
     phase_record_of(run)->on_the_way--;
     if (walk->begun && !walk->delayed && step == walk->step && leaves_step(walk, now))
         walk_on(walk, now);
+}
+
+void comm_sent(struct comm_job *job, uint64_t token, ps_t now)
+{
+    if (job->library != NULL)
+        library_sent(job->library, token, now);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "comm/comm_internal.h"
+#include "comm/library/library.h"
 
 #include "engine/memory.h"
 
@@ -140,6 +141,23 @@ void recorder_opener(const struct communicator *c, const struct instance *in)
     struct collective_record *r = &c->job->recorder->records[in->record];
     r->opener = comm_rank(c, in->opener);
     r->start_ps = in->start_ps;
+}
+
+void recorder_library(const struct communicator *c, const struct instance *in)
+{
+    struct library_record *r = &c->job->recorder->records[in->record].library;
+    const struct nccl_operation *o = library_operation(in->library);
+    if (o == NULL) {
+        *r = (struct library_record){.exchanges = true,
+                                     .protocol = nccl_protocol_name(NCCL_SIMPLE),
+                                     .channels = library_exchange_channels(in->library)};
+        return;
+    }
+    *r = (struct library_record){.algorithm = nccl_algorithm_name(o->choice.algorithm),
+                                 .protocol = nccl_protocol_name(o->choice.protocol),
+                                 .channels = o->choice.split.channels,
+                                 .threads = o->choice.threads,
+                                 .chunk_bytes = o->first.chunk_bytes};
 }
 
 static struct busy *busy_of(const struct communicator *c, const struct run_place *place)

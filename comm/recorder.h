@@ -43,6 +43,14 @@ struct critical_record {
 };
 #define RECORD_PLACES 8
 
+// What a library has chosen for a collective; `channels` 0 = no library has run it.
+struct library_record {
+    bool exchanges;                // between pairs of ranks, by no algorithm
+    const char *algorithm, *protocol;
+    uint32_t channels, threads;    // that have data; of a channel
+    uint64_t chunk_bytes;          // of the first channel
+};
+
 struct collective_record {
     // numbers among the job's communicators and the communicator's collectives
     uint32_t job, comm, number;
@@ -54,6 +62,7 @@ struct collective_record {
     ps_t start_ps, end_ps;
     uint32_t ranks_done;
     struct critical_record critical;
+    struct library_record library;
     uint32_t n_phases, n_dims; // n_dims: those of the schedule plus one for all ranks at once
     struct phase_record *phases;
     struct dim_record *dims;

@@ -6,6 +6,7 @@
 // candidates.
 #include <stdlib.h>
 
+#include "comm/library_use.h"
 #include "comm/phase_admission.h"
 #include "comm/rank_streams.h"
 #include "engine/critical_path.h"
@@ -317,10 +318,13 @@ bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t membe
     engine_defer(c->job->engine, issued, c, &issue, sizeof issue);
     in->runs_open++; // keeps the collective alive while chunks begin
     bool begun = true;
-    if (c->schedule.streams.enabled)
+    if (c->library != NULL)
+        library_use_issue(c, in, member, now);
+    else if (c->schedule.streams.enabled)
         begun = streams_issue(c, in, member, now, scheduler_rank_done);
-    for (uint32_t chunk = 0; chunk < in->n_chunks && !c->schedule.streams.enabled; chunk++)
-        enter(c, in, chunk, member, now);
+    else
+        for (uint32_t chunk = 0; chunk < in->n_chunks; chunk++)
+            enter(c, in, chunk, member, now);
     in->runs_open--;
     path_leave(book, before);
     if (!begun)

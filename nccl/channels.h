@@ -3,16 +3,30 @@
 #pragma once
 
 #include "nccl/nccl.h"
+#include "nccl/settings.h"
 
 struct nccl_channels {
-    uint32_t rings;        // the ring's, copied
+    uint32_t found;        // rings of the search, of which the others are copies
+    uint32_t kept;         // rings after copying, and below the most that a user allows
+    uint32_t rings;        // and copied again up to the least that a user wants
     uint32_t all;          // rings, or NVLS channels where these raise the number
     uint32_t nvls;         // 0 = no NVLS
     uint32_t p2p;          // a power of two
     uint32_t p2p_per_peer; // that one pair of ranks may use
 };
 
-// The channels of a cluster whose searches have been made. `nics`, `net_bw`: NICs of a GPU and
-// their total rate in GB/s; neither matters with one server.
-struct nccl_channels nccl_channels_of(const struct nccl_cluster *cluster, uint32_t nics,
-                                      double net_bw);
+// What bounds the channels of a pair of ranks.
+struct nccl_pair_limits {
+    uint32_t nics;  // that one GPU uses
+    double net_bw;  // their total rate in GB/s; of no matter with one server
+    uint32_t local; // channels of a pair in one server; 0 = no such pair
+};
+
+// The channels of a cluster whose searches have been made. `settings` may be NULL.
+struct nccl_channels nccl_channels_of(const struct nccl_cluster *cluster,
+                                      const struct nccl_settings *settings,
+                                      const struct nccl_pair_limits *limits);
+
+// The channel below 2 * found that a channel of rings and trees is a copy of. The second half of
+// these has the rings of the first one, and the other trees.
+uint32_t nccl_channel_original(const struct nccl_channels *channels, uint32_t channel);

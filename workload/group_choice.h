@@ -4,6 +4,7 @@
 #pragma once
 
 #include "collective/schedule.h"
+#include "nccl/library_spec.h"
 
 struct group_params { // as in a scenario
     uint64_t chunks, active_chunks, reduce_bps;
@@ -15,6 +16,7 @@ struct group_choice {
     // All algorithms with their settings, in the order of the registry.
     struct coll_choice algorithms[COLL_ALGORITHMS_MAX];
     struct coll_choice by_op[COLL_OPS];
+    struct library_spec library;
 };
 
 // The schedule of a group of `ranks`, flat over all of them.

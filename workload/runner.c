@@ -226,6 +226,7 @@ static void on_sent(void *ctx, uint64_t token, ps_t now)
     w->messages_open--;
     note_end(w, now - w->path_book->held_ps);
     if ((token & TOKEN_OWN) == 0) {
+        comm_sent(&job->comm, token, now);
         stop_if_done(w);
     } else if ((token & TOKEN_DETACHED) != 0) {
         unit_ended(job, UINT32_MAX, now);

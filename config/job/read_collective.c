@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collective/grid.h"
+#include "config/algorithm/library.h"
 #include "config/job/job_reader.h"
 #include "config/text/schema_parts.h"
 #include "workload/collective_job.h"
@@ -149,6 +150,25 @@ static void check_network(struct reader *r, const struct place *place,
         place_error(r->err, &rate, "the analytical network has its own: 3 ns for 500 kB");
 }
 
+// What the library decides cannot be given as well.
+static void check_library(struct reader *r, const struct place *place, const struct job_spec *job,
+                          uint32_t ranks)
+{
+    static const char *const decided[] = {"algorithm", "dims", "chunks", "active_chunks",
+                                          "channels", "schedule", "endpoint_delay", "reduce_rate"};
+    const struct collective_settings *settings = job->settings;
+    struct place at = place_key(place, "library");
+    size_t errors = r->err->n_errors;
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) {
+        struct place key = place_key(place, decided[i]);
+        if (key.json != NULL)
+            place_error(r->err, &key, "is decided by the library: leave it out");
+    }
+    if (r->err->n_errors == errors)
+        library_check(r, &at, job, &settings->library, (enum coll_op)settings->params.op, NULL,
+                      ranks);
+}
+
 static void read_collective(struct reader *r, const struct place *place, struct keys *keys,
                             struct job_spec *job)
 {
@@ -167,8 +187,10 @@ static void read_collective(struct reader *r, const struct place *place, struct 
     struct coll_schedule *s = &settings->schedule;
     settings->inner = r->scenario->spec.n_dims > 1 ? r->scenario->spec.dims[0].size : 1;
     algorithms_read(r, place, keys, settings->algorithms);
+    library_read(r, place, keys, &settings->library);
     read_algorithms(r, &at, settings->algorithms, ranks, s);
     set_schedule(params, !json_is_array(at.algorithm.json), s);
+    s->library = settings->library.machine != NULL ? &settings->library : NULL;
     if (!json_is_string(op.json) || coll_op_find(json_string_value(op.json), &known) != 0)
         return; // the table has reported it
     check_bytes(r, &at, params);
@@ -181,7 +203,9 @@ static void read_collective(struct reader *r, const struct place *place, struct 
                                .bytes = params->bytes,
                                .root = (uint32_t)params->root,
                                .inner = settings->inner};
-    if (r->err->n_errors == errors)
+    if (s->library != NULL)
+        check_library(r, place, job, ranks);
+    else if (r->err->n_errors == errors)
         algorithms_check(r, &at.algorithm, job, s, UINT32_MAX, &whole);
 }
 
@@ -191,6 +215,7 @@ static void write_collective(json_t *json, const struct job_spec *job, const jso
     const struct coll_schedule *s = &settings->schedule;
     json_t *list = json_array(), *dims = json_array();
     algorithms_write(json, settings->algorithms);
+    library_write(json, &settings->library);
     for (uint32_t d = 0; d < s->n_dims; d++) {
         const struct coll_choice *choice = &s->choice[settings->params.op][d];
         json_array_append_new(list, json_string(choice->algorithm->name));
@@ -207,6 +232,7 @@ static void write_collective(json_t *json, const struct job_spec *job, const jso
 static void collective_schema(json_t *object)
 {
     algorithms_schema(object);
+    library_schema(object);
     struct keys algorithms = {0};
     algorithm_words(&algorithms);
     schema_key(object, "algorithm",
@@ -221,6 +247,7 @@ static const struct own_key collective_keys[] = {
      "one for all ranks, or one per dimension; each has its settings: collwire list collective"},
     {"dims", "list", "the network's",
      "sizes of the dimensions that a list of algorithms is for, innermost first"},
+    LIBRARY_KEY,
 };
 const struct job_reader collective_reader = {read_collective, write_collective, collective_schema,
-                                             collective_keys, 2};
+                                             collective_keys, 3};

@@ -5,9 +5,11 @@
 
 #include "config/foreign/astra_network.h"
 #include "config/object/graph_file.h"
+#include "config/object/machine.h"
 #include "config/object/objects.h"
 #include "config/text/link.h"
 #include "config/text/schema_parts.h"
+#include "nccl/machine.h"
 #include "topology/graph_kind.h"
 #include "transport/transport.h"
 
@@ -205,13 +207,25 @@ static void read_dims(struct reader *r, const struct place *place)
         check_whole(r, place);
 }
 
+// The innermost dimension must be the servers of the machine.
+static void check_machine(struct reader *r, const struct place *place)
+{
+    const struct spec *spec = &r->scenario->spec;
+    const struct nccl_machine *m = spec->machine;
+    struct place machine = place_key(place, "machine");
+    if (m != NULL && m->gpus > 1 && spec->n_dims > 0 && spec->dims[0].kind != NULL &&
+        (spec->dims[0].kind->fabric || spec->dims[0].size != m->gpus))
+        place_error(r->err, &machine, "%s has %u GPUs: the innermost dimension must join so many",
+                    m->name, m->gpus);
+}
+
 static void topology_read(struct reader *r, const struct place *place, void *value)
 {
     (void)value;
     struct keys keys = {0};
     if (place->json == NULL)
         place_error(r->err, place, "is required: an object with the list `dims`");
-    if (!read_object(r, place))
+    if (!read_object(r, place) || !machine_read(r, place, &keys))
         return;
     struct place astra = place_key(place, "astra"), dims = place_key(place, "dims");
     if (astra.json == NULL)
@@ -220,6 +234,7 @@ static void topology_read(struct reader *r, const struct place *place, void *val
         place_error(r->err, &astra, "cannot be combined with `dims`");
     else if (astra_network_read(r, &astra))
         check_whole(r, &astra);
+    check_machine(r, place);
     keys_add(&keys, "dims");
     keys_add(&keys, "astra");
     keys_check(r, place, &keys);
@@ -316,6 +331,7 @@ static json_t *topology_write(const struct scenario *s, const void *value)
     for (uint32_t d = 0; d < s->spec.n_dims; d++)
         json_array_append_new(dims, dim_json(s, &s->spec.dims[d], s->overrides[d]));
     json_object_set_new(json, "dims", dims);
+    machine_write(json, &s->spec);
     return json;
 }
 
@@ -364,9 +380,11 @@ static json_t *topology_schema(const struct cc_catalogue *policies)
                json_pack("{s:s,s:s}", "type", "string", "description",
                          "a network file of ASTRA-sim 1.0, instead of dims"),
                false);
+    machine_schema(topology);
     json_object_del(topology, "required");
-    json_object_set_new(topology, "oneOf",
-                        json_pack("[{s:[s]},{s:[s]}]", "required", "dims", "required", "astra"));
+    json_object_set_new(topology, "anyOf",
+                        json_pack("[{s:[s]},{s:[s]},{s:[s]}]", "required", "dims", "required",
+                                  "astra", "required", "machine"));
     return topology;
 }
 
@@ -389,6 +407,9 @@ static void topology_keys(const struct object_entry *entry, const char *prefix,
                           const struct key_sink *to)
 {
     static const struct own_key own[] = {
+        {"machine", "word or object", "",
+         "of the topology itself: servers by name (docs/nccl.md); with `nodes`, and `fabric` for "
+         "the dimension between them, in place of dims"},
         {"astra", "file name", "",
          "of the topology itself, in place of dims: a network file of ASTRA-sim 1.0"},
         {"link", "object", "100Gbps, 1us",
@@ -411,6 +432,7 @@ static void topology_keys(const struct object_entry *entry, const char *prefix,
 static void topology_free(void *value)
 {
     struct scenario *s = value;
+    free(s->spec.own_machine);
     for (uint32_t d = 0; d < s->spec.n_dims; d++)
         if (s->spec.dims[d].kind == &topology_graph)
             free(((struct graph_params *)(void *)s->spec.dims[d].params)->links);

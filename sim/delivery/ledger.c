@@ -96,7 +96,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     struct ledger *l = net;
     uint32_t slot = entry_alloc(l);
     // The stripes and pieces of a message share one number.
-    bool counts = !request->piece_of && !request->control;
+    bool own = request->control || request->unrecorded, counts = !request->piece_of && !own;
     l->n_messages += counts;
     l->n_posted[request->src] += counts;
     uint32_t number = request->piece_of ? request->piece_of : l->n_posted[request->src];
@@ -107,7 +107,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
                        .src = request->src,
                        .dst = request->dst,
                        .number = number - 1,
-                       .control = request->control,
+                       .control = own,
                        .dim = (uint8_t)fabric_request_dim(l->delivery->fabric, request),
                        .posted_ps = now,
                        .posted = path_take(&l->delivery->path_book, now),

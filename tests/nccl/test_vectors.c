@@ -12,7 +12,7 @@
 
 #include "nccl/channels.h"
 #include "nccl/chunks.h"
-#include "nccl/ring_sends.h"
+#include "nccl/ring_slices.h"
 #include "nccl/trees.h"
 
 #define DATA "tests/data/nccl/"
@@ -245,15 +245,8 @@ static void test_channels(void **state)
 /* ---- messages of rings ---- */
 
 enum { SENDS = 4096 };
-static struct nccl_send sends[SENDS];
+static struct nccl_slice sends[SENDS];
 static unsigned n_sends;
-
-static void note_send(void *ctx, const struct nccl_send *send)
-{
-    (void)ctx;
-    assert_true(n_sends < SENDS);
-    sends[n_sends++] = *send;
-}
 
 static void sends_of(const struct nccl_model *model, enum nccl_function function,
                      const struct nccl_choice *choice, uint32_t channel, uint32_t at)
@@ -269,8 +262,13 @@ static void sends_of(const struct nccl_model *model, enum nccl_function function
                                   .at = at,
                                   .bytes = bytes,
                                   .element_bytes = 4};
+    uint64_t n = nccl_ring_length(&part);
     n_sends = 0;
-    nccl_ring_sends(&part, note_send, NULL);
+    for (uint64_t i = 0; i < n; i++) {
+        sends[n_sends] = nccl_ring_slice(&part, i);
+        n_sends += sends[n_sends].sends;
+        assert_true(n_sends < SENDS);
+    }
 }
 
 static void test_ring_sends(void **state)
@@ -289,12 +287,12 @@ static void test_ring_sends(void **state)
         assert_string_equal(nccl_algorithm_name(c.algorithm), t.cells[5]);
         assert_string_equal(nccl_protocol_name(c.protocol), t.cells[6]);
         sends_of(&model, function, &c, (uint32_t)number(&t, 7), (uint32_t)number(&t, 8));
-        const struct nccl_send *s = &sends[number(&t, 9)];
+        const struct nccl_slice *s = &sends[number(&t, 9)];
         assert_int_equal(s->loop, number(&t, 10));
         assert_int_equal(s->step, number(&t, 11));
         assert_int_equal(s->slice, number(&t, 12));
         assert_int_equal(s->bytes, number(&t, 13));
-        assert_int_equal(s->wire_bytes, number(&t, 14));
+        assert_int_equal(nccl_wire_bytes(c.protocol, s->bytes), number(&t, 14));
         n++;
     }
     assert_int_equal(n, 1008);

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// Messages of a connection, and what clears them to send.
+#include <stdlib.h>
+
+#include "comm/library/library_internal.h"
+#include "engine/memory.h"
+
+#define CLEAR_BYTES 64     // of the write that clears a message (transport/net_ib.cc)
+#define SPLIT_ALIGN 128    // bytes; parts of a message on several queue pairs
+#define CHANNELS_MAX 64    // of a group, of each of the kinds below
+#define QUEUE_PAIRS_MAX 16 // of a connection
+enum { KIND_CLEARS = 1, KIND_EXCHANGE = 2, KINDS = 4 };
+
+// Lower bits of a token: the message modulo MESSAGES, whether it is a grant, or its notice follows.
+#define MESSAGE_BITS 6
+#define MESSAGES (1u << MESSAGE_BITS)
+#define TOKEN_CLEAR (UINT64_C(1) << MESSAGE_BITS)
+#define TOKEN_SILENT (UINT64_C(1) << (MESSAGE_BITS + 1))
+#define NUMBER_SHIFT (MESSAGE_BITS + 2)
+
+static struct library *library_of(const struct connection *c) { return c->run->group->library; }
+
+// The rank of the network that has a NIC of the server of a member.
+static uint32_t owner_of(const struct library_run *run, uint32_t member, int32_t nic)
+{
+    const struct library_group *g = run->group;
+    const struct nccl_machine *m = g->spec->machine;
+    uint32_t rank = g->ranks[member], gpus = g->spec->gpus;
+    if (nic == NCCL_NONE || m->nics == 0)
+        return rank;
+    uint32_t owner = (uint32_t)nic * gpus / m->nics, own = rank % gpus;
+    // A rank whose own NIC it is needs no other one.
+    return own * m->nics / gpus == (uint32_t)nic ? rank : rank - own + owner;
+}
+
+static void set_ends(struct connection *c)
+{
+    struct library_run *run = c->run;
+    const struct nccl_layout *l = &run->group->comm.layout;
+    int32_t send_nic, receive_nic;
+    if (run->request.exchanges) {
+        struct nccl_p2p_links links = nccl_layout_p2p(l, c->channel, c->src, c->dst);
+        send_nic = links.send_nic;
+        receive_nic = links.receive_nic;
+    } else if (run->operation.choice.algorithm == NCCL_RING) {
+        send_nic = nccl_layout_ring(l, c->channel, c->src).send_nic;
+        receive_nic = nccl_layout_ring(l, c->channel, c->dst).receive_nic;
+    } else if (run->operation.choice.algorithm == NCCL_TREE) {
+        send_nic = nccl_layout_tree(l, c->channel, c->src).nic;
+        receive_nic = nccl_layout_tree(l, c->channel, c->dst).nic;
+    } else if (run->operation.choice.algorithm == NCCL_PAT) {
+        send_nic = nccl_layout_p2p(l, 0, c->src, c->dst).send_nic;
+        receive_nic = nccl_layout_p2p(l, 0, c->src, c->dst).receive_nic;
+    } else {
+        send_nic = nccl_layout_nvls(l, c->channel, c->src).nic;
+        receive_nic = nccl_layout_nvls(l, c->channel, c->dst).nic;
+    }
+    c->src_node = owner_of(run, c->src, send_nic);
+    c->dst_node = owner_of(run, c->dst, receive_nic);
+}
+
+struct connection *connection_new(struct library_run *run, uint32_t channel, uint32_t src,
+                                  uint32_t dst, uint32_t slots, uint64_t messages)
+{
+    struct library *l = run->group->library;
+    struct connection *c = memory_zeroed(1, sizeof *c);
+    c->run = run;
+    c->channel = channel;
+    c->src = src;
+    c->dst = dst;
+    c->src_node = run_node(run, src);
+    c->dst_node = run_node(run, dst);
+    c->remote = run->group->comm.server_begin[src] != run->group->comm.server_begin[dst];
+    c->exchange = run->request.exchanges;
+    c->window = NCCL_STEPS / slots;
+    c->messages = messages;
+    if (c->remote)
+        set_ends(c);
+    c->number = slots_take(&l->numbers, l->connections);
+    l->connections[c->number] = c;
+    return c;
+}
+
+void connection_free(struct connection *c)
+{
+    slots_give(&library_of(c)->numbers, c->number);
+    free(c);
+}
+
+/* ---- messages ---- */
+
+static struct transfer_request request_of(const struct connection *c, bool clears)
+{
+    const struct library_env *env = run_env(c->run);
+    uint32_t kind = (clears ? KIND_CLEARS : 0u) | (c->exchange ? KIND_EXCHANGE : 0u),
+             channel = ((c->run->group->index * KINDS + kind) * CHANNELS_MAX + c->channel) *
+                       QUEUE_PAIRS_MAX;
+    return (struct transfer_request){.src = clears ? c->dst_node : c->src_node,
+                                     .dst = clears ? c->src_node : c->dst_node,
+                                     .job = env->job,
+                                     .channel = c->remote ? channel : 0,
+                                     .cls = env->cls,
+                                     .transport = env->transport,
+                                     .joined = true};
+}
+
+static void post(struct connection *c, struct transfer_request *request, uint64_t bytes,
+                 uint64_t token, ps_t now)
+{
+    const struct library_env *env = run_env(c->run);
+    request->bytes = bytes;
+    request->token = env->token | (uint64_t)c->number << NUMBER_SHIFT | token;
+    c->run->open += c->open++ == 0;
+    (*env->messages)++;
+    env->transfer->post(env->transfer->net, request, now);
+}
+
+// One part for each queue pair, or the message as a whole on the next one.
+static void post_parts(struct connection *c, struct transfer_request *request, uint64_t bytes,
+                       uint64_t token, ps_t now)
+{
+    const struct nccl_settings *s = &run_spec(c->run)->settings;
+    uint32_t pairs = c->remote ? s->queue_pairs : 1, base = request->channel;
+    uint64_t part = bytes;
+    if (pairs > 1 && s->split_on_queue_pairs)
+        part = (bytes / pairs + SPLIT_ALIGN) / SPLIT_ALIGN * SPLIT_ALIGN;
+    else if (pairs > 1)
+        base += c->posted % pairs;
+    uint32_t n = part > 0 ? (uint32_t)((bytes + part - 1) / part) : 1;
+    c->parts_left[c->posted % NCCL_STEPS] = c->parts_unsent[c->posted % NCCL_STEPS] = n;
+    for (uint32_t i = 0; i == 0 || i < n; i++) {
+        uint64_t left = bytes - i * part;
+        request->channel = base + i;
+        post(c, request, left < part ? left : part, token, now);
+    }
+}
+
+void connection_post(struct connection *c, ps_t now)
+{
+    const struct library_env *env = run_env(c->run);
+    const struct library_run *run = c->run;
+    const struct nccl_settings *s = &run_spec(run)->settings;
+    struct transfer_request request = request_of(c, false);
+    uint32_t slot = c->posted % NCCL_STEPS;
+    uint64_t bytes = nccl_wire_bytes(run->protocol, c->bytes[slot]),
+             token = c->posted % MESSAGES;
+    request.origin = (struct message_origin){.op = run->request.op,
+                                             .name = run->request.name,
+                                             .communicator = run->group->index,
+                                             .collective = run->request.step,
+                                             .chunk = c->channel,
+                                             .step = c->step[slot]};
+    env->posted(env->ctx, run->ctx, c->src, bytes, now);
+    if (c->remote && s->two_part_bytes > 0 && bytes > s->two_part_bytes) {
+        c->parts_left[slot] = c->parts_unsent[slot] = 1;
+        post(c, &request, bytes, token | TOKEN_SILENT, now);
+        post(c, &request, 0, token, now);
+    } else {
+        post_parts(c, &request, bytes, token, now);
+    }
+    c->posted++;
+}
+
+// Between servers the proxy posts what is written and cleared.
+static void give_to_proxy(struct connection *c, ps_t now)
+{
+    const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
+    while (c->queued < c->ready && (c->queued < c->granted || !library_of(c)->clears)) {
+        c->queued++;
+        proxy_add(library_of(c), c->src_node, PROXY_SEND, c,
+                  cost->send_ps[c->run->protocol], cost->proxy_ps, now);
+    }
+}
+
+void connection_send(struct connection *c, uint64_t bytes, uint32_t step, ps_t now)
+{
+    c->bytes[c->ready % NCCL_STEPS] = bytes;
+    c->step[c->ready % NCCL_STEPS] = step;
+    c->ready++;
+    if (c->remote)
+        give_to_proxy(c, now);
+    else
+        connection_post(c, now);
+}
+
+/* ---- clear to send ---- */
+
+static void clear_more(struct connection *c, ps_t now)
+{
+    const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
+    if (!c->remote || !library_of(c)->clears)
+        return;
+    while (c->cleared < c->messages && c->cleared - c->consumed < c->window) {
+        c->cleared++;
+        proxy_add(library_of(c), c->dst_node, PROXY_CLEAR, c, 0, cost->proxy_ps, now);
+    }
+}
+
+void connection_open(struct connection *c, ps_t now) { clear_more(c, now); }
+
+void connection_consume(struct connection *c, ps_t now)
+{
+    c->consumed++;
+    clear_more(c, now);
+    if (!c->remote && c->sender != NULL)
+        block_wake(c->sender, now);
+}
+
+void connection_clear(struct connection *c, ps_t now)
+{
+    struct transfer_request request = request_of(c, true);
+    request.unrecorded = true;
+    post(c, &request, CLEAR_BYTES, TOKEN_CLEAR, now);
+}
+
+/* ---- arrivals and ends ---- */
+
+void connection_arrive(struct connection *c, ps_t seen_ps)
+{
+    c->seen_ps[c->arrived++ % NCCL_STEPS] = seen_ps;
+}
+
+static void message_in_order(struct connection *c, ps_t now)
+{
+    const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
+    const struct library_env *env = run_env(c->run);
+    env->arrived(env->ctx, c->run->ctx, now);
+    if (c->remote) {
+        bool polled = c->run->protocol == NCCL_SIMPLE; // by the proxy; else by the block itself
+        proxy_add(library_of(c), run_node(c->run, c->dst), PROXY_RECEIVE, c,
+                  cost->receive_ps[c->run->protocol],
+                  polled ? cost->proxy_ps : 0, now);
+        return;
+    }
+    ps_t seen_ps = now + cost->link_ps[c->run->protocol];
+    connection_arrive(c, seen_ps);
+    if (c->receiver != NULL)
+        block_wake(c->receiver, seen_ps);
+}
+
+static void message_arrived(struct connection *c, uint32_t message, ps_t now)
+{
+    if (--c->parts_left[message % NCCL_STEPS] > 0)
+        return;
+    uint32_t ahead = (message - c->handed) % MESSAGES;
+    c->early |= UINT32_C(1) << ahead;
+    while (c->early & 1) {
+        c->early >>= 1;
+        c->handed++;
+        message_in_order(c, now);
+    }
+}
+
+static struct connection *connection_of(const struct library *l, uint64_t token)
+{
+    return l->connections[(token & ((UINT64_C(1) << LIBRARY_TOKEN_BITS) - 1)) >> NUMBER_SHIFT];
+}
+
+void library_delivered(struct library *l, uint64_t token, ps_t now)
+{
+    struct connection *c = connection_of(l, token);
+    if (token & TOKEN_CLEAR) {
+        c->granted++;
+        give_to_proxy(c, now);
+    } else if (!(token & TOKEN_SILENT)) {
+        message_arrived(c, (uint32_t)(token % MESSAGES), now);
+    }
+}
+
+static void message_sent(struct connection *c, uint32_t message, ps_t now)
+{
+    if (--c->parts_unsent[message % NCCL_STEPS] > 0)
+        return;
+    c->sent_early |= UINT32_C(1) << (message - c->ended) % MESSAGES;
+    for (; c->sent_early & 1; c->sent_early >>= 1)
+        c->ended++;
+    if (c->remote && c->sender != NULL)
+        block_wake(c->sender, now);
+}
+
+void library_sent(struct library *l, uint64_t token, ps_t now)
+{
+    struct connection *c = connection_of(l, token);
+    struct library_run *run = c->run;
+    if (!(token & (TOKEN_CLEAR | TOKEN_SILENT)))
+        message_sent(c, (uint32_t)(token % MESSAGES), now);
+    if (--c->open > 0)
+        return;
+    run->open--;
+    run_release(run);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Runs operations as a collective library of GPUs does (nccl/operation.h): blocks of threads on
+// every rank, connections between them, and proxy threads that serve the NICs.
+//
+// A connection carries messages of one rank to another on a channel, through a buffer of NCCL_STEPS
+// steps at the receiver. Between servers a message is posted when the block has written it, and
+// when the receiver has cleared it to send: with a write of 64 bytes, as soon as a step of its
+// buffer is free. So a receiver grants up to NCCL_STEPS steps ahead. Inside a server a block writes
+// into the receiver's buffer by itself and knows from a counter that a step is free.
+//
+// A rank is a member of a group; the node of the network at which a message begins or ends is the
+// rank that has the NIC, which may be another one of the server (PXN).
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/noise.h"
+#include "net/transfer.h"
+#include "nccl/library_spec.h"
+#include "nccl/operation.h"
+
+struct library;
+struct library_group;
+struct library_run;
+
+// What a job gives its library, and what it is told. `run_ctx` is that of library_run_new().
+struct library_env {
+    struct engine *engine;
+    struct path_book *path_book;
+    const struct transfer *transfer;
+    uint32_t job, cls, transport; // of the messages
+    uint64_t token;               // upper bits of all tokens
+    uint64_t *messages;           // counter of posted messages
+    uint32_t *delays;             // counter of armed timers that will post messages
+    struct noise_delay noise;     // of a proxy before each message
+    uint64_t seed;
+    void *ctx;
+    // A member has ended its part of a run; an event of its own rank.
+    void (*ended)(void *ctx, void *run_ctx, uint32_t member, ps_t now);
+    // A message with data has been posted for a member, and has arrived.
+    void (*posted)(void *ctx, void *run_ctx, uint32_t member, uint64_t bytes, ps_t now);
+    void (*arrived)(void *ctx, void *run_ctx, ps_t now);
+    // A channel of a member has been busy from `since_ps` on.
+    void (*used)(void *ctx, void *run_ctx, uint32_t member, uint32_t channel, ps_t since_ps,
+                 ps_t now);
+};
+
+#define LIBRARY_TOKEN_BITS 47 // of a message
+
+struct library *library_new(const struct library_env *env);
+void library_free(struct library *l); // after its groups
+
+// A group of `n` ranks of the network, number `index` of its job; `spec` must outlive it. Returns
+// NULL with one sentence in `error` where the library would not run there.
+struct library_group *library_group_new(struct library *l, const struct library_spec *spec,
+                                        const uint32_t *ranks, uint32_t n, uint32_t index,
+                                        char *error, size_t error_bytes);
+void library_group_free(struct library_group *g); // with its runs
+
+// What runs: an operation of NCCL, or exchanges between pairs of ranks.
+enum library_exchange {
+    LIBRARY_ALL_TO_ALL, // `bytes`: of a rank to all
+    LIBRARY_GATHER,     // `bytes`: of all ranks to the root
+    LIBRARY_SCATTER,
+    LIBRARY_SHIFT // `bytes`: of each rank to the next one
+};
+struct library_request {
+    bool exchanges;
+    enum nccl_function function;   // unless exchanges
+    enum library_exchange exchange; // if so
+    uint64_t bytes;
+    uint32_t root, step; // step: number of the operation among those of the group
+    const char *op, *name;
+};
+
+// Begin a run of the group; its members join it with library_begin(). The run is freed when all
+// members have ended and all its messages too. Returns NULL if no algorithm that the settings allow
+// is possible for the operation.
+struct library_run *library_run_new(struct library_group *g, const struct library_request *request,
+                                    void *run_ctx);
+void library_begin(struct library_run *run, uint32_t member, ps_t now);
+
+// The operation of a run; NULL for exchanges, which may use so many channels.
+const struct nccl_operation *library_operation(const struct library_run *run);
+uint32_t library_exchange_channels(const struct library_run *run);
+
+// Bytes of all messages with data of such a run.
+uint64_t library_bytes(struct library_group *g, const struct library_request *request);
+
+// A message has arrived, and its last ACK; `token` as posted.
+void library_delivered(struct library *l, uint64_t token, ps_t now);
+void library_sent(struct library *l, uint64_t token, ps_t now);

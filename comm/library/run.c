@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Libraries, their groups, and the runs of operations: all blocks and connections of a run are made
+// when its first member begins.
+#include <stdlib.h>
+
+#include "comm/library/library_internal.h"
+#include "engine/memory.h"
+
+/* ---- libraries and groups ---- */
+
+struct library *library_new(const struct library_env *env)
+{
+    struct library *l = memory_zeroed(1, sizeof *l);
+    l->env = *env;
+    l->clears = env->transfer->phase == NULL;
+    return l;
+}
+
+void library_free(struct library *l)
+{
+    if (l == NULL)
+        return;
+    proxies_free(l);
+    free(l->connections);
+    slots_free(&l->numbers);
+    free(l);
+}
+
+struct library_group *library_group_new(struct library *l, const struct library_spec *spec,
+                                        const uint32_t *ranks, uint32_t n, uint32_t index,
+                                        char *error, size_t error_bytes)
+{
+    struct library_group *g = memory_zeroed(1, sizeof *g);
+    struct nccl_member *members = memory_zeroed(n, sizeof *members);
+    *g = (struct library_group){.library = l, .spec = spec, .n = n, .index = index};
+    g->ranks = memory_zeroed(n, sizeof *g->ranks);
+    for (uint32_t m = 0; m < n; m++) {
+        g->ranks[m] = ranks != NULL ? ranks[m] : m;
+        members[m] = (struct nccl_member){g->ranks[m] / spec->gpus, g->ranks[m] % spec->gpus};
+    }
+    bool made = nccl_communicator_init(&g->comm, spec->machine, &spec->settings, members, n, error,
+                                       error_bytes);
+    free(members);
+    if (made)
+        return g;
+    free(g->ranks);
+    free(g);
+    return NULL;
+}
+
+static void run_free(struct library_run *run)
+{
+    for (size_t b = 0; b < run->n_blocks; b++) {
+        for (uint32_t i = 0; i < run->blocks[b].plan.n_to; i++)
+            connection_free(run->blocks[b].to[i]);
+        block_free(&run->blocks[b]);
+    }
+    exchanges_free(run);
+    for (uint32_t m = 0; m < run->group->n; m++)
+        sim_timer_end(run_env(run)->engine, &run->members[m].timer);
+    free(run->peers);
+    free(run->blocks);
+    free(run->members);
+    free(run);
+}
+
+void library_group_free(struct library_group *g)
+{
+    if (g == NULL)
+        return;
+    while (g->runs != NULL) {
+        struct library_run *run = g->runs;
+        g->runs = run->next;
+        run_free(run);
+    }
+    nccl_communicator_free(&g->comm);
+    free(g->ranks);
+    free(g);
+}
+
+void run_release(struct library_run *run)
+{
+    if (run->members_left > 0 || run->open > 0)
+        return;
+    struct library_run **at = &run->group->runs;
+    while (*at != run)
+        at = &(*at)->next;
+    *at = run->next;
+    run_free(run);
+}
+
+/* ---- blocks and connections of an operation ---- */
+
+static uint32_t channels_of(const struct library_run *run)
+{
+    return run->operation.choice.split.channels;
+}
+
+// The blocks of a member on a channel, `*n` of them.
+static struct block *blocks_on(const struct library_run *run, uint32_t member, uint32_t channel,
+                               uint32_t *n)
+{
+    const struct member *m = &run->members[member];
+    *n = m->n_blocks / channels_of(run);
+    return &run->blocks[m->first_block + (size_t)channel * *n];
+}
+
+static void make_blocks(struct library_run *run)
+{
+    uint32_t n = run->group->n, channels = channels_of(run);
+    struct nccl_block plans[NCCL_BLOCKS];
+    size_t blocks = 0, peers = 0;
+    for (uint32_t m = 0; m < n; m++) {
+        run->members[m].first_block = (uint32_t)blocks;
+        for (uint32_t c = 0; c < channels; c++)
+            blocks += nccl_blocks(&run->operation, c, m, plans);
+        run->members[m].n_blocks = run->members[m].blocks_left =
+            (uint32_t)blocks - run->members[m].first_block;
+    }
+    run->blocks = memory_zeroed(blocks, sizeof *run->blocks);
+    for (uint32_t m = 0; m < n; m++)
+        for (uint32_t c = 0; c < channels; c++) {
+            uint32_t k = nccl_blocks(&run->operation, c, m, plans);
+            for (uint32_t i = 0; i < k; i++, run->n_blocks++) {
+                struct block *b = &run->blocks[run->n_blocks];
+                b->plan = plans[i];
+                b->run = run;
+                b->before = b->plan.after ? b - 1 : NULL;
+                if (b->plan.after)
+                    (b - 1)->follower = b;
+                peers += b->plan.n_from + b->plan.n_to;
+            }
+        }
+    run->peers = memory_zeroed(peers, sizeof(struct connection *));
+    struct connection **at = run->peers;
+    for (size_t i = 0; i < blocks; i++) {
+        run->blocks[i].from = at;
+        run->blocks[i].to = at + run->blocks[i].plan.n_from;
+        at += run->blocks[i].plan.n_from + run->blocks[i].plan.n_to;
+    }
+}
+
+// The role of the block that receives from receiver `k` of a block.
+static enum nccl_role role_of_peer(const struct nccl_block *b, uint32_t k)
+{
+    if (b->role == NCCL_ROLE_NVLS_MEMBER)
+        return NCCL_ROLE_NVLS_REDUCE;
+    if (b->role == NCCL_ROLE_NVLS_BROADCAST && k >= b->n_remote)
+        return NCCL_ROLE_NVLS_MEMBER;
+    return (enum nccl_role)b->role;
+}
+
+// Which sender of the peer's block the block is: the first for other servers, the last for its own.
+static uint32_t sender_index(const struct nccl_block *peer, const struct nccl_block *b, uint32_t k)
+{
+    if (b->role == NCCL_ROLE_PAT)
+        return k;
+    uint32_t i = b->role == NCCL_ROLE_NVLS_MEMBER ? peer->n_remote : 0;
+    while (i < peer->n_from && peer->from[i] != b->rank)
+        i++;
+    return i;
+}
+
+static void connect_block(struct block *b)
+{
+    struct library_run *run = b->run;
+    uint32_t slots = nccl_primitive(&run->operation, &b->plan, 0).slots;
+    for (uint32_t k = 0; k < b->plan.n_to; k++) {
+        uint32_t n;
+        struct block *peer = blocks_on(run, b->plan.to[k], b->plan.channel, &n);
+        while (peer->plan.role != role_of_peer(&b->plan, k))
+            peer++;
+        uint32_t i = sender_index(&peer->plan, &b->plan, k);
+        uint64_t messages = nccl_block_messages(&run->operation, &peer->plan, i);
+        b->to[k] = peer->from[i] = connection_new(run, b->plan.channel, b->plan.rank,
+                                                  b->plan.to[k], slots, messages);
+    }
+}
+
+/* ---- runs ---- */
+
+struct library_run *library_run_new(struct library_group *g, const struct library_request *request,
+                                    void *run_ctx)
+{
+    struct library_run *run = memory_zeroed(1, sizeof *run);
+    *run = (struct library_run){.group = g,
+                                .ctx = run_ctx,
+                                .request = *request,
+                                .protocol = NCCL_SIMPLE,
+                                .members_left = g->n};
+    if (!request->exchanges &&
+        !nccl_operation_init(&run->operation, &g->comm, request->function, request->bytes,
+                             request->root)) {
+        free(run);
+        return NULL;
+    }
+    run->members = memory_zeroed(g->n, sizeof *run->members);
+    if (request->exchanges) {
+        exchanges_new(run);
+    } else {
+        run->protocol = run->operation.choice.protocol;
+        make_blocks(run);
+        for (size_t b = 0; b < run->n_blocks; b++)
+            connect_block(&run->blocks[b]);
+    }
+    run->next = g->runs;
+    g->runs = run;
+    return run;
+}
+
+const struct nccl_operation *library_operation(const struct library_run *run)
+{
+    return run->request.exchanges ? NULL : &run->operation;
+}
+
+void run_member_ended(struct library_run *run, uint32_t member, ps_t now)
+{
+    const struct library_env *env = run_env(run);
+    run->members[member].ended = true;
+    void *ctx = run->ctx;
+    run->members_left--;
+    run->open++; // keeps the run until its end has been told
+    env->ended(env->ctx, ctx, member, now);
+    run->open--;
+    run_release(run);
+}
+
+void run_block_ended(struct block *b, ps_t now)
+{
+    struct library_run *run = b->run;
+    uint32_t member = b->plan.rank;
+    run->open++;
+    bool last = run->request.exchanges ? exchange_block_ended(b, now)
+                                       : --run->members[member].blocks_left == 0;
+    if (last && !run->members[member].ended)
+        run_member_ended(run, member, now);
+    run->open--;
+    run_release(run);
+}
+
+// The kernel runs.
+static void on_launched(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct member *m = timer->data;
+    struct library_run *run = m->run;
+    const struct library_env *env = run_env(run);
+    uint32_t member = (uint32_t)(m - run->members);
+    uint32_t path = path_own(env->path_book, m->path);
+    path_extend(env->path_book, path, PATH_SCHEDULED, e->now_ps);
+    uint32_t before = path_enter(env->path_book, path);
+    (*env->delays)--;
+    run->open++;
+    if (run->request.exchanges)
+        exchanges_begin(run, member, e->now_ps);
+    for (uint32_t b = 0; b < m->n_blocks; b++)
+        block_begin(&run->blocks[m->first_block + b], e->now_ps);
+    run->open--;
+    run_release(run);
+    path_leave(env->path_book, before);
+}
+
+void library_begin(struct library_run *run, uint32_t member, ps_t now)
+{
+    const struct library_env *env = run_env(run);
+    struct member *m = &run->members[member];
+    m->run = run;
+    m->path = path_take(env->path_book, now);
+    (*env->delays)++;
+    sim_timer_init_locked(env->engine, &m->timer, run_node(run, member), on_launched, m);
+    sim_timer_start(env->engine, &m->timer,
+                    now + run_spec(run)->cost.launch_ps[run->protocol]);
+}
+
+/* ---- bytes ---- */
+
+static uint64_t block_bytes(const struct nccl_operation *o, const struct nccl_block *b)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < b->length; i++) {
+        struct nccl_primitive p = nccl_primitive(o, b, i);
+        uint32_t messages = (uint32_t)__builtin_popcount(p.sends);
+        sum += messages * nccl_wire_bytes(o->choice.protocol, p.bytes);
+    }
+    return sum;
+}
+
+uint64_t library_bytes(struct library_group *g, const struct library_request *request)
+{
+    struct nccl_operation o;
+    struct nccl_block blocks[NCCL_BLOCKS];
+    uint64_t sum = 0;
+    if (request->exchanges)
+        return exchanges_bytes(g, request);
+    if (!nccl_operation_init(&o, &g->comm, request->function, request->bytes, request->root))
+        return 0;
+    for (uint32_t m = 0; m < g->n; m++)
+        for (uint32_t c = 0; c < o.choice.split.channels; c++) {
+            uint32_t n = nccl_blocks(&o, c, m, blocks);
+            for (uint32_t b = 0; b < n; b++)
+                sum += block_bytes(&o, &blocks[b]);
+        }
+    return sum;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "comm/library_use.h"
+
+#include <stdio.h>
+
+#include "comm/phase_admission.h"
+#include "engine/text.h"
+
+#define BARRIER_BYTES 4 // a barrier is an all-reduce of one value
+
+/* ---- requests ---- */
+
+static enum nccl_function function_of(enum coll_op op)
+{
+    switch (op) {
+    case COLL_REDUCE_SCATTER:
+        return NCCL_REDUCE_SCATTER;
+    case COLL_ALL_GATHER:
+        return NCCL_ALL_GATHER;
+    case COLL_BROADCAST:
+        return NCCL_BROADCAST;
+    case COLL_REDUCE:
+        return NCCL_REDUCE;
+    default:
+        return NCCL_ALL_REDUCE;
+    }
+}
+
+static struct library_request request_of(const struct comm_request *r, uint64_t bytes,
+                                         uint32_t number)
+{
+    struct library_request request = {.function = function_of(r->op),
+                                      .bytes = r->op == COLL_BARRIER ? BARRIER_BYTES : bytes,
+                                      .root = r->root,
+                                      .step = number,
+                                      .op = coll_op_name(r->op),
+                                      .name = r->name};
+    request.exchanges = true;
+    if (r->op == COLL_ALL_TO_ALL)
+        request.exchange = LIBRARY_ALL_TO_ALL;
+    else if (r->op == COLL_GATHER)
+        request.exchange = LIBRARY_GATHER;
+    else if (r->op == COLL_SCATTER)
+        request.exchange = LIBRARY_SCATTER;
+    else if (r->op == COLL_SEND_RECV)
+        request.exchange = LIBRARY_SHIFT;
+    else
+        request.exchanges = false;
+    return request;
+}
+
+/* ---- what the library tells ---- */
+
+static struct run_place place_of(struct instance *in)
+{
+    return (struct run_place){.in = in, .dim = in->phases[0].dim};
+}
+
+static struct phase_record *phase_of(struct instance *in)
+{
+    struct run_place place = place_of(in);
+    return phase_record_at(in->comm, &place);
+}
+
+static void on_ended(void *ctx, void *run_ctx, uint32_t member, ps_t now)
+{
+    struct instance *in = run_ctx;
+    struct communicator *c = in->comm;
+    struct run_place place = place_of(in);
+    (void)ctx;
+    in->runs_open++; // keeps the collective until this event has been recorded
+    if (++in->members_over[0] == c->n_ranks)
+        recorder_end(c, &place, now);
+    in->chunks_left[member] = 0;
+    scheduler_rank_done(c, in, member, now);
+    in->runs_open--;
+    admission_close(c, in);
+}
+
+static void on_posted(void *ctx, void *run_ctx, uint32_t member, uint64_t bytes, ps_t now)
+{
+    const struct comm_job *job = ctx;
+    struct instance *in = run_ctx;
+    struct phase_record *record = phase_of(in);
+    record->bytes += bytes;
+    record->messages++;
+    record->network_ps -= now;
+    record->on_the_way++;
+    job->recorder->records[in->record].dims[in->phases[0].dim].bytes += bytes;
+    if (job->sent != NULL)
+        job->sent(job->sent_ctx, comm_rank(in->comm, member), in->request.label, bytes);
+}
+
+static void on_arrived(void *ctx, void *run_ctx, ps_t now)
+{
+    struct phase_record *record = phase_of(run_ctx);
+    (void)ctx;
+    record->network_ps += now;
+    record->on_the_way--;
+}
+
+static void on_used(void *ctx, void *run_ctx, uint32_t member, uint32_t channel, ps_t since_ps,
+                    ps_t now)
+{
+    const struct instance *in = run_ctx;
+    const struct communicator *c = in->comm;
+    (void)ctx;
+    if (!timeline_wants(c->timeline, member))
+        return;
+    struct timeline_slice slice = {.begin_ps = since_ps,
+                                   .end_ps = now,
+                                   .layer = in->request.name,
+                                   .rank = member,
+                                   .kind = SLICE_PHASE,
+                                   .dim = in->phases[0].dim,
+                                   .op = in->phases[0].op,
+                                   .chunk = channel};
+    timeline_add(c->timeline, &slice);
+}
+
+/* ---- life ---- */
+
+static struct library *library_of(struct comm_job *job)
+{
+    if (job->library == NULL) {
+        struct library_env env = {.engine = job->engine,
+                                  .path_book = job->path_book,
+                                  .transfer = job->transfer,
+                                  .job = job->job,
+                                  .cls = job->cls,
+                                  .transport = job->transport,
+                                  .token = job->token,
+                                  .messages = job->messages,
+                                  .delays = job->delays,
+                                  .noise = job->noise,
+                                  .seed = job->seed,
+                                  .ctx = job,
+                                  .ended = on_ended,
+                                  .posted = on_posted,
+                                  .arrived = on_arrived,
+                                  .used = on_used};
+        job->library = library_new(&env);
+    }
+    return job->library;
+}
+
+static void fail(const struct communicator *c, const char *why)
+{
+    if (*c->job->failure == NULL)
+        *c->job->failure = text_format("job %u: NCCL: %s", c->job->job, why);
+    engine_stop(c->job->engine);
+}
+
+void library_use_new(struct communicator *c)
+{
+    char error[200] = "";
+    if (c->schedule.library == NULL || c->n_ranks < 2)
+        return;
+    c->library = library_group_new(library_of(c->job), c->schedule.library, c->ranks, c->n_ranks,
+                                   c->index, error, sizeof error);
+    if (c->job->takes_order != NULL)
+        *c->job->takes_order = true;
+    if (c->library == NULL)
+        fail(c, error);
+}
+
+void library_use_free(struct communicator *c) { library_group_free(c->library); }
+
+void library_use_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now)
+{
+    struct path_book *book = c->job->path_book;
+    struct run_place place = place_of(in);
+    if (in->library == NULL) {
+        struct library_request request = request_of(&in->request, in->bytes, in->number);
+        in->comm = c;
+        in->library = library_run_new(c->library, &request, in);
+        if (in->library == NULL) {
+            fail(c, "no algorithm and protocol that the settings allow is possible");
+            return;
+        }
+        recorder_library(c, in);
+    }
+    if (in->members_begun[0]++ == 0)
+        recorder_start(c, &place, now);
+    path_stage_current(book, PHASE_STAGE(in->record_phase[0]), now);
+    library_begin(in->library, member, now);
+}
+
+uint64_t library_use_bytes(const struct communicator *c, const struct comm_request *request)
+{
+    struct library_request r = request_of(request, request->bytes, 0);
+    return library_bytes(c->library, &r);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The key `library` of a job: what runs its collectives.
+#pragma once
+
+#include "config/algorithm/job_ranks.h"
+#include "nccl/library_spec.h"
+
+// Read `library`: "textbook", or an object of kind nccl. `spec->machine` stays NULL for textbook.
+void library_read(struct reader *r, const struct place *place, struct keys *keys,
+                  struct library_spec *spec);
+void library_write(json_t *json, const struct library_spec *spec);
+void library_schema(json_t *object);
+
+// Check that the library runs on the job's ranks, and has an algorithm for the operation. Returns
+// false after an error. `members`: ranks of the job, NULL = all.
+bool library_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                   const struct library_spec *spec, enum coll_op op, const uint32_t *members,
+                   uint32_t n);
+
+// Its entry among the own keys of a kind of job.
+#define LIBRARY_KEY                                                                                \
+    {                                                                                              \
+        "library", "word or object", "textbook",                                                   \
+            "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}: as NCCL runs them on "  \
+            "the machine of the topology (docs/nccl.md)"                                           \
+    }

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// A machine makes two dimensions: the GPUs of a server on their NVLinks, and the NICs of all
+// servers on one fabric, by default a switch for the GPUs with one number (`rail`), as NVIDIA's
+// reference has it. A machine of one GPU has only the second.
+#include "config/object/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/text/schema_parts.h"
+#include "engine/memory.h"
+#include "nccl/machine.h"
+
+#define NODES_MAX 65536
+#define TRUNKS_MAX 64
+#define SPINES 8
+
+struct machine_params {
+    uint64_t gpus, nics, nic_bps;
+    int cpu;
+};
+
+/* ---- a machine of its own: a named one with other numbers ---- */
+
+static const char *const cpus[] = {"auto", "intel", "amd", "arm", NULL};
+static const struct param machine_params[] = {
+    PARAM_ROW("gpus", COUNT, offsetof(struct machine_params, gpus), .def = "0", .max = "64",
+              .help = "GPUs of a server; 0 = as of `like`"),
+    PARAM_ROW("nics", COUNT, offsetof(struct machine_params, nics), .def = "0", .max = "64",
+              .help = "NICs of a server, spread evenly over the GPUs; 0 = as of `like`"),
+    PARAM_ROW("nic_rate", RATE, offsetof(struct machine_params, nic_bps), .def = "0bps",
+              .help = "rate of each NIC; 0bps = as of `like`"),
+    PARAM_ROW("cpu", ENUM, offsetof(struct machine_params, cpu), .def = "auto", .choices = cpus,
+              .help = "vendor of the CPUs; auto = as of `like`"),
+};
+enum { N_MACHINE_PARAMS = sizeof machine_params / sizeof *machine_params };
+
+static void change_devices(struct nccl_machine *m, const struct machine_params *p)
+{
+    uint32_t gpus = p->gpus > 0 ? (uint32_t)p->gpus : m->gpus,
+             nics = p->nics > 0 ? (uint32_t)p->nics : m->nics;
+    struct nccl_slot gpu[NCCL_SERVER_GPUS], nic[NCCL_SERVER_NICS];
+    double gbps = p->nic_bps > 0 ? (double)p->nic_bps / 1e9 : m->nic_gbps[0];
+    for (uint32_t i = 0; i < gpus; i++)
+        gpu[i] = m->gpu_slot[gpus > m->gpus ? i * m->gpus / gpus : i];
+    for (uint32_t i = 0; i < nics; i++)
+        nic[i] = nics == m->nics && gpus == m->gpus ? m->nic_slot[i] : gpu[i * gpus / nics];
+    memcpy(m->gpu_slot, gpu, gpus * sizeof *gpu);
+    memcpy(m->nic_slot, nic, nics * sizeof *nic);
+    for (uint32_t i = 0; i < nics; i++)
+        m->nic_gbps[i] = gbps;
+    m->gpus = gpus;
+    m->nics = nics;
+    if (p->cpu > 0)
+        m->cpu = (enum nccl_cpu)(p->cpu - 1);
+}
+
+static const struct nccl_machine *machine_named(struct reader *r, const struct place *place)
+{
+    struct keys words = {0};
+    for (uint32_t i = 0; nccl_machine_at(i) != NULL; i++)
+        keys_add(&words, nccl_machine_at(i)->name);
+    if (json_is_string(place->json) && nccl_machine_named(json_string_value(place->json)) != NULL)
+        return nccl_machine_named(json_string_value(place->json)); // other names of machines too
+    int word = read_word(r, place, "machine", words.names);
+    return word >= 0 ? nccl_machine_at((uint32_t)word) : NULL;
+}
+
+static bool read_machine(struct reader *r, const struct place *place)
+{
+    struct spec *spec = &r->scenario->spec;
+    struct machine_params own;
+    struct keys keys = {0};
+    struct place like = place_key(place, "like");
+    if (!json_is_object(place->json)) {
+        spec->machine = machine_named(r, place);
+        return spec->machine != NULL;
+    }
+    size_t errors = r->err->n_errors;
+    params_default(machine_params, N_MACHINE_PARAMS, &own);
+    read_params(r, place, &keys, machine_params, N_MACHINE_PARAMS, &own);
+    keys_add(&keys, "like");
+    keys_check(r, place, &keys);
+    const struct nccl_machine *base = machine_named(r, &like);
+    if (base == NULL || r->err->n_errors > errors)
+        return false;
+    struct nccl_machine *m = spec->own_machine = memory_zeroed(1, sizeof *m);
+    char why[200];
+    *m = *base;
+    change_devices(m, &own);
+    spec->machine = m;
+    if (m->gpus % m->nics != 0 && m->nics % m->gpus != 0)
+        place_error(r->err, place, "%u NICs are not spread evenly over %u GPUs", m->nics, m->gpus);
+    else if (!nccl_machine_valid(m, why, sizeof why))
+        place_error(r->err, place, "%s", why);
+    return r->err->n_errors == errors;
+}
+
+/* ---- dimensions ---- */
+
+static json_t *link_of(double gbps, const char *delay)
+{
+    char rate[64];
+    snprintf(rate, sizeof rate, "%.10gGbps", gbps);
+    return json_pack("{s:s,s:s}", "rate", rate, "delay", delay);
+}
+
+// GB/s of an NVLink as NCCL counts it (graph/topo.h): its framing is left out.
+static double nvlink_gbytes(const struct nccl_machine *m)
+{
+    static const double generations[NCCL_GPUS] = {20, 20, 20.6, 40.1};
+    return m->nvlink_bw > 0 ? m->nvlink_bw : generations[m->gpu];
+}
+
+static json_t *inner_dim(const struct nccl_machine *m)
+{
+    bool pairs = m->nvlink == NCCL_NVLINK_PAIRS;
+    double each = nvlink_gbytes(m) * 8;
+    return json_pack("{s:s,s:i,s:o,s:{s:s,s:s,s:i,s:s}}", "kind",
+                     pairs ? "fully_connected" : "switch", "size", (int)m->gpus, "link",
+                     link_of(each * m->nvlinks, "250ns"), "transport", "kind", "roce", "mtu",
+                     "4096B", "ack_interval", 16, "wire_overhead", "none");
+}
+
+static void set_missing(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_get(object, key) == NULL)
+        json_object_set(object, key, value);
+    json_decref(value);
+}
+
+static json_t *outer_dim(const struct nccl_machine *m, uint32_t nodes, const json_t *fabric)
+{
+    json_t *dim = fabric != NULL ? json_deep_copy(fabric) : json_object();
+    bool rails = m->gpus > 1 && fabric == NULL;
+    if (rails) {
+        uint32_t spines = nodes < SPINES ? nodes : SPINES;
+        while (nodes > spines * TRUNKS_MAX)
+            spines *= 2;
+        set_missing(dim, "gpus_per_server", json_integer(m->gpus));
+        set_missing(dim, "spines", json_integer(spines));
+        set_missing(dim, "trunks", json_integer((nodes + spines - 1) / spines));
+    }
+    set_missing(dim, "kind", json_string(rails ? "rail" : "switch"));
+    set_missing(dim, "size", json_integer(nodes));
+    set_missing(dim, "link", link_of(m->nic_gbps[0], "500ns"));
+    if (m->nics < m->gpus)
+        set_missing(dim, "ranks_per_port", json_integer(m->gpus / m->nics));
+    else if (m->nics > m->gpus)
+        set_missing(dim, "planes", json_integer(m->nics / m->gpus));
+    return dim;
+}
+
+static void make_dims(const struct reader *r, json_t *topology, uint32_t nodes,
+                      const json_t *fabric)
+{
+    const struct nccl_machine *m = r->scenario->spec.machine;
+    json_t *dims = json_array();
+    if (m->gpus > 1)
+        json_array_append_new(dims, inner_dim(m));
+    if (nodes > 1 || m->gpus == 1)
+        json_array_append_new(dims, outer_dim(m, nodes, fabric));
+    json_object_set_new(topology, "dims", dims);
+}
+
+bool machine_read(struct reader *r, const struct place *topology, struct keys *keys)
+{
+    struct place machine = place_key(topology, "machine"), nodes = place_key(topology, "nodes"),
+                 fabric = place_key(topology, "fabric"), dims = place_key(topology, "dims");
+    size_t errors = r->err->n_errors;
+    keys_add(keys, "machine");
+    keys_add(keys, "nodes");
+    keys_add(keys, "fabric");
+    if (machine.json == NULL) {
+        if (nodes.json != NULL || fabric.json != NULL)
+            place_error(r->err, nodes.json != NULL ? &nodes : &fabric, "needs a `machine`");
+        return r->err->n_errors == errors;
+    }
+    bool named = read_machine(r, &machine);
+    if (dims.json != NULL) {
+        if (nodes.json != NULL || fabric.json != NULL)
+            place_error(r->err, nodes.json != NULL ? &nodes : &fabric,
+                        "cannot be combined with `dims`");
+        return named && r->err->n_errors == errors;
+    }
+    json_int_t n = json_integer_value(nodes.json);
+    if (nodes.json == NULL)
+        place_error(r->err, &nodes, "is required: the number of servers");
+    else if (n < 1 || n > NODES_MAX)
+        place_error(r->err, &nodes, "must be a number of servers from 1 to %d", NODES_MAX);
+    if (fabric.json != NULL)
+        read_object(r, &fabric);
+    if (r->err->n_errors > errors)
+        return false;
+    make_dims(r, topology->json, (uint32_t)n, fabric.json);
+    return true;
+}
+
+void machine_write(json_t *topology, const struct spec *spec)
+{
+    const struct nccl_machine *m = spec->machine;
+    if (m == NULL)
+        return;
+    if (m != spec->own_machine) {
+        json_object_set_new(topology, "machine", json_string(m->name));
+        return;
+    }
+    struct machine_params p = {m->gpus, m->nics, (uint64_t)(m->nic_gbps[0] * 1e9 + 0.5),
+                               (int)m->cpu + 1};
+    json_t *own = params_json(machine_params, N_MACHINE_PARAMS, &p);
+    json_object_set_new(own, "like", json_string(m->name));
+    json_object_set_new(topology, "machine", own);
+}
+
+void machine_schema(json_t *topology)
+{
+    json_t *own = schema_table(machine_params, N_MACHINE_PARAMS);
+    schema_key(own, "like", json_pack("{s:s}", "type", "string"), true);
+    schema_key(topology, "machine",
+               json_pack("{s:[{s:s},o],s:s}", "anyOf", "type", "string", own, "description",
+                         "servers by name (collwire list machine), or one with other numbers"),
+               false);
+    schema_key(topology, "nodes", schema_integer(1), false);
+    schema_key(topology, "fabric", schema_object(), false);
+}

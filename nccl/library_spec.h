@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The library that runs the collectives of a job: which one, on which machine, with which settings.
+#pragma once
+
+#include "nccl/host_cost.h"
+#include "nccl/machine.h"
+#include "nccl/settings.h"
+
+struct library_spec {
+    const struct nccl_machine *machine; // NULL = no library
+    struct nccl_settings settings;
+    struct nccl_host_cost cost;
+    // GPUs of a server in the network: ranks k * gpus to (k + 1) * gpus - 1 are a server's.
+    uint32_t gpus;
+};

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// Topology searches and layouts of communicators against what NCCL's own code gave
+// (tests/data/nccl), and on machines and subsets of GPUs for which there are only properties.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nccl/layout.h"
+
+#ifndef DATA
+#define DATA "tests/data/nccl/"
+#endif
+enum { COLUMNS = 16, LINE = 4096, SERVERS = 128, RANKS = SERVERS * NCCL_SERVER_GPUS };
+
+/* ---- rows ---- */
+
+struct table {
+    FILE *in;
+    char line[LINE];
+    char *cells[COLUMNS];
+};
+
+static void table_open(struct table *t, const char *path)
+{
+    t->in = fopen(path, "r");
+    assert_non_null(t->in);
+    assert_non_null(fgets(t->line, LINE, t->in)); // names of the columns
+}
+
+static bool table_next(struct table *t)
+{
+    if (fgets(t->line, LINE, t->in) == NULL) {
+        fclose(t->in);
+        return false;
+    }
+    char *at = t->line;
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        t->cells[i] = at;
+        at += strcspn(at, ",\n");
+        if (*at != '\0')
+            *at++ = '\0';
+    }
+    return true;
+}
+
+static int32_t number(const struct table *t, unsigned column)
+{
+    return (int32_t)strtol(t->cells[column], NULL, 10);
+}
+
+static double real(const struct table *t, unsigned column)
+{
+    return strtod(t->cells[column], NULL);
+}
+
+static unsigned word(const char *text, const char *const *names, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (strcmp(text, names[i]) == 0)
+            return i;
+    fail_msg("%s", text);
+    return n;
+}
+
+/* ---- layouts ---- */
+
+static struct nccl_settings settings_of(enum nccl_version version)
+{
+    return (struct nccl_settings){
+        .version = version, .cross_nic = NCCL_CROSS_NIC_AUTO, .pxn = true, .nvls = true};
+}
+
+static void layout_of(struct nccl_layout *layout, const char *machine,
+                      const struct nccl_settings *settings, uint32_t servers, uint64_t gpus)
+{
+    static struct nccl_member members[RANKS];
+    const struct nccl_machine *m = nccl_machine_named(machine);
+    char error[200];
+    uint32_t n = 0;
+    assert_non_null(m);
+    for (uint32_t s = 0; s < servers; s++)
+        for (uint32_t g = 0; g < m->gpus; g++)
+            if (gpus >> g & 1)
+                members[n++] = (struct nccl_member){.server = s, .gpu = g};
+    if (!nccl_layout_init(layout, m, settings, members, n, error, sizeof error))
+        fail_msg("%s: %s", machine, error);
+}
+
+// The layout of a row's version, machine and number of servers; rows of one stand together.
+static const struct nccl_layout *layout_of_row(const struct table *t)
+{
+    static const char *const names[][2] = {{"dgxa100", "dgx_a100"},
+                                           {"dgxh100", "dgx_h100"},
+                                           {"dgxb200", "dgx_b200"},
+                                           {"gh200x4", "gh200"},
+                                           {"1gpu-a100-100", "1gpu_a100_100"},
+                                           {"1gpu-h100-400", "1gpu_h100_400"},
+                                           {"hgxh100-200-intel", "hgx_h100_200"}};
+    static struct nccl_layout layout;
+    static char last[64];
+    char key[64];
+    snprintf(key, sizeof key, "%.16s,%.32s,%.8s", t->cells[0], t->cells[1], t->cells[2]);
+    if (strcmp(key, last) == 0)
+        return &layout;
+    memcpy(last, key, sizeof last);
+    nccl_layout_free(&layout);
+    unsigned i = 0, version = 0;
+    while (strcmp(t->cells[1], names[i][0]) != 0)
+        i++;
+    while (strcmp(t->cells[0], nccl_version_name((enum nccl_version)version)) != 0)
+        version++;
+    struct nccl_settings settings = settings_of((enum nccl_version)version);
+    layout_of(&layout, names[i][1], &settings, (uint32_t)number(t, 2), UINT64_MAX);
+    return &layout;
+}
+
+/* ---- vectors ---- */
+
+static unsigned different;
+
+static void expect(bool equal, const struct table *t, const char *what)
+{
+    if (equal)
+        return;
+    if (different++ < 40)
+        print_message("%s,%s,%s,%s,%s: %s\n", t->cells[0], t->cells[1], t->cells[2], t->cells[3],
+                      t->cells[4], what);
+}
+
+static void test_graphs(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"LOC", "NVL", "NVB", "C2C", "PIX",
+                                        "PXB", "P2C", "PXN", "PHB", "SYS"};
+    static const char *const patterns[] = {"ring", "tree", "split_tree", "balanced_tree", "nvls"};
+    struct table t;
+    unsigned n = 0;
+    different = 0;
+    table_open(&t, DATA "search.csv");
+    for (; table_next(&t); n++) {
+        const struct nccl_cluster *c = &layout_of_row(&t)->cluster;
+        const struct nccl_graph *g = strcmp(t.cells[3], "ring") == 0   ? &c->ring
+                                     : strcmp(t.cells[3], "tree") == 0 ? &c->tree
+                                                                       : &c->nvls;
+        expect(g->pattern == word(t.cells[4], patterns, NCCL_PATTERNS), &t, "pattern");
+        expect(g->cross_nic == number(&t, 5), &t, "NICs");
+        expect((int32_t)g->channels == number(&t, 6), &t, "channels");
+        expect(g->bw_intra == real(&t, 7), &t, "rate inside");
+        expect(g->bw_inter == real(&t, 8), &t, "rate between servers");
+        expect(g->type_intra == word(t.cells[9], paths, NCCL_PATHS), &t, "type inside");
+        expect(g->type_inter == word(t.cells[10], paths, NCCL_PATHS), &t, "type between servers");
+        expect(g->same_channels == (number(&t, 11) != 0), &t, "same channels");
+    }
+    assert_int_equal(different, 0);
+    assert_int_equal(n, 153);
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    struct table t;
+    unsigned n = 0;
+    different = 0;
+    table_open(&t, DATA "channels_count.csv");
+    for (; table_next(&t); n++) {
+        const struct nccl_channels *c = &layout_of_row(&t)->channels;
+        expect((int32_t)c->all == number(&t, 3), &t, "channels");
+        expect((int32_t)c->rings == number(&t, 4), &t, "rings");
+        expect((int32_t)c->nvls == number(&t, 5), &t, "NVLS");
+        expect((int32_t)c->p2p == number(&t, 6), &t, "p2p");
+        expect((int32_t)c->p2p_per_peer == number(&t, 7), &t, "p2p per peer");
+    }
+    assert_int_equal(different, 0);
+    assert_int_equal(n, 65);
+}
+
+static void test_rings(void **state)
+{
+    (void)state;
+    struct table t;
+    unsigned n = 0;
+    different = 0;
+    table_open(&t, DATA "rings.csv");
+    for (; table_next(&t); n++) {
+        const struct nccl_layout *layout = layout_of_row(&t);
+        int32_t rank = 0;
+        bool equal = (int32_t)layout->channels.all == number(&t, 3);
+        char *at = t.cells[5];
+        for (uint32_t i = 0; i < layout->cluster.ranks; i++) {
+            equal = equal && strtol(at, &at, 10) == rank;
+            rank = nccl_layout_ring(layout, (uint32_t)number(&t, 4), (uint32_t)rank).next;
+        }
+        expect(equal && rank == 0, &t, "ring");
+    }
+    assert_int_equal(different, 0);
+    assert_int_equal(n, 612);
+}
+
+static void test_links(void **state)
+{
+    (void)state;
+    struct table t;
+    unsigned n = 0;
+    different = 0;
+    table_open(&t, DATA "links.csv");
+    for (; table_next(&t); n++) {
+        const struct nccl_layout *layout = layout_of_row(&t);
+        uint32_t channel = (uint32_t)number(&t, 3), rank = (uint32_t)number(&t, 4);
+        struct nccl_ring_links r = nccl_layout_ring(layout, channel, rank);
+        struct nccl_tree_links l = nccl_layout_tree(layout, channel, rank);
+        expect(r.previous == number(&t, 5) && r.next == number(&t, 6), &t, "ring");
+        expect(r.receive_nic == number(&t, 7), &t, "NIC to receive from");
+        expect(r.send_nic == number(&t, 8), &t, "NIC to send by");
+        expect(r.send_proxy == number(&t, 9), &t, "proxy of the ring");
+        expect(l.up == number(&t, 10), &t, "parent");
+        expect(l.down[0] == number(&t, 11) && l.down[1] == number(&t, 12) &&
+                   l.down[2] == number(&t, 13),
+               &t, "children");
+        expect(l.nic == number(&t, 14), &t, "NIC of the tree");
+        expect(l.proxy == number(&t, 15), &t, "proxy of the tree");
+    }
+    print_message("%u rows, %u differ\n", n, different);
+    assert_int_equal(different, 0);
+}
+
+// The first child of a head is the NVSwitch itself, which NCCL numbers after the ranks.
+static void test_nvls_trees(void **state)
+{
+    (void)state;
+    struct table t;
+    unsigned n = 0;
+    different = 0;
+    table_open(&t, DATA "nvlstree.csv");
+    for (; table_next(&t); n++) {
+        const struct nccl_layout *layout = layout_of_row(&t);
+        struct nccl_nvls_links l =
+            nccl_layout_nvls(layout, (uint32_t)number(&t, 3), (uint32_t)number(&t, 4));
+        int32_t own = (int32_t)layout->cluster.ranks + 1 + l.head;
+        expect(l.head == number(&t, 5), &t, "head");
+        expect((int32_t)nccl_layout_nvls_heads(layout) == number(&t, 6), &t, "heads");
+        expect(l.up == number(&t, 7), &t, "parent");
+        expect((layout->cluster.nodes == 1 ? -1 : own) == number(&t, 8), &t, "NVSwitch");
+        expect(l.down[0] == number(&t, 9) && l.down[1] == number(&t, 10), &t, "children");
+    }
+    assert_int_equal(different, 0);
+    assert_int_equal(n, 1344);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_graphs),     cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_rings),      cmocka_unit_test(test_links),
+        cmocka_unit_test(test_nvls_trees),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
