@@ -89,9 +89,10 @@ struct communicator {
     size_t first_open, n_open, cap_open;
     struct dim_queue *queues; // [first_group of dim + group]
     struct inboxes *inboxes;  // [member] of streams (comm/stream_internal.h)
-    struct library_group *library; // NULL = phases or streams
-    ps_t *used_since;         // [queue] time since which it has not been empty
-    bool *spans;              // [queue] its group is in several shards; NULL = not known yet
+    // [bit set of dimensions]: the groups of ranks that agree in all others; NULL = none yet
+    struct library_group ***libraries;
+    ps_t *used_since; // [queue] time since which it has not been empty
+    bool *spans;      // [queue] its group is in several shards; NULL = not known yet
     uint32_t
         held; // where foresight.c last found a member that issues no collective: looked at first
     uint32_t looked_at; // where foresight.c last found a phase that may end: looked at first
@@ -164,7 +165,9 @@ static inline struct phase_record *phase_record_of(const struct phase_run *run)
 /* recorder.c; records that need the order of events are deferred if shards run in parallel */
 void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request);
 void recorder_opener(const struct communicator *c, const struct instance *in); // it has changed
-void recorder_library(const struct communicator *c, const struct instance *in); // it has chosen
+// the library has chosen
+void recorder_library(const struct communicator *c, const struct instance *in,
+                      const struct library_run *run);
 // the first member of the run begins; the last one has ended its part
 void recorder_start(struct communicator *c, const struct run_place *place, ps_t now);
 void recorder_end(struct communicator *c, const struct run_place *place, ps_t now);

@@ -119,9 +119,9 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
     c->index = job->n_communicators++;
     c->n_ranks = coll_ranks(schedule);
     reserve_reductions(c);
-    c->queued = c->schedule.library == NULL &&
-                (c->schedule.active_chunks > 0 ||
-                 (job->transfer->phase != NULL && !c->schedule.stepwise));
+    c->queued =
+        c->schedule.library == NULL &&
+        (c->schedule.active_chunks > 0 || (job->transfer->phase != NULL && !c->schedule.stepwise));
     c->timed = c->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0 ||
                job->noise.mean_ps > 0;
     if (job->takes_order != NULL && schedule->order == COLL_THEMIS)
@@ -134,7 +134,6 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
     if (schedule->order == COLL_THEMIS)
         measure_dims(c);
     admission_init(c);
-    library_use_new(c);
     return c;
 }
 
@@ -175,12 +174,12 @@ bool comm_offloaded(const struct communicator *c, enum coll_op op)
 
 void comm_use_flush(struct communicator *c, ps_t now) { admission_use_flush(c, now); }
 
-uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request)
+uint64_t comm_bytes(struct communicator *c, const struct comm_request *request)
 {
     struct coll_planner planner;
     struct volume kept[VOLUMES_KEPT] = {{.bytes = 0}};
     uint64_t sum = 0;
-    if (c->library != NULL)
+    if (c->schedule.library != NULL && c->n_ranks > 1)
         return library_use_bytes(c, request);
     coll_planner_init(&planner, &c->schedule);
     struct instance *in = instance_new(&planner, request, 0);

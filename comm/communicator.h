@@ -79,6 +79,7 @@ struct comm_job {
     uint32_t n_communicators;
     struct rank_streams *streams; // of communicators whose schedule enables them
     struct library *library;      // of communicators whose schedule names one
+    uint32_t n_libraries;         // sets of groups that it runs
 };
 void comm_job_free(struct comm_job *job); // after its communicators
 
@@ -148,7 +149,7 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
 void comm_sent(struct comm_job *job, uint64_t token, ps_t now);
 
 // Bytes that all members will send for one such collective; to be called before the run.
-uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request);
+uint64_t comm_bytes(struct communicator *c, const struct comm_request *request);
 
 // Estimate the queue pairs that one such collective will use, from the plan of one chunk and the
 // peers of a few members.

@@ -59,6 +59,8 @@ static void plan_chunks(struct instance *in, struct coll_planner *planner, ps_t 
         in->n_phases = coll_plan(planner, in->request.op, in->request.dims, bytes, phases);
         if (in->n_phases == 0)
             return;
+        if (s->library != NULL)
+            in->n_phases = 1; // as a whole
         if (c == 0) {
             size_t n = (size_t)in->n_chunks * in->n_phases;
             in->phases = memory_zeroed(n, sizeof *in->phases);
@@ -98,7 +100,8 @@ struct instance *instance_new(struct coll_planner *planner, const struct comm_re
     in->span = coll_span(s, request->dims);
     in->bytes = wire_bytes(s, request->bytes);
     uint64_t held = in->bytes / unit_of(in);
-    in->n_chunks = (uint32_t)(s->chunks < held ? s->chunks : held > 0 ? held : 1);
+    uint64_t chunks = s->library != NULL ? 1 : s->chunks;
+    in->n_chunks = (uint32_t)(chunks < held ? chunks : held > 0 ? held : 1);
     in->ranks_left = ranks;
     plan_chunks(in, planner, now);
     if (in->n_phases == 0)
@@ -126,6 +129,7 @@ void instance_free(struct instance *in)
     free(in->chunks_left);
     free(in->tickets);
     free(in->busy);
+    free(in->libraries);
     free(in);
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "comm/library_use.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
+#include "collective/grid.h"
 #include "comm/phase_admission.h"
+#include "engine/memory.h"
 #include "engine/text.h"
 
 #define BARRIER_BYTES 4 // a barrier is an all-reduce of one value
@@ -77,7 +79,7 @@ static void on_ended(void *ctx, void *run_ctx, uint32_t member, ps_t now)
     admission_close(c, in);
 }
 
-static void on_posted(void *ctx, void *run_ctx, uint32_t member, uint64_t bytes, ps_t now)
+static void on_posted(void *ctx, void *run_ctx, uint32_t rank, uint64_t bytes, ps_t now)
 {
     const struct comm_job *job = ctx;
     struct instance *in = run_ctx;
@@ -88,7 +90,7 @@ static void on_posted(void *ctx, void *run_ctx, uint32_t member, uint64_t bytes,
     record->on_the_way++;
     job->recorder->records[in->record].dims[in->phases[0].dim].bytes += bytes;
     if (job->sent != NULL)
-        job->sent(job->sent_ctx, comm_rank(in->comm, member), in->request.label, bytes);
+        job->sent(job->sent_ctx, rank, in->request.label, bytes);
 }
 
 static void on_arrived(void *ctx, void *run_ctx, ps_t now)
@@ -151,43 +153,121 @@ static void fail(const struct communicator *c, const char *why)
     engine_stop(c->job->engine);
 }
 
-void library_use_new(struct communicator *c)
+/* ---- groups ---- */
+
+// The group of a rank among those that agree in all dimensions but `dims`, and its place in it.
+struct place_in_group {
+    uint32_t group, member;
+};
+
+static struct place_in_group place_in(const struct coll_schedule *s, uint32_t dims, uint32_t rank)
 {
-    char error[200] = "";
-    if (c->schedule.library == NULL || c->n_ranks < 2)
-        return;
-    c->library = library_group_new(library_of(c->job), c->schedule.library, c->ranks, c->n_ranks,
-                                   c->index, error, sizeof error);
-    if (c->job->takes_order != NULL)
-        *c->job->takes_order = true;
-    if (c->library == NULL)
-        fail(c, error);
+    struct place_in_group p = {0, 0};
+    uint32_t groups = 1, members = 1;
+    for (uint32_t d = 0; d < s->n_dims; rank /= s->dim_size[d++]) {
+        uint32_t at = rank % s->dim_size[d];
+        if (dims >> d & 1) {
+            p.member += at * members;
+            members *= s->dim_size[d];
+        } else {
+            p.group += at * groups;
+            groups *= s->dim_size[d];
+        }
+    }
+    return p;
 }
 
-void library_use_free(struct communicator *c) { library_group_free(c->library); }
+static uint32_t groups_of(const struct communicator *c, uint32_t dims)
+{
+    return c->n_ranks / coll_span(&c->schedule, dims);
+}
+
+static struct library_group *make_group(struct communicator *c, uint32_t dims, uint32_t group,
+                                        uint32_t index)
+{
+    uint32_t n = coll_span(&c->schedule, dims);
+    uint32_t *ranks = memory_zeroed(n, sizeof *ranks);
+    char error[200] = "";
+    for (uint32_t r = 0; r < c->n_ranks; r++) {
+        struct place_in_group p = place_in(&c->schedule, dims, r);
+        if (p.group == group)
+            ranks[p.member] = comm_rank(c, r);
+    }
+    struct library_group *g = library_group_new(library_of(c->job), c->schedule.library, ranks, n,
+                                                index, error, sizeof error);
+    free(ranks);
+    if (g == NULL)
+        fail(c, error);
+    return g;
+}
+
+// The groups of a bit set of dimensions; some may be NULL after a failure.
+static struct library_group **groups_along(struct communicator *c, uint32_t dims)
+{
+    dims &= (UINT32_C(1) << c->schedule.n_dims) - 1;
+    if (c->libraries == NULL)
+        c->libraries =
+            memory_zeroed((size_t)1 << c->schedule.n_dims, sizeof(struct library_group **));
+    if (c->libraries[dims] != NULL)
+        return c->libraries[dims];
+    uint32_t n = groups_of(c, dims), index = c->job->n_libraries++;
+    struct library_group **groups = memory_zeroed(n, sizeof(struct library_group *));
+    for (uint32_t g = 0; g < n; g++)
+        groups[g] = make_group(c, dims, g, index);
+    return c->libraries[dims] = groups;
+}
+
+void library_use_free(struct communicator *c)
+{
+    for (uint32_t dims = 0; c->libraries != NULL && dims < UINT32_C(1) << c->schedule.n_dims;
+         dims++) {
+        for (uint32_t g = 0; c->libraries[dims] != NULL && g < groups_of(c, dims); g++)
+            library_group_free(c->libraries[dims][g]);
+        free(c->libraries[dims]);
+    }
+    free(c->libraries);
+}
+
+/* ---- collectives ---- */
+
+static struct library_run *begin_run(struct communicator *c, struct instance *in, uint32_t group)
+{
+    struct library_request request = request_of(&in->request, in->bytes, in->number);
+    struct library_group *g = groups_along(c, in->request.dims)[group];
+    if (g == NULL)
+        return NULL;
+    struct library_run *run = library_run_new(g, &request, in);
+    if (run == NULL)
+        fail(c, "no algorithm and protocol that the settings allow is possible");
+    else
+        recorder_library(c, in, run);
+    return run;
+}
 
 void library_use_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now)
 {
     struct path_book *book = c->job->path_book;
     struct run_place place = place_of(in);
-    if (in->library == NULL) {
-        struct library_request request = request_of(&in->request, in->bytes, in->number);
+    struct place_in_group p = place_in(&c->schedule, in->request.dims, member);
+    if (in->libraries == NULL) {
         in->comm = c;
-        in->library = library_run_new(c->library, &request, in);
-        if (in->library == NULL) {
-            fail(c, "no algorithm and protocol that the settings allow is possible");
-            return;
-        }
-        recorder_library(c, in);
+        in->libraries = memory_zeroed(groups_of(c, in->request.dims), sizeof(struct library_run *));
+        if (c->job->takes_order != NULL)
+            *c->job->takes_order = true;
     }
+    if (in->libraries[p.group] == NULL)
+        in->libraries[p.group] = begin_run(c, in, p.group);
+    if (in->libraries[p.group] == NULL)
+        return; // the run is over
     if (in->members_begun[0]++ == 0)
         recorder_start(c, &place, now);
     path_stage_current(book, PHASE_STAGE(in->record_phase[0]), now);
-    library_begin(in->library, member, now);
+    library_begin(in->libraries[p.group], p.member, member, now);
 }
 
-uint64_t library_use_bytes(const struct communicator *c, const struct comm_request *request)
+uint64_t library_use_bytes(struct communicator *c, const struct comm_request *request)
 {
     struct library_request r = request_of(request, request->bytes, 0);
-    return library_bytes(c->library, &r);
+    struct library_group **groups = groups_along(c, request->dims);
+    return groups[0] != NULL ? library_bytes(groups[0], &r) * groups_of(c, request->dims) : 0;
 }

@@ -143,14 +143,15 @@ void recorder_opener(const struct communicator *c, const struct instance *in)
     r->start_ps = in->start_ps;
 }
 
-void recorder_library(const struct communicator *c, const struct instance *in)
+void recorder_library(const struct communicator *c, const struct instance *in,
+                      const struct library_run *run)
 {
     struct library_record *r = &c->job->recorder->records[in->record].library;
-    const struct nccl_operation *o = library_operation(in->library);
+    const struct nccl_operation *o = library_operation(run);
     if (o == NULL) {
         *r = (struct library_record){.exchanges = true,
                                      .protocol = nccl_protocol_name(NCCL_SIMPLE),
-                                     .channels = library_exchange_channels(in->library)};
+                                     .channels = library_exchange_channels(run)};
         return;
     }
     *r = (struct library_record){.algorithm = nccl_algorithm_name(o->choice.algorithm),

@@ -45,10 +45,10 @@ struct critical_record {
 
 // What a library has chosen for a collective; `channels` 0 = no library has run it.
 struct library_record {
-    bool exchanges;                // between pairs of ranks, by no algorithm
+    bool exchanges; // between pairs of ranks, by no algorithm
     const char *algorithm, *protocol;
-    uint32_t channels, threads;    // that have data; of a channel
-    uint64_t chunk_bytes;          // of the first channel
+    uint32_t channels, threads; // that have data; of a channel
+    uint64_t chunk_bytes;       // of the first channel
 };
 
 struct collective_record {

@@ -47,6 +47,9 @@
       "NICs that are not ideal: their bus, packet rate, contexts of queue pairs, doorbells and "   \
       "completions (`nic`)",                                                                       \
       "waiting for the NIC itself")                                                                \
+    X(LIBRARY, "library",                                                                          \
+      "a library of collectives: launch of kernels, copies, its threads (`library`)",              \
+      "in the library of collectives")                                                             \
     X(TIMEOUT, "timeout", "the sender waited for its retransmission timer",                        \
       "waiting for the retransmission timer")                                                      \
     X(NETWORK, "network", "propagation, transmission by switches, and delays of switches",         \

@@ -13,7 +13,7 @@
 
 static const struct nccl_chunking *chunking_of(const struct nccl_operation *o, uint32_t channel)
 {
-    return channel == 0                          ? &o->first
+    return channel == 0                             ? &o->first
            : channel + 1 < o->choice.split.channels ? &o->middle
                                                     : &o->last;
 }
@@ -161,8 +161,8 @@ static uint32_t nvls_blocks(const struct nccl_operation *o, uint32_t channel, ui
 static uint64_t nvls_part(const struct nccl_operation *o, const struct nccl_block *b, uint64_t i)
 {
     uint64_t chunk = chunking_of(o, b->channel)->chunk_bytes,
-             heads = nccl_layout_nvls_heads(&o->comm->layout),
-             from = (i * heads + b->at) * chunk, bytes = nccl_operation_bytes(o, b->channel);
+             heads = nccl_layout_nvls_heads(&o->comm->layout), from = (i * heads + b->at) * chunk,
+             bytes = nccl_operation_bytes(o, b->channel);
     return from < bytes ? lesser(chunk, bytes - from) : 0;
 }
 
@@ -190,6 +190,11 @@ static struct nccl_primitive nvls_primitive(const struct nccl_operation *o,
         p.receives = i == 0 ? 0 : all_of(b->n_from);
         return p;
     }
+}
+
+uint64_t nccl_message_bytes(const struct nccl_block *b, const struct nccl_primitive *p, uint32_t k)
+{
+    return b->role == NCCL_ROLE_NVLS_BROADCAST && k >= b->n_remote ? 0 : p->bytes;
 }
 
 /* ---- PAT ---- */

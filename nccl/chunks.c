@@ -9,11 +9,12 @@
 #define RING_SLICE_STEPS 2
 #define LL128_GRAIN 1920 // bytes of user data in 2,048 bytes of a warp's lines
 
-uint64_t nccl_step_bytes(enum nccl_protocol protocol)
+uint64_t nccl_step_bytes(const struct nccl_cluster *c, enum nccl_protocol protocol)
 {
     static const uint64_t buffers[NCCL_PROTOCOLS] = {512 * KIB / 2, 4800 * KIB / 16 * 15,
                                                      4096 * KIB};
-    return buffers[protocol] / NCCL_STEPS;
+    bool set = protocol == NCCL_SIMPLE && c->buffer_bytes > 0;
+    return (set ? c->buffer_bytes : buffers[protocol]) / NCCL_STEPS;
 }
 
 uint64_t nccl_wire_bytes(enum nccl_protocol protocol, uint64_t bytes)
@@ -28,7 +29,7 @@ uint64_t nccl_wire_bytes(enum nccl_protocol protocol, uint64_t bytes)
 // Smaller chunks where the tree would otherwise not be filled.
 static uint64_t tree_ll128_chunk(const struct nccl_cluster *c, uint64_t bytes)
 {
-    uint64_t chunk = nccl_step_bytes(NCCL_LL128);
+    uint64_t chunk = nccl_step_bytes(c, NCCL_LL128);
     double per_node = c->ranks / (double)c->nodes,
            levels = 1 + nccl_log2(c->nodes) + 0.1 * per_node;
     while ((double)(bytes / chunk) < 64 * levels / per_node && chunk > 128 * KIB)
@@ -82,7 +83,7 @@ static struct nccl_chunking ring_chunking(const struct nccl_cluster *c, enum ncc
     bool sliced = protocol == NCCL_SIMPLE && !chain;
     struct nccl_chunking k = {.chunk_steps = sliced ? RING_CHUNK_STEPS : 1,
                               .slice_steps = sliced ? RING_SLICE_STEPS : 1};
-    k.chunk_bytes = k.chunk_steps * nccl_step_bytes(protocol);
+    k.chunk_bytes = k.chunk_steps * nccl_step_bytes(c, protocol);
     if (function == NCCL_ALL_REDUCE)
         k.steps = rounds(bytes, k.chunk_bytes * c->ranks) * 2 * (c->ranks - 1) * k.chunk_steps;
     else
@@ -99,7 +100,7 @@ struct nccl_chunking nccl_chunking(const struct nccl_model *model, enum nccl_fun
     switch (choice->algorithm) {
     case NCCL_TREE:
         k.chunk_bytes = choice->protocol == NCCL_LL128 ? tree_ll128_chunk(c, channel_bytes)
-                                                       : nccl_step_bytes(choice->protocol);
+                                                       : nccl_step_bytes(c, choice->protocol);
         k.steps = rounds(channel_bytes, k.chunk_bytes);
         return k;
     case NCCL_NVLS:

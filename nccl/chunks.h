@@ -15,9 +15,9 @@ struct nccl_chunking {
     uint64_t steps;                    // of the buffers that the operation takes, of one connection
 };
 
-// Bytes of user data in a step of the buffers, which have 4 MiB (Simple), 512 KiB (LL) and 4,800
-// KiB (LL128) by default; and bytes on the wire of `bytes` of user data.
-uint64_t nccl_step_bytes(enum nccl_protocol protocol);
+// Bytes of user data in a step of the buffers, which have 4 MiB (Simple) unless the cluster says
+// otherwise, 512 KiB (LL) and 4,800 KiB (LL128); and bytes on the wire of `bytes` of user data.
+uint64_t nccl_step_bytes(const struct nccl_cluster *cluster, enum nccl_protocol protocol);
 uint64_t nccl_wire_bytes(enum nccl_protocol protocol, uint64_t bytes);
 
 // Cut `channel_bytes` of an operation, the bytes of one channel in struct nccl_split.

@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: MIT
+// A hop of a small message takes what NCCL's table says, of which the packets of a link of 250 ns
+// each way take 0.5 us in a server, and those of a switch between servers about 1 us.
 #include "nccl/host_cost.h"
 
-#define NS INT64_C(1000)             // ps
-#define GBPS UINT64_C(8000000000)    // GB/s in bit/s
+#define NS INT64_C(1000)       // ps
+#define MBPS UINT64_C(8000000) // MB/s in bit/s
+
+// MB/s of user data of a block. LL: what all 24 channels of one server may carry together
+// (tuning.cc, llMaxBws), shared out. LL128: half the limit of a channel (perChMaxRingLL128Bws), of
+// which two copies exist. Simple: what one channel reaches in runs of NCCL's tests with
+// NCCL_MAX_NCHANNELS=1, an estimate, above what channels together can send by their links.
+static const uint64_t copy_mbps[NCCL_GPUS][NCCL_PROTOCOLS] = {
+    [NCCL_VOLTA] = {1625, 10000, 14000},
+    [NCCL_AMPERE] = {3650, 10000, 20000},
+    [NCCL_HOPPER] = {5875, 18350, 24000},
+    [NCCL_BLACKWELL] = {11750, 36700, 48000},
+};
 
 struct nccl_host_cost nccl_host_cost_of(enum nccl_gpu gpu)
 {
-    static const uint64_t copy[NCCL_GPUS][NCCL_PROTOCOLS] = {
-        [NCCL_VOLTA] = {5 * GBPS, 20 * GBPS, 24 * GBPS},
-        [NCCL_AMPERE] = {6 * GBPS, 20 * GBPS, 24 * GBPS},
-        [NCCL_HOPPER] = {8 * GBPS, 367 * GBPS / 10, 40 * GBPS},
-        [NCCL_BLACKWELL] = {16 * GBPS, 734 * GBPS / 10, 80 * GBPS},
-    };
     struct nccl_host_cost cost = {
+        // baseLat of rings
         .launch_ps = {6600 * NS, 14000 * NS, 8400 * NS},
-        .primitive_ps = {300 * NS, 600 * NS, 1400 * NS},
-        .link_ps = {300 * NS, 1000 * NS, 2000 * NS},
-        .send_ps = {1000 * NS, 1500 * NS, 4000 * NS},
-        .receive_ps = {500 * NS, 800 * NS, 6000 * NS},
+        // hwLat of rings over NVLink, 0.6, 1.9 and 3.4 us, less the packets
+        .primitive_ps = {100 * NS, 500 * NS, 1000 * NS},
+        .link_ps = {0, 900 * NS, 1900 * NS},
+        // of trees 0.6, 1.25 and 4.0 us
+        .tree_link_ps = {0, 250 * NS, 2500 * NS},
+        // hwLat of trees over the network, 5.0, 8.5 and 14 us, less the packets, the primitive and
+        // the proxy; version 2.27 uses them for rings of one GPU a server too
+        .send_ps = {2000 * NS, 3500 * NS, 5000 * NS},
+        .receive_ps = {1400 * NS, 3000 * NS, 6000 * NS},
         .proxy_ps = 500 * NS,
     };
     for (unsigned p = 0; p < NCCL_PROTOCOLS; p++)
-        cost.block_bps[p] = copy[gpu][p];
+        cost.block_bps[p] = copy_mbps[gpu][p] * MBPS;
     return cost;
 }

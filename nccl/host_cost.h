@@ -14,6 +14,7 @@ struct nccl_host_cost {
     int64_t launch_ps[NCCL_PROTOCOLS];    // until a kernel's blocks run, and its end is seen
     int64_t primitive_ps[NCCL_PROTOCOLS]; // a block's threads wait for each other and for flags
     int64_t link_ps[NCCL_PROTOCOLS];      // of a message over NVLink, until it is seen
+    int64_t tree_link_ps[NCCL_PROTOCOLS]; // the same on a tree
     int64_t send_ps[NCCL_PROTOCOLS];      // from the block's flag to the NIC, by the proxy
     int64_t receive_ps[NCCL_PROTOCOLS];   // from the NIC to the block
     int64_t proxy_ps;                     // that the proxy's thread is busy with a message

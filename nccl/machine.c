@@ -12,7 +12,9 @@
 #define GEN4 24
 #define GEN5 48
 
-#define CPU_BW_SAPPHIRE_RAPIDS 22 // GB/s between sockets as NCCL counts them (graph/topo.h)
+// GB/s between sockets, as NCCL counts them (graph/topo.h).
+#define CPU_BW_SAPPHIRE_RAPIDS 22
+#define CPU_BW_EMERALD_RAPIDS 40
 
 // A device under switch or CPU `number`, with PCIe of `width` GB/s.
 #define UNDER(number, width)                                                                       \
@@ -118,7 +120,7 @@ static const struct nccl_machine machines[] = {
      .nic_gbps = EIGHT_NICS(400),
      .nvlink = NCCL_NVLINK_SWITCH,
      .nvlinks = 18,
-     .cpu_bw = CPU_BW_SAPPHIRE_RAPIDS},
+     .cpu_bw = CPU_BW_EMERALD_RAPIDS},
     {.name = "gh200",
      .source = "Fusco et al., Understanding Data Movement in Tightly Coupled Heterogeneous "
                "Systems: A Case Study with the Grace Hopper Superchip, 2024: 4 superchips, 6 "
@@ -224,8 +226,20 @@ const struct nccl_machine *nccl_machine_at(uint32_t i)
     return i < N_MACHINES ? &machines[i] : NULL;
 }
 
+// Other names, under which people know the drawings of the tests' vectors.
+static const char *const aliases[][2] = {{"dgxa100", "dgx_a100"},
+                                         {"dgxh100", "dgx_h100"},
+                                         {"dgxb200", "dgx_b200"},
+                                         {"gh200x4", "gh200"},
+                                         {"1gpu-a100-100", "1gpu_a100_100"},
+                                         {"1gpu-h100-400", "1gpu_h100_400"},
+                                         {"hgxh100-200-intel", "hgx_h100_200"}};
+
 const struct nccl_machine *nccl_machine_named(const char *name)
 {
+    for (size_t a = 0; a < sizeof aliases / sizeof *aliases; a++)
+        if (strcmp(aliases[a][0], name) == 0)
+            name = aliases[a][1];
     for (size_t i = 0; i < N_MACHINES; i++)
         if (strcmp(machines[i].name, name) == 0)
             return &machines[i];

@@ -84,6 +84,7 @@ struct nccl_cluster {
     bool nvswitch;
     struct nccl_graph ring, tree, nvls;
     uint32_t channels, nvls_channels; // after copying
+    uint64_t buffer_bytes;            // of a connection under Simple; 0 = 4 MiB
 };
 
 // Names as in NCCL's own log ("AllReduce", "NVLSTree", "LL128"). The arguments are in range.

@@ -17,6 +17,16 @@ static void number_ring(struct nccl_communicator *c, uint32_t channel)
     }
 }
 
+// NTHREADS bounds what LL and Simple start with.
+static void limit_threads(struct nccl_communicator *c)
+{
+    static const enum nccl_protocol bound[] = {NCCL_LL, NCCL_SIMPLE};
+    for (unsigned a = 0; c->settings.threads > 0 && a < NCCL_ALGORITHMS; a++)
+        for (unsigned i = 0; i < 2; i++)
+            if (c->model.threads[a][bound[i]] > c->settings.threads)
+                c->model.threads[a][bound[i]] = c->settings.threads;
+}
+
 static bool communicator_alloc(struct nccl_communicator *c)
 {
     c->position = calloc((size_t)c->layout.channels.all * c->ranks, sizeof *c->position);
@@ -50,7 +60,9 @@ bool nccl_communicator_init(struct nccl_communicator *c, const struct nccl_machi
     *c = (struct nccl_communicator){.settings = *settings, .ranks = n};
     if (!nccl_layout_init(&c->layout, machine, settings, members, n, error, error_bytes))
         return false;
+    c->layout.cluster.buffer_bytes = settings->buffer_bytes;
     nccl_model_init(&c->model, &c->layout.cluster);
+    limit_threads(c);
     if (!communicator_alloc(c)) {
         snprintf(error, error_bytes, "out of memory");
         nccl_communicator_free(c);

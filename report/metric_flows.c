@@ -259,12 +259,37 @@ static bool has_critical(const void *record)
     return c->critical.known;
 }
 
+static bool has_library(const void *record)
+{
+    const struct collective_result *c = record;
+    return c->library.channels > 0;
+}
+
+static bool has_algorithm(const void *record)
+{
+    return ((const struct library_result *)record)->algorithm != NULL;
+}
+
+static const struct metric library_rows[] = {
+    {"algorithm", METRIC_WORDS, "in NCCL's words; null = messages between pairs of ranks",
+     TEXT(library_result, algorithm), .known = has_algorithm},
+    {"protocol", METRIC_WORDS, "LL, LL128 or Simple", TEXT(library_result, protocol)},
+    {"channels", METRIC_COUNT, "that have data", INTEGER(library_result, channels)},
+    {"threads", METRIC_COUNT, "of a channel", INTEGER(library_result, threads),
+     .known = has_algorithm},
+    {"chunk_bytes", METRIC_BYTES, "of the first channel", INTEGER(library_result, chunk_bytes),
+     .known = has_algorithm},
+};
+static METRIC_TABLE(library_table, library_rows);
+
 static const struct metric collective_rows[] = {
     {"job", METRIC_WORDS, "index of its job in `workload`", INTEGER(collective_result, job)},
     {"name", METRIC_WORDS, "of the job, or of the layer", TEXT(collective_result, name)},
     {"op", METRIC_WORDS, "operation", TEXT(collective_result, op)},
-    {"algorithm", METRIC_WORDS, "one name, or one a dimension joined by +",
+    {"algorithm", METRIC_WORDS, "one name, or one a dimension joined by +; or the library",
      TEXT(collective_result, algorithm)},
+    {"library", METRIC_WORDS, "what the library has chosen; null = no library",
+     OBJECT(collective_result, library, library_table), .known = has_library},
     {"ranks", METRIC_COUNT, "ranks that take part", INTEGER(collective_result, ranks)},
     {"bytes", METRIC_BYTES, "largest buffer of a rank (NCCL)", INTEGER(collective_result, bytes)},
     {"start_ns", METRIC_NS, "when its first rank began", TIME(collective_result, start_ps)},

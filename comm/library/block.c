@@ -29,14 +29,17 @@ struct nccl_primitive block_primitive(const struct block *b, uint64_t i)
                                    .step = (uint32_t)i};
 }
 
-// The rate at which the switch reduces or spreads a head's part: its share of what the search has
-// found for all channels.
+// The rate at which the switch reduces or spreads a head's part: what the search has found for all
+// channels, in equal shares of the heads that have data. An operation of few bytes leaves heads
+// without any.
 static uint64_t local_bps(const struct block *b)
 {
+    const struct nccl_operation *o = &b->run->operation;
     const struct nccl_layout *l = &b->run->group->comm.layout;
     const struct nccl_graph *nvls = &l->cluster.nvls;
-    return (uint64_t)(nvls->bw_intra * 8e9 * nvls->channels) / nccl_layout_nvls_heads(l) /
-           b->run->operation.choice.split.channels;
+    uint64_t parts = (nccl_operation_bytes(o, 0) + o->first.chunk_bytes - 1) / o->first.chunk_bytes,
+             heads = nccl_layout_nvls_heads(l), active = parts < heads ? parts : heads;
+    return (uint64_t)(nvls->bw_intra * 8e9 * nvls->channels) / active / o->choice.split.channels;
 }
 
 static ps_t duration_ps(const struct block *b, const struct nccl_primitive *p)
@@ -67,7 +70,8 @@ static void end_block(struct block *b, ps_t now)
 {
     const struct library_env *env = run_env(b->run);
     b->ended = true;
-    env->used(env->ctx, b->run->ctx, b->plan.rank, b->plan.channel, b->began_ps, now);
+    env->used(env->ctx, b->run->ctx, b->run->members[b->plan.rank].tag, b->plan.channel,
+              b->began_ps, now);
     run_block_ended(b, now);
 }
 
@@ -79,7 +83,7 @@ static void finish(struct block *b, const struct nccl_primitive *p, ps_t now)
             connection_consume(b->from[i], now);
     for (uint32_t i = 0; i < b->plan.n_to; i++)
         if (p->sends >> i & 1)
-            connection_send(b->to[i], p->bytes, p->step, now);
+            connection_send(b->to[i], nccl_message_bytes(&b->plan, p, i), p->step, now);
     if (b->follower != NULL)
         block_go_on(b->follower, now);
 }
@@ -113,7 +117,7 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     struct block *b = timer->data;
     const struct library_env *env = run_env(b->run);
     uint32_t path = path_own(env->path_book, b->path);
-    path_extend(env->path_book, path, PATH_SCHEDULED, e->now_ps);
+    path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
     uint32_t before = path_enter(env->path_book, path);
     (*env->delays)--;
     b->armed = false;

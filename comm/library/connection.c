@@ -142,15 +142,14 @@ void connection_post(struct connection *c, ps_t now)
     const struct nccl_settings *s = &run_spec(run)->settings;
     struct transfer_request request = request_of(c, false);
     uint32_t slot = c->posted % NCCL_STEPS;
-    uint64_t bytes = nccl_wire_bytes(run->protocol, c->bytes[slot]),
-             token = c->posted % MESSAGES;
+    uint64_t bytes = nccl_wire_bytes(run->protocol, c->bytes[slot]), token = c->posted % MESSAGES;
     request.origin = (struct message_origin){.op = run->request.op,
                                              .name = run->request.name,
                                              .communicator = run->group->index,
                                              .collective = run->request.step,
                                              .chunk = c->channel,
                                              .step = c->step[slot]};
-    env->posted(env->ctx, run->ctx, c->src, bytes, now);
+    env->posted(env->ctx, run->ctx, run_node(run, c->src), bytes, now);
     if (c->remote && s->two_part_bytes > 0 && bytes > s->two_part_bytes) {
         c->parts_left[slot] = c->parts_unsent[slot] = 1;
         post(c, &request, bytes, token | TOKEN_SILENT, now);
@@ -167,8 +166,8 @@ static void give_to_proxy(struct connection *c, ps_t now)
     const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
     while (c->queued < c->ready && (c->queued < c->granted || !library_of(c)->clears)) {
         c->queued++;
-        proxy_add(library_of(c), c->src_node, PROXY_SEND, c,
-                  cost->send_ps[c->run->protocol], cost->proxy_ps, now);
+        proxy_add(library_of(c), c->src_node, PROXY_SEND, c, cost->send_ps[c->run->protocol],
+                  cost->proxy_ps, now);
     }
 }
 
@@ -228,11 +227,12 @@ static void message_in_order(struct connection *c, ps_t now)
     if (c->remote) {
         bool polled = c->run->protocol == NCCL_SIMPLE; // by the proxy; else by the block itself
         proxy_add(library_of(c), run_node(c->run, c->dst), PROXY_RECEIVE, c,
-                  cost->receive_ps[c->run->protocol],
-                  polled ? cost->proxy_ps : 0, now);
+                  cost->receive_ps[c->run->protocol], polled ? cost->proxy_ps : 0, now);
         return;
     }
-    ps_t seen_ps = now + cost->link_ps[c->run->protocol];
+    bool tree = !c->exchange && c->run->operation.choice.algorithm == NCCL_TREE;
+    ps_t seen_ps =
+        now + (tree ? cost->tree_link_ps[c->run->protocol] : cost->link_ps[c->run->protocol]);
     connection_arrive(c, seen_ps);
     if (c->receiver != NULL)
         block_wake(c->receiver, seen_ps);

@@ -6,7 +6,7 @@
 #include "comm/library/library_internal.h"
 #include "engine/memory.h"
 
-#define BATCH 8                        // sends and receives of a kernel's work batch
+#define BATCH 8                         // sends and receives of a kernel's work batch
 #define LOCAL_CHUNK (UINT64_C(1) << 19) // P2P_NVL_CHUNKSIZE: bytes of a message in a server
 
 // Where a channel of a member is in the sequence of the member's sends and receives.
@@ -122,8 +122,8 @@ static struct connection *connection_of(struct library_run *run, const struct bl
 {
     struct exchanges *x = run->exchanges;
     if (x->connections[src] == NULL)
-        x->connections[src] = memory_zeroed((size_t)run->group->n * x->split.parts,
-                                            sizeof(struct connection *));
+        x->connections[src] =
+            memory_zeroed((size_t)run->group->n * x->split.parts, sizeof(struct connection *));
     struct connection **at = &x->connections[src][(size_t)round * x->split.parts + part];
     if (*at == NULL)
         *at = connection_new(run, b->plan.channel, src, dst, 1, messages_of(b));
@@ -138,7 +138,8 @@ static void begin_work(struct library_run *run, uint32_t member, uint32_t channe
     uint32_t src = sends ? member : r->from, dst = sends ? r->to : member;
     struct block *b = memory_zeroed(1, sizeof *b + sizeof(struct connection *));
     struct connection **peer = (struct connection **)(void *)(b + 1);
-    b->plan = (struct nccl_block){.channel = channel, .rank = member, .n_from = !sends, .n_to = sends};
+    b->plan =
+        (struct nccl_block){.channel = channel, .rank = member, .n_from = !sends, .n_to = sends};
     b->run = run;
     b->from = b->to = peer;
     b->bytes = part_bytes(x, part);

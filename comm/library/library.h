@@ -14,9 +14,9 @@
 
 #include "engine/engine.h"
 #include "engine/noise.h"
-#include "net/transfer.h"
 #include "nccl/library_spec.h"
 #include "nccl/operation.h"
+#include "net/transfer.h"
 
 struct library;
 struct library_group;
@@ -34,14 +34,13 @@ struct library_env {
     struct noise_delay noise;     // of a proxy before each message
     uint64_t seed;
     void *ctx;
-    // A member has ended its part of a run; an event of its own rank.
-    void (*ended)(void *ctx, void *run_ctx, uint32_t member, ps_t now);
-    // A message with data has been posted for a member, and has arrived.
-    void (*posted)(void *ctx, void *run_ctx, uint32_t member, uint64_t bytes, ps_t now);
+    // A member, by the tag of library_begin(), has ended its part of a run; an event of its rank.
+    void (*ended)(void *ctx, void *run_ctx, uint32_t tag, ps_t now);
+    // A message with data has been posted for a rank of the network, and has arrived.
+    void (*posted)(void *ctx, void *run_ctx, uint32_t rank, uint64_t bytes, ps_t now);
     void (*arrived)(void *ctx, void *run_ctx, ps_t now);
     // A channel of a member has been busy from `since_ps` on.
-    void (*used)(void *ctx, void *run_ctx, uint32_t member, uint32_t channel, ps_t since_ps,
-                 ps_t now);
+    void (*used)(void *ctx, void *run_ctx, uint32_t tag, uint32_t channel, ps_t since_ps, ps_t now);
 };
 
 #define LIBRARY_TOKEN_BITS 47 // of a message
@@ -65,7 +64,7 @@ enum library_exchange {
 };
 struct library_request {
     bool exchanges;
-    enum nccl_function function;   // unless exchanges
+    enum nccl_function function;    // unless exchanges
     enum library_exchange exchange; // if so
     uint64_t bytes;
     uint32_t root, step; // step: number of the operation among those of the group
@@ -77,7 +76,7 @@ struct library_request {
 // is possible for the operation.
 struct library_run *library_run_new(struct library_group *g, const struct library_request *request,
                                     void *run_ctx);
-void library_begin(struct library_run *run, uint32_t member, ps_t now);
+void library_begin(struct library_run *run, uint32_t member, uint32_t tag, ps_t now);
 
 // The operation of a run; NULL for exchanges, which may use so many channels.
 const struct nccl_operation *library_operation(const struct library_run *run);

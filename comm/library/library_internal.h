@@ -18,17 +18,17 @@ struct connection {
     uint32_t src_node, dst_node;     // of the network: those that have the NICs
     uint32_t number;                 // in the library's table, for tokens
     uint32_t channel;
-    bool remote;     // between servers
-    bool exchange;   // between a pair of ranks, beside the channels of algorithms
-    uint32_t window; // messages that fit into the buffer
+    bool remote;       // between servers
+    bool exchange;     // between a pair of ranks, beside the channels of algorithms
+    uint32_t window;   // messages that fit into the buffer
     uint64_t messages; // in all
     /* state of the sender */
     uint32_t ready, queued, posted, ended; // messages: written, given to the proxy, posted, sent
     uint32_t granted;
-    uint32_t sent_early; // bit i: message ended + i has been sent
-    uint64_t bytes[NCCL_STEPS];     // [message % NCCL_STEPS] of user data
-    uint32_t step[NCCL_STEPS];      // of the algorithm
-    ps_t seen_ps[NCCL_STEPS]; // [message % NCCL_STEPS] when the receiver sees it
+    uint32_t sent_early;        // bit i: message ended + i has been sent
+    uint64_t bytes[NCCL_STEPS]; // [message % NCCL_STEPS] of user data
+    uint32_t step[NCCL_STEPS];  // of the algorithm
+    ps_t seen_ps[NCCL_STEPS];   // [message % NCCL_STEPS] when the receiver sees it
     uint32_t parts_left[NCCL_STEPS], parts_unsent[NCCL_STEPS]; // of a message that is cut
     /* state of the receiver */
     // Messages: come in order, seen by the block, used by it, granted by the proxy.
@@ -40,8 +40,8 @@ struct connection {
 struct block {
     struct nccl_block plan;
     struct library_run *run;
-    struct block *before;        // of plan.after
-    struct block *follower;      // whose `before` this is
+    struct block *before;   // of plan.after
+    struct block *follower; // whose `before` this is
     struct connection **from, **to;
     uint64_t at;                 // the primitive that runs or waits
     uint64_t bytes, chunk_bytes; // of an exchange, and of its messages
@@ -54,7 +54,7 @@ struct block {
 struct member {
     struct library_run *run;
     struct sim_timer timer; // the launch
-    uint32_t path;
+    uint32_t path, tag;
     uint32_t blocks_left; // that have not ended
     uint32_t first_block, n_blocks;
     bool ended;
@@ -69,7 +69,7 @@ struct library_run {
     struct member *members;
     struct block *blocks;
     size_t n_blocks;
-    struct connection **peers; // pool of the blocks' `from` and `to`
+    struct connection **peers;   // pool of the blocks' `from` and `to`
     struct exchanges *exchanges; // NULL = of an operation
     uint32_t members_left;
     uint32_t open; // connections with open messages

@@ -35,7 +35,7 @@ static void on_due(struct engine *e, struct sim_timer *timer, int revents)
         p->n--;
         (*env->delays)--;
         uint32_t path = path_own(env->path_book, item.path);
-        path_extend(env->path_book, path, PATH_SCHEDULED, e->now_ps);
+        path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
         uint32_t before = path_enter(env->path_book, path);
         run_item(&item, e->now_ps);
         path_leave(env->path_book, before);

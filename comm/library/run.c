@@ -172,8 +172,8 @@ static void connect_block(struct block *b)
             peer++;
         uint32_t i = sender_index(&peer->plan, &b->plan, k);
         uint64_t messages = nccl_block_messages(&run->operation, &peer->plan, i);
-        b->to[k] = peer->from[i] = connection_new(run, b->plan.channel, b->plan.rank,
-                                                  b->plan.to[k], slots, messages);
+        b->to[k] = peer->from[i] =
+            connection_new(run, b->plan.channel, b->plan.rank, b->plan.to[k], slots, messages);
     }
 }
 
@@ -188,9 +188,8 @@ struct library_run *library_run_new(struct library_group *g, const struct librar
                                 .request = *request,
                                 .protocol = NCCL_SIMPLE,
                                 .members_left = g->n};
-    if (!request->exchanges &&
-        !nccl_operation_init(&run->operation, &g->comm, request->function, request->bytes,
-                             request->root)) {
+    if (!request->exchanges && !nccl_operation_init(&run->operation, &g->comm, request->function,
+                                                    request->bytes, request->root)) {
         free(run);
         return NULL;
     }
@@ -220,7 +219,7 @@ void run_member_ended(struct library_run *run, uint32_t member, ps_t now)
     void *ctx = run->ctx;
     run->members_left--;
     run->open++; // keeps the run until its end has been told
-    env->ended(env->ctx, ctx, member, now);
+    env->ended(env->ctx, ctx, run->members[member].tag, now);
     run->open--;
     run_release(run);
 }
@@ -247,7 +246,7 @@ static void on_launched(struct engine *e, struct sim_timer *timer, int revents)
     const struct library_env *env = run_env(run);
     uint32_t member = (uint32_t)(m - run->members);
     uint32_t path = path_own(env->path_book, m->path);
-    path_extend(env->path_book, path, PATH_SCHEDULED, e->now_ps);
+    path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
     uint32_t before = path_enter(env->path_book, path);
     (*env->delays)--;
     run->open++;
@@ -260,16 +259,16 @@ static void on_launched(struct engine *e, struct sim_timer *timer, int revents)
     path_leave(env->path_book, before);
 }
 
-void library_begin(struct library_run *run, uint32_t member, ps_t now)
+void library_begin(struct library_run *run, uint32_t member, uint32_t tag, ps_t now)
 {
     const struct library_env *env = run_env(run);
     struct member *m = &run->members[member];
     m->run = run;
+    m->tag = tag;
     m->path = path_take(env->path_book, now);
     (*env->delays)++;
     sim_timer_init_locked(env->engine, &m->timer, run_node(run, member), on_launched, m);
-    sim_timer_start(env->engine, &m->timer,
-                    now + run_spec(run)->cost.launch_ps[run->protocol]);
+    sim_timer_start(env->engine, &m->timer, now + run_spec(run)->cost.launch_ps[run->protocol]);
 }
 
 /* ---- bytes ---- */
@@ -279,8 +278,9 @@ static uint64_t block_bytes(const struct nccl_operation *o, const struct nccl_bl
     uint64_t sum = 0;
     for (uint64_t i = 0; i < b->length; i++) {
         struct nccl_primitive p = nccl_primitive(o, b, i);
-        uint32_t messages = (uint32_t)__builtin_popcount(p.sends);
-        sum += messages * nccl_wire_bytes(o->choice.protocol, p.bytes);
+        for (uint32_t k = 0; k < b->n_to; k++)
+            if (p.sends >> k & 1)
+                sum += nccl_wire_bytes(o->choice.protocol, nccl_message_bytes(b, &p, k));
     }
     return sum;
 }

@@ -4,6 +4,7 @@
 
 #include "config/algorithm/algorithms.h"
 #include "config/algorithm/job_ranks.h"
+#include "config/algorithm/library.h"
 #include "workload/group_choice.h"
 
 // Read `algorithm` and the settings of algorithms. Operations without one run by ring, all_to_all

@@ -248,7 +248,8 @@ static void llm_schema(json_t *object)
 
 static const struct own_key llm_keys[] = {
     GROUP_ALGORITHM_KEY,
+    LIBRARY_KEY,
     {"placement", "list", "tensor, context, expert, data, pipeline",
      "the degrees, innermost first: neighbouring ranks are in one server"},
 };
-const struct job_reader llm_reader = {read_llm, write_llm, llm_schema, llm_keys, 2};
+const struct job_reader llm_reader = {read_llm, write_llm, llm_schema, llm_keys, 3};

@@ -51,6 +51,7 @@ static void program_schema(json_t *object)
 
 static const struct own_key program_keys[] = {
     GROUP_ALGORITHM_KEY,
+    LIBRARY_KEY,
     {"groups", "object", "none",
      "ordered lists of ranks that run collectives together, by name: a list, or {\"ranks\": "
      "[..], \"use\": \"data\"}"},
@@ -58,4 +59,4 @@ static const struct own_key program_keys[] = {
      "{rank, id, kind, after, ..}: a rank, a list of ranks or \"all\"; see docs/programs.md"},
 };
 const struct job_reader program_reader = {read_program, write_program, program_schema, program_keys,
-                                          3};
+                                          4};

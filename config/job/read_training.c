@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "collective/grid.h"
+#include "config/algorithm/library.h"
 #include "config/algorithm/training_layers.h"
 #include "config/foreign/astra_system.h"
 #include "config/foreign/astra_workload.h"
@@ -140,6 +141,32 @@ static void warn_of_dims(struct reader *r, const struct place *system,
         }
 }
 
+// Check that the library runs an operation over the ranks that agree with the first one in all
+// dimensions but `dims`; groups of a job are alike.
+static bool check_library(struct reader *r, const struct place *place, const struct job_spec *job,
+                          uint32_t dims, const struct coll_shape *shape)
+{
+    const struct training_settings *settings = job->settings;
+    const struct coll_schedule *s = &settings->schedule;
+    struct place at = place_key(place, "library");
+    if (shape->uneven != NULL) {
+        place_error(r->err, &at, "the library's all-to-all has no vectors of different sizes");
+        return false;
+    }
+    uint32_t n = 1, ranks = coll_ranks(s), stride = 1;
+    uint32_t *members = memory_zeroed(ranks, sizeof *members);
+    for (uint32_t d = 0; d < s->n_dims; stride *= s->dim_size[d++]) {
+        if (!(dims >> d & 1))
+            continue;
+        for (uint32_t i = n; i < n * s->dim_size[d]; i++)
+            members[i] = members[i % n] + i / n * stride;
+        n *= s->dim_size[d];
+    }
+    bool runs = library_check(r, &at, job, &settings->library, shape->op, members, n);
+    free(members);
+    return runs;
+}
+
 static void check_programs(struct reader *r, const struct place *system, const struct job_spec *job)
 {
     const struct training_settings *settings = job->settings;
@@ -158,7 +185,8 @@ static void check_programs(struct reader *r, const struct place *system, const s
                                        .bytes = step->bytes};
             if (step->op == TRAINING_NO_OP || (!step->rank_bytes && seen[step->op][dims]))
                 continue;
-            if (!algorithms_check(r, system, job, s, dims, &whole))
+            if (s->library != NULL ? !check_library(r, system->parent, job, dims, &whole)
+                                   : !algorithms_check(r, system, job, s, dims, &whole))
                 return;
             seen[step->op][dims] = seen[step->op][dims] || !step->rank_bytes;
         }
@@ -262,6 +290,10 @@ static void read_training(struct reader *r, const struct place *place, struct ke
     read_stragglers(r, &stragglers, job);
     read_job_dims(r, &dims, ranks, s);
     read_system(r, &system, s);
+    library_read(r, place, keys, &settings->library);
+    s->library = settings->library.machine != NULL ? &settings->library : NULL;
+    if (s->library != NULL && system.json != NULL)
+        place_error(r->err, &system, "is decided by the library: leave it out");
     if (has_rings(&r->scenario->spec))
         use_both_directions(s);
     if (!known || r->err->n_errors > errors ||
@@ -282,6 +314,7 @@ static void write_training(json_t *json, const struct job_spec *job, const json_
     static const char *const copied[] = {"system", "dims", "stragglers"};
     const struct training_settings *settings = job->settings;
     const json_t *dlrm = json_object_get(given, "dlrm");
+    library_write(json, &settings->library);
     if (dlrm != NULL)
         json_object_set_new(json, "dlrm", dlrm_json(dlrm));
     else if (settings->params.file[0] == '\0')
@@ -310,6 +343,7 @@ static void training_schema(json_t *object)
     schema_key(object, "dlrm", dlrm_schema(), false);
     schema_key(object, "system", json_pack("{s:[s,s]}", "type", "string", "object"), false);
     schema_key(object, "dims", schema_list(schema_integer(1)), false);
+    library_schema(object);
 }
 
 static const struct own_key training_keys[] = {
@@ -324,6 +358,7 @@ static const struct own_key training_keys[] = {
     {"dims", "list", "the network's", "sizes of the ranks' dimensions, innermost first"},
     {"stragglers", "list", "none",
      "of {rank, factor}: ranks of the job that compute slower, or faster"},
+    LIBRARY_KEY,
 };
 const struct job_reader training_reader = {read_training, write_training, training_schema,
                                            training_keys,

@@ -22,6 +22,8 @@ struct ideal { // a request of a communicator, and its ideal time
 static char *algorithm_text(const struct coll_schedule *s, const struct comm_request *request)
 {
     char text[COLL_MAX_DIMS * 32] = "";
+    if (s->library != NULL)
+        return memory_text("nccl");
     if (s->flat[request->op])
         return memory_text(s->choice[request->op][s->n_dims].algorithm->name);
     for (uint32_t d = 0; d < s->n_dims; d++) {
@@ -43,7 +45,9 @@ static void collect_phases(const struct collective_record *record, struct collec
         const struct phase_record *p = &kinds.phases[i];
         c->phases[i] = (struct phase_result){.dim = p->dim,
                                              .op = coll_op_name((enum coll_op)p->op),
-                                             .algorithm = p->algorithm->name,
+                                             .algorithm = record->schedule->library != NULL
+                                                              ? "nccl"
+                                                              : p->algorithm->name,
                                              .bytes = p->bytes,
                                              .messages = p->messages,
                                              .start_ps = known(p->start_ps),
@@ -94,11 +98,11 @@ static struct ideal *ideal_slot(struct ideal *kept, const struct collective_reco
 
 // Equal requests of one communicator have the same ideal time, which is kept as long as its slot
 // holds no other. A collective that has not ended has no efficiency, so its ideal time is not
-// computed, and an interrupted run ends sooner.
+// computed, and an interrupted run ends sooner. A library's is not known.
 static ps_t ideal_of(const struct sim *sim, struct ideal *kept, size_t i)
 {
     const struct collective_record *record = &sim->workload.recorder.records[i];
-    if (record->end_ps == PS_NEVER || record->end_ps < 0)
+    if (record->end_ps == PS_NEVER || record->end_ps < 0 || record->schedule->library != NULL)
         return -1;
     struct ideal *slot = ideal_slot(kept, record);
     if (slot->schedule != record->schedule ||
@@ -132,6 +136,11 @@ void collect_collectives(const struct sim *sim, struct result *r)
                                         .start_ps = record->start_ps,
                                         .end_ps = known(record->end_ps),
                                         .ideal_ps = ideal_of(sim, ideals, i)};
+        c->library = (struct library_result){.algorithm = record->library.algorithm,
+                                             .protocol = record->library.protocol,
+                                             .channels = record->library.channels,
+                                             .threads = record->library.threads,
+                                             .chunk_bytes = record->library.chunk_bytes};
         collect_phases(record, c);
         collect_dims(record, c);
         collect_rates(c, request->op);

@@ -37,7 +37,8 @@ static const struct collective_record *last_record(const struct explain_facts *f
         const struct coll_schedule *s = record->schedule;
         if (record->job != slowest->job || record->end_ps != slowest->end_ps)
             continue;
-        bool one = (s->n_dims == 1 || s->flat[record->request.op]) && !s->streams.enabled;
+        bool one = (s->n_dims == 1 || s->flat[record->request.op]) && !s->streams.enabled &&
+                   s->library == NULL;
         return one && !record->request.uneven && coll_ranks(s) > 1 ? record : NULL;
     }
     return NULL;

@@ -260,6 +260,7 @@ void explain(const struct explain_facts *facts, struct result *r)
                                    "no queues, pauses, marks or losses for a policy to act on"));
         explain_time(facts, r);
         explain_collectives(facts, r);
+        explain_library(facts, r);
         explain_closed_form(fabric, r);
         return;
     }
@@ -286,6 +287,7 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_admission(fabric, r);
     explain_circuits(fabric, r);
     explain_collectives(facts, r);
+    explain_library(facts, r);
     explain_fabric(facts, r);
 }
 

@@ -134,6 +134,8 @@ void explain_jobs(const struct explain_facts *facts, struct result *r);
 void explain_circuits(const struct fabric *fabric, struct result *r);
 void explain_closed_form(const struct fabric *fabric, struct result *r);
 void explain_collectives(const struct explain_facts *facts, struct result *r);
+/* library.c */
+void explain_library(const struct explain_facts *facts, struct result *r);
 void explain_paths(const struct explain_facts *facts, struct result *r);
 void explain_fabric(const struct explain_facts *facts, struct result *r);
 // Propagation delays, losses on links, and what a policy leaves free by design.

@@ -27,6 +27,13 @@ struct dim_result {
     double busy; // share of the collective's time in which it was in use, mean over groups
 };
 
+// As in comm/recorder.h.
+struct library_result {
+    const char *algorithm, *protocol; // NULL = by no algorithm
+    uint32_t channels, threads;
+    uint64_t chunk_bytes;
+};
+
 struct collective_result {
     uint32_t job, ranks;
     const char *name, *op;
@@ -35,6 +42,7 @@ struct collective_result {
     ps_t start_ps, end_ps, ideal_ps; // -1 = unknown
     double algbw_bps, busbw_bps, efficiency;
     struct critical_result critical;
+    struct library_result library; // channels 0 = none
     struct phase_result *phases;
     struct dim_result *dims;
     uint32_t n_phases, n_dims;

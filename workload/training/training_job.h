@@ -3,6 +3,7 @@
 #pragma once
 
 #include "comm/recorder.h"
+#include "nccl/library_spec.h"
 #include "workload/contention.h"
 #include "workload/kind.h"
 #include "workload/training/training_loop.h"
@@ -25,6 +26,7 @@ struct training_settings {
     struct training_params params;
     struct training_spec training; // owned
     struct coll_schedule schedule;
+    struct library_spec library;
     struct straggler *stragglers; // owned
     size_t n_stragglers;
 };
