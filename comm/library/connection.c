@@ -11,12 +11,14 @@
 #define QUEUE_PAIRS_MAX 16 // of a connection
 enum { KIND_CLEARS = 1, KIND_EXCHANGE = 2, KINDS = 4 };
 
-// Lower bits of a token: the message modulo MESSAGES, whether it is a grant, or its notice follows.
+// Lower bits of a token: the message modulo MESSAGES, and whether it is a grant, its notice follows,
+// or it goes to the rank that has the NIC.
 #define MESSAGE_BITS 6
 #define MESSAGES (1u << MESSAGE_BITS)
 #define TOKEN_CLEAR (UINT64_C(1) << MESSAGE_BITS)
 #define TOKEN_SILENT (UINT64_C(1) << (MESSAGE_BITS + 1))
-#define NUMBER_SHIFT (MESSAGE_BITS + 2)
+#define TOKEN_STAGED (UINT64_C(1) << (MESSAGE_BITS + 2))
+#define NUMBER_SHIFT (MESSAGE_BITS + 3)
 
 static struct library *library_of(const struct connection *c) { return c->run->group->library; }
 
@@ -33,30 +35,40 @@ static uint32_t owner_of(const struct library_run *run, uint32_t member, int32_t
     return own * m->nics / gpus == (uint32_t)nic ? rank : rank - own + owner;
 }
 
+// NICs of a connection between servers, and the member whose process sends.
+struct ends {
+    int32_t send_nic, receive_nic, proxy;
+};
+
+static struct ends ends_of(const struct connection *c)
+{
+    const struct nccl_layout *l = &c->run->group->comm.layout;
+    enum nccl_algorithm algorithm = c->run->operation.choice.algorithm;
+    bool pairs = c->run->request.exchanges || algorithm == NCCL_PAT;
+    if (pairs) {
+        struct nccl_p2p_links p = nccl_layout_p2p(l, c->exchange ? c->channel : 0, c->src, c->dst);
+        return (struct ends){p.send_nic, p.receive_nic, p.send_proxy};
+    }
+    if (algorithm == NCCL_RING) {
+        struct nccl_ring_links r = nccl_layout_ring(l, c->channel, c->src);
+        return (struct ends){r.send_nic, nccl_layout_ring(l, c->channel, c->dst).receive_nic,
+                             r.send_proxy};
+    }
+    if (algorithm == NCCL_TREE) {
+        struct nccl_tree_links t = nccl_layout_tree(l, c->channel, c->src);
+        return (struct ends){t.nic, nccl_layout_tree(l, c->channel, c->dst).nic, t.proxy};
+    }
+    struct nccl_nvls_links v = nccl_layout_nvls(l, c->channel, c->src);
+    return (struct ends){v.nic, nccl_layout_nvls(l, c->channel, c->dst).nic, v.proxy};
+}
+
 static void set_ends(struct connection *c)
 {
-    struct library_run *run = c->run;
-    const struct nccl_layout *l = &run->group->comm.layout;
-    int32_t send_nic, receive_nic;
-    if (run->request.exchanges) {
-        struct nccl_p2p_links links = nccl_layout_p2p(l, c->channel, c->src, c->dst);
-        send_nic = links.send_nic;
-        receive_nic = links.receive_nic;
-    } else if (run->operation.choice.algorithm == NCCL_RING) {
-        send_nic = nccl_layout_ring(l, c->channel, c->src).send_nic;
-        receive_nic = nccl_layout_ring(l, c->channel, c->dst).receive_nic;
-    } else if (run->operation.choice.algorithm == NCCL_TREE) {
-        send_nic = nccl_layout_tree(l, c->channel, c->src).nic;
-        receive_nic = nccl_layout_tree(l, c->channel, c->dst).nic;
-    } else if (run->operation.choice.algorithm == NCCL_PAT) {
-        send_nic = nccl_layout_p2p(l, 0, c->src, c->dst).send_nic;
-        receive_nic = nccl_layout_p2p(l, 0, c->src, c->dst).receive_nic;
-    } else {
-        send_nic = nccl_layout_nvls(l, c->channel, c->src).nic;
-        receive_nic = nccl_layout_nvls(l, c->channel, c->dst).nic;
-    }
-    c->src_node = owner_of(run, c->src, send_nic);
-    c->dst_node = owner_of(run, c->dst, receive_nic);
+    struct ends ends = ends_of(c);
+    c->src_node = owner_of(c->run, c->src, ends.send_nic);
+    c->dst_node = owner_of(c->run, c->dst, ends.receive_nic);
+    c->staged = ends.proxy != NCCL_NONE && ends.proxy != (int32_t)c->src &&
+                c->src_node != run_node(c->run, c->src);
 }
 
 struct connection *connection_new(struct library_run *run, uint32_t channel, uint32_t src,
@@ -164,11 +176,29 @@ void connection_post(struct connection *c, ps_t now)
 static void give_to_proxy(struct connection *c, ps_t now)
 {
     const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
-    while (c->queued < c->ready && (c->queued < c->granted || !library_of(c)->clears)) {
-        c->queued++;
-        proxy_add(library_of(c), c->src_node, PROXY_SEND, c, cost->send_ps[c->run->protocol],
+    while (c->queued < c->there && (c->queued < c->granted || !library_of(c)->clears)) {
+        ps_t seen_ps = c->written_ps[c->queued++ % NCCL_STEPS] + cost->send_ps[c->run->protocol];
+        proxy_add(library_of(c), c->src_node, PROXY_SEND, c, seen_ps > now ? seen_ps - now : 0,
                   cost->proxy_ps, now);
     }
+}
+
+// The next message is where the proxy looks for it.
+static void come_to_nic(struct connection *c, ps_t now)
+{
+    c->written_ps[c->there++ % NCCL_STEPS] = now;
+    give_to_proxy(c, now);
+}
+
+// Over NVLink to the rank that has the NIC.
+static void stage(struct connection *c, uint64_t bytes, ps_t now)
+{
+    struct transfer_request request = request_of(c, false);
+    request.src = run_node(c->run, c->src);
+    request.dst = c->src_node;
+    request.channel = 0;
+    request.unrecorded = true;
+    post(c, &request, nccl_wire_bytes(c->run->protocol, bytes), TOKEN_STAGED, now);
 }
 
 void connection_send(struct connection *c, uint64_t bytes, uint32_t step, ps_t now)
@@ -176,10 +206,13 @@ void connection_send(struct connection *c, uint64_t bytes, uint32_t step, ps_t n
     c->bytes[c->ready % NCCL_STEPS] = bytes;
     c->step[c->ready % NCCL_STEPS] = step;
     c->ready++;
-    if (c->remote)
-        give_to_proxy(c, now);
-    else
+    if (!c->remote) {
         connection_post(c, now);
+    } else if (c->staged) {
+        stage(c, bytes, now);
+    } else {
+        come_to_nic(c, now);
+    }
 }
 
 /* ---- clear to send ---- */
@@ -259,7 +292,9 @@ static struct connection *connection_of(const struct library *l, uint64_t token)
 void library_delivered(struct library *l, uint64_t token, ps_t now)
 {
     struct connection *c = connection_of(l, token);
-    if (token & TOKEN_CLEAR) {
+    if (token & TOKEN_STAGED) {
+        come_to_nic(c, now);
+    } else if (token & TOKEN_CLEAR) {
         c->granted++;
         give_to_proxy(c, now);
     } else if (!(token & TOKEN_SILENT)) {
@@ -282,7 +317,7 @@ void library_sent(struct library *l, uint64_t token, ps_t now)
 {
     struct connection *c = connection_of(l, token);
     struct library_run *run = c->run;
-    if (!(token & (TOKEN_CLEAR | TOKEN_SILENT)))
+    if (!(token & (TOKEN_CLEAR | TOKEN_SILENT | TOKEN_STAGED)))
         message_sent(c, (uint32_t)(token % MESSAGES), now);
     if (--c->open > 0)
         return;

@@ -16,19 +16,22 @@ struct connection {
     struct block *sender, *receiver; // NULL = not begun
     uint32_t src, dst;               // members
     uint32_t src_node, dst_node;     // of the network: those that have the NICs
-    uint32_t number;                 // in the library's table, for tokens
+    bool staged;     // a message goes first over NVLink to src_node, whose proxy sends it (PXN)
+    uint32_t number; // in the library's table, for tokens
     uint32_t channel;
     bool remote;       // between servers
     bool exchange;     // between a pair of ranks, beside the channels of algorithms
     uint32_t window;   // messages that fit into the buffer
     uint64_t messages; // in all
     /* state of the sender */
-    uint32_t ready, queued, posted, ended; // messages: written, given to the proxy, posted, sent
+    // Messages: written by the block, at the NIC's rank, given to its proxy, posted, sent.
+    uint32_t ready, there, queued, posted, ended;
     uint32_t granted;
-    uint32_t sent_early;        // bit i: message ended + i has been sent
-    uint64_t bytes[NCCL_STEPS]; // [message % NCCL_STEPS] of user data
-    uint32_t step[NCCL_STEPS];  // of the algorithm
-    ps_t seen_ps[NCCL_STEPS];   // [message % NCCL_STEPS] when the receiver sees it
+    uint32_t sent_early;         // bit i: message ended + i has been sent
+    uint64_t bytes[NCCL_STEPS];  // [message % NCCL_STEPS] of user data
+    ps_t written_ps[NCCL_STEPS]; // when it was at the rank of the NIC
+    uint32_t step[NCCL_STEPS];   // of the algorithm
+    ps_t seen_ps[NCCL_STEPS];    // [message % NCCL_STEPS] when the receiver sees it
     uint32_t parts_left[NCCL_STEPS], parts_unsent[NCCL_STEPS]; // of a message that is cut
     /* state of the receiver */
     // Messages: come in order, seen by the block, used by it, granted by the proxy.

@@ -1,140 +1,92 @@
 # SPDX-License-Identifier: MIT
 """Scenarios of the validation points: a machine and an operation, under the assumptions of assumptions.md."""
 import math
-import typing
+import re
 
-PROTOCOLS = ("LL", "LL128", "Simple")
-# NCCL 2.26.2, src/graph/tuning.cc, lines 121 to 141: us
-BASE = {"ring": (6.6, 14.0, 8.4), "tree": (6.8, 14.0, 8.4)}
-NVLINK_HOP = {"ring": (0.6, 1.9, 3.4), "tree": (0.6, 1.25, 4.0)}
-NETWORK_HOP = {"ring": (2.7, 4.0, 14.0), "tree": (5.0, 8.5, 14.0)}
-PCI_HOP = (1.0, 2.5, 5.7)
-SENT = (2, 128 / 120, 1)  # bytes for a byte of data
-LARGE = 64 << 20
 PACKET = 4096
+# NCCL 2.26.2, src/graph/tuning.cc: latency of LL over the network, and base latency, us; for libraries that are not NCCL
+NETWORK_HOP_LL, BASE_LL = 5.0, 6.6
+# A hop over PCIe of the same table: where data are staged in host memory, a message takes one at each end
+PCI_HOP_US = {"ll": 1.0, "ll128": 2.5, "simple": 5.7}
+SEND_US, RECEIVE_US = {"ll": 2.0, "ll128": 3.5, "simple": 5.0}, {"ll": 1.4, "ll128": 3.0, "simple": 6.0}
 
 
-class Case(typing.NamedTuple):
-    """`base_us` is added to what the scenario takes."""
-
-    name: str
-    scenario: dict
-    base_us: float
-
-
-def delay(us):
-    """Of one of the two links of a hop."""
-    return f"{round(us * 1e6 / 2)}ps"
-
-
-def dimensions(machine, nvlink_us, network_us):
-    made = []
-    if machine["gpus"] > 1:
-        made.append(
-            {
-                "kind": "switch",
-                "size": machine["gpus"],
-                "link": {"rate": f"{machine['nvlink_GBps'] * 8}Gbps", "delay": delay(nvlink_us)},
-                "transport": {"kind": "roce", "mtu": f"{PACKET}B", "ack_interval": 16, "wire_overhead": "none"},
-            }
-        )
-    if machine["nodes"] > 1:
-        made.append(
-            {
-                "kind": "switch",
-                "size": machine["nodes"],
-                "planes": machine.get("nics_per_gpu", 1),
-                "link": {"rate": f"{machine['nic_gbps']}Gbps", "delay": delay(network_us)},
-            }
-        )
-    return made
-
-
-def scenario(machine, dims, workload):
-    transport = {"kind": "roce", "mtu": f"{machine.get('mtu', PACKET)}B", "ack_interval": 16}
-    if "header_bytes" in machine:
-        transport["wire_overhead"] = {key: f"{machine['header_bytes']}B" for key in ("data", "ack")}
+def base(topology, workload, **transport):
     return {
         "name": "validation",
-        "topology": {"dims": dims},
-        "switch": {"buffer": "1GB", "routing": {"relay": True}},
-        "transport": transport,
+        "topology": topology,
+        "switch": {"buffer": "1GB"},
+        "transport": {"kind": "roce", "mtu": f"{PACKET}B", "ack_interval": 16, **transport},
         "cc": {"kind": "none"},
         "workload": workload,
         "report": {"flows_max": 1, "collectives_max": 64},
     }
 
 
-def ring_orders(machine):
-    """Ranks in the order of each ring. Ring c leaves a node by the GPU by which it enters the next one, which is another in each ring."""
-    gpus, nodes = machine["gpus"], machine["nodes"]
-    if nodes == 1 or gpus == 1:
-        return [list(range(gpus * nodes))]
-    step = machine.get("gpus_per_nic", 1)
-    shifts = [node % (gpus // step) for node in range(nodes)]
-    if shifts[-1] == 0:  # the last node enters and leaves by different NICs too
-        shifts[-1] = 1
-    orders = []
-    for c in range(0, gpus, step):
-        order = []
-        for node in range(nodes):
-            enter, leave = ((c + shifts[k % nodes] * step) % gpus for k in (node, node + 1))
-            inside = [gpu for gpu in ((enter + k) % gpus for k in range(gpus)) if gpu not in (enter, leave)]
-            order += [node * gpus + gpu for gpu in (enter, *inside, leave)]
-        orders.append(order)
-    return orders
+def environment(point):
+    """The settings that the source names, as NCCL's variables."""
+    words = re.findall(r"NCCL_(?:MIN_CTAS|IB_QPS_PER_CONNECTION)=\d+", point["software"] or "")
+    if point["algorithm"] in ("ring", "tree", "nvlstree"):
+        words.append(f"NCCL_ALGO={point['algorithm']}")
+    if "Simple" in (point["stated"] or ""):
+        words.append("NCCL_PROTO=Simple")
+    return " ".join(words)
 
 
-def collective(op, algorithm, size, ranks=None, **more):
-    return {
-        "kind": "collective",
-        "op": op,
-        "algorithm": algorithm,
-        "bytes": f"{max(1, math.ceil(size))}B",
-        **({"ranks": ranks} if ranks else {}),
-        **more,
-    }
+def nccl(point, machine):
+    library = {"kind": "nccl", "nccl": "2.27.7", "env": environment(point)}
+    if machine.get("staged"):
+        library["host_cost"] = {
+            f"{cost}_{protocol}": f"{times[protocol] + PCI_HOP_US[protocol]:g}us"
+            for cost, times in (("send", SEND_US), ("receive", RECEIVE_US))
+            for protocol in PCI_HOP_US
+        }
+    topology = {key: machine[key] for key in ("machine", "nodes", "fabric") if key in machine}
+    op = {"nccl_alltoall": "all_to_all"}.get(point["op"], point["op"])
+    return base(topology, {"kind": "collective", "op": op, "bytes": f"{point['bytes']}B", "library": library})
 
 
-def cases(point, machine):
-    op, size = point["op"], point["bytes"]
-    if op == "ib_write_lat":
-        flows = {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": f"{size}B"}]}
-        return [Case("write", scenario(machine, dimensions(machine, 0, machine["one_way_us"]), flows), 0)]
-    if op == "ib_write_bw":
-        flows = {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": f"{size * 1000}B"}]}
-        return [Case("stream", scenario(machine, dimensions(machine, 0, machine["one_way_us"]), flows), 0)]
-    if op == "alltoall":
-        total = size * 8 if "osu" in point["id"] else size
-        base = BASE["ring"][0] if "deepep" in point["id"] else 0
-        dims = dimensions(machine, NVLINK_HOP["ring"][0], NETWORK_HOP["ring"][0])
-        return [Case("direct", scenario(machine, dims, collective("all_to_all", "direct", total)), base)]
-    made = []
-    trees = point["algorithm"] == "auto" and machine["nodes"] > 1 and op == "all_reduce"
-    algorithms = ("ring", "tree") if trees else ("ring",) if point["algorithm"] == "auto" else (point["algorithm"],)
-    for algorithm in algorithms:
-        for number, protocol in enumerate(PROTOCOLS):
-            if size <= LARGE or protocol == "Simple":
-                made.append(nccl_case(point, machine, algorithm, number))
-    return made
+def one_switch(machine, hop_us):
+    link = {"rate": f"{machine.get('nic_gbps', 200)}Gbps", "delay": f"{round(hop_us * 1e6 / 2)}ps"}
+    return {"dims": [{"kind": "switch", "size": machine["nodes"] * machine.get("gpus", 1), "link": link}]}
 
 
-def nccl_case(point, machine, algorithm, number):
-    op, size = point["op"], point["bytes"] * SENT[number]
-    network = NETWORK_HOP[algorithm][number] + (2 * PCI_HOP[number] if machine.get("staged") else 0)
-    dims = dimensions(machine, NVLINK_HOP[algorithm][number], network)
-    if algorithm == "tree" and machine["gpus"] > 1:
-        work = collective(op, ["ring", "halving_doubling"], size, schedule="bandwidth_aware")
-    elif algorithm == "tree":
-        work = collective(op, "double_binary_tree", size, pieces=1)  # as the assumptions were committed
-    else:
-        orders = ring_orders(machine)
-        work = [collective(op, "ring", size / len(orders), order) for order in orders]
-    return Case(f"{algorithm}, {PROTOCOLS[number]}", scenario(machine, dims, work), BASE[algorithm][number])
+def flows(point, machine, size):
+    work = {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": f"{size}B"}]}
+    overhead = {key: f"{machine['header_bytes']}B" for key in ("data", "ack")}
+    return base(one_switch(machine, machine["one_way_us"]), work, mtu=f"{machine['mtu']}B", wire_overhead=overhead)
 
 
-def time_us(point, metrics):
+def all_pairs(point, machine):
+    """MPI, and kernels of mixtures of experts: all messages at once."""
+    size = point["bytes"] * 8 if "osu" in point["id"] else point["bytes"]
+    machine = {"nodes": 2, "gpus": 4, "nic_gbps": 200} if "osu" in point["id"] else machine
+    work = {"kind": "collective", "op": "all_to_all", "algorithm": "direct", "bytes": f"{math.ceil(size)}B"}
+    return base(one_switch(machine, NETWORK_HOP_LL), work)
+
+
+def scenario(point, machine):
+    """And the base time in us that is added to what it takes."""
+    if point["op"] == "ib_write_lat":
+        return flows(point, machine, point["bytes"]), 0
+    if point["op"] == "ib_write_bw":
+        return flows(point, machine, point["bytes"] * 1000), 0
+    if point["op"] == "alltoall":
+        return all_pairs(point, machine), BASE_LL if "deepep" in point["id"] else 0
+    return nccl(point, machine), 0
+
+
+def time_us(metrics):
     """Until the last collective has ended, or the last byte has arrived."""
-    if metrics["flows_summary"]["count"] and metrics["jobs"][0]["kind"] == "flows":
+    if metrics["jobs"][0]["kind"] == "flows":
         return metrics["flows"][0]["delivered_ns"] / 1e3
     return max(job["end_ns"] for job in metrics["jobs"]) / 1e3
+
+
+def way(point, metrics):
+    """How the operation ran, in a few words."""
+    chosen = metrics["collectives"][0]["library"] if metrics["collectives"] else None
+    if chosen is None:
+        return {"ib_write_lat": "write", "ib_write_bw": "stream"}.get(point["op"], "all pairs")
+    channels = "1 channel" if chosen["channels"] == 1 else f"{chosen['channels']} channels"
+    return f"{chosen['algorithm'] or 'pairs'}, {chosen['protocol']}, {channels}"

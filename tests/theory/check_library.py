@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Collectives of NCCL (`library`) in closed form: rings, trees, costs of hosts, PXN, bytes in a capture.
+
+Servers have one GPU and hang on one switch; packets have no headers, so a message of m bytes takes m / G, a packet
+more at the switch, and two delays. The receiver's grant of 64 bytes takes as long before the first message.
+
+usage: check_library.py, with the executable in $COLLWIRE.
+"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+COLLWIRE = os.environ["COLLWIRE"]
+FAILED = []
+RATE = 100e9 / 8  # bytes/s
+DELAY_US = 0.5  # of a link
+MTU = 4096
+COSTS = ("launch", "primitive", "link", "tree_link", "send", "receive")
+PROTOCOLS = ("ll", "ll128", "simple")
+FREE = {f"{cost}_{p}": "0ns" for cost in COSTS for p in PROTOCOLS} | {"proxy": "0ns"}
+FREE |= {f"block_rate_{p}": "0bps" for p in PROTOCOLS}
+
+
+def expect(what, holds):
+    print(("ok: " if holds else "NOT: ") + what)
+    if not holds:
+        FAILED.append(what)
+
+
+def near(what, us, wanted, share):
+    expect(f"{what}: {us:.3f} us, {wanted:.3f} in closed form ({100 * (us / wanted - 1):+.2f} %)",
+           abs(us / wanted - 1) <= share)
+
+
+def scenario(nodes, op, size, library, costs=None, **more):
+    return {
+        "name": "library",
+        "topology": {"machine": {"like": "1gpu_h100_400", "nic_rate": "100Gbps"}, "nodes": nodes,
+                     "fabric": {"kind": "switch", "link": {"rate": "100Gbps", "delay": f"{DELAY_US}us"}}},
+        "transport": {"wire_overhead": {"data": "0B", "ack": "1B"}, "mtu": f"{MTU}B"},
+        "workload": {"kind": "collective", "op": op, "bytes": size,
+                     "library": {"kind": "nccl", "host_cost": FREE | (costs or {}), **library}},
+        **more,
+    }
+
+
+def run(folder, made):
+    path, out = os.path.join(folder, "scenario.json"), os.path.join(folder, "out")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(made, file)
+    subprocess.run([COLLWIRE, "run", path, "--quiet", "--out", out], check=True)
+    with open(os.path.join(out, "metrics.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def duration(metrics):
+    return metrics["collectives"][0]["duration_ns"] / 1e3
+
+
+def wire_us(size):
+    """Of a message alone."""
+    return (size + min(size, MTU)) / RATE * 1e6 + 2 * DELAY_US
+
+
+def check_ring(folder):
+    """Two slices a step follow each other around the ring; the port or the way of a slice bounds a step."""
+    for nodes, size in ((2, 1 << 20), (4, 1 << 20), (8, 8 << 20), (5, 5 << 18)):
+        library = {"algo": "ring", "proto": "simple", "max_nchannels": 1}
+        us = duration(run(folder, scenario(nodes, "all_reduce", size, library)))
+        part = size / nodes / 2
+        step = max(wire_us(part), 2 * part / RATE * 1e6)
+        wanted = wire_us(64) + (2 * nodes - 3) * step + part / RATE * 1e6 + wire_us(part)
+        near(f"ring of {nodes}, one channel, {size >> 10} KiB", us, wanted, 0.01)
+    for channels in (2, 4):  # together they fill the port
+        library = {"algo": "ring", "proto": "simple", "max_nchannels": channels}
+        us = duration(run(folder, scenario(4, "all_reduce", 64 << 20, library)))
+        near(f"ring of 4, {channels} channels, 64 MiB", us, 1.5 * (64 << 20) / RATE * 1e6, 0.03)
+
+
+def check_tree(folder):
+    """Of two servers: chunks go up one after the other, and each comes back as soon as it has arrived."""
+    chunk = 512 << 10
+    for chunks in (1, 4, 16):
+        library = {"algo": "tree", "proto": "simple", "max_nchannels": 1}
+        us = duration(run(folder, scenario(2, "all_reduce", chunks * chunk, library)))
+        wanted = wire_us(64) + (chunks - 1) * chunk / RATE * 1e6 + 2 * wire_us(chunk)
+        near(f"tree of 2, {chunks} chunks", us, wanted, 0.01)
+
+
+def check_costs(folder):
+    """Every hop of a small message takes each cost once, and the last rank ends with one more primitive."""
+    costs = {"launch_ll": "6us", "primitive_ll": "1us", "send_ll": "3us", "receive_ll": "2us", "proxy": "250ns"}
+    for nodes in (2, 4, 16):
+        library = {"algo": "ring", "proto": "ll", "max_nchannels": 1}
+        us = duration(run(folder, scenario(nodes, "all_reduce", 8 * nodes, library, costs)))
+        hop = 1 + 3 + 0.25 + wire_us(16) + 2
+        near(f"costs of hosts, ring of {nodes}", us, 6 + 2 * (nodes - 1) * hop + 1, 0.01)
+
+
+def writes(path):
+    """Bytes of the RDMA writes of a capture from each address, by their number of bytes."""
+    sizes = {}
+    with open(path, "rb") as file:
+        data = file.read()
+    at = 24
+    while at < len(data):
+        kept = struct.unpack_from("<I", data, at + 8)[0]
+        frame = data[at + 16 : at + 16 + kept]
+        at += 16 + kept
+        if frame[12:14] == b"\x08\x00" and struct.unpack_from(">H", frame, 36)[0] == 4791 and frame[42] in (0x06, 0x0A):
+            sizes.setdefault(frame[26:30], []).append(struct.unpack_from(">I", frame, 42 + 12 + 12)[0])
+    return sizes
+
+
+def check_capture(folder):
+    """LL doubles the bytes, LL128 sends 2048 for each 1920 begun; every message has been cleared by 64 bytes."""
+    nodes, size = 2, 100_000
+    for proto, wire in (("ll", lambda n: 2 * -(-n // 8) * 8), ("ll128", lambda n: -(-n // 1920) * 2048), ("simple", int)):
+        library = {"algo": "ring", "proto": proto, "max_nchannels": 1}
+        file = os.path.join(folder, "out", "rank0.pcap")
+        run(folder, scenario(nodes, "all_reduce", size, library, capture=[{"at": "rank0", "file": "rank0.pcap", "snaplen": "100B"}]))
+        both = list(writes(file).values())
+        for sizes in both:
+            data = [n for n in sizes if n != 64]
+            expect(f"{proto}: {sum(data)} bytes in {len(data)} writes of a rank", sum(data) == 2 * wire(size // 2))
+        expect(f"{proto}: a write of 64 bytes for every message, empty ones too",
+               len(both) == 2 and both[0].count(64) == both[1].count(64) == len([n for n in both[0] if n != 64]))
+
+
+def link_bytes(metrics, part):
+    return sum(link["bytes"] for link in metrics["links"] if part in link["at"])
+
+
+def check_pxn(folder):
+    """With PXN all sends between servers stay on the receiver's rail, after one more way over NVLink."""
+    bytes_, nodes, gpus = 8 << 20, 4, 8
+    inside = {}
+    for pxn in (True, False):
+        made = {"name": "pxn", "topology": {"machine": "dgx_h100", "nodes": nodes},
+                "workload": {"kind": "collective", "op": "all_to_all", "bytes": bytes_, "library": {"kind": "nccl", "pxn": pxn}}}
+        metrics = run(folder, made)
+        spines = link_bytes(metrics, "spine")
+        expect(f"pxn {pxn}: {spines} bytes through spines", (spines == 0) == pxn)
+        inside[pxn] = sum(link["bytes"] for link in metrics["links"] if link["at"].startswith("dim0.sw"))
+    pair = bytes_ // (nodes * gpus)
+    staged = nodes * gpus * (gpus - 1) * (nodes - 1) * pair  # to other servers, by the NIC of another GPU
+    near("bytes over NVLink that PXN adds", inside[True] - inside[False], staged, 0.02)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_ring(folder)
+        check_tree(folder)
+        check_costs(folder)
+        check_capture(folder)
+        check_pxn(folder)
+    sys.exit(1 if FAILED else 0)
+
+
+main()
