@@ -82,6 +82,11 @@ printf '%-9s %-14s %12s %8s %8s %10s %9s %10s %8s\n' \
 scenarios row
 "$collwire" run bench/analytical-65536.json --quiet --out "$out/closed"
 echo "analytical-65536: $(value "$out/closed" wall_s) s, $(value "$out/closed" peak_rss_bytes) bytes of memory"
+for name in nccl-ring1024 nccl-tree1024; do
+    "$collwire" run bench/$name.json --quiet --out "$out/$name"
+    echo "$name: $(value "$out/$name" packet_hops) packet-hops, $(value "$out/$name" cpu_s) s," \
+        "$(value "$out/$name" peak_rss_bytes) bytes of memory"
+done
 awk '$2 == "dcqcn" {ns[$1] = $5}
      END {printf "ns/hop of perm1024 over ring16, dcqcn: %.2f\n", ns["perm1024"] / ns["ring16"]}' \
     "$out/table"

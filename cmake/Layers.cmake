@@ -98,6 +98,8 @@ collwire_layer(cc # pure: no clock, queue, packet, allocator
 collwire_layer(collective ALLOW engine)
 
 collwire_layer(nccl)
+collwire_layer(nccl/xml # algorithms of MSCCL's files
+  ALLOW engine nccl)
 
 collwire_layer(cc/plugin # policies of shared libraries
   ALLOW engine cc collwire nettle/sha2.h
@@ -109,7 +111,7 @@ collwire_layer(transport # its senders and NICs are open to all, the folders of 
 collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
 collwire_layer(comm/library # collectives as a library of GPUs runs them
-  ALLOW engine nccl net/transfer.h LIBS m)
+  ALLOW engine nccl nccl/xml net/transfer.h LIBS m)
 collwire_layer(comm ALLOW engine collective nccl net/transfer.h comm/library)
 collwire_layer(workload ALLOW engine collective comm nccl net/transfer.h LIBS m)
 collwire_layer(workload/nodes # programs: computations and messages with dependencies
@@ -117,7 +119,7 @@ collwire_layer(workload/nodes # programs: computations and messages with depende
 collwire_layer(workload/llm # training of transformers, as programs
   ALLOW engine collective comm workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
-  ALLOW engine collective comm net/transfer.h workload VIA net nccl LIBS m)
+  ALLOW engine collective comm nccl net/transfer.h workload VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
   ALLOW engine collective workload workload/nodes jansson.h protobuf-c/protobuf-c.h
   VIA comm net nccl
@@ -158,7 +160,7 @@ collwire_layer(sim/advice # what a scenario's settings lead to, before the run
   ALLOW engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
   VIA net/wire LIBS m)
 collwire_layer(sim/collect # the result of a run
-  ALLOW workload/nodes workload/training engine net cc collective comm switch topology transport workload sim/simulation.h sim/spec sim/result sim/fabric
+  ALLOW workload/nodes workload/training engine net cc collective comm nccl/library_spec.h switch topology transport workload sim/simulation.h sim/spec sim/result sim/fabric
         sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
   VIA analytical nccl net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
@@ -176,9 +178,9 @@ collwire_layer(config/text # JSON and YAML, files, places of errors, tables of k
   VIA cc/plugin collwire/collwire.h ${config_via}
   LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m)
 collwire_layer(config/algorithm # the ranks of a job, and the algorithms of its collectives
-  ALLOW workload/training engine collective nccl config/text topology/graph.h workload sim/spec jansson.h
+  ALLOW workload/training engine collective nccl nccl/xml config/text topology/graph.h workload sim/spec expat.h jansson.h
   VIA cc/plugin ${config_via}
-  LIBS PkgConfig::jansson m)
+  LIBS PkgConfig::expat PkgConfig::jansson m)
 collwire_layer(config/foreign # files of ASTRA-sim
   ALLOW workload/training engine collective config/text config/algorithm topology workload sim/spec jansson.h
   VIA cc/plugin ${config_via}
@@ -245,8 +247,13 @@ collwire_layer(cli/extcap # the interface of Wireshark
         sim/sim.h sim/spec trace/filter.h # it lists places
   VIA cc/plugin ${cli_via}
   LIBS PkgConfig::jansson m)
+collwire_layer(cli/nccl # collwire library nccl
+  ALLOW engine collwire cli/terminal cli/options library nccl collective/collective.h
+        config/algorithm/library_settings.h config/text/text_file.h jansson.h
+  VIA ${cli_via} cc/plugin config/scenario.h
+  LIBS PkgConfig::jansson m)
 collwire_layer(cli
-  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap library config replay study jansson.h nettle/sha2.h dlfcn.h
+  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl library config replay study jansson.h nettle/sha2.h dlfcn.h
         config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
         config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h

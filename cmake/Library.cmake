@@ -19,7 +19,7 @@ set_target_properties(collwire_shared PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/library LINK_DEPENDS ${library_map})
 target_link_libraries(collwire_shared PRIVATE
   ev PkgConfig::jansson PkgConfig::libisal PkgConfig::libpcap PkgConfig::libprotobuf-c PkgConfig::zlib
-  PkgConfig::smartcols PkgConfig::nettle PkgConfig::yaml-0.1 m)
+  PkgConfig::smartcols PkgConfig::nettle PkgConfig::yaml-0.1 PkgConfig::expat m)
 target_link_options(collwire_shared PRIVATE
   -Wl,--version-script=${library_map} -Wl,--no-undefined -Wl,--as-needed)
 

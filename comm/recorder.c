@@ -146,19 +146,16 @@ void recorder_opener(const struct communicator *c, const struct instance *in)
 void recorder_library(const struct communicator *c, const struct instance *in,
                       const struct library_run *run)
 {
-    struct library_record *r = &c->job->recorder->records[in->record].library;
-    const struct nccl_operation *o = library_operation(run);
-    if (o == NULL) {
-        *r = (struct library_record){.exchanges = true,
-                                     .protocol = nccl_protocol_name(NCCL_SIMPLE),
-                                     .channels = library_exchange_channels(run)};
-        return;
-    }
-    *r = (struct library_record){.algorithm = nccl_algorithm_name(o->choice.algorithm),
-                                 .protocol = nccl_protocol_name(o->choice.protocol),
-                                 .channels = o->choice.split.channels,
-                                 .threads = o->choice.threads,
-                                 .chunk_bytes = o->first.chunk_bytes};
+    struct library_choice choice = library_choice(run);
+    c->job->recorder->records[in->record].library =
+        (struct library_record){.exchanges = choice.exchanges,
+                                .xml = choice.xml,
+                                .algorithm = choice.algorithm,
+                                .protocol = choice.protocol,
+                                .channels = choice.channels,
+                                .threads = choice.threads,
+                                .blocks = choice.blocks,
+                                .chunk_bytes = choice.chunk_bytes};
 }
 
 static struct busy *busy_of(const struct communicator *c, const struct run_place *place)

@@ -78,6 +78,9 @@ void scenario_free(struct scenario *scenario)
         return;
     object_free(&scenario_object, scenario);
     policies_free(&scenario->policies);
+    for (size_t i = 0; i < scenario->n_files; i++)
+        free(scenario->files[i]);
+    free(scenario->files);
     json_decref(scenario->root);
     free(scenario->dir);
     free(scenario->resolved);

@@ -133,28 +133,31 @@ static uint32_t nvls_blocks(const struct nccl_operation *o, uint32_t channel, ui
                             struct nccl_block *b)
 {
     struct nccl_nvls_links links = nccl_layout_nvls(&o->comm->layout, channel, rank);
-    b[0] = b[1] = b[2] = (struct nccl_block){.channel = channel, .rank = rank, .length = 2};
-    b[0].role = NCCL_ROLE_NVLS_MEMBER;
-    add_local(o, rank, true, b[0].to, &b[0].n_to);
-    add_local(o, rank, true, b[0].from, &b[0].n_from);
+    enum { MEMBER, READ, UP, DOWN, WRITE, BLOCKS };
+    static const uint8_t roles[BLOCKS] = {NCCL_ROLE_NVLS_MEMBER, NCCL_ROLE_NVLS_READ,
+                                          NCCL_ROLE_NVLS_UP, NCCL_ROLE_NVLS_DOWN,
+                                          NCCL_ROLE_NVLS_WRITE};
+    for (unsigned i = 0; i < BLOCKS; i++)
+        b[i] = (struct nccl_block){.role = roles[i],
+                                   .channel = channel,
+                                   .rank = rank,
+                                   .at = (uint32_t)links.head,
+                                   .length = i == MEMBER ? 2 : chunking_of(o, channel)->steps,
+                                   .after = i == UP || i == WRITE};
+    add_local(o, rank, true, b[MEMBER].to, &b[MEMBER].n_to);
+    add_local(o, rank, true, b[MEMBER].from, &b[MEMBER].n_from);
     if (links.head == NCCL_NONE)
         return 1;
-    b[1].role = NCCL_ROLE_NVLS_REDUCE;
-    b[2].role = NCCL_ROLE_NVLS_BROADCAST;
-    b[1].length = b[2].length = chunking_of(o, channel)->steps;
-    b[1].at = b[2].at = (uint32_t)links.head;
     for (unsigned k = 0; k < 2; k++) {
-        add(b[1].from, &b[1].n_from, links.down[k]);
-        add(b[2].to, &b[2].n_to, links.down[k]);
+        add(b[UP].from, &b[UP].n_from, links.down[k]);
+        add(b[DOWN].to, &b[DOWN].n_to, links.down[k]);
     }
-    b[1].n_remote = b[1].n_from;
-    b[2].n_remote = b[2].n_to;
-    add_local(o, rank, false, b[1].from, &b[1].n_from);
-    add_local(o, rank, false, b[2].to, &b[2].n_to);
-    add(b[1].to, &b[1].n_to, links.up);
-    add(b[2].from, &b[2].n_from, links.up);
-    b[2].after = links.up == NCCL_NONE;
-    return 3;
+    add_local(o, rank, false, b[READ].from, &b[READ].n_from);
+    add_local(o, rank, false, b[WRITE].to, &b[WRITE].n_to);
+    add(b[UP].to, &b[UP].n_to, links.up);
+    add(b[DOWN].from, &b[DOWN].n_from, links.up);
+    b[DOWN].after = links.up == NCCL_NONE;
+    return BLOCKS;
 }
 
 // Bytes of a head's part of loop i.
@@ -169,32 +172,28 @@ static uint64_t nvls_part(const struct nccl_operation *o, const struct nccl_bloc
 static struct nccl_primitive nvls_primitive(const struct nccl_operation *o,
                                             const struct nccl_block *b, uint64_t i)
 {
-    uint64_t bytes = nvls_part(o, b, i);
-    struct nccl_primitive p = {.bytes = bytes, .slots = 1, .step = (uint32_t)i};
-    uint32_t remote = all_of(b->n_remote);
+    struct nccl_primitive p = {.slots = 1, .step = (uint32_t)i};
     switch (b->role) {
-    case NCCL_ROLE_NVLS_REDUCE:
-        p.receives = i == 0 ? all_of(b->n_from) : remote;
-        p.sends = all_of(b->n_to);
-        p.local_bytes = o->function == NCCL_ALL_GATHER ? 0 : bytes;
+    case NCCL_ROLE_NVLS_READ: // when the ranks of the server have begun
+        p.receives = i == 0 ? all_of(b->n_from) : 0;
+        p.local_bytes = o->function == NCCL_ALL_GATHER ? 0 : nvls_part(o, b, i);
         p.reduces = true;
         return p;
-    case NCCL_ROLE_NVLS_BROADCAST:
-        p.receives = all_of(b->n_from);
-        p.sends = i + 1 == b->length ? all_of(b->n_to) : remote;
-        p.local_bytes = o->function == NCCL_REDUCE_SCATTER ? 0 : bytes;
+    case NCCL_ROLE_NVLS_WRITE: // the last one tells the ranks
+        p.sends = i + 1 == b->length ? all_of(b->n_to) : 0;
+        p.local_bytes = o->function == NCCL_REDUCE_SCATTER ? 0 : nvls_part(o, b, i);
         return p;
-    default:
-        p.bytes = 0;
+    case NCCL_ROLE_NVLS_MEMBER:
         p.sends = i == 0 ? all_of(b->n_to) : 0;
         p.receives = i == 0 ? 0 : all_of(b->n_from);
         return p;
+    default:
+        p.receives = all_of(b->n_from);
+        p.sends = all_of(b->n_to);
+        p.bytes = nvls_part(o, b, i);
+        p.reduces = b->role == NCCL_ROLE_NVLS_UP && b->n_from > 0;
+        return p;
     }
-}
-
-uint64_t nccl_message_bytes(const struct nccl_block *b, const struct nccl_primitive *p, uint32_t k)
-{
-    return b->role == NCCL_ROLE_NVLS_BROADCAST && k >= b->n_remote ? 0 : p->bytes;
 }
 
 /* ---- PAT ---- */
@@ -331,9 +330,8 @@ uint64_t nccl_block_messages(const struct nccl_operation *o, const struct nccl_b
         s = pat_shape(o, b->channel);
         return s.loops * pat_messages(&s, o->comm->ranks, k);
     case NCCL_ROLE_NVLS_MEMBER:
+    case NCCL_ROLE_NVLS_READ:
         return 1;
-    case NCCL_ROLE_NVLS_REDUCE:
-        return k < b->n_remote ? b->length : 1;
     default:
         return b->length;
     }

@@ -63,6 +63,17 @@ static int32_t rate_of(const struct nccl_chains *s, uint32_t from, uint32_t to)
     return is_inside(w, from) && is_inside(w, to) ? s->now.intra_mb : s->now.inter_mb;
 }
 
+// The length of a path, by which NCCL ranks solutions. Since 2.30 a GPU and its NVLink and PCIe are
+// two vertices, so that each path counts one link more at a GPU, and two more through one by PXN.
+static int32_t hops_of(const struct nccl_wiring *w, const struct nccl_route *r, uint32_t from,
+                       uint32_t to)
+{
+    if (w->version != NCCL_2_30_7 || r->links == 0)
+        return r->links;
+    return r->links + nccl_is_gpu(w, from) + nccl_is_gpu(w, to) +
+           (r->type == NCCL_PATH_PXN ? 2 : 0);
+}
+
 bool nccl_chains_take(struct nccl_chains *s, uint32_t from, uint32_t to, int32_t times)
 {
     const struct nccl_wiring *w = &s->paths->wiring;
@@ -81,7 +92,7 @@ bool nccl_chains_take(struct nccl_chains *s, uint32_t from, uint32_t to, int32_t
         charge(s, from, r, done, -rate_mb);
         return false;
     }
-    s->now.hops += times * r->links;
+    s->now.hops += times * hops_of(w, r, from, to);
     return true;
 }
 
@@ -89,5 +100,5 @@ void nccl_chains_give_back(struct nccl_chains *s, uint32_t from, uint32_t to, in
 {
     const struct nccl_route *r = nccl_route_of(s->paths, from, to);
     charge(s, from, r, r->links, -rate_of(s, from, to) * times);
-    s->now.hops -= times * r->links;
+    s->now.hops -= times * hops_of(&s->paths->wiring, r, from, to);
 }

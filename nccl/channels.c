@@ -33,19 +33,25 @@ static void count_rings(const struct nccl_cluster *c, const struct nccl_settings
     n->kept = smaller(COPIES * n->found, most);
     if (c->gpu >= NCCL_HOPPER && c->nodes > 1 && c->ring.bw_intra > FAST_RING && n->kept < FEW)
         n->kept *= 2;
-    if (settings && settings->max_channels > 0)
+    n->rings = n->kept;
+    if (!settings)
+        return;
+    if (settings->max_channels > 0)
         n->kept = smaller(n->kept, settings->max_channels);
-    n->rings = settings ? larger(n->kept, smaller(settings->min_channels, most)) : n->kept;
+    if (settings->max_ctas > 0)
+        n->kept = smaller(n->kept, settings->max_ctas);
+    n->rings = larger(n->kept, smaller(larger(settings->min_channels, settings->min_ctas), most));
 }
 
-static uint32_t nvls_of(const struct nccl_cluster *c)
+static uint32_t nvls_of(const struct nccl_cluster *c, const struct nccl_settings *settings)
 {
     if (c->nvls.channels == 0)
         return 0;
-    if (c->gpu != NCCL_BLACKWELL)
-        return 16;
     bool few = c->nodes == 1 || (c->version == NCCL_2_30_7 && c->nodes > 2);
-    return few ? 24 : 32;
+    uint32_t n = c->gpu != NCCL_BLACKWELL ? 16 : few ? 24 : 32;
+    if (settings && settings->max_ctas > 0)
+        n = smaller(n, settings->max_ctas);
+    return settings ? larger(n, settings->min_ctas) : n;
 }
 
 static uint32_t remote_2_27(const struct nccl_cluster *c, uint32_t p2p, uint32_t nics)
@@ -88,7 +94,7 @@ struct nccl_channels nccl_channels_of(const struct nccl_cluster *c,
                                       const struct nccl_settings *settings,
                                       const struct nccl_pair_limits *limits)
 {
-    struct nccl_channels n = {.nvls = nvls_of(c)};
+    struct nccl_channels n = {.nvls = nvls_of(c, settings)};
     count_rings(c, settings, &n);
     bool raised = c->version != NCCL_2_30_7 && n.nvls > n.rings; // until 2.27
     n.all = raised ? n.nvls : n.rings;

@@ -29,9 +29,10 @@ struct nccl_host_cost nccl_host_cost_of(enum nccl_gpu gpu)
         .tree_link_ps = {0, 250 * NS, 2500 * NS},
         // hwLat of trees over the network, 5.0, 8.5 and 14 us, less the packets, the primitive and
         // the proxy; version 2.27 uses them for rings of one GPU a server too
-        .send_ps = {2000 * NS, 3500 * NS, 5000 * NS},
-        .receive_ps = {1400 * NS, 3000 * NS, 6000 * NS},
-        .proxy_ps = 500 * NS,
+        .send_ps = {2300 * NS, 3800 * NS, 5300 * NS},
+        .receive_ps = {1400 * NS, 3000 * NS, 6300 * NS},
+        // an estimate: a thread posts and polls some millions of work requests a second
+        .proxy_ps = 200 * NS,
     };
     for (unsigned p = 0; p < NCCL_PROTOCOLS; p++)
         cost.block_bps[p] = copy_mbps[gpu][p] * MBPS;

@@ -6,8 +6,15 @@
 #include "nccl/machine.h"
 #include "nccl/settings.h"
 
+struct xml_algorithm; // nccl/xml/algorithm.h
+
 struct library_spec {
     const struct nccl_machine *machine; // NULL = no library
+    // The algorithm of a file, which belongs to the scenario and runs in place of those that NCCL
+    // would choose, with the most that goes at once (0 = as MSCCL); NULL = NCCL's own.
+    const struct xml_algorithm *xml;
+    const char *xml_file;
+    uint64_t xml_piece_bytes;
     struct nccl_settings settings;
     struct nccl_host_cost cost;
     // GPUs of a server in the network: ranks k * gpus to (k + 1) * gpus - 1 are a server's.

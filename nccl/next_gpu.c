@@ -26,8 +26,8 @@ static int32_t compare(const struct merit *a, const struct merit *b)
     return near != 0 ? near : a->distance - b->distance;
 }
 
-// What is left of the PCIe of a GPU, in the poorer direction. Where a GPU also has C2C, that is what
-// NCCL takes for the direction from the CPU.
+// What is left of the PCIe of a GPU, in the poorer direction. Where a GPU also has C2C, NCCL takes
+// that for the direction from the CPU.
 static int32_t pcie_left(const struct nccl_chains *s, uint32_t gpu)
 {
     const struct nccl_wiring *w = &s->paths->wiring;

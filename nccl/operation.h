@@ -50,11 +50,13 @@ uint64_t nccl_operation_bytes(const struct nccl_operation *o, uint32_t channel);
 
 enum nccl_role {
     NCCL_ROLE_RING,
-    NCCL_ROLE_UP,             // of a tree: to the parent
-    NCCL_ROLE_DOWN,           // to the children
-    NCCL_ROLE_NVLS_REDUCE,    // a head collects its part of its server, and of its children
-    NCCL_ROLE_NVLS_BROADCAST, // a head spreads its part
-    NCCL_ROLE_NVLS_MEMBER,    // a rank has its data read, and gets the result, by all heads
+    NCCL_ROLE_UP,          // of a tree: to the parent
+    NCCL_ROLE_DOWN,        // to the children
+    NCCL_ROLE_NVLS_READ,   // a head has the switch add up its part of the server's ranks
+    NCCL_ROLE_NVLS_UP,     // its way to the heads of other servers
+    NCCL_ROLE_NVLS_DOWN,   // and back
+    NCCL_ROLE_NVLS_WRITE,  // a head has the switch write its part to the server's ranks
+    NCCL_ROLE_NVLS_MEMBER, // a rank has its data read, and gets the result, by all heads
     NCCL_ROLE_PAT,
     NCCL_ROLES
 };
@@ -63,11 +65,10 @@ struct nccl_block {
     uint8_t role; // enum nccl_role
     uint32_t channel, rank;
     uint32_t at; // position on the ring; of a chain from its begin
-    uint8_t n_from, n_to,
-        n_remote; // n_remote: of NVLS, the peers of other servers, which are first
+    uint8_t n_from, n_to;
     uint32_t from[NCCL_PEERS], to[NCCL_PEERS];
     uint64_t length; // number of primitives
-    // Primitive k begins after primitive k of the rank's block before this one: at the root the way
+    // Primitive k begins after primitive k of the rank's block before this one: at a root the way
     // down begins with what has come up.
     bool after;
 };
@@ -82,11 +83,7 @@ struct nccl_primitive {
     bool reduces;
 };
 
-// Bytes of user data of the message to receiver `k` of the block: none inside a server under NVLS.
-uint64_t nccl_message_bytes(const struct nccl_block *block, const struct nccl_primitive *primitive,
-                            uint32_t k);
-
-#define NCCL_BLOCKS 3 // of a rank on a channel, at most
+#define NCCL_BLOCKS 5 // of a rank on a channel, at most
 
 // Write the blocks of a rank on a channel that has data; returns their number.
 uint32_t nccl_blocks(const struct nccl_operation *o, uint32_t channel, uint32_t rank,

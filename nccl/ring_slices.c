@@ -48,13 +48,14 @@ static uint64_t chunk_bytes(const struct nccl_ring_part *p, uint64_t rest, uint3
     return from < rest ? lesser(chunk, rest - from) : 0;
 }
 
-static uint64_t slice_bytes(const struct nccl_ring_part *p, uint64_t bytes, uint32_t slice)
+uint64_t nccl_slice_bytes(const struct nccl_chunking *k, uint32_t element_bytes, uint64_t bytes,
+                          uint32_t slice)
 {
-    uint32_t slices = slices_of(p);
+    uint32_t slices = k->chunk_steps / k->slice_steps;
     if (slices == 1)
         return bytes;
-    uint64_t grain = (uint64_t)SLICE_ELEMENTS * p->element_bytes,
-             least = p->chunking.chunk_bytes / slices / LEAST_SLICE,
+    uint64_t grain = (uint64_t)SLICE_ELEMENTS * element_bytes,
+             least = k->chunk_bytes / slices / LEAST_SLICE,
              each = nccl_round_up(nccl_round_up(bytes, slices) / slices, grain);
     each = each > least ? each : least;
     return slice * each < bytes ? lesser(each, bytes - slice * each) : 0;
@@ -67,7 +68,8 @@ struct nccl_slice nccl_ring_slice(const struct nccl_ring_part *p, uint64_t i)
                            .step = (uint32_t)(i / slices % steps),
                            .slice = (uint32_t)(i % slices)};
     uint64_t rest = p->bytes - s.loop * loop_bytes(p);
-    s.bytes = slice_bytes(p, chunk_bytes(p, rest, s.step), s.slice);
+    s.bytes =
+        nccl_slice_bytes(&p->chunking, p->element_bytes, chunk_bytes(p, rest, s.step), s.slice);
     bool chain = nccl_is_chain(p->function);
     s.receives = chain ? p->at > 0 : s.step > 0;
     s.sends = chain ? p->at + 1 < n : s.step + 1 < steps;

@@ -26,3 +26,7 @@ struct nccl_slice {
 
 uint64_t nccl_ring_length(const struct nccl_ring_part *part); // slices in all
 struct nccl_slice nccl_ring_slice(const struct nccl_ring_part *part, uint64_t i);
+
+// Bytes of a slice of a chunk of `bytes`, which is cut into chunk_steps / slice_steps of them.
+uint64_t nccl_slice_bytes(const struct nccl_chunking *chunking, uint32_t element_bytes,
+                          uint64_t bytes, uint32_t slice);

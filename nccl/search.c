@@ -327,8 +327,8 @@ static void settle(struct search *s)
     best->type_intra = best->type_inter = NCCL_PATH_SYS;
     for (uint32_t g = 0; g < w->gpus; g++)
         best->order[0].gpu[g] = (uint8_t)g;
-    best->order[0].nic[0] = best->order[0].nic[1] = w->nics > 0 ? 0 : -1;
-    if (w->version != NCCL_2_30_7)
+    best->order[0].nic[0] = best->order[0].nic[1] = w->networked ? 0 : -1;
+    if (w->version != NCCL_2_30_7 || !w->networked)
         return;
     best->order[0].nic[0] = (int8_t)nccl_paths_nic(p, 0, 0);
     best->order[0].nic[1] = (int8_t)nccl_paths_nic(p, w->gpus - 1, 0);

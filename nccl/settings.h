@@ -10,6 +10,7 @@ struct nccl_settings {
     enum nccl_version version;
     unsigned algorithms, protocols;      // bit sets; ALGO, PROTO
     uint32_t min_channels, max_channels; // 0 = as found; MIN_NCHANNELS, MAX_NCHANNELS
+    uint32_t min_ctas, max_ctas;         // the same, and of NVLS too; MIN_CTAS, MAX_CTAS
     uint64_t buffer_bytes;               // of a connection under Simple, 0 = default; BUFFSIZE
     uint32_t threads;                    // 0 = as chosen; NTHREADS
     uint32_t cross_nic;                  // 0 never, 1 allowed, NCCL_CROSS_NIC_AUTO; CROSS_NIC

@@ -28,7 +28,7 @@ struct flow_id {
     uint16_t mss_bytes;             // TCP: payload of a full segment
     uint8_t window_scale;           // TCP: scale of the window fields
     bool sack, timestamps, ecn;     // TCP: as negotiated
-    bool joined;                    // struct transfer_request
+    bool joined, immediate;         // struct transfer_request
     bool established;               // TCP: before the start, without a handshake in the run
     uint8_t cls;                    // class of the data packets
     uint8_t data_dscp, ack_dscp, cnp_dscp; // DSCP of data, ACKs and CNPs

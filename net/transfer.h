@@ -29,6 +29,7 @@ struct transfer_request {
     bool joined;         // the job's ranks have connected before it starts (collectives, programs)
     bool control;        // of the network itself: in the control class, in no record, not counted
     bool unrecorded;     // of a library itself: in no record, not counted
+    bool immediate;      // RoCE: the receiver is told by a number in the last packet
     uint32_t
         piece_of;   // 1 + number among the messages of src that this is a piece of; 0 = a message
     uint64_t token; // passed back to the client

@@ -270,15 +270,21 @@ static bool has_algorithm(const void *record)
     return ((const struct library_result *)record)->algorithm != NULL;
 }
 
+static bool has_threads(const void *record)
+{
+    return ((const struct library_result *)record)->threads > 0;
+}
+
 static const struct metric library_rows[] = {
-    {"algorithm", METRIC_WORDS, "in NCCL's words; null = messages between pairs of ranks",
+    {"algorithm", METRIC_WORDS,
+     "in NCCL's words, or the name in its file; null = messages between pairs of ranks",
      TEXT(library_result, algorithm), .known = has_algorithm},
     {"protocol", METRIC_WORDS, "LL, LL128 or Simple", TEXT(library_result, protocol)},
     {"channels", METRIC_COUNT, "that have data", INTEGER(library_result, channels)},
-    {"threads", METRIC_COUNT, "of a channel", INTEGER(library_result, threads),
-     .known = has_algorithm},
-    {"chunk_bytes", METRIC_BYTES, "of the first channel", INTEGER(library_result, chunk_bytes),
-     .known = has_algorithm},
+    {"threads", METRIC_COUNT, "of a channel; null = not known", INTEGER(library_result, threads),
+     .known = has_threads},
+    {"chunk_bytes", METRIC_BYTES, "of the first channel; of a file, what a loop handles of a chunk",
+     INTEGER(library_result, chunk_bytes), .known = has_algorithm},
 };
 static METRIC_TABLE(library_table, library_rows);
 

@@ -87,6 +87,8 @@ static void put_slice(FILE *out, const struct slice_result *s)
     put_string(out, s->layer);
     if (s->part)
         fprintf(out, " %s", s->part);
+    if (s->channel > 0)
+        fprintf(out, ", channel %u", s->channel - 1);
     if (s->op)
         fprintf(out, " %s dim%u chunk %u", s->op, s->dim, s->chunk);
     fputs("\"}", out); // the caller writes the comma

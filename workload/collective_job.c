@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "collective/grid.h"
+#include "comm/recorder.h"
 #include "engine/memory.h"
 #include "workload/workload.h"
 
@@ -17,8 +18,9 @@ struct collective_program {
     struct communicator *comm;
     struct comm_request request;
     uint64_t repeat;
-    uint64_t conversion_bps; // 0 = vectors are not converted, or at once
-    uint64_t *begun;         // [rank] number of steps begun
+    uint64_t conversion_bps;  // 0 = vectors are not converted, or at once
+    uint64_t *begun;          // [rank] number of steps begun
+    struct timeline timeline; // of a library's channels
 };
 
 static void *collective_new(struct job_run *job)
@@ -28,6 +30,8 @@ static void *collective_new(struct job_run *job)
     job->comm.channels = (uint32_t)s->params.channels;
     p->group = job_group_new(job, NULL, &s->schedule);
     p->comm = job_group_comm(job, p->group);
+    p->timeline.n_ranks = s->schedule.library != NULL ? job->workload->timeline_ranks : 0;
+    comm_watch(p->comm, &p->timeline, NULL);
     p->request = (struct comm_request){.op = (enum coll_op)s->params.op,
                                        .bytes = s->params.bytes,
                                        .dims = (UINT32_C(1) << s->schedule.n_dims) - 1,
@@ -46,7 +50,13 @@ static void collective_free(void *self)
 {
     struct collective_program *p = self;
     free(p->begun);
+    free(p->timeline.slices);
     free(p);
+}
+
+const struct timeline *collective_timeline(const void *self)
+{
+    return &((const struct collective_program *)self)->timeline;
 }
 
 // The steps of a repeat with conversions.

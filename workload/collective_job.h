@@ -32,3 +32,9 @@ struct collective_settings {
 };
 
 extern const struct job_kind collective_kind;
+
+struct timeline;
+
+// The channels of a library on the first ranks of a job of this kind; a slice's `chunk` is the
+// channel.
+const struct timeline *collective_timeline(const void *self);

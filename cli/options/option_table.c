@@ -8,8 +8,11 @@
 
 #define AT(field) .offset = offsetof(struct options, field)
 
-static const char *const formats[] = {"table", "json", "csv", NULL};
+static const char *const formats[] = {"table", "json", "csv", "text", NULL}; // enum format
 static const char *const progresses[] = {"auto", "always", "never", NULL};
+static const char *const nccl_versions[] = {"2.21.5", "2.27.7", "2.30.7", NULL};
+static const char *const library_ops[] = {
+    "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", NULL};
 static const char *const parallels[] = {"data", "model", "hybrid", NULL};
 
 static int take_set(struct options *o, char *text)
@@ -85,11 +88,12 @@ const struct option_row option_rows[] = {
      .completes = COMPLETE_FOLDERS,
      AT(out)},
     {.name = "against",
-     .argument = "DIR",
-     .help = "the run to compare with",
-     .commands = "explain",
+     .argument = "DIR|LOG",
+     .help = "explain: the run to compare with; library: a log that NCCL wrote with "
+             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING, to compare with",
+     .commands = "explain library",
      .type = OPTION_TEXT,
-     .completes = COMPLETE_FOLDERS,
+     .completes = COMPLETE_FILES,
      AT(against)},
     {.name = "verify",
      .argument = "[N]",
@@ -318,10 +322,52 @@ const struct option_row option_rows[] = {
      .words = parallels,
      .completes = COMPLETE_WORDS,
      AT(parallel)},
+    {.name = "machine",
+     .argument = "NAME",
+     .help = "the kind of server, as in a topology's `machine`: dgx_h100, gh200, ..",
+     .commands = "library",
+     .type = OPTION_TEXT,
+     AT(machine)},
+    {.name = "nodes",
+     .argument = "N",
+     .help = "servers of the communicator, which has all of their GPUs",
+     .commands = "library",
+     .type = OPTION_TEXT,
+     AT(nodes)},
+    {.name = "nccl",
+     .argument = "VERSION",
+     .help = "the version whose rules are used: 2.21.5, 2.27.7 (default) or 2.30.7",
+     .commands = "library",
+     .type = OPTION_TEXT,
+     .words = nccl_versions,
+     .completes = COMPLETE_WORDS,
+     AT(nccl)},
+    {.name = "op",
+     .argument = "OP",
+     .help = "the collective: all_reduce (default), reduce_scatter, all_gather, all_to_all, "
+             "broadcast or reduce",
+     .commands = "library",
+     .type = OPTION_TEXT,
+     .words = library_ops,
+     .completes = COMPLETE_WORDS,
+     AT(op)},
+    {.name = "bytes",
+     .argument = "SIZE",
+     .help = "the largest buffer of a rank, as nccl-tests counts it; otherwise powers of two from "
+             "1KiB to 8GiB",
+     .commands = "library",
+     .type = OPTION_TEXT,
+     AT(bytes)},
+    {.name = "env",
+     .argument = "TEXT",
+     .help = "environment variables of NCCL, as in --env \"NCCL_PROTO=LL NCCL_MAX_NCHANNELS=8\"",
+     .commands = "library",
+     .type = OPTION_TEXT,
+     AT(env)},
     {.name = "format",
      .argument = "FORMAT",
-     .help = "of the results on stdout: table, json or csv",
-     .commands = SIMULATING,
+     .help = "of the results on stdout: table (or text), json or csv; library has no csv",
+     .commands = SIMULATING " library",
      .type = OPTION_WORD,
      .words = formats,
      .completes = COMPLETE_WORDS,

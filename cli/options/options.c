@@ -249,6 +249,8 @@ int options_parse(struct options *o, const struct commands *known, int argc, cha
     }
     if (optind < argc)
         o->command = argv[optind++];
+    if (o->format == FORMAT_TEXT)
+        o->format = FORMAT_TABLE;
     o->args = (const char **)(void *)(argv + optind);
     o->n_args = (size_t)(argc - optind);
     return check_command(o, given) == 0 ? set_captures(o) : -1;

@@ -10,7 +10,12 @@
 #include "cli/terminal/exit_codes.h"
 #include "library/handles.h"
 
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+enum format {
+    FORMAT_TABLE,
+    FORMAT_JSON,
+    FORMAT_CSV,
+    FORMAT_TEXT // another word for a table, only on the command line
+};
 enum progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
 // The texts of an option that may be repeated.
@@ -44,9 +49,11 @@ struct options {
     const char *map, *map_out;      // for replay
     ps_t gap_ps;                    // for replay
     const char *scenarios;          // for extcap: a folder
-    bool raw;                       // for extcap: the arguments are a call of Wireshark
-    uint64_t passes;                // for import
-    double compute_scale;           // for import
+    // for library: the arguments as they were given, which the command reads
+    const char *nccl, *machine, *nodes, *op, *bytes, *env;
+    bool raw;             // for extcap: the arguments are a call of Wireshark
+    uint64_t passes;      // for import
+    double compute_scale; // for import
     const char *network, *system, *groups, *memory; // for import
     int format;                                     // enum format
     int progress;                                   // enum progress

@@ -42,19 +42,18 @@ struct ends {
 
 static struct ends ends_of(const struct connection *c)
 {
-    const struct nccl_layout *l = &c->run->group->comm.layout;
-    enum nccl_algorithm algorithm = c->run->operation.choice.algorithm;
-    bool pairs = c->run->request.exchanges || algorithm == NCCL_PAT;
-    if (pairs) {
-        struct nccl_p2p_links p = nccl_layout_p2p(l, c->exchange ? c->channel : 0, c->src, c->dst);
+    const struct nccl_layout *l = &c->run->group->comm->layout;
+    if (c->run->source != RUN_OPERATION || run_is_by(c->run, NCCL_PAT)) {
+        uint32_t channel = c->run->source == RUN_OPERATION ? 0 : c->channel % l->channels.p2p;
+        struct nccl_p2p_links p = nccl_layout_p2p(l, channel, c->src, c->dst);
         return (struct ends){p.send_nic, p.receive_nic, p.send_proxy};
     }
-    if (algorithm == NCCL_RING) {
+    if (run_is_by(c->run, NCCL_RING)) {
         struct nccl_ring_links r = nccl_layout_ring(l, c->channel, c->src);
         return (struct ends){r.send_nic, nccl_layout_ring(l, c->channel, c->dst).receive_nic,
                              r.send_proxy};
     }
-    if (algorithm == NCCL_TREE) {
+    if (run_is_by(c->run, NCCL_TREE)) {
         struct nccl_tree_links t = nccl_layout_tree(l, c->channel, c->src);
         return (struct ends){t.nic, nccl_layout_tree(l, c->channel, c->dst).nic, t.proxy};
     }
@@ -82,8 +81,8 @@ struct connection *connection_new(struct library_run *run, uint32_t channel, uin
     c->dst = dst;
     c->src_node = run_node(run, src);
     c->dst_node = run_node(run, dst);
-    c->remote = run->group->comm.server_begin[src] != run->group->comm.server_begin[dst];
-    c->exchange = run->request.exchanges;
+    c->remote = run->group->comm->server_begin[src] != run->group->comm->server_begin[dst];
+    c->exchange = run->source == RUN_EXCHANGES;
     c->window = NCCL_STEPS / slots;
     c->messages = messages;
     if (c->remote)
@@ -113,7 +112,8 @@ static struct transfer_request request_of(const struct connection *c, bool clear
                                      .channel = c->remote ? channel : 0,
                                      .cls = env->cls,
                                      .transport = env->transport,
-                                     .joined = true};
+                                     .joined = true,
+                                     .immediate = c->remote && !clears};
 }
 
 static void post(struct connection *c, struct transfer_request *request, uint64_t bytes,
@@ -147,7 +147,7 @@ static void post_parts(struct connection *c, struct transfer_request *request, u
     }
 }
 
-void connection_post(struct connection *c, ps_t now)
+static void connection_post(struct connection *c, ps_t now)
 {
     const struct library_env *env = run_env(c->run);
     const struct library_run *run = c->run;
@@ -177,9 +177,10 @@ static void give_to_proxy(struct connection *c, ps_t now)
 {
     const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
     while (c->queued < c->there && (c->queued < c->granted || !library_of(c)->clears)) {
+        struct library *l = library_of(c);
         ps_t seen_ps = c->written_ps[c->queued++ % NCCL_STEPS] + cost->send_ps[c->run->protocol];
-        proxy_add(library_of(c), c->src_node, PROXY_SEND, c, seen_ps > now ? seen_ps - now : 0,
-                  cost->proxy_ps, now);
+        ps_t latency_ps = (seen_ps > now ? seen_ps - now : 0) + proxy_noise_ps(l, c->src_node);
+        proxy_add(l, c->src_node, connection_post, c, latency_ps, cost->proxy_ps, now);
     }
 }
 
@@ -217,6 +218,13 @@ void connection_send(struct connection *c, uint64_t bytes, uint32_t step, ps_t n
 
 /* ---- clear to send ---- */
 
+static void connection_clear(struct connection *c, ps_t now)
+{
+    struct transfer_request request = request_of(c, true);
+    request.unrecorded = true;
+    post(c, &request, CLEAR_BYTES, TOKEN_CLEAR, now);
+}
+
 static void clear_more(struct connection *c, ps_t now)
 {
     const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
@@ -224,7 +232,7 @@ static void clear_more(struct connection *c, ps_t now)
         return;
     while (c->cleared < c->messages && c->cleared - c->consumed < c->window) {
         c->cleared++;
-        proxy_add(library_of(c), c->dst_node, PROXY_CLEAR, c, 0, cost->proxy_ps, now);
+        proxy_add(library_of(c), c->dst_node, connection_clear, c, 0, cost->proxy_ps, now);
     }
 }
 
@@ -238,18 +246,19 @@ void connection_consume(struct connection *c, ps_t now)
         block_wake(c->sender, now);
 }
 
-void connection_clear(struct connection *c, ps_t now)
-{
-    struct transfer_request request = request_of(c, true);
-    request.unrecorded = true;
-    post(c, &request, CLEAR_BYTES, TOKEN_CLEAR, now);
-}
-
 /* ---- arrivals and ends ---- */
 
-void connection_arrive(struct connection *c, ps_t seen_ps)
+static void connection_arrive(struct connection *c, ps_t seen_ps)
 {
     c->seen_ps[c->arrived++ % NCCL_STEPS] = seen_ps;
+}
+
+// The proxy has seen the message: the block can.
+static void receive(struct connection *c, ps_t now)
+{
+    connection_arrive(c, now);
+    if (c->receiver != NULL)
+        block_go_on(c->receiver, now);
 }
 
 static void message_in_order(struct connection *c, ps_t now)
@@ -259,11 +268,11 @@ static void message_in_order(struct connection *c, ps_t now)
     env->arrived(env->ctx, c->run->ctx, now);
     if (c->remote) {
         bool polled = c->run->protocol == NCCL_SIMPLE; // by the proxy; else by the block itself
-        proxy_add(library_of(c), run_node(c->run, c->dst), PROXY_RECEIVE, c,
+        proxy_add(library_of(c), run_node(c->run, c->dst), receive, c,
                   cost->receive_ps[c->run->protocol], polled ? cost->proxy_ps : 0, now);
         return;
     }
-    bool tree = !c->exchange && c->run->operation.choice.algorithm == NCCL_TREE;
+    bool tree = run_is_by(c->run, NCCL_TREE);
     ps_t seen_ps =
         now + (tree ? cost->tree_link_ps[c->run->protocol] : cost->link_ps[c->run->protocol]);
     connection_arrive(c, seen_ps);

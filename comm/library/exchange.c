@@ -35,7 +35,7 @@ struct exchanges {
 // Members in the order of their servers, all of one size, or every rank as a server of its own.
 static struct nccl_p2p shape_of(const struct library_group *g)
 {
-    const struct nccl_communicator *c = &g->comm;
+    const struct nccl_communicator *c = g->comm;
     uint32_t each = c->server_end[0] - c->server_begin[0];
     bool regular = true;
     for (uint32_t r = 0; r < g->n; r++)
@@ -109,7 +109,8 @@ static uint64_t part_bytes(const struct exchanges *x, uint32_t part)
 static uint64_t chunk_of(const struct exchanges *x, const struct library_group *g, uint32_t a,
                          uint32_t b)
 {
-    return g->comm.server_begin[a] == g->comm.server_begin[b] ? LOCAL_CHUNK : x->split.chunk_bytes;
+    return g->comm->server_begin[a] == g->comm->server_begin[b] ? LOCAL_CHUNK
+                                                                : x->split.chunk_bytes;
 }
 
 static uint64_t messages_of(const struct block *b)
@@ -226,7 +227,7 @@ uint64_t exchanges_bytes(const struct library_group *g, const struct library_req
     return pairs * pair;
 }
 
-uint32_t library_exchange_channels(const struct library_run *run)
+uint32_t exchanges_channels(const struct library_run *run)
 {
     return run->exchanges->p2p.channels.p2p;
 }

@@ -78,9 +78,16 @@ struct library_run *library_run_new(struct library_group *g, const struct librar
                                     void *run_ctx);
 void library_begin(struct library_run *run, uint32_t member, uint32_t tag, ps_t now);
 
-// The operation of a run; NULL for exchanges, which may use so many channels.
-const struct nccl_operation *library_operation(const struct library_run *run);
-uint32_t library_exchange_channels(const struct library_run *run);
+// What runs an operation. Names outlive the run: they belong to the library or to the settings.
+struct library_choice {
+    bool exchanges;                   // between pairs of ranks, by no algorithm
+    bool xml;                         // the algorithm of a file
+    const char *algorithm, *protocol; // algorithm: NULL where there is none
+    uint32_t channels, threads;       // that have data; of a channel, 0 = not known
+    uint32_t blocks;                  // of a rank at most, of a file
+    uint64_t chunk_bytes;             // of the first channel; of a file, of what a loop handles
+};
+struct library_choice library_choice(const struct library_run *run);
 
 // Bytes of all messages with data of such a run.
 uint64_t library_bytes(struct library_group *g, const struct library_request *request);

@@ -6,6 +6,7 @@
 #include "engine/critical_path.h"
 #include "engine/slots.h"
 #include "engine/timer.h"
+#include "nccl/xml/operation.h"
 
 struct block;
 
@@ -43,15 +44,18 @@ struct connection {
 struct block {
     struct nccl_block plan;
     struct library_run *run;
-    struct block *before;   // of plan.after
-    struct block *follower; // whose `before` this is
     struct connection **from, **to;
+    // The first block of the rank that waits until this one has ended `awaited` primitives, and the
+    // next one of the same list.
+    struct block *waiting, *next_waiting;
+    uint64_t awaited;
     uint64_t at;                 // the primitive that runs or waits
     uint64_t bytes, chunk_bytes; // of an exchange, and of its messages
     struct sim_timer timer;
     uint32_t path;
     ps_t began_ps;
     bool begun, busy, armed, ended; // armed: the timer runs, to end the primitive or to look again
+    bool waits;                     // in the list of another block
 };
 
 struct member {
@@ -63,50 +67,69 @@ struct member {
     bool ended;
 };
 
+// Where the blocks of a run come from.
+enum run_source {
+    RUN_OPERATION, // NCCL's algorithms
+    RUN_EXCHANGES, // pairs of ranks
+    RUN_XML        // a file's algorithm
+};
+
 struct library_run {
     struct library_group *group;
     void *ctx;
     struct library_request request;
-    struct nccl_operation operation; // unless exchanges
+    enum run_source source;
+    struct nccl_operation operation; // of RUN_OPERATION
+    struct xml_operation xml;        // of RUN_XML
     enum nccl_protocol protocol;
     struct member *members;
     struct block *blocks;
     size_t n_blocks;
     struct connection **peers;   // pool of the blocks' `from` and `to`
-    struct exchanges *exchanges; // NULL = of an operation
+    struct exchanges *exchanges; // of RUN_EXCHANGES
     uint32_t members_left;
     uint32_t open; // connections with open messages
     struct library_run *next;
 };
 
+// What groups share that have the same GPUs, whatever their servers: the search takes long.
+struct wiring {
+    const struct library_spec *spec;
+    struct nccl_member *members; // [n] servers numbered in the order of their first member
+    uint32_t n;
+    struct nccl_communicator comm;
+    struct wiring *next;
+};
+
 struct library_group {
     struct library *library;
     const struct library_spec *spec;
-    struct nccl_communicator comm;
+    const struct nccl_communicator *comm;
     uint32_t *ranks; // [member] of the network
     uint32_t n, index;
     struct library_run *runs;
     struct library_group *next;
 };
 
-// What a proxy does for a connection.
-enum proxy_task { PROXY_SEND, PROXY_CLEAR, PROXY_RECEIVE };
+// What a proxy does for a connection, in an event of its rank.
+typedef void proxy_call(struct connection *c, ps_t now);
 struct proxy_item {
-    ps_t due_ps;
+    ps_t from_ps, busy_ps; // when the proxy can see it, and for how long it is busy with it
+    uint64_t turn;         // among those of the same time
     struct connection *connection;
     uint32_t path;
-    uint8_t task;
+    proxy_call *call;
 };
 
-// The thread of a rank that serves the network.
+// The thread of a rank that serves the network: one thing at a time, what it could see first.
 struct proxy {
     struct library *library;
-    struct proxy_item *items; // a ring
-    uint32_t first, n, cap;
+    struct proxy_item *items; // a heap, the next one first
+    uint32_t n, cap;
     ps_t free_ps;
-    uint64_t n_sent;
+    uint64_t n_sent, turn;
     uint32_t node;
-    struct sim_timer timer;
+    struct sim_timer timer; // the end of the next one
 };
 
 struct library {
@@ -115,7 +138,7 @@ struct library {
     struct slots numbers;
     struct proxy **proxies; // [rank of the network]
     uint32_t n_proxies;
-    struct library_group *groups;
+    struct wiring *wirings;
     bool clears; // receivers clear messages to send; not where messages have a closed form
 };
 
@@ -130,6 +153,10 @@ static inline const struct library_spec *run_spec(const struct library_run *run)
 static inline uint32_t run_node(const struct library_run *run, uint32_t member)
 {
     return run->group->ranks[member];
+}
+static inline bool run_is_by(const struct library_run *run, enum nccl_algorithm algorithm)
+{
+    return run->source == RUN_OPERATION && run->operation.choice.algorithm == algorithm;
 }
 
 /* run.c */
@@ -146,13 +173,10 @@ void block_free(struct block *b);
 // then it goes on in an event of its own.
 void block_go_on(struct block *b, ps_t now);
 void block_wake(struct block *b, ps_t at);
-struct nccl_primitive block_primitive(const struct block *b, uint64_t i);
 
 /* connection.c */
 struct connection *connection_new(struct library_run *run, uint32_t channel, uint32_t src,
                                   uint32_t dst, uint32_t slots, uint64_t messages);
-// A message that has come is seen by the receiver's block at `seen_ps`.
-void connection_arrive(struct connection *c, ps_t seen_ps);
 void connection_free(struct connection *c);
 // The block has written its next message.
 void connection_send(struct connection *c, uint64_t bytes, uint32_t step, ps_t now);
@@ -169,12 +193,21 @@ static inline ps_t connection_seen_ps(const struct connection *c)
 {
     return c->arrived == c->consumed ? PS_NEVER : c->seen_ps[c->consumed % NCCL_STEPS];
 }
-void connection_post(struct connection *c, ps_t now);  // in an event of src_node
-void connection_clear(struct connection *c, ps_t now); // in an event of dst_node
+
+/* file_blocks.c */
+
+// Make the blocks of a run, without their connections.
+void file_blocks_new(struct library_run *run);
+uint64_t file_bytes(const struct library_group *g, uint64_t bytes);
 
 /* proxy.c */
-void proxy_add(struct library *l, uint32_t node, enum proxy_task task, struct connection *c,
+
+// Let the proxy of a rank call `call` for a connection: it sees this after the latency, and is busy
+// with it.
+void proxy_add(struct library *l, uint32_t node, proxy_call *call, struct connection *c,
                ps_t latency_ps, ps_t busy_ps, ps_t now);
+// The delay that noise of the host adds before the rank's next message.
+ps_t proxy_noise_ps(struct library *l, uint32_t node);
 void proxies_free(struct library *l);
 
 /* exchange.c */
@@ -183,4 +216,5 @@ void exchanges_begin(struct library_run *run, uint32_t member, ps_t now);
 // Frees the block. Returns true if it was the member's last.
 bool exchange_block_ended(struct block *b, ps_t now);
 void exchanges_free(struct library_run *run);
+uint32_t exchanges_channels(const struct library_run *run);
 uint64_t exchanges_bytes(const struct library_group *g, const struct library_request *request);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A proxy handles its messages one after the other, each for a fixed time.
+// A proxy handles its items one after the other, each for a fixed time. An item that it sees later
+// does not keep it from others.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,21 +8,49 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 
-static void run_item(const struct proxy_item *item, ps_t now)
+/* ---- the heap ---- */
+
+static bool is_before(const struct proxy_item *a, const struct proxy_item *b)
 {
-    struct connection *c = item->connection;
-    switch (item->task) {
-    case PROXY_SEND:
-        connection_post(c, now);
-        return;
-    case PROXY_CLEAR:
-        connection_clear(c, now);
-        return;
-    default:
-        connection_arrive(c, now);
-        if (c->receiver != NULL)
-            block_go_on(c->receiver, now);
+    return a->from_ps != b->from_ps ? a->from_ps < b->from_ps : a->turn < b->turn;
+}
+
+static void items_add(struct proxy *p, struct proxy_item item)
+{
+    if (p->n == p->cap) {
+        p->cap = p->cap > 0 ? 2 * p->cap : 16;
+        p->items = memory_resize(p->items, p->cap, sizeof *p->items);
     }
+    uint32_t at = p->n++;
+    for (; at > 0 && is_before(&item, &p->items[(at - 1) / 2]); at = (at - 1) / 2)
+        p->items[at] = p->items[(at - 1) / 2];
+    p->items[at] = item;
+}
+
+static struct proxy_item items_take(struct proxy *p)
+{
+    struct proxy_item first = p->items[0], last = p->items[--p->n];
+    uint32_t at = 0;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child + 1 < p->n && is_before(&p->items[child + 1], &p->items[child]))
+            child++;
+        if (child >= p->n || !is_before(&p->items[child], &last))
+            break;
+        p->items[at] = p->items[child];
+        at = child;
+    }
+    p->items[at] = last;
+    return first;
+}
+
+/* ---- items ---- */
+
+static void arm(struct proxy *p)
+{
+    const struct proxy_item *next = &p->items[0];
+    ps_t begin_ps = next->from_ps > p->free_ps ? next->from_ps : p->free_ps;
+    sim_timer_start(p->library->env.engine, &p->timer, begin_ps + next->busy_ps);
 }
 
 static void on_due(struct engine *e, struct sim_timer *timer, int revents)
@@ -29,19 +58,16 @@ static void on_due(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct proxy *p = timer->data;
     const struct library_env *env = &p->library->env;
-    while (p->n > 0 && p->items[p->first].due_ps <= e->now_ps) {
-        struct proxy_item item = p->items[p->first];
-        p->first = (p->first + 1) & (p->cap - 1);
-        p->n--;
-        (*env->delays)--;
-        uint32_t path = path_own(env->path_book, item.path);
-        path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
-        uint32_t before = path_enter(env->path_book, path);
-        run_item(&item, e->now_ps);
-        path_leave(env->path_book, before);
-    }
+    struct proxy_item item = items_take(p);
+    p->free_ps = e->now_ps;
+    (*env->delays)--;
+    uint32_t path = path_own(env->path_book, item.path);
+    path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
+    uint32_t before = path_enter(env->path_book, path);
+    item.call(item.connection, e->now_ps); // may add items
+    path_leave(env->path_book, before);
     if (p->n > 0)
-        sim_timer_start(e, timer, p->items[p->first].due_ps);
+        arm(p);
 }
 
 static struct proxy *proxy_of(struct library *l, uint32_t node)
@@ -61,44 +87,27 @@ static struct proxy *proxy_of(struct library *l, uint32_t node)
     return l->proxies[node];
 }
 
-static void items_grow(struct proxy *p)
+ps_t proxy_noise_ps(struct library *l, uint32_t node)
 {
-    uint32_t cap = p->cap ? 2 * p->cap : 16;
-    struct proxy_item *items = memory_zeroed(cap, sizeof *items);
-    for (uint32_t i = 0; i < p->n; i++)
-        items[i] = p->items[(p->first + i) & (p->cap - 1)];
-    free(p->items);
-    p->items = items;
-    p->cap = cap;
-    p->first = 0;
-}
-
-// Returns the delay that noise of the host adds before a message.
-static ps_t noise_ps(struct proxy *p, enum proxy_task task)
-{
-    const struct library_env *env = &p->library->env;
-    if (env->noise.mean_ps == 0 || task != PROXY_SEND)
+    const struct library_env *env = &l->env;
+    if (env->noise.mean_ps == 0)
         return 0;
-    uint64_t key = hash_mix(((uint64_t)env->job << 48) + p->n_sent++);
-    return noise_draw_ps(&env->noise, env->seed, p->node, key);
+    uint64_t key = hash_mix(((uint64_t)env->job << 48) + proxy_of(l, node)->n_sent++);
+    return noise_draw_ps(&env->noise, env->seed, node, key);
 }
 
-void proxy_add(struct library *l, uint32_t node, enum proxy_task task, struct connection *c,
+void proxy_add(struct library *l, uint32_t node, proxy_call *call, struct connection *c,
                ps_t latency_ps, ps_t busy_ps, ps_t now)
 {
     struct proxy *p = proxy_of(l, node);
-    if (p->n == p->cap)
-        items_grow(p);
-    ps_t start_ps = now + latency_ps + noise_ps(p, task);
-    p->free_ps = (p->free_ps > start_ps ? p->free_ps : start_ps) + busy_ps;
     (*l->env.delays)++;
-    p->items[(p->first + p->n++) & (p->cap - 1)] =
-        (struct proxy_item){.due_ps = p->free_ps,
-                            .connection = c,
-                            .path = path_take(l->env.path_book, now),
-                            .task = (uint8_t)task};
-    if (p->n == 1)
-        sim_timer_start(l->env.engine, &p->timer, p->free_ps);
+    items_add(p, (struct proxy_item){.from_ps = now + latency_ps,
+                                     .busy_ps = busy_ps,
+                                     .turn = p->turn++,
+                                     .connection = c,
+                                     .path = path_take(l->env.path_book, now),
+                                     .call = call});
+    arm(p);
 }
 
 void proxies_free(struct library *l)

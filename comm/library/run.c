@@ -2,6 +2,7 @@
 // Libraries, their groups, and the runs of operations: all blocks and connections of a run are made
 // when its first member begins.
 #include <stdlib.h>
+#include <string.h>
 
 #include "comm/library/library_internal.h"
 #include "engine/memory.h"
@@ -16,14 +17,65 @@ struct library *library_new(const struct library_env *env)
     return l;
 }
 
+static void wiring_free(struct wiring *w)
+{
+    nccl_communicator_free(&w->comm);
+    free(w->members);
+    free(w);
+}
+
 void library_free(struct library *l)
 {
     if (l == NULL)
         return;
+    while (l->wirings != NULL) {
+        struct wiring *w = l->wirings;
+        l->wirings = w->next;
+        wiring_free(w);
+    }
     proxies_free(l);
     free(l->connections);
     slots_free(&l->numbers);
     free(l);
+}
+
+// The members of a group of ranks.
+static struct nccl_member *members_of(const struct library_spec *spec, const uint32_t *ranks,
+                                      uint32_t n)
+{
+    struct nccl_member *members = memory_zeroed(n, sizeof *members);
+    uint32_t most = 0;
+    for (uint32_t m = 0; m < n; m++)
+        most = ranks[m] / spec->gpus > most ? ranks[m] / spec->gpus : most;
+    uint32_t *numbers = memory_zeroed((size_t)most + 1, sizeof *numbers), servers = 0;
+    for (uint32_t m = 0; m < n; m++) {
+        uint32_t *number = &numbers[ranks[m] / spec->gpus]; // 1 + the server's; 0 = none yet
+        *number = *number > 0 ? *number : ++servers;
+        members[m] = (struct nccl_member){*number - 1, ranks[m] % spec->gpus};
+    }
+    free(numbers);
+    return members;
+}
+
+// The wiring of the members, which it takes, or NULL with one sentence in `error`.
+static struct wiring *wiring_of(struct library *l, const struct library_spec *spec,
+                                struct nccl_member *members, uint32_t n, char *error,
+                                size_t error_bytes)
+{
+    for (struct wiring *w = l->wirings; w != NULL; w = w->next)
+        if (w->spec == spec && w->n == n && memcmp(w->members, members, n * sizeof *members) == 0) {
+            free(members);
+            return w;
+        }
+    struct wiring *w = memory_zeroed(1, sizeof *w);
+    *w = (struct wiring){.spec = spec, .members = members, .n = n, .next = l->wirings};
+    if (!nccl_communicator_init(&w->comm, spec->machine, &spec->settings, members, n, error,
+                                error_bytes)) {
+        free(members);
+        free(w);
+        return NULL;
+    }
+    return l->wirings = w;
 }
 
 struct library_group *library_group_new(struct library *l, const struct library_spec *spec,
@@ -31,18 +83,14 @@ struct library_group *library_group_new(struct library *l, const struct library_
                                         char *error, size_t error_bytes)
 {
     struct library_group *g = memory_zeroed(1, sizeof *g);
-    struct nccl_member *members = memory_zeroed(n, sizeof *members);
     *g = (struct library_group){.library = l, .spec = spec, .n = n, .index = index};
     g->ranks = memory_zeroed(n, sizeof *g->ranks);
-    for (uint32_t m = 0; m < n; m++) {
-        g->ranks[m] = ranks != NULL ? ranks[m] : m;
-        members[m] = (struct nccl_member){g->ranks[m] / spec->gpus, g->ranks[m] % spec->gpus};
-    }
-    bool made = nccl_communicator_init(&g->comm, spec->machine, &spec->settings, members, n, error,
-                                       error_bytes);
-    free(members);
-    if (made)
+    memcpy(g->ranks, ranks, n * sizeof *ranks);
+    const struct wiring *w = wiring_of(l, spec, members_of(spec, ranks, n), n, error, error_bytes);
+    if (w != NULL) {
+        g->comm = &w->comm;
         return g;
+    }
     free(g->ranks);
     free(g);
     return NULL;
@@ -56,6 +104,8 @@ static void run_free(struct library_run *run)
         block_free(&run->blocks[b]);
     }
     exchanges_free(run);
+    if (run->source == RUN_XML)
+        xml_operation_free(&run->xml);
     for (uint32_t m = 0; m < run->group->n; m++)
         sim_timer_end(run_env(run)->engine, &run->members[m].timer);
     free(run->peers);
@@ -73,7 +123,6 @@ void library_group_free(struct library_group *g)
         g->runs = run->next;
         run_free(run);
     }
-    nccl_communicator_free(&g->comm);
     free(g->ranks);
     free(g);
 }
@@ -125,9 +174,6 @@ static void make_blocks(struct library_run *run)
                 struct block *b = &run->blocks[run->n_blocks];
                 b->plan = plans[i];
                 b->run = run;
-                b->before = b->plan.after ? b - 1 : NULL;
-                if (b->plan.after)
-                    (b - 1)->follower = b;
                 peers += b->plan.n_from + b->plan.n_to;
             }
         }
@@ -140,22 +186,20 @@ static void make_blocks(struct library_run *run)
     }
 }
 
-// The role of the block that receives from receiver `k` of a block.
-static enum nccl_role role_of_peer(const struct nccl_block *b, uint32_t k)
+// The role of the block that receives from a block.
+static enum nccl_role role_of_peer(const struct nccl_block *b)
 {
     if (b->role == NCCL_ROLE_NVLS_MEMBER)
-        return NCCL_ROLE_NVLS_REDUCE;
-    if (b->role == NCCL_ROLE_NVLS_BROADCAST && k >= b->n_remote)
-        return NCCL_ROLE_NVLS_MEMBER;
-    return (enum nccl_role)b->role;
+        return NCCL_ROLE_NVLS_READ;
+    return b->role == NCCL_ROLE_NVLS_WRITE ? NCCL_ROLE_NVLS_MEMBER : (enum nccl_role)b->role;
 }
 
-// Which sender of the peer's block the block is: the first for other servers, the last for its own.
+// Which sender of the peer's block the block is.
 static uint32_t sender_index(const struct nccl_block *peer, const struct nccl_block *b, uint32_t k)
 {
+    uint32_t i = 0;
     if (b->role == NCCL_ROLE_PAT)
         return k;
-    uint32_t i = b->role == NCCL_ROLE_NVLS_MEMBER ? peer->n_remote : 0;
     while (i < peer->n_from && peer->from[i] != b->rank)
         i++;
     return i;
@@ -168,13 +212,23 @@ static void connect_block(struct block *b)
     for (uint32_t k = 0; k < b->plan.n_to; k++) {
         uint32_t n;
         struct block *peer = blocks_on(run, b->plan.to[k], b->plan.channel, &n);
-        while (peer->plan.role != role_of_peer(&b->plan, k))
+        while (peer->plan.role != role_of_peer(&b->plan))
             peer++;
         uint32_t i = sender_index(&peer->plan, &b->plan, k);
         uint64_t messages = nccl_block_messages(&run->operation, &peer->plan, i);
         b->to[k] = peer->from[i] =
             connection_new(run, b->plan.channel, b->plan.rank, b->plan.to[k], slots, messages);
     }
+}
+
+// The block that receives what block `i` of a file sends.
+static void connect_file_block(struct library_run *run, uint32_t i)
+{
+    const struct xml_block *x = &run->xml.algorithm->blocks[i];
+    if (x->sends_to != XML_NONE)
+        *run->blocks[i].to = *run->blocks[x->sends_to].from =
+            connection_new(run, x->channel, x->gpu, x->send, run->xml.chunking.slice_steps,
+                           xml_block_messages(&run->xml, x->sends_to));
 }
 
 /* ---- runs ---- */
@@ -188,13 +242,22 @@ struct library_run *library_run_new(struct library_group *g, const struct librar
                                 .request = *request,
                                 .protocol = NCCL_SIMPLE,
                                 .members_left = g->n};
-    if (!request->exchanges && !nccl_operation_init(&run->operation, &g->comm, request->function,
-                                                    request->bytes, request->root)) {
+    if (g->spec->xml != NULL)
+        run->source = RUN_XML;
+    else
+        run->source = request->exchanges ? RUN_EXCHANGES : RUN_OPERATION;
+    if (run->source == RUN_OPERATION &&
+        !nccl_operation_init(&run->operation, g->comm, request->function, request->bytes,
+                             request->root)) {
         free(run);
         return NULL;
     }
     run->members = memory_zeroed(g->n, sizeof *run->members);
-    if (request->exchanges) {
+    if (run->source == RUN_XML) {
+        file_blocks_new(run);
+        for (uint32_t i = 0; i < run->n_blocks; i++)
+            connect_file_block(run, i);
+    } else if (run->source == RUN_EXCHANGES) {
         exchanges_new(run);
     } else {
         run->protocol = run->operation.choice.protocol;
@@ -207,9 +270,29 @@ struct library_run *library_run_new(struct library_group *g, const struct librar
     return run;
 }
 
-const struct nccl_operation *library_operation(const struct library_run *run)
+struct library_choice library_choice(const struct library_run *run)
 {
-    return run->request.exchanges ? NULL : &run->operation;
+    const struct nccl_operation *o = &run->operation;
+    const struct xml_operation *x = &run->xml;
+    switch (run->source) {
+    case RUN_EXCHANGES:
+        return (struct library_choice){.exchanges = true,
+                                       .protocol = nccl_protocol_name(NCCL_SIMPLE),
+                                       .channels = exchanges_channels(run)};
+    case RUN_XML:
+        return (struct library_choice){.xml = true,
+                                       .algorithm = x->algorithm->name,
+                                       .protocol = nccl_protocol_name(run->protocol),
+                                       .channels = x->algorithm->n_channels,
+                                       .blocks = x->algorithm->most_blocks,
+                                       .chunk_bytes = x->piece_bytes};
+    default:
+        return (struct library_choice){.algorithm = nccl_algorithm_name(o->choice.algorithm),
+                                       .protocol = nccl_protocol_name(run->protocol),
+                                       .channels = o->choice.split.channels,
+                                       .threads = o->choice.threads,
+                                       .chunk_bytes = o->first.chunk_bytes};
+    }
 }
 
 void run_member_ended(struct library_run *run, uint32_t member, ps_t now)
@@ -229,8 +312,8 @@ void run_block_ended(struct block *b, ps_t now)
     struct library_run *run = b->run;
     uint32_t member = b->plan.rank;
     run->open++;
-    bool last = run->request.exchanges ? exchange_block_ended(b, now)
-                                       : --run->members[member].blocks_left == 0;
+    bool last = run->source == RUN_EXCHANGES ? exchange_block_ended(b, now)
+                                             : --run->members[member].blocks_left == 0;
     if (last && !run->members[member].ended)
         run_member_ended(run, member, now);
     run->open--;
@@ -250,8 +333,10 @@ static void on_launched(struct engine *e, struct sim_timer *timer, int revents)
     uint32_t before = path_enter(env->path_book, path);
     (*env->delays)--;
     run->open++;
-    if (run->request.exchanges)
+    if (run->source == RUN_EXCHANGES)
         exchanges_begin(run, member, e->now_ps);
+    else if (m->n_blocks == 0) // a file gives it nothing to do
+        run_member_ended(run, member, e->now_ps);
     for (uint32_t b = 0; b < m->n_blocks; b++)
         block_begin(&run->blocks[m->first_block + b], e->now_ps);
     run->open--;
@@ -280,7 +365,7 @@ static uint64_t block_bytes(const struct nccl_operation *o, const struct nccl_bl
         struct nccl_primitive p = nccl_primitive(o, b, i);
         for (uint32_t k = 0; k < b->n_to; k++)
             if (p.sends >> k & 1)
-                sum += nccl_wire_bytes(o->choice.protocol, nccl_message_bytes(b, &p, k));
+                sum += nccl_wire_bytes(o->choice.protocol, p.bytes);
     }
     return sum;
 }
@@ -290,9 +375,11 @@ uint64_t library_bytes(struct library_group *g, const struct library_request *re
     struct nccl_operation o;
     struct nccl_block blocks[NCCL_BLOCKS];
     uint64_t sum = 0;
+    if (g->spec->xml != NULL)
+        return file_bytes(g, request->bytes);
     if (request->exchanges)
         return exchanges_bytes(g, request);
-    if (!nccl_operation_init(&o, &g->comm, request->function, request->bytes, request->root))
+    if (!nccl_operation_init(&o, g->comm, request->function, request->bytes, request->root))
         return 0;
     for (uint32_t m = 0; m < g->n; m++)
         for (uint32_t c = 0; c < o.choice.split.channels; c++) {

@@ -87,7 +87,8 @@ bool group_check(struct reader *r, const struct place *place, const struct job_s
         return false;
     }
     if (s->library != NULL)
-        return library_check(r, place, job, s->library, op, members, shape.ranks);
+        return library_check(r, place, job, s->library, op, LIBRARY_ANY_BYTES, members,
+                             shape.ranks);
     return shape.ranks < 2 || (algorithm_supports(r, place, choice->algorithm, &shape) &&
                                algorithm_pairs(r, place, job, choice->algorithm, shape, members));
 }

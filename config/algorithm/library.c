@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// "library": {"kind": "nccl", "nccl": "2.27.7", "proto": "ll128", "env": "NCCL_MIN_NCHANNELS=8"}.
+// "library": {"kind": "nccl", "nccl": "2.27.7", "proto": "ll128", "env": "NCCL_MIN_NCHANNELS=8"},
+// or of kind xml (library_xml.h).
 #include "config/algorithm/library.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "config/algorithm/library_settings.h"
+#include "config/algorithm/library_xml.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
 #include "nccl/operation.h"
@@ -41,15 +43,26 @@ static void read_costs(struct reader *r, const struct place *place, struct nccl_
     keys_check(r, place, &keys);
 }
 
+static void read_nccl(struct reader *r, const struct place *at, struct keys *own,
+                      struct library_spec *spec)
+{
+    struct place env = place_key(at, "env");
+    struct library_params p;
+    char path[PLACE_TEXT];
+    params_default(library_params, n_library_params, &p);
+    read_params(r, at, own, library_params, n_library_params, &p);
+    library_env_apply(&p, p.env, place_text(&env, path), r->err);
+    spec->settings = library_settings_of(&p);
+}
+
 void library_read(struct reader *r, const struct place *place, struct keys *keys,
                   struct library_spec *spec)
 {
-    static const char *const words[] = {"textbook", NULL}, *const kinds[] = {"nccl", NULL};
-    struct place at = place_key(place, "library"), env = place_key(&at, "env"),
-                 kind = place_key(&at, "kind"), cost = place_key(&at, "host_cost");
-    struct library_params p;
-    char path[PLACE_TEXT];
+    static const char *const words[] = {"textbook", NULL}, *const kinds[] = {"nccl", "xml", NULL};
+    struct place at = place_key(place, "library"), kind = place_key(&at, "kind"),
+                 cost = place_key(&at, "host_cost");
     struct keys own = {0};
+    int which;
     keys_add(keys, "library");
     *spec = (struct library_spec){.machine = NULL};
     if (at.json == NULL || json_is_string(at.json)) {
@@ -57,26 +70,26 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
             read_word(r, &at, "library", words);
         return;
     }
-    if (!read_object(r, &at) || read_word(r, &kind, "library", kinds) < 0)
+    if (!read_object(r, &at) || (which = read_word(r, &kind, "library", kinds)) < 0)
         return;
-    params_default(library_params, n_library_params, &p);
-    read_params(r, &at, &own, library_params, n_library_params, &p);
-    library_env_apply(&p, p.env, place_text(&env, path), r->err);
+    if (which == 0)
+        read_nccl(r, &at, &own, spec);
+    else
+        library_xml_read(r, &at, &own, spec);
     keys_add(&own, "kind");
     keys_add(&own, "host_cost");
     keys_check(r, &at, &own);
-    const struct spec *scenario = &r->scenario->spec;
-    if (scenario->machine == NULL) {
+    const struct nccl_machine *machine = r->scenario->spec.machine;
+    if (machine == NULL) {
         if (r->ranks.n_ranks > 0)
             place_error(r->err, &at,
-                        "needs a machine: give the topology a `machine`, such as "
+                        "needs a machine that NCCL runs on: give the topology a `machine`, such as "
                         "\"dgx_h100\"");
         return;
     }
-    *spec = (struct library_spec){.machine = scenario->machine,
-                                  .settings = library_settings_of(&p),
-                                  .cost = nccl_host_cost_of(scenario->machine->gpu),
-                                  .gpus = scenario->machine->gpus};
+    spec->machine = machine;
+    spec->cost = nccl_host_cost_of(machine->gpu);
+    spec->gpus = machine->gpus;
     read_costs(r, &cost, &spec->cost);
 }
 
@@ -86,9 +99,13 @@ void library_write(json_t *json, const struct library_spec *spec)
         json_object_set_new(json, "library", json_string("textbook"));
         return;
     }
-    struct library_params p = library_params_of(&spec->settings);
-    json_t *library = json_pack("{s:s}", "kind", "nccl");
-    write_params(library, library_params, n_library_params, &p);
+    json_t *library = json_pack("{s:s}", "kind", spec->xml != NULL ? "xml" : "nccl");
+    if (spec->xml != NULL) {
+        library_xml_write(library, spec);
+    } else {
+        struct library_params p = library_params_of(&spec->settings);
+        write_params(library, library_params, n_library_params, &p);
+    }
     json_object_set_new(library, "host_cost", params_json(cost_params, N_COSTS, &spec->cost));
     json_object_set_new(json, "library", library);
 }
@@ -96,11 +113,12 @@ void library_write(json_t *json, const struct library_spec *spec)
 void library_schema(json_t *object)
 {
     static const char *const words[] = {"textbook", NULL};
-    json_t *nccl = schema_object();
+    json_t *nccl = schema_object(), *xml = library_xml_schema();
     schema_key(nccl, "kind", schema_constant("nccl"), true);
     schema_params(nccl, library_params, n_library_params);
     schema_key(nccl, "host_cost", schema_table(cost_params, N_COSTS), false);
-    schema_key(object, "library", json_pack("{s:[o,o]}", "anyOf", schema_words(words), nccl),
+    schema_key(xml, "host_cost", schema_table(cost_params, N_COSTS), false);
+    schema_key(object, "library", json_pack("{s:[o,o,o]}", "anyOf", schema_words(words), nccl, xml),
                false);
 }
 
@@ -109,8 +127,8 @@ void library_schema(json_t *object)
 #define CHECKED_BYTES (1 << 20)
 
 bool library_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                   const struct library_spec *spec, enum coll_op op, const uint32_t *members,
-                   uint32_t n)
+                   const struct library_spec *spec, enum coll_op op, uint64_t bytes,
+                   const uint32_t *members, uint32_t n)
 {
     char why[200] = "";
     struct nccl_communicator c;
@@ -129,6 +147,10 @@ bool library_check(struct reader *r, const struct place *place, const struct job
     if (!made) {
         place_error(r->err, place, "NCCL would not run here: %s", why);
         return false;
+    }
+    if (spec->xml != NULL) {
+        nccl_communicator_free(&c);
+        return library_xml_check(r, place, spec, op, bytes, n);
     }
     bool possible = !library_function_of(op, &function) ||
                     nccl_operation_init(&o, &c, function, CHECKED_BYTES, 0);

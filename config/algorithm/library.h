@@ -5,22 +5,26 @@
 #include "config/algorithm/job_ranks.h"
 #include "nccl/library_spec.h"
 
-// Read `library`: "textbook", or an object of kind nccl. `spec->machine` stays NULL for textbook.
+// Read `library`: "textbook", or an object of kind nccl or xml. `spec->machine` stays NULL for
+// textbook.
 void library_read(struct reader *r, const struct place *place, struct keys *keys,
                   struct library_spec *spec);
 void library_write(json_t *json, const struct library_spec *spec);
 void library_schema(json_t *object);
 
-// Check that the library runs on the job's ranks, and has an algorithm for the operation. Returns
-// false after an error. `members`: ranks of the job, NULL = all.
+#define LIBRARY_ANY_BYTES UINT64_MAX
+
+// Check that the library runs on the job's ranks, and has an algorithm for an operation of so many
+// bytes. Returns false after an error. `members`: ranks of the job, NULL = all.
 bool library_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                   const struct library_spec *spec, enum coll_op op, const uint32_t *members,
-                   uint32_t n);
+                   const struct library_spec *spec, enum coll_op op, uint64_t bytes,
+                   const uint32_t *members, uint32_t n);
 
 // Its entry among the own keys of a kind of job.
 #define LIBRARY_KEY                                                                                \
     {                                                                                              \
         "library", "word or object", "textbook",                                                   \
             "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}: as NCCL runs them on "  \
-            "the machine of the topology (docs/nccl.md)"                                           \
+            "the machine of the topology (docs/nccl.md); or {\"kind\": \"xml\", ...}: as MSCCL "   \
+            "runs the algorithm of a file there (docs/xml-algorithms.md)"                          \
     }

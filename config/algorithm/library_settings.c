@@ -34,6 +34,12 @@ const struct param library_params[] = {
               .help = "channels at least; 0 = as found", .source = NCCL_ENV),
     PARAM_ROW("max_nchannels", COUNT, FIELD(max_channels), .def = "0", .max = "32",
               .help = "channels at most; 0 = as found", .source = NCCL_ENV),
+    PARAM_ROW("min_ctas", COUNT, FIELD(min_ctas), .def = "0", .max = "32",
+              .help = "channels at least, those of NVLS too; 0 = as found", .source = NCCL_ENV),
+    PARAM_ROW("max_ctas", COUNT, FIELD(max_ctas), .def = "0", .max = "32",
+              .help =
+                  "channels at most, those of NVLS too, which max_nchannels leaves; 0 = as found",
+              .source = NCCL_ENV),
     PARAM_ROW("buffsize", BYTES, FIELD(buffer), .def = "4MiB", .min = "64KiB", .max = "256MiB",
               .help = "buffer of a connection under Simple: a step is an eighth of it",
               .source = NCCL_ENV),
@@ -82,9 +88,9 @@ static const struct variable variables[] = {
     {"NCCL_ALGO", "algo", false},
     {"NCCL_PROTO", "proto", false},
     {"NCCL_MIN_NCHANNELS", "min_nchannels", false},
-    {"NCCL_MIN_CTAS", "min_nchannels", false},
+    {"NCCL_MIN_CTAS", "min_ctas", false},
     {"NCCL_MAX_NCHANNELS", "max_nchannels", false},
-    {"NCCL_MAX_CTAS", "max_nchannels", false},
+    {"NCCL_MAX_CTAS", "max_ctas", false},
     {"NCCL_BUFFSIZE", "buffsize", false},
     {"NCCL_NTHREADS", "nthreads", false},
     {"NCCL_CROSS_NIC", "cross_nic", false},
@@ -177,6 +183,8 @@ struct nccl_settings library_settings_of(const struct library_params *p)
         .algorithms = algo_bits[p->algo],
         .protocols = p->proto == ANY_PROTO ? NCCL_ANY_PROTOCOL : 1u << (p->proto - 1),
         .min_channels = (uint32_t)p->min_channels,
+        .min_ctas = (uint32_t)p->min_ctas,
+        .max_ctas = (uint32_t)p->max_ctas,
         .max_channels = (uint32_t)p->max_channels,
         .buffer_bytes = p->buffer,
         .threads = (uint32_t)p->threads,
@@ -194,13 +202,15 @@ struct library_params library_params_of(const struct nccl_settings *s)
 {
     struct library_params p;
     params_default(library_params, N_PARAMS, &p);
-    p.version = s->version;
+    p.version = (int)s->version;
     p.algo = p.proto = 0;
     for (int a = 1; algos[a] != NULL; a++)
         p.algo = s->algorithms == algo_bits[a] ? a : p.algo;
     for (int k = 1; protos[k] != NULL; k++)
         p.proto = s->protocols == 1u << (k - 1) ? k : p.proto;
     p.min_channels = s->min_channels;
+    p.min_ctas = s->min_ctas;
+    p.max_ctas = s->max_ctas;
     p.max_channels = s->max_channels;
     p.buffer = s->buffer_bytes;
     p.threads = s->threads;

@@ -9,7 +9,8 @@
 
 struct library_params {
     int version, algo, proto;
-    uint64_t min_channels, max_channels, buffer, threads, queue_pairs, cross_nic;
+    uint64_t min_channels, max_channels, min_ctas, max_ctas, buffer, threads, queue_pairs,
+        cross_nic;
     bool split, pxn, nvls, adaptive_routing;
     uint64_t p2p_chunk, p2p_channels;
     const char *env;

@@ -154,8 +154,9 @@ static void check_network(struct reader *r, const struct place *place,
 static void check_library(struct reader *r, const struct place *place, const struct job_spec *job,
                           uint32_t ranks)
 {
-    static const char *const decided[] = {"algorithm", "dims", "chunks", "active_chunks",
-                                          "channels", "schedule", "endpoint_delay", "reduce_rate"};
+    static const char *const decided[] = {"algorithm",      "dims",       "chunks",
+                                          "active_chunks",  "channels",   "schedule",
+                                          "endpoint_delay", "reduce_rate"};
     const struct collective_settings *settings = job->settings;
     struct place at = place_key(place, "library");
     size_t errors = r->err->n_errors;
@@ -165,8 +166,8 @@ static void check_library(struct reader *r, const struct place *place, const str
             place_error(r->err, &key, "is decided by the library: leave it out");
     }
     if (r->err->n_errors == errors)
-        library_check(r, &at, job, &settings->library, (enum coll_op)settings->params.op, NULL,
-                      ranks);
+        library_check(r, &at, job, &settings->library, (enum coll_op)settings->params.op,
+                      settings->params.bytes, NULL, ranks);
 }
 
 static void read_collective(struct reader *r, const struct place *place, struct keys *keys,

@@ -162,7 +162,8 @@ static bool check_library(struct reader *r, const struct place *place, const str
             members[i] = members[i % n] + i / n * stride;
         n *= s->dim_size[d];
     }
-    bool runs = library_check(r, &at, job, &settings->library, shape->op, members, n);
+    bool runs =
+        library_check(r, &at, job, &settings->library, shape->op, LIBRARY_ANY_BYTES, members, n);
     free(members);
     return runs;
 }

@@ -56,15 +56,24 @@ static void change_devices(struct nccl_machine *m, const struct machine_params *
         m->cpu = (enum nccl_cpu)(p->cpu - 1);
 }
 
+// Blocks of 4 x 4 x 4 chips, six links of 50 GB/s each, joined along one dimension of the torus.
+// Source: Jouppi et al., TPU v4, ISCA 2023.
+#define TPU_V4 "tpu_v4"
+#define TPU_SIDE 4
+
 static const struct nccl_machine *machine_named(struct reader *r, const struct place *place)
 {
     struct keys words = {0};
     for (uint32_t i = 0; nccl_machine_at(i) != NULL; i++)
         keys_add(&words, nccl_machine_at(i)->name);
+    keys_add(&words, TPU_V4);
     if (json_is_string(place->json) && nccl_machine_named(json_string_value(place->json)) != NULL)
         return nccl_machine_named(json_string_value(place->json)); // other names of machines too
     int word = read_word(r, place, "machine", words.names);
-    return word >= 0 ? nccl_machine_at((uint32_t)word) : NULL;
+    const struct nccl_machine *m = word >= 0 ? nccl_machine_at((uint32_t)word) : NULL;
+    if (word >= 0 && m == NULL)
+        place_error(r->err, place, "%s is a torus, made by `nodes` alone", TPU_V4);
+    return m;
 }
 
 static bool read_machine(struct reader *r, const struct place *place)
@@ -113,14 +122,15 @@ static double nvlink_gbytes(const struct nccl_machine *m)
     return m->nvlink_bw > 0 ? m->nvlink_bw : generations[m->gpu];
 }
 
+// NVLink has no congestion control.
 static json_t *inner_dim(const struct nccl_machine *m)
 {
     bool pairs = m->nvlink == NCCL_NVLINK_PAIRS;
     double each = nvlink_gbytes(m) * 8;
-    return json_pack("{s:s,s:i,s:o,s:{s:s,s:s,s:i,s:s}}", "kind",
+    return json_pack("{s:s,s:i,s:o,s:{s:s,s:s,s:i,s:s},s:{s:s}}", "kind",
                      pairs ? "fully_connected" : "switch", "size", (int)m->gpus, "link",
                      link_of(each * m->nvlinks, "250ns"), "transport", "kind", "roce", "mtu",
-                     "4096B", "ack_interval", 16, "wire_overhead", "none");
+                     "4096B", "ack_interval", 16, "wire_overhead", "none", "cc", "kind", "none");
 }
 
 static void set_missing(json_t *object, const char *key, json_t *value)
@@ -152,6 +162,16 @@ static json_t *outer_dim(const struct nccl_machine *m, uint32_t nodes, const jso
     return dim;
 }
 
+static void make_torus(json_t *topology, uint32_t blocks)
+{
+    json_t *dims = json_array();
+    for (uint32_t d = 0; d < 3; d++)
+        json_array_append_new(dims, json_pack("{s:s,s:i,s:o}", "kind", "ring", "size",
+                                              (int)(d == 2 ? TPU_SIDE * blocks : TPU_SIDE), "link",
+                                              link_of(400, "100ns")));
+    json_object_set_new(topology, "dims", dims);
+}
+
 static void make_dims(const struct reader *r, json_t *topology, uint32_t nodes,
                       const json_t *fabric)
 {
@@ -177,7 +197,9 @@ bool machine_read(struct reader *r, const struct place *topology, struct keys *k
             place_error(r->err, nodes.json != NULL ? &nodes : &fabric, "needs a `machine`");
         return r->err->n_errors == errors;
     }
-    bool named = read_machine(r, &machine);
+    bool torus = json_is_string(machine.json) && dims.json == NULL &&
+                 strcmp(json_string_value(machine.json), TPU_V4) == 0;
+    bool named = torus || read_machine(r, &machine);
     if (dims.json != NULL) {
         if (nodes.json != NULL || fabric.json != NULL)
             place_error(r->err, nodes.json != NULL ? &nodes : &fabric,
@@ -193,8 +215,13 @@ bool machine_read(struct reader *r, const struct place *topology, struct keys *k
         read_object(r, &fabric);
     if (r->err->n_errors > errors)
         return false;
-    make_dims(r, topology->json, (uint32_t)n, fabric.json);
-    return true;
+    if (torus && fabric.json != NULL)
+        place_error(r->err, &fabric, "is not for a torus");
+    else if (torus)
+        make_torus(topology->json, (uint32_t)n);
+    else
+        make_dims(r, topology->json, (uint32_t)n, fabric.json);
+    return r->err->n_errors == errors;
 }
 
 void machine_write(json_t *topology, const struct spec *spec)

@@ -28,7 +28,9 @@ struct scenario {
     json_t *root;        // the description borrows its strings
     char *dir, *resolved;
     struct policies policies; // with those of its plugins
-    const char **plugins;     // [n_plugins] as written
+    void **files;             // [n_files] what jobs have read and share: free()
+    size_t n_files;
+    const char **plugins; // [n_plugins] as written
     size_t n_plugins;
 };
 

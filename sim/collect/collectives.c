@@ -6,6 +6,7 @@
 #include "collective/grid.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
+#include "nccl/library_spec.h"
 #include "sim/collect/collect_internal.h"
 
 static ps_t known(ps_t ps) { return ps == PS_NEVER ? -1 : ps; }
@@ -18,12 +19,17 @@ struct ideal { // a request of a communicator, and its ideal time
     ps_t ps;
 };
 
+static const char *library_word(const struct coll_schedule *s)
+{
+    return s->library->xml != NULL ? "xml" : "nccl";
+}
+
 // "ring", or one name per dimension: "ring+halving_doubling".
 static char *algorithm_text(const struct coll_schedule *s, const struct comm_request *request)
 {
     char text[COLL_MAX_DIMS * 32] = "";
     if (s->library != NULL)
-        return memory_text("nccl");
+        return memory_text(library_word(s));
     if (s->flat[request->op])
         return memory_text(s->choice[request->op][s->n_dims].algorithm->name);
     for (uint32_t d = 0; d < s->n_dims; d++) {
@@ -43,19 +49,18 @@ static void collect_phases(const struct collective_record *record, struct collec
     c->phases = memory_zeroed(c->n_phases, sizeof *c->phases);
     for (uint32_t i = 0; i < c->n_phases; i++) {
         const struct phase_record *p = &kinds.phases[i];
-        c->phases[i] = (struct phase_result){.dim = p->dim,
-                                             .op = coll_op_name((enum coll_op)p->op),
-                                             .algorithm = record->schedule->library != NULL
-                                                              ? "nccl"
-                                                              : p->algorithm->name,
-                                             .bytes = p->bytes,
-                                             .messages = p->messages,
-                                             .start_ps = known(p->start_ps),
-                                             .end_ps = known(p->end_ps),
-                                             .queueing_ps = phase_record_queueing_ps(p),
-                                             .network_ps = p->messages > 0 && p->end_ps != PS_NEVER
-                                                               ? phase_record_network_ps(p)
-                                                               : -1};
+        c->phases[i] = (struct phase_result){
+            .dim = p->dim,
+            .op = coll_op_name((enum coll_op)p->op),
+            .algorithm = record->schedule->library != NULL ? library_word(record->schedule)
+                                                           : p->algorithm->name,
+            .bytes = p->bytes,
+            .messages = p->messages,
+            .start_ps = known(p->start_ps),
+            .end_ps = known(p->end_ps),
+            .queueing_ps = phase_record_queueing_ps(p),
+            .network_ps =
+                p->messages > 0 && p->end_ps != PS_NEVER ? phase_record_network_ps(p) : -1};
         struct critical_stage *critical = &c->phases[i].critical;
         critical->total_ps =
             record->critical.known ? collect_parts(p->critical, critical->parts) : -1;

@@ -5,6 +5,7 @@
 
 #include "engine/memory.h"
 #include "sim/collect/collect_internal.h"
+#include "workload/collective_job.h"
 #include "workload/nodes/node_run.h"
 #include "workload/training/training_job.h"
 
@@ -196,6 +197,26 @@ static void collect_job_collectives(struct result *r, uint32_t job)
     }
 }
 
+// Add slices for the channels of a library on the first ranks.
+static void collect_channels(const struct job_run *job, struct result *r)
+{
+    const struct timeline *t = collective_timeline(job->self);
+    r->timeline_cut |= t->n == TIMELINE_SLICES;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct timeline_slice *from = &t->slices[i];
+        struct slice_result slice = {.job = job->index,
+                                     .rank = job_rank(job->spec, from->rank),
+                                     .begin_ps = from->begin_ps,
+                                     .end_ps = from->end_ps,
+                                     .layer = coll_op_name((enum coll_op)from->op),
+                                     .stream = "channels",
+                                     .track = 1,
+                                     .channel = from->chunk + 1,
+                                     .communicates = true};
+        add_interval(r, slice);
+    }
+}
+
 void collect_timeline(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
@@ -205,6 +226,8 @@ void collect_timeline(const struct sim *sim, struct result *r)
             collect_program(sim, w->jobs[j].self, r);
         else if (!w->jobs[j].spec->kind->trains)
             collect_job_collectives(r, (uint32_t)j);
+        if (w->jobs[j].spec->kind == &collective_kind)
+            collect_channels(&w->jobs[j], r);
         if (!w->jobs[j].spec->kind->trains)
             continue;
         const struct training_job *t = w->jobs[j].self;

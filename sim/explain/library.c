@@ -17,6 +17,15 @@ static void explain_choice(const struct collective_record *record, struct result
                                    human_bytes(record->request.bytes, bytes), l->channels));
         return;
     }
+    if (l->xml) {
+        result_explain(r, EXPLAIN_DETAIL,
+                       text_format("The XML algorithm %s runs %s of %s with protocol %s: up to %u "
+                                   "thread blocks a GPU on %u channels, %s of each chunk at once",
+                                   l->algorithm, coll_op_name(record->request.op),
+                                   human_bytes(record->request.bytes, bytes), l->protocol,
+                                   l->blocks, l->channels, human_bytes(l->chunk_bytes, chunk)));
+        return;
+    }
     result_explain(r, EXPLAIN_DETAIL,
                    text_format("NCCL chose %s with protocol %s for %s of %s: %u channels of %u "
                                "threads, chunks of %s; it ranks by its own table of costs",

@@ -8,7 +8,7 @@ PACKET = 4096
 NETWORK_HOP_LL, BASE_LL = 5.0, 6.6
 # A hop over PCIe of the same table: where data are staged in host memory, a message takes one at each end
 PCI_HOP_US = {"ll": 1.0, "ll128": 2.5, "simple": 5.7}
-SEND_US, RECEIVE_US = {"ll": 2.0, "ll128": 3.5, "simple": 5.0}, {"ll": 1.4, "ll128": 3.0, "simple": 6.0}
+SEND_US, RECEIVE_US = {"ll": 2.3, "ll128": 3.8, "simple": 5.3}, {"ll": 1.4, "ll128": 3.0, "simple": 6.3}
 
 
 def base(topology, workload, **transport):

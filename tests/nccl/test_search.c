@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Topology searches and layouts of communicators against what NCCL's own code gave
-// (tests/data/nccl), and on machines and subsets of GPUs for which there are only properties.
+// (tests/data/nccl).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,7 @@
 
 #include "nccl/layout.h"
 
-#ifndef DATA
 #define DATA "tests/data/nccl/"
-#endif
 enum { COLUMNS = 16, LINE = 4096, SERVERS = 128, RANKS = SERVERS * NCCL_SERVER_GPUS };
 
 /* ---- rows ---- */
@@ -68,31 +66,50 @@ static unsigned word(const char *text, const char *const *names, unsigned n)
     return n;
 }
 
-/* ---- layouts ---- */
-
-static struct nccl_settings settings_of(enum nccl_version version)
+static enum nccl_version version_of(const struct table *t)
 {
-    return (struct nccl_settings){
-        .version = version, .cross_nic = NCCL_CROSS_NIC_AUTO, .pxn = true, .nvls = true};
+    unsigned version = 0;
+    while (strcmp(t->cells[0], nccl_version_name((enum nccl_version)version)) != 0)
+        version++;
+    return (enum nccl_version)version;
 }
 
-static void layout_of(struct nccl_layout *layout, const char *machine,
-                      const struct nccl_settings *settings, uint32_t servers, uint64_t gpus)
+/* ---- layouts ---- */
+
+// The layout of all GPUs of some servers.
+static void make_layout(struct nccl_layout *layout, const char *machine, enum nccl_version version,
+                        uint32_t servers)
 {
     static struct nccl_member members[RANKS];
     const struct nccl_machine *m = nccl_machine_named(machine);
+    struct nccl_settings settings = {
+        .version = version, .cross_nic = NCCL_CROSS_NIC_AUTO, .pxn = true, .nvls = true};
     char error[200];
     uint32_t n = 0;
     assert_non_null(m);
     for (uint32_t s = 0; s < servers; s++)
         for (uint32_t g = 0; g < m->gpus; g++)
-            if (gpus >> g & 1)
-                members[n++] = (struct nccl_member){.server = s, .gpu = g};
-    if (!nccl_layout_init(layout, m, settings, members, n, error, sizeof error))
+            members[n++] = (struct nccl_member){.server = s, .gpu = g};
+    if (!nccl_layout_init(layout, m, &settings, members, n, error, sizeof error))
         fail_msg("%s: %s", machine, error);
 }
 
-// The layout of a row's version, machine and number of servers; rows of one stand together.
+// The layouts of the rows so far.
+static struct known {
+    char key[64];
+    struct nccl_layout layout;
+} all[96];
+static unsigned n_all;
+
+static int free_layouts(void **state)
+{
+    (void)state;
+    while (n_all > 0)
+        nccl_layout_free(&all[--n_all].layout);
+    return 0;
+}
+
+// The layout of a row's version, machine and number of servers.
 static const struct nccl_layout *layout_of_row(const struct table *t)
 {
     static const char *const names[][2] = {{"dgxa100", "dgx_a100"},
@@ -102,22 +119,19 @@ static const struct nccl_layout *layout_of_row(const struct table *t)
                                            {"1gpu-a100-100", "1gpu_a100_100"},
                                            {"1gpu-h100-400", "1gpu_h100_400"},
                                            {"hgxh100-200-intel", "hgx_h100_200"}};
-    static struct nccl_layout layout;
-    static char last[64];
     char key[64];
     snprintf(key, sizeof key, "%.16s,%.32s,%.8s", t->cells[0], t->cells[1], t->cells[2]);
-    if (strcmp(key, last) == 0)
-        return &layout;
-    memcpy(last, key, sizeof last);
-    nccl_layout_free(&layout);
-    unsigned i = 0, version = 0;
+    for (unsigned k = 0; k < n_all; k++)
+        if (strcmp(all[k].key, key) == 0)
+            return &all[k].layout;
+    assert_true(n_all < sizeof all / sizeof *all);
+    struct known *known = &all[n_all++];
+    memcpy(known->key, key, sizeof key);
+    unsigned i = 0;
     while (strcmp(t->cells[1], names[i][0]) != 0)
         i++;
-    while (strcmp(t->cells[0], nccl_version_name((enum nccl_version)version)) != 0)
-        version++;
-    struct nccl_settings settings = settings_of((enum nccl_version)version);
-    layout_of(&layout, names[i][1], &settings, (uint32_t)number(t, 2), UINT64_MAX);
-    return &layout;
+    make_layout(&known->layout, names[i][1], version_of(t), (uint32_t)number(t, 2));
+    return &known->layout;
 }
 
 /* ---- vectors ---- */
@@ -225,8 +239,8 @@ static void test_links(void **state)
         expect(l.nic == number(&t, 14), &t, "NIC of the tree");
         expect(l.proxy == number(&t, 15), &t, "proxy of the tree");
     }
-    print_message("%u rows, %u differ\n", n, different);
     assert_int_equal(different, 0);
+    assert_int_equal(n, 8586);
 }
 
 // The first child of a head is the NVSwitch itself, which NCCL numbers after the ranks.
@@ -252,12 +266,76 @@ static void test_nvls_trees(void **state)
     assert_int_equal(n, 1344);
 }
 
+/* ---- some GPUs of each server ---- */
+
+// The layout of a row of subsets.csv: two servers, the GPUs in a set of bits of each.
+static void layout_of_subset(struct nccl_layout *layout, const struct table *t)
+{
+    const struct nccl_machine *m = nccl_machine_named(t->cells[1]);
+    uint64_t gpus = strtoull(t->cells[2], NULL, 16);
+    struct nccl_member members[2 * NCCL_SERVER_GPUS];
+    struct nccl_settings settings = {
+        .version = version_of(t), .cross_nic = NCCL_CROSS_NIC_AUTO, .pxn = true, .nvls = true};
+    char error[200];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < 2 * m->gpus; i++)
+        if (gpus >> i % m->gpus & 1)
+            members[n++] = (struct nccl_member){.server = i / m->gpus, .gpu = i % m->gpus};
+    assert_true(nccl_layout_init(layout, m, &settings, members, n, error, sizeof error));
+}
+
+// Whether the ring of a channel passes the first server as written: NIC, ranks, NIC.
+static bool passes(const struct nccl_layout *layout, uint32_t channel, char **at)
+{
+    uint32_t ranks = layout->cluster.ranks / 2;
+    bool equal = true;
+    long nic = strtol(*at, at, 10), before = -1;
+    for (uint32_t i = 0; i < ranks; i++) {
+        long rank = strtol(*at, at, 10);
+        struct nccl_ring_links l = nccl_layout_ring(layout, channel, (uint32_t)rank);
+        equal = equal && (i == 0 ? l.receive_nic == nic : l.previous == before);
+        before = rank;
+    }
+    nic = strtol(*at, at, 10);
+    return equal && nccl_layout_ring(layout, channel, (uint32_t)before).send_nic == nic;
+}
+
+static void test_subsets(void **state)
+{
+    (void)state;
+    struct table t;
+    unsigned n = 0;
+    different = 0;
+    table_open(&t, DATA "subsets.csv");
+    for (; table_next(&t); n++) {
+        struct nccl_layout layout;
+        layout_of_subset(&layout, &t);
+        const struct nccl_graph *ring = &layout.cluster.ring, *tree = &layout.cluster.tree;
+        int32_t channels = number(&t, 3) < number(&t, 10) ? number(&t, 3) : number(&t, 10);
+        expect((int32_t)ring->channels == channels, &t, "channels");
+        expect(ring->bw_intra == real(&t, 4) && ring->bw_inter == real(&t, 5), &t, "ring's rate");
+        expect(ring->type_intra == number(&t, 6), &t, "ring's type inside");
+        expect(ring->type_inter == number(&t, 7), &t, "ring's type between servers");
+        expect(ring->cross_nic == number(&t, 8), &t, "NICs");
+        expect(tree->pattern == number(&t, 9), &t, "pattern");
+        expect(tree->bw_intra == real(&t, 11) && tree->bw_inter == real(&t, 12), &t, "tree's rate");
+        expect(tree->type_intra == number(&t, 13), &t, "tree's type inside");
+        expect(tree->type_inter == number(&t, 14), &t, "tree's type between servers");
+        char *at = t.cells[15];
+        for (uint32_t c = 0; c < ring->channels; c++)
+            expect(passes(&layout, c, &at), &t, "ring");
+        nccl_layout_free(&layout);
+    }
+    assert_int_equal(different, 0);
+    assert_int_equal(n, 77);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_graphs),     cmocka_unit_test(test_counts),
         cmocka_unit_test(test_rings),      cmocka_unit_test(test_links),
-        cmocka_unit_test(test_nvls_trees),
+        cmocka_unit_test(test_nvls_trees), cmocka_unit_test(test_subsets),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, free_layouts);
 }

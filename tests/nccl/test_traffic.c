@@ -119,7 +119,7 @@ static const struct nccl_block *block_of(const struct nccl_block *blocks, uint32
     for (uint32_t i = 0; i < n; i++)
         if (blocks[i].role == NCCL_ROLE_RING || blocks[i].role == NCCL_ROLE_PAT ||
             blocks[i].role == (down ? NCCL_ROLE_DOWN : NCCL_ROLE_UP) ||
-            blocks[i].role == (down ? NCCL_ROLE_NVLS_BROADCAST : NCCL_ROLE_NVLS_REDUCE))
+            blocks[i].role == (down ? NCCL_ROLE_NVLS_DOWN : NCCL_ROLE_NVLS_UP))
             return &blocks[i];
     return NULL;
 }

@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 54
-ARROWS = 284
+ROOMS = 57
+ARROWS = 302
 
 
 def objects(build):

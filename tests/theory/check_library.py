@@ -101,9 +101,12 @@ def check_costs(folder):
         near(f"costs of hosts, ring of {nodes}", us, 6 + 2 * (nodes - 1) * hop + 1, 0.01)
 
 
+FIRST, LAST_IMMEDIATE, ONLY, ONLY_IMMEDIATE = 0x06, 0x09, 0x0A, 0x0B
+
+
 def writes(path):
-    """Bytes of the RDMA writes of a capture from each address, by their number of bytes."""
-    sizes = {}
+    """Bytes of the RDMA writes of a capture from each address, and the number of those with immediate."""
+    sizes, immediate = {}, {}
     with open(path, "rb") as file:
         data = file.read()
     at = 24
@@ -111,9 +114,13 @@ def writes(path):
         kept = struct.unpack_from("<I", data, at + 8)[0]
         frame = data[at + 16 : at + 16 + kept]
         at += 16 + kept
-        if frame[12:14] == b"\x08\x00" and struct.unpack_from(">H", frame, 36)[0] == 4791 and frame[42] in (0x06, 0x0A):
+        if frame[12:14] != b"\x08\x00" or struct.unpack_from(">H", frame, 36)[0] != 4791:
+            continue
+        if frame[42] in (FIRST, ONLY, ONLY_IMMEDIATE):
             sizes.setdefault(frame[26:30], []).append(struct.unpack_from(">I", frame, 42 + 12 + 12)[0])
-    return sizes
+        if frame[42] in (LAST_IMMEDIATE, ONLY_IMMEDIATE):
+            immediate[frame[26:30]] = immediate.get(frame[26:30], 0) + 1
+    return sizes, immediate
 
 
 def check_capture(folder):
@@ -123,7 +130,10 @@ def check_capture(folder):
         library = {"algo": "ring", "proto": proto, "max_nchannels": 1}
         file = os.path.join(folder, "out", "rank0.pcap")
         run(folder, scenario(nodes, "all_reduce", size, library, capture=[{"at": "rank0", "file": "rank0.pcap", "snaplen": "100B"}]))
-        both = list(writes(file).values())
+        sizes, immediate = writes(file)
+        both = list(sizes.values())
+        expect(f"{proto}: every message is a write with immediate, no grant is",
+               all(immediate[source] == len([n for n in sizes[source] if n != 64]) for source in sizes))
         for sizes in both:
             data = [n for n in sizes if n != 64]
             expect(f"{proto}: {sum(data)} bytes in {len(data)} writes of a rank", sum(data) == 2 * wire(size // 2))
@@ -151,8 +161,44 @@ def check_pxn(folder):
     near("bytes over NVLink that PXN adds", inside[True] - inside[False], staged, 0.02)
 
 
+def check_errors(folder):
+    """One clear error each, with its path, exit 2, and nothing written."""
+    machine = {"machine": "dgx_h100", "nodes": 2}
+    wrong = (
+        ({"algo": "tree"}, "all_gather", machine, "workload.library: NCCL 2.27.7 has no all_gather by the given `algo` and `proto`"),
+        ({"algo": "pat"}, "all_gather", machine, "has no all_gather"),
+        ({"algo": "collnet"}, "all_reduce", machine, "has no all_reduce"),
+        ({"nccl": "2.19.3"}, "all_reduce", machine, 'workload.library.nccl: "2.19.3" is not one of'),
+        ({"env": "NCCL_FOO=1"}, "all_reduce", machine, "workload.library.env: NCCL_FOO is not known"),
+        ({"env": "NCCL_PROTO=LL1"}, "all_reduce", machine, "workload.library.env: NCCL_PROTO"),
+        ({}, "all_reduce", machine | {"machine": "dgx_h1000"}, 'topology.machine: unknown machine "dgx_h1000"; did you mean "dgx_h100"?'),
+        ({}, "all_reduce", {"dims": [{"kind": "switch", "size": 8}]}, "workload.library: needs a machine"),
+        ({}, "all_reduce", {"machine": "dgx_h100", "dims": [{"kind": "switch", "size": 4}]}, "topology.machine: dgx_h100 has 8 GPUs"),
+        ({}, "all_reduce", {"machine": "dgx_h100"}, "topology.nodes: is required"),
+        ({}, "all_reduce", {"machine": {"like": "dgx_h100", "nics": 3}, "nodes": 2}, "topology.machine: 3 NICs are not spread evenly over 8 GPUs"),
+        ({}, "all_reduce", {"machine": "tpu_v4", "nodes": 1}, "workload.library: needs a machine that NCCL runs on"),
+    )
+    for library, op, topology, message in wrong:
+        made = {"name": "wrong", "topology": topology,
+                "workload": {"kind": "collective", "op": op, "bytes": "1MB", "library": {"kind": "nccl", **library}}}
+        path, out = os.path.join(folder, "wrong.json"), os.path.join(folder, "wrong")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(made, file)
+        done = subprocess.run([COLLWIRE, "run", path, "--out", out], capture_output=True, text=True, check=False)
+        lines = done.stderr.splitlines()
+        expect(f"{message}", done.returncode == 2 and len(lines) == 1 and message in lines[0] and not os.path.exists(out))
+    extra = {"algorithm": "ring", "chunks": 2}
+    made["topology"] = machine
+    made["workload"] = {"kind": "collective", "op": "all_reduce", "bytes": "1MB", "library": {"kind": "nccl"}, **extra}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(made, file)
+    done = subprocess.run([COLLWIRE, "validate", path], capture_output=True, text=True, check=False)
+    expect("what the library decides cannot be given", done.returncode == 2 and done.stderr.count("is decided by the library") == 2)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
+        check_errors(folder)
         check_ring(folder)
         check_tree(folder)
         check_costs(folder)

@@ -32,26 +32,27 @@
 #define UDP_BYTES 8
 #define BTH_BYTES 12
 #define RETH_BYTES 16
+#define IMMEDIATE_BYTES 4
 #define AETH_BYTES 4
 #define CNP_RESERVED_BYTES 16
 #define ICRC_BYTES 4
 #define FCS_BYTES 4
 #define BTH_AT (ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES)
-#define HEADERS_MAX (BTH_AT + BTH_BYTES + 16)
+#define HEADERS_MAX (BTH_AT + BTH_BYTES + 20)
 
 #define BTH_PKEY_DEFAULT 0xffff
 #define BTH_BECN 0x40
 #define BTH_ACK_REQ 0x80
 
-static uint8_t data_opcode(uint8_t flags)
+static uint8_t data_opcode(uint8_t flags, bool immediate)
 {
     switch (flags & (PACKET_FIRST | PACKET_LAST)) {
     case PACKET_FIRST | PACKET_LAST:
-        return ROCE_WRITE_ONLY;
+        return immediate ? ROCE_WRITE_ONLY_IMMEDIATE : ROCE_WRITE_ONLY;
     case PACKET_FIRST:
         return ROCE_WRITE_FIRST;
     case PACKET_LAST:
-        return ROCE_WRITE_LAST;
+        return immediate ? ROCE_WRITE_LAST_IMMEDIATE : ROCE_WRITE_LAST;
     default:
         return ROCE_WRITE_MIDDLE;
     }
@@ -83,6 +84,10 @@ static size_t extension_bytes(const struct roce_fields *f)
     case ROCE_WRITE_FIRST:
     case ROCE_WRITE_ONLY:
         return RETH_BYTES;
+    case ROCE_WRITE_ONLY_IMMEDIATE:
+        return RETH_BYTES + IMMEDIATE_BYTES;
+    case ROCE_WRITE_LAST_IMMEDIATE:
+        return IMMEDIATE_BYTES;
     case ROCE_ACKNOWLEDGE:
         return AETH_BYTES;
     case ROCE_CNP:
@@ -116,7 +121,7 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct packet_me
     case PACKET_TRIMMED:
     case PACKET_DATA:
         f.src_udp ^= meta->entropy; // of a sprayed packet, or of another path
-        f.opcode = data_opcode(p->flags);
+        f.opcode = data_opcode(p->flags, id->immediate);
         f.tos = tos_of(id->data_dscp, p->flags);
         f.psn = meta->seq;
         f.ack_req = p->flags & PACKET_ACKREQ;
@@ -176,13 +181,23 @@ static uint8_t *bth_put(uint8_t *at, const struct roce_fields *f)
     return put24(at, f->psn);
 }
 
+static uint8_t *reth_put(uint8_t *at, const struct roce_fields *f)
+{
+    at = put64(at, f->va);
+    at = put32(at, f->rkey);
+    return put32(at, f->dma_bytes);
+}
+
+// An immediate value is the bytes of the message, as in NCCL.
 static uint8_t *extension_put(uint8_t *at, const struct roce_fields *f)
 {
     switch (f->opcode) {
     case ROCE_WRITE_FIRST:
     case ROCE_WRITE_ONLY:
-        at = put64(at, f->va);
-        at = put32(at, f->rkey);
+        return reth_put(at, f);
+    case ROCE_WRITE_ONLY_IMMEDIATE:
+        return put32(reth_put(at, f), f->dma_bytes);
+    case ROCE_WRITE_LAST_IMMEDIATE:
         return put32(at, f->dma_bytes);
     case ROCE_ACKNOWLEDGE:
         return put24(put8(at, f->syndrome), f->msn);

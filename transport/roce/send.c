@@ -47,6 +47,19 @@ __attribute__((noinline)) static void report_path(struct sender *s, const struct
     spray_report(&roce_selective_of(s)->spray, meta->entropy, report, now);
 }
 
+// The last packet of a write with immediate has four bytes more.
+static void add_immediate(const struct sender *s, const struct message *m, struct packet *p,
+                          struct packet_meta *meta)
+{
+    enum { IMMEDIATE = 4 };
+    if (!sender_id(s)->immediate)
+        return;
+    meta->message_bytes = m->bytes < UINT32_MAX ? (uint32_t)m->bytes : UINT32_MAX;
+    p->frame_bytes += IMMEDIATE;
+    if (s->dim->spec.overhead == OVERHEAD_ETHERNET)
+        p->wire_bytes += IMMEDIATE;
+}
+
 // Write packet `psn` of message `m` to *p and return its payload bytes.
 static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, struct packet *p,
                             ps_t now)
@@ -80,8 +93,10 @@ static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, s
         p->flags |= PACKET_FIRST;
         meta->message_bytes = m->bytes < UINT32_MAX ? (uint32_t)m->bytes : UINT32_MAX;
     }
-    if (last)
+    if (last) {
         p->flags |= PACKET_LAST;
+        add_immediate(s, m, p, meta);
+    }
     if (psn < s->max) {
         p->flags |= PACKET_RETX;
         m->retransmitted++;

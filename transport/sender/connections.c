@@ -227,6 +227,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                               .number = hosts->n_opened[request->src]++,
                                               .job = (uint16_t)request->job,
                                               .joined = request->joined,
+                                              .immediate = request->immediate,
                                               .dim = (uint16_t)d,
                                               .transport = (uint8_t)request->transport,
                                               .cls = (uint8_t)s->cls,

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// The kind xml of `library`. Of NCCL's settings it has those of connections.
+#include "config/algorithm/library_xml.h"
+
+#include <string.h>
+
+#include "config/algorithm/library_settings.h"
+#include "config/algorithm/xml_file.h"
+#include "config/text/schema_parts.h"
+#include "engine/memory.h"
+#include "nccl/xml/operation.h"
+
+struct xml_params {
+    struct library_params nccl;
+    const char *file;
+    uint64_t chunk;
+};
+
+static const struct param xml_params[] = {
+    PARAM_ROW("file", TEXT, offsetof(struct xml_params, file),
+              .help = "XML file of MSCCL with the steps of every GPU; docs/xml-algorithms.md"),
+    PARAM_ROW("chunk", BYTES, offsetof(struct xml_params, chunk), .def = "0B", .max = "256MiB",
+              .help = "most bytes that a step moves at once; 0B = as MSCCL, four steps of the "
+                      "buffer under Simple, one under LL and LL128"),
+};
+enum { N_OWN = sizeof xml_params / sizeof *xml_params };
+
+static const char *const shared[] = {"buffsize", "pxn", "qps_per_connection", "split_data_on_qps",
+                                     "adaptive_routing"};
+enum { N_SHARED = sizeof shared / sizeof *shared, N_ROWS = N_OWN + N_SHARED };
+
+static void rows_make(struct param rows[N_ROWS])
+{
+    memcpy(rows, xml_params, sizeof xml_params);
+    for (size_t i = 0; i < N_SHARED; i++)
+        rows[N_OWN + i] = param_find(library_params, n_library_params, shared[i]);
+}
+
+/* ---- reading ---- */
+
+static void keep(struct scenario *s, void *file)
+{
+    s->files = memory_resize(s->files, s->n_files + 1, sizeof *s->files);
+    s->files[s->n_files++] = file;
+}
+
+void library_xml_read(struct reader *r, const struct place *place, struct keys *own,
+                      struct library_spec *spec)
+{
+    struct param rows[N_ROWS];
+    struct xml_params p = {.file = NULL};
+    struct place file = place_key(place, "file"), chunk = place_key(place, "chunk");
+    char path[PLACE_TEXT];
+    rows_make(rows);
+    params_default(library_params, n_library_params, &p.nccl);
+    params_default(rows, N_ROWS, &p);
+    read_params(r, place, own, rows, N_ROWS, &p);
+    spec->settings = library_settings_of(&p.nccl);
+    if (p.file == NULL)
+        return; // the table has reported it
+    struct xml_algorithm *a =
+        xml_file_read(r->scenario->dir, p.file, place_text(&file, path), r->err);
+    if (a == NULL)
+        return;
+    keep(r->scenario, a);
+    struct nccl_cluster cluster = {.buffer_bytes = spec->settings.buffer_bytes};
+    uint64_t most = xml_piece_max(&cluster, a->protocol);
+    if (p.chunk > most)
+        place_error(r->err, &chunk, "the buffers of %s take %llu bytes at once",
+                    nccl_protocol_name(a->protocol), (unsigned long long)most);
+    spec->xml = a;
+    spec->xml_file = p.file;
+    spec->xml_piece_bytes = p.chunk;
+}
+
+void library_xml_write(json_t *library, const struct library_spec *spec)
+{
+    struct param rows[N_ROWS];
+    struct xml_params p = {.nccl = library_params_of(&spec->settings),
+                           .file = spec->xml_file,
+                           .chunk = spec->xml_piece_bytes};
+    rows_make(rows);
+    write_params(library, rows, N_ROWS, &p);
+}
+
+json_t *library_xml_schema(void)
+{
+    struct param rows[N_ROWS];
+    json_t *xml = schema_object();
+    rows_make(rows);
+    schema_key(xml, "kind", schema_constant("xml"), true);
+    schema_params(xml, rows, N_ROWS);
+    return xml;
+}
+
+/* ---- checks ---- */
+
+// What a file calls an operation. MSCCL's own parsers differ in the name of a reduce-scatter.
+static const struct {
+    const char *coll;
+    enum coll_op op;
+} operations[] = {
+    {"allreduce", COLL_ALL_REDUCE},
+    {"allreduce", COLL_BARRIER},
+    {"allgather", COLL_ALL_GATHER},
+    {"reduce_scatter", COLL_REDUCE_SCATTER},
+    {"reducescatter", COLL_REDUCE_SCATTER},
+    {"alltoall", COLL_ALL_TO_ALL},
+    {"broadcast", COLL_BROADCAST},
+    {"reduce", COLL_REDUCE},
+    {"gather", COLL_GATHER},
+    {"scatter", COLL_SCATTER},
+    {"alltonext", COLL_SEND_RECV},
+};
+
+static bool fits(const char *coll, enum coll_op op)
+{
+    if (strcmp(coll, "custom") == 0)
+        return true;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (operations[i].op == op && strcmp(operations[i].coll, coll) == 0)
+            return true;
+    return false;
+}
+
+bool library_xml_check(struct reader *r, const struct place *place, const struct library_spec *spec,
+                       enum coll_op op, uint64_t bytes, uint32_t n)
+{
+    const struct xml_algorithm *a = spec->xml;
+    struct nccl_cluster cluster = {.buffer_bytes = spec->settings.buffer_bytes};
+    uint64_t most = xml_operation_max(a, &cluster, spec->xml_piece_bytes);
+    char largest[UNIT_TEXT];
+    if (a->n_gpus != n)
+        place_error(r->err, place, "%s, line %u: ngpus is %u, and %u ranks take part",
+                    spec->xml_file, a->line, a->n_gpus, n);
+    else if (!fits(a->coll, op))
+        place_error(r->err, place, "%s, line %u: coll \"%s\" is not the operation %s",
+                    spec->xml_file, a->line, a->coll, coll_op_name(op));
+    else if (bytes > most)
+        place_error(r->err, place,
+                    "%s: with more than %s its steps would fill the buffers and wait for each "
+                    "other without end",
+                    spec->xml_file, human_bytes(most, largest));
+    else
+        return true;
+    return false;
+}
