@@ -11,8 +11,8 @@
 #define QUEUE_PAIRS_MAX 16 // of a connection
 enum { KIND_CLEARS = 1, KIND_EXCHANGE = 2, KINDS = 4 };
 
-// Lower bits of a token: the message modulo MESSAGES, and whether it is a grant, its notice follows,
-// or it goes to the rank that has the NIC.
+// Lower bits of a token: the message modulo MESSAGES, and whether it is a grant, its notice
+// follows, or it goes to the rank that has the NIC.
 #define MESSAGE_BITS 6
 #define MESSAGES (1u << MESSAGE_BITS)
 #define TOKEN_CLEAR (UINT64_C(1) << MESSAGE_BITS)

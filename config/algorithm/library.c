@@ -110,7 +110,9 @@ void library_write(json_t *json, const struct library_spec *spec)
     json_object_set_new(json, "library", library);
 }
 
-void library_schema(json_t *object)
+void library_schema(json_t *object) { schema_key(object, "library", schema_ref("library"), false); }
+
+void library_definition(json_t *defs)
 {
     static const char *const words[] = {"textbook", NULL};
     json_t *nccl = schema_object(), *xml = library_xml_schema();
@@ -118,8 +120,8 @@ void library_schema(json_t *object)
     schema_params(nccl, library_params, n_library_params);
     schema_key(nccl, "host_cost", schema_table(cost_params, N_COSTS), false);
     schema_key(xml, "host_cost", schema_table(cost_params, N_COSTS), false);
-    schema_key(object, "library", json_pack("{s:[o,o,o]}", "anyOf", schema_words(words), nccl, xml),
-               false);
+    json_object_set_new(defs, "library",
+                        json_pack("{s:[o,o,o]}", "anyOf", schema_words(words), nccl, xml));
 }
 
 /* ---- checks ---- */

@@ -10,7 +10,8 @@
 void library_read(struct reader *r, const struct place *place, struct keys *keys,
                   struct library_spec *spec);
 void library_write(json_t *json, const struct library_spec *spec);
-void library_schema(json_t *object);
+void library_schema(json_t *object); // refers to the definition, which is added once
+void library_definition(json_t *defs);
 
 #define LIBRARY_ANY_BYTES UINT64_MAX
 

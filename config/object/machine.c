@@ -249,5 +249,5 @@ void machine_schema(json_t *topology)
                          "servers by name (collwire list machine), or one with other numbers"),
                false);
     schema_key(topology, "nodes", schema_integer(1), false);
-    schema_key(topology, "fabric", schema_object(), false);
+    schema_key(topology, "fabric", json_pack("{s:s}", "type", "object"), false);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/algorithm/library.h"
 #include "config/job/job_reader.h"
 #include "config/job/read_dlrm.h"
 #include "config/object/stacks.h"
@@ -160,6 +161,7 @@ static json_t *workload_write(const struct scenario *s, const void *value)
 static void workload_definitions(json_t *defs)
 {
     json_t *kinds = json_array();
+    library_definition(defs);
     for (const struct job_entry *entry = job_registry; entry->kind != NULL; entry++) {
         json_t *job = schema_object();
         schema_key(job, "kind", schema_constant(entry->kind->name), true);

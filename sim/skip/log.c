@@ -55,6 +55,7 @@ bool skip_same_request(const struct transfer_request *a, const struct transfer_r
     return a->src == b->src && a->dst == b->dst && a->bytes == b->bytes && a->job == b->job &&
            a->channel == b->channel && a->stripe == b->stripe && a->of_dim == b->of_dim &&
            a->cls == b->cls && a->transport == b->transport &&
-           a->own_connection == b->own_connection && a->control == b->control && a->unrecorded == b->unrecorded && a->immediate == b->immediate &&
+           a->own_connection == b->own_connection && a->control == b->control &&
+           a->unrecorded == b->unrecorded && a->immediate == b->immediate &&
            memcmp(&a->hint, &b->hint, sizeof a->hint) == 0;
 }
