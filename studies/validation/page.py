@@ -129,6 +129,7 @@ def text(points, rows):
             "sources": str(len({pair.point["url"].split("#")[0] for pair in counted})),
             "long": str(len(long)),
             "long median": median(long),
+            "long close": str(sum(abs(pair.error()) <= 0.05 for pair in long)),
             "short": str(len(short)),
             "short median": median(short),
             "within": str(len(within)),
