@@ -98,6 +98,12 @@ struct communicator {
     uint32_t looked_at; // where foresight.c last found a phase that may end: looked at first
 };
 
+// Whether a library runs the collectives by its own blocks.
+static inline bool comm_by_library(const struct coll_schedule *s)
+{
+    return s->library != NULL && !s->library->by_switches;
+}
+
 // The rank of the network that a member of the communicator is.
 static inline uint32_t comm_rank(const struct communicator *c, uint32_t member)
 {

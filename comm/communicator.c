@@ -120,7 +120,7 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
     c->n_ranks = coll_ranks(schedule);
     reserve_reductions(c);
     c->queued =
-        c->schedule.library == NULL &&
+        !comm_by_library(&c->schedule) &&
         (c->schedule.active_chunks > 0 || (job->transfer->phase != NULL && !c->schedule.stepwise));
     c->timed = c->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0 ||
                job->noise.mean_ps > 0;
@@ -179,7 +179,7 @@ uint64_t comm_bytes(struct communicator *c, const struct comm_request *request)
     struct coll_planner planner;
     struct volume kept[VOLUMES_KEPT] = {{.bytes = 0}};
     uint64_t sum = 0;
-    if (c->schedule.library != NULL && c->n_ranks > 1)
+    if (comm_by_library(&c->schedule) && c->n_ranks > 1)
         return library_use_bytes(c, request);
     coll_planner_init(&planner, &c->schedule);
     struct instance *in = instance_new(&planner, request, 0);

@@ -128,6 +128,11 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
                                     .n_dims = c->schedule.n_dims + 1};
     r->request.name = in->request.name = name_keep(&recorder->names, request->name);
     r->dims = memory_zeroed(r->n_dims, sizeof *r->dims);
+    if (c->schedule.library != NULL && c->schedule.library->by_switches)
+        r->library = (struct library_record){.algorithm = nccl_algorithm_name(NCCL_COLLNET_DIRECT),
+                                             .protocol = nccl_protocol_name(NCCL_SIMPLE),
+                                             .channels = in->n_chunks,
+                                             .chunk_bytes = instance_chunk(in, 0).end};
     for (size_t i = 0; i < (size_t)in->n_chunks * in->n_phases; i++) {
         const struct coll_phase *phase = &in->phases[i];
         in->record_phase[i] =

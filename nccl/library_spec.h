@@ -17,6 +17,9 @@ struct library_spec {
     uint64_t xml_piece_bytes;
     struct nccl_settings settings;
     struct nccl_host_cost cost;
+    // CollNet: the collectives are phases of the job's schedule, between servers by switches that
+    // add; else the library runs them by its own blocks.
+    bool by_switches;
     // GPUs of a server in the network: ranks k * gpus to (k + 1) * gpus - 1 are a server's.
     uint32_t gpus;
 };

@@ -30,7 +30,9 @@ static void *collective_new(struct job_run *job)
     job->comm.channels = (uint32_t)s->params.channels;
     p->group = job_group_new(job, NULL, &s->schedule);
     p->comm = job_group_comm(job, p->group);
-    p->timeline.n_ranks = s->schedule.library != NULL ? job->workload->timeline_ranks : 0;
+    p->timeline.n_ranks = s->schedule.library != NULL && !s->schedule.library->by_switches
+                              ? job->workload->timeline_ranks
+                              : 0;
     comm_watch(p->comm, &p->timeline, NULL);
     p->request = (struct comm_request){.op = (enum coll_op)s->params.op,
                                        .bytes = s->params.bytes,

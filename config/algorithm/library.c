@@ -90,6 +90,8 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
     spec->machine = machine;
     spec->cost = nccl_host_cost_of(machine->gpu);
     spec->gpus = machine->gpus;
+    spec->by_switches =
+        spec->settings.algorithms == (1u << NCCL_COLLNET_DIRECT | 1u << NCCL_COLLNET_CHAIN);
     read_costs(r, &cost, &spec->cost);
 }
 

@@ -170,6 +170,43 @@ static void check_library(struct reader *r, const struct place *place, const str
                       settings->params.bytes, NULL, ranks);
 }
 
+#define COLLNET_CHUNK (UINT64_C(1) << 22) // bytes: a step of 512 KiB of each of eight heads
+#define COLLNET_CHUNKS 64
+#define COLLNET_ACTIVE 2
+#define COLLNET_STEPS 4 // delays of a rank in an all-reduce
+
+// CollNet: GPUs of a server exchange directly, so that each has a part; over each part switches
+// add between servers; and back. Its latencies of hwLat, 3.7 us twice inside and 31 us between, are
+// shared out over the steps.
+static void use_switches(struct reader *r, const struct place *place,
+                         struct collective_settings *settings, uint32_t ranks)
+{
+    const struct spec *spec = &r->scenario->spec;
+    struct coll_schedule *s = &settings->schedule;
+    struct place at = place_key(place, "library"), algo = place_key(&at, "algo");
+    const struct dim_spec *last = &spec->dims[spec->n_dims > 0 ? spec->n_dims - 1 : 0];
+    uint32_t gpus = settings->library.gpus;
+    uint64_t chunks = (settings->params.bytes + COLLNET_CHUNK - 1) / COLLNET_CHUNK;
+    if (settings->params.op != COLL_ALL_REDUCE)
+        place_error(r->err, &algo, "collnet has all_reduce alone");
+    else if (!last->sw.reduction.enabled)
+        place_error(r->err, &algo, "collnet needs switches that add: switch.reduction.enabled");
+    else if (ranks % gpus != 0 || ranks / gpus < 2 || ranks != r->ranks.n_ranks)
+        place_error(r->err, &algo, "collnet needs all GPUs of several servers");
+    s->n_dims = gpus > 1 ? 2 : 1;
+    s->dim_size[0] = gpus > 1 ? gpus : ranks;
+    s->dim_size[1] = ranks / gpus;
+    if (gpus > 1)
+        choose(s, 0, algorithm_named(settings->algorithms, "direct"));
+    struct coll_choice switches = algorithm_named(settings->algorithms, "in_network");
+    coll_choice_set(&switches, "reduction_segment", "512KiB"); // a step of a buffer
+    choose(s, gpus > 1, switches);
+    s->phases = COLL_BANDWIDTH_AWARE;
+    s->chunks = chunks < 1 ? 1 : chunks < COLLNET_CHUNKS ? chunks : COLLNET_CHUNKS;
+    s->active_chunks = COLLNET_ACTIVE;
+    s->endpoint_ps = (31000 + 2 * 3700) * PS_PER_NS / COLLNET_STEPS;
+}
+
 static void read_collective(struct reader *r, const struct place *place, struct keys *keys,
                             struct job_spec *job)
 {
@@ -192,6 +229,8 @@ static void read_collective(struct reader *r, const struct place *place, struct 
     read_algorithms(r, &at, settings->algorithms, ranks, s);
     set_schedule(params, !json_is_array(at.algorithm.json), s);
     s->library = settings->library.machine != NULL ? &settings->library : NULL;
+    if (s->library != NULL && s->library->by_switches)
+        use_switches(r, place, settings, ranks);
     if (!json_is_string(op.json) || coll_op_find(json_string_value(op.json), &known) != 0)
         return; // the table has reported it
     check_bytes(r, &at, params);
@@ -204,7 +243,7 @@ static void read_collective(struct reader *r, const struct place *place, struct 
                                .bytes = params->bytes,
                                .root = (uint32_t)params->root,
                                .inner = settings->inner};
-    if (s->library != NULL)
+    if (s->library != NULL && !s->library->by_switches)
         check_library(r, place, job, ranks);
     else if (r->err->n_errors == errors)
         algorithms_check(r, &at.algorithm, job, s, UINT32_MAX, &whole);

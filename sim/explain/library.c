@@ -5,33 +5,29 @@
 
 #define SENTENCES_MAX 4
 
-static void explain_choice(const struct collective_record *record, struct result *r)
+// The sentence about a collective that a library has run.
+static char *choice_text(const struct collective_record *record)
 {
     const struct library_record *l = &record->library;
+    const char *op = coll_op_name(record->request.op);
     char bytes[UNIT_TEXT], chunk[UNIT_TEXT];
-    if (l->exchanges) {
-        result_explain(r, EXPLAIN_DETAIL,
-                       text_format("NCCL sends %s of %s between pairs of ranks, round by round on "
-                                   "%u channels",
-                                   coll_op_name(record->request.op),
-                                   human_bytes(record->request.bytes, bytes), l->channels));
-        return;
-    }
-    if (l->xml) {
-        result_explain(r, EXPLAIN_DETAIL,
-                       text_format("The XML algorithm %s runs %s of %s with protocol %s: up to %u "
-                                   "thread blocks a GPU on %u channels, %s of each chunk at once",
-                                   l->algorithm, coll_op_name(record->request.op),
-                                   human_bytes(record->request.bytes, bytes), l->protocol,
-                                   l->blocks, l->channels, human_bytes(l->chunk_bytes, chunk)));
-        return;
-    }
-    result_explain(r, EXPLAIN_DETAIL,
-                   text_format("NCCL chose %s with protocol %s for %s of %s: %u channels of %u "
-                               "threads, chunks of %s; it ranks by its own table of costs",
-                               l->algorithm, l->protocol, coll_op_name(record->request.op),
-                               human_bytes(record->request.bytes, bytes), l->channels, l->threads,
-                               human_bytes(l->chunk_bytes, chunk)));
+    human_bytes(record->request.bytes, bytes);
+    human_bytes(l->chunk_bytes, chunk);
+    if (l->exchanges)
+        return text_format("NCCL sends %s of %s between pairs of ranks, round by round on %u "
+                           "channels",
+                           op, bytes, l->channels);
+    if (l->xml)
+        return text_format("The XML algorithm %s runs %s of %s with protocol %s: up to %u thread "
+                           "blocks a GPU on %u channels, %s of each chunk at once",
+                           l->algorithm, op, bytes, l->protocol, l->blocks, l->channels, chunk);
+    if (l->threads == 0)
+        return text_format("NCCL runs %s for %s of %s: the GPUs of a server exchange, and switches "
+                           "add between servers, in %u chunks of %s",
+                           l->algorithm, op, bytes, l->channels, chunk);
+    return text_format("NCCL chose %s with protocol %s for %s of %s: %u channels of %u threads, "
+                       "chunks of %s; it ranks by its own table of costs",
+                       l->algorithm, l->protocol, op, bytes, l->channels, l->threads, chunk);
 }
 
 void explain_library(const struct explain_facts *facts, struct result *r)
@@ -43,7 +39,7 @@ void explain_library(const struct explain_facts *facts, struct result *r)
         bool last = i + 1 == recorder->n || recorder->records[i + 1].job != record->job;
         if (!last || record->library.channels == 0)
             continue;
-        explain_choice(record, r);
+        result_explain(r, EXPLAIN_DETAIL, choice_text(record));
         said++;
     }
 }

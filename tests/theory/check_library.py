@@ -167,7 +167,8 @@ def check_errors(folder):
     wrong = (
         ({"algo": "tree"}, "all_gather", machine, "workload.library: NCCL 2.27.7 has no all_gather by the given `algo` and `proto`"),
         ({"algo": "pat"}, "all_gather", machine, "has no all_gather"),
-        ({"algo": "collnet"}, "all_reduce", machine, "has no all_reduce"),
+        ({"algo": "collnet"}, "all_reduce", machine, "workload.library.algo: collnet needs switches that add"),
+        ({"algo": "collnet"}, "all_gather", machine, "workload.library.algo: collnet has all_reduce alone"),
         ({"nccl": "2.19.3"}, "all_reduce", machine, 'workload.library.nccl: "2.19.3" is not one of'),
         ({"env": "NCCL_FOO=1"}, "all_reduce", machine, "workload.library.env: NCCL_FOO is not known"),
         ({"env": "NCCL_PROTO=LL1"}, "all_reduce", machine, "workload.library.env: NCCL_PROTO"),
