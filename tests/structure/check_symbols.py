@@ -16,7 +16,7 @@ import sys
 
 FILES_IN_A_CIRCLE = 4
 ROOMS = 57
-ARROWS = 302
+ARROWS = 303
 
 
 def objects(build):
