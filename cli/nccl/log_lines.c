@@ -162,7 +162,7 @@ static void put_channels(struct sink *s, enum log_channels which, int32_t n)
 {
     struct fact all = s->fact;
     all.kind = FACT_CHANNELS;
-    all.channel = which;
+    all.channel = (int32_t)which;
     all.n_values = 1;
     all.values[0] = n;
     s->add(s->ctx, &all);
