@@ -60,17 +60,20 @@ bool nccl_communicator_init(struct nccl_communicator *c, const struct nccl_machi
     *c = (struct nccl_communicator){.settings = *settings, .ranks = n};
     if (!nccl_layout_init(&c->layout, machine, settings, members, n, error, error_bytes))
         return false;
-    c->layout.cluster.buffer_bytes = settings->buffer_bytes;
-    nccl_model_init(&c->model, &c->layout.cluster);
-    limit_threads(c);
     if (!communicator_alloc(c)) {
         snprintf(error, error_bytes, "out of memory");
         nccl_communicator_free(c);
         return false;
     }
+    list_servers(c, members);
+    for (uint32_t r = 0; r < n; r++)
+        if (c->server_end[r] - c->server_begin[r] > NCCL_PEERS + 1)
+            c->layout.cluster.nvls.channels = 0; // more than a block has peers
+    c->layout.cluster.buffer_bytes = settings->buffer_bytes;
+    nccl_model_init(&c->model, &c->layout.cluster);
+    limit_threads(c);
     for (uint32_t k = 0; k < c->layout.channels.all; k++)
         number_ring(c, k);
-    list_servers(c, members);
     return true;
 }
 

@@ -55,9 +55,10 @@ void nccl_p2p_rounds(const struct nccl_p2p *p, uint32_t rank, struct nccl_round 
     }
 }
 
-struct nccl_p2p_split nccl_p2p_split(const struct nccl_p2p *p, uint64_t bytes)
+struct nccl_p2p_split nccl_p2p_split(const struct nccl_p2p *p, uint64_t bytes, uint64_t chunk_bytes)
 {
-    struct nccl_p2p_split s = {.parts = p->channels.p2p_per_peer, .chunk_bytes = NET_CHUNK};
+    uint64_t chunk = chunk_bytes > 0 ? chunk_bytes : NET_CHUNK;
+    struct nccl_p2p_split s = {.parts = p->channels.p2p_per_peer, .chunk_bytes = chunk};
     while (s.parts > 1 && bytes < (uint64_t)s.parts * LEAST_PART)
         s.parts--;
     s.part_bytes = nccl_round_up((bytes + s.parts - 1) / s.parts, PART_ALIGN);
@@ -65,9 +66,9 @@ struct nccl_p2p_split nccl_p2p_split(const struct nccl_p2p *p, uint64_t bytes)
         s.parts--;
     if (s.parts == 1)
         s.part_bytes = bytes;
-    if (bytes < NET_CHUNK)
+    if (bytes < chunk)
         s.chunk_bytes /= 4;
-    else if (bytes < (uint64_t)STEPS * NET_CHUNK)
+    else if (bytes < STEPS * chunk)
         s.chunk_bytes /= 2;
     return s;
 }

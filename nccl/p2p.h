@@ -26,7 +26,9 @@ struct nccl_p2p_split {
     uint64_t part_bytes;  // of all parts but the last, which has the rest
     uint64_t chunk_bytes; // of a message between servers
 };
-struct nccl_p2p_split nccl_p2p_split(const struct nccl_p2p *p, uint64_t bytes);
+// `chunk_bytes`: the largest message, P2P_NET_CHUNKSIZE; 0 = its default.
+struct nccl_p2p_split nccl_p2p_split(const struct nccl_p2p *p, uint64_t bytes,
+                                     uint64_t chunk_bytes);
 
 // The channel of a part of a round.
 uint32_t nccl_p2p_channel(const struct nccl_p2p *p, const struct nccl_round *round, uint32_t part);

@@ -105,7 +105,8 @@ static json_t *choice_json(const struct answer *a, uint64_t bytes)
 static json_t *exchange_json(const struct answer *a, uint64_t bytes)
 {
     struct nccl_p2p p2p = answer_p2p(a);
-    struct nccl_p2p_split s = nccl_p2p_split(&p2p, bytes / a->comm.ranks);
+    struct nccl_p2p_split s =
+        nccl_p2p_split(&p2p, bytes / a->comm.ranks, a->comm.settings.p2p_chunk_bytes);
     return json_pack("{s:I, s:i, s:i, s:I, s:I}", "bytes", (json_int_t)bytes, "channels",
                      (int)p2p.channels.p2p, "parts", (int)s.parts, "part_bytes",
                      (json_int_t)s.part_bytes, "chunk_bytes", (json_int_t)s.chunk_bytes);

@@ -145,7 +145,7 @@ static void print_exchange(FILE *out, const struct answer *a)
     fprintf(out, "%10s %10s %6s %10s %10s\n", "size", "pair", "parts", "part", "message");
     for (uint64_t bytes = 0; answer_next_size(a, &bytes);) {
         uint64_t of_pair = bytes / a->comm.ranks;
-        struct nccl_p2p_split s = nccl_p2p_split(&p2p, of_pair);
+        struct nccl_p2p_split s = nccl_p2p_split(&p2p, of_pair, a->comm.settings.p2p_chunk_bytes);
         fprintf(out, "%10s %10s %6u %10s %10s\n", format_bytes(bytes, size),
                 format_bytes(of_pair, pair), s.parts, format_bytes(s.part_bytes, part),
                 format_bytes(s.chunk_bytes, chunk));

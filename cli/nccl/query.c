@@ -186,9 +186,9 @@ bool answer_possible(const struct answer *a, enum nccl_function function,
 
 void answer_ring(const struct answer *a, uint32_t channel, uint32_t *ranks)
 {
-    const uint32_t *position = &a->comm.position[(size_t)channel * a->comm.ranks];
+    size_t first = (size_t)channel * a->comm.ranks;
     for (uint32_t r = 0; r < a->comm.ranks; r++)
-        ranks[position[r]] = r;
+        ranks[a->comm.position[first + r]] = r;
 }
 
 uint32_t answer_heads(const struct answer *a, uint32_t head, uint32_t *ranks)

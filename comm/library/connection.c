@@ -138,7 +138,7 @@ static void post_parts(struct connection *c, struct transfer_request *request, u
         part = (bytes / pairs + SPLIT_ALIGN) / SPLIT_ALIGN * SPLIT_ALIGN;
     else if (pairs > 1)
         base += c->posted % pairs;
-    uint32_t n = part > 0 ? (uint32_t)((bytes + part - 1) / part) : 1;
+    uint32_t n = bytes > 0 ? (uint32_t)((bytes + part - 1) / part) : 1;
     c->parts_left[c->posted % NCCL_STEPS] = c->parts_unsent[c->posted % NCCL_STEPS] = n;
     for (uint32_t i = 0; i == 0 || i < n; i++) {
         uint64_t left = bytes - i * part;
@@ -163,7 +163,7 @@ static void connection_post(struct connection *c, ps_t now)
                                              .step = c->step[slot]};
     env->posted(env->ctx, run->ctx, run_node(run, c->src), bytes, now);
     if (c->remote && s->two_part_bytes > 0 && bytes > s->two_part_bytes) {
-        c->parts_left[slot] = c->parts_unsent[slot] = 1;
+        c->parts_left[slot] = c->parts_unsent[slot] = 2; // the write and its notice
         post(c, &request, bytes, token | TOKEN_SILENT, now);
         post(c, &request, 0, token, now);
     } else {
@@ -306,13 +306,15 @@ void library_delivered(struct library *l, uint64_t token, ps_t now)
     } else if (token & TOKEN_CLEAR) {
         c->granted++;
         give_to_proxy(c, now);
-    } else if (!(token & TOKEN_SILENT)) {
+    } else {
         message_arrived(c, (uint32_t)(token % MESSAGES), now);
     }
 }
 
 static void message_sent(struct connection *c, uint32_t message, ps_t now)
 {
+    if (!c->remote)
+        return; // its room depends on what the receiver has used
     if (--c->parts_unsent[message % NCCL_STEPS] > 0)
         return;
     c->sent_early |= UINT32_C(1) << (message - c->ended) % MESSAGES;
@@ -326,7 +328,7 @@ void library_sent(struct library *l, uint64_t token, ps_t now)
 {
     struct connection *c = connection_of(l, token);
     struct library_run *run = c->run;
-    if (!(token & (TOKEN_CLEAR | TOKEN_SILENT | TOKEN_STAGED)))
+    if (!(token & (TOKEN_CLEAR | TOKEN_STAGED)))
         message_sent(c, (uint32_t)(token % MESSAGES), now);
     if (--c->open > 0)
         return;

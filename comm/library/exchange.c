@@ -57,9 +57,7 @@ void exchanges_new(struct library_run *run)
     struct exchanges *x = run->exchanges = memory_zeroed(1, sizeof *x);
     x->p2p = shape_of(g);
     x->pair_bytes = pair_bytes(g, &run->request);
-    x->split = nccl_p2p_split(&x->p2p, x->pair_bytes);
-    if (g->spec->settings.p2p_chunk_bytes > 0)
-        x->split.chunk_bytes = g->spec->settings.p2p_chunk_bytes;
+    x->split = nccl_p2p_split(&x->p2p, x->pair_bytes, g->spec->settings.p2p_chunk_bytes);
     x->members = memory_zeroed(g->n, sizeof *x->members);
     x->connections = memory_zeroed(g->n, sizeof(struct connection **));
 }
@@ -213,7 +211,7 @@ void exchanges_begin(struct library_run *run, uint32_t member, ps_t now)
     e->channels_left = channels;
     for (uint32_t c = 0; c < channels; c++)
         begin_batch(run, member, c, now);
-    if (e->channels_left == 0)
+    if (e->channels_left == 0 && !run->members[member].ended)
         run_member_ended(run, member, now);
 }
 

@@ -130,6 +130,16 @@ void library_definition(json_t *defs)
 
 #define CHECKED_BYTES (1 << 20)
 
+// Rings and trees lead from the NIC of any GPU to that of any other one.
+static bool joins_nics(const struct reader *r, const struct library_spec *spec)
+{
+    const struct spec *s = &r->scenario->spec;
+    bool joins = spec->gpus == 1 ? s->n_dims == 1 : s->n_dims < 2;
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        joins |= s->dims[d].kind->fabric;
+    return joins || s->dims[0].sw.routing.relay || s->network == NETWORK_ANALYTICAL;
+}
+
 bool library_check(struct reader *r, const struct place *place, const struct job_spec *job,
                    const struct library_spec *spec, enum coll_op op, uint64_t bytes,
                    const uint32_t *members, uint32_t n)
@@ -140,6 +150,12 @@ bool library_check(struct reader *r, const struct place *place, const struct job
     enum nccl_function function;
     if (spec->machine == NULL || n < 2)
         return true;
+    if (!joins_nics(r, spec)) {
+        place_error(r->err, place,
+                    "the NICs of a server's GPUs must reach those of all GPUs of other servers: a "
+                    "fabric of kind rail, leaf_spine or fat_tree, or switch.routing.relay");
+        return false;
+    }
     struct nccl_member *list = memory_zeroed(n, sizeof *list);
     for (uint32_t m = 0; m < n; m++) {
         uint32_t rank = job_rank(job, members != NULL ? members[m] : m);

@@ -40,7 +40,7 @@ static void change_devices(struct nccl_machine *m, const struct machine_params *
 {
     uint32_t gpus = p->gpus > 0 ? (uint32_t)p->gpus : m->gpus,
              nics = p->nics > 0 ? (uint32_t)p->nics : m->nics;
-    struct nccl_slot gpu[NCCL_SERVER_GPUS], nic[NCCL_SERVER_NICS];
+    struct nccl_slot gpu[NCCL_SERVER_GPUS] = {0}, nic[NCCL_SERVER_NICS] = {0};
     double gbps = p->nic_bps > 0 ? (double)p->nic_bps / 1e9 : m->nic_gbps[0];
     for (uint32_t i = 0; i < gpus; i++)
         gpu[i] = m->gpu_slot[gpus > m->gpus ? i * m->gpus / gpus : i];
@@ -143,7 +143,12 @@ static void set_missing(json_t *object, const char *key, json_t *value)
 static json_t *outer_dim(const struct nccl_machine *m, uint32_t nodes, const json_t *fabric)
 {
     json_t *dim = fabric != NULL ? json_deep_copy(fabric) : json_object();
-    bool rails = m->gpus > 1 && fabric == NULL;
+    bool several = m->gpus > 1 && fabric == NULL, rails = several && m->nics <= m->gpus;
+    if (several && !rails) { // a rail has one port a GPU
+        set_missing(dim, "kind", json_string("leaf_spine"));
+        set_missing(dim, "ranks_per_leaf", json_integer(m->gpus));
+        set_missing(dim, "spines", json_integer(m->gpus));
+    }
     if (rails) {
         uint32_t spines = nodes < SPINES ? nodes : SPINES;
         while (nodes > spines * TRUNKS_MAX)

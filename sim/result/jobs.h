@@ -166,7 +166,7 @@ struct slice_result {
         communicates;
     const char *stream; // of a program's rank: "compute", "comm0"; else NULL
     uint32_t track;     // of a program's rank: number of the stream
-    uint32_t channel; // 1 + number of a library's channel; 0 = none
+    uint32_t channel;   // 1 + number of a library's channel; 0 = none
 };
 #define SLICE_PATH UINT32_MAX // in place of a rank: the job's critical path
 #define SLICE_COLLECTIVES                                                                          \

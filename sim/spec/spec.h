@@ -141,8 +141,8 @@ struct spec {
     int network;      // enum network_model
     int route;        // enum analytical_route
     ps_t duration_ps; // time that is simulated, PS_NEVER = until all jobs have ended
-    const struct nccl_machine *machine; // of the servers; NULL = not known
-    struct nccl_machine *own_machine;   // owned; NULL = `machine` has a name
+    const struct nccl_machine *machine;  // of the servers; NULL = not known
+    struct nccl_machine *own_machine;    // owned; NULL = `machine` has a name
     struct dim_spec dims[SPEC_MAX_DIMS]; // innermost first
     uint32_t n_dims;
     struct job_spec *jobs;

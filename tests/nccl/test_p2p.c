@@ -28,7 +28,7 @@ static void test_all_to_all(void **state)
             .nodes = nodes, .per_node = per_node, .channels = {.p2p = 8, .p2p_per_peer = 2}};
         nccl_p2p_rounds(&p, from, rounds);
         const struct nccl_round *r = &rounds[round];
-        struct nccl_p2p_split s = nccl_p2p_split(&p, bytes);
+        struct nccl_p2p_split s = nccl_p2p_split(&p, bytes, 0);
         assert_int_equal(r->to, to);
         assert_int_equal(nccl_p2p_channel(&p, r, 0), channel);
         assert_int_equal(s.parts, 1);
@@ -70,7 +70,7 @@ static void test_parts(void **state)
     struct nccl_p2p p = {2, 8, {.p2p = 16, .p2p_per_peer = 4}};
     struct nccl_round round = {.channel = 3};
     for (uint64_t bytes = 1; bytes < 3000000; bytes = bytes * 5 / 4 + 1) {
-        struct nccl_p2p_split s = nccl_p2p_split(&p, bytes);
+        struct nccl_p2p_split s = nccl_p2p_split(&p, bytes, 0);
         assert_in_range(s.parts, 1, 4);
         assert_true(s.part_bytes * s.parts >= bytes && s.part_bytes * (s.parts - 1) < bytes);
         assert_true(s.parts == 1 ||

@@ -177,6 +177,7 @@ def check_errors(folder):
         ({}, "all_reduce", {"machine": "dgx_h100", "dims": [{"kind": "switch", "size": 4}]}, "topology.machine: dgx_h100 has 8 GPUs"),
         ({}, "all_reduce", {"machine": "dgx_h100"}, "topology.nodes: is required"),
         ({}, "all_reduce", {"machine": {"like": "dgx_h100", "nics": 3}, "nodes": 2}, "topology.machine: 3 NICs are not spread evenly over 8 GPUs"),
+        ({}, "all_reduce", {"machine": "dgx2", "nodes": 4, "fabric": {"kind": "switch"}}, "workload.library: the NICs of a server's GPUs must reach"),
         ({}, "all_reduce", {"machine": "tpu_v4", "nodes": 1}, "workload.library: needs a machine that NCCL runs on"),
     )
     for library, op, topology, message in wrong:
@@ -197,8 +198,20 @@ def check_errors(folder):
     expect("what the library decides cannot be given", done.returncode == 2 and done.stderr.count("is decided by the library") == 2)
 
 
+def check_queue_pairs(folder):
+    """Several queue pairs and two-part sends change neither what is sent nor, on one path, how long it takes."""
+    for op, size in (("all_reduce", 8 << 20), ("all_to_all", 8 << 20), ("gather", 100_000), ("scatter", 100_000)):
+        alone = duration(run(folder, scenario(5, op, size, {})))
+        for more in ({"qps_per_connection": 4}, {"qps_per_connection": 3, "split_data_on_qps": True}, {"adaptive_routing": True}):
+            near(f"{op} with {more}", duration(run(folder, scenario(5, op, size, more))), alone, 0.12)
+        slow = scenario(5, op, size, {"adaptive_routing": True})
+        slow["transport"]["qp"] = "per_message"  # the notice has a queue pair of its own
+        near(f"{op}, a notice on another queue pair waits for its data", duration(run(folder, slow)), alone, 0.12)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
+        check_queue_pairs(folder)
         check_errors(folder)
         check_ring(folder)
         check_tree(folder)
