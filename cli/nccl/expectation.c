@@ -48,7 +48,7 @@ static bool has_rank(const struct answer *a, const struct fact *f)
 static char *ring_difference(const struct answer *a, const struct fact *f)
 {
     char logged[LIST_TEXT], derived[LIST_TEXT];
-    int32_t first[FACT_VALUES];
+    int32_t first[FACT_VALUES] = {0};
     uint32_t n = f->n_values;
     if (!has_channel(a, f))
         return no_channel(a, "ring", f);
@@ -102,7 +102,7 @@ static char *tree_difference(const struct answer *a, const struct fact *f)
 static char *head_difference(const struct answer *a, const struct fact *f)
 {
     char logged[LIST_TEXT], derived[LIST_TEXT];
-    int32_t first[FACT_VALUES];
+    int32_t first[FACT_VALUES] = {0};
     uint32_t heads = a->comm.layout.channels.nvls > 0 ? nccl_layout_nvls_heads(&a->comm.layout) : 0;
     if (f->channel < 0 || f->channel >= (int32_t)heads)
         return text_format("the log has a head %d of NVLS, and there are %u heads here.",
