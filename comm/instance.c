@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
+#include "comm/comm_internal.h"
 #include "engine/memory.h"
-#include "nccl/library_spec.h"
 
 // Vector bytes per byte of a rank's contribution: the ranks for an all-gather, else 1.
 static uint32_t unit_of(const struct instance *in)
@@ -60,7 +60,7 @@ static void plan_chunks(struct instance *in, struct coll_planner *planner, ps_t 
         in->n_phases = coll_plan(planner, in->request.op, in->request.dims, bytes, phases);
         if (in->n_phases == 0)
             return;
-        if (s->library != NULL && !s->library->by_switches)
+        if (comm_by_library(s))
             in->n_phases = 1; // as a whole
         if (c == 0) {
             size_t n = (size_t)in->n_chunks * in->n_phases;
@@ -101,8 +101,7 @@ struct instance *instance_new(struct coll_planner *planner, const struct comm_re
     in->span = coll_span(s, request->dims);
     in->bytes = wire_bytes(s, request->bytes);
     uint64_t held = in->bytes / unit_of(in);
-    bool by_library = s->library != NULL && !s->library->by_switches;
-    uint64_t chunks = by_library ? 1 : s->chunks;
+    uint64_t chunks = comm_by_library(s) ? 1 : s->chunks;
     in->n_chunks = (uint32_t)(chunks < held ? chunks : held > 0 ? held : 1);
     in->ranks_left = ranks;
     plan_chunks(in, planner, now);

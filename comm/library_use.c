@@ -155,7 +155,8 @@ static void fail(const struct communicator *c, const char *why)
 
 /* ---- groups ---- */
 
-// The group of a rank among those that agree in all dimensions but `dims`, and its place in it.
+// A collective over `dims` divides the ranks into groups that agree in all other dimensions: the
+// group of a rank, and its place in the group.
 struct place_in_group {
     uint32_t group, member;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is left of the links while channels are placed: rules of graph/search.cc (followPath,
-// ncclTopoFollowPath).
+// The bandwidth of each link that the channels placed so far have not taken: rules of
+// graph/search.cc (followPath, ncclTopoFollowPath).
 #include "nccl/chains.h"
 
 #define PARTS 80 // of 1 MB/s, in which a demand is counted

@@ -6,7 +6,7 @@
 #include "nccl/settings.h"
 
 struct nccl_channels {
-    uint32_t found;        // rings of the search, of which the others are copies
+    uint32_t found;        // rings that the topology search found; the others are copies of them
     uint32_t kept;         // rings after copying, and below the most that a user allows
     uint32_t rings;        // and copied again up to the least that a user wants
     uint32_t all;          // rings, or NVLS channels where these raise the number

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A hop of a small message takes what NCCL's table says, of which the packets of a link of 250 ns
-// each way take 0.5 us in a server, and those of a switch between servers about 1 us.
+// NCCL's table of latencies says what a hop of a small message takes as a whole. The simulated
+// packets take a part of that by themselves: 0.5 us in a server (links of 250 ns) and about 1 us
+// through a switch between servers. The costs here are the rest.
 #include "nccl/host_cost.h"
 
 #define NS INT64_C(1000)       // ps

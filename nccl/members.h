@@ -2,8 +2,8 @@
 // The ranks of a communicator by server: servers in the order of their first ranks, and the GPUs
 // that are used of each. Private to the room.
 //
-// The GPUs of a server count by their numbers in the machine, without those that are not used:
-// these are the vertices of paths.h.
+// The GPUs that a communicator uses in a server are numbered from 0 in the order of the machine;
+// paths.h uses these numbers as its vertices.
 #pragma once
 
 #include <stddef.h>

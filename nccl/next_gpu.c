@@ -26,8 +26,8 @@ static int32_t compare(const struct merit *a, const struct merit *b)
     return near != 0 ? near : a->distance - b->distance;
 }
 
-// What is left of the PCIe of a GPU, in the poorer direction. Where a GPU also has C2C, NCCL takes
-// that for the direction from the CPU.
+// The PCIe bandwidth of a GPU that is not taken yet: the smaller one of its two directions. For the
+// direction from the CPU, NCCL reads the C2C link where the GPU has one.
 static int32_t pcie_left(const struct nccl_chains *s, uint32_t gpu)
 {
     const struct nccl_wiring *w = &s->paths->wiring;

@@ -21,7 +21,8 @@ static uint64_t loop_bytes(const struct nccl_ring_part *p)
     return p->chunking.chunk_bytes * (p->function == NCCL_ALL_REDUCE ? p->ranks : 1);
 }
 
-// Steps of a loop, the last of which only receives; on a chain there is one.
+// Steps that a rank takes in one loop over the ring. It only receives in the last of them. A chain
+// (broadcast, reduce) has one step.
 static uint32_t loop_steps(const struct nccl_ring_part *p)
 {
     if (nccl_is_chain(p->function))

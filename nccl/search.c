@@ -140,7 +140,7 @@ static void bound_distances(struct search *s)
         s->farthest_inter = NCCL_PATH_SYS;
 }
 
-// The next type of path, among those that the version knows.
+// The next farther type of path that this version of NCCL has.
 static uint8_t farther(const struct nccl_wiring *w, uint8_t type)
 {
     type++;

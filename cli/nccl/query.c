@@ -10,9 +10,9 @@
 /* ---- options ---- */
 
 #define KIB UINT64_C(1024)
-#define LEAST_SIZE KIB                  // of those that are listed
-#define MOST_SIZE (8 * KIB * KIB * KIB) // likewise
-#define MACHINES_MAX 64                 // of the table
+#define LEAST_SIZE KIB                  // smallest size of the table
+#define MOST_SIZE (8 * KIB * KIB * KIB) // largest size of the table
+#define MACHINES_MAX 64                 // machines that the table lists
 
 #define OPS (COLL_REDUCE + 1) // the operations of --op are the first ones
 

@@ -163,7 +163,7 @@ void block_go_on(struct block *b, ps_t now)
 {
     if (!b->begun || b->busy || b->ended)
         return;
-    for (; b->at < b->plan.length;) {
+    while (b->at < b->plan.length) {
         struct task t = task_of(b);
         ps_t ready = ready_ps(b, &t);
         if (ready > now) {
@@ -201,8 +201,9 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     path_leave(env->path_book, before);
 }
 
-// A busy block looks again when it has finished. Of several wakes the first one counts: the block
-// then looks at all that has come, and knows when it will see the rest.
+// A busy block looks for new messages when it has finished its step, so it needs no timer. Of
+// several calls the one with the earliest time counts: the block then handles all that has arrived
+// and sets its timer for the next message.
 void block_wake(struct block *b, ps_t at)
 {
     if (b->begun && !b->busy && !b->ended && (!b->armed || at < b->timer.at_ps))

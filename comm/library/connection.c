@@ -11,14 +11,13 @@
 #define QUEUE_PAIRS_MAX 16 // of a connection
 enum { KIND_CLEARS = 1, KIND_EXCHANGE = 2, KINDS = 4 };
 
-// Lower bits of a token: the message modulo MESSAGES, and whether it is a grant, its notice
-// follows, or it goes to the rank that has the NIC.
+// Lower bits of a token: the message modulo MESSAGES, whether it clears a message to send, and
+// whether it goes over NVLink to the rank that has the NIC.
 #define MESSAGE_BITS 6
 #define MESSAGES (1u << MESSAGE_BITS)
 #define TOKEN_CLEAR (UINT64_C(1) << MESSAGE_BITS)
-#define TOKEN_SILENT (UINT64_C(1) << (MESSAGE_BITS + 1))
-#define TOKEN_STAGED (UINT64_C(1) << (MESSAGE_BITS + 2))
-#define NUMBER_SHIFT (MESSAGE_BITS + 3)
+#define TOKEN_STAGED (UINT64_C(1) << (MESSAGE_BITS + 1))
+#define NUMBER_SHIFT (MESSAGE_BITS + 2)
 
 static struct library *library_of(const struct connection *c) { return c->run->group->library; }
 
@@ -140,7 +139,7 @@ static void post_parts(struct connection *c, struct transfer_request *request, u
         base += c->posted % pairs;
     uint32_t n = bytes > 0 ? (uint32_t)((bytes + part - 1) / part) : 1;
     c->parts_left[c->posted % NCCL_STEPS] = c->parts_unsent[c->posted % NCCL_STEPS] = n;
-    for (uint32_t i = 0; i == 0 || i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint64_t left = bytes - i * part;
         request->channel = base + i;
         post(c, request, left < part ? left : part, token, now);
@@ -164,7 +163,7 @@ static void connection_post(struct connection *c, ps_t now)
     env->posted(env->ctx, run->ctx, run_node(run, c->src), bytes, now);
     if (c->remote && s->two_part_bytes > 0 && bytes > s->two_part_bytes) {
         c->parts_left[slot] = c->parts_unsent[slot] = 2; // the write and its notice
-        post(c, &request, bytes, token | TOKEN_SILENT, now);
+        post(c, &request, bytes, token, now);
         post(c, &request, 0, token, now);
     } else {
         post_parts(c, &request, bytes, token, now);
@@ -176,8 +175,8 @@ static void connection_post(struct connection *c, ps_t now)
 static void give_to_proxy(struct connection *c, ps_t now)
 {
     const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
-    while (c->queued < c->there && (c->queued < c->granted || !library_of(c)->clears)) {
-        struct library *l = library_of(c);
+    struct library *l = library_of(c);
+    while (c->queued < c->there && (c->queued < c->granted || !l->clears)) {
         ps_t seen_ps = c->written_ps[c->queued++ % NCCL_STEPS] + cost->send_ps[c->run->protocol];
         ps_t latency_ps = (seen_ps > now ? seen_ps - now : 0) + proxy_noise_ps(l, c->src_node);
         proxy_add(l, c->src_node, connection_post, c, latency_ps, cost->proxy_ps, now);
@@ -320,7 +319,7 @@ static void message_sent(struct connection *c, uint32_t message, ps_t now)
     c->sent_early |= UINT32_C(1) << (message - c->ended) % MESSAGES;
     for (; c->sent_early & 1; c->sent_early >>= 1)
         c->ended++;
-    if (c->remote && c->sender != NULL)
+    if (c->sender != NULL)
         block_wake(c->sender, now);
 }
 

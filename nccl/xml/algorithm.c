@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Thread blocks find those that they send to and receive from.
+// Connects each thread block with the blocks of other ranks that it sends to and receives from.
 #include "nccl/xml/algorithm.h"
 
 #include <stdio.h>

@@ -60,7 +60,7 @@ static uint32_t block_before(const struct walk *w, uint32_t block)
     return XML_NONE;
 }
 
-// Those that wait for a block look again.
+// Look again at the thread blocks that have waited for a step of this one.
 static void wake(struct walk *w, uint32_t block)
 {
     struct cursor *c = &w->cursors[block];

@@ -12,58 +12,16 @@
 #include <cmocka.h>
 
 #include "nccl/layout.h"
+#include "tests/nccl/table.h"
 
 #define DATA "tests/data/nccl/"
-enum { COLUMNS = 16, LINE = 4096, SERVERS = 128, RANKS = SERVERS * NCCL_SERVER_GPUS };
+enum { SERVERS = 128, RANKS = SERVERS * NCCL_SERVER_GPUS };
 
 /* ---- rows ---- */
-
-struct table {
-    FILE *in;
-    char line[LINE];
-    char *cells[COLUMNS];
-};
-
-static void table_open(struct table *t, const char *path)
-{
-    t->in = fopen(path, "r");
-    assert_non_null(t->in);
-    assert_non_null(fgets(t->line, LINE, t->in)); // names of the columns
-}
-
-static bool table_next(struct table *t)
-{
-    if (fgets(t->line, LINE, t->in) == NULL) {
-        fclose(t->in);
-        return false;
-    }
-    char *at = t->line;
-    for (unsigned i = 0; i < COLUMNS; i++) {
-        t->cells[i] = at;
-        at += strcspn(at, ",\n");
-        if (*at != '\0')
-            *at++ = '\0';
-    }
-    return true;
-}
 
 static int32_t number(const struct table *t, unsigned column)
 {
     return (int32_t)strtol(t->cells[column], NULL, 10);
-}
-
-static double real(const struct table *t, unsigned column)
-{
-    return strtod(t->cells[column], NULL);
-}
-
-static unsigned word(const char *text, const char *const *names, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (strcmp(text, names[i]) == 0)
-            return i;
-    fail_msg("%s", text);
-    return n;
 }
 
 static enum nccl_version version_of(const struct table *t)

@@ -14,59 +14,16 @@
 #include "nccl/chunks.h"
 #include "nccl/ring_slices.h"
 #include "nccl/trees.h"
+#include "tests/nccl/table.h"
 
 #define DATA "tests/data/nccl/"
-enum { CLUSTERS = 200, COLUMNS = 20, LINE = 512 };
+enum { CLUSTERS = 200 };
 
 /* ---- rows ---- */
-
-struct table {
-    FILE *in;
-    char line[LINE];
-    char *cells[COLUMNS];
-};
-
-static void table_open(struct table *t, const char *path)
-{
-    t->in = fopen(path, "r");
-    assert_non_null(t->in);
-    assert_non_null(fgets(t->line, LINE, t->in)); // names of the columns
-}
-
-static bool table_next(struct table *t)
-{
-    if (fgets(t->line, LINE, t->in) == NULL) {
-        fclose(t->in);
-        return false;
-    }
-    char *at = t->line;
-    for (unsigned i = 0; i < COLUMNS; i++) {
-        t->cells[i] = at;
-        at += strcspn(at, ",\n");
-        if (*at != '\0')
-            *at++ = '\0';
-    }
-    return true;
-}
-
-static double real(const struct table *t, unsigned column)
-{
-    return strtod(t->cells[column], NULL);
-}
 
 static uint64_t number(const struct table *t, unsigned column)
 {
     return strtoull(t->cells[column], NULL, 10);
-}
-
-// The index of a word among names; the test fails if it is none of them.
-static unsigned word(const char *text, const char *const *names, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (strcmp(text, names[i]) == 0)
-            return i;
-    fail_msg("%s", text);
-    return n;
 }
 
 #define WORD_OF(kind, upper)                                                                       \
