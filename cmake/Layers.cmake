@@ -178,7 +178,7 @@ collwire_layer(config/text # JSON and YAML, files, places of errors, tables of k
   VIA cc/plugin collwire/collwire.h ${config_via}
   LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m)
 collwire_layer(config/algorithm # the ranks of a job, and the algorithms of its collectives
-  ALLOW workload/training engine collective nccl nccl/xml config/text topology/graph.h workload sim/spec expat.h jansson.h
+  ALLOW workload/training engine collective nccl nccl/xml config/text topology/graph.h workload workload/chakra sim/spec expat.h jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::expat PkgConfig::jansson m)
 collwire_layer(config/foreign # files of ASTRA-sim

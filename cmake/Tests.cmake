@@ -343,6 +343,8 @@ collwire_script_test(theory_library theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_library.py)
 collwire_script_test(theory_xml theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_xml.py ${PROJECT_SOURCE_DIR}/tests/data/xml)
+collwire_script_test(theory_trace_collectives theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_trace_collectives.py)
 collwire_script_test(theory_tcp_incast theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp_incast.py ${PROJECT_SOURCE_DIR}/scenarios/tcp/incast.json)
 

@@ -10,7 +10,8 @@ struct task {
     struct nccl_primitive p;
     struct block *after; // NULL = none
     uint64_t length;
-    bool idle;   // moves nothing, and takes no time
+    bool idle; // moves nothing: waits, or computes for `takes_ps`
+    ps_t takes_ps;
     bool joined; // follows the primitive before without waiting for the threads
 };
 
@@ -23,6 +24,7 @@ static struct task file_task(const struct block *b)
                          .after = p.after != XML_NONE ? &run->blocks[first + p.after] : NULL,
                          .length = p.after_length,
                          .idle = p.idle,
+                         .takes_ps = p.takes_ps,
                          .joined = p.joined};
 }
 
@@ -101,7 +103,7 @@ static ps_t duration_ps(const struct block *b, const struct task *t)
     enum nccl_protocol protocol = b->run->protocol;
     const struct nccl_primitive *p = &t->p;
     if (t->idle)
-        return 0;
+        return t->takes_ps;
     ps_t takes = t->joined ? 0 : cost->primitive_ps[protocol];
     if (cost->block_bps[protocol] > 0)
         takes += serialization_ps(p->bytes, cost->block_bps[protocol]);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The kind xml of `library`. Of NCCL's settings it has those of connections.
+// The kind xml of `library`: an XML file, or traces. Of NCCL's settings it has those of
+// connections.
 #include "config/algorithm/library_xml.h"
 
 #include <string.h>
 
 #include "config/algorithm/library_settings.h"
+#include "config/algorithm/trace_algorithm.h"
 #include "config/algorithm/xml_file.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
@@ -12,13 +14,16 @@
 
 struct xml_params {
     struct library_params nccl;
-    const char *file;
+    const char *file, *traces;
     uint64_t chunk;
 };
 
 static const struct param xml_params[] = {
-    PARAM_ROW("file", TEXT, offsetof(struct xml_params, file),
+    PARAM_ROW("file", TEXT, offsetof(struct xml_params, file), .def = "",
               .help = "XML file of MSCCL with the steps of every GPU; docs/xml-algorithms.md"),
+    PARAM_ROW("traces", TEXT, offsetof(struct xml_params, traces), .def = "",
+              .help = "in place of `file`: prefix of ASTRA-sim 2's traces of a collective, "
+                      "PREFIX.N.et for rank N"),
     PARAM_ROW("chunk", BYTES, offsetof(struct xml_params, chunk), .def = "0B", .max = "256MiB",
               .help = "most bytes that a step moves at once; 0B = as MSCCL, four steps of the "
                       "buffer under Simple, one under LL and LL128"),
@@ -44,22 +49,46 @@ static void keep(struct scenario *s, void *file)
     s->files[s->n_files++] = file;
 }
 
+static struct xml_algorithm *read_file(struct reader *r, const struct place *place,
+                                       const struct xml_params *p)
+{
+    struct place at = place_key(place, "file");
+    char path[PLACE_TEXT];
+    return xml_file_read(r->scenario->dir, p->file, place_text(&at, path), r->err);
+}
+
+static struct xml_algorithm *read_traces(struct reader *r, const struct place *place,
+                                         const struct xml_params *p)
+{
+    struct place at = place_key(place, "traces");
+    char path[PLACE_TEXT];
+    struct nccl_settings settings = library_settings_of(&p->nccl);
+    struct nccl_cluster cluster = {.buffer_bytes = settings.buffer_bytes};
+    uint64_t most = xml_piece_max(&cluster, NCCL_SIMPLE);
+    return trace_algorithm_read(r->scenario->dir, p->traces,
+                                p->chunk > 0 && p->chunk < most ? p->chunk : most,
+                                place_text(&at, path), r->err);
+}
+
 void library_xml_read(struct reader *r, const struct place *place, struct keys *own,
                       struct library_spec *spec)
 {
     struct param rows[N_ROWS];
     struct xml_params p = {.file = NULL};
-    struct place file = place_key(place, "file"), chunk = place_key(place, "chunk");
-    char path[PLACE_TEXT];
+    struct place chunk = place_key(place, "chunk");
     rows_make(rows);
     params_default(library_params, n_library_params, &p.nccl);
     params_default(rows, N_ROWS, &p);
     read_params(r, place, own, rows, N_ROWS, &p);
     spec->settings = library_settings_of(&p.nccl);
-    if (p.file == NULL)
-        return; // the table has reported it
-    struct xml_algorithm *a =
-        xml_file_read(r->scenario->dir, p.file, place_text(&file, path), r->err);
+    bool traces = p.traces[0] != '\0';
+    if (traces == (p.file[0] != '\0')) {
+        place_error(r->err, place,
+                    "needs one of `file`, an algorithm of MSCCL, and `traces`, one of "
+                    "ASTRA-sim 2");
+        return;
+    }
+    struct xml_algorithm *a = traces ? read_traces(r, place, &p) : read_file(r, place, &p);
     if (a == NULL)
         return;
     keep(r->scenario, a);
@@ -69,7 +98,7 @@ void library_xml_read(struct reader *r, const struct place *place, struct keys *
         place_error(r->err, &chunk, "the buffers of %s take %llu bytes at once",
                     nccl_protocol_name(a->protocol), (unsigned long long)most);
     spec->xml = a;
-    spec->xml_file = p.file;
+    spec->xml_file = traces ? p.traces : p.file;
     spec->xml_piece_bytes = p.chunk;
 }
 
@@ -77,7 +106,8 @@ void library_xml_write(json_t *library, const struct library_spec *spec)
 {
     struct param rows[N_ROWS];
     struct xml_params p = {.nccl = library_params_of(&spec->settings),
-                           .file = spec->xml_file,
+                           .file = spec->xml->own_sizes ? "" : spec->xml_file,
+                           .traces = spec->xml->own_sizes ? spec->xml_file : "",
                            .chunk = spec->xml_piece_bytes};
     rows_make(rows);
     write_params(library, rows, N_ROWS, &p);
@@ -131,8 +161,8 @@ bool library_xml_check(struct reader *r, const struct place *place, const struct
     uint64_t most = xml_operation_max(a, &cluster, spec->xml_piece_bytes);
     char largest[UNIT_TEXT];
     if (a->n_gpus != n)
-        place_error(r->err, place, "%s, line %u: ngpus is %u, and %u ranks take part",
-                    spec->xml_file, a->line, a->n_gpus, n);
+        place_error(r->err, place, "%s has steps of %u GPUs, and %u ranks take part",
+                    spec->xml_file, a->n_gpus, n);
     else if (!fits(a->coll, op))
         place_error(r->err, place, "%s, line %u: coll \"%s\" is not the operation %s",
                     spec->xml_file, a->line, a->coll, coll_op_name(op));

@@ -9,9 +9,6 @@
 
 #include "engine/memory.h"
 
-#define GPUS_MAX (1u << 20)
-#define BLOCKS_ALL_MAX (1u << 20)
-#define STEPS_MAX (1u << 22)
 #define REQUIRED INT64_MIN // in place of a default
 
 /* ---- attributes ---- */
@@ -105,7 +102,7 @@ static void add_algo(struct xml_parts *p, struct element *e, uint32_t line)
     copy_text(e, "name", a->name);
     copy_text(e, "coll", a->coll);
     a->protocol = (enum nccl_protocol)word_of(e, "proto", NULL, protocols);
-    a->n_gpus = (uint32_t)number_of(e, "ngpus", REQUIRED, 1, GPUS_MAX);
+    a->n_gpus = (uint32_t)number_of(e, "ngpus", REQUIRED, 1, XML_GPUS_MAX);
     a->n_chunks = (uint32_t)number_of(e, "nchunksperloop", REQUIRED, 1, XML_CHUNKS_MAX);
     a->n_channels = (uint32_t)number_of(e, "nchannels", REQUIRED, 1, XML_CHANNELS_MAX);
     a->line = line;
@@ -147,9 +144,9 @@ static void add_block(struct xml_parts *p, struct element *e, uint32_t line)
     int64_t channel = number_of(e, "chan", local ? -1 : REQUIRED, local ? -1 : 0,
                                 (int64_t)p->algo.n_channels - 1);
     b->channel = channel < 0 ? 0 : (uint32_t)channel;
-    if (g->n_blocks++ == XML_BLOCKS_MAX || p->n_blocks++ == BLOCKS_ALL_MAX)
+    if (g->n_blocks++ == XML_BLOCKS_MAX || p->n_blocks++ == XML_ALL_BLOCKS_MAX)
         say(e, "there are more than %u thread blocks of a GPU, or %u of all", XML_BLOCKS_MAX,
-            BLOCKS_ALL_MAX);
+            XML_ALL_BLOCKS_MAX);
     p->reduction.known = false;
 }
 
@@ -196,11 +193,11 @@ static void add_step(struct xml_parts *p, struct element *e, uint32_t line)
     if (p->n_steps == p->cap_steps)
         p->steps = memory_grow(p->steps, &p->cap_steps, sizeof *p->steps);
     struct xml_step *s = &p->steps[p->n_steps];
-    int64_t number = number_of(e, "s", b->n_steps, 0, STEPS_MAX);
+    int64_t number = number_of(e, "s", b->n_steps, 0, XML_STEPS_MAX);
     *s = (struct xml_step){.type = (uint8_t)word_of(e, "type", NULL, types), .line = line};
-    s->count = (uint8_t)number_of(e, "cnt", 1, s->type == XML_NOP ? 0 : 1, XML_COUNT_MAX);
+    s->count = (uint32_t)number_of(e, "cnt", 1, s->type == XML_NOP ? 0 : 1, XML_COUNT_MAX);
     int64_t after = number_of(e, "depid", -1, -1, XML_BLOCKS_MAX - 1),
-            after_step = number_of(e, "deps", -1, -1, STEPS_MAX);
+            after_step = number_of(e, "deps", -1, -1, XML_STEPS_MAX);
     s->after_block = s->after_step = XML_NONE;
     if (after >= 0) {
         s->after_block = (uint32_t)after;
@@ -216,8 +213,8 @@ static void add_step(struct xml_parts *p, struct element *e, uint32_t line)
         say(e, "step %lld receives, but thread block %u has no GPU to receive from",
             (long long)number, b->id);
     b->n_steps++;
-    if (p->n_steps++ == STEPS_MAX)
-        say(e, "there are more than %u steps", STEPS_MAX);
+    if (p->n_steps++ == XML_STEPS_MAX)
+        say(e, "there are more than %u steps", XML_STEPS_MAX);
 }
 
 void xml_parts_add(struct xml_parts *p, enum xml_element element, const char **attributes,
@@ -324,6 +321,7 @@ struct xml_algorithm *xml_parts_sorted(const struct xml_parts *p, struct xml_err
     a->n_channels = p->algo.n_channels;
     a->n_chunks = p->algo.n_chunks;
     a->line = p->algo.line;
+    a->place = "line";
     uint32_t *order = memory_zeroed(p->algo.n_gpus, sizeof *order);
     bool good = gpus_by_id(p, order, error) && sort_parts(p, order, a, error);
     free(order);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An algorithm that a file gives: the steps of every thread block of every GPU, as MSCCL runs them.
+// An algorithm that files give: the steps of every thread block of every GPU, as MSCCL runs them.
 //
 // The operation's buffer is cut into `n_chunks` chunks. A step sends, receives, copies or reduces
 // `count` of them. A thread block has at most one GPU to which it sends and one from which it
@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/units.h"
 #include "nccl/nccl.h"
 
 #define XML_NONE UINT32_MAX
@@ -23,6 +24,9 @@
 #define XML_CHANNELS_MAX 64 // of an algorithm
 #define XML_BLOCKS_MAX 1024 // thread blocks of a GPU
 #define XML_CHUNKS_MAX (1u << 20)
+#define XML_GPUS_MAX (1u << 20)
+#define XML_ALL_BLOCKS_MAX (1u << 20) // of all GPUs
+#define XML_STEPS_MAX (1u << 22)      // of all GPUs
 
 enum xml_step_type {
     XML_SEND,
@@ -38,13 +42,14 @@ enum xml_step_type {
 };
 
 struct xml_step {
-    uint8_t type; // enum xml_step_type
-    uint8_t count;
-    bool joined; // a reduction that MSCCL makes together with the one before
+    uint8_t type;   // enum xml_step_type
+    uint32_t count; // chunks; bytes, if the algorithm has sizes of its own
+    bool joined;    // a reduction that MSCCL makes together with the one before
     // The step that must have ended before: thread block of the same GPU and number of its step, or
     // XML_NONE.
     uint32_t after_block, after_step;
     uint32_t line; // of the file
+    ps_t takes_ps; // of XML_NOP: a computation
 };
 
 struct xml_block {
@@ -66,6 +71,9 @@ struct xml_algorithm {
     enum nccl_protocol protocol;
     uint32_t n_gpus, n_channels, n_chunks, line;
     uint32_t n_blocks, n_steps;
+    // Steps have sizes of their own, in bytes, whatever the operation's size. Each goes at once.
+    bool own_sizes;
+    const char *place;       // what `line` counts: "line", "record"
     uint32_t most_blocks;    // of a GPU
     uint32_t together_least; // chunks that must go at once for all steps to end; 1 = any size
     struct xml_gpu *gpus;

@@ -81,7 +81,8 @@ static void go_on(struct walk *w, uint32_t block)
         const struct xml_step *s = step_at(w, block);
         c->sent += xml_sends(s);
         c->received += xml_receives(s);
-        if (++c->message >= (s->count + w->together - 1) / w->together * w->slices) {
+        uint32_t parts = w->a->own_sizes ? 1 : (s->count + w->together - 1) / w->together;
+        if (++c->message >= parts * w->slices) {
             c->message = 0;
             c->step++;
         }
@@ -111,8 +112,8 @@ static void name_circle(const struct walk *w, uint32_t block, struct xml_error *
     for (uint32_t n = 0; n < NAMED && (n == 0 || block != first); n++) {
         const struct xml_block *b = &w->a->blocks[block];
         at += snprintf(error->text + at, sizeof error->text - (size_t)at,
-                       "GPU %u, thread block %u, step %u (line %u) waits for ", b->gpu, b->id,
-                       w->cursors[block].step, step_at(w, block)->line);
+                       "GPU %u, thread block %u, step %u (%s %u) waits for ", b->gpu, b->id,
+                       w->cursors[block].step, w->a->place, step_at(w, block)->line);
         block = w->cursors[block].awaited;
     }
     snprintf(error->text + at, sizeof error->text - (size_t)at, "%s; a buffer holds %u messages",
@@ -146,6 +147,9 @@ bool xml_steps_end(struct xml_algorithm *a, struct xml_error *error)
 {
     struct xml_error last = {0};
     uint32_t fails = 0, ends = 1; // chunks at once
+    a->together_least = 1;
+    if (a->own_sizes)
+        return steps_end(a, 1, error);
     for (uint32_t i = 0; i < a->n_steps; i++)
         ends = a->steps[i].count > ends ? a->steps[i].count : ends;
     if (!steps_end(a, ends, error))

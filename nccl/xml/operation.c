@@ -47,7 +47,7 @@ static uint32_t primitives_of(const struct xml_operation *o, const struct xml_st
 {
     if (s->type == XML_NOP)
         return 1;
-    uint32_t parts = (s->count + o->together - 1) / o->together;
+    uint32_t parts = o->algorithm->own_sizes ? 1 : (s->count + o->together - 1) / o->together;
     return xml_sends(s) || xml_receives(s) ? parts * o->slices : parts;
 }
 
@@ -61,6 +61,10 @@ void xml_operation_init(struct xml_operation *o, const struct xml_algorithm *a,
     o->slices = o->chunking.chunk_steps / o->chunking.slice_steps;
     o->piece_bytes = lesser(most, o->chunk_bytes);
     o->loops = bytes > 0 ? (o->chunk_bytes + most - 1) / most : 0;
+    if (a->own_sizes) {
+        o->piece_bytes = o->chunk_bytes = most;
+        o->loops = 1;
+    }
     uint64_t together = o->piece_bytes > 0 ? most / o->chunk_bytes : 1;
     o->together = (uint32_t)lesser(together > 0 ? together : 1, XML_COUNT_MAX);
     o->before = memory_zeroed((size_t)a->n_steps + a->n_blocks, sizeof *o->before);
@@ -123,7 +127,10 @@ struct xml_primitive xml_primitive(const struct xml_operation *o, uint32_t block
     uint64_t length = loop_length(o, block), loop = i / length, at = i % length;
     uint32_t number = step_of(o, block, at);
     const struct xml_step *s = &a->steps[b->first_step + number];
-    struct xml_primitive p = {.idle = s->type == XML_NOP, .joined = s->joined, .after = XML_NONE};
+    struct xml_primitive p = {.idle = s->type == XML_NOP,
+                              .takes_ps = s->takes_ps,
+                              .joined = s->joined,
+                              .after = XML_NONE};
     bool moves = xml_sends(s) || xml_receives(s);
     at -= before_of(o, block)[number];
     if (at == 0 && s->after_block != XML_NONE) {
@@ -137,6 +144,8 @@ struct xml_primitive xml_primitive(const struct xml_operation *o, uint32_t block
              slice = (uint32_t)at % slices, left = s->count - part * o->together;
     uint64_t piece = lesser(o->piece_bytes, o->chunk_bytes - loop * o->piece_bytes),
              bytes = piece * lesser(left, o->together);
+    if (a->own_sizes)
+        bytes = s->count;
     if (slices > 1)
         bytes = nccl_slice_bytes(&o->chunking, ELEMENT_BYTES, bytes, slice);
     p.primitive = (struct nccl_primitive){.receives = xml_receives(s),

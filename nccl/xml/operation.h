@@ -12,9 +12,9 @@
 
 struct xml_operation {
     const struct xml_algorithm *algorithm;
-    struct nccl_chunking chunking; // of what goes at once
-    uint64_t chunk_bytes, piece_bytes, loops;
-    uint32_t together; // chunks that go at once
+    struct nccl_chunking chunking;            // of what goes at once
+    uint64_t chunk_bytes, piece_bytes, loops; // own sizes: the most that a step has, one loop
+    uint32_t together;                        // chunks that go at once
     uint32_t slices;
     // [number of the step + index of its block] primitives of the block's loop before the step, and
     // at its end of the whole loop
@@ -41,7 +41,8 @@ uint64_t xml_block_messages(const struct xml_operation *o, uint32_t block);
 // A primitive, and what must be done before.
 struct xml_primitive {
     struct nccl_primitive primitive; // receives, sends: bit 0
-    bool idle;                       // moves nothing: only waits
+    bool idle;                       // moves nothing: waits, or computes
+    ps_t takes_ps;                   // of an idle one
     bool joined;                     // goes on with the primitive before without waiting
     uint32_t after;                  // block of the rank that must have ended ..
     uint64_t after_length;           // .. so many primitives; XML_NONE = none

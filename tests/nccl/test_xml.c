@@ -32,10 +32,10 @@ static struct xml_algorithm *two_gpus(enum nccl_protocol protocol)
         .gpu = 0, .id = 1, .send = 1, .receive = XML_NONE, .first_step = 2, .n_steps = 1};
     a->blocks[2] = (struct xml_block){
         .gpu = 1, .id = 0, .send = XML_NONE, .receive = 0, .first_step = 3, .n_steps = 1};
-    a->steps[0] = (struct xml_step){XML_NOP, 0, false, XML_NONE, XML_NONE, 0};
-    a->steps[1] = (struct xml_step){XML_COPY, COUNT, false, XML_NONE, XML_NONE, 0};
-    a->steps[2] = (struct xml_step){XML_SEND, COUNT, false, 0, 1, 0};
-    a->steps[3] = (struct xml_step){XML_RECEIVE, COUNT, false, XML_NONE, XML_NONE, 0};
+    a->steps[0] = (struct xml_step){XML_NOP, 0, false, XML_NONE, XML_NONE, 0, 0};
+    a->steps[1] = (struct xml_step){XML_COPY, COUNT, false, XML_NONE, XML_NONE, 0, 0};
+    a->steps[2] = (struct xml_step){XML_SEND, COUNT, false, 0, 1, 0, 0};
+    a->steps[3] = (struct xml_step){XML_RECEIVE, COUNT, false, XML_NONE, XML_NONE, 0, 0};
     assert_true(xml_algorithm_link(a, &error));
     return a;
 }

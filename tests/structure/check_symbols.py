@@ -16,7 +16,7 @@ import sys
 
 FILES_IN_A_CIRCLE = 4
 ROOMS = 57
-ARROWS = 303
+ARROWS = 304
 
 
 def objects(build):

@@ -14,7 +14,7 @@ import tempfile
 from random import Random
 
 COLLWIRE = os.environ["COLLWIRE"]
-FILES = os.path.abspath(sys.argv[1])
+FILES = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
 FAILED = []
 RATE = 100e9 / 8  # bytes/s
 DELAY_US = 0.5  # of a link
@@ -158,7 +158,7 @@ def check_refusals(folder):
         file.write(text.replace('s="0" type="s"', 's="0" type="r"').replace('s="6" type="r"', 's="6" type="s"'))
     refused(folder, scenario(1 << 20, xml(hangs)), "waits for")
     refused(folder, scenario(1 << 20, xml(ring), op="all_gather"), 'coll "allreduce" is not the operation all_gather')
-    refused(folder, scenario(1 << 20, xml(ring), nodes=5), "ngpus is 4, and 5 ranks take part")
+    refused(folder, scenario(1 << 20, xml(ring), nodes=5), "has steps of 4 GPUs, and 5 ranks take part")
     refused(folder, scenario(1 << 20, xml("missing.xml")), "cannot open")
     refused(folder, scenario(1 << 20, xml(ring, chunk="3MiB")), "take 2097152 bytes at once")
     many = os.path.join(folder, "many.xml")  # both send eight chunks, and then receive as many
@@ -241,4 +241,5 @@ def main():
     sys.exit(1 if FAILED else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
