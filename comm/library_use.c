@@ -149,7 +149,7 @@ static struct library *library_of(struct comm_job *job)
 static void fail(const struct communicator *c, const char *why)
 {
     if (*c->job->failure == NULL)
-        *c->job->failure = text_format("job %u: NCCL: %s", c->job->job, why);
+        *c->job->failure = text_format("job %u: library: %s", c->job->job, why);
     engine_stop(c->job->engine);
 }
 
@@ -183,20 +183,12 @@ static uint32_t groups_of(const struct communicator *c, uint32_t dims)
     return c->n_ranks / coll_span(&c->schedule, dims);
 }
 
-static struct library_group *make_group(struct communicator *c, uint32_t dims, uint32_t group,
+static struct library_group *make_group(struct communicator *c, const uint32_t *ranks, uint32_t n,
                                         uint32_t index)
 {
-    uint32_t n = coll_span(&c->schedule, dims);
-    uint32_t *ranks = memory_zeroed(n, sizeof *ranks);
     char error[200] = "";
-    for (uint32_t r = 0; r < c->n_ranks; r++) {
-        struct place_in_group p = place_in(&c->schedule, dims, r);
-        if (p.group == group)
-            ranks[p.member] = comm_rank(c, r);
-    }
     struct library_group *g = library_group_new(library_of(c->job), c->schedule.library, ranks, n,
                                                 index, error, sizeof error);
-    free(ranks);
     if (g == NULL)
         fail(c, error);
     return g;
@@ -211,10 +203,17 @@ static struct library_group **groups_along(struct communicator *c, uint32_t dims
             memory_zeroed((size_t)1 << c->schedule.n_dims, sizeof(struct library_group **));
     if (c->libraries[dims] != NULL)
         return c->libraries[dims];
-    uint32_t n = groups_of(c, dims), index = c->job->n_libraries++;
+    uint32_t n = groups_of(c, dims), size = coll_span(&c->schedule, dims),
+             index = c->job->n_libraries++;
     struct library_group **groups = memory_zeroed(n, sizeof(struct library_group *));
+    uint32_t *ranks = memory_zeroed(c->n_ranks, sizeof *ranks); // group by group
+    for (uint32_t r = 0; r < c->n_ranks; r++) {
+        struct place_in_group p = place_in(&c->schedule, dims, r);
+        ranks[(size_t)p.group * size + p.member] = comm_rank(c, r);
+    }
     for (uint32_t g = 0; g < n; g++)
-        groups[g] = make_group(c, dims, g, index);
+        groups[g] = make_group(c, &ranks[(size_t)g * size], size, index);
+    free(ranks);
     return c->libraries[dims] = groups;
 }
 
