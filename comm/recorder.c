@@ -129,7 +129,8 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
     r->request.name = in->request.name = name_keep(&recorder->names, request->name);
     r->dims = memory_zeroed(r->n_dims, sizeof *r->dims);
     if (c->schedule.library != NULL && c->schedule.library->by_switches)
-        r->library = (struct library_record){.algorithm = nccl_algorithm_name(NCCL_COLLNET_DIRECT),
+        r->library = (struct library_record){.library = nccl_library_name(false),
+                                             .algorithm = nccl_algorithm_name(NCCL_COLLNET_DIRECT),
                                              .protocol = nccl_protocol_name(NCCL_SIMPLE),
                                              .channels = in->n_chunks,
                                              .chunk_bytes = instance_chunk(in, 0).end};
@@ -153,7 +154,8 @@ void recorder_library(const struct communicator *c, const struct instance *in,
 {
     struct library_choice choice = library_choice(run);
     c->job->recorder->records[in->record].library =
-        (struct library_record){.exchanges = choice.exchanges,
+        (struct library_record){.library = nccl_library_name(c->schedule.library->settings.rccl),
+                                .exchanges = choice.exchanges,
                                 .xml = choice.xml,
                                 .algorithm = choice.algorithm,
                                 .protocol = choice.protocol,

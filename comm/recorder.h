@@ -45,8 +45,9 @@ struct critical_record {
 
 // What a library has chosen for a collective; `channels` 0 = no library has run it.
 struct library_record {
-    bool exchanges; // between pairs of ranks, by no algorithm
-    bool xml;       // by the algorithm of a file
+    bool exchanges;      // between pairs of ranks, by no algorithm
+    bool xml;            // by the algorithm of a file
+    const char *library; // "NCCL" or "RCCL"
     const char *algorithm, *protocol;
     uint32_t channels, threads; // that have data; of a channel, 0 = not known
     uint32_t blocks;            // of a rank at most, of a file

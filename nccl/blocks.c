@@ -6,6 +6,7 @@
 // switch reads all GPUs, or writes to all, and `local_bytes` says how much; messages without data
 // tell the heads that their server's ranks have begun, and the ranks that a head has ended.
 #include "nccl/operation.h"
+#include "nccl/rccl.h"
 #include "nccl/ring_slices.h"
 #include "nccl/rules.h"
 
@@ -113,6 +114,40 @@ static struct nccl_primitive tree_primitive(const struct nccl_operation *o,
                                    .slots = 1,
                                    .step = (uint32_t)i,
                                    .reduces = b->role == NCCL_ROLE_UP && b->n_from > 0};
+}
+
+// RCCL's device/all_reduce.h (runTreeUpDown): its last sender and its first receiver are the parent.
+static uint32_t up_down_block(const struct nccl_operation *o, uint32_t channel, uint32_t rank,
+                              struct nccl_block *b)
+{
+    struct nccl_tree_links links = nccl_layout_tree(&o->comm->layout, channel, rank);
+    *b = (struct nccl_block){.role = NCCL_ROLE_UP_DOWN,
+                             .channel = channel,
+                             .rank = rank,
+                             .at = links.up != NCCL_NONE,
+                             .length = 2 * chunking_of(o, channel)->steps};
+    add(b->to, &b->n_to, links.up);
+    for (unsigned k = 0; k < 3; k++) {
+        add(b->from, &b->n_from, links.down[k]);
+        add(b->to, &b->n_to, links.down[k]);
+    }
+    add(b->from, &b->n_from, links.up);
+    return 1;
+}
+
+static struct nccl_primitive up_down_primitive(const struct nccl_operation *o,
+                                               const struct nccl_block *b, uint64_t i)
+{
+    uint32_t parent = b->at, children = b->n_from - parent;
+    bool up = i < b->length / 2;
+    uint64_t loop = up ? i : i - b->length / 2, chunk = chunking_of(o, b->channel)->chunk_bytes,
+             rest = nccl_operation_bytes(o, b->channel) - loop * chunk;
+    return (struct nccl_primitive){.receives = up ? all_of(children) : parent << children,
+                                   .sends = up ? parent : all_of(children) << parent,
+                                   .bytes = lesser(chunk, rest),
+                                   .slots = 1,
+                                   .step = (uint32_t)i,
+                                   .reduces = up && children > 0};
 }
 
 /* ---- NVLS ---- */
@@ -290,7 +325,9 @@ uint32_t nccl_blocks(const struct nccl_operation *o, uint32_t channel, uint32_t 
 {
     switch (o->choice.algorithm) {
     case NCCL_TREE:
-        return tree_blocks(o, channel, rank, blocks);
+        return rccl_goes_up_then_down(&o->comm->model.cluster, o->choice.protocol)
+                   ? up_down_block(o, channel, rank, blocks)
+                   : tree_blocks(o, channel, rank, blocks);
     case NCCL_NVLS:
     case NCCL_NVLS_TREE:
         return nvls_blocks(o, channel, rank, blocks);
@@ -310,6 +347,8 @@ struct nccl_primitive nccl_primitive(const struct nccl_operation *o, const struc
     case NCCL_ROLE_UP:
     case NCCL_ROLE_DOWN:
         return tree_primitive(o, block, i);
+    case NCCL_ROLE_UP_DOWN:
+        return up_down_primitive(o, block, i);
     case NCCL_ROLE_PAT:
         return pat_primitive(o, block, i);
     default:
@@ -332,6 +371,8 @@ uint64_t nccl_block_messages(const struct nccl_operation *o, const struct nccl_b
     case NCCL_ROLE_NVLS_MEMBER:
     case NCCL_ROLE_NVLS_READ:
         return 1;
+    case NCCL_ROLE_UP_DOWN: // of a child on the way up, of the parent on the way down
+        return b->length / 2;
     default:
         return b->length;
     }

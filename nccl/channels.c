@@ -3,6 +3,9 @@
 // (ncclTopoComputeP2pChannels).
 #include "nccl/channels.h"
 
+#include "nccl/rccl.h"
+#include "nccl/rules.h"
+
 #define COPIES 2          // of every channel that the search found
 #define FAST_RING 45      // GB/s of a channel of Hopper from which few channels are copied again
 #define FEW 16            // channels
@@ -13,14 +16,6 @@
 #define P2P_PEERS_A_CHANNEL 4 // of a channel, before 2.30
 #define P2P_BATCH 8           // peers that a channel serves at once, since 2.30
 
-static uint32_t power_of_two(uint32_t least)
-{
-    uint32_t n = 1;
-    while (n < least)
-        n *= 2;
-    return n;
-}
-
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
@@ -30,7 +25,8 @@ static void count_rings(const struct nccl_cluster *c, const struct nccl_settings
 {
     uint32_t most = c->version == NCCL_2_21_5 ? MOST_2_21 : MOST;
     n->found = c->ring.channels;
-    n->kept = smaller(COPIES * n->found, most);
+    n->made = COPIES * n->found;
+    n->kept = smaller(n->made, most);
     if (c->gpu >= NCCL_HOPPER && c->nodes > 1 && c->ring.bw_intra > FAST_RING && n->kept < FEW)
         n->kept *= 2;
     n->rings = n->kept;
@@ -82,7 +78,7 @@ static uint32_t per_peer(const struct nccl_cluster *c, const struct nccl_setting
     else if (c->nodes > 1)
         least = smaller(least, c->version == NCCL_2_30_7 ? remote_2_30(limits)
                                                          : remote_2_27(c, n->all, limits->nics));
-    least = power_of_two(least);
+    least = nccl_power_of_two(least);
     if (c->version == NCCL_2_30_7 && c->nodes > 1 && set == 0)
         for (uint32_t batches = (c->ranks + P2P_BATCH - 1) / P2P_BATCH;
              least > 1 && least * batches > n->p2p;)
@@ -94,16 +90,18 @@ struct nccl_channels nccl_channels_of(const struct nccl_cluster *c,
                                       const struct nccl_settings *settings,
                                       const struct nccl_pair_limits *limits)
 {
+    if (c->rccl)
+        return rccl_channels_of(c, settings, limits);
     struct nccl_channels n = {.nvls = nvls_of(c, settings)};
     count_rings(c, settings, &n);
     bool raised = c->version != NCCL_2_30_7 && n.nvls > n.rings; // until 2.27
     n.all = raised ? n.nvls : n.rings;
-    n.p2p = power_of_two(n.all);
+    n.p2p = nccl_power_of_two(n.all);
     n.p2p_per_peer = per_peer(c, settings, limits, &n);
     return n;
 }
 
 uint32_t nccl_channel_original(const struct nccl_channels *channels, uint32_t channel)
 {
-    return channel % channels->rings % channels->kept % (COPIES * channels->found);
+    return channel % channels->rings % channels->kept % channels->made;
 }

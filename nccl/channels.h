@@ -6,12 +6,13 @@
 #include "nccl/settings.h"
 
 struct nccl_channels {
-    uint32_t found;        // rings that the topology search found; the others are copies of them
-    uint32_t kept;         // rings after copying, and below the most that a user allows
-    uint32_t rings;        // and copied again up to the least that a user wants
-    uint32_t all;          // rings, or NVLS channels where these raise the number
-    uint32_t nvls;         // 0 = no NVLS
-    uint32_t p2p;          // a power of two
+    uint32_t found; // rings that the topology search found; the others are copies of them
+    uint32_t made;  // with their copies; the second half of these has the other trees
+    uint32_t kept;  // copied as often as the library likes, and below the most that a user allows
+    uint32_t rings; // and copied again up to the least that a user wants
+    uint32_t all;   // rings, or NVLS channels where these raise the number
+    uint32_t nvls;  // 0 = no NVLS
+    uint32_t p2p;   // a power of two
     uint32_t p2p_per_peer; // that one pair of ranks may use
 };
 
@@ -27,6 +28,5 @@ struct nccl_channels nccl_channels_of(const struct nccl_cluster *cluster,
                                       const struct nccl_settings *settings,
                                       const struct nccl_pair_limits *limits);
 
-// The channel below 2 * found that a channel of rings and trees is a copy of. The second half of
-// these has the rings of the first one, and the other trees.
+// The channel below `made` that a channel of rings and trees is a copy of.
 uint32_t nccl_channel_original(const struct nccl_channels *channels, uint32_t channel);

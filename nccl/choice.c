@@ -3,6 +3,7 @@
 // scheduleCollTasks).
 #include "nccl/choice.h"
 
+#include "nccl/rccl.h"
 #include "nccl/rules.h"
 
 #define CORRECTED 24 // sizes from 64 B on, by powers of two, at which trees lose bandwidth
@@ -33,6 +34,9 @@ double nccl_cost_us(const struct nccl_model *model, enum nccl_function function,
     struct nccl_cost cost = model->costs[function][algorithm][protocol];
     if (cost.bw <= 0)
         return -1;
+    if (c->rccl)
+        return cost.latency_us +
+               (double)bytes / (1000 * cost.bw * rccl_correction(c, algorithm, protocol, bytes));
     if (function == NCCL_ALL_REDUCE)
         cost.bw *= correction(c, algorithm, protocol, bytes);
     if (algorithm == NCCL_RING && protocol == NCCL_SIMPLE && c->nodes > 1 &&
@@ -116,16 +120,32 @@ static struct nccl_split split_of(const struct nccl_model *model, enum nccl_func
     return split;
 }
 
+/* ---- the choice ---- */
+
+// graph/tuning.cc of RCCL (ncclTopoTuneModel, "at least set ring algo available")
+struct nccl_allowed nccl_allowed(const struct nccl_model *model, enum nccl_function function,
+                                 unsigned algorithms, unsigned protocols)
+{
+    bool any = !model->cluster.rccl;
+    for (unsigned a = 0; a < NCCL_ALGORITHMS; a++)
+        for (unsigned p = 0; p < NCCL_PROTOCOLS; p++)
+            any = any ||
+                  (algorithms >> a & protocols >> p & 1 && model->costs[function][a][p].bw > 0);
+    return any ? (struct nccl_allowed){algorithms, protocols}
+               : (struct nccl_allowed){1u << NCCL_RING, NCCL_ANY_PROTOCOL};
+}
+
 bool nccl_choose(const struct nccl_model *model, enum nccl_function function, uint64_t bytes,
                  unsigned algorithms, unsigned protocols, struct nccl_choice *choice)
 {
     const struct nccl_cluster *c = &model->cluster;
+    struct nccl_allowed allowed = nccl_allowed(model, function, algorithms, protocols);
     *choice = (struct nccl_choice){.cost_us = -1};
     for (unsigned a = 0; a < NCCL_ALGORITHMS; a++)
         for (unsigned p = 0; p < NCCL_PROTOCOLS; p++) {
             double us =
                 nccl_cost_us(model, function, (enum nccl_algorithm)a, (enum nccl_protocol)p, bytes);
-            if (us < 0 || !(algorithms >> a & 1) || !(protocols >> p & 1) ||
+            if (us < 0 || !(allowed.algorithms >> a & 1) || !(allowed.protocols >> p & 1) ||
                 (choice->cost_us >= 0 && us >= choice->cost_us))
                 continue;
             *choice = (struct nccl_choice){.algorithm = (enum nccl_algorithm)a,
@@ -135,8 +155,13 @@ bool nccl_choose(const struct nccl_model *model, enum nccl_function function, ui
         }
     if (choice->cost_us < 0)
         return false;
+    uint64_t shared = nccl_scatters(function) ? bytes / c->ranks : bytes;
+    if (c->rccl) {
+        rccl_size_channels(model, bytes, choice);
+        choice->split = rccl_split(choice->protocol, shared, choice->channels);
+        return true;
+    }
     size_channels(model, bytes, choice);
-    choice->split = split_of(model, function, choice->protocol,
-                             nccl_scatters(function) ? bytes / c->ranks : bytes, choice->channels);
+    choice->split = split_of(model, function, choice->protocol, shared, choice->channels);
     return true;
 }

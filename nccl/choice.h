@@ -30,6 +30,14 @@ struct nccl_choice {
 double nccl_cost_us(const struct nccl_model *model, enum nccl_function function,
                     enum nccl_algorithm algorithm, enum nccl_protocol protocol, uint64_t bytes);
 
+// What may be chosen for a function: what the bit sets allow. RCCL takes any protocol of a ring
+// where that is nothing.
+struct nccl_allowed {
+    unsigned algorithms, protocols;
+};
+struct nccl_allowed nccl_allowed(const struct nccl_model *model, enum nccl_function function,
+                                 unsigned algorithms, unsigned protocols);
+
 // Choose for one operation of `bytes` > 0 (as above). Returns false if none of the allowed
 // algorithms and protocols is possible for this function here.
 bool nccl_choose(const struct nccl_model *model, enum nccl_function function, uint64_t bytes,

@@ -2,11 +2,13 @@
 // Rules of enqueue.cc (calcCollChunking) and include/collectives.h.
 #include "nccl/chunks.h"
 
+#include "nccl/rccl.h"
 #include "nccl/rules.h"
 
 #define KIB 1024u
 #define RING_CHUNK_STEPS 4 // of Simple for all-reduce, all-gather and reduce-scatter
 #define RING_SLICE_STEPS 2
+#define CHUNK_ALIGN 16   // bytes
 #define LL128_GRAIN 1920 // bytes of user data in 2,048 bytes of a warp's lines
 
 uint64_t nccl_step_bytes(const struct nccl_cluster *c, enum nccl_protocol protocol)
@@ -14,6 +16,8 @@ uint64_t nccl_step_bytes(const struct nccl_cluster *c, enum nccl_protocol protoc
     static const uint64_t buffers[NCCL_PROTOCOLS] = {512 * KIB / 2, 4800 * KIB / 16 * 15,
                                                      4096 * KIB};
     bool set = protocol == NCCL_SIMPLE && c->buffer_bytes > 0;
+    if (c->rccl && protocol == NCCL_LL) // half the threads, so half the lines
+        return buffers[NCCL_LL] / 2 / NCCL_STEPS;
     return (set ? c->buffer_bytes : buffers[protocol]) / NCCL_STEPS;
 }
 
@@ -82,7 +86,8 @@ static struct nccl_chunking ring_chunking(const struct nccl_cluster *c, enum ncc
     bool chain = nccl_is_chain(function);
     bool sliced = protocol == NCCL_SIMPLE && !chain;
     struct nccl_chunking k = {.chunk_steps = sliced ? RING_CHUNK_STEPS : 1,
-                              .slice_steps = sliced ? RING_SLICE_STEPS : 1};
+                              .slice_steps = sliced ? RING_SLICE_STEPS : 1,
+                              .rest_align = CHUNK_ALIGN};
     k.chunk_bytes = k.chunk_steps * nccl_step_bytes(c, protocol);
     if (function == NCCL_ALL_REDUCE)
         k.steps = rounds(bytes, k.chunk_bytes * c->ranks) * 2 * (c->ranks - 1) * k.chunk_steps;
@@ -97,6 +102,8 @@ struct nccl_chunking nccl_chunking(const struct nccl_model *model, enum nccl_fun
     const struct nccl_cluster *c = &model->cluster;
     struct nccl_chunking k = {.chunk_steps = 1, .slice_steps = 1};
     uint64_t blocks;
+    if (c->rccl)
+        return rccl_chunking(c, function, choice, channel_bytes);
     switch (choice->algorithm) {
     case NCCL_TREE:
         k.chunk_bytes = choice->protocol == NCCL_LL128 ? tree_ll128_chunk(c, channel_bytes)

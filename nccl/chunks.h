@@ -13,10 +13,12 @@ struct nccl_chunking {
     uint64_t chunk_bytes;              // of user data
     uint32_t chunk_steps, slice_steps; // steps of the buffer that a chunk and a slice take
     uint64_t steps;                    // of the buffers that the operation takes, of one connection
+    uint32_t rest_align;               // bytes of which the chunks of a short loop are multiples
 };
 
 // Bytes of user data in a step of the buffers, which have 4 MiB (Simple) unless the cluster says
-// otherwise, 512 KiB (LL) and 4,800 KiB (LL128); and bytes on the wire of `bytes` of user data.
+// otherwise, 512 KiB (LL; RCCL: 256 KiB) and 4,800 KiB (LL128); and bytes on the wire of `bytes` of
+// user data.
 uint64_t nccl_step_bytes(const struct nccl_cluster *cluster, enum nccl_protocol protocol);
 uint64_t nccl_wire_bytes(enum nccl_protocol protocol, uint64_t bytes);
 

@@ -39,3 +39,25 @@ struct nccl_host_cost nccl_host_cost_of(enum nccl_gpu gpu)
         cost.block_bps[p] = copy_mbps[gpu][p] * MBPS;
     return cost;
 }
+
+// RCCL's own table (graph/tuning.cc, baseLat and hwLat of tuning_model_5), divided as NCCL's is.
+struct nccl_host_cost rccl_host_cost(void)
+{
+    return (struct nccl_host_cost){
+        // baseLat
+        .launch_ps = {12000 * NS, 12000 * NS, 17000 * NS},
+        .primitive_ps = {100 * NS, 500 * NS, 1000 * NS},
+        // hwLat of rings over XGMI, 0.8 and 2.1 us, less the packets and the primitive
+        .link_ps = {200 * NS, 900 * NS, 600 * NS},
+        // of trees 0.9 and 2.3 us
+        .tree_link_ps = {300 * NS, 250 * NS, 800 * NS},
+        // hwLat of trees over the network, 10.5 and 25 us, less the packets, the primitive and the
+        // proxy; LL128 has no latency in that table, and no use
+        .send_ps = {5700 * NS, 3800 * NS, 10400 * NS},
+        .receive_ps = {3500 * NS, 3000 * NS, 12400 * NS},
+        .proxy_ps = 200 * NS,
+        // Simple: an XGMI link of 48 GB/s by the 4 channels that share it in one server; LL: the
+        // 0.08 of all links that RCCL counts for it, by the 28 rings of one server
+        .block_bps = {960 * MBPS, 10000 * MBPS, 12000 * MBPS},
+    };
+}

@@ -23,3 +23,6 @@ struct nccl_host_cost {
 
 // The default costs of a generation of GPUs.
 struct nccl_host_cost nccl_host_cost_of(enum nccl_gpu gpu);
+
+// Those of RCCL on MI300X.
+struct nccl_host_cost rccl_host_cost(void);

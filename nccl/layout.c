@@ -7,13 +7,15 @@
 #include <stdlib.h>
 
 #include "nccl/members.h"
+#include "nccl/rccl_rings.h"
 #include "nccl/search.h"
 #include "nccl/trees.h"
 
-// What all servers share of which the communicator uses the same GPUs.
+// What all servers share of which the communicator uses the same GPUs, and RCCL the same table.
 struct kind {
     struct kind *next;
     uint64_t gpus;
+    enum rccl_table table;
     struct nccl_paths paths;
     struct nccl_search ring, tree, nvls;
     uint32_t heads;
@@ -44,31 +46,39 @@ static void list_heads(struct kind *k)
 }
 
 static bool kind_init(struct kind *k, const struct nccl_machine *machine,
-                      const struct nccl_settings *settings, uint64_t gpus, bool networked)
+                      const struct nccl_settings *settings, uint64_t gpus, enum rccl_table table,
+                      bool networked)
 {
     k->gpus = gpus;
+    k->table = table;
     nccl_wiring_init(&k->paths.wiring, machine, settings->version, gpus, networked);
-    if (!nccl_paths_init(&k->paths, settings) ||
-        !nccl_search_server(&k->paths, settings, &k->ring, &k->tree, &k->nvls))
+    if (!nccl_paths_init(&k->paths, settings))
+        return false;
+    if (table != RCCL_SEARCHED)
+        rccl_rings(table, &k->paths.wiring, settings, &k->ring, &k->tree);
+    else if (!nccl_search_server(&k->paths, settings, &k->ring, &k->tree, &k->nvls))
         return false;
     list_heads(k);
     return true;
 }
 
-// The kind of a set of GPUs, made where it is new; NULL without memory.
-static const struct kind *kind_of_gpus(struct nccl_layout_data *d,
-                                       const struct nccl_machine *machine,
-                                       const struct nccl_settings *settings, uint64_t gpus)
+// The kind of a server, made where it is new; NULL without memory.
+static const struct kind *kind_of_server(struct nccl_layout_data *d,
+                                         const struct nccl_machine *machine,
+                                         const struct nccl_settings *settings, uint32_t server)
 {
+    const struct nccl_members *m = &d->members;
+    enum rccl_table table = settings->rccl ? rccl_table_of(m, server) : RCCL_SEARCHED;
     for (const struct kind *k = d->kinds; k != NULL; k = k->next)
-        if (k->gpus == gpus)
+        if (k->gpus == m->gpus[server] && k->table == table)
             return k;
     struct kind *k = calloc(1, sizeof *k);
     if (k == NULL)
         return NULL;
     k->next = d->kinds;
     d->kinds = k;
-    return kind_init(k, machine, settings, gpus, d->members.servers > 1) ? k : NULL;
+    bool made = kind_init(k, machine, settings, m->gpus[server], table, m->servers > 1);
+    return made ? k : NULL;
 }
 
 static bool find_kinds(struct nccl_layout_data *d, const struct nccl_machine *machine,
@@ -82,7 +92,7 @@ static bool find_kinds(struct nccl_layout_data *d, const struct nccl_machine *ma
     d->kind_of = calloc(m->servers, sizeof *d->kind_of);
     bool made = d->kind_of != NULL;
     for (uint32_t s = 0; made && s < m->servers; s++) {
-        d->kind_of[s] = kind_of_gpus(d, machine, settings, m->gpus[s]);
+        d->kind_of[s] = kind_of_server(d, machine, settings, s);
         made = d->kind_of[s] != NULL;
     }
     if (!made)
@@ -112,6 +122,8 @@ static void fill_cluster(struct nccl_layout *layout, const struct nccl_machine *
     const struct kind *first = d->kind_of[0];
     struct nccl_cluster *c = &layout->cluster;
     *c = (struct nccl_cluster){.version = settings->version,
+                               .rccl = settings->rccl,
+                               .rccl_mesh = first->table != RCCL_SEARCHED,
                                .gpu = machine->gpu,
                                .cpu = machine->cpu,
                                .nodes = d->members.servers,
@@ -219,6 +231,7 @@ bool nccl_layout_init(struct nccl_layout *layout, const struct nccl_machine *mac
     d->cross_nic = settings->cross_nic;
     if (!nccl_machine_valid(machine, error, error_bytes) ||
         !nccl_members_init(&d->members, machine, members, n, error, error_bytes) ||
+        (settings->rccl && !rccl_runs_on(machine, settings, &d->members, error, error_bytes)) ||
         !find_kinds(d, machine, settings, error, error_bytes)) {
         nccl_layout_free(layout);
         return false;
@@ -349,7 +362,7 @@ struct nccl_tree_links nccl_layout_tree(const struct nccl_layout *layout, uint32
     struct spot at = spot_of(d, rank);
     uint32_t found = layout->channels.found;
     uint32_t original = nccl_channel_original(&layout->channels, channel);
-    unsigned tree = original >= found;
+    unsigned tree = original >= layout->channels.made / 2;
     original %= found;
     const struct nccl_order *order = &at.kind->tree.order[original];
     uint32_t place = place_in(order, at.vertex), last = at.kind->paths.wiring.gpus - 1;

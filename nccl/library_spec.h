@@ -23,3 +23,9 @@ struct library_spec {
     // GPUs of a server in the network: ranks k * gpus to (k + 1) * gpus - 1 are a server's.
     uint32_t gpus;
 };
+
+// The word of its kind in scenarios and results.
+static inline const char *library_kind(const struct library_spec *spec)
+{
+    return spec->xml != NULL ? "xml" : spec->settings.rccl ? "rccl" : "nccl";
+}

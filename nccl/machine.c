@@ -178,13 +178,12 @@ static const struct nccl_machine machines[] = {
      .nvlinks = 18,
      .cpu_bw = CPU_BW_SAPPHIRE_RAPIDS},
     {.name = "mi300x",
-     // RCCL, AMD's library, is derived from NCCL but has rings of its own for known machines and
-     // other costs. Here NCCL's rules run on the mesh, with the costs of Hopper and three quarters
-     // of the 64 GB/s of a link: the rings go through the mesh, but neither they nor the choices of
-     // algorithms are those of RCCL.
+     // NCCL has no rules for GPUs of AMD: its own take them for Hopper, on a mesh of three quarters
+     // of the 64 GB/s of a link, the rate that RCCL counts too (topo.h).
      .source = "AMD Instinct MI300X Platform data sheet: 8 GPUs, an Infinity Fabric link of 64 "
                "GB/s a direction between each two; 8 NICs of 400 Gbit/s, one beside each GPU",
      .gpu = NCCL_HOPPER,
+     .gfx942 = true,
      .cpu = NCCL_CPU_AMD,
      .gpus = 8,
      .nics = 8,

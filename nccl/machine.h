@@ -35,7 +35,8 @@ struct nccl_slot {
 struct nccl_machine {
     const char *name;
     const char *source; // public document of the machine
-    enum nccl_gpu gpu;
+    enum nccl_gpu gpu;  // or what NCCL's rules take it for
+    bool gfx942;        // it is a GPU of AMD that RCCL has tables for
     enum nccl_cpu cpu;
     uint32_t gpus, nics, switches, cpus;
     struct nccl_pcie_switch pcie_switch[NCCL_SERVER_SWITCHES];

@@ -2,6 +2,7 @@
 // The constants are those of graph/tuning.cc (ncclTopoTuneModel).
 #include "nccl/model.h"
 
+#include "nccl/rccl.h"
 #include "nccl/rules.h"
 
 // Kinds of links inside servers and between them.
@@ -303,6 +304,10 @@ static uint32_t threads_of(const struct nccl_cluster *c, enum nccl_algorithm alg
 void nccl_model_init(struct nccl_model *model, const struct nccl_cluster *cluster)
 {
     *model = (struct nccl_model){.cluster = *cluster};
+    if (cluster->rccl) {
+        rccl_model_init(model);
+        return;
+    }
     for (unsigned a = 0; a < NCCL_ALGORITHMS; a++)
         for (unsigned p = 0; p < NCCL_PROTOCOLS; p++) {
             model->threads[a][p] =

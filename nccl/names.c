@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "nccl/nccl.h"
 
+const char *nccl_library_name(bool rccl) { return rccl ? "RCCL" : "NCCL"; }
+
 const char *nccl_version_name(enum nccl_version version)
 {
     static const char *const names[NCCL_VERSIONS] = {"2.21.5", "2.27.7", "2.30.7"};

@@ -78,6 +78,8 @@ struct nccl_graph {
 // What a communicator knows when it makes its table of costs.
 struct nccl_cluster {
     enum nccl_version version;
+    bool rccl;      // AMD's library, derived from that version
+    bool rccl_mesh; // and whole servers of 8 MI300X, for which it has rings and costs of its own
     enum nccl_gpu gpu;
     enum nccl_cpu cpu;
     uint32_t nodes, ranks; // servers, and GPUs of all of them
@@ -88,6 +90,7 @@ struct nccl_cluster {
 };
 
 // Names as in NCCL's own log ("AllReduce", "NVLSTree", "LL128"). The arguments are in range.
+const char *nccl_library_name(bool rccl); // "NCCL" or "RCCL"
 const char *nccl_version_name(enum nccl_version version);
 const char *nccl_function_name(enum nccl_function function);
 const char *nccl_algorithm_name(enum nccl_algorithm algorithm);

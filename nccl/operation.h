@@ -52,6 +52,7 @@ enum nccl_role {
     NCCL_ROLE_RING,
     NCCL_ROLE_UP,          // of a tree: to the parent
     NCCL_ROLE_DOWN,        // to the children
+    NCCL_ROLE_UP_DOWN,     // one block for both ways, all of the first before the second (RCCL)
     NCCL_ROLE_NVLS_READ,   // a head has the switch add up its part of the server's ranks
     NCCL_ROLE_NVLS_UP,     // its way to the heads of other servers
     NCCL_ROLE_NVLS_DOWN,   // and back

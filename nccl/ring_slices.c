@@ -4,7 +4,6 @@
 
 #include "nccl/rules.h"
 
-#define CHUNK_ALIGN 16    // bytes
 #define SLICE_ELEMENTS 16 // slices are whole groups of so many elements
 #define LEAST_SLICE 32    // a slice is at least this part of the largest one
 
@@ -44,7 +43,7 @@ static uint64_t chunk_bytes(const struct nccl_ring_part *p, uint64_t rest, uint3
     if (p->function != NCCL_ALL_REDUCE)
         return lesser(chunk, rest);
     if (rest < chunk * p->ranks)
-        chunk = nccl_round_up((rest + p->ranks - 1) / p->ranks, CHUNK_ALIGN);
+        chunk = nccl_round_up((rest + p->ranks - 1) / p->ranks, p->chunking.rest_align);
     uint64_t from = (p->at + 2 * p->ranks - 1 - step % p->ranks) % p->ranks * chunk;
     return from < rest ? lesser(chunk, rest - from) : 0;
 }

@@ -13,6 +13,15 @@ static inline int nccl_log2(uint64_t n)
     return k;
 }
 
+// Returns the least power of two that is at least n.
+static inline uint32_t nccl_power_of_two(uint32_t n)
+{
+    uint32_t power = 1;
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
 // Returns the least multiple of `to` that is at least n.
 static inline uint64_t nccl_round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 

@@ -15,6 +15,13 @@
 
 #define NVLS_HEADS 32
 
+// Rings at most, before copying.
+#define RINGS_2_21 16
+#define RINGS 32
+#define RINGS_RCCL 64
+#define RINGS_RCCL_BIG 2 // of one server with more than so many GPUs
+#define RCCL_BIG 4
+
 /* ---- rates to try ---- */
 
 // MB/s, falling.
@@ -47,8 +54,15 @@ static const struct speeds blackwell_between_2_30 = {
     20, {96000, 86000, 80000, 48000, 45100, 42000, 40000, 30000, 24000, 22000,
          20000, 17500, 15000, 12000, 6000,  3000,  2400,  1200,  240,   120}};
 
-static const struct speeds *speeds_of(const struct nccl_wiring *w)
+// RCCL's, inside a server and between servers.
+static const struct speeds rccl_any = {17,
+                                       {48000, 24000, 20000, 18000, 15000, 12000, 10000, 9000, 7000,
+                                        6000, 5000, 4000, 3000, 2400, 1200, 240, 120}};
+
+static const struct speeds *speeds_of(const struct nccl_wiring *w, bool rccl)
 {
+    if (rccl)
+        return &rccl_any;
     if (w->gpu < NCCL_HOPPER)
         return w->networked ? &between : &inside;
     if (w->gpu == NCCL_HOPPER || w->version == NCCL_2_21_5)
@@ -341,7 +355,7 @@ static void prepare(struct search *s, enum nccl_pattern pattern,
     struct nccl_attempt *best = &s->chains.best;
     bool may_cross = w->nics > 1 && pattern != NCCL_PATTERN_NVLS && pattern != NCCL_PATTERN_TREE;
     memset(best, 0, sizeof *best);
-    s->speeds = speeds_of(w);
+    s->speeds = speeds_of(w, settings->rccl);
     s->cross_nic = may_cross ? settings->cross_nic : 0;
     s->same_channels = pattern != NCCL_PATTERN_NVLS;
     s->visits = VISITS_IN_ALL;
@@ -406,6 +420,13 @@ static bool has_nvls(const struct nccl_wiring *w, const struct nccl_settings *se
     return settings->nvls && w->nvswitches > 0 && w->gpu >= NCCL_HOPPER && w->gpus >= fewest;
 }
 
+static uint32_t most_rings(const struct nccl_wiring *w, bool rccl)
+{
+    if (rccl)
+        return !w->networked && w->gpus > RCCL_BIG ? RINGS_RCCL_BIG : RINGS_RCCL;
+    return w->version == NCCL_2_21_5 ? RINGS_2_21 : RINGS;
+}
+
 bool nccl_search_server(const struct nccl_paths *p, const struct nccl_settings *settings,
                         struct nccl_search *ring, struct nccl_search *tree,
                         struct nccl_search *nvls)
@@ -417,12 +438,13 @@ bool nccl_search_server(const struct nccl_paths *p, const struct nccl_settings *
         return false;
     nccl_chains_init(&s->chains, p);
     prepare(s, NCCL_PATTERN_RING, settings, !old && is_split(p) ? 2 : 1,
-            old ? NCCL_SEARCH_CHANNELS / 2 : NCCL_SEARCH_CHANNELS);
+            most_rings(w, settings->rccl));
     search_pattern(s);
     report(s, ring);
 
     uint32_t channels = ring->graph.channels;
-    prepare(s, NCCL_PATTERN_BALANCED_TREE, settings, channels, channels);
+    prepare(s, NCCL_PATTERN_BALANCED_TREE, settings, settings->rccl && w->networked ? 1 : channels,
+            channels);
     if (w->gpus == 1)
         s->chains.best.pattern = NCCL_PATTERN_TREE;
     search_pattern(s);

@@ -5,7 +5,7 @@
 
 #include "nccl/paths.h"
 
-#define NCCL_SEARCH_CHANNELS 32 // before copying
+#define NCCL_SEARCH_CHANNELS 64 // before copying: as many as RCCL finds; NCCL finds half of them
 
 // GPUs by vertex, in the order of the chain; NICs by which it enters and leaves the server. Of
 // NVLS only the first GPU counts.

@@ -8,6 +8,7 @@
 
 struct nccl_settings {
     enum nccl_version version;
+    bool rccl;                           // AMD's library, which is derived from that version
     unsigned algorithms, protocols;      // bit sets; ALGO, PROTO
     uint32_t min_channels, max_channels; // 0 = as found; MIN_NCHANNELS, MAX_NCHANNELS
     uint32_t min_ctas, max_ctas;         // the same, and of NVLS too; MIN_CTAS, MAX_CTAS

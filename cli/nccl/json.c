@@ -172,13 +172,13 @@ static json_t *comparison_json(const struct log_comparison *c)
 json_t *answer_json(const struct answer *a, const struct log_comparison *c)
 {
     const struct query *q = a->query;
-    json_t *root =
-        json_pack("{s:s, s:s, s:s, s:I, s:i, s:s}", "machine", q->machine->name, "source",
-                  q->machine->source, "nccl", nccl_version_name(a->comm.settings.version), "nodes",
-                  (json_int_t)q->nodes, "ranks", (int)a->comm.ranks, "op", coll_op_name(q->op));
+    json_t *root = json_pack(
+        "{s:s, s:s, s:s, s:I, s:i, s:s}", "machine", q->machine->name, "source", q->machine->source,
+        q->settings.rccl ? "rccl" : "nccl", nccl_version_name(a->comm.settings.version), "nodes",
+        (json_int_t)q->nodes, "ranks", (int)a->comm.ranks, "op", coll_op_name(q->op));
     add_choices(root, a);
     if (a->has_function)
-        json_object_set_new(root, "note", json_string(COST_NOTE));
+        json_object_set_new(root, "note", json_string(cost_note(a)));
     json_object_set_new(root, "counts", counts_json(a));
     if (a->has_function)
         json_object_set_new(root, "costs", costs_json(a));

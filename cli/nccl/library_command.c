@@ -32,13 +32,13 @@ static int compare(const struct options *o, const struct answer *a, const struct
 }
 
 // Read the log first, so that its errors are reported with those of the options.
-static int answer(const struct options *o, struct err *err)
+static int answer(const struct options *o, bool rccl, struct err *err)
 {
     struct query query;
     struct answer a;
     struct nccl_log log = {0};
     int code = EXIT_BAD_USE;
-    int asked = query_read(&query, o, err), read = 0;
+    int asked = query_read(&query, rccl, o, err), read = 0;
     if (o->against != NULL)
         read = nccl_log_read(&log, o->against, err);
     if (asked == 0 && read == 0 && answer_init(&a, &query, err) == 0) {
@@ -57,12 +57,13 @@ static int answer(const struct options *o, struct err *err)
 int command_library(const struct options *o)
 {
     struct err err = {0};
-    if (o->n_args != 1 || strcmp(o->args[0], "nccl") != 0) {
-        fprintf(stderr, "collwire: library takes nccl, the library that is known; see collwire "
-                        "library --help\n");
+    bool rccl = o->n_args == 1 && strcmp(o->args[0], "rccl") == 0;
+    if (o->n_args != 1 || (!rccl && strcmp(o->args[0], "nccl") != 0)) {
+        fprintf(stderr, "collwire: library takes nccl or rccl, the libraries that are known; see "
+                        "collwire library --help\n");
         return EXIT_BAD_USE;
     }
-    int code = answer(o, &err);
+    int code = answer(o, rccl, &err);
     errors_print(&err);
     return code;
 }

@@ -94,10 +94,11 @@ static void explain_version(struct log_comparison *c, const struct answer *a)
 static bool settings_equal(const struct library_params *a, const struct library_params *b)
 {
     char one[PARAM_TEXT_MAX], other[PARAM_TEXT_MAX];
-    for (size_t i = 0; i < n_library_params; i++)
-        if (library_params[i].type != PARAM_TEXT &&
-            strcmp(param_text(&library_params[i], a, one),
-                   param_text(&library_params[i], b, other)) != 0)
+    struct library_rows rows = library_rows(a->rccl);
+    struct param_walk walk = params_walk(rows.rows, rows.n);
+    for (const struct param *row; (row = params_next(&walk)) != NULL;)
+        if (row->type != PARAM_TEXT &&
+            strcmp(param_text(row, a, one), param_text(row, b, other)) != 0)
             return false;
     return true;
 }

@@ -14,7 +14,7 @@ static void print_head(FILE *out, const struct answer *a)
 {
     const struct nccl_machine *m = a->query->machine;
     fprintf(out, "%s: %s\n", m->name, m->source);
-    fprintf(out, "NCCL %s, %llu %s of %u %s: %u ranks\n",
+    fprintf(out, "%s %s, %llu %s of %u %s: %u ranks\n", nccl_library_name(a->comm.settings.rccl),
             nccl_version_name(a->comm.settings.version), (unsigned long long)a->query->nodes,
             a->query->nodes == 1 ? "server" : "servers", m->gpus, m->gpus == 1 ? "GPU" : "GPUs",
             a->comm.ranks);
@@ -32,7 +32,8 @@ static void print_channels(FILE *out, const struct answer *a)
 static void print_rings(FILE *out, const struct answer *a)
 {
     uint32_t *ranks = memory_zeroed(a->comm.ranks, sizeof *ranks), n = a->comm.layout.channels.all;
-    fputs("\nRings, as NCCL's log has them (it stops after 20 ranks)\n", out);
+    fprintf(out, "\nRings, as %s's log has them (it stops after 20 ranks)\n",
+            nccl_library_name(a->comm.settings.rccl));
     for (uint32_t channel = 0; channel < n; channel++) {
         answer_ring(a, channel, ranks);
         fprintf(out, "Channel %02u/%02u : ", channel, n);
@@ -118,7 +119,7 @@ static const char *share_text(uint32_t used, uint32_t channels, char text[UNIT_T
 static void print_choices(FILE *out, const struct answer *a)
 {
     char size[UNIT_TEXT], chunk[UNIT_TEXT], channels[UNIT_TEXT];
-    fprintf(out, "\nChoices. " COST_NOTE "\n");
+    fprintf(out, "\nChoices. %s\n", cost_note(a));
     fprintf(out, "%10s  %-13s %-8s %9s %7s %12s %10s\n", "size", "algorithm", "protocol",
             "channels", "threads", "cost us", "chunk");
     for (uint64_t bytes = 0; answer_next_size(a, &bytes);) {

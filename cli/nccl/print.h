@@ -17,6 +17,10 @@ void log_comparison_print(FILE *out, const struct answer *a, const struct log_co
 // Everything as JSON; `c` may be NULL.
 json_t *answer_json(const struct answer *a, const struct log_comparison *c);
 
-#define COST_NOTE                                                                                  \
-    "The cost is the figure in us by which NCCL ranks its choices; it is not a forecast of the "   \
-    "time."
+#define COST_NOTE(library)                                                                         \
+    "The cost is the figure in us by which " library                                               \
+    " ranks its choices; it is not a forecast of the time."
+static inline const char *cost_note(const struct answer *a)
+{
+    return a->comm.settings.rccl ? COST_NOTE("RCCL") : COST_NOTE("NCCL");
+}

@@ -39,7 +39,8 @@ static void read_machine(struct query *q, const char *name, struct err *err)
     struct values v = {0};
     q->machine = name != NULL ? nccl_machine_named(name) : NULL;
     if (name == NULL)
-        err_add(err, "--machine", "a machine is needed, such as dgx_h100");
+        err_add(err, "--machine", "a machine is needed, such as %s",
+                q->settings.rccl ? "mi300x" : "dgx_h100");
     else if (q->machine == NULL)
         param_set(&row, &v, name, "--machine", err);
 }
@@ -79,7 +80,19 @@ static void read_op(struct values *v, const char *text, struct err *err)
     read_value(&row, v, text, "--op", err);
 }
 
-int query_read(struct query *q, const struct options *o, struct err *err)
+static void read_version(struct query *q, const struct options *o, struct err *err)
+{
+    struct library_rows rows = library_rows(false);
+    struct param version = param_find(rows.rows, rows.n, "nccl");
+    if (!q->settings.rccl)
+        read_value(&version, &q->settings, o->nccl, "--nccl", err);
+    else if (o->nccl != NULL)
+        err_add(err, "--nccl", "is of library nccl; of rccl only version 2.21.5 is known");
+    if (q->settings.rccl && o->against != NULL)
+        err_add(err, "--against", "compares with logs of NCCL, not of RCCL");
+}
+
+int query_read(struct query *q, bool rccl, const struct options *o, struct err *err)
 {
     static const struct param nodes = PARAM_ROW("nodes", COUNT, FIELD(nodes), .min = "1",
                                                 .max = "4096"),
@@ -87,9 +100,8 @@ int query_read(struct query *q, const struct options *o, struct err *err)
     struct values v = {0};
     size_t errors = err->n_errors;
     *q = (struct query){0};
-    params_default(library_params, n_library_params, &q->settings);
-    struct param version = param_find(library_params, n_library_params, "nccl");
-    read_value(&version, &q->settings, o->nccl, "--nccl", err);
+    q->settings = library_defaults(rccl);
+    read_version(q, o, err);
     read_machine(q, o->machine, err);
     if (o->nodes == NULL)
         err_add(err, "--nodes", "the number of servers is needed");
@@ -120,9 +132,10 @@ static int check_function(struct answer *a, struct err *err)
     if (!a->has_function || nccl_operation_init(&o, &a->comm, a->function, MOST_SIZE, 0))
         return 0;
     return err_add(err, NULL,
-                   "NCCL %s has no %s on these ranks by the algorithms and protocols "
+                   "%s %s has no %s on these ranks by the algorithms and protocols "
                    "that --env allows",
-                   nccl_version_name(s->version), coll_op_name(a->query->op));
+                   nccl_library_name(s->rccl), nccl_version_name(s->version),
+                   coll_op_name(a->query->op));
 }
 
 int answer_init(struct answer *a, const struct query *query, struct err *err)
@@ -138,7 +151,8 @@ int answer_init(struct answer *a, const struct query *query, struct err *err)
     bool made = nccl_communicator_init(&a->comm, machine, &settings, members, n, why, sizeof why);
     free(members);
     if (!made)
-        return err_add(err, NULL, "NCCL would not run here: %s", why);
+        return err_add(err, NULL, "%s would not run here: %s", nccl_library_name(settings.rccl),
+                       why);
     if (check_function(a, err) == 0)
         return 0;
     answer_free(a);
@@ -180,8 +194,10 @@ bool answer_possible(const struct answer *a, enum nccl_function function,
                      enum nccl_algorithm algorithm, enum nccl_protocol protocol)
 {
     const struct nccl_settings *s = &a->comm.settings;
+    struct nccl_allowed allowed =
+        nccl_allowed(&a->comm.model, function, s->algorithms, s->protocols);
     return a->comm.model.costs[function][algorithm][protocol].bw > 0 &&
-           s->algorithms >> algorithm & 1 && s->protocols >> protocol & 1;
+           allowed.algorithms >> algorithm & 1 && allowed.protocols >> protocol & 1;
 }
 
 void answer_ring(const struct answer *a, uint32_t channel, uint32_t *ranks)

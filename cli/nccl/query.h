@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `collwire library nccl` is to describe, and the communicator that follows from it.
+// What `collwire library nccl` (or rccl) is to describe, and the communicator that follows from it.
 #pragma once
 
 #include "cli/options/options.h"
@@ -14,8 +14,8 @@ struct query {
     uint64_t bytes; // of the largest buffer of a rank; 0 = powers of two
 };
 
-// Read the options. Returns 0, or -1 after all errors have been added to `err`.
-int query_read(struct query *q, const struct options *o, struct err *err);
+// Read the options for NCCL or RCCL. Returns 0, or -1 after all errors have been added to `err`.
+int query_read(struct query *q, bool rccl, const struct options *o, struct err *err);
 
 // What the library makes of a query; `query` is borrowed.
 struct answer {

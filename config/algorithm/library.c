@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // "library": {"kind": "nccl", "nccl": "2.27.7", "proto": "ll128", "env": "NCCL_MIN_NCHANNELS=8"},
-// or of kind xml (library_xml.h).
+// the same of kind rccl, or of kind xml (library_xml.h).
 #include "config/algorithm/library.h"
 
 #include <stdio.h>
@@ -43,14 +43,14 @@ static void read_costs(struct reader *r, const struct place *place, struct nccl_
     keys_check(r, place, &keys);
 }
 
-static void read_nccl(struct reader *r, const struct place *at, struct keys *own,
-                      struct library_spec *spec)
+static void read_settings(struct reader *r, const struct place *at, struct keys *own, bool rccl,
+                          struct library_spec *spec)
 {
     struct place env = place_key(at, "env");
-    struct library_params p;
+    struct library_rows rows = library_rows(rccl);
+    struct library_params p = library_defaults(rccl);
     char path[PLACE_TEXT];
-    params_default(library_params, n_library_params, &p);
-    read_params(r, at, own, library_params, n_library_params, &p);
+    read_params(r, at, own, rows.rows, rows.n, &p);
     library_env_apply(&p, p.env, place_text(&env, path), r->err);
     spec->settings = library_settings_of(&p);
 }
@@ -58,7 +58,8 @@ static void read_nccl(struct reader *r, const struct place *at, struct keys *own
 void library_read(struct reader *r, const struct place *place, struct keys *keys,
                   struct library_spec *spec)
 {
-    static const char *const words[] = {"textbook", NULL}, *const kinds[] = {"nccl", "xml", NULL};
+    static const char *const words[] = {"textbook", NULL}, *const kinds[] = {"nccl", "rccl", "xml",
+                                                                             NULL};
     struct place at = place_key(place, "library"), kind = place_key(&at, "kind"),
                  cost = place_key(&at, "host_cost");
     struct keys own = {0};
@@ -72,8 +73,8 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
     }
     if (!read_object(r, &at) || (which = read_word(r, &kind, "library", kinds)) < 0)
         return;
-    if (which == 0)
-        read_nccl(r, &at, &own, spec);
+    if (which < 2)
+        read_settings(r, &at, &own, which == 1, spec);
     else
         library_xml_read(r, &at, &own, spec);
     keys_add(&own, "kind");
@@ -83,12 +84,14 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
     if (machine == NULL) {
         if (r->ranks.n_ranks > 0)
             place_error(r->err, &at,
-                        "needs a machine that NCCL runs on: give the topology a `machine`, such as "
-                        "\"dgx_h100\"");
+                        "needs a machine that %s runs on: give the topology a `machine`, such as "
+                        "\"%s\"",
+                        nccl_library_name(spec->settings.rccl),
+                        spec->settings.rccl ? "mi300x" : "dgx_h100");
         return;
     }
     spec->machine = machine;
-    spec->cost = nccl_host_cost_of(machine->gpu);
+    spec->cost = spec->settings.rccl ? rccl_host_cost() : nccl_host_cost_of(machine->gpu);
     spec->gpus = machine->gpus;
     spec->by_switches =
         spec->settings.algorithms == (1u << NCCL_COLLNET_DIRECT | 1u << NCCL_COLLNET_CHAIN);
@@ -101,12 +104,13 @@ void library_write(json_t *json, const struct library_spec *spec)
         json_object_set_new(json, "library", json_string("textbook"));
         return;
     }
-    json_t *library = json_pack("{s:s}", "kind", spec->xml != NULL ? "xml" : "nccl");
+    json_t *library = json_pack("{s:s}", "kind", library_kind(spec));
     if (spec->xml != NULL) {
         library_xml_write(library, spec);
     } else {
         struct library_params p = library_params_of(&spec->settings);
-        write_params(library, library_params, n_library_params, &p);
+        struct library_rows rows = library_rows(p.rccl);
+        write_params(library, rows.rows, rows.n, &p);
     }
     json_object_set_new(library, "host_cost", params_json(cost_params, N_COSTS, &spec->cost));
     json_object_set_new(json, "library", library);
@@ -114,16 +118,24 @@ void library_write(json_t *json, const struct library_spec *spec)
 
 void library_schema(json_t *object) { schema_key(object, "library", schema_ref("library"), false); }
 
+static json_t *settings_schema(bool rccl)
+{
+    struct library_rows rows = library_rows(rccl);
+    json_t *object = schema_object();
+    schema_key(object, "kind", schema_constant(rccl ? "rccl" : "nccl"), true);
+    schema_params(object, rows.rows, rows.n);
+    schema_key(object, "host_cost", schema_table(cost_params, N_COSTS), false);
+    return object;
+}
+
 void library_definition(json_t *defs)
 {
     static const char *const words[] = {"textbook", NULL};
-    json_t *nccl = schema_object(), *xml = library_xml_schema();
-    schema_key(nccl, "kind", schema_constant("nccl"), true);
-    schema_params(nccl, library_params, n_library_params);
-    schema_key(nccl, "host_cost", schema_table(cost_params, N_COSTS), false);
+    json_t *xml = library_xml_schema();
     schema_key(xml, "host_cost", schema_table(cost_params, N_COSTS), false);
     json_object_set_new(defs, "library",
-                        json_pack("{s:[o,o,o]}", "anyOf", schema_words(words), nccl, xml));
+                        json_pack("{s:[o,o,o,o]}", "anyOf", schema_words(words),
+                                  settings_schema(false), settings_schema(true), xml));
 }
 
 /* ---- checks ---- */
@@ -145,6 +157,7 @@ bool library_check(struct reader *r, const struct place *place, const struct job
                    const uint32_t *members, uint32_t n)
 {
     char why[200] = "";
+    const char *name = nccl_library_name(spec->settings.rccl);
     struct nccl_communicator c;
     struct nccl_operation o;
     enum nccl_function function;
@@ -165,7 +178,7 @@ bool library_check(struct reader *r, const struct place *place, const struct job
         nccl_communicator_init(&c, spec->machine, &spec->settings, list, n, why, sizeof why);
     free(list);
     if (!made) {
-        place_error(r->err, place, "NCCL would not run here: %s", why);
+        place_error(r->err, place, "%s would not run here: %s", name, why);
         return false;
     }
     if (spec->xml != NULL) {
@@ -175,9 +188,8 @@ bool library_check(struct reader *r, const struct place *place, const struct job
     bool possible = !library_function_of(op, &function) ||
                     nccl_operation_init(&o, &c, function, CHECKED_BYTES, 0);
     if (!possible)
-        place_error(r->err, place,
-                    "NCCL %s has no %s by the given `algo` and `proto` on these ranks",
-                    nccl_version_name(spec->settings.version), coll_op_name(op));
+        place_error(r->err, place, "%s %s has no %s by the given `algo` and `proto` on these ranks",
+                    name, nccl_version_name(spec->settings.version), coll_op_name(op));
     nccl_communicator_free(&c);
     return possible;
 }

@@ -5,7 +5,7 @@
 #include "config/algorithm/job_ranks.h"
 #include "nccl/library_spec.h"
 
-// Read `library`: "textbook", or an object of kind nccl or xml. `spec->machine` stays NULL for
+// Read `library`: "textbook", or an object of kind nccl, rccl or xml. `spec->machine` stays NULL for
 // textbook.
 void library_read(struct reader *r, const struct place *place, struct keys *keys,
                   struct library_spec *spec);
@@ -26,6 +26,7 @@ bool library_check(struct reader *r, const struct place *place, const struct job
     {                                                                                              \
         "library", "word or object", "textbook",                                                   \
             "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}: as NCCL runs them on "  \
-            "the machine of the topology (docs/nccl.md); or {\"kind\": \"xml\", ...}: as MSCCL "   \
+            "the machine of the topology (docs/nccl.md), or of kind rccl; or {\"kind\": "          \
+            "\"xml\", ...}: as MSCCL "                                                             \
             "runs the algorithm of a file there (docs/xml-algorithms.md)"                          \
     }

@@ -12,9 +12,11 @@
 #define FIELD(name) offsetof(struct library_params, name)
 
 static const char *const versions[] = {"2.21.5", "2.27.7", "2.30.7", NULL};
+static const char *const rccl_versions[] = {"2.21.5", NULL}; // the same number of NCCL_2_21_5
 enum { ANY_PROTO = 0 };
 static const char *const algos[] = {"auto", "tree",     "ring", "collnet",
                                     "nvls", "nvlstree", "pat",  NULL};
+static const char *const rccl_algos[] = {"auto", "tree", "ring", NULL}; // the first ones of algos
 static const char *const protos[] = {"auto", "ll", "ll128", "simple", NULL};
 static const unsigned algo_bits[] = {
     NCCL_ANY_ALGORITHM, 1u << NCCL_TREE,
@@ -23,39 +25,30 @@ static const unsigned algo_bits[] = {
     1u << NCCL_PAT};
 
 #define NCCL_ENV "NCCL's environment variables"
-const struct param library_params[] = {
-    PARAM_ROW("nccl", ENUM, FIELD(version), .def = "2.27.7", .choices = versions,
-              .help = "version whose rules are used", .source = "github.com/NVIDIA/nccl"),
-    PARAM_ROW("algo", ENUM, FIELD(algo), .def = "auto", .choices = algos,
-              .help = "the only algorithm that may be chosen", .source = NCCL_ENV ": NCCL_ALGO"),
-    PARAM_ROW("proto", ENUM, FIELD(proto), .def = "auto", .choices = protos,
-              .help = "the only protocol that may be chosen", .source = NCCL_ENV ": NCCL_PROTO"),
-    PARAM_ROW("min_nchannels", COUNT, FIELD(min_channels), .def = "0", .max = "32",
-              .help = "channels at least; 0 = as found", .source = NCCL_ENV),
-    PARAM_ROW("max_nchannels", COUNT, FIELD(max_channels), .def = "0", .max = "32",
-              .help = "channels at most; 0 = as found", .source = NCCL_ENV),
-    PARAM_ROW("min_ctas", COUNT, FIELD(min_ctas), .def = "0", .max = "32",
-              .help = "channels at least, those of NVLS too; 0 = as found", .source = NCCL_ENV),
-    PARAM_ROW("max_ctas", COUNT, FIELD(max_ctas), .def = "0", .max = "32",
-              .help =
-                  "channels at most, those of NVLS too, which max_nchannels leaves; 0 = as found",
-              .source = NCCL_ENV),
-    PARAM_ROW("buffsize", BYTES, FIELD(buffer), .def = "4MiB", .min = "64KiB", .max = "256MiB",
-              .help = "buffer of a connection under Simple: a step is an eighth of it",
-              .source = NCCL_ENV),
-    PARAM_ROW("nthreads", COUNT, FIELD(threads), .def = "0", .max = "640",
-              .help = "threads of a channel at most under LL and Simple; 0 = as chosen",
-              .source = NCCL_ENV),
-    PARAM_ROW("cross_nic", COUNT, FIELD(cross_nic), .def = "2", .max = "2",
-              .help = "whether a ring may leave a server by another NIC than it entered: 0 never, "
-                      "1 always, 2 where nothing else is found",
-              .source = NCCL_ENV),
-    PARAM_ROW("pxn", BOOL, FIELD(pxn), .def = "true",
-              .help = "a GPU may send by the NIC beside another GPU of its server",
-              .source = NCCL_ENV ": NCCL_PXN_DISABLE=0"),
-    PARAM_ROW("nvls", BOOL, FIELD(nvls), .def = "true",
-              .help = "NVSwitches may reduce and spread data (NVLS, NVLSTree)",
-              .source = NCCL_ENV ": NCCL_NVLS_ENABLE"),
+#define RCCL_SOURCE "github.com/ROCm/rccl, of ROCm 6.3"
+
+// Rows that both libraries have, some with values of their own.
+#define ALGO_ROW(words)                                                                            \
+    PARAM_ROW("algo", ENUM, FIELD(algo), .def = "auto", .choices = words,                          \
+              .help = "the only algorithm that may be chosen", .source = NCCL_ENV ": NCCL_ALGO")
+#define PROTO_ROW                                                                                  \
+    PARAM_ROW("proto", ENUM, FIELD(proto), .def = "auto", .choices = protos,                       \
+              .help = "the only protocol that may be chosen", .source = NCCL_ENV ": NCCL_PROTO")
+#define CHANNELS_ROW(key, field, most, text)                                                       \
+    PARAM_ROW(key, COUNT, FIELD(field), .def = "0", .max = most, .help = text, .source = NCCL_ENV)
+#define BUFFER_ROW                                                                                 \
+    PARAM_ROW("buffsize", BYTES, FIELD(buffer), .def = "4MiB", .min = "64KiB", .max = "256MiB",    \
+              .help = "buffer of a connection under Simple: a step is an eighth of it",            \
+              .source = NCCL_ENV)
+#define CROSS_NIC_ROW(text)                                                                        \
+    PARAM_ROW("cross_nic", COUNT, FIELD(cross_nic), .def = "2", .max = "2", .help = text,          \
+              .source = NCCL_ENV)
+#define PXN_ROW(default_)                                                                          \
+    PARAM_ROW("pxn", BOOL, FIELD(pxn), .def = default_,                                            \
+              .help = "a GPU may send by the NIC beside another GPU of its server",                \
+              .source = NCCL_ENV ": NCCL_PXN_DISABLE=0")
+
+static const struct param connection_rows[] = {
     PARAM_ROW("qps_per_connection", COUNT, FIELD(queue_pairs), .def = "1", .min = "1", .max = "16",
               .help = "queue pairs of a connection, used in turn",
               .source = NCCL_ENV ": NCCL_IB_QPS_PER_CONNECTION"),
@@ -74,9 +67,61 @@ const struct param library_params[] = {
     PARAM_ROW("env", TEXT, FIELD(env), .def = "",
               .help = "settings as environment variables, such as \"NCCL_PROTO=LL "
                       "NCCL_MIN_NCHANNELS=4\"; they replace the keys"),
+    {0},
 };
-enum { N_PARAMS = sizeof library_params / sizeof *library_params };
-const size_t n_library_params = N_PARAMS;
+
+static const struct param nccl_params[] = {
+    PARAM_ROW("nccl", ENUM, FIELD(version), .def = "2.27.7", .choices = versions,
+              .help = "version whose rules are used", .source = "github.com/NVIDIA/nccl"),
+    ALGO_ROW(algos),
+    PROTO_ROW,
+    CHANNELS_ROW("min_nchannels", min_channels, "32", "channels at least; 0 = as found"),
+    CHANNELS_ROW("max_nchannels", max_channels, "32", "channels at most; 0 = as found"),
+    CHANNELS_ROW("min_ctas", min_ctas, "32", "channels at least, those of NVLS too; 0 = as found"),
+    CHANNELS_ROW("max_ctas", max_ctas, "32",
+                 "channels at most, those of NVLS too, which max_nchannels leaves; 0 = as found"),
+    BUFFER_ROW,
+    PARAM_ROW("nthreads", COUNT, FIELD(threads), .def = "0", .max = "640",
+              .help = "threads of a channel at most under LL and Simple; 0 = as chosen",
+              .source = NCCL_ENV),
+    CROSS_NIC_ROW("whether a ring may leave a server by another NIC than it entered: 0 never, "
+                  "1 always, 2 where nothing else is found"),
+    PXN_ROW("true"),
+    PARAM_ROW("nvls", BOOL, FIELD(nvls), .def = "true",
+              .help = "NVSwitches may reduce and spread data (NVLS, NVLSTree)",
+              .source = NCCL_ENV ": NCCL_NVLS_ENABLE"),
+    {.include = connection_rows},
+};
+
+// Threads are always 256, and there is no NVLS.
+static const struct param rccl_params[] = {
+    PARAM_ROW("rccl", ENUM, FIELD(version), .def = "2.21.5", .choices = rccl_versions,
+              .help = "version whose rules are used", .source = RCCL_SOURCE),
+    ALGO_ROW(rccl_algos),
+    PROTO_ROW,
+    CHANNELS_ROW("min_nchannels", min_channels, "128",
+                 "channels at least, up to 64 between servers; 0 = 2"),
+    CHANNELS_ROW("max_nchannels", max_channels, "128", "channels at most; 0 = as found"),
+    CHANNELS_ROW("min_ctas", min_ctas, "128", "channels at least; 0 = as found"),
+    CHANNELS_ROW("max_ctas", max_ctas, "128", "channels at most; 0 = as found"),
+    BUFFER_ROW,
+    CROSS_NIC_ROW("1: servers of odd number swap the rings of each pair, as where a ring may leave "
+                  "by another NIC than it entered"),
+    PXN_ROW("false"),
+    {.include = connection_rows},
+};
+
+#define ROWS(table) ((struct library_rows){table, sizeof table / sizeof *table})
+
+struct library_rows library_rows(bool rccl) { return rccl ? ROWS(rccl_params) : ROWS(nccl_params); }
+
+struct library_params library_defaults(bool rccl)
+{
+    struct library_rows rows = library_rows(rccl);
+    struct library_params p = {.rccl = rccl, .nvls = true};
+    params_default(rows.rows, rows.n, &p);
+    return p;
+}
 
 /* ---- environment variables ---- */
 
@@ -104,6 +149,9 @@ static const struct variable variables[] = {
 };
 enum { N_VARIABLES = sizeof variables / sizeof *variables };
 
+// MSCCL is not modelled: RCCL runs without it.
+static const char *const off[] = {"RCCL_MSCCL_ENABLE", "RCCL_MSCCLPP_ENABLE"};
+
 // Variables of NCCL that change nothing here.
 static const char *const harmless[] = {
     "NCCL_DEBUG",  "NCCL_DEBUG_SUBSYS",  "NCCL_DEBUG_FILE",   "NCCL_SOCKET_IFNAME",
@@ -117,20 +165,24 @@ static const struct variable *variable_named(const char *name)
     return NULL;
 }
 
-static bool is_harmless(const char *name)
+static bool is_among(const char *name, const char *const *names, size_t n)
 {
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        if (strcmp(name, harmless[i]) == 0)
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
             return true;
     return false;
 }
+#define IS_AMONG(name, names) is_among(name, names, sizeof names / sizeof *names)
 
 bool library_env_known(const char *name) { return variable_named(name) != NULL; }
 
 static int set_value(const struct variable *variable, const char *value, const char *path,
                      struct library_params *p, struct err *err)
 {
-    struct param row = param_find(library_params, N_PARAMS, variable->key);
+    struct library_rows rows = library_rows(p->rccl);
+    struct param row = param_find(rows.rows, rows.n, variable->key);
+    if (row.name == NULL)
+        return err_add(err, path, "%s has no meaning for RCCL on MI300X", variable->name);
     char lower[PARAM_TEXT_MAX];
     size_t n = 0;
     for (; value[n] != '\0' && n + 1 < sizeof lower; n++)
@@ -155,8 +207,13 @@ static int set_variable(struct library_params *p, char *text, const char *path, 
     const struct variable *variable = variable_named(text);
     if (variable != NULL)
         return set_value(variable, value, path, p, err);
-    return is_harmless(text) ? 0
-                             : err_add(err, path, "%s is not known here: see docs/nccl.md", text);
+    if (p->rccl && IS_AMONG(text, off))
+        return strcmp(value, "0") == 0
+                   ? 0
+                   : err_add(err, path, "%s: MSCCL is not modelled, so it must be 0", text);
+    return IS_AMONG(text, harmless)
+               ? 0
+               : err_add(err, path, "%s is not known here: see docs/nccl.md", text);
 }
 
 int library_env_apply(struct library_params *p, const char *env, const char *path, struct err *err)
@@ -180,6 +237,7 @@ struct nccl_settings library_settings_of(const struct library_params *p)
 {
     return (struct nccl_settings){
         .version = (enum nccl_version)p->version,
+        .rccl = p->rccl,
         .algorithms = algo_bits[p->algo],
         .protocols = p->proto == ANY_PROTO ? NCCL_ANY_PROTOCOL : 1u << (p->proto - 1),
         .min_channels = (uint32_t)p->min_channels,
@@ -200,8 +258,7 @@ struct nccl_settings library_settings_of(const struct library_params *p)
 
 struct library_params library_params_of(const struct nccl_settings *s)
 {
-    struct library_params p;
-    params_default(library_params, N_PARAMS, &p);
+    struct library_params p = library_defaults(s->rccl);
     p.version = (int)s->version;
     p.algo = p.proto = 0;
     for (int a = 1; algos[a] != NULL; a++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The settings of NCCL as users write them: the keys of a scenario's `library`, and environment
+// The settings of NCCL and RCCL as users write them: the keys of a scenario's `library`, and environment
 // variables. `collwire library` reads the same ones.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "nccl/settings.h"
 
 struct library_params {
+    bool rccl; // no row: which library it is
     int version, algo, proto;
     uint64_t min_channels, max_channels, min_ctas, max_ctas, buffer, threads, queue_pairs,
         cross_nic;
@@ -16,9 +17,13 @@ struct library_params {
     const char *env;
 };
 
-// Its rows, but for the kind.
-extern const struct param library_params[];
-extern const size_t n_library_params;
+// The rows of NCCL or RCCL, but for the kind, and their defaults.
+struct library_rows {
+    const struct param *rows;
+    size_t n;
+};
+struct library_rows library_rows(bool rccl);
+struct library_params library_defaults(bool rccl);
 
 // The fields, as the library takes them, and back; `env` is not part of the settings.
 struct nccl_settings library_settings_of(const struct library_params *p);

@@ -36,9 +36,10 @@ enum { N_SHARED = sizeof shared / sizeof *shared, N_ROWS = N_OWN + N_SHARED };
 
 static void rows_make(struct param rows[N_ROWS])
 {
+    struct library_rows nccl = library_rows(false);
     memcpy(rows, xml_params, sizeof xml_params);
     for (size_t i = 0; i < N_SHARED; i++)
-        rows[N_OWN + i] = param_find(library_params, n_library_params, shared[i]);
+        rows[N_OWN + i] = param_find(nccl.rows, nccl.n, shared[i]);
 }
 
 /* ---- reading ---- */
@@ -77,7 +78,7 @@ void library_xml_read(struct reader *r, const struct place *place, struct keys *
     struct xml_params p = {.file = NULL};
     struct place chunk = place_key(place, "chunk");
     rows_make(rows);
-    params_default(library_params, n_library_params, &p.nccl);
+    p.nccl = library_defaults(false);
     params_default(rows, N_ROWS, &p);
     read_params(r, place, own, rows, N_ROWS, &p);
     spec->settings = library_settings_of(&p.nccl);

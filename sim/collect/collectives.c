@@ -19,10 +19,7 @@ struct ideal { // a request of a communicator, and its ideal time
     ps_t ps;
 };
 
-static const char *library_word(const struct coll_schedule *s)
-{
-    return s->library->xml != NULL ? "xml" : "nccl";
-}
+static const char *library_word(const struct coll_schedule *s) { return library_kind(s->library); }
 
 // "ring", or one name per dimension: "ring+halving_doubling".
 static char *algorithm_text(const struct coll_schedule *s, const struct comm_request *request)

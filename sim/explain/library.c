@@ -9,25 +9,25 @@
 static char *choice_text(const struct collective_record *record)
 {
     const struct library_record *l = &record->library;
-    const char *op = coll_op_name(record->request.op);
+    const char *op = coll_op_name(record->request.op), *name = l->library;
     char bytes[UNIT_TEXT], chunk[UNIT_TEXT];
     human_bytes(record->request.bytes, bytes);
     human_bytes(l->chunk_bytes, chunk);
     if (l->exchanges)
-        return text_format("NCCL sends %s of %s between pairs of ranks, round by round on %u "
+        return text_format("%s sends %s of %s between pairs of ranks, round by round on %u "
                            "channels",
-                           op, bytes, l->channels);
+                           name, op, bytes, l->channels);
     if (l->xml)
         return text_format("The XML algorithm %s runs %s of %s with protocol %s: up to %u thread "
                            "blocks a GPU on %u channels, %s of each chunk at once",
                            l->algorithm, op, bytes, l->protocol, l->blocks, l->channels, chunk);
     if (l->threads == 0)
-        return text_format("NCCL runs %s for %s of %s: the GPUs of a server exchange, and switches "
+        return text_format("%s runs %s for %s of %s: the GPUs of a server exchange, and switches "
                            "add between servers, in %u chunks of %s",
-                           l->algorithm, op, bytes, l->channels, chunk);
-    return text_format("NCCL chose %s with protocol %s for %s of %s: %u channels of %u threads, "
+                           name, l->algorithm, op, bytes, l->channels, chunk);
+    return text_format("%s chose %s with protocol %s for %s of %s: %u channels of %u threads, "
                        "chunks of %s; it ranks by its own table of costs",
-                       l->algorithm, l->protocol, op, bytes, l->channels, l->threads, chunk);
+                       name, l->algorithm, l->protocol, op, bytes, l->channels, l->threads, chunk);
 }
 
 void explain_library(const struct explain_facts *facts, struct result *r)

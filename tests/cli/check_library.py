@@ -172,8 +172,8 @@ def errors(tmp):
     for option in ("--nccl", "--op"):  # the page lists the words by hand
         words = re.search(r" is not one of (.*)", library(*good, option, "?")[2])[1].split(", ")
         expect(len(words) > 2 and all(w in page for w in words), f"the page of library lacks some of {words}")
-    done = subprocess.run([COLLWIRE, "library", "rccl"], capture_output=True, text=True, check=False)
-    expect(done.returncode == 2 and done.stdout == "" and "library takes nccl" in done.stderr, "library rccl")
+    done = subprocess.run([COLLWIRE, "library", "mscclpp"], capture_output=True, text=True, check=False)
+    expect(done.returncode == 2 and done.stdout == "" and "library takes nccl or rccl" in done.stderr, "library mscclpp")
 
 
 def cost_lines(costs):
