@@ -2,14 +2,17 @@
 // Rules of init.cc (p2pSchedule), enqueue.cc (addP2pToPlan) and channel.h.
 #include "nccl/p2p.h"
 
+#include "nccl/rccl_p2p.h"
 #include "nccl/rules.h"
 
 #define KIB 1024u
 #define LOCAL_A_CHANNEL 8    // ranks of a server that share the channels of a round
 #define PART_ALIGN (4 * KIB) // bytes
 #define LEAST_PART (64 * KIB)
-#define NET_CHUNK (128 * KIB) // P2P_NET_CHUNKSIZE: bytes of a step
+#define NET_CHUNK (128 * KIB)   // P2P_NET_CHUNKSIZE: bytes of a step
+#define LOCAL_CHUNK (512 * KIB) // P2P_NVL_CHUNKSIZE: bytes of a message in a server
 #define STEPS 8
+#define BATCH 8 // of a kernel's work
 
 // Distances from 0 on by triangular numbers, modulo the next power of two: this visits each once.
 // Returns the next distance below n.
@@ -39,6 +42,10 @@ void nccl_p2p_rounds(const struct nccl_p2p *p, uint32_t rank, struct nccl_round 
 {
     uint32_t node = rank / p->per_node, local = rank % p->per_node, n = 0,
              a_node = (p->per_node + LOCAL_A_CHANNEL - 1) / LOCAL_A_CHANNEL;
+    if (p->rccl) {
+        rccl_p2p_rounds(p, rank, rounds);
+        return;
+    }
     struct distances nodes = distances_to(p->nodes);
     for (uint32_t i = 0; i < p->nodes; i++) {
         uint32_t far = next_distance(&nodes);
@@ -58,7 +65,12 @@ void nccl_p2p_rounds(const struct nccl_p2p *p, uint32_t rank, struct nccl_round 
 struct nccl_p2p_split nccl_p2p_split(const struct nccl_p2p *p, uint64_t bytes, uint64_t chunk_bytes)
 {
     uint64_t chunk = chunk_bytes > 0 ? chunk_bytes : NET_CHUNK;
-    struct nccl_p2p_split s = {.parts = p->channels.p2p_per_peer, .chunk_bytes = chunk};
+    if (p->rccl)
+        return rccl_p2p_split(p, bytes, chunk_bytes);
+    struct nccl_p2p_split s = {.parts = p->channels.p2p_per_peer,
+                               .chunk_bytes = chunk,
+                               .local_chunk_bytes = LOCAL_CHUNK,
+                               .batch = BATCH};
     while (s.parts > 1 && bytes < (uint64_t)s.parts * LEAST_PART)
         s.parts--;
     s.part_bytes = nccl_round_up((bytes + s.parts - 1) / s.parts, PART_ALIGN);
@@ -75,8 +87,7 @@ struct nccl_p2p_split nccl_p2p_split(const struct nccl_p2p *p, uint64_t bytes, u
 
 uint32_t nccl_p2p_channel(const struct nccl_p2p *p, const struct nccl_round *round, uint32_t part)
 {
-    uint32_t reversed = 0; // the bits of `part`, among those of all channels
-    for (uint32_t bit = 1; bit < p->channels.p2p; bit *= 2)
-        reversed |= part & bit ? p->channels.p2p / 2 / bit : 0;
-    return (round->channel + reversed) % p->channels.p2p;
+    if (p->rccl)
+        return rccl_p2p_channel(p, round, part);
+    return (round->channel + nccl_mirrored(part, p->channels.p2p)) % p->channels.p2p;
 }

@@ -15,6 +15,7 @@ struct nccl_round {
 struct nccl_p2p {
     uint32_t nodes, per_node;
     struct nccl_channels channels;
+    bool rccl, one_server;
 };
 
 // Write the rounds of `rank`, nodes * per_node of them, the first with itself.
@@ -25,6 +26,8 @@ struct nccl_p2p_split {
     uint32_t parts;
     uint64_t part_bytes;  // of all parts but the last, which has the rest
     uint64_t chunk_bytes; // of a message between servers
+    uint64_t local_chunk_bytes;
+    uint32_t batch; // sends and receives that a channel of a rank handles at once
 };
 // `chunk_bytes`: the largest message, P2P_NET_CHUNKSIZE; 0 = its default.
 struct nccl_p2p_split nccl_p2p_split(const struct nccl_p2p *p, uint64_t bytes,

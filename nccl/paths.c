@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nccl/rules.h"
+
 #define CHANNELS 64 // at which the nearest NICs are looked up
 
 static struct nccl_route *route_at(struct nccl_paths *p, uint32_t from, uint32_t to)
@@ -243,15 +245,6 @@ uint32_t nccl_paths_nearest(const struct nccl_paths *p, uint32_t from, uint32_t 
     return n;
 }
 
-// Of a power of two NICs, the bits of a GPU's number are reversed: neighbours use NICs far apart.
-static uint32_t reversed(uint32_t value, uint32_t power)
-{
-    uint32_t sum = 0;
-    for (uint32_t up = 1, down = power >> 1; up < power; up <<= 1, down >>= 1)
-        sum |= value & up ? down : 0;
-    return sum;
-}
-
 int32_t nccl_paths_nic(const struct nccl_paths *p, uint32_t gpu, uint32_t channel)
 {
     const struct nccl_wiring *w = &p->wiring;
@@ -263,8 +256,8 @@ int32_t nccl_paths_nic(const struct nccl_paths *p, uint32_t gpu, uint32_t channe
     uint32_t first = w->gpu_of_machine[gpu];
     if (w->version == NCCL_2_30_7)
         first %= shared;
-    if ((n & (n - 1)) == 0)
-        first = reversed(first, n);
+    if ((n & (n - 1)) == 0) // neighbours use NICs far apart
+        first = nccl_mirrored(first, n);
     return nics[(first + channel % ((n + shared - 1) / shared)) % n];
 }
 

@@ -22,6 +22,15 @@ static inline uint32_t nccl_power_of_two(uint32_t n)
     return power;
 }
 
+// Returns the bits of a number below `power`, a power of two, in reverse.
+static inline uint32_t nccl_mirrored(uint32_t value, uint32_t power)
+{
+    uint32_t sum = 0;
+    for (uint32_t up = 1, down = power / 2; up < power; up *= 2, down /= 2)
+        sum |= value & up ? down : 0;
+    return sum;
+}
+
 // Returns the least multiple of `to` that is at least n.
 static inline uint64_t nccl_round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 

@@ -187,7 +187,9 @@ struct nccl_p2p answer_p2p(const struct answer *a)
 {
     return (struct nccl_p2p){.nodes = (uint32_t)a->query->nodes,
                              .per_node = a->query->machine->gpus,
-                             .channels = a->comm.layout.channels};
+                             .channels = a->comm.layout.channels,
+                             .rccl = a->comm.settings.rccl,
+                             .one_server = a->query->nodes == 1};
 }
 
 bool answer_possible(const struct answer *a, enum nccl_function function,

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Exchanges between pairs of ranks, in NCCL's rounds (nccl/p2p.h). A channel of a rank handles its
-// sends and receives in the order of the rounds, BATCH of them at once.
+// sends and receives in the order of the rounds, a batch of them at once.
 #include <stdlib.h>
 
 #include "comm/library/library_internal.h"
 #include "engine/memory.h"
 
-#define BATCH 8                         // sends and receives of a kernel's work batch
-#define LOCAL_CHUNK (UINT64_C(1) << 19) // P2P_NVL_CHUNKSIZE: bytes of a message in a server
+#define BATCH_MAX 8 // of nccl_p2p_split.batch
 
 // Where a channel of a member is in the sequence of the member's sends and receives.
 struct cursor {
@@ -42,8 +41,11 @@ static struct nccl_p2p shape_of(const struct library_group *g)
         regular &= c->by_server[r] == r && c->server_end[r] - c->server_begin[r] == each;
     if (!regular)
         each = 1;
-    return (struct nccl_p2p){
-        .nodes = g->n / each, .per_node = each, .channels = c->layout.channels};
+    return (struct nccl_p2p){.nodes = g->n / each,
+                             .per_node = each,
+                             .channels = c->layout.channels,
+                             .rccl = c->settings.rccl,
+                             .one_server = c->layout.cluster.nodes == 1};
 }
 
 static uint64_t pair_bytes(const struct library_group *g, const struct library_request *request)
@@ -107,7 +109,7 @@ static uint64_t part_bytes(const struct exchanges *x, uint32_t part)
 static uint64_t chunk_of(const struct exchanges *x, const struct library_group *g, uint32_t a,
                          uint32_t b)
 {
-    return g->comm->server_begin[a] == g->comm->server_begin[b] ? LOCAL_CHUNK
+    return g->comm->server_begin[a] == g->comm->server_begin[b] ? x->split.local_chunk_bytes
                                                                 : x->split.chunk_bytes;
 }
 
@@ -158,9 +160,9 @@ static void begin_batch(struct library_run *run, uint32_t member, uint32_t chann
     struct {
         uint32_t round, part;
         bool sends;
-    } works[BATCH];
+    } works[BATCH_MAX];
     uint32_t n = 0, ranks = run->group->n;
-    while (n < BATCH && c->round < ranks) {
+    while (n < x->split.batch && c->round < ranks) {
         const struct nccl_round *r = &e->rounds[c->round];
         bool sends = !c->received;
         if (nccl_p2p_channel(&x->p2p, r, c->part) == channel &&
