@@ -142,17 +142,18 @@ static const char replay_text[] =
     "    --set 'workload={\"kind\":\"flows\",\"file\":\"flows.csv\"}'";
 
 static const char library_text[] =
-    "Prints what NCCL would do on servers of a machine: its channels, rings, trees and heads of "
-    "NVLS in the form of NCCL's own log, its table of costs, and for each size its choice of "
-    "algorithm, protocol, channels and threads. The cost is the one by which NCCL ranks its "
-    "choices, not a forecast of the time: collwire run simulates that.\n\n"
+    "Prints what NCCL, or on MI300X RCCL, would do on servers of a machine: its channels, rings, "
+    "trees and heads of NVLS in the form of its own log, its table of costs, and for each size its "
+    "choice of algorithm, protocol, channels and threads. The cost is the one by which the library "
+    "ranks its choices, not a forecast of the time: collwire run simulates that.\n\n"
     "A size is the largest buffer of a rank, as nccl-tests counts it: the output of an "
     "all-gather, the input of a reduce-scatter.\n\n"
-    "--against compares with the log of a real run, and says what differs. Exit code 0: all that "
-    "the log has is equal; 1: something differs.\n\n"
+    "--against compares with the log of a real run of NCCL, and says what differs. Exit code 0: "
+    "all that the log has is equal; 1: something differs.\n\n"
     "  collwire library nccl --machine dgx_h100 --nodes 4 --op all_reduce\n"
     "  collwire library nccl --machine dgx_a100 --nodes 2 --bytes 64MB --format json\n"
-    "  collwire library nccl --machine dgx_h100 --nodes 4 --against nccl.log";
+    "  collwire library nccl --machine dgx_h100 --nodes 4 --against nccl.log\n"
+    "  collwire library rccl --machine mi300x --nodes 2";
 
 static const char extcap_text[] =
     "Wireshark shows scenarios as interfaces: a capture runs the scenario and shows its packets "
@@ -198,8 +199,8 @@ static const struct command commands[] = {
      COMPLETE_FILES, false},
     {"replay", "flows from a capture of RoCE or TCP traffic", "CAPTURE", replay_text,
      command_replay, COMPLETE_FILES, false},
-    {"library", "what NCCL chooses on a machine: rings, trees, algorithms",
-     "nccl --machine NAME --nodes N", library_text, command_library, COMPLETE_NOTHING, false},
+    {"library", "what NCCL or RCCL chooses: rings, trees, algorithms",
+     "nccl|rccl --machine NAME --nodes N", library_text, command_library, COMPLETE_NOTHING, false},
     {"extcap", "scenarios as interfaces of Wireshark", "install|uninstall", extcap_text,
      command_extcap, COMPLETE_NOTHING, false},
     {"help", "the page of a command", "[COMMAND]", "", command_help, COMPLETE_COMMANDS, false},

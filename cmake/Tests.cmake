@@ -341,6 +341,8 @@ collwire_script_test(theory_noise theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_noise.py)
 collwire_script_test(theory_library theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_library.py)
+collwire_script_test(theory_rccl theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_rccl.py)
 collwire_script_test(theory_xml theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_xml.py ${PROJECT_SOURCE_DIR}/tests/data/xml)
 collwire_script_test(theory_trace_collectives theory python3 [[python3 -B "$@"]]

@@ -39,7 +39,7 @@ static int answer(const struct options *o, bool rccl, struct err *err)
     struct nccl_log log = {0};
     int code = EXIT_BAD_USE;
     int asked = query_read(&query, rccl, o, err), read = 0;
-    if (o->against != NULL)
+    if (o->against != NULL && !rccl)
         read = nccl_log_read(&log, o->against, err);
     if (asked == 0 && read == 0 && answer_init(&a, &query, err) == 0) {
         code = EXIT_DONE;

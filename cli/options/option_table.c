@@ -336,7 +336,8 @@ const struct option_row option_rows[] = {
      AT(nodes)},
     {.name = "nccl",
      .argument = "VERSION",
-     .help = "the version whose rules are used: 2.21.5, 2.27.7 (default) or 2.30.7",
+     .help = "the version whose rules are used: 2.21.5, 2.27.7 (default) or 2.30.7; of rccl there "
+             "is one",
      .commands = "library",
      .type = OPTION_TEXT,
      .words = nccl_versions,

@@ -29,8 +29,8 @@ def expect(condition, what):
         print("FAILED:", what)
 
 
-def library(*args):
-    done = subprocess.run([COLLWIRE, "library", "nccl", *args], capture_output=True, text=True,
+def library(*args, name="nccl"):
+    done = subprocess.run([COLLWIRE, "library", name, *args], capture_output=True, text=True,
                           timeout=100, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -332,8 +332,41 @@ def published(tmp):
            "rings          1 of 2 equal" in out, f"sockets: {code}, {out}")
 
 
+def rccl():
+    """RCCL's rings, costs and choices in the same form, and where it cannot be asked."""
+    code, out, stderr = library("--machine", "mi300x", "--nodes", "2", name="rccl")
+    expect(code == 0 and stderr == "", f"rccl: {code}, {stderr!r}")
+    for line in ("RCCL 2.21.5, 2 servers of 8 GPUs: 16 ranks", "Rings, as RCCL's log has them (it stops after 20 ranks)",
+                 "64 coll channels, 64 collnet channels, 0 nvls channels, 64 p2p channels, 2 p2p channels per peer",
+                 "Channel 00/64 :    0   1   2   3   4   5   6   7  15  14  13  12  11  10   9   8"):
+        expect(line in out.splitlines(), f"rccl: {line}")
+    expect("by which RCCL ranks its choices" in out and "LL128                 Simple\nTree              45.6/   10.1,  256 "
+           "                     -     99.2/   18.5,  256\n" in out, "rccl: costs")
+    for size, choice in (("128KiB", "Tree          LL             "), ("64MiB", "Tree          Simple         "),
+                         ("1GiB", "Ring          Simple         ")):
+        expect(re.search(f"^ +{size}  {choice}", out, re.M), f"rccl: {size}")
+    one = json.loads(library("--machine", "mi300x", "--nodes", "1", "--bytes", "1GiB", "--format", "json", name="rccl")[1])
+    expect((one["rccl"], one["algo"], one["proto"], one["counts"], len(one["rings"]), "nccl" in one, one["nvls_heads"]) ==
+           ("2.21.5", "ring", "simple", {"coll": 56, "nvls": 0, "p2p": 64, "p2p_per_peer": 8}, 56, False, []), f"rccl: {one['counts']}")
+    pairs = library("--machine", "mi300x", "--nodes", "2", "--op", "all_to_all", "--bytes", "16MiB", name="rccl")[1]
+    expect("0/0 on 0  1/7 on 32  2/6 on 16" in pairs and re.search(r"^ +16MiB +1MiB +2 +512KiB +64KiB$", pairs, re.M), "rccl: pairs")
+    forced = library("--machine", "mi300x", "--nodes", "1", "--bytes", "4KB", "--env", "NCCL_PROTO=LL128", name="rccl")[1]
+    expect(re.search(r"^ +4KB  Ring +LL ", forced, re.M) and "Ring              23.2/   15.4" in forced, "rccl: LL128 forced")
+    good = ("--machine", "mi300x", "--nodes", "2")
+    for args, words in (((), ["--machine: a machine is needed, such as mi300x", "--nodes: the number"]),
+                        (("--machine", "dgx_h100", "--nodes", "2"), ["RCCL would not run here: RCCL's tables here are those of MI300X"]),
+                        ((*good, "--nccl", "2.21.5"), ["--nccl: is of library nccl; of rccl only version 2.21.5 is known"]),
+                        ((*good, "--against", "any.log"), ["--against: compares with logs of NCCL, not of RCCL"]),
+                        ((*good, "--env", "NCCL_ALGO=PAT"), ["is not one of auto, tree, ring"]),
+                        ((*good, "--env", "NCCL_NTHREADS=128"), ["NCCL_NTHREADS has no meaning for RCCL"])):
+        code, stdout, stderr = library(*args, name="rccl")
+        expect(code == 2 and stdout == "" and all(w in stderr for w in words) and len(stderr.splitlines()) == len(words),
+               f"rccl {args}: {code}, {stderr!r}")
+
+
 def main():
     text()
+    rccl()
     objects()
     vectors()
     with tempfile.TemporaryDirectory() as tmp:
