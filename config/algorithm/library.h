@@ -25,8 +25,7 @@ bool library_check(struct reader *r, const struct place *place, const struct job
 #define LIBRARY_KEY                                                                                \
     {                                                                                              \
         "library", "word or object", "textbook",                                                   \
-            "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}: as NCCL runs them on "  \
-            "the machine of the topology (docs/nccl.md), or of kind rccl; or {\"kind\": "          \
-            "\"xml\", ...}: as MSCCL "                                                             \
-            "runs the algorithm of a file there (docs/xml-algorithms.md)"                          \
+            "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}, or \"rccl\": as NCCL "  \
+            "or RCCL runs them on the machine of the topology (docs/nccl.md); or {\"kind\": "      \
+            "\"xml\", ...}: as MSCCL runs the algorithm of a file there (docs/xml-algorithms.md)"  \
     }

@@ -46,9 +46,8 @@ static void test_rounds(void **state)
     (void)state;
     for (uint32_t nodes = 1; nodes <= 9; nodes++)
         for (uint32_t per_node = 1; per_node <= 9; per_node++) {
-            struct nccl_p2p p = {.nodes = nodes,
-                                 .per_node = per_node,
-                                 .channels = {.p2p = 16, .p2p_per_peer = 2}};
+            struct nccl_p2p p = {
+                .nodes = nodes, .per_node = per_node, .channels = {.p2p = 16, .p2p_per_peer = 2}};
             uint32_t n = nodes * per_node;
             static struct nccl_round plans[81][81];
             for (uint32_t rank = 0; rank < n; rank++)
@@ -69,8 +68,7 @@ static void test_rounds(void **state)
 static void test_parts(void **state)
 {
     (void)state;
-    struct nccl_p2p p = {
-        .nodes = 2, .per_node = 8, .channels = {.p2p = 16, .p2p_per_peer = 4}};
+    struct nccl_p2p p = {.nodes = 2, .per_node = 8, .channels = {.p2p = 16, .p2p_per_peer = 4}};
     struct nccl_round round = {.channel = 3};
     for (uint64_t bytes = 1; bytes < 3000000; bytes = bytes * 5 / 4 + 1) {
         struct nccl_p2p_split s = nccl_p2p_split(&p, bytes, 0);
