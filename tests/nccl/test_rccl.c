@@ -140,23 +140,25 @@ static void test_channels(void **state)
 {
     (void)state;
     static const struct {
-        uint32_t servers, gpus, least, most, least_ctas;
+        uint32_t servers, gpus, least, most, least_ctas, most_ctas;
         uint32_t all, p2p, per_peer;
     } rows[] = {
-        {1, 8, 0, 0, 0, 56, 64, 8},    // twice 28 rings
-        {1, 8, 112, 0, 0, 112, 64, 8}, // what AMD's tuning guide advises for one server
-        {1, 8, 0, 20, 0, 20, 32, 8},
-        {1, 8, 0, 1, 0, 2, 2, 2}, // at least two
-        {1, 8, 0, 0, 128, 128, 64, 8},
-        {2, 8, 0, 0, 0, 64, 64, 2},
-        {2, 8, 112, 0, 0, 64, 64, 2}, // not above 64 between servers
-        {2, 8, 0, 16, 0, 16, 16, 2},
-        {2, 8, 24, 16, 0, 24, 32, 2},
-        {7, 8, 0, 16, 0, 16, 16, 1}, // 2 * 56 ranks are more than four a channel
+        {1, 8, 0, 0, 0, 0, 56, 64, 8},    // twice 28 rings
+        {1, 8, 112, 0, 0, 0, 112, 64, 8}, // what AMD's tuning guide advises for one server
+        {1, 8, 0, 20, 0, 0, 20, 32, 8},
+        {1, 8, 0, 1, 0, 0, 2, 2, 2}, // at least two
+        {1, 8, 0, 0, 128, 0, 128, 64, 8},
+        {1, 8, 0, 0, 0, 4, 56, 64, 8}, // the first 4 rings, copied up to the number found
+        {2, 8, 0, 0, 0, 0, 64, 64, 2},
+        {2, 8, 0, 16, 0, 4, 4, 4, 1},
+        {2, 8, 112, 0, 0, 0, 64, 64, 2}, // not above 64 between servers
+        {2, 8, 0, 16, 0, 0, 16, 16, 2},
+        {2, 8, 24, 16, 0, 0, 24, 32, 2},
+        {7, 8, 0, 16, 0, 0, 16, 16, 1}, // 2 * 56 ranks are more than four a channel
         // init.cc names the numbers that two and four ranks get: 32 and 24.
-        {1, 2, 0, 0, 0, 32, 32, 8},
-        {1, 4, 0, 0, 0, 24, 32, 8},
-        {1, 2, 100, 0, 0, 32, 32, 8}, // fewer than eight ranks may not set more than 64
+        {1, 2, 0, 0, 0, 0, 32, 32, 8},
+        {1, 4, 0, 0, 0, 0, 24, 32, 8},
+        {1, 2, 100, 0, 0, 0, 32, 32, 8}, // fewer than eight ranks may not set more than 64
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct nccl_settings settings = defaults;
@@ -164,6 +166,7 @@ static void test_channels(void **state)
         settings.min_channels = rows[i].least;
         settings.max_channels = rows[i].most;
         settings.min_ctas = rows[i].least_ctas;
+        settings.max_ctas = rows[i].most_ctas;
         make(&c, &settings, rows[i].servers, rows[i].gpus);
         if (c.layout.channels.all != rows[i].all || c.layout.channels.p2p != rows[i].p2p ||
             c.layout.channels.p2p_per_peer != rows[i].per_peer)

@@ -144,6 +144,7 @@ static void test_sizes(void **state)
         // 8 bytes of each of 8 ranks for each of 256 threads: 16 KiB a channel
         {1, NCCL_ALL_REDUCE, NCCL_RING, NCCL_LL, 65536, 4, 4, 16384, 16384, 16384},
         {1, NCCL_ALL_REDUCE, NCCL_RING, NCCL_LL, 65535, 3, 3, 22528, 20479, 16384},
+        {1, NCCL_ALL_REDUCE, NCCL_RING, NCCL_LL, 50000, 3, 3, 18432, 13136, 16384},
         {1, NCCL_ALL_REDUCE, NCCL_RING, NCCL_LL, 1000, 1, 1, 1000, 0, 16384},
         // 64 bytes a thread; shares are multiples of 8 KiB, so not all channels get data
         {1, NCCL_ALL_REDUCE, NCCL_RING, NCCL_SIMPLE, 1 << 20, 56, 43, 24576, 16384, 1 << 21},
@@ -152,17 +153,41 @@ static void test_sizes(void **state)
         {1, NCCL_ALL_GATHER, NCCL_RING, NCCL_SIMPLE, 1 << 24, 56, 52, 40960, 8192, 1 << 21},
         // 8 bytes a thread of a tree: 2 KiB a channel
         {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_LL, 16384, 8, 8, 2048, 2048, 16384},
-        // 8 steps deep: below 8 chunks a channel of 32 KiB, below 32 of 64 KiB, below 64 of 128 KiB
-        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, 1 << 24, 64, 64, 1 << 18, 1 << 18, 1 << 15},
-        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, 1 << 27, 64, 64, 1 << 21, 1 << 21, 1 << 16},
-        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, GIB, 64, 64, 1 << 24, 1 << 24, 1 << 18},
-        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, 4 * GIB, 64, 64, 1 << 26, 1 << 26, 1 << 19},
-        // a chain: 8, 16, 32 and 64 chunks
-        {1, NCCL_BROADCAST, NCCL_RING, NCCL_SIMPLE, 56 << 18, 56, 56, 1 << 18, 1 << 18, 1 << 15},
-        {1, NCCL_BROADCAST, NCCL_RING, NCCL_SIMPLE, 56 << 20, 56, 56, 1 << 20, 1 << 20, 1 << 16},
-        {1, NCCL_REDUCE, NCCL_RING, NCCL_SIMPLE, 56 << 22, 56, 56, 1 << 22, 1 << 22, 1 << 17},
-        {1, NCCL_REDUCE, NCCL_RING, NCCL_SIMPLE, 56 * (GIB >> 4), 56, 56, GIB >> 4, GIB >> 4,
-         1 << 19},
+        // 8 steps deep: below 8 chunks a channel of 64 KiB, 32 of 128 KiB, 64 of 256 or 512 KiB, the
+        // half
+        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, UINT64_C(64) * 516096, 64, 64, 516096, 516096,
+         1 << 15},
+        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, UINT64_C(64) * 524288, 64, 64, 524288, 524288,
+         1 << 16},
+        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, UINT64_C(64) * 4186112, 64, 64, 4186112,
+         4186112, 1 << 16},
+        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, UINT64_C(64) * 4194304, 64, 64, 4194304,
+         4194304, 1 << 17},
+        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, UINT64_C(64) * 16769024, 64, 64, 16769024,
+         16769024, 1 << 17},
+        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, UINT64_C(64) * 16777216, 64, 64, 16777216,
+         16777216, 1 << 18},
+        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, UINT64_C(64) * 33546240, 64, 64, 33546240,
+         33546240, 1 << 18},
+        {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, UINT64_C(64) * 33554432, 64, 64, 33554432,
+         33554432, 1 << 19},
+        // a chain: below 8 of 64 KiB, 16 of 128 KiB, 32 of 256 KiB, 64 of 512 KiB
+        {1, NCCL_REDUCE, NCCL_RING, NCCL_SIMPLE, UINT64_C(56) * 516096, 56, 56, 516096, 516096,
+         1 << 15},
+        {1, NCCL_BROADCAST, NCCL_RING, NCCL_SIMPLE, UINT64_C(56) * 524288, 56, 56, 524288, 524288,
+         1 << 16},
+        {1, NCCL_REDUCE, NCCL_RING, NCCL_SIMPLE, UINT64_C(56) * 2088960, 56, 56, 2088960, 2088960,
+         1 << 16},
+        {1, NCCL_BROADCAST, NCCL_RING, NCCL_SIMPLE, UINT64_C(56) * 2097152, 56, 56, 2097152,
+         2097152, 1 << 17},
+        {1, NCCL_REDUCE, NCCL_RING, NCCL_SIMPLE, UINT64_C(56) * 8380416, 56, 56, 8380416, 8380416,
+         1 << 17},
+        {1, NCCL_BROADCAST, NCCL_RING, NCCL_SIMPLE, UINT64_C(56) * 8388608, 56, 56, 8388608,
+         8388608, 1 << 18},
+        {1, NCCL_REDUCE, NCCL_RING, NCCL_SIMPLE, UINT64_C(56) * 33546240, 56, 56, 33546240,
+         33546240, 1 << 18},
+        {1, NCCL_BROADCAST, NCCL_RING, NCCL_SIMPLE, UINT64_C(56) * 33554432, 56, 56, 33554432,
+         33554432, 1 << 19},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct nccl_settings settings = defaults;
