@@ -116,7 +116,8 @@ static struct nccl_primitive tree_primitive(const struct nccl_operation *o,
                                    .reduces = b->role == NCCL_ROLE_UP && b->n_from > 0};
 }
 
-// RCCL's device/all_reduce.h (runTreeUpDown): its last sender and its first receiver are the parent.
+// RCCL's device/all_reduce.h (runTreeUpDown). Its last sender and its first receiver are the
+// parent.
 static uint32_t up_down_block(const struct nccl_operation *o, uint32_t channel, uint32_t rank,
                               struct nccl_block *b)
 {

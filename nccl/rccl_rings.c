@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The tables are facts of ROCm/rccl, commit 0cbce2a7, src/graph/rome_models.cc: of one server those
-// of rome_model_79 (line 549), of several those of rome_model_81 (line 575): its ringBase, ringTail2
-// and ringTail1; which server takes which one, parseA2a8P (line 1867); bandwidth and the NICs of
-// trees, parseGraph (line 1229).
+// of rome_model_79 (line 549), of several those of rome_model_81 (line 575), its ringBase,
+// ringTail2 and ringTail1; which server takes which one, parseA2a8P (line 1867); bandwidth and the
+// NICs of trees, parseGraph (line 1229).
 #include "nccl/rccl_rings.h"
 
 #include <stdio.h>

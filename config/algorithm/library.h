@@ -5,8 +5,8 @@
 #include "config/algorithm/job_ranks.h"
 #include "nccl/library_spec.h"
 
-// Read `library`: "textbook", or an object of kind nccl, rccl or xml. `spec->machine` stays NULL for
-// textbook.
+// Read `library`: "textbook", or an object of kind nccl, rccl or xml. `spec->machine` stays NULL
+// for textbook.
 void library_read(struct reader *r, const struct place *place, struct keys *keys,
                   struct library_spec *spec);
 void library_write(json_t *json, const struct library_spec *spec);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The settings of NCCL and RCCL as users write them: the keys of a scenario's `library`, and environment
-// variables. `collwire library` reads the same ones.
+// The settings of NCCL and RCCL as users write them: the keys of a scenario's `library`, and
+// environment variables. `collwire library` reads the same ones.
 #pragma once
 
 #include "collective/collective.h"

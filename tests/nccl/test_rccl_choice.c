@@ -153,8 +153,7 @@ static void test_sizes(void **state)
         {1, NCCL_ALL_GATHER, NCCL_RING, NCCL_SIMPLE, 1 << 24, 56, 52, 40960, 8192, 1 << 21},
         // 8 bytes a thread of a tree: 2 KiB a channel
         {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_LL, 16384, 8, 8, 2048, 2048, 16384},
-        // 8 steps deep: below 8 chunks a channel of 64 KiB, 32 of 128 KiB, 64 of 256 or 512 KiB, the
-        // half
+        // 8 steps deep: halved below 8 chunks a channel of 64 KiB, 32 of 128 KiB, 64 of 256 or 512
         {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, UINT64_C(64) * 516096, 64, 64, 516096, 516096,
          1 << 15},
         {2, NCCL_ALL_REDUCE, NCCL_TREE, NCCL_SIMPLE, UINT64_C(64) * 524288, 64, 64, 524288, 524288,
