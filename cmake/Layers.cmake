@@ -96,6 +96,7 @@ collwire_layer(cc # pure: no clock, queue, packet, allocator
   ALLOW collwire engine/assert.h engine/err.h engine/param.h engine/units.h
   LIBS m) # sqrt
 collwire_layer(collective ALLOW engine)
+collwire_layer(footprint LIBS m) # the memory of a GPU in training: pure, knows no scenario
 
 collwire_layer(nccl)
 collwire_layer(nccl/xml # algorithms of MSCCL's files
@@ -117,7 +118,7 @@ collwire_layer(workload ALLOW engine collective comm nccl net/transfer.h LIBS m)
 collwire_layer(workload/nodes # programs: computations and messages with dependencies
   ALLOW engine collective comm net/transfer.h workload VIA net nccl LIBS m)
 collwire_layer(workload/llm # training of transformers, as programs
-  ALLOW engine collective comm workload workload/nodes VIA net nccl LIBS m)
+  ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
   ALLOW engine collective comm nccl net/transfer.h workload VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
@@ -186,7 +187,7 @@ collwire_layer(config/foreign # files of ASTRA-sim
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/job # kinds of jobs
-  ALLOW workload/llm workload/nodes workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
+  ALLOW footprint workload/llm workload/nodes workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
         workload/goal sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)

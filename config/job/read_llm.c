@@ -42,7 +42,7 @@ static void check_pipeline(const struct llm_reader *l)
     const struct llm_params *p = l->p;
     uint64_t stages = p->degrees[LLM_PIPELINE], batch = p->global_batch / p->micro_batch;
     uint64_t replicas = p->degrees[LLM_DATA] * p->degrees[LLM_EXPERT];
-    bool interleaved = p->schedule == LLM_INTERLEAVED;
+    bool interleaved = p->schedule == PIPELINE_INTERLEAVED;
     divides(l, "global_batch", p->global_batch, "data * expert * micro_batch",
             replicas * p->micro_batch);
     if (!interleaved && p->virtual_stages > 1)

@@ -2,6 +2,8 @@
 // The kind `llm`. Its shapes are completed and checked by config/job/read_llm.c.
 #include "workload/llm/llm_job.h"
 
+#include "footprint/device.h"
+#include "footprint/optimizer.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
 
@@ -21,7 +23,6 @@ static void llm_settings_free(void *settings)
     node_program_free(&((struct llm_settings *)settings)->nodes);
 }
 
-static const char *const schedules[] = {"1f1b", "gpipe", "interleaved", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const gates[] = {"false", "true", "auto", NULL};
 
@@ -36,6 +37,12 @@ static const char *const gates[] = {"false", "true", "auto", NULL};
     {                                                                                              \
         .name = key, .type = PARAM_COUNT, .offset = offsetof(struct llm_settings, params.member),  \
         .def = value, .min = least, .max = most, .help = text, .source = from                      \
+    }
+#define OPTIMIZER(key, member, text)                                                               \
+    {                                                                                              \
+        .name = key, .type = PARAM_COUNT, .offset = offsetof(struct llm_settings, params.member),  \
+        .def = "auto", .max = "1000", .can_auto = true, .help = text,                              \
+        .source = "Rajbhandari et al., 2020"                                                       \
     }
 #define RATIO(key, member, value, most, text, from)                                                \
     {                                                                                              \
@@ -86,7 +93,7 @@ static const struct param llm_params[] = {
     COUNT("data", degrees[LLM_DATA], "1", "1", "262144",
           "degree of data parallelism. The product of all degrees is the number of ranks", NULL),
     COUNT("pipeline", degrees[LLM_PIPELINE], "1", "1", "262144", "pipeline stages", MEGATRON),
-    CHOICE("schedule", schedule, schedules, "1f1b", "of the pipeline",
+    CHOICE("schedule", schedule, pipeline_schedules, "1f1b", "of the pipeline",
            "Huang et al., 2019; Narayanan et al., SOSP 2019, SC 2021"),
     COUNT("virtual_stages", virtual_stages, "1", "1", "1000",
           "parts of the model that a stage of the interleaved schedule has", MEGATRON),
@@ -101,6 +108,9 @@ static const struct param llm_params[] = {
            NULL),
     CHOICE("recompute", recompute, recomputes, "none",
            "activations that the backward pass computes again: of attention, or all",
+           "Korthikanti et al., 2023"),
+    CHOICE("dropout", dropout, gates, "auto",
+           "masks of dropout are kept for the backward pass; auto = of the model, else true",
            "Korthikanti et al., 2023"),
     PARAM_ROW("experts", COUNT, offsetof(struct llm_settings, params.experts), .def = "auto",
               .max = "100000", .can_auto = true,
@@ -117,12 +127,17 @@ static const struct param llm_params[] = {
     COUNT("gradient_bytes", gradient_bytes, "2", "1", "8", "bytes of a gradient in its reduction",
           NULL),
     COUNT("parameter_bytes", parameter_bytes, "2", "1", "8", "bytes of a parameter", NULL),
-    COUNT(
-        "optimizer_bytes", optimizer_bytes, "30", "0", "1000",
-        "memory traffic of the optimizer by parameter: mixed-precision Adam reads 16 and writes 14",
-        "Rajbhandari et al., 2020"),
-    CHOICE("gpu", gpu, llm_gpus, "h100", "peak of dense 16-bit products and memory bandwidth",
-           "data sheets"),
+    CHOICE("optimizer", optimizer, optimizer_names, "adam",
+           "what is kept for a parameter: two moments, two of one byte, one moment, or none; and a "
+           "master copy of 4 bytes of smaller parameters",
+           "Rajbhandari et al., 2020; Dettmers et al., 2022"),
+    OPTIMIZER("state_bytes", state_bytes,
+              "what the optimizer keeps by parameter; auto = of the optimizer (adam: 12)"),
+    OPTIMIZER("optimizer_bytes", optimizer_bytes,
+              "memory traffic of the optimizer by parameter; auto = of the optimizer: "
+              "mixed-precision Adam reads 16 and writes 14"),
+    CHOICE("gpu", gpu, device_names, "h100",
+           "peak of dense 16-bit products, memory bandwidth and memory", "data sheets"),
     RATIO("peak_tflops", peak_tflops, "0", "1000000", "in place of the GPU's; 0 = the GPU's", NULL),
     RATIO("memory_bandwidth", memory_gbps, "0", "1000000",
           "GB/s in place of the GPU's; 0 = the GPU's", NULL),

@@ -105,7 +105,7 @@ void llm_layer_forward(struct llm_maker *m)
 
 void llm_layer_backward(struct llm_maker *m)
 {
-    if (m->s->p.recompute == LLM_RECOMPUTE_FULL) {
+    if (m->s->p.recompute == RECOMPUTE_FULL) {
         m->backward = false;
         m->pass = "recomputed";
         llm_layer_forward(m);
@@ -113,7 +113,7 @@ void llm_layer_backward(struct llm_maker *m)
         m->pass = "backward";
     }
     double again =
-        m->s->p.recompute == LLM_RECOMPUTE_SELECTIVE ? llm_attention_core_flops(m->s) / 2 : 0;
+        m->s->p.recompute == RECOMPUTE_SELECTIVE ? llm_attention_core_flops(m->s) / 2 : 0;
     moe_part(m);
     attention(m, llm_attention_flops(m->s) + again);
     context_exchange(m, COLL_REDUCE_SCATTER);

@@ -94,7 +94,8 @@ static void prefetch(struct llm_maker *m)
 // Sharded gradients (ZeRO 2, 3) are scattered for every micro-batch, the others with the last one.
 static bool reduces_now(const struct llm_maker *m, uint32_t micro_batch)
 {
-    return m->s->p.zero >= 2 || (m->s->p.overlap && micro_batch + 1 == m->s->micro_batches);
+    return m->s->p.zero >= 2 ||
+           (m->s->p.overlap && micro_batch + 1 == m->s->training.layout.pipeline.micro_batches);
 }
 
 // Without overlap the next computation waits for what has been reduced.
@@ -112,7 +113,7 @@ static void logits(struct llm_maker *m)
     llm_compute(m, "logits", llm_logit_flops(m->s), (double)llm_embedding_parameters(m->s), 0);
 }
 
-static void forward(struct llm_maker *m, struct llm_pass pass)
+static void forward(struct llm_maker *m, struct pipeline_pass pass)
 {
     uint32_t stage = stage_of_pass(m, pass.chunk), first = stage * m->s->stage_layers;
     m->pass = "forward";
@@ -132,7 +133,7 @@ static void forward(struct llm_maker *m, struct llm_pass pass)
         boundary(m, stage, stage + 1, true);
 }
 
-static void backward(struct llm_maker *m, struct llm_pass pass)
+static void backward(struct llm_maker *m, struct pipeline_pass pass)
 {
     uint32_t stage = stage_of_pass(m, pass.chunk), first = stage * m->s->stage_layers;
     bool reduces = reduces_now(m, pass.micro_batch);
@@ -225,8 +226,9 @@ static void make_next(const struct llm_program *p, uint32_t rank, struct llm_ran
 {
     struct llm_maker m = {.p = p, .s = &p->spec, .r = r, .rank = rank, .layer = UINT32_MAX};
     r->n = r->at = 0;
-    if (r->pass < llm_passes(&p->spec)) {
-        struct llm_pass pass = llm_pass_at(&p->spec, r->stage, r->pass++);
+    const struct pipeline *pipeline = &p->spec.training.layout.pipeline;
+    if (r->pass < pipeline_passes(pipeline)) {
+        struct pipeline_pass pass = pipeline_pass_at(pipeline, r->stage, r->pass++);
         if (pass.backward)
             backward(&m, pass);
         else
@@ -297,11 +299,11 @@ static void add_twins(struct llm_program *program, struct node_program *nodes)
 {
     const struct llm_params *p = &program->spec.p;
     uint32_t step = p->virtual_stages > 1 ? (uint32_t)p->degrees[LLM_PIPELINE] : 1;
-    double weight = (double)program->spec.micro_batches / step - 1;
+    double weight = (double)program->spec.training.layout.pipeline.micro_batches / step - 1;
     program->twins = memory_zeroed(2, sizeof *program->twins);
     for (uint32_t i = 0; i < 2; i++) {
         program->twins[i] = *program;
-        program->twins[i].spec.micro_batches = (i + 1) * step;
+        program->twins[i].spec.training.layout.pipeline.micro_batches = (i + 1) * step;
         program->twins[i].spec.p.iterations = 1;
         nodes->twins[i].self = &program->twins[i];
         nodes->twins[i].weight = (double)p->iterations * (i == 0 ? 1 - weight : weight);

@@ -9,7 +9,6 @@
 
 #include "workload/llm/llm_layout.h"
 #include "workload/llm/llm_moe.h"
-#include "workload/llm/llm_schedule.h"
 
 struct llm_program {
     struct llm_spec spec;

@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "engine/units.h"
+#include "footprint/device.h"
+#include "footprint/optimizer.h"
 
 const char *const llm_degree_names[] = {"tensor", "context", "expert", "data", "pipeline", NULL};
 
@@ -12,7 +14,7 @@ const char *const llm_degree_names[] = {"tensor", "context", "expert", "data", "
 
 struct model {
     uint64_t layers, hidden, heads, kv_heads, ffn, sequence, vocabulary, experts, top_k;
-    bool gated;
+    bool gated, dropout;
 };
 
 const char *const llm_models[] = {"custom",      "gpt_13b",      "gpt3_175b", "llama3_70b",
@@ -20,26 +22,16 @@ const char *const llm_models[] = {"custom",      "gpt_13b",      "gpt3_175b", "l
 
 // Brown et al., 2020, table 2.1 (vocabulary padded to a multiple of 1024; 13B with 40 heads of
 // 128); Grattafiori et al., 2024, table 3; Jiang et al., 2024, table 1 (with sequences of 4096 in
-// place of its context of 32768).
+// place of its context of 32768). The GPTs are trained with dropout, as Megatron-LM does by default
+// (Korthikanti et al., 2023, section 4.1, counts its masks); the others are not.
 static const struct model models[] = {
-    {0},
-    {40, 5120, 40, 40, 20480, 2048, 51200, 0, 0, false},
-    {96, 12288, 96, 96, 49152, 2048, 51200, 0, 0, false},
-    {80, 8192, 64, 8, 28672, 8192, 128256, 0, 0, true},
-    {126, 16384, 128, 8, 53248, 8192, 128256, 0, 0, true},
-    {32, 4096, 32, 8, 14336, 4096, 32000, 8, 2, true},
+    {.dropout = true},
+    {40, 5120, 40, 40, 20480, 2048, 51200, 0, 0, false, true},
+    {96, 12288, 96, 96, 49152, 2048, 51200, 0, 0, false, true},
+    {80, 8192, 64, 8, 28672, 8192, 128256, 0, 0, true, false},
+    {126, 16384, 128, 8, 53248, 8192, 128256, 0, 0, true, false},
+    {32, 4096, 32, 8, 14336, 4096, 32000, 8, 2, true, false},
 };
-
-struct gpu {
-    double peak_tflops, memory_gbps;
-};
-
-const char *const llm_gpus[] = {"v100", "a100", "h100", "h200", "b200", "mi300x", NULL};
-
-// Dense 16-bit matrix operations and memory bandwidth, from the makers' data sheets: V100 SXM2,
-// A100 SXM 80 GB, H100 SXM, H200 SXM, B200 (HGX), MI300X.
-static const struct gpu gpus[] = {{125, 900},    {312, 2039},  {989.4, 3350},
-                                  {989.4, 4800}, {2250, 8000}, {1307.4, 5300}};
 
 static void fill(uint64_t *value, uint64_t preset)
 {
@@ -50,7 +42,7 @@ static void fill(uint64_t *value, uint64_t preset)
 size_t llm_resolve(struct llm_params *p, const char **missing, size_t max)
 {
     const struct model *m = &models[p->model];
-    const struct gpu *gpu = &gpus[p->gpu];
+    const struct device *gpu = &devices[p->gpu];
     size_t n = 0;
     fill(&p->layers, m->layers);
     fill(&p->hidden, m->hidden);
@@ -77,37 +69,76 @@ size_t llm_resolve(struct llm_params *p, const char **missing, size_t max)
     fill(&p->expert_ffn, p->ffn);
     if (p->gated == 2) // auto
         p->gated = m->gated;
+    if (p->dropout == 2) // auto
+        p->dropout = m->dropout;
+    enum optimizer optimizer = (enum optimizer)p->optimizer;
+    fill(&p->optimizer_bytes, optimizer_traffic_bytes(optimizer, p->parameter_bytes));
+    if (p->state_bytes == PARAM_AUTO)
+        p->state_bytes = optimizer_state_bytes(optimizer, p->parameter_bytes);
     p->peak_tflops = p->peak_tflops > 0 ? p->peak_tflops : gpu->peak_tflops;
     p->memory_gbps = p->memory_gbps > 0 ? p->memory_gbps : gpu->memory_gbps;
     return n;
 }
 
-struct llm_spec llm_spec_of(const struct llm_params *p)
+static struct transformer model_of(const struct llm_params *p)
+{
+    return (struct transformer){.layers = p->layers,
+                                .hidden = p->hidden,
+                                .heads = p->heads,
+                                .kv_heads = p->kv_heads,
+                                .ffn = p->ffn,
+                                .sequence = p->sequence,
+                                .vocabulary = p->vocabulary,
+                                .experts = p->experts,
+                                .top_k = p->top_k,
+                                .expert_ffn = p->expert_ffn,
+                                .moe_every = p->moe_every,
+                                .gated = p->gated != 0,
+                                .dropout = p->dropout != 0};
+}
+
+static struct transformer_layout layout_of(const struct llm_params *p)
 {
     uint64_t replicas = p->degrees[LLM_DATA] * p->degrees[LLM_EXPERT];
-    return (struct llm_spec){
-        .p = *p,
-        .micro_batches = (uint32_t)(p->global_batch / (replicas * p->micro_batch)),
-        .stage_layers = (uint32_t)(p->layers / (p->degrees[LLM_PIPELINE] * p->virtual_stages)),
-        .flops_per_ps = p->peak_tflops * p->efficiency, // 1e12 / 1e12
-        .bytes_per_ps = p->memory_gbps * 1e-3};
+    return (struct transformer_layout){
+        .tensor = p->degrees[LLM_TENSOR],
+        .context = p->degrees[LLM_CONTEXT],
+        .expert = p->degrees[LLM_EXPERT],
+        .data = p->degrees[LLM_DATA],
+        .pipeline = {.schedule = p->schedule,
+                     .stages = (uint32_t)p->degrees[LLM_PIPELINE],
+                     .chunks = (uint32_t)p->virtual_stages,
+                     .micro_batches = (uint32_t)(p->global_batch / (replicas * p->micro_batch))},
+        .micro_batch = p->micro_batch,
+        .zero = (unsigned)p->zero,
+        .recompute = p->recompute,
+        .sequence_parallel = p->sequence_parallel,
+        .overlap = p->overlap,
+        .activation_bytes = p->activation_bytes,
+        .bytes = {p->parameter_bytes, p->gradient_bytes, p->state_bytes}};
+}
+
+struct llm_spec llm_spec_of(const struct llm_params *p)
+{
+    struct llm_spec s = {.p = *p,
+                         .training = {model_of(p), layout_of(p)},
+                         .flops_per_ps = p->peak_tflops * p->efficiency, // 1e12 / 1e12
+                         .bytes_per_ps = p->memory_gbps * 1e-3};
+    s.stage_layers = transformer_chunk_layers(&s.training);
+    return s;
 }
 
 /* ---- shapes ---- */
 
 bool llm_is_moe(const struct llm_spec *s, uint32_t layer)
 {
-    return s->p.experts > 0 && (layer + 1) % s->p.moe_every == 0;
+    return transformer_is_moe(&s->training.model, layer);
 }
 
 static double tensor(const struct llm_spec *s) { return (double)s->p.degrees[LLM_TENSOR]; }
 static double matrices(const struct llm_spec *s) { return s->p.gated != 0 ? 3 : 2; }
 
-static double kv_hidden(const struct llm_spec *s)
-{
-    uint64_t kv = s->p.kv_heads, t = s->p.degrees[LLM_TENSOR]; // a rank has at least one head
-    return (double)s->p.hidden / (double)s->p.heads * (double)(kv > t ? kv : t);
-}
+static double kv_hidden(const struct llm_spec *s) { return transformer_kv_hidden(&s->training); }
 
 uint64_t llm_tokens(const struct llm_spec *s)
 {
@@ -118,23 +149,17 @@ uint64_t llm_tokens(const struct llm_spec *s)
 
 uint64_t llm_dense_parameters(const struct llm_spec *s, uint32_t layer)
 {
-    double h = (double)s->p.hidden, attention = h * (h + 2 * kv_hidden(s)) + h * h;
-    double ffn = llm_is_moe(s, layer) ? 0 : matrices(s) * h * (double)s->p.ffn;
-    double router = llm_is_moe(s, layer) ? h * (double)s->p.experts : 0;
-    return (uint64_t)((attention + ffn) / tensor(s) + router + 2 * h);
+    return transformer_dense_parameters(&s->training, layer);
 }
 
 uint64_t llm_expert_parameters(const struct llm_spec *s, uint32_t layer)
 {
-    double own = (double)s->p.experts / (double)s->p.degrees[LLM_EXPERT];
-    return llm_is_moe(s, layer) ? (uint64_t)(own * matrices(s) * (double)s->p.hidden *
-                                             (double)s->p.expert_ffn / tensor(s))
-                                : 0;
+    return transformer_expert_parameters(&s->training, layer);
 }
 
 uint64_t llm_embedding_parameters(const struct llm_spec *s)
 {
-    return (uint64_t)((double)s->p.vocabulary * (double)s->p.hidden / tensor(s));
+    return transformer_embedding_parameters(&s->training);
 }
 
 /* ---- operations ---- */

@@ -32,20 +32,19 @@
 #include <stdbool.h>
 
 #include "engine/param.h"
+#include "footprint/transformer.h"
 
-enum llm_schedule { LLM_1F1B, LLM_GPIPE, LLM_INTERLEAVED };
-enum llm_recompute { LLM_RECOMPUTE_NONE, LLM_RECOMPUTE_SELECTIVE, LLM_RECOMPUTE_FULL };
 enum llm_degree { LLM_TENSOR, LLM_CONTEXT, LLM_EXPERT, LLM_DATA, LLM_PIPELINE, LLM_DEGREES };
 extern const char *const llm_degree_names[]; // in this order
 
 struct llm_params { // as in a scenario; "auto" is PARAM_AUTO until llm_resolve()
-    int model, gpu, schedule, recompute, gated;
+    int model, gpu, schedule, recompute, gated, dropout, optimizer;
     uint64_t layers, hidden, heads, kv_heads, ffn, sequence, vocabulary;
     uint64_t global_batch, micro_batch, iterations;
     uint64_t degrees[LLM_DEGREES];
     uint64_t virtual_stages, zero;
     uint64_t experts, top_k, expert_ffn, moe_every;
-    uint64_t activation_bytes, gradient_bytes, parameter_bytes, optimizer_bytes;
+    uint64_t activation_bytes, gradient_bytes, parameter_bytes, optimizer_bytes, state_bytes;
     double capacity, skew;
     double peak_tflops, memory_gbps, efficiency; // 0 = of the GPU's preset
     bool sequence_parallel, overlap;
@@ -54,8 +53,8 @@ struct llm_params { // as in a scenario; "auto" is PARAM_AUTO until llm_resolve(
 // Resolved parameters, and values that follow from them.
 struct llm_spec {
     struct llm_params p;
-    uint32_t micro_batches; // of a pipeline in an iteration
-    uint32_t stage_layers;  // layers of a (virtual) stage
+    struct transformer_training training; // the same as shapes and degrees
+    uint32_t stage_layers;                // layers of a (virtual) stage
     double flops_per_ps, bytes_per_ps;
 };
 
@@ -102,4 +101,4 @@ uint64_t llm_boundary_bytes(const struct llm_spec *s);
 uint64_t llm_context_bytes(const struct llm_spec *s);
 uint64_t llm_dispatch_bytes(const struct llm_spec *s);
 
-extern const char *const llm_models[], *const llm_gpus[]; // names of presets, NULL-terminated
+extern const char *const llm_models[]; // names of presets, NULL-terminated

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "workload/llm/llm_schedule.h"
 #include "workload/nodes/node_list.h"
 #include "workload/nodes/node_window.h"
 
@@ -78,44 +77,10 @@ static void test_order(void **state)
     ASSERT_STARTS(nodes, false, 1, "5 1 4 3 2 ");
 }
 
-static void passes(const struct llm_spec *s, uint32_t stage, char *out)
-{
-    *out = '\0';
-    for (uint64_t k = 0; k < llm_passes(s); k++) {
-        struct llm_pass pass = llm_pass_at(s, stage, k);
-        sprintf(out + strlen(out), "%c%u%c", pass.backward ? 'b' : 'f', pass.micro_batch,
-                s->p.virtual_stages > 1 ? (char)('x' + pass.chunk) : ' ');
-    }
-}
-
-// Narayanan et al., SC 2021, figures 3 and 4.
-static void test_schedules(void **state)
-{
-    (void)state;
-    char got[256];
-    struct llm_spec s = {.p = {.schedule = LLM_1F1B, .virtual_stages = 1}, .micro_batches = 4};
-    s.p.degrees[LLM_PIPELINE] = 3;
-    passes(&s, 0, got);
-    assert_string_equal(got, "f0 f1 f2 b0 f3 b1 b2 b3 ");
-    passes(&s, 2, got);
-    assert_string_equal(got, "f0 b0 f1 b1 f2 b2 f3 b3 ");
-    s.p.schedule = LLM_GPIPE;
-    passes(&s, 1, got);
-    assert_string_equal(got, "f0 f1 f2 f3 b0 b1 b2 b3 ");
-    s.p.schedule = LLM_INTERLEAVED;
-    s.p.virtual_stages = 2;
-    s.p.degrees[LLM_PIPELINE] = 2;
-    passes(&s, 0, got); // warm-up of 2 (p - i - 1) + (v - 1) p = 4
-    assert_string_equal(got, "f0xf1xf0yf1yf2xb0yf3xb1yf2yb0xf3yb1xb2yb3yb2xb3x");
-    passes(&s, 1, got);
-    assert_string_equal(got, "f0xf1xf0yb0yf1yb1yf2xb0xf3xb1xf2yb2yf3yb3yb2xb3x");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
-        cmocka_unit_test(test_schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
