@@ -96,7 +96,7 @@ collwire_layer(cc # pure: no clock, queue, packet, allocator
   ALLOW collwire engine/assert.h engine/err.h engine/param.h engine/units.h
   LIBS m) # sqrt
 collwire_layer(collective ALLOW engine)
-collwire_layer(footprint LIBS m) # the memory of a GPU in training: pure, knows no scenario
+collwire_layer(footprint ALLOW engine LIBS m) # the memory of a GPU in training: pure, knows no scenario
 
 collwire_layer(nccl)
 collwire_layer(nccl/xml # algorithms of MSCCL's files
@@ -120,7 +120,7 @@ collwire_layer(workload/nodes # programs: computations and messages with depende
 collwire_layer(workload/llm # training of transformers, as programs
   ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
-  ALLOW engine collective comm nccl net/transfer.h workload VIA net LIBS m)
+  ALLOW engine collective comm footprint nccl net/transfer.h workload VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
   ALLOW engine collective workload workload/nodes jansson.h protobuf-c/protobuf-c.h
   VIA comm net nccl
@@ -131,46 +131,46 @@ collwire_layer(trace ALLOW engine net net/wire isa-l/igzip_lib.h pcap.h LIBS Pkg
 # A simulation, from its floor up.
 set(spec_via engine collective nccl topology cc comm net net/wire switch transport workload sim/spec/output_list.h)
 collwire_layer(sim/spec # the scenario as structs
-  ALLOW engine net topology cc collective comm switch transport workload)
+  ALLOW engine footprint net topology cc collective comm switch transport workload)
 collwire_layer(sim/result # the results as structs
-  ALLOW engine net/drop.h LIBS m)
+  ALLOW engine footprint/footprint.h net/drop.h LIBS m)
 collwire_layer(sim/fabric # the network: graph, ports, switches, hosts
   ALLOW engine net net/wire topology cc collective comm switch transport sim/spec sim/result
-  VIA workload LIBS m)
+  VIA footprint/footprint.h workload LIBS m)
 collwire_layer(sim/ideal # times of messages and collectives that are alone
   ALLOW engine net topology collective comm transport sim/spec sim/result sim/fabric
-  VIA cc net/wire switch workload LIBS m)
+  VIA footprint/footprint.h cc net/wire switch workload LIBS m)
 collwire_layer(sim/delivery # the layers of messages, and their records
   ALLOW engine net topology collective transport analytical sim/spec sim/result sim/fabric sim/ideal
-  VIA cc comm net/wire switch workload LIBS m)
+  VIA footprint/footprint.h cc comm net/wire switch workload LIBS m)
 set(delivery_via analytical cc collective comm net/wire sim/spec sim/ideal switch topology)
 collwire_layer(sim/parallel # several threads
   ALLOW engine net switch topology comm/foresight.h transport workload sim/result sim/fabric sim/delivery
-  VIA ${delivery_via} LIBS m)
+  VIA footprint/footprint.h ${delivery_via} LIBS m)
 collwire_layer(sim/skip # repetitions
   ALLOW engine net switch transport workload sim/result sim/fabric sim/delivery
-  VIA ${delivery_via} LIBS m)
+  VIA footprint/footprint.h ${delivery_via} LIBS m)
 collwire_layer(sim/observe # captures and time series
   ALLOW engine net net/wire cc switch topology transport trace sim/spec sim/result sim/fabric sim/delivery
-  VIA analytical collective comm sim/ideal switch topology workload LIBS m)
+  VIA footprint/footprint.h analytical collective comm sim/ideal switch topology workload LIBS m)
 collwire_layer(sim/explain # sentences
   ALLOW workload/training engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
         sim/ideal
-  VIA nccl net/wire LIBS m)
+  VIA footprint nccl net/wire LIBS m)
 collwire_layer(sim/advice # what a scenario's settings lead to, before the run
   ALLOW engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
-  VIA net/wire LIBS m)
+  VIA footprint/footprint.h net/wire LIBS m)
 collwire_layer(sim/collect # the result of a run
-  ALLOW workload/nodes workload/training engine net cc collective comm nccl/library_spec.h switch topology transport workload sim/simulation.h sim/spec sim/result sim/fabric
+  ALLOW workload/nodes workload/training engine footprint net cc collective comm nccl/library_spec.h switch topology transport workload sim/simulation.h sim/spec sim/result sim/fabric
         sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
   VIA analytical nccl net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
   ALLOW engine net comm switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
         sim/parallel sim/skip sim/observe sim/collect sim/advice
-  VIA analytical cc collective net/wire topology trace LIBS m)
+  VIA footprint/footprint.h analytical cc collective net/wire topology trace LIBS m)
 
 collwire_layer(report
-  ALLOW engine net/drop.h sim/result jansson.h libsmartcols.h
+  ALLOW engine footprint/footprint.h net/drop.h sim/result jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 # Reading scenarios. VIA: cc/cc.h, sim/spec and what they include.
 set(config_via nccl net net/wire comm switch transport workload collective cc topology sim/spec)
@@ -192,7 +192,7 @@ collwire_layer(config/job # kinds of jobs
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/object # objects of a scenario
-  ALLOW workload/training engine topology cc collective nccl config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
+  ALLOW footprint workload/training engine topology cc collective nccl config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
         transport/nic/nic_spec.h transport/transport_spec.h workload sim/spec jansson.h
         cc/plugin
   VIA ${config_via}
@@ -214,11 +214,11 @@ collwire_layer(study # pools of runs and what is made of their results
 
 collwire_layer(library # collwire/collwire.h over the folders above
   ALLOW engine collwire cc/plugin config/scenario.h report/metrics.h sim sim/advice sim/spec sim/result jansson.h
-  VIA sim/fabric cc net net/wire topology collective switch transport analytical comm workload
+  VIA footprint/footprint.h sim/fabric cc net net/wire topology collective switch transport analytical comm workload
   LIBS PkgConfig::jansson m)
 
 # The command line. What the library offers it has from collwire/collwire.h.
-set(cli_via net net/wire topology cc collective switch transport analytical comm workload report sim)
+set(cli_via footprint/footprint.h net net/wire topology cc collective switch transport analytical comm workload report sim)
 collwire_layer(cli/terminal # terminal, signals, and the limits of the process
   ALLOW engine collwire study/pool.h dlfcn.h
   VIA cc config/scenario.h ${cli_via}
@@ -262,7 +262,7 @@ collwire_layer(cli
         trace/filter.h
         # catalogues that list.c prints, and workloads from matrix products
         cc/cc.h cc/catalogue.h collective/collective.h cc/plugin report/metric_table.h workload/training/gemm.h
-  VIA net net/wire topology cc collective switch transport analytical comm workload report sim
+  VIA ${cli_via}
   LIBS PkgConfig::jansson PkgConfig::nettle ${CMAKE_DL_LIBS} m)
 
 # ---- the check ----

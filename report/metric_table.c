@@ -59,6 +59,13 @@ static json_t *measured_of(const void *record)
     return r->measured.count > 0 ? metric_json(&measured_table, &r->measured) : NULL;
 }
 
+// Only where a job says what its ranks need.
+static json_t *memory_of(const void *record)
+{
+    const struct result *r = record;
+    return r->memory.n_classes > 0 ? metric_json(&memory_table, &r->memory) : NULL;
+}
+
 static size_t only_training(const void *record)
 {
     const struct result *r = record;
@@ -101,6 +108,9 @@ static const struct metric metrics_rows[] = {
      LIST(result, programs, n_programs, program_table)},
     {"ranks", METRIC_WORDS, "a record for each rank of training jobs and programs",
      LIST(result, ranks, n_ranks, rank_table)},
+    {"memory", METRIC_WORDS,
+     "memory of a GPU that the jobs need (docs/memory.md); only where it is known of one",
+     .type = METRIC_CUSTOM, .table = &memory_table, .json = memory_of},
     {"jobs", METRIC_WORDS, "a record a job", LIST(result, jobs, n_jobs, job_table)},
     {"pfc", METRIC_WORDS, "priority flow control", PART_OF(result, pfc_table)},
     {"credits", METRIC_WORDS, "flow control by credits (`switch.flow_control`)",

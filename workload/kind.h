@@ -10,6 +10,7 @@
 #include "workload/program.h"
 
 struct job_spec;
+struct memory_need;
 struct node_program;
 
 // What a training job computes in the words of its users, in all of its iterations; 0 = not known.
@@ -35,6 +36,10 @@ struct job_kind {
     // The node program of the job, for kinds with node_run_ops; NULL for others.
     const struct node_program *(*nodes)(const struct job_spec *job);
     struct job_work (*work)(const struct job_spec *job); // NULL = not known
+    // The memory that the job's ranks need, owned by its settings; and what would shrink it, as the
+    // end of a sentence (free() it), where a rank has `free_bytes`. NULL = not known.
+    const struct memory_need *(*memory)(const struct job_spec *job);
+    char *(*memory_lever)(const struct job_spec *job, uint64_t free_bytes);
     bool raw;    // its messages start at given times: noise of hosts does not act on it
     bool trains; // the program is a struct training_job, which has results per layer
 };

@@ -107,12 +107,20 @@ static const struct param job_words_params[] = {
 struct layer_words {
     const char *name;
     ps_t update_delay_ps;
+    uint64_t weight_bytes, activation_bytes; // PARAM_AUTO = from the exchanges
 };
 
 static const struct param layer_params[] = {
     PARAM_ROW("name", TEXT, offsetof(struct layer_words, name), .help = "of the layer"),
     PARAM_ROW("update_delay", TIME, offsetof(struct layer_words, update_delay_ps), .def = "0ns",
               .max = "100000s", .help = "after each of its collectives"),
+    PARAM_ROW("weights", BYTES, offsetof(struct layer_words, weight_bytes), .def = "auto",
+              .max = "1PB", .can_auto = true,
+              .help = "on a rank; auto = the size of the exchange of their gradients"),
+    PARAM_ROW("activations", BYTES, offsetof(struct layer_words, activation_bytes), .def = "auto",
+              .max = "1PB", .can_auto = true,
+              .help = "that a rank keeps until the backward pass; auto = the larger of the "
+                      "exchanges of activations and of their gradients"),
 };
 #define N_LAYER (sizeof layer_params / sizeof *layer_params)
 
@@ -203,14 +211,19 @@ static void read_layer(struct reader *r, const struct place *place, int keyword,
                        struct training_layer *layer)
 {
     struct keys keys = {0};
-    struct layer_words words = {.name = ""};
+    struct layer_words words;
     *layer = (struct training_layer){.keyword = keyword};
     if (!read_object(r, place))
         return;
     params_default(layer_params, N_LAYER, &words);
+    words.name = "";
     read_params(r, place, &keys, layer_params, N_LAYER, &words);
     layer->name = memory_text(words.name);
     layer->update_delay_ns = whole_ns(r, place, "update_delay", words.update_delay_ps);
+    layer->held = (struct training_held){.weights_known = words.weight_bytes != PARAM_AUTO,
+                                         .activations_known = words.activation_bytes != PARAM_AUTO,
+                                         .weight_bytes = words.weight_bytes,
+                                         .activation_bytes = words.activation_bytes};
     for (int part = 0; part < TRAINING_PARTS; part++) {
         struct place at = place_key(place, training_parts[part]);
         read_step(r, &at, &layer->parts[part]);
@@ -321,6 +334,12 @@ static json_t *layer_json(const struct training_layer *layer, bool customized)
         json_object_set_new(json, training_parts[part], object);
     }
     json_object_set_new(json, "update_delay", time_json(layer->update_delay_ns));
+    if (layer->held.weights_known)
+        json_object_set_new(json, "weights",
+                            json_string(format_bytes(layer->held.weight_bytes, bytes)));
+    if (layer->held.activations_known)
+        json_object_set_new(json, "activations",
+                            json_string(format_bytes(layer->held.activation_bytes, bytes)));
     if (customized)
         json_object_set_new(json, "parallelism", json_string(training_keywords[layer->keyword]));
     return json;

@@ -8,6 +8,7 @@
 #include "config/job/job_reader.h"
 #include "config/text/schema_parts.h"
 #include "workload/llm/llm_job.h"
+#include "workload/llm/llm_memory.h"
 
 struct llm_reader {
     struct reader *r;
@@ -225,6 +226,7 @@ static void read_llm(struct reader *r, const struct place *place, struct keys *k
         return;
     llm_program_init(&settings->program, &settings->nodes, &settings->params, settings->order,
                      &settings->choice, r->scenario->spec.seed);
+    llm_memory(&settings->program, &settings->memory);
     check_groups(&l, job);
     check_boundaries(&l, job);
 }

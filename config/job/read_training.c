@@ -12,6 +12,7 @@
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
 #include "workload/training/training_job.h"
+#include "workload/training/training_memory.h"
 
 static const char *const layer_keys[] = {"parallelism",    "layers",      "last_bottom_layer",
                                          "model_parallel", "checkpoints", "checkpoint_initiates"};
@@ -306,6 +307,7 @@ static void read_training(struct reader *r, const struct place *place, struct ke
                     COLL_MAX_DIMS);
     else if (check_factors(r, place, settings) && chunks_check(r, &chunks, s)) {
         warn_of_dims(r, &system, settings);
+        training_memory(settings, ranks, &settings->memory);
         check_programs(r, &system, job);
     }
 }
@@ -350,8 +352,8 @@ static void training_schema(json_t *object)
 static const struct own_key training_keys[] = {
     {"parallelism", "word", "", "which dimensions what is exchanged over, and the loop"},
     {"layers", "list", "",
-     "of {name, fwd, ig, wg: {compute, op, bytes}, update_delay}: forward, input and weight "
-     "gradient"},
+     "of {name, fwd, ig, wg: {compute, op, bytes}, update_delay, weights, activations}: forward, "
+     "input and weight gradient; what a rank keeps, as far as its exchanges do not show it"},
     {"dlrm", "object", "",
      "instead of layers: a recommendation model; see collwire list workload dlrm"},
     {"system", "file or object", "",

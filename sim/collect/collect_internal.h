@@ -12,6 +12,7 @@ void collect_critical(const struct sim *sim, const struct collective_record *rec
 ps_t collect_parts(const ps_t parts[PATH_CAUSES], ps_t out[PATH_CAUSES]);
 void collect_slowest(const struct sim *sim, struct result *r);
 void collect_trainings(const struct sim *sim, struct result *r);
+void collect_memory(const struct sim *sim, struct result *r);
 void collect_programs(const struct sim *sim, struct result *r);
 void collect_jobs(const struct sim *sim, struct result *r); // after collectives and trainings
 void collect_timeline(const struct sim *sim, struct result *r);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "engine/units.h"
+#include "footprint/footprint.h"
 #include "sim/result/critical.h"
 #include "sim/result/flow_record.h"
 
@@ -172,6 +173,32 @@ struct slice_result {
 #define SLICE_COLLECTIVES                                                                          \
     (UINT32_MAX - 1) // in place of a rank: the collectives of a job without programs
 #define SLICE_LANE_BITS 20
+
+// Ranks of a job that need the same memory.
+struct memory_class_result {
+    uint32_t job, rank, ranks; // rank: the first of them, of the network
+    uint64_t bytes;
+    struct footprint by_kind;
+    const char *when; // of the job
+};
+
+struct memory_step_result {
+    const char *what;
+    uint64_t bytes;
+    struct footprint within;
+    ps_t end_ps; // since the job's start; -1 = not known
+};
+
+// The memory that the jobs' ranks need; borrows from the jobs.
+struct memory_result {
+    struct memory_class_result *classes; // by job and first rank
+    size_t n_classes;                    // 0 = not known of any job
+    struct memory_class_result fullest;
+    uint64_t capacity_bytes;          // of the fullest's GPU; 0 = not known
+    bool at_least;                    // the fullest's job does not say all that its ranks hold
+    struct memory_step_result *steps; // of the fullest class's first iteration
+    size_t n_steps;
+};
 
 struct server_result { // of the servers of a job
     uint64_t updates;

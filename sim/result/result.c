@@ -68,6 +68,8 @@ static void jobs_free(struct result *r)
         free(r->jobs[i].servers ? r->jobs[i].servers->counts : NULL);
         free(r->jobs[i].servers);
     }
+    free(r->memory.classes);
+    free(r->memory.steps);
     free(r->trainings);
     free(r->programs);
     free(r->ranks);

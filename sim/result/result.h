@@ -43,6 +43,7 @@ struct result {
     size_t n_programs;
     struct rank_result *ranks; // of training jobs and programs, by job and rank
     size_t n_ranks;
+    struct memory_result memory;
     struct slowest_result *slowest; // [job] that has ended, in order
     size_t n_slowest;
     const struct slowest_result *last; // of the job that ended last; NULL = none has ended

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "footprint/need.h"
 #include "workload/flows.h"
 
 const char *spec_policy_names(const struct spec *spec, char *buf, size_t room)
@@ -23,6 +24,15 @@ bool spec_has_noise(const struct spec *spec)
     for (size_t j = 0; j < spec->n_jobs; j++)
         any |= !spec->jobs[j].kind->raw;
     return any && spec->network == NETWORK_PACKET;
+}
+
+uint64_t spec_memory_bytes(const struct spec *spec, const struct memory_need *need)
+{
+    if (spec->memory.capacity_bytes != PARAM_AUTO)
+        return spec->memory.capacity_bytes;
+    if (need->device != NULL)
+        return need->device->memory_bytes;
+    return spec->memory.machine != NULL ? spec->memory.machine->memory_bytes : 0;
 }
 
 bool spec_has_measured(const struct spec *spec)

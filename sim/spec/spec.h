@@ -11,6 +11,9 @@
 #include "transport/transport_spec.h"
 #include "workload/kind.h"
 
+struct device;
+struct memory_need;
+
 #define SPEC_MAX_DIMS 8
 #define SPEC_MAX_STACKS 4
 
@@ -132,6 +135,15 @@ struct noise_spec {
     ps_t link_delay_ps;      // links are up to this longer
 };
 
+// The memory of a GPU, and what happens to a job that needs more.
+enum memory_fit { MEMORY_FIT_ERROR, MEMORY_FIT_WARN, MEMORY_FIT_OFF };
+struct memory_spec {
+    int fit;                      // enum memory_fit
+    uint64_t capacity_bytes;      // PARAM_AUTO = of the job's GPU, else of the machine's
+    uint64_t reserve_bytes;       // of the capacity, not for jobs
+    const struct device *machine; // the GPU of the machine; NULL = not known
+};
+
 // Mode of fast-forward: the repetitions that may be skipped.
 enum fast_forward { FAST_FORWARD_OFF, FAST_FORWARD_EXACT };
 
@@ -158,12 +170,16 @@ struct spec {
     struct report_spec report;
     struct limits_spec limits;
     struct noise_spec noise;
+    struct memory_spec memory;
     int fast_forward; // enum fast_forward
 };
 
 // The names of the policies of the outermost dimension, joined by "+", truncated if necessary;
 // returns `buf`.
 const char *spec_policy_names(const struct spec *spec, char *buf, size_t room);
+
+// The memory of a GPU that runs a job with this need, the reserve included; 0 = not known.
+uint64_t spec_memory_bytes(const struct spec *spec, const struct memory_need *need);
 
 // Returns true if flows of a job were measured in a capture.
 bool spec_has_measured(const struct spec *spec);

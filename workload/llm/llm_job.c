@@ -4,6 +4,7 @@
 
 #include "footprint/device.h"
 #include "footprint/optimizer.h"
+#include "workload/llm/llm_memory.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
 
@@ -14,13 +15,32 @@ static const struct node_program *llm_nodes(const struct job_spec *job)
 
 static void *llm_new(struct job_run *job)
 {
-    job->contention = ((const struct llm_settings *)job->spec->settings)->contention;
-    return node_run_new(job);
+    const struct llm_settings *settings = job->spec->settings;
+    const struct memory_need *need = &settings->memory;
+    job->contention = settings->contention;
+    struct node_run *run = node_run_new(job);
+    if (need->n_classes > 0)
+        node_run_watch(run, need->classes[need->fullest].rank, need->n_steps);
+    return run;
 }
 
 static void llm_settings_free(void *settings)
 {
-    node_program_free(&((struct llm_settings *)settings)->nodes);
+    struct llm_settings *s = settings;
+    node_program_free(&s->nodes);
+    memory_need_free(&s->memory);
+}
+
+static const struct memory_need *memory_of(const struct job_spec *job)
+{
+    const struct llm_settings *s = job->settings;
+    return s->memory.n_classes > 0 ? &s->memory : NULL;
+}
+
+static char *lever_of(const struct job_spec *job, uint64_t free_bytes)
+{
+    const struct llm_settings *s = job->settings;
+    return llm_memory_lever(&s->program, &s->memory, free_bytes);
 }
 
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
@@ -173,4 +193,6 @@ const struct job_kind llm_kind = {
     .new = llm_new,
     .nodes = llm_nodes,
     .work = llm_work,
+    .memory = memory_of,
+    .memory_lever = lever_of,
 };

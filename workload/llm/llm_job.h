@@ -2,6 +2,7 @@
 // A job that trains a transformer, given by its shapes.
 #pragma once
 
+#include "footprint/need.h"
 #include "workload/contention.h"
 #include "workload/kind.h"
 #include "workload/llm/llm_source.h"
@@ -15,6 +16,7 @@ struct llm_settings {
     enum llm_degree order[LLM_DEGREES]; // innermost first
     struct llm_program program;
     struct node_program nodes;
+    struct memory_need memory;
 };
 
 extern const struct job_kind llm_kind;

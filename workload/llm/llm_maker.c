@@ -15,7 +15,8 @@ struct node *llm_make(struct llm_maker *m, enum node_kind kind, uint8_t stream, 
     *made = (struct made_node){.node = {.id = r->next_id++,
                                         .kind = (uint8_t)kind,
                                         .stream = stream,
-                                        .iteration = (uint32_t)r->iteration + 1}};
+                                        .iteration = (uint32_t)r->iteration + 1,
+                                        .pass = m->number}};
     if (m->layer != UINT32_MAX) {
         made->node.layer = m->layer + 1;
         snprintf(made->name, sizeof made->name, "layer%u %s %s", m->layer, what, m->pass);

@@ -42,6 +42,7 @@ struct llm_maker { // where the next node is made
     struct llm_rank *r;
     uint32_t rank, layer; // layer: of the model, UINT32_MAX = none
     const char *pass;     // "forward"
+    uint32_t number;      // of the pass in its iteration, from 1; 0 = none
     bool backward;
 };
 

@@ -229,6 +229,7 @@ static void make_next(const struct llm_program *p, uint32_t rank, struct llm_ran
     const struct pipeline *pipeline = &p->spec.training.layout.pipeline;
     if (r->pass < pipeline_passes(pipeline)) {
         struct pipeline_pass pass = pipeline_pass_at(pipeline, r->stage, r->pass++);
+        m.number = (uint32_t)r->pass;
         if (pass.backward)
             backward(&m, pass);
         else

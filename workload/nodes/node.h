@@ -50,6 +50,7 @@ struct node {
     int32_t priority;   // larger first; of a collective also among those of its group
     uint32_t layer;     // index into node_program.layers + 1; 0 = none
     uint32_t iteration; // to which the node belongs, from 1; 0 = none
+    uint32_t pass;      // within the iteration, from 1; 0 = none
     ps_t takes_ps;      // compute, wait
     uint32_t shared; // wait: number of a resource that ranks share, one node at a time; 0 = nothing
     uint32_t peer;   // send, recv: the other rank of the job

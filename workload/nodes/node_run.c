@@ -67,9 +67,17 @@ void *node_run_new(struct job_run *job)
     return p;
 }
 
+void node_run_watch(struct node_run *p, uint32_t rank, size_t passes)
+{
+    p->clock = (struct pass_clock){rank, memory_zeroed(passes, sizeof(ps_t)), passes};
+    for (size_t i = 0; i < passes; i++)
+        p->clock.end_ps[i] = PS_NEVER;
+}
+
 static void run_free(void *self)
 {
     struct node_run *p = self;
+    free(p->clock.end_ps);
     for (uint32_t r = 0; r < p->job->n_ranks; r++)
         window_free(&p->windows[r]);
     p->program->source->close(p->cursor);
@@ -245,6 +253,14 @@ static void note(struct node_run *p, uint32_t rank, const struct window_node *n,
     timeline_add(&p->timeline, &slice);
 }
 
+// Only the events of the watched rank write here.
+static void note_pass(struct node_run *p, uint32_t rank, const struct node *node, ps_t now)
+{
+    if (rank == p->clock.rank && node->iteration == 1 && node->pass > 0 &&
+        node->pass <= p->clock.n_passes)
+        p->clock.end_ps[node->pass - 1] = now;
+}
+
 static void run_done(void *self, uint32_t rank, uint32_t id, ps_t now)
 {
     struct node_run *p = self;
@@ -252,6 +268,7 @@ static void run_done(void *self, uint32_t rank, uint32_t id, ps_t now)
     const struct window_node *n = window_at(w, id);
     note(p, rank, n, now);
     if (computes(&n->node)) {
+        note_pass(p, rank, &n->node, now);
         account_later(p, on_computed,
                       (struct account_note){
                           .rank = rank, .layer = n->node.layer, .takes_ps = now - n->start_ps});

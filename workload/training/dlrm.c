@@ -29,6 +29,7 @@
 
 #include "collective/collective.h"
 #include "engine/memory.h"
+#include "footprint/footprint.h"
 
 #define DP(f) offsetof(struct dlrm_params, f)
 
@@ -70,7 +71,8 @@ void dlrm_free(struct dlrm_spec *d)
 /* ---- placing ---- */
 
 struct piece {
-    uint64_t dim, lookups; // dim: columns; lookups: columns times rows looked up
+    // dim: columns; lookups: columns times rows looked up; rows: of the table
+    uint64_t dim, lookups, rows;
 };
 
 static int heaviest_first(const void *a, const void *b)
@@ -81,8 +83,9 @@ static int heaviest_first(const void *a, const void *b)
     return (x->dim < y->dim) - (x->dim > y->dim);
 }
 
-struct placed { // sums on one rank
+struct placed { // sums on one rank; weights: columns times rows
     uint64_t dim, lookups;
+    double weights, rows; // as many as there may be exceed integers
 };
 
 static size_t cut(const struct dlrm_spec *d, struct piece *pieces)
@@ -92,7 +95,7 @@ static size_t cut(const struct dlrm_spec *d, struct piece *pieces)
     for (size_t t = 0; t < d->n_tables; t++)
         for (uint64_t s = 0; s < shards; s++) {
             uint64_t dim = d->tables[t].dim * (s + 1) / shards - d->tables[t].dim * s / shards;
-            pieces[n++] = (struct piece){dim, dim * d->tables[t].pooling};
+            pieces[n++] = (struct piece){dim, dim * d->tables[t].pooling, d->tables[t].rows};
         }
     qsort(pieces, n, sizeof *pieces, heaviest_first);
     return n;
@@ -113,6 +116,8 @@ static struct placed *place(const struct dlrm_spec *d, uint32_t ranks)
                 best = r;
         on[best].dim += pieces[i].dim;
         on[best].lookups += pieces[i].lookups;
+        on[best].weights += (double)pieces[i].dim * (double)pieces[i].rows;
+        on[best].rows += (double)pieces[i].rows;
     }
     free(pieces);
     return on;
@@ -155,13 +160,54 @@ static uint64_t busiest_lookups(const struct dlrm_spec *d, uint32_t ranks)
     return most * p->batch * ranks;
 }
 
+// Weights and rows of the rank with the largest tables.
+static struct placed largest_tables(const struct dlrm_spec *d, uint32_t ranks)
+{
+    int sharding = d->params.sharding;
+    struct placed most = {0};
+    if (sharding == DLRM_TABLE || sharding == DLRM_COLUMN) {
+        struct placed *on = place(d, ranks);
+        for (uint32_t r = 0; r < ranks; r++)
+            most = on[r].weights > most.weights ? on[r] : most;
+        free(on);
+        return most;
+    }
+    for (size_t t = 0; t < d->n_tables; t++) {
+        most.weights += (double)d->tables[t].rows * (double)d->tables[t].dim;
+        most.rows += (double)d->tables[t].rows;
+    }
+    most.weights /= sharding == DLRM_ROW ? ranks : 1;
+    most.rows /= sharding == DLRM_ROW ? ranks : 1;
+    return most;
+}
+
+// Gradients are those of the rows that a batch looks up, and row-wise AdaGrad keeps 4 bytes a row
+// (Mudigere et al., ISCA 2022); between the passes a rank keeps the pooled vectors of its own
+// samples.
+static struct training_held held_tables(const struct dlrm_spec *d, uint32_t ranks)
+{
+    const struct dlrm_params *p = &d->params;
+    double element = (double)p->machine.element_bytes;
+    struct placed most = largest_tables(d, ranks);
+    double lookups = (double)busiest_lookups(d, ranks), vectors = (double)p->batch;
+    return (struct training_held){.weights_known = true,
+                                  .activations_known = true,
+                                  .weight_bytes = footprint_bytes(most.weights * element),
+                                  .activation_bytes =
+                                      footprint_bytes(vectors * (double)sums(d).dim * element),
+                                  .table = true,
+                                  .gradient_bytes = footprint_bytes(lookups * element),
+                                  .state_bytes = footprint_bytes(4 * most.rows)};
+}
+
 static struct training_layer embedding(const struct dlrm_spec *d, uint32_t ranks)
 {
     const struct dlrm_params *p = &d->params;
     double bytes = (double)busiest_lookups(d, ranks) * (double)p->machine.element_bytes;
     uint64_t ns = (uint64_t)(bytes / p->machine.memory_gbs + 0.5);
     struct training_layer layer = {.name = memory_text("embedding"),
-                                   .keyword = TRAINING_HYBRID_DLRM};
+                                   .keyword = TRAINING_HYBRID_DLRM,
+                                   .held = held_tables(d, ranks)};
     layer.parts[TRAINING_FWD] = (struct training_step){.compute_ns = ns, .op = TRAINING_NO_OP};
     layer.parts[TRAINING_IG] = (struct training_step){.op = TRAINING_NO_OP};
     layer.parts[TRAINING_WG] = (struct training_step){.compute_ns = 2 * ns, .op = TRAINING_NO_OP};
@@ -198,6 +244,8 @@ static struct training_layer *dense(struct training_layer *out, const struct dlr
         struct training_spec one = gemm_training(&product, 1, GEMM_DATA, &p->machine);
         *out = one.layers[0];
         out->keyword = TRAINING_HYBRID_DLRM;
+        out->held.activations_known = true; // the inputs of the product
+        out->held.activation_bytes = p->batch * inputs * p->machine.element_bytes;
         free(one.layers);
         inputs = widths[i];
         out++;
@@ -209,7 +257,8 @@ struct training_spec dlrm_training(const struct dlrm_spec *d, uint32_t ranks)
 {
     struct training_spec spec = {.keyword = TRAINING_HYBRID_DLRM,
                                  .last_bottom_layer = (uint32_t)d->n_bottom,
-                                 .n_layers = 1 + d->n_bottom + d->n_top};
+                                 .n_layers = 1 + d->n_bottom + d->n_top,
+                                 .element_bytes = d->params.machine.element_bytes};
     uint64_t vectors =
         d->n_tables + 1; // dot products of all pairs, plus the output of the bottom layers
     uint64_t interaction = vectors * (vectors - 1) / 2 + d->bottom[d->n_bottom - 1];

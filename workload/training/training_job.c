@@ -8,6 +8,8 @@
 #include "collective/grid.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
+#include "footprint/optimizer.h"
+#include "workload/training/training_memory.h"
 #include "workload/workload.h"
 
 #define NO_SLOT UINT32_MAX // step id of compute steps and of the step to the next part
@@ -366,7 +368,20 @@ static void training_settings_free(void *settings)
 {
     struct training_settings *s = settings;
     training_free(&s->training);
+    memory_need_free(&s->memory);
     free(s->stragglers);
+}
+
+static const struct memory_need *memory_of(const struct job_spec *job)
+{
+    const struct training_settings *s = job->settings;
+    return s->memory.n_classes > 0 ? &s->memory : NULL;
+}
+
+static char *lever_of(const struct job_spec *job, uint64_t free_bytes)
+{
+    (void)free_bytes;
+    return training_memory_lever(job->settings);
 }
 
 /* ---- the kind ---- */
@@ -388,6 +403,18 @@ static const struct param training_params[] = {
               .min = "0", .max = "1",
               .help = "every compute time takes a factor of its own, even in 1 - jitter .. 1 + "
                       "jitter"),
+    PARAM_ROW("optimizer", ENUM, offsetof(struct training_params, optimizer), .def = "adam",
+              .choices = optimizer_names,
+              .help = "what is kept for a weight: two moments, two of one byte, one moment, or "
+                      "none; and a master copy of 4 bytes of smaller ones. It takes memory, and no "
+                      "time beside that of the layers",
+              .source = "Rajbhandari et al., 2020; Dettmers et al., 2022"),
+    PARAM_ROW("parameter_bytes", COUNT, offsetof(struct training_params, parameter_bytes),
+              .def = "2", .min = "1", .max = "8",
+              .help = "bytes of a weight and its gradient; of a DLRM its `element`"),
+    PARAM_ROW("state_bytes", COUNT, offsetof(struct training_params, state_bytes), .def = "auto",
+              .max = "1000", .can_auto = true,
+              .help = "what the optimizer keeps by weight; auto = of the optimizer"),
     CONTENTION_ROWS(struct training_params, contention),
     MAPPING_ROWS(struct training_params, mapping),
 };
@@ -404,5 +431,7 @@ const struct job_kind training_kind = {
     .new = training_new,
     .queue_pairs = training_queue_pairs,
     .collectives = training_collectives,
+    .memory = memory_of,
+    .memory_lever = lever_of,
     .trains = true,
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "comm/recorder.h"
+#include "footprint/need.h"
 #include "nccl/library_spec.h"
 #include "workload/contention.h"
 #include "workload/kind.h"
@@ -18,6 +19,9 @@ struct training_params { // as in a scenario
     const char *file;    // "" = the scenario holds the layers
     uint64_t iterations;
     double compute_scale, comm_scale, compute_jitter;
+    /* for the memory that it needs */
+    int optimizer;
+    uint64_t parameter_bytes, state_bytes;
     struct contention_params contention;
     struct mapping_params mapping;
 };
@@ -29,6 +33,7 @@ struct training_settings {
     struct library_spec library;
     struct straggler *stragglers; // owned
     size_t n_stragglers;
+    struct memory_need memory;
 };
 
 extern const struct job_kind training_kind;

@@ -30,18 +30,10 @@ static bool weight_first(const struct training_spec *s)
     return s->keyword == TRAINING_DATA || training_is_dlrm(s->keyword);
 }
 
-static bool is_marked(const struct training_marks *marks, uint32_t layer)
-{
-    for (size_t i = 0; i < marks->n; i++)
-        if (marks->layers[i] == layer)
-            return true;
-    return false;
-}
-
 static bool initiates(const struct training_spec *s, uint32_t layer)
 {
     return s->keyword == TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD &&
-           is_marked(&s->initiates, layer);
+           training_is_marked(&s->initiates, layer);
 }
 
 static struct loop_action action(enum loop_verb verb, uint32_t layer, enum training_part part)
@@ -134,7 +126,8 @@ static struct loop_action weight_gradient(const struct training_spec *s, struct 
 static struct loop_action redo(const struct training_spec *s, struct training_walk *w)
 {
     uint32_t from = w->layer;
-    while (!is_marked(&s->checkpoints, from)) // config has checked that there is one at or below
+    while (!training_is_marked(&s->checkpoints,
+                               from)) // config has checked that there is one at or below
         from--;
     w->redone = true;
     w->redo_until = w->layer;

@@ -19,6 +19,14 @@ const char *const training_keywords[] = {"DATA",
 
 const char *const training_parts[] = {"fwd", "ig", "wg", NULL};
 
+bool training_is_marked(const struct training_marks *marks, uint32_t layer)
+{
+    for (size_t i = 0; i < marks->n; i++)
+        if (marks->layers[i] == layer)
+            return true;
+    return false;
+}
+
 void training_free(struct training_spec *spec)
 {
     for (size_t i = 0; i < spec->n_layers; i++) {

@@ -51,11 +51,20 @@ struct training_step {
     bool of_receiver; // sizes are what each rank receives in total, not what it sends
 };
 
+// What a rank keeps of a layer in memory; what is not known is derived (training_memory.h).
+struct training_held {
+    bool weights_known, activations_known;
+    uint64_t weight_bytes, activation_bytes;
+    bool table; // an embedding: gradients only of the rows that are looked up, and its own states
+    uint64_t gradient_bytes, state_bytes; // of a table
+};
+
 struct training_layer {
     char *name;
     struct training_step parts[TRAINING_PARTS];
     uint64_t update_delay_ns; // after each of the layer's collectives
     int keyword; // enum training_keyword; the job's keyword unless that is HYBRID_CUSTOMIZED
+    struct training_held held;
 };
 
 // Marks of layers for recomputation: when the backward pass reaches an initiating layer, it
@@ -72,6 +81,9 @@ struct training_spec {
     struct training_marks checkpoints, initiates;
     struct training_layer *layers;
     size_t n_layers;
+    uint64_t element_bytes; // of a weight; 0 = the job's `parameter_bytes`
 };
+
+bool training_is_marked(const struct training_marks *marks, uint32_t layer);
 
 void training_free(struct training_spec *spec);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// `memory`: what a GPU has, and whether a job that needs more is refused.
+//
+// What a job needs is computed by its kind (docs/memory.md). Where the capacity is not known nothing
+// is refused: a training job names no GPU, so it has that of the scenario's machine, if any.
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/text/object.h"
+#include "config/text/read.h"
+#include "engine/text.h"
+#include "footprint/need.h"
+#include "nccl/machine.h"
+
+#define FIELD(name) offsetof(struct memory_spec, name)
+
+static const char *const fits[] = {"error", "warn", "off", NULL};
+
+static const struct param memory_params[] = {
+    PARAM_ROW("fit", ENUM, FIELD(fit), .def = "error", .choices = fits,
+              .help =
+                  "a job that needs more memory than a GPU has: refused, run with a warning, or "
+                  "run"),
+    PARAM_ROW("capacity", BYTES, FIELD(capacity_bytes), .def = "auto", .min = "1MB",
+              .can_auto = true,
+              .help = "memory of a GPU; auto = of the GPU that the job names, else of the machine, "
+                      "else not known",
+              .source = "data sheets; decimal: 80 GB are 80e9 bytes"),
+    PARAM_ROW("reserve", BYTES, FIELD(reserve_bytes), .def = "0B",
+              .help = "of this, what the driver, communication libraries and fragmentation take"),
+};
+static const size_t n_memory_params = sizeof memory_params / sizeof *memory_params;
+
+// The GPUs of machines by name; NULL = not known, or several sizes were sold.
+static const struct device *machine_device(const struct nccl_machine *machine)
+{
+    static const struct {
+        const char *machine;
+        enum device_name device;
+    } known[] = {{"dgx2", DEVICE_V100},          {"dgx_a100", DEVICE_A100},
+                 {"1gpu_a100_100", DEVICE_A100}, {"dgx_h100", DEVICE_H100},
+                 {"1gpu_h100_400", DEVICE_H100}, {"hgx_h100_200", DEVICE_H100},
+                 {"dgx_b200", DEVICE_B200},      {"mi300x", DEVICE_MI300X}};
+    for (size_t i = 0; machine != NULL && i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].machine, machine->name) == 0)
+            return &devices[known[i].device];
+    return NULL;
+}
+
+// "weights 350 GB, optimizer 2.10 TB": the kinds that are a hundredth of all at least.
+static char *kinds_text(const struct footprint *f)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    char bytes[UNIT_TEXT];
+    bool any = false;
+    for (unsigned k = 0; k < FOOTPRINT_KINDS; k++)
+        if (f->bytes[k] >= footprint_total(f) / 100 && f->bytes[k] > 0) {
+            fprintf(out, "%s%s %s", any ? ", " : "", footprint_kind_names[k],
+                    human_bytes(f->bytes[k], bytes));
+            any = true;
+        }
+    return text_close(out, &text);
+}
+
+static const char *const largest_texts[] = {[FOOTPRINT_WEIGHTS] = "most are weights",
+                                            [FOOTPRINT_GRADIENTS] = "most are gradients",
+                                            [FOOTPRINT_OPTIMIZER] = "most are optimizer states",
+                                            [FOOTPRINT_ACTIVATIONS] = "most are activations",
+                                            [FOOTPRINT_TEMPORARY] = "most is freed within a pass",
+                                            [FOOTPRINT_COMMUNICATION] =
+                                                "most are buffers of exchanges"};
+
+// A capacity without digits that say nothing: "80 GB".
+static const char *capacity_text(uint64_t bytes, char buf[UNIT_TEXT])
+{
+    human_bytes(bytes, buf);
+    char *zeros = strstr(buf, ".0"), *unit = strchr(buf, ' ');
+    if (zeros != NULL && unit != NULL && strspn(zeros + 1, "0") == (size_t)(unit - zeros - 1))
+        memmove(zeros, unit, strlen(unit) + 1);
+    return buf;
+}
+
+// The name of what has the memory.
+static const char *holder(const struct spec *spec, const struct memory_need *need)
+{
+    if (spec->memory.capacity_bytes != PARAM_AUTO)
+        return "a GPU";
+    return need->device != NULL ? need->device->title : spec->memory.machine->title;
+}
+
+static char *sentence(const struct spec *spec, const struct job_spec *job,
+                      const struct memory_need *need, uint64_t capacity, uint64_t usable)
+{
+    const struct footprint *most = memory_need_most(need);
+    char total[UNIT_TEXT], has[UNIT_TEXT], reserve[UNIT_TEXT];
+    char *kinds = kinds_text(most), *lever = job->kind->memory_lever(job, usable);
+    bool reserved = spec->memory.reserve_bytes > 0;
+    char *text = text_format("needs %s%s a GPU (%s), %s has %s%s%s: %s, %s",
+                             need->at_least ? "at least " : "",
+                             human_bytes(footprint_total(most), total), kinds, holder(spec, need),
+                             capacity_text(capacity, has), reserved ? ", less a reserve of " : "",
+                             reserved ? capacity_text(spec->memory.reserve_bytes, reserve) : "",
+                             largest_texts[footprint_largest(most)], lever);
+    free(kinds);
+    free(lever);
+    return text;
+}
+
+static void check_job(struct reader *r, const struct place *place, const struct job_spec *job)
+{
+    const struct spec *spec = &r->scenario->spec;
+    const struct memory_need *need =
+        job->kind != NULL && job->kind->memory != NULL ? job->kind->memory(job) : NULL;
+    uint64_t capacity = need != NULL ? spec_memory_bytes(spec, need) : 0;
+    uint64_t usable = capacity - spec->memory.reserve_bytes;
+    if (capacity == 0 || spec->memory.reserve_bytes >= capacity ||
+        footprint_total(memory_need_most(need)) <= usable)
+        return;
+    char *text = sentence(spec, job, need, capacity, usable);
+    if (spec->memory.fit == MEMORY_FIT_ERROR)
+        place_error(r->err, place, "%s (`memory.fit` warn runs it all the same)", text);
+    else
+        place_warn(r->err, place, "%s", text);
+    free(text);
+}
+
+// All jobs have been read. Each is checked alone: which of them are in memory at one time is not
+// known before the run.
+static void memory_finish(struct reader *r, const struct place *place, void *value)
+{
+    struct memory_spec *memory = value;
+    const struct scenario *s = r->scenario;
+    struct place workload = place_key(place->parent, "workload"),
+                 reserve = place_key(place, "reserve");
+    memory->machine = machine_device(s->spec.machine);
+    if (memory->capacity_bytes != PARAM_AUTO && memory->reserve_bytes >= memory->capacity_bytes)
+        place_error(r->err, &reserve, "leaves nothing of `capacity`");
+    for (size_t j = 0; j < s->spec.n_jobs && memory->fit != MEMORY_FIT_OFF; j++) {
+        struct place item = place_item(&workload, j);
+        check_job(r, s->jobs_listed ? &item : &workload, &s->spec.jobs[j]);
+    }
+}
+
+// Left out where it has no meaning: no job is of a kind whose memory is known.
+static json_t *memory_write(const struct scenario *s, const void *value)
+{
+    bool any = json_object_get(s->root, "memory") != NULL;
+    for (size_t j = 0; j < s->spec.n_jobs; j++)
+        any |= s->spec.jobs[j].kind->memory != NULL;
+    return any ? params_json(memory_params, n_memory_params, value) : NULL;
+}
+
+extern const struct object memory_object;
+const struct object memory_object = {
+    .key = "memory",
+    .doc = "memory of a GPU, and jobs that need more of it",
+    .source = "docs/memory.md",
+    .stage = STAGE_REST,
+    .params = memory_params,
+    .n_params = &n_memory_params,
+    .offset = offsetof(struct scenario, spec.memory),
+    .finish = memory_finish,
+    .write = memory_write,
+};
