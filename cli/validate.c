@@ -3,6 +3,7 @@
 // the network does not suit, and shows the values of what is "auto"; collwire list.
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/list.h"
@@ -63,6 +64,16 @@ static void print_advice(const struct collwire_sim *sim, bool all)
     collwire_free(text);
 }
 
+static void print_memory(FILE *out, const struct collwire_sim *sim)
+{
+    char *text = collwire_sim_memory_text(sim), *line = text, *end;
+    for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = '\0';
+        terminal_wrap(out, line, 0, 2, terminal_width(out));
+    }
+    collwire_free(text);
+}
+
 static void print_valid(const struct collwire_scenario *scenario, const struct collwire_sim *sim,
                         const struct options *o)
 {
@@ -74,7 +85,10 @@ static void print_valid(const struct collwire_scenario *scenario, const struct c
     } else if (!o->quiet) {
         printf("%s: valid\n", collwire_scenario_name(scenario));
     }
-    if (o->quiet || !collwire_scenario_has_packets(scenario))
+    if (o->quiet)
+        return;
+    print_memory(o->print ? stderr : stdout, sim);
+    if (!collwire_scenario_has_packets(scenario))
         return;
     print_advice(sim, o->print);
     char *cost = collwire_sim_cost_text(sim, "");

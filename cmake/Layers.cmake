@@ -165,9 +165,9 @@ collwire_layer(sim/collect # the result of a run
         sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
   VIA analytical nccl net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
-  ALLOW engine net comm switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
+  ALLOW engine footprint net comm switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
         sim/parallel sim/skip sim/observe sim/collect sim/advice
-  VIA footprint/footprint.h analytical cc collective net/wire topology trace LIBS m)
+  VIA analytical cc collective net/wire topology trace LIBS m)
 
 collwire_layer(report
   ALLOW engine footprint/footprint.h net/drop.h sim/result jansson.h libsmartcols.h

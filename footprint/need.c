@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lists of classes and steps.
+// Lists of classes and steps, and their texts.
 #include "footprint/need.h"
 
 #include <stdio.h>
@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "engine/text.h"
+#include "engine/units.h"
 
 void memory_need_add(struct memory_need *need, const struct memory_class *one)
 {
@@ -39,6 +41,30 @@ bool memory_need_step(struct memory_need *need, const char *what, const struct f
 const struct footprint *memory_need_most(const struct memory_need *need)
 {
     return &need->classes[need->fullest].footprint;
+}
+
+char *memory_kinds_text(const struct footprint *f)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    char bytes[UNIT_TEXT];
+    bool any = false;
+    for (unsigned k = 0; k < FOOTPRINT_KINDS; k++)
+        if (f->bytes[k] >= footprint_total(f) / 100 && f->bytes[k] > 0) {
+            fprintf(out, "%s%s %s", any ? ", " : "", footprint_kind_names[k],
+                    human_bytes(f->bytes[k], bytes));
+            any = true;
+        }
+    return text_close(out, &text);
+}
+
+const char *memory_capacity_text(uint64_t bytes, char *buf)
+{
+    human_bytes(bytes, buf);
+    char *zeros = strstr(buf, ".0"), *unit = strchr(buf, ' ');
+    if (zeros != NULL && unit != NULL && strspn(zeros + 1, "0") == (size_t)(unit - zeros - 1))
+        memmove(zeros, unit, strlen(unit) + 1);
+    return buf;
 }
 
 void memory_need_free(struct memory_need *need)

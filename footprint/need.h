@@ -42,4 +42,10 @@ bool memory_need_step(struct memory_need *need, const char *what, const struct f
 
 const struct footprint *memory_need_most(const struct memory_need *need);
 
+// "weights 350 GB, optimizer 2.10 TB": the kinds that are a hundredth of all at least; free() it.
+char *memory_kinds_text(const struct footprint *f);
+
+// A capacity as makers write it, without zeros: "80 GB". `buf` holds UNIT_TEXT bytes.
+const char *memory_capacity_text(uint64_t bytes, char *buf);
+
 void memory_need_free(struct memory_need *need);

@@ -125,6 +125,14 @@ char *collwire_sim_cost_text(const struct collwire_sim *s, const char *prefix)
     return text;
 }
 
+char *collwire_sim_memory_text(const struct collwire_sim *s)
+{
+    struct plain_locale locale = plain_locale_begin();
+    char *text = sim_memory_text(s->sim);
+    plain_locale_end(locale);
+    return text;
+}
+
 /* ---- captures ---- */
 
 int collwire_sim_open_captures(struct collwire_sim *s, const char *folder, const char *shown,

@@ -88,6 +88,9 @@ char *sim_place_names(const struct sim *sim);
 // be freed.
 char *sim_describe(const struct sim *sim);
 
+// The memory that jobs need, a line for each of which it is known. To be freed.
+char *sim_memory_text(const struct sim *sim);
+
 // Warnings about the spec, and the values of its settings that are "auto"; before the run. Free
 // with advice_free().
 struct advice *sim_advice(const struct sim *sim);

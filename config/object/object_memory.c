@@ -47,22 +47,6 @@ static const struct device *machine_device(const struct nccl_machine *machine)
     return NULL;
 }
 
-// "weights 350 GB, optimizer 2.10 TB": the kinds that are a hundredth of all at least.
-static char *kinds_text(const struct footprint *f)
-{
-    struct text text;
-    FILE *out = text_open(&text);
-    char bytes[UNIT_TEXT];
-    bool any = false;
-    for (unsigned k = 0; k < FOOTPRINT_KINDS; k++)
-        if (f->bytes[k] >= footprint_total(f) / 100 && f->bytes[k] > 0) {
-            fprintf(out, "%s%s %s", any ? ", " : "", footprint_kind_names[k],
-                    human_bytes(f->bytes[k], bytes));
-            any = true;
-        }
-    return text_close(out, &text);
-}
-
 static const char *const largest_texts[] = {[FOOTPRINT_WEIGHTS] = "most are weights",
                                             [FOOTPRINT_GRADIENTS] = "most are gradients",
                                             [FOOTPRINT_OPTIMIZER] = "most are optimizer states",
@@ -70,16 +54,6 @@ static const char *const largest_texts[] = {[FOOTPRINT_WEIGHTS] = "most are weig
                                             [FOOTPRINT_TEMPORARY] = "most is freed within a pass",
                                             [FOOTPRINT_COMMUNICATION] =
                                                 "most are buffers of exchanges"};
-
-// A capacity without digits that say nothing: "80 GB".
-static const char *capacity_text(uint64_t bytes, char buf[UNIT_TEXT])
-{
-    human_bytes(bytes, buf);
-    char *zeros = strstr(buf, ".0"), *unit = strchr(buf, ' ');
-    if (zeros != NULL && unit != NULL && strspn(zeros + 1, "0") == (size_t)(unit - zeros - 1))
-        memmove(zeros, unit, strlen(unit) + 1);
-    return buf;
-}
 
 // The name of what has the memory.
 static const char *holder(const struct spec *spec, const struct memory_need *need)
@@ -94,14 +68,14 @@ static char *sentence(const struct spec *spec, const struct job_spec *job,
 {
     const struct footprint *most = memory_need_most(need);
     char total[UNIT_TEXT], has[UNIT_TEXT], reserve[UNIT_TEXT];
-    char *kinds = kinds_text(most), *lever = job->kind->memory_lever(job, usable);
+    char *kinds = memory_kinds_text(most), *lever = job->kind->memory_lever(job, usable);
     bool reserved = spec->memory.reserve_bytes > 0;
-    char *text = text_format("needs %s%s a GPU (%s), %s has %s%s%s: %s, %s",
-                             need->at_least ? "at least " : "",
-                             human_bytes(footprint_total(most), total), kinds, holder(spec, need),
-                             capacity_text(capacity, has), reserved ? ", less a reserve of " : "",
-                             reserved ? capacity_text(spec->memory.reserve_bytes, reserve) : "",
-                             largest_texts[footprint_largest(most)], lever);
+    char *text = text_format(
+        "needs %s%s a GPU (%s), %s has %s%s%s: %s, %s", need->at_least ? "at least " : "",
+        human_bytes(footprint_total(most), total), kinds, holder(spec, need),
+        memory_capacity_text(capacity, has), reserved ? ", less a reserve of " : "",
+        reserved ? memory_capacity_text(spec->memory.reserve_bytes, reserve) : "",
+        largest_texts[footprint_largest(most)], lever);
     free(kinds);
     free(lever);
     return text;

@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 57
-ARROWS = 304
+ROOMS = 58
+ARROWS = 311
 
 
 def objects(build):

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The memory that the jobs need, as lines of text.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "footprint/need.h"
+#include "sim/simulation.h"
+
+static void add_line(FILE *out, const struct spec *spec, const struct job_spec *job,
+                     const struct memory_need *need)
+{
+    const struct memory_class *most = &need->classes[need->fullest];
+    uint64_t capacity = spec_memory_bytes(spec, need);
+    char total[UNIT_TEXT], has[UNIT_TEXT], *kinds = memory_kinds_text(&most->footprint);
+    fprintf(out, "memory: %s needs %s%s a GPU", job->name, need->at_least ? "at least " : "",
+            human_bytes(footprint_total(&most->footprint), total));
+    if (capacity > 0)
+        fprintf(out, " of %s", memory_capacity_text(capacity, has));
+    fprintf(out, " (%s), within the %s", kinds, most->when);
+    if (need->n_classes > 1)
+        fprintf(out, " of rank%u", job_rank(job, most->rank));
+    fputs("\n", out);
+    free(kinds);
+}
+
+char *sim_memory_text(const struct sim *sim)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    for (size_t j = 0; j < sim->spec->n_jobs; j++) {
+        const struct job_spec *job = &sim->spec->jobs[j];
+        const struct memory_need *need = job->kind->memory != NULL ? job->kind->memory(job) : NULL;
+        if (need != NULL)
+            add_line(out, sim->spec, job, need);
+    }
+    return text_close(out, &text);
+}
