@@ -16,7 +16,12 @@ struct page {
 
 // Bytes of all runs in detail together, by use. The rest of the 3 MB is the charts' program
 // (0.7 MB) and the summaries of runs.
-enum { PAGE_SERIES_BYTES = 700000, PAGE_TIMELINE_SLICES = 12000, PAGE_LINKS = 12000 };
+enum {
+    PAGE_SERIES_BYTES = 700000,
+    PAGE_TIMELINE_SLICES = 12000,
+    PAGE_LINKS = 12000,
+    PAGE_MEMORY_STEPS = 2400
+};
 
 // Escape characters that could end a <script> element or a line of it: <, >, &, U+2028, U+2029
 // inside strings. `json` is a JSON text; the result is the same document. To be freed.
@@ -47,6 +52,10 @@ json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *m
 // or the slices of `timeline` (from page_timeline(), or NULL), and then messages.
 json_t *page_activity(struct page *page, const json_t *timeline, const json_t *metrics,
                       size_t limit);
+
+// The memory that the jobs need, with at most `limit` steps of an iteration, with a note where there
+// are more.
+json_t *page_memory(struct page *page, const json_t *metrics, size_t limit);
 
 // The summary of a run: values of the columns of comparisons, parts of time, sentences.
 json_t *page_summary(const struct page_run *run);

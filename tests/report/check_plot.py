@@ -35,13 +35,15 @@ def collwire(*words, **more):
 
 def results(tmp, scenarios):
     """A run whose messages are not listed, a comparison with samples, one of two scenarios, and a sweep."""
-    of = {name: os.path.join(tmp, name) for name in ("run", "compare", "several", "sweep")}
+    of = {name: os.path.join(tmp, name) for name in ("run", "compare", "several", "sweep", "memory")}
     rail = os.path.join(scenarios, "collectives", "rail.json")
     incast = os.path.join(scenarios, "incast.json")
+    memory = os.path.join(os.path.dirname(scenarios), "tests", "golden", "memory", "scenario.json")
     for words in (("run", rail, "--set", "report.flows_max=100", "--out", of["run"]),
                   ("compare", incast, "--cc", "none,dcqcn,swift", "--seeds", "2", "--set", "report.sample=10us",
                    "--out", of["compare"]),
                   ("compare", incast, os.path.join(scenarios, "collectives", "in-network.json"), "--cc", "none,dcqcn", "--out", of["several"]),
+                  ("run", memory, "--out", of["memory"]),
                   ("sweep", incast, "--vary", "workload.bytes=100KB,200KB", "--cc", "none,dcqcn", "--out", of["sweep"])):
         code, _, stderr = collwire(*words, "--quiet")
         expect(code == 0, f"{words}: {stderr}")
@@ -130,6 +132,19 @@ def of_scenarios(folder):
     expect(own == {"incast"}, f"a run of several scenarios: {own}")
 
 
+def of_memory(folder):
+    """By kind within each step of an iteration, and of the ranks."""
+    memory = metrics_of(folder)["memory"]
+    expect({"memory", "memory.ranks"} <= set(listed(folder)), f"charts with memory: {listed(folder)}")
+    rows = table(folder, "memory")
+    known = [(s["step"], str(s["end_ns"]), kind, str(n)) for s in memory["iteration"] for kind, n in s["by_kind"].items()]
+    expect([(r["step"], r["end_ns"], r["kind"], r["memory_bytes"]) for r in rows] == known and len(known) > 6, f"memory: {rows}")
+    expect(max(sum(s["by_kind"].values()) for s in memory["iteration"]) == memory["max_bytes"], "the largest step is the most")
+    rows = table(folder, "memory.ranks")
+    known = [(str(c["rank"]), kind, str(n)) for c in memory["classes"] for kind, n in c["by_kind"].items()]
+    expect([(r["rank"], r["kind"], r["memory_bytes"]) for r in rows] == known, f"memory of ranks: {rows}")
+
+
 def of_a_sweep(folder):
     expect(listed(folder) == ["sweep.lines", "sweep.map"], f"charts of a sweep: {listed(folder)}")
     with open(os.path.join(folder, "sweep.csv"), encoding="utf-8") as f:
@@ -182,6 +197,8 @@ def pictures(of):
     picture(of["several"], "scenarios", "none", "dcqcn", "incast")
     picture(of["compare"], "timeline@none", "rank0 sends")
     picture(of["run"], "timeline", "dim0 all_reduce")
+    picture(of["memory"], "memory", "weights", "activations", "a GPU has 100\u00a0MB")
+    picture(of["memory"], "memory.ranks", "weights", "rank2 and 1 more")
     picture(of["sweep"], "sweep.lines", "none", "dcqcn")
     pdf = os.path.join(of["run"], "..", "chart.pdf")
     code, _, stderr = collwire("plot", of["compare"], "--chart", "time", "-o", pdf)
@@ -224,6 +241,7 @@ def main():
             of_a_comparison(of["compare"])
             of_scenarios(of["several"])
             of_a_sweep(of["sweep"])
+            of_memory(of["memory"])
             refused(of)
     print(f"{len(failures)} failures")
     return 1 if failures else 0

@@ -24,6 +24,7 @@ import { el, section, select, table } from "./dom.js";
 import { capital, share, text } from "./format.js";
 import { firstReason, headline, perScenario, ranking } from "./headline.js";
 import { linksSection } from "./links.js";
+import { memorySection } from "./memory.js";
 import { messagesSection } from "./messages.js";
 import { pausesSection } from "./pauses.js";
 import { plot } from "./plot.js";
@@ -373,6 +374,7 @@ function build() {
         seriesSection(follow),
         linksSection(follow),
         pausesSection(follow),
+        memorySection(follow),
         timelineSection(follow),
         scenarioSection(),
     ].filter(Boolean);

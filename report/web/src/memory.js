@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// The memory that a GPU needs: an iteration of the rank that needs most, and all ranks.
+import { axisStyle, figure, legendStyle, moreLegend, timeAxis, zoomStyle } from "./chart.js";
+import { detailed, doc, meaning, nameOf, shownRun } from "./data.js";
+import { el, section } from "./dom.js";
+import { axisUnit, html, share, text } from "./format.js";
+import { colour } from "./theme.js";
+
+// What stays for the whole iteration first, so that it is at the bottom.
+const COLOURS = {
+    weights: "part-sending",
+    gradients: "part-network",
+    optimizer: "part-behind",
+    activations: "part-queued",
+    temporary: "part-paused",
+    communication: "part-window",
+};
+
+const SEEN = 0.1; // a capacity of which less is used would flatten the chart: it is in the text only
+
+function total(values) {
+    return values.reduce((a, b) => a + b, 0);
+}
+
+function kindsUsed(memory, lists) {
+    return memory.kinds.map((name, i) => ({ name, i })).filter(({ i }) => lists.some((v) => v[i] > 0));
+}
+
+function tooltip(title, kinds, values) {
+    const sum = total(values);
+    const lines = kinds.map(
+        ({ name, i }) =>
+            `<tr><td>${html(name)}</td><td class="n">${html(text(values[i], "bytes"))}</td><td class="n">${html(share(values[i] / sum))}</td></tr>`,
+    );
+    return `<b>${html(title)}</b> ${html(text(sum, "bytes"))}<table class="tip">${lines.join("")}</table>`;
+}
+
+function capacityLine(memory, max, key) {
+    if (!memory.capacity_bytes || max < memory.capacity_bytes * SEEN) return undefined;
+    return {
+        silent: true,
+        symbol: "none",
+        animation: false,
+        lineStyle: { color: colour("ink"), type: "dashed", width: 1.5 },
+        label: {
+            ...(key === "yAxis"
+                ? { position: "insideEndTop" }
+                : { position: "start", align: "right", rotate: 0 }),
+            color: colour("ink"),
+            formatter: `a GPU has ${text(memory.capacity_bytes, "bytes")}`,
+        },
+        data: [{ [key]: memory.capacity_bytes }],
+    };
+}
+
+function top(memory, max) {
+    return memory.capacity_bytes && max >= memory.capacity_bytes * SEEN
+        ? Math.max(max, memory.capacity_bytes) * 1.06
+        : undefined;
+}
+
+function byteAxis(memory, max, more) {
+    const scale = axisUnit("bytes", Math.max(max, top(memory, max) || 0));
+    return {
+        ...axisStyle(),
+        type: "value",
+        min: 0,
+        max: top(memory, max),
+        axisLabel: {
+            color: colour("muted"),
+            hideOverlap: true,
+            showMaxLabel: !top(memory, max),
+            formatter: (v) => `${scale.label(v)}${v ? ` ${scale.name}` : ""}`,
+        },
+        ...more,
+    };
+}
+
+// The steps of an iteration. A step lasts from the end of the one before it; where ends are not known each
+// takes a place.
+function iteration(memory) {
+    const values = memory.steps.map((step) => step.slice(2));
+    const kinds = kindsUsed(memory, values);
+    const known = memory.steps.every((step) => step[1] !== null);
+    const ends = memory.steps.map((step, i) => (known ? step[1] : i + 1));
+    const max = Math.max(...values.map(total));
+    const end = ends[ends.length - 1];
+    const time = axisUnit("ns", end);
+    const at = (x) => Math.max(0, ends.findIndex((one) => one >= x));
+    return figure({
+        name: "memory",
+        title: `An iteration of rank${memory.rank}`,
+        label: "The memory within each pass of an iteration, by kind.",
+        height: (width) => 310 + moreLegend(kinds.map((k) => k.name), width),
+        keys: true,
+        build: (width) => ({
+            legend: { ...legendStyle(), type: "plain", data: kinds.map((k) => k.name) },
+            grid: {
+                left: 8,
+                right: 20,
+                top: 36 + moreLegend(kinds.map((k) => k.name), width),
+                bottom: 54,
+                containLabel: true,
+            },
+            dataZoom: zoomStyle(),
+            xAxis: known
+                ? { ...timeAxis(time, end), splitLine: { show: false } }
+                : {
+                      ...timeAxis({ name: "", label: (v) => v }, end),
+                      name: "step",
+                      splitLine: { show: false },
+                  },
+            yAxis: byteAxis(memory, max, {}),
+            tooltip: {
+                trigger: "axis",
+                axisPointer: { lineStyle: { color: colour("muted") } },
+                formatter: (items) => {
+                    const i = at(items[0].value[0]);
+                    return tooltip(memory.steps[i][0], kinds, values[i]);
+                },
+            },
+            series: kinds.map(({ name, i }, k) => ({
+                name,
+                type: "line",
+                stack: "memory",
+                step: "start",
+                showSymbol: false,
+                color: colour(COLOURS[name] || "part-others"),
+                lineStyle: { width: 0.5 },
+                areaStyle: { opacity: 0.9 },
+                emphasis: { focus: "series" },
+                markLine: k === 0 ? capacityLine(memory, max, "yAxis") : undefined,
+                data: [[0, values[0][i]], ...values.map((v, j) => [ends[j], v[i]])],
+            })),
+        }),
+        data: () => ({
+            columns: [
+                { name: "step" },
+                { name: "end", unit: "ns", number: true },
+                { name: "total", unit: "bytes", number: true },
+                ...memory.kinds.map((name) => ({
+                    name,
+                    help: meaning(`memory.by_kind.${name}`),
+                    unit: "bytes",
+                    number: true,
+                })),
+            ],
+            rows: memory.steps.map((step, i) => [step[0], step[1], total(values[i]), ...values[i]]),
+        }),
+        csv: () => ({
+            columns: [
+                { name: "step" },
+                { name: "end", unit: "ns" },
+                { name: "kind" },
+                { name: "memory", unit: "bytes" },
+            ],
+            rows: memory.steps.flatMap((step, i) =>
+                memory.kinds.map((name, k) => [step[0], step[1], name, values[i][k]]),
+            ),
+        }),
+    });
+}
+
+// ---- ranks ----
+
+function rankName(one) {
+    const job = doc.kind === "run" && detailed[0].jobs && detailed[0].jobs.length > 1 ? `, job ${one.job}` : "";
+    return one.ranks > 1 ? `rank${one.rank} and ${one.ranks - 1} more${job}` : `rank${one.rank}${job}`;
+}
+
+function ranks(memory) {
+    const values = memory.classes.map((one) => memory.kinds.map((name) => one.by_kind[name]));
+    const kinds = kindsUsed(memory, values);
+    const max = Math.max(...values.map(total));
+    const more = (width) => moreLegend(kinds.map((k) => k.name), width);
+    return figure({
+        name: "memory.ranks",
+        title: "Ranks",
+        label: "The most that ranks need, by kind.",
+        height: (width) => 80 + more(width) + 26 * memory.classes.length,
+        build: (width) => ({
+            legend: { ...legendStyle(), type: "plain", data: kinds.map((k) => k.name) },
+            grid: { left: 8, right: 24, top: 36 + more(width), bottom: 26, containLabel: true },
+            xAxis: byteAxis(memory, max, {}),
+            yAxis: {
+                ...axisStyle(),
+                type: "category",
+                inverse: true,
+                data: memory.classes.map(rankName),
+                axisLabel: {
+                    color: colour("ink"),
+                    width: Math.min(170, width * 0.36),
+                    overflow: "truncate",
+                },
+            },
+            tooltip: {
+                trigger: "axis",
+                axisPointer: { type: "shadow" },
+                formatter: (items) => {
+                    const i = items[0].dataIndex;
+                    return tooltip(`${rankName(memory.classes[i])}, ${memory.classes[i].when}`, kinds, values[i]);
+                },
+            },
+            series: kinds.map(({ name, i }, k) => ({
+                name,
+                type: "bar",
+                stack: "memory",
+                barMaxWidth: 20,
+                itemStyle: {
+                    color: colour(COLOURS[name] || "part-others"),
+                    borderColor: colour("page"),
+                    borderWidth: 0.5,
+                },
+                emphasis: { focus: "series" },
+                markLine: k === 0 ? capacityLine(memory, max, "xAxis") : undefined,
+                data: values.map((v) => v[i]),
+            })),
+        }),
+        data: () => ({
+            columns: [
+                { name: "ranks" },
+                { name: "when" },
+                { name: "total", unit: "bytes", number: true },
+                ...memory.kinds.map((name) => ({
+                    name,
+                    help: meaning(`memory.by_kind.${name}`),
+                    unit: "bytes",
+                    number: true,
+                })),
+            ],
+            rows: memory.classes.map((one, i) => [
+                rankName(one),
+                one.when,
+                total(values[i]),
+                ...values[i],
+            ]),
+        }),
+        csv: () => ({
+            columns: [
+                { name: "rank" },
+                { name: "ranks" },
+                { name: "kind" },
+                { name: "memory", unit: "bytes" },
+            ],
+            rows: memory.classes.flatMap((one, i) =>
+                memory.kinds.map((name, k) => [one.rank, one.ranks, name, values[i][k]]),
+            ),
+        }),
+    });
+}
+
+function sentence(memory) {
+    const has = memory.capacity_bytes
+        ? `, ${share(memory.max_bytes / memory.capacity_bytes)} of the ${text(memory.capacity_bytes, "bytes")} that a GPU has`
+        : "";
+    const least = memory.at_least ? "at least " : "";
+    return `A rank needs ${least}${text(memory.max_bytes, "bytes")}${has}: rank${memory.rank}, within the ${memory.when}.`;
+}
+
+export function memorySection(follow) {
+    if (!detailed.some((run) => run.detail.memory)) return null;
+    const box = section(
+        "memory",
+        "Memory of a GPU",
+        "What ranks hold, from the shapes and the schedule of the jobs; fragmentation and buffers of libraries are not counted.",
+        detailed.length > 1 ? [follow.control()] : [],
+    );
+    const body = el("div");
+    follow.fill(body, () => {
+        const { memory } = shownRun().detail;
+        if (!memory) return [el("p", { class: "note" }, `Nothing is known of ${nameOf(shownRun())}.`)];
+        return [
+            el("p", {}, sentence(memory)),
+            memory.steps.length ? iteration(memory) : null,
+            memory.classes.length > 1 ? ranks(memory) : null,
+        ].filter(Boolean);
+    });
+    box.append(body);
+    return box;
+}
