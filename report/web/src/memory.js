@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The memory that a GPU needs: an iteration of the rank that needs most, and all ranks.
 import { axisStyle, figure, legendStyle, moreLegend, timeAxis, zoomStyle } from "./chart.js";
-import { detailed, doc, meaning, nameOf, shownRun } from "./data.js";
+import { detailed, meaning, nameOf, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
 import { axisUnit, html, share, text } from "./format.js";
 import { colour } from "./theme.js";
@@ -163,9 +163,10 @@ function iteration(memory) {
 
 // ---- ranks ----
 
-function rankName(one) {
-    const job = doc.kind === "run" && detailed[0].jobs && detailed[0].jobs.length > 1 ? `, job ${one.job}` : "";
-    return one.ranks > 1 ? `rank${one.rank} and ${one.ranks - 1} more${job}` : `rank${one.rank}${job}`;
+function rankName(one, memory) {
+    const several = memory.classes.some((other) => other.job !== memory.classes[0].job);
+    const more = one.ranks > 1 ? ` and ${one.ranks - 1} more` : "";
+    return `${several ? `job ${one.job}, ` : ""}rank${one.rank}${more}`;
 }
 
 function ranks(memory) {
@@ -186,7 +187,7 @@ function ranks(memory) {
                 ...axisStyle(),
                 type: "category",
                 inverse: true,
-                data: memory.classes.map(rankName),
+                data: memory.classes.map((one) => rankName(one, memory)),
                 axisLabel: {
                     color: colour("ink"),
                     width: Math.min(170, width * 0.36),
@@ -198,7 +199,7 @@ function ranks(memory) {
                 axisPointer: { type: "shadow" },
                 formatter: (items) => {
                     const i = items[0].dataIndex;
-                    return tooltip(`${rankName(memory.classes[i])}, ${memory.classes[i].when}`, kinds, values[i]);
+                    return tooltip(`${rankName(memory.classes[i], memory)}, ${memory.classes[i].when}`, kinds, values[i]);
                 },
             },
             series: kinds.map(({ name, i }, k) => ({
@@ -229,7 +230,7 @@ function ranks(memory) {
                 })),
             ],
             rows: memory.classes.map((one, i) => [
-                rankName(one),
+                rankName(one, memory),
                 one.when,
                 total(values[i]),
                 ...values[i],
