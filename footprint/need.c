@@ -30,8 +30,8 @@ bool memory_need_step(struct memory_need *need, const char *what, const struct f
     need->steps_cut = need->n_steps == MEMORY_STEPS_MAX;
     if (need->steps_cut)
         return false;
-    if (need->steps == NULL)
-        need->steps = memory_zeroed(MEMORY_STEPS_MAX, sizeof *need->steps);
+    if (need->n_steps == need->cap_steps)
+        need->steps = memory_grow(need->steps, &need->cap_steps, sizeof *need->steps);
     struct memory_step *step = &need->steps[need->n_steps++];
     snprintf(step->what, sizeof step->what, "%s", what);
     step->within = *within;

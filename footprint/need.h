@@ -28,7 +28,7 @@ struct memory_need {
     size_t n_classes;
     size_t fullest; // index of the class that needs most, the first of equal ones
     struct memory_step *steps;
-    size_t n_steps;
+    size_t n_steps, cap_steps;
     bool steps_cut;              // the iteration has more than MEMORY_STEPS_MAX steps
     const struct device *device; // the GPU that the job names; NULL = none
     bool at_least;               // the job does not say all that its ranks hold

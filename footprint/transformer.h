@@ -43,7 +43,8 @@ uint64_t transformer_dense_parameters(const struct transformer_training *t, uint
 uint64_t transformer_expert_parameters(const struct transformer_training *t, uint32_t layer);
 uint64_t transformer_embedding_parameters(const struct transformer_training *t);
 
-// Hidden size of keys, or values, of all ranks of a tensor group together: each has a head at least.
+// Hidden size of keys, or values, of all ranks of a tensor group together: each has at least one
+// head.
 double transformer_kv_hidden(const struct transformer_training *t);
 
 // Layers of a chunk of a stage.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // `memory`: what a GPU has, and whether a job that needs more is refused.
 //
-// What a job needs is computed by its kind (docs/memory.md). Where the capacity is not known nothing
-// is refused: a training job names no GPU, so it has that of the scenario's machine, if any.
+// What a job needs is computed by its kind (docs/memory.md). Where the capacity is not known
+// nothing is refused: a training job names no GPU, so it has that of the scenario's machine, if
+// any.
 #include <stdlib.h>
 #include <string.h>
 

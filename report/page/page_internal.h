@@ -53,8 +53,8 @@ json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *m
 json_t *page_activity(struct page *page, const json_t *timeline, const json_t *metrics,
                       size_t limit);
 
-// The memory that the jobs need, with at most `limit` steps of an iteration, with a note where there
-// are more.
+// The memory that the jobs need, with at most `limit` steps of an iteration, and a note where
+// there are more.
 json_t *page_memory(struct page *page, const json_t *metrics, size_t limit);
 
 // The summary of a run: values of the columns of comparisons, parts of time, sentences.

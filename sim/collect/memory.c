@@ -4,6 +4,7 @@
 #include "footprint/need.h"
 #include "sim/collect/collect_internal.h"
 #include "workload/nodes/node_run.h"
+#include "workload/training/training_job.h"
 
 static const struct memory_need *need_of(const struct job_run *job)
 {
@@ -11,15 +12,18 @@ static const struct memory_need *need_of(const struct job_run *job)
     return kind->memory != NULL ? kind->memory(job->spec) : NULL;
 }
 
-// The end of a step of a program whose passes were watched.
+// The end of a step of a training job, or of a program whose passes were watched.
 static ps_t step_end_ps(const struct job_run *job, size_t step)
 {
-    if (job->spec->kind->nodes == NULL)
-        return -1;
-    const struct node_run *run = job->self;
-    if (step >= run->clock.n_passes || run->clock.end_ps[step] == PS_NEVER)
-        return -1;
-    return run->clock.end_ps[step] - job->spec->start_ps;
+    ps_t end = PS_NEVER;
+    if (job->spec->kind->trains) {
+        const struct training_job *t = job->self;
+        end = t->step_end_ps[step];
+    } else if (job->spec->kind->nodes != NULL) {
+        const struct node_run *run = job->self;
+        end = step < run->clock.n_passes ? run->clock.end_ps[step] : PS_NEVER;
+    }
+    return end == PS_NEVER ? -1 : end - job->spec->start_ps;
 }
 
 static void add_steps(const struct job_run *job, const struct memory_need *need,

@@ -112,8 +112,8 @@ static void first_stage(void **state)
     }
 }
 
-// Section 4.3: the first stage keeps a mask of sbh/t for each of p micro-batches; without a pipeline
-// embedding, last norm and logits add (sbh/t)(1 + 4 (1 + v/h)).
+// Section 4.3: the first stage keeps a mask of sbh/t for each of p micro-batches; without a
+// pipeline embedding, last norm and logits add (sbh/t)(1 + 4 (1 + v/h)).
 static void embeddings(void **state)
 {
     struct transformer_training t = training(&published[1]);

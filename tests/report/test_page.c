@@ -353,39 +353,6 @@ static void prefers_the_slowest_rank(void **state)
     page_free(page);
 }
 
-// ---- memory ----
-
-#define KINDS(w, a) "{'weights': " #w ", 'activations': " #a "}"
-#define STEP(step, end, w, a)                                                                      \
-    "{'step': '" step "', 'end_ns': " #end ", 'bytes': 9, 'by_kind': " KINDS(w, a) "}"
-
-// Steps become rows of numbers in the order of the kinds; what does not fit is noted.
-static void reduces_memory(void **state)
-{
-    (void)state;
-    struct page *page = new_page();
-    json_t *metrics = read_json("{'memory': {'max_bytes': 5, 'by_kind': " KINDS(
-        2, 3) ", 'capacity_bytes': null, "
-              "'classes': [{'rank': 0, 'by_kind': " KINDS(2, 3) "}], 'iteration': [" STEP(
-                  "f0", 4, 2, 1) "," STEP("b0", null, 2, 3) "]}}");
-    json_t *all = page_memory(page, metrics, 2), *cut = page_memory(page, metrics, 1);
-    expect_json(
-        all,
-        "{'max_bytes': 5, 'by_kind': " KINDS(
-            2, 3) ", 'capacity_bytes': null, "
-                  "'kinds': ['weights', 'activations'], 'steps': [['f0', 4, 2, 1], ['b0', null, "
-                  "2, 3]], 'classes': [{'rank': 0, 'by_kind': " KINDS(2, 3) "}]}");
-    assert_int_equal(json_array_size(json_object_get(cut, "steps")), 1);
-    assert_int_equal(json_array_size(page->notes), 1);
-    json_decref(all);
-    json_decref(cut);
-    json_decref(metrics);
-    json_t *none = json_object();
-    assert_null(page_memory(page, none, 1));
-    json_decref(none);
-    page_free(page);
-}
-
 // ---- sweeps ----
 
 static const char collective[] =
@@ -507,7 +474,6 @@ int main(void)
         cmocka_unit_test(begins_with_the_critical_path),
         cmocka_unit_test(prefers_the_slowest_rank),
         cmocka_unit_test(shows_phases_and_messages),
-        cmocka_unit_test(reduces_memory),
         cmocka_unit_test(reads_a_sweep),
         cmocka_unit_test(refuses_other_tables),
         cmocka_unit_test(falls_back_on_the_row),

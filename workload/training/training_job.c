@@ -115,6 +115,14 @@ static enum program_state issue(struct training_job *t, uint32_t rank, uint32_t 
     return PROGRAM_STEP;
 }
 
+// A forward pass that is computed again belongs to the backward step that needs it.
+static void note_step_end(struct training_job *t, const struct loop_action *action, ps_t end)
+{
+    ps_t *at = &t->step_end_ps[training_memory_step(t->spec, action->layer, action->part)];
+    if (action->part != TRAINING_FWD || *at == PS_NEVER)
+        *at = end;
+}
+
 // The loop's next action that takes time or sends messages.
 static enum program_state training_next_step(void *self, uint32_t rank, ps_t now, struct step *step)
 {
@@ -130,6 +138,8 @@ static enum program_state training_next_step(void *self, uint32_t rank, ps_t now
         switch (action.verb) {
         case LOOP_COMPUTE:; // may take 0 time
             ps_t takes = compute(t, rank, slot, now);
+            if (rank == 0 && pass == 0)
+                note_step_end(t, &action, now + takes);
             if (takes > 0)
                 return take_time(step, STEP_COMPUTE, slot + 1, takes);
             break;
@@ -272,6 +282,9 @@ static void *training_new(struct job_run *job)
     t->pass_end_ps = memory_zeroed(t->passes, sizeof *t->pass_end_ps);
     for (uint64_t p = 0; p < t->passes; p++)
         t->pass_end_ps[p] = PS_NEVER;
+    t->step_end_ps = memory_zeroed(2 * t->spec->n_layers, sizeof *t->step_end_ps);
+    for (size_t i = 0; i < 2 * t->spec->n_layers; i++)
+        t->step_end_ps[i] = PS_NEVER;
     t->end_ps = PS_NEVER;
     t->rank_compute_ps = memory_zeroed(t->n_ranks, sizeof *t->rank_compute_ps);
     t->rank_end_ps = memory_zeroed(t->n_ranks, sizeof *t->rank_end_ps);
@@ -291,6 +304,7 @@ static void training_job_free(void *self)
     free(t->uneven);
     free(t->open);
     free(t->pass_end_ps);
+    free(t->step_end_ps);
     free(t->rank_compute_ps);
     free(t->rank_end_ps);
     free(t->ranks);

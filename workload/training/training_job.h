@@ -66,6 +66,7 @@ struct training_job {
     struct dim_use use;    // for the schedule's dimensions, and for all ranks at once
     ps_t *pass_end_ps;     // [pass] end of the loop of the last rank, PS_NEVER = not ended
     ps_t end_ps;           // end of the last rank and its collectives; PS_NEVER = not ended
+    ps_t *step_end_ps;     // [step of the memory] of rank 0 in pass 0; PS_NEVER = not ended
     ps_t *rank_compute_ps; // [rank]
     ps_t *rank_end_ps;     // [rank] PS_NEVER = not ended
 };

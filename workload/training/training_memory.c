@@ -151,6 +151,12 @@ static void walk(struct iteration *it)
     }
 }
 
+size_t training_memory_step(const struct training_spec *spec, uint32_t layer,
+                            enum training_part part)
+{
+    return part == TRAINING_FWD ? layer : 2 * spec->n_layers - 1 - layer;
+}
+
 static bool all_known(const struct training_spec *t)
 {
     for (uint32_t l = 0; l < t->n_layers; l++)
