@@ -88,9 +88,9 @@ static void check_job(struct reader *r, const struct place *place, const struct 
     const struct memory_need *need =
         job->kind != NULL && job->kind->memory != NULL ? job->kind->memory(job) : NULL;
     uint64_t capacity = need != NULL ? spec_memory_bytes(spec, need) : 0;
-    uint64_t usable = capacity - spec->memory.reserve_bytes;
-    if (capacity == 0 || spec->memory.reserve_bytes >= capacity ||
-        footprint_total(memory_need_most(need)) <= usable)
+    uint64_t reserve = spec->memory.reserve_bytes;
+    uint64_t usable = capacity > reserve ? capacity - reserve : 0;
+    if (capacity == 0 || footprint_total(memory_need_most(need)) <= usable)
         return;
     char *text = sentence(spec, job, need, capacity, usable);
     if (spec->memory.fit == MEMORY_FIT_ERROR)
@@ -109,8 +109,10 @@ static void memory_finish(struct reader *r, const struct place *place, void *val
     struct place workload = place_key(place->parent, "workload"),
                  reserve = place_key(place, "reserve");
     memory->machine = machine_device(s->spec.machine);
-    if (memory->capacity_bytes != PARAM_AUTO && memory->reserve_bytes >= memory->capacity_bytes)
+    if (memory->capacity_bytes != PARAM_AUTO && memory->reserve_bytes >= memory->capacity_bytes) {
         place_error(r->err, &reserve, "leaves nothing of `capacity`");
+        return;
+    }
     for (size_t j = 0; j < s->spec.n_jobs && memory->fit != MEMORY_FIT_OFF; j++) {
         struct place item = place_item(&workload, j);
         check_job(r, s->jobs_listed ? &item : &workload, &s->spec.jobs[j]);

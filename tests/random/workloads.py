@@ -362,6 +362,8 @@ def llm(draw, n, *_):
                         "sequence_parallel": (True, False), "overlap": (True, False),
                         "gpu": ("v100", "h100"), "iterations": (1, 2), "gated": (True, False, "auto"),
                         "contention": (0, 0.3), "algorithm": ("ring", "direct"),
+                        "optimizer": ("adam", "adam_8bit", "momentum", "sgd"), "dropout": (True, False),
+                        "parameter_bytes": (2, 4), "state_bytes": ("auto", 0, 16),
                         "placement": (["pipeline", "data", "expert", "context", "tensor"],)}.items():
         if draw.chance(0.3):
             job[key] = rng.choice(values)
