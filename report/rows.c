@@ -29,6 +29,7 @@ const struct row_column row_columns[ROW_COLUMNS] = {
     {"bubble_share", "bubbles", "programs.bubble_share", "programs.bubble_share"},
     {"tokens_per_s", "tokens/s", "programs.tokens_per_s", "programs.tokens_per_s"},
     {"mfu", "MFU", "programs.mfu", "programs.mfu"},
+    {"memory_bytes", "memory", "memory.max_bytes", NULL},
     {"collective_ns", "collective", "collectives.duration_ns", "collective_ns"},
     {"busbw_bps", "busbw", "collectives.busbw_bps", "busbw_bps"},
     {"efficiency", "effic.", "collectives.efficiency", "efficiency"},

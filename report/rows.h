@@ -20,7 +20,7 @@ struct row_column {
     const char *job_path; // in an item of jobs[] ("training." = in the job's training); NULL = none
 };
 
-#define ROW_COLUMNS 27
+#define ROW_COLUMNS 28
 extern const struct row_column row_columns[ROW_COLUMNS];
 
 // The number of a column by its key; ROW_COLUMNS = there is none.

@@ -46,6 +46,10 @@ static void assert_texts(const json_t *root, const char *const (*rows)[2], size_
 
 #define ASSERT_TEXTS(root, rows) assert_texts(root, rows, sizeof rows / sizeof *rows)
 
+#define BY_KIND                                                                                    \
+    "{\"weights\":211,\"gradients\":212,\"optimizer\":213,\"activations\":214,"                    \
+    "\"temporary\":215,\"communication\":216}"
+
 static const char *const of_the_run[][2] = {
     {"programs",
      "[{\"job\":7,\"name\":\"net\",\"ranks\":2,\"total_ns\":310,\"compute_ns\":100,"
@@ -60,6 +64,11 @@ static const char *const of_the_run[][2] = {
      "\"late_ns\":209,\"uses\":[{\"name\":\"tensor\",\"exposed_ns\":201,\"waiting_ns\":202,"
      "\"bytes\":203}]},{\"job\":1,\"rank\":208,\"finish_ns\":null,\"compute_ns\":0,"
      "\"exposed_comm_ns\":null,\"late_ns\":0,\"uses\":[]}]"},
+    {"memory", "{\"max_bytes\":219,\"by_kind\":" BY_KIND ",\"job\":1,\"rank\":217,"
+               "\"when\":\"backward\",\"capacity_bytes\":222,\"at_least\":1,\"classes\":[{"
+               "\"job\":1,\"rank\":217,\"ranks\":218,\"max_bytes\":219,\"by_kind\":" BY_KIND
+               ",\"when\":\"backward\"}],\"iteration\":[{\"step\":\"forward\",\"end_ns\":221,"
+               "\"bytes\":220,\"by_kind\":" BY_KIND "}]}"},
     {"schema", "\"collwire.metrics/1\""},
     {"name", "\"all\""},
     {"seed", "101"},
@@ -224,7 +233,7 @@ static void test_every_key(void **state)
     struct result r = whole();
     char *text = metrics_json(&r, "{\"key\": 7}");
     json_t *root = json_loads(text, 0, NULL);
-    assert_int_equal(json_object_size(root), 35); // all but the series
+    assert_int_equal(json_object_size(root), 36); // all but the series
     ASSERT_TEXTS(root, of_the_run);
     ASSERT_TEXTS(root, of_the_path);
     ASSERT_TEXTS(root, of_flows);
@@ -313,27 +322,28 @@ static void test_rows(void **state)
     assert_string_equal(
         csv, "scenario,policy,seed,job,status,sim_time_ns,training_ns,iteration_ns,"
              "exposed_iteration_ns,exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,"
-             "tokens_per_s,mfu,"
+             "tokens_per_s,mfu,memory_bytes,"
              "collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,fct_max_ns,jain,"
              "max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,dropped_packets,"
              "trimmed_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
-             "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
+             "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,219,,,,109,111,112,0.119000,122,124,126,120,"
              "123,128,161,139,161,163\n"
-             "all,\"x:y,z\",5,first,completed,202,,,,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,"
+             "all,\"x:y,z\",5,first,completed,202,,,,,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,"
              "\n"
-             "all,\"x:y,z\",5,second,running,,987,64,899,899,,,,,,,,,,,,,,,,,,,,,,\n"
-             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+             "all,\"x:y,z\",5,second,running,,987,64,899,899,,,,,,,,,,,,,,,,,,,,,,,\n"
+             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
     assert_string_equal(row_sentence(&rows.list[0], 0), "because");
     assert_string_equal(row_sentence(&rows.list[0], 1), "waits");
     assert_string_equal(row_sentence(&rows.list[0], rows.list[0].n_why), "says so");
     assert_null(row_sentence(&rows.list[0], 3));
     assert_string_equal(
         table, "all (x:y,z, seed 5): incomplete\n"
-               "  time         102 ns       fct mean     109 ns       fct p99      111 ns\n"
-               "  fct max      112 ns       jain         0.119        max queue    122 B\n"
-               "  marks        124          CNPs         126          pauses       120\n"
-               "  paused       123 ns       drops        128          trims        161\n"
-               "  timeouts     139          TCP resent   161          TCP timeouts 163\n"
+               "  time         102 ns       memory       219 B        fct mean     109 ns\n"
+               "  fct p99      111 ns       fct max      112 ns       jain         0.119\n"
+               "  max queue    122 B        marks        124          CNPs         126\n"
+               "  pauses       120          paused       123 ns       drops        128\n"
+               "  trims        161          timeouts     139          TCP resent   161\n"
+               "  TCP timeouts 163\n"
                "  job     status       time  training  iteration  exposed\n"
                "  first   completed  202 ns         -          -        -\n"
                "  second  running         -    987 ns    64.0 ns   899 ns\n");

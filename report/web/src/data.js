@@ -50,6 +50,7 @@ const WORDS = {
     program_ns: "time of the program",
     program_exposed_ns: "exposed communication and waiting",
     bubble_share: "share of pipeline bubbles",
+    memory_bytes: "memory of a GPU",
     collective_ns: "time of the collective",
     busbw_bps: "bus bandwidth",
     algbw_bps: "algorithm bandwidth",

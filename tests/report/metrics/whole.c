@@ -223,6 +223,17 @@ static struct program_result program = {.job = 7,
                                         .n_layers = 1,
                                         .n_late = 1};
 
+#define BY_KIND                                                                                    \
+    {                                                                                              \
+        {                                                                                          \
+            211, 212, 213, 214, 215, 216                                                           \
+        }                                                                                          \
+    }
+
+static struct memory_class_result memory_class = {
+    .job = 1, .rank = 217, .ranks = 218, .bytes = 219, .by_kind = BY_KIND, .when = "backward"};
+static struct memory_step_result memory_step = {"forward", 220, BY_KIND, 221000};
+
 struct result whole(void)
 {
     return (struct result){.name = "all",
@@ -247,6 +258,13 @@ struct result whole(void)
                            .collectives = collectives,
                            .n_collectives = 2,
                            .collectives_complete = true,
+                           .memory = {.classes = &memory_class,
+                                      .n_classes = 1,
+                                      .fullest = memory_class,
+                                      .capacity_bytes = 222,
+                                      .at_least = true,
+                                      .steps = &memory_step,
+                                      .n_steps = 1},
                            .programs = &program,
                            .n_programs = 1,
                            .ranks = ranks,
