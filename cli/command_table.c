@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/extcap/extcap.h"
 #include "cli/nccl/library_command.h"
+#include "cli/plan/plan.h"
 #include "cli/runs/runs.h"
 #include "cli/sweep/sweep.h"
 #include "cli/terminal/terminal.h"
@@ -141,6 +142,18 @@ static const char replay_text[] =
     "  collwire run job.json --set cc.kind=dcqcn \\\n"
     "    --set 'workload={\"kind\":\"flows\",\"file\":\"flows.csv\"}'";
 
+static const char plan_text[] =
+    "Finds the layouts (tensor, pipeline, data, expert and context degrees, micro-batch, virtual "
+    "stages, ZeRO, recomputation) of a scenario's llm job that fit into the memory of so many "
+    "GPUs, the fastest first: all of them in closed form, then the best ten of each number of "
+    "GPUs over packets, on a job with the same messages but fewer layers, micro-batches and "
+    "replicas, extrapolated by the closed form. The degrees that the job has are ignored.\n\n"
+    "The outermost dimension of the topology grows with the number of GPUs. With --out, results of "
+    "runs are kept there, and the same command goes on after an interruption.\n\n"
+    "  collwire plan job.json --gpus 64\n"
+    "  collwire plan job.json --gpus 64..1024 --within 10%\n"
+    "  collwire plan job.json --gpus 1024 --packets-budget 0 --format json";
+
 static const char library_text[] =
     "Prints what NCCL, or on MI300X RCCL, would do on servers of a machine: its channels, rings, "
     "trees and heads of NVLS in the form of its own log, its table of costs, and for each size its "
@@ -190,6 +203,8 @@ static const struct command commands[] = {
     {"import", "a scenario from files of another simulator",
      "(astra NETWORK.json SYSTEM.txt WORKLOAD.txt | chakra PREFIX)", import_text, command_import,
      COMPLETE_FILES, false},
+    {"plan", "the layouts of a job that fit so many GPUs, the fastest first",
+     "SCENARIO --gpus N|A..B", plan_text, command_plan, COMPLETE_FILES, false},
     {"shrink", "a smaller training scenario with messages of the same sizes", "SCENARIO",
      shrink_text, command_shrink, COMPLETE_FILES, false},
     {"export", "a program as files for other simulators", "chakra SCENARIO", export_text,

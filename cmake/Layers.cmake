@@ -119,6 +119,8 @@ collwire_layer(workload/nodes # programs: computations and messages with depende
   ALLOW engine collective comm net/transfer.h workload VIA net nccl LIBS m)
 collwire_layer(workload/llm # training of transformers, as programs
   ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
+collwire_layer(plan # which layouts of a transformer's training fit and are fast, in closed form
+  ALLOW engine footprint workload/llm/llm_spec.h VIA net nccl collective comm workload LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
   ALLOW engine collective comm footprint nccl net/transfer.h workload VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
@@ -253,8 +255,13 @@ collwire_layer(cli/nccl # collwire library nccl
         config/algorithm/library_settings.h config/text/text_file.h jansson.h
   VIA ${cli_via} cc/plugin config/scenario.h
   LIBS PkgConfig::jansson m)
+collwire_layer(cli/plan # collwire plan
+  ALLOW engine collwire cli/terminal cli/options cli/runs library config/scenario.h config/text/json_file.h footprint nccl plan
+        sim/spec study/point_hash.h study/pool.h workload/llm/llm_job.h workload/llm/llm_spec.h jansson.h
+  VIA cc/plugin workload/llm workload/nodes workload ${cli_via}
+  LIBS PkgConfig::jansson m)
 collwire_layer(cli
-  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl library config replay study jansson.h nettle/sha2.h dlfcn.h
+  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan library config replay study jansson.h nettle/sha2.h dlfcn.h
         config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
         config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "cli/plan/cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/text/json_file.h"
+#include "engine/memory.h"
+#include "engine/text.h"
+#include "footprint/device.h"
+#include "nccl/machine.h"
+#include "workload/llm/llm_job.h"
+
+#define LEAF_RANKS 16 // of the default fabric
+
+/* ---- parts of the scenario ---- */
+
+static json_t *job_of(json_t *scenario)
+{
+    json_t *workload = json_object_get(scenario, "workload");
+    return json_is_array(workload) && json_array_size(workload) == 1 ? json_array_get(workload, 0)
+                                                                     : workload;
+}
+
+static json_t *dims_of(json_t *scenario)
+{
+    return json_object_get(json_object_get(scenario, "topology"), "dims");
+}
+
+static void drop(json_t *object, const char *const *keys)
+{
+    for (; *keys != NULL; keys++)
+        json_object_del(object, *keys);
+}
+
+struct collwire_scenario *cluster_parse(const struct cluster *m, const struct options *o,
+                                        const json_t *scenario, struct err *err)
+{
+    char *text = json_dumps(scenario, JSON_REAL_PRECISION(17));
+    struct collwire_scenario *parsed =
+        collwire_scenario_parse(text, m->folder, NULL, 0, o->policies, messages_of(err));
+    free(text);
+    return parsed;
+}
+
+/* ---- reading ---- */
+
+static int read_fabric(struct cluster *m, const char *path, struct err *err)
+{
+    m->fabric_file = json_file_read(path, err);
+    if (m->fabric_file == NULL)
+        return -1;
+    const json_t *dims = dims_of(m->fabric_file);
+    m->fabric = dims != NULL ? json_array_get(dims, json_array_size(dims) - 1) : m->fabric_file;
+    if (json_is_string(json_object_get(m->fabric, "kind")))
+        return 0;
+    return err_add(err, path,
+                   "is neither a dimension of a topology (an object with `kind`) nor a "
+                   "scenario with topology.dims");
+}
+
+// The GPUs of a server.
+static int read_server(struct cluster *m, const char *path, struct err *err)
+{
+    const json_t *topology = json_object_get(m->scenario, "topology"), *dims = dims_of(m->scenario),
+                 *machine = json_object_get(topology, "machine");
+    if (machine != NULL) {
+        const char *name =
+            json_string_value(json_is_object(machine) ? json_object_get(machine, "like") : machine);
+        const struct nccl_machine *known = name != NULL ? nccl_machine_named(name) : NULL;
+        if (known == NULL)
+            return err_add(err, "topology.machine", "is not known: collwire list topology machine");
+        m->server = known->gpus;
+        return 0;
+    }
+    const json_t *first = json_array_get(dims, 0);
+    const char *kind = json_string_value(json_object_get(first, "kind"));
+    json_int_t size = json_integer_value(json_object_get(first, "size"));
+    if (kind == NULL || size < 1)
+        return err_add(err, "topology", "%s: plan needs `dims`, or a `machine`", path);
+    bool one = json_array_size(dims) == 1, is_switch = strcmp(kind, "switch") == 0;
+    m->server = one && !is_switch ? 1 : (uint32_t)size;
+    m->joins = one && is_switch;
+    return 0;
+}
+
+int cluster_read(struct cluster *m, const struct options *o, const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    *m = (struct cluster){.scenario = json_file_read(path, err),
+                          .folder = slash ? text_format("%.*s", (int)(slash - path), path)
+                                          : memory_text(".")};
+    if (m->scenario == NULL || (o->fabric != NULL && read_fabric(m, o->fabric, err) != 0))
+        return -1;
+    const char *kind = json_string_value(json_object_get(job_of(m->scenario), "kind"));
+    if (kind == NULL || strcmp(kind, "llm") != 0)
+        return err_add(err, "workload", "plan takes a scenario with one job, of kind llm");
+    return read_server(m, path, err);
+}
+
+void cluster_free(struct cluster *m)
+{
+    json_decref(m->scenario);
+    json_decref(m->fabric_file);
+    free(m->folder);
+}
+
+/* ---- growing ---- */
+
+static json_t *fabric_of(const struct cluster *m, json_int_t size)
+{
+    json_int_t leaf = size < LEAF_RANKS ? size : LEAF_RANKS;
+    json_t *dim = m->fabric != NULL ? json_deep_copy(m->fabric)
+                                    : json_pack("{s:s, s:I, s:I, s:{s:s, s:s}}", "kind",
+                                                "leaf_spine", "ranks_per_leaf", leaf, "spines",
+                                                leaf, "link", "rate", "400Gbps", "delay", "1us");
+    json_object_set_new(dim, "size", json_integer(size));
+    return dim;
+}
+
+// A leaf that is not full has all ranks.
+static void fit_leaf(json_t *dim, json_int_t size)
+{
+    json_t *leaf = json_object_get(dim, "ranks_per_leaf");
+    if (json_integer_value(leaf) > size)
+        json_object_set_new(dim, "ranks_per_leaf", json_integer(size));
+}
+
+static int not_whole(uint32_t gpus, json_int_t of, struct err *err)
+{
+    return err_add(err, "--gpus", "%u are not whole servers of %lld GPUs", gpus, (long long)of);
+}
+
+static int grow_dims(const struct cluster *m, json_t *scenario, uint32_t gpus, struct err *err)
+{
+    json_t *dims = dims_of(scenario), *last = json_array_get(dims, json_array_size(dims) - 1);
+    json_int_t inner = 1;
+    if (m->joins && gpus <= m->server)
+        return json_object_set_new(last, "size", json_integer(gpus));
+    if (m->joins) {
+        if (gpus % m->server != 0)
+            return not_whole(gpus, m->server, err);
+        return json_array_append_new(dims, fabric_of(m, gpus / m->server));
+    }
+    for (size_t d = 0; d + 1 < json_array_size(dims); d++)
+        inner *= json_integer_value(json_object_get(json_array_get(dims, d), "size"));
+    if (inner < 1 || gpus % inner != 0)
+        return not_whole(gpus, inner, err);
+    fit_leaf(last, gpus / inner);
+    return json_object_set_new(last, "size", json_integer(gpus / inner));
+}
+
+json_t *cluster_grown(const struct cluster *m, uint32_t gpus, struct err *err)
+{
+    static const char *const not_needed[] = {"capture", "report", "faults", NULL};
+    json_t *scenario = json_deep_copy(m->scenario),
+           *topology = json_object_get(scenario, "topology");
+    int status = 0;
+    drop(scenario, not_needed);
+    json_object_set_new(scenario, "report", json_pack("{s:i}", "flows_max", 0));
+    json_object_set_new(scenario, "memory", json_pack("{s:s}", "fit", "off"));
+    if (json_object_get(topology, "machine") == NULL)
+        status = grow_dims(m, scenario, gpus, err);
+    else if (gpus % m->server != 0)
+        status = not_whole(gpus, m->server, err);
+    else
+        json_object_set_new(topology, "nodes", json_integer(gpus / m->server));
+    if (status == 0)
+        return scenario;
+    json_decref(scenario);
+    return NULL;
+}
+
+/* ---- what the closed form needs ---- */
+
+static double bytes_ps(const struct dim_spec *dim)
+{
+    return (double)dim->links[0].rate_bps / 8 / 1e12;
+}
+
+static double delay_ps(const struct dim_spec *dim)
+{
+    uint32_t hops =
+        dim->kind->hops != NULL ? dim->kind->hops(dim->params, dim->size, 0, dim->size - 1) : 2;
+    return (double)hops * (double)link_delay_ps(&dim->links[0]);
+}
+
+int cluster_network(const struct cluster *m, const struct options *o, uint32_t gpus,
+                    struct plan_network *network, struct err *err)
+{
+    json_t *scenario = cluster_grown(m, gpus, err);
+    if (scenario == NULL)
+        return -1;
+    json_object_set_new(
+        scenario, "workload",
+        json_pack("{s:s, s:s, s:s}", "kind", "collective", "op", "barrier", "bytes", "1B"));
+    struct collwire_scenario *parsed = cluster_parse(m, o, scenario, err);
+    json_decref(scenario);
+    if (parsed == NULL)
+        return -1;
+    const struct spec *spec = scenario_spec(scenario_of(parsed));
+    const struct dim_spec *inner = &spec->dims[0], *outer = &spec->dims[spec->n_dims - 1];
+    *network = (struct plan_network){.server = m->server < gpus ? m->server : gpus,
+                                     .inner_bytes_ps = bytes_ps(inner),
+                                     .outer_bytes_ps = bytes_ps(outer),
+                                     .inner_delay_ps = delay_ps(inner),
+                                     .outer_delay_ps = delay_ps(outer)};
+    collwire_scenario_free(parsed);
+    return 0;
+}
+
+int cluster_job(const struct cluster *m, const struct options *o, struct llm_params *job,
+                uint64_t *capacity_bytes, struct err *err)
+{
+    static const char *const planned[] = {"tensor",   "context",        "expert",    "data",
+                                          "pipeline", "virtual_stages", "schedule",  "micro_batch",
+                                          "zero",     "recompute",      "placement", "ranks",
+                                          "mapping",  "library",        "stride",    NULL};
+    json_t *scenario = json_deep_copy(m->scenario), *one = job_of(scenario);
+    static const char *const not_needed[] = {"capture", "faults", "switch", "transport",
+                                             "cc",      "nic",    "links",  NULL};
+    drop(one, planned);
+    drop(scenario, not_needed);
+    json_object_set_new(one, "ranks", json_pack("[i]", 0));
+    json_object_set_new(scenario, "topology",
+                        json_pack("{s:[{s:s, s:i}]}", "dims", "kind", "switch", "size", 2));
+    json_t *memory = json_object_get(scenario, "memory");
+    if (memory == NULL)
+        json_object_set_new(scenario, "memory", memory = json_object());
+    json_object_set_new(memory, "fit", json_string("off"));
+    struct collwire_scenario *parsed = cluster_parse(m, o, scenario, err);
+    json_decref(scenario);
+    if (parsed == NULL)
+        return -1;
+    const struct spec *spec = scenario_spec(scenario_of(parsed));
+    *job = ((const struct llm_settings *)spec->jobs[0].settings)->params;
+    uint64_t bytes = spec->memory.capacity_bytes;
+    if (bytes == PARAM_AUTO)
+        bytes = devices[job->gpu].memory_bytes;
+    *capacity_bytes = bytes > spec->memory.reserve_bytes ? bytes - spec->memory.reserve_bytes : 1;
+    collwire_scenario_free(parsed);
+    return 0;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The machine that a scenario describes, with any number of GPUs.
+//
+// The outermost dimension of its topology grows: servers of a `machine`, leaves of a leaf_spine or
+// fat_tree, at the same oversubscription. A topology of one switch is one server; more GPUs than it
+// has are servers joined by another dimension.
+#pragma once
+
+#include <jansson.h>
+
+#include "cli/options/options.h"
+#include "plan/iteration.h"
+
+struct cluster {
+    json_t *scenario;     // as read
+    char *folder;         // of its file
+    const json_t *fabric; // --fabric: a dimension that joins servers; NULL = the default
+    json_t *fabric_file;
+    uint32_t server; // GPUs
+    bool joins;      // servers of one switch are joined by the fabric
+};
+
+// Read the scenario and the fabric. Returns 0, or -1 with errors.
+int cluster_read(struct cluster *m, const struct options *o, const char *path, struct err *err);
+void cluster_free(struct cluster *m);
+
+// A new scenario with so many GPUs; NULL with an error if they are not whole servers.
+json_t *cluster_grown(const struct cluster *m, uint32_t gpus, struct err *err);
+
+// Parse a scenario; errors are added.
+struct collwire_scenario *cluster_parse(const struct cluster *m, const struct options *o,
+                                        const json_t *scenario, struct err *err);
+
+// The network in closed form. Returns 0, or -1 with errors.
+int cluster_network(const struct cluster *m, const struct options *o, uint32_t gpus,
+                    struct plan_network *network, struct err *err);
+
+// The job, alone on one rank, with its shapes resolved; its degrees are one. Returns 0, or -1 with
+// errors. `capacity_bytes`: of a GPU, less what `memory` reserves; 0 = not known.
+int cluster_job(const struct cluster *m, const struct options *o, struct llm_params *job,
+                uint64_t *capacity_bytes, struct err *err);

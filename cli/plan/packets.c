@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "cli/plan/packets.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/runs/simulate.h"
+#include "cli/terminal/memory_guard.h"
+#include "cli/terminal/pool_progress.h"
+#include "cli/terminal/signals.h"
+#include "engine/memory.h"
+#include "engine/text.h"
+#include "study/point_hash.h"
+#include "study/pool.h"
+
+#define RESULTS "packets.jsonl"
+
+struct task {
+    struct planned *plan;
+    struct collwire_scenario *scenario;
+    char hash[POINT_HASH];
+};
+
+struct running {
+    struct packets *packets;
+    struct task *tasks;
+    size_t n;
+    json_t *known; // hash -> ps
+    struct pool_line line;
+    bool stop;
+};
+
+/* ---- results of before ---- */
+
+static char *file_of(const struct packets *p) { return text_format("%s/%s", p->folder, RESULTS); }
+
+// A line that is not whole, as after a kill, is passed over.
+static void read_known(struct running *r)
+{
+    char *name = file_of(r->packets), *line = NULL;
+    size_t cap = 0;
+    FILE *in = fopen(name, "r");
+    free(name);
+    while (in != NULL && getline(&line, &cap, in) > 0) {
+        json_t *row = json_loads(line, 0, NULL);
+        const char *hash = json_string_value(json_object_get(row, "hash"));
+        if (hash != NULL && json_is_number(json_object_get(row, "ps")))
+            json_object_set(r->known, hash, json_object_get(row, "ps"));
+        json_decref(row);
+    }
+    free(line);
+    if (in != NULL)
+        fclose(in);
+}
+
+// Append a result; without room the run goes on with a message.
+static void keep(const struct packets *p, const struct task *t, double ps)
+{
+    if (p->folder == NULL)
+        return;
+    char *name = file_of(p);
+    FILE *out = fopen(name, "a");
+    bool good = out != NULL && fprintf(out, "{\"hash\": \"%s\", \"ps\": %.0f}\n", t->hash, ps) > 0;
+    good = out != NULL && fclose(out) == 0 && good;
+    if (!good)
+        fprintf(stderr, "collwire: %s: a result cannot be kept\n", name);
+    free(name);
+}
+
+/* ---- the worker ---- */
+
+static double total_ps(const char *metrics)
+{
+    json_t *all = json_loads(metrics, 0, NULL);
+    const json_t *program = json_array_get(json_object_get(all, "programs"), 0);
+    const char *status = json_string_value(json_object_get(all, "status"));
+    double ns = json_number_value(json_object_get(program, "total_ns"));
+    bool whole = status != NULL && strcmp(status, "completed") == 0;
+    json_decref(all);
+    return whole ? 1e3 * ns : 0;
+}
+
+static void work(void *ctx, size_t task, int to_parent)
+{
+    const struct running *r = ctx;
+    char text[64];
+    signals_keep();
+    memory_share(r->packets->options->jobs);
+    struct simulated run = simulate_in_memory(r->tasks[task].scenario, false, 1);
+    int n = snprintf(text, sizeof text, "%.0f", run.metrics != NULL ? total_ps(run.metrics) : 0);
+    _exit(write(to_parent, text, (size_t)n) == n ? EXIT_DONE : EXIT_NOT_COMPLETED);
+}
+
+/* ---- the parent ---- */
+
+static void on_ended(void *ctx, const struct pool_end *end)
+{
+    struct running *r = ctx;
+    struct task *t = &r->tasks[end->task];
+    double ps = end->code == EXIT_DONE ? strtod(end->bytes, NULL) : 0;
+    char *failure = end->signal != SIGTERM ? pool_failure(end) : NULL;
+    if (ps > 0) {
+        t->plan->ps = ps;
+        keep(r->packets, t, ps);
+    } else if (failure != NULL) {
+        pool_line_clear(&r->line);
+        fprintf(stderr, "collwire: a run of the plan was %s; it stays in closed form\n", failure);
+    }
+    free(failure);
+}
+
+static void on_progress(void *ctx, const struct pool_progress *p)
+{
+    pool_line_show(&((struct running *)ctx)->line, p);
+}
+
+// Make the smaller job of a plan; a task if it is to be run. Returns -1 with an error.
+static int prepare(struct running *r, struct planned *plan, struct err *err)
+{
+    const struct packets *p = r->packets;
+    struct task *t = &r->tasks[r->n];
+    struct shrunk s = layout_shrunk(p->cluster, plan->layout, err);
+    if (s.scenario == NULL)
+        return -1;
+    struct llm_spec spec = llm_spec_of(&s.params);
+    plan->closed_ps = iteration_time(&spec, &plan->network).total;
+    *t = (struct task){.plan = plan,
+                       .scenario = cluster_parse(p->cluster, p->options, s.scenario, err)};
+    json_decref(s.scenario);
+    if (t->scenario == NULL)
+        return -1;
+    point_hash(collwire_scenario_json(t->scenario), p->cluster->folder, collwire_version(),
+               t->hash);
+    struct collwire_cost cost;
+    struct collwire_sim *sim = simulation_build(t->scenario, &cost, err);
+    if (sim == NULL)
+        return -1;
+    collwire_sim_free(sim);
+    plan->hops = cost.packet_hops;
+    const json_t *known = json_object_get(r->known, t->hash);
+    plan->ps = json_number_value(known);
+    if (plan->ps > 0 || plan->hops > p->budget_hops)
+        collwire_scenario_free(t->scenario);
+    else
+        r->n++;
+    return 0;
+}
+
+int packets_run(struct packets *p, struct err *err)
+{
+    struct running r = {.packets = p,
+                        .tasks = memory_zeroed(p->n + 1, sizeof *r.tasks),
+                        .known = json_object(),
+                        .line = {.noun = "runs"}};
+    struct pool_ops ops = {.ctx = &r,
+                           .work = work,
+                           .ended = on_ended,
+                           .progress = progress_wanted(p->options) ? on_progress : NULL,
+                           .progress_s = POOL_PROGRESS_S,
+                           .death_signal = SIGTERM};
+    int status = 0;
+    if (p->folder != NULL && mkdir(p->folder, 0777) != 0 && errno != EEXIST)
+        status = err_add(err, "--out", "%s: %s", p->folder, strerror(errno));
+    else if (p->folder != NULL)
+        read_known(&r);
+    for (size_t i = 0; i < p->n && status == 0; i++)
+        status = prepare(&r, &p->plans[i], err);
+    if (status == 0 && r.n > 0)
+        status = pool_run(&ops, r.n, p->options->jobs);
+    pool_line_clear(&r.line);
+    for (size_t i = 0; i < r.n; i++)
+        collwire_scenario_free(r.tasks[i].scenario);
+    for (size_t i = 0; i < p->n; i++) {
+        struct planned *plan = &p->plans[i];
+        plan->time_ps = plan->layout->time.total;
+        if (plan->ps > 0)
+            plan->time_ps *= plan->ps / plan->closed_ps;
+    }
+    json_decref(r.known);
+    free(r.tasks);
+    return status;
+}

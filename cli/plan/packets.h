@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Runs the best layouts over packets, each as a smaller job in a process of its own, and keeps the
+// results in a folder: a line of JSON for each run, found again by the hash of its scenario.
+#pragma once
+
+#include "cli/plan/layout_scenario.h"
+
+struct planned {
+    uint32_t gpus;
+    const struct plan_layout *layout;
+    struct plan_network network;
+    /* by packets */
+    double closed_ps; // the closed form of the smaller job
+    double ps;        // its time over packets; 0 = it was not run
+    double time_ps;   // of the layout: by packets and extrapolated, else in closed form
+    double hops;      // of the smaller job, estimated
+};
+
+struct packets {
+    const struct options *options;
+    const struct cluster *cluster;
+    double budget_hops; // of a layout
+    const char *folder; // NULL = nothing is kept
+    struct planned *plans;
+    size_t n;
+};
+
+// Run all that is within the budget and not known from the folder. Returns 0; -1 with errors, or
+// the number of a signal that has ended it: what was known by then counts.
+int packets_run(struct packets *p, struct err *err);

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// collwire plan.
+#pragma once
+
+#include "cli/options/options.h"
+
+int command_plan(const struct options *o); // returns the exit code

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+#include "plan/iteration.h"
+
+#include <math.h>
+
+/* ---- collectives ---- */
+
+struct group {
+    double n;                  // ranks
+    double inside;             // of them in one server
+    double bytes_ps, delay_ps; // of a step of a ring
+    const struct plan_network *network;
+};
+
+// A group of n ranks, `stride` apart.
+static struct group group_of(const struct plan_network *w, uint64_t n, uint64_t stride)
+{
+    bool inner = n * stride <= w->server;
+    double inside = stride >= w->server ? 1 : fmin((double)n, (double)w->server / (double)stride);
+    return (struct group){.n = (double)n,
+                          .inside = inside,
+                          .bytes_ps = inner ? w->inner_bytes_ps : w->outer_bytes_ps,
+                          .delay_ps = inner ? w->inner_delay_ps : w->outer_delay_ps,
+                          .network = w};
+}
+
+// An all-gather or a reduce-scatter of `bytes` in all.
+static double gather_ps(const struct group *g, double bytes)
+{
+    return g->n < 2 ? 0 : (g->n - 1) * (g->delay_ps + bytes / g->n / g->bytes_ps);
+}
+
+static double all_reduce_ps(const struct group *g, double bytes) { return 2 * gather_ps(g, bytes); }
+
+// `bytes`: of a rank for all. What leaves the server and what stays go at the same time.
+static double all_to_all_ps(const struct group *g, double bytes)
+{
+    if (g->n < 2)
+        return 0;
+    double stays = bytes * (g->inside - 1) / g->n, leaves = bytes * (g->n - g->inside) / g->n;
+    double inner = g->network->inner_delay_ps + stays / g->network->inner_bytes_ps,
+           outer = g->network->outer_delay_ps + leaves / g->network->outer_bytes_ps;
+    return fmax(stays > 0 ? inner : 0, leaves > 0 ? outer : 0);
+}
+
+/* ---- a layer ---- */
+
+struct parts { // of a micro-batch on a stage, or on a layer
+    double compute, tensor, context, expert;
+};
+
+static double total(const struct parts *p)
+{
+    return p->compute + p->tensor + p->context + p->expert;
+}
+
+static void add(struct parts *sum, const struct parts *more, double times)
+{
+    sum->compute += times * more->compute;
+    sum->tensor += times * more->tensor;
+    sum->context += times * more->context;
+    sum->expert += times * more->expert;
+}
+
+struct groups {
+    struct group tensor, context, expert, data, expert_data;
+    uint64_t stage_stride;
+};
+
+static struct groups groups_of(const struct llm_spec *s, const struct plan_network *w)
+{
+    const uint64_t *d = s->p.degrees;
+    uint64_t t = d[LLM_TENSOR], c = d[LLM_CONTEXT], e = d[LLM_EXPERT], n = d[LLM_DATA];
+    return (struct groups){.tensor = group_of(w, t, 1),
+                           .context = group_of(w, c, t),
+                           .expert = group_of(w, e, t * c),
+                           .data = group_of(w, c * e * n, t),
+                           .expert_data = group_of(w, c * n, e > 1 ? t * c * e : t),
+                           .stage_stride = t * c * e * n};
+}
+
+// The exchange of one block of products in one pass: gathered before and scattered after, or
+// summed.
+static double tensor_ps(const struct llm_spec *s, const struct group *g, double bytes)
+{
+    (void)s; // both ways move as much
+    return all_reduce_ps(g, bytes);
+}
+
+static double compute_ps(const struct llm_spec *s, double passes, double flops, double parameters,
+                         double tokens)
+{
+    return (double)llm_compute_ps(s, passes * flops, passes * parameters, passes * tokens);
+}
+
+// Attention and the dense feed-forward part, as llm_layer.c makes them; `again`: operations of
+// attention that a backward pass repeats.
+static struct parts dense_part(const struct llm_spec *s, const struct groups *g, uint32_t layer,
+                               double passes, double again)
+{
+    double tokens = (double)llm_tokens(s), parameters = (double)llm_dense_parameters(s, layer),
+           attention = llm_attention_flops(s) + again, ffn = llm_ffn_flops(s),
+           bytes = (double)llm_tensor_bytes(s);
+    bool moe = llm_is_moe(s, layer);
+    struct parts p = {0};
+    if (s->p.degrees[LLM_TENSOR] < 2 && !moe) {
+        p.compute = compute_ps(s, passes, attention + ffn, parameters, tokens);
+        return p;
+    }
+    double share = moe ? 0 : ffn / (ffn + llm_attention_flops(s));
+    p.compute = compute_ps(s, passes, attention, (1 - share) * parameters, tokens / 2);
+    p.tensor = tensor_ps(s, &g->tensor, bytes);
+    if (!moe) {
+        p.compute += compute_ps(s, passes, ffn, share * parameters, tokens / 2);
+        p.tensor *= 2;
+    }
+    return p;
+}
+
+static struct parts expert_part(const struct llm_spec *s, const struct groups *g, uint32_t layer,
+                                double passes)
+{
+    struct parts p = {0};
+    if (!llm_is_moe(s, layer))
+        return p;
+    double rows = (double)llm_tokens(s) * (double)s->p.top_k;
+    p.expert = 2 * all_to_all_ps(&g->expert, (double)llm_dispatch_bytes(s));
+    p.compute = compute_ps(s, passes, rows * llm_expert_token_flops(s),
+                           (double)llm_expert_parameters(s, layer), rows / 2);
+    p.tensor = tensor_ps(s, &g->tensor, rows * (double)s->p.hidden * (double)s->p.activation_bytes);
+    return p;
+}
+
+static struct parts forward(const struct llm_spec *s, const struct groups *g, uint32_t layer)
+{
+    struct parts p = dense_part(s, g, layer, 1, 0), experts = expert_part(s, g, layer, 1);
+    p.context = gather_ps(&g->context, (double)llm_context_bytes(s));
+    add(&p, &experts, 1);
+    return p;
+}
+
+static struct parts backward(const struct llm_spec *s, const struct groups *g, uint32_t layer)
+{
+    bool selective = s->p.recompute == RECOMPUTE_SELECTIVE;
+    struct parts p = dense_part(s, g, layer, 2, selective ? llm_attention_core_flops(s) / 2 : 0),
+                 experts = expert_part(s, g, layer, 2);
+    p.context = gather_ps(&g->context, (double)llm_context_bytes(s));
+    add(&p, &experts, 1);
+    if (s->p.recompute == RECOMPUTE_FULL) {
+        struct parts again = forward(s, g, layer);
+        add(&p, &again, 1);
+    }
+    return p;
+}
+
+/* ---- stages ---- */
+
+// The layers of a stage: those with experts and those without are alike.
+struct stage {
+    struct parts forward, backward;
+    double dense_parameters, expert_parameters; // of its layers
+    double layers;
+};
+
+static struct stage stage_of(const struct llm_spec *s, const struct groups *g)
+{
+    struct stage out = {0};
+    double stages = (double)s->p.degrees[LLM_PIPELINE];
+    uint32_t last = (uint32_t)s->p.layers - 1;
+    double with = s->p.experts > 0 ? (double)(s->p.layers / s->p.moe_every) : 0,
+           without = (double)s->p.layers - with;
+    // A layer of each kind: the last of a period has experts.
+    uint32_t moe = s->p.moe_every > 0 ? (uint32_t)s->p.moe_every - 1 : 0, plain = 0;
+    if (with > 0 && moe == 0)
+        plain = last; // all have experts
+    if (without > 0) {
+        struct parts f = forward(s, g, plain), b = backward(s, g, plain);
+        add(&out.forward, &f, without / stages);
+        add(&out.backward, &b, without / stages);
+        out.dense_parameters += without / stages * (double)llm_dense_parameters(s, plain);
+    }
+    if (with > 0) {
+        struct parts f = forward(s, g, moe), b = backward(s, g, moe);
+        add(&out.forward, &f, with / stages);
+        add(&out.backward, &b, with / stages);
+        out.dense_parameters += with / stages * (double)llm_dense_parameters(s, moe);
+        out.expert_parameters += with / stages * (double)llm_expert_parameters(s, moe);
+    }
+    out.layers = (double)s->p.layers / stages;
+    return out;
+}
+
+/* ---- data parallelism ---- */
+
+// Bytes of `dense` and `expert` parameters, reduced or gathered once.
+static double exchange_ps(const struct groups *g, double dense, double experts, double size,
+                          bool both)
+{
+    double once = gather_ps(&g->data, dense * size) + gather_ps(&g->expert_data, experts * size);
+    return both ? 2 * once : once;
+}
+
+// What computations do not hide, of the busiest stage, which has the embedding or the logits too.
+static double data_ps(const struct llm_spec *s, const struct groups *g, const struct stage *stage,
+                      double forward_ps, double backward_ps, double m)
+{
+    double embedding = (double)llm_embedding_parameters(s), dense = stage->dense_parameters,
+           experts = stage->expert_parameters, gradient = (double)s->p.gradient_bytes,
+           parameter = (double)s->p.parameter_bytes;
+    bool all = s->p.zero == 0;
+    double reduces = exchange_ps(g, dense + embedding, experts, gradient, all),
+           gathers = exchange_ps(g, dense + embedding, experts, parameter, false),
+           one = 1 / stage->layers; // the last layer's exchange has nothing left behind it
+    double ps = 0;
+    if (s->p.zero >= 2) // for every micro-batch, and parameters in both passes
+        ps = m * fmax(0, reduces + (s->p.zero == 3 ? 2 * gathers : 0) -
+                             (s->p.zero == 3 ? forward_ps + backward_ps : backward_ps)) +
+             one * reduces;
+    else if (s->p.overlap)
+        ps = fmax(one * exchange_ps(g, dense, experts, gradient, all) +
+                      exchange_ps(g, embedding, 0, gradient, all),
+                  reduces - (1 - one) * backward_ps);
+    else
+        ps = reduces;
+    if (s->p.zero == 3)
+        ps += one * gathers;
+    else if (s->p.zero > 0)
+        ps += gathers;
+    return ps;
+}
+
+/* ---- an iteration ---- */
+
+static double boundary_ps(const struct llm_spec *s, const struct plan_network *w,
+                          const struct groups *g)
+{
+    bool inner = 2 * g->stage_stride <= w->server;
+    return (inner ? w->inner_delay_ps : w->outer_delay_ps) +
+           (double)llm_boundary_bytes(s) / (inner ? w->inner_bytes_ps : w->outer_bytes_ps);
+}
+
+static double optimizer_ps(const struct llm_spec *s, const struct groups *g,
+                           const struct stage *stage)
+{
+    bool shards = s->p.zero > 0;
+    double dense = stage->dense_parameters + (double)llm_embedding_parameters(s);
+    return (double)llm_optimizer_ps(s,
+                                    dense / (shards ? g->data.n : 1) +
+                                        stage->expert_parameters / (shards ? g->expert_data.n : 1));
+}
+
+struct iteration_time iteration_time(const struct llm_spec *s, const struct plan_network *w)
+{
+    struct groups g = groups_of(s, w);
+    struct stage stage = stage_of(s, &g);
+    double m = (double)s->training.layout.pipeline.micro_batches,
+           p = (double)s->p.degrees[LLM_PIPELINE], v = (double)s->p.virtual_stages;
+    double logits = (double)llm_embedding_parameters(s),
+           logits_forward = compute_ps(s, 1, llm_logit_flops(s), logits, 0),
+           logits_backward = compute_ps(s, 2, llm_logit_flops(s), logits, 0);
+    double forward_ps = total(&stage.forward), backward_ps = total(&stage.backward);
+    struct iteration_time t = {.compute = m * (stage.forward.compute + stage.backward.compute +
+                                               logits_forward + logits_backward),
+                               .tensor = m * (stage.forward.tensor + stage.backward.tensor),
+                               .context = m * (stage.forward.context + stage.backward.context),
+                               .expert = m * (stage.forward.expert + stage.backward.expert),
+                               .bubble = (p - 1) / v * (forward_ps + backward_ps),
+                               .boundary = p > 1 ? 2 * (p * v - 1) * boundary_ps(s, w, &g) : 0,
+                               .data = data_ps(s, &g, &stage, forward_ps + logits_forward,
+                                               backward_ps + logits_backward, m),
+                               .optimizer = optimizer_ps(s, &g, &stage)};
+    t.total =
+        t.compute + t.tensor + t.context + t.expert + t.bubble + t.boundary + t.data + t.optimizer;
+    return t;
+}
