@@ -200,32 +200,46 @@ static double exchange_ps(const struct groups *g, double dense, double experts, 
     return both ? 2 * once : once;
 }
 
+// ZeRO 3, as workload/llm/llm_source.c orders it: forward, a layer's parameters are gathered while
+// the last products of the layer before compute; backward, they follow the reduction of the layer
+// before on the same stream, and nothing hides either.
+static double sharded_ps(const struct llm_spec *s, const struct groups *g,
+                         const struct stage *stage, double m)
+{
+    double n = stage->layers, embedding = (double)llm_embedding_parameters(s),
+           gradient = (double)s->p.gradient_bytes, parameter = (double)s->p.parameter_bytes,
+           dense = stage->dense_parameters / n, experts = stage->expert_parameters / n,
+           gather = exchange_ps(g, dense, experts, parameter, false),
+           reduce = exchange_ps(g, dense, experts, gradient, false),
+           tables = 2 * exchange_ps(g, embedding, 0, parameter, false) +
+                    exchange_ps(g, embedding, 0, gradient, false);
+    bool blocks = s->p.degrees[LLM_TENSOR] > 1;
+    double hides = (blocks ? total(&stage->forward) / 2 : stage->forward.compute) / n;
+    return m * (n * (fmax(0, gather - hides) + gather + reduce) + tables);
+}
+
 // What computations do not hide, of the busiest stage, which has the embedding or the logits too.
 static double data_ps(const struct llm_spec *s, const struct groups *g, const struct stage *stage,
-                      double forward_ps, double backward_ps, double m)
+                      double backward_ps, double m)
 {
     double embedding = (double)llm_embedding_parameters(s), dense = stage->dense_parameters,
-           experts = stage->expert_parameters, gradient = (double)s->p.gradient_bytes,
-           parameter = (double)s->p.parameter_bytes;
+           experts = stage->expert_parameters, gradient = (double)s->p.gradient_bytes;
     bool all = s->p.zero == 0;
     double reduces = exchange_ps(g, dense + embedding, experts, gradient, all),
-           gathers = exchange_ps(g, dense + embedding, experts, parameter, false),
            one = 1 / stage->layers; // the last layer's exchange has nothing left behind it
     double ps = 0;
-    if (s->p.zero >= 2) // for every micro-batch, and parameters in both passes
-        ps = m * fmax(0, reduces + (s->p.zero == 3 ? 2 * gathers : 0) -
-                             (s->p.zero == 3 ? forward_ps + backward_ps : backward_ps)) +
-             one * reduces;
+    if (s->p.zero == 3)
+        return sharded_ps(s, g, stage, m);
+    if (s->p.zero == 2)
+        ps = m * fmax(0, reduces - backward_ps) + one * reduces;
     else if (s->p.overlap)
         ps = fmax(one * exchange_ps(g, dense, experts, gradient, all) +
                       exchange_ps(g, embedding, 0, gradient, all),
                   reduces - (1 - one) * backward_ps);
     else
         ps = reduces;
-    if (s->p.zero == 3)
-        ps += one * gathers;
-    else if (s->p.zero > 0)
-        ps += gathers;
+    if (s->p.zero > 0) // parameters, when the optimizer has updated them
+        ps += exchange_ps(g, dense + embedding, experts, (double)s->p.parameter_bytes, false);
     return ps;
 }
 
@@ -266,8 +280,7 @@ struct iteration_time iteration_time(const struct llm_spec *s, const struct plan
                                .expert = m * (stage.forward.expert + stage.backward.expert),
                                .bubble = (p - 1) / v * (forward_ps + backward_ps),
                                .boundary = p > 1 ? 2 * (p * v - 1) * boundary_ps(s, w, &g) : 0,
-                               .data = data_ps(s, &g, &stage, forward_ps + logits_forward,
-                                               backward_ps + logits_backward, m),
+                               .data = data_ps(s, &g, &stage, backward_ps + logits_backward, m),
                                .optimizer = optimizer_ps(s, &g, &stage)};
     t.total =
         t.compute + t.tensor + t.context + t.expert + t.bubble + t.boundary + t.data + t.optimizer;

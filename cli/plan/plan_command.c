@@ -11,7 +11,7 @@
 
 #define GPUS_MOST 1048576
 #define BUDGET_HOPS 1e9
-#define SHOWN 10 // layouts of a number of GPUs that are run over packets and shown
+#define SHOWN 10 // layouts of a number of GPUs, unless --best says otherwise
 
 struct planning {
     const struct options *options;
@@ -119,7 +119,8 @@ static int search(struct planning *p, uint32_t gpus, struct err *err)
     if (p->options->format != FORMAT_JSON)
         printf("%u GPUs: %llu layouts are possible, %llu fit, with %zu different degrees.\n", gpus,
                (unsigned long long)found->legal, (unsigned long long)found->fit, found->n);
-    for (size_t i = 0; i < found->n && i < SHOWN; i++) {
+    uint64_t shown = p->options->best > 0 ? p->options->best : SHOWN;
+    for (size_t i = 0; i < found->n && i < shown; i++) {
         double ratio = found->layouts[i].time.total / found->layouts[0].time.total;
         if (p->within > 0 && ratio > 1 + p->within)
             break;
