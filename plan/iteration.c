@@ -27,7 +27,8 @@ static struct group group_of(const struct plan_network *w, uint64_t n, uint64_t 
 // An all-gather or a reduce-scatter of `bytes` in all.
 static double gather_ps(const struct group *g, double bytes)
 {
-    return g->n < 2 ? 0 : (g->n - 1) * (g->delay_ps + bytes / g->n / g->bytes_ps);
+    bool any = g->n > 1 && bytes > 0;
+    return any ? (g->n - 1) * (g->delay_ps + bytes / g->n / g->bytes_ps) : 0;
 }
 
 static double all_reduce_ps(const struct group *g, double bytes) { return 2 * gather_ps(g, bytes); }
@@ -200,13 +201,19 @@ static double exchange_ps(const struct groups *g, double dense, double experts, 
     return both ? 2 * once : once;
 }
 
+// Of the embedding and the logits, on the stage that has most: one of them, or both.
+static double table_parameters(const struct llm_spec *s)
+{
+    return (double)llm_embedding_parameters(s) * (s->p.degrees[LLM_PIPELINE] > 1 ? 1 : 2);
+}
+
 // ZeRO 3, as workload/llm/llm_source.c orders it: forward, a layer's parameters are gathered while
 // the last products of the layer before compute; backward, they follow the reduction of the layer
 // before on the same stream, and nothing hides either.
 static double sharded_ps(const struct llm_spec *s, const struct groups *g,
                          const struct stage *stage, double m)
 {
-    double n = stage->layers, embedding = (double)llm_embedding_parameters(s),
+    double n = stage->layers, embedding = table_parameters(s),
            gradient = (double)s->p.gradient_bytes, parameter = (double)s->p.parameter_bytes,
            dense = stage->dense_parameters / n, experts = stage->expert_parameters / n,
            gather = exchange_ps(g, dense, experts, parameter, false),
@@ -222,7 +229,7 @@ static double sharded_ps(const struct llm_spec *s, const struct groups *g,
 static double data_ps(const struct llm_spec *s, const struct groups *g, const struct stage *stage,
                       double backward_ps, double m)
 {
-    double embedding = (double)llm_embedding_parameters(s), dense = stage->dense_parameters,
+    double embedding = table_parameters(s), dense = stage->dense_parameters,
            experts = stage->expert_parameters, gradient = (double)s->p.gradient_bytes;
     bool all = s->p.zero == 0;
     double reduces = exchange_ps(g, dense + embedding, experts, gradient, all),
@@ -257,7 +264,7 @@ static double optimizer_ps(const struct llm_spec *s, const struct groups *g,
                            const struct stage *stage)
 {
     bool shards = s->p.zero > 0;
-    double dense = stage->dense_parameters + (double)llm_embedding_parameters(s);
+    double dense = stage->dense_parameters + table_parameters(s);
     return (double)llm_optimizer_ps(s,
                                     dense / (shards ? g->data.n : 1) +
                                         stage->expert_parameters / (shards ? g->expert_data.n : 1));
