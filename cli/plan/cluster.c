@@ -11,8 +11,6 @@
 #include "nccl/machine.h"
 #include "workload/llm/llm_job.h"
 
-#define LEAF_RANKS 16 // of the default fabric
-
 /* ---- parts of the scenario ---- */
 
 static json_t *job_of(json_t *scenario)
@@ -107,23 +105,23 @@ void cluster_free(struct cluster *m)
 
 /* ---- growing ---- */
 
-static json_t *fabric_of(const struct cluster *m, json_int_t size)
+// Fabrics join all ranks, so leaves count ranks and not servers; one that is not full has them all.
+static void fit_leaf(json_t *dim, uint32_t gpus)
 {
-    json_int_t leaf = size < LEAF_RANKS ? size : LEAF_RANKS;
-    json_t *dim = m->fabric != NULL ? json_deep_copy(m->fabric)
-                                    : json_pack("{s:s, s:I, s:I, s:{s:s, s:s}}", "kind",
-                                                "leaf_spine", "ranks_per_leaf", leaf, "spines",
-                                                leaf, "link", "rate", "400Gbps", "delay", "1us");
-    json_object_set_new(dim, "size", json_integer(size));
-    return dim;
+    if (json_integer_value(json_object_get(dim, "ranks_per_leaf")) > gpus)
+        json_object_set_new(dim, "ranks_per_leaf", json_integer(gpus));
 }
 
-// A leaf that is not full has all ranks.
-static void fit_leaf(json_t *dim, json_int_t size)
+static json_t *fabric_of(const struct cluster *m, json_int_t size, uint32_t gpus)
 {
-    json_t *leaf = json_object_get(dim, "ranks_per_leaf");
-    if (json_integer_value(leaf) > size)
-        json_object_set_new(dim, "ranks_per_leaf", json_integer(size));
+    static const char standard[] =
+        "{\"kind\": \"leaf_spine\", \"ranks_per_leaf\": 16, \"spines\": 16,"
+        " \"link\": {\"rate\": \"400Gbps\", \"delay\": \"1us\"},"
+        " \"trunk\": {\"rate\": \"400Gbps\", \"delay\": \"1us\"}}";
+    json_t *dim = m->fabric != NULL ? json_deep_copy(m->fabric) : json_loads(standard, 0, NULL);
+    fit_leaf(dim, gpus);
+    json_object_set_new(dim, "size", json_integer(size));
+    return dim;
 }
 
 static int not_whole(uint32_t gpus, json_int_t of, struct err *err)
@@ -140,13 +138,13 @@ static int grow_dims(const struct cluster *m, json_t *scenario, uint32_t gpus, s
     if (m->joins) {
         if (gpus % m->server != 0)
             return not_whole(gpus, m->server, err);
-        return json_array_append_new(dims, fabric_of(m, gpus / m->server));
+        return json_array_append_new(dims, fabric_of(m, gpus / m->server, gpus));
     }
     for (size_t d = 0; d + 1 < json_array_size(dims); d++)
         inner *= json_integer_value(json_object_get(json_array_get(dims, d), "size"));
     if (inner < 1 || gpus % inner != 0)
         return not_whole(gpus, inner, err);
-    fit_leaf(last, gpus / inner);
+    fit_leaf(last, gpus);
     return json_object_set_new(last, "size", json_integer(gpus / inner));
 }
 

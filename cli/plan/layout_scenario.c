@@ -46,14 +46,6 @@ static struct shrunk scenario_of_params(const struct cluster *m, const struct ll
     return s;
 }
 
-struct shrunk layout_whole(const struct cluster *m, const struct plan_layout *layout,
-                           struct err *err)
-{
-    struct llm_params p = layout->params;
-    p.iterations = 1;
-    return scenario_of_params(m, &p, err);
-}
-
 // Replicas that fill whole servers, two of them if there are so many.
 static uint64_t replicas_of(const struct cluster *m, const struct llm_params *p)
 {
@@ -66,18 +58,25 @@ static uint64_t replicas_of(const struct cluster *m, const struct llm_params *p)
     return most;
 }
 
+static uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 struct shrunk layout_shrunk(const struct cluster *m, const struct plan_layout *layout,
-                            struct err *err)
+                            enum shrinking shrinking, struct err *err)
 {
     struct llm_params p = layout->params;
+    bool most = shrinking == SHRINK_MOST;
     uint64_t stages = p.degrees[LLM_PIPELINE], period = p.experts > 0 ? p.moe_every : 1,
-             layers = stages * p.virtual_stages * period,
-             m_all = p.global_batch / (p.degrees[LLM_DATA] * p.degrees[LLM_EXPERT] * p.micro_batch),
-             m_least = stages > 2 ? stages : 2;
-    p.degrees[LLM_DATA] = replicas_of(m, &p);
-    p.layers = layers < p.layers ? layers : p.layers;
-    p.global_batch = (m_least < m_all ? m_least : m_all) * p.degrees[LLM_DATA] *
-                     p.degrees[LLM_EXPERT] * p.micro_batch;
+             micro_batches =
+                 p.global_batch / (p.degrees[LLM_DATA] * p.degrees[LLM_EXPERT] * p.micro_batch),
+             least = most ? stages : 2 * stages;
+    least = least < (most ? 2 : 4) ? (most ? 2 : 4) : least;
+    if (shrinking >= SHRINK_REPLICAS)
+        p.degrees[LLM_DATA] = replicas_of(m, &p);
+    if (shrinking >= SHRINK_LAYERS)
+        p.layers = lesser(p.layers, stages * p.virtual_stages * period * (most ? 1 : 4));
+    if (shrinking >= SHRINK_MICRO_BATCHES)
+        micro_batches = lesser(micro_batches, least);
+    p.global_batch = micro_batches * p.degrees[LLM_DATA] * p.degrees[LLM_EXPERT] * p.micro_batch;
     p.iterations = 1;
     return scenario_of_params(m, &p, err);
 }

@@ -12,12 +12,17 @@ struct shrunk {
     uint32_t gpus;
 };
 
-// One layer for each virtual stage (of jobs with experts those from one layer with experts to the
-// next), as many micro-batches as stages, but two at least, and as few data replicas as fill two
-// servers. Returns a scenario that is NULL after an error.
-struct shrunk layout_shrunk(const struct cluster *m, const struct plan_layout *layout,
-                            struct err *err);
+// How much is left out, from nothing to most.
+enum shrinking {
+    SHRINK_NOTHING,
+    SHRINK_REPLICAS,      // as few data replicas as fill two servers
+    SHRINK_MICRO_BATCHES, // and two micro-batches for each stage, four at least
+    SHRINK_LAYERS,        // and four layers for each virtual stage
+    SHRINK_MOST,          // and as many micro-batches as stages, two at least, and one layer
+    SHRINKINGS
+};
 
-// The whole job.
-struct shrunk layout_whole(const struct cluster *m, const struct plan_layout *layout,
-                           struct err *err);
+// Layers of jobs with experts are whole periods from one layer with experts to the next. Returns a
+// scenario that is NULL after an error.
+struct shrunk layout_shrunk(const struct cluster *m, const struct plan_layout *layout,
+                            enum shrinking shrinking, struct err *err);

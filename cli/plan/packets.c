@@ -120,32 +120,49 @@ static void on_progress(void *ctx, const struct pool_progress *p)
     pool_line_show(&((struct running *)ctx)->line, p);
 }
 
-// Make the smaller job of a plan; a task if it is to be run. Returns -1 with an error.
+// The network of a large job takes long to build, and its run would be far beyond any budget.
+#define WHOLE_GPUS_MOST 512
+
+// The largest job of a plan within the budget; NULL without one, or after an error.
+static struct collwire_scenario *largest_within(const struct packets *p, struct planned *plan,
+                                                struct err *err)
+{
+    size_t errors = err->n_errors;
+    unsigned shrinking = plan->gpus > WHOLE_GPUS_MOST ? SHRINK_REPLICAS : SHRINK_NOTHING;
+    for (; shrinking < SHRINKINGS && err->n_errors == errors; shrinking++) {
+        struct shrunk s = layout_shrunk(p->cluster, plan->layout, (enum shrinking)shrinking, err);
+        if (s.scenario == NULL)
+            return NULL;
+        struct collwire_scenario *scenario = cluster_parse(p->cluster, p->options, s.scenario, err);
+        struct collwire_cost cost = {.packet_hops = INFINITY};
+        struct collwire_sim *sim = scenario != NULL ? simulation_build(scenario, &cost, err) : NULL;
+        bool fits = sim != NULL && cost.packet_hops <= p->budget_hops;
+        struct llm_spec spec = llm_spec_of(&s.params);
+        json_decref(s.scenario);
+        collwire_sim_free(sim);
+        plan->hops = cost.packet_hops;
+        plan->whole = shrinking == SHRINK_NOTHING;
+        plan->closed_ps = iteration_time(&spec, &plan->network).total;
+        if (fits)
+            return scenario;
+        collwire_scenario_free(scenario);
+    }
+    return NULL;
+}
+
+// A task for a plan, unless its result is known or too many packets would be needed.
 static int prepare(struct running *r, struct planned *plan, struct err *err)
 {
     const struct packets *p = r->packets;
     struct task *t = &r->tasks[r->n];
-    struct shrunk s = layout_shrunk(p->cluster, plan->layout, err);
-    if (s.scenario == NULL)
-        return -1;
-    struct llm_spec spec = llm_spec_of(&s.params);
-    plan->closed_ps = iteration_time(&spec, &plan->network).total;
-    *t = (struct task){.plan = plan,
-                       .scenario = cluster_parse(p->cluster, p->options, s.scenario, err)};
-    json_decref(s.scenario);
+    size_t errors = err->n_errors;
+    *t = (struct task){.plan = plan, .scenario = largest_within(p, plan, err)};
     if (t->scenario == NULL)
-        return -1;
+        return err->n_errors > errors ? -1 : 0;
     point_hash(collwire_scenario_json(t->scenario), p->cluster->folder, collwire_version(),
                t->hash);
-    struct collwire_cost cost;
-    struct collwire_sim *sim = simulation_build(t->scenario, &cost, err);
-    if (sim == NULL)
-        return -1;
-    collwire_sim_free(sim);
-    plan->hops = cost.packet_hops;
-    const json_t *known = json_object_get(r->known, t->hash);
-    plan->ps = json_number_value(known);
-    if (plan->ps > 0 || plan->hops > p->budget_hops)
+    plan->ps = json_number_value(json_object_get(r->known, t->hash));
+    if (plan->ps > 0)
         collwire_scenario_free(t->scenario);
     else
         r->n++;

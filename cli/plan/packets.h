@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs the best layouts over packets, each as a smaller job in a process of its own, and keeps the
-// results in a folder: a line of JSON for each run, found again by the hash of its scenario.
+// Runs the best layouts over packets, each in a process of its own: the whole job, or the largest
+// smaller one that needs no more packet-hops than the budget. Keeps the results in a folder: a line of JSON for each run, found again by the hash of its scenario.
 #pragma once
 
 #include "cli/plan/layout_scenario.h"
@@ -10,10 +10,11 @@ struct planned {
     const struct plan_layout *layout;
     struct plan_network network;
     /* by packets */
-    double closed_ps; // the closed form of the smaller job
+    bool whole;       // the job that runs is the whole one
+    double closed_ps; // the closed form of the job that runs
     double ps;        // its time over packets; 0 = it was not run
     double time_ps;   // of the layout: by packets and extrapolated, else in closed form
-    double hops;      // of the smaller job, estimated
+    double hops;      // of the job that runs, estimated
 };
 
 struct packets {

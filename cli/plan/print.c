@@ -16,7 +16,7 @@ static double tokens_per_s(const struct planned *p)
 
 static const char *by_of(const struct planned *p)
 {
-    return p->ps > 0 ? "packets-shrunk" : "closed_form";
+    return !(p->ps > 0) ? "closed_form" : p->whole ? "packets" : "packets-shrunk";
 }
 
 // Parts of an iteration in the words of a sentence.
@@ -128,7 +128,7 @@ json_t *plans_json(const struct planned *plans, size_t n)
                                       t->boundary / 1e3, "data_ns", t->data / 1e3, "optimizer_ns",
                                       t->optimizer / 1e3));
         if (p->ps > 0)
-            json_object_set_new(row, "shrunk",
+            json_object_set_new(row, "run",
                                 json_pack("{s:f, s:f}", "packets_ns", p->ps / 1e3, "closed_form_ns",
                                           p->closed_ps / 1e3));
         json_array_append_new(list, row);
