@@ -178,6 +178,8 @@ collwire_script_test(cli_verify unit python3 [[python3 -B "$@"]]
 collwire_script_test(cli_validate unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_validate.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_plan unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_plan.py)
 collwire_script_test(cli_library unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_library.py ${PROJECT_SOURCE_DIR}/tests/data/nccl)
 

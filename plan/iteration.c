@@ -252,12 +252,21 @@ static double data_ps(const struct llm_spec *s, const struct groups *g, const st
 
 /* ---- an iteration ---- */
 
-static double boundary_ps(const struct llm_spec *s, const struct plan_network *w,
-                          const struct groups *g)
+// All boundaries that the first micro-batch passes forward and the last one backward: between
+// neighbouring stages, and for more chunks from the last stage to the first. Some lie inside a
+// server.
+static double boundaries_ps(const struct llm_spec *s, const struct plan_network *w,
+                            const struct groups *g)
 {
-    bool inner = 2 * g->stage_stride <= w->server;
-    return (inner ? w->inner_delay_ps : w->outer_delay_ps) +
-           (double)llm_boundary_bytes(s) / (inner ? w->inner_bytes_ps : w->outer_bytes_ps);
+    double p = (double)s->p.degrees[LLM_PIPELINE], v = (double)s->p.virtual_stages,
+           bytes = (double)llm_boundary_bytes(s),
+           servers = fmin(p, ceil(p * (double)g->stage_stride / (double)w->server)), wraps = v - 1,
+           between = v * (servers - 1) + (servers > 1 ? wraps : 0),
+           inside = v * (p - 1) + wraps - between;
+    if (p < 2)
+        return 0;
+    return 2 * (inside * (w->inner_delay_ps + bytes / w->inner_bytes_ps) +
+                between * (w->outer_delay_ps + bytes / w->outer_bytes_ps));
 }
 
 static double optimizer_ps(const struct llm_spec *s, const struct groups *g,
@@ -286,7 +295,7 @@ struct iteration_time iteration_time(const struct llm_spec *s, const struct plan
                                .context = m * (stage.forward.context + stage.backward.context),
                                .expert = m * (stage.forward.expert + stage.backward.expert),
                                .bubble = (p - 1) / v * (forward_ps + backward_ps),
-                               .boundary = p > 1 ? 2 * (p * v - 1) * boundary_ps(s, w, &g) : 0,
+                               .boundary = boundaries_ps(s, w, &g),
                                .data = data_ps(s, &g, &stage, backward_ps + logits_backward, m),
                                .optimizer = optimizer_ps(s, &g, &stage)};
     t.total =

@@ -176,10 +176,11 @@ static double bytes_ps(const struct dim_spec *dim)
     return (double)dim->links[0].rate_bps / 8 / 1e12;
 }
 
-static double delay_ps(const struct dim_spec *dim)
+// Of the longest path; fabrics join all ranks.
+static double delay_ps(const struct dim_spec *dim, uint32_t gpus)
 {
-    uint32_t hops =
-        dim->kind->hops != NULL ? dim->kind->hops(dim->params, dim->size, 0, dim->size - 1) : 2;
+    uint32_t n = dim->kind->fabric ? gpus : dim->size;
+    uint32_t hops = dim->kind->hops != NULL ? dim->kind->hops(dim->params, n, 0, n - 1) : 2;
     return (double)hops * (double)link_delay_ps(&dim->links[0]);
 }
 
@@ -201,8 +202,8 @@ int cluster_network(const struct cluster *m, const struct options *o, uint32_t g
     *network = (struct plan_network){.server = m->server < gpus ? m->server : gpus,
                                      .inner_bytes_ps = bytes_ps(inner),
                                      .outer_bytes_ps = bytes_ps(outer),
-                                     .inner_delay_ps = delay_ps(inner),
-                                     .outer_delay_ps = delay_ps(outer)};
+                                     .inner_delay_ps = delay_ps(inner, gpus),
+                                     .outer_delay_ps = delay_ps(outer, gpus)};
     collwire_scenario_free(parsed);
     return 0;
 }

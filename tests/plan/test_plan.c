@@ -95,6 +95,11 @@ static void test_pipeline(void **state)
     t = time_of(&p);
     NEAR(t.bubble, 3 * layers / 4 / 2);
     NEAR(t.boundary, 2 * 7 * (INNER_DELAY + 512 * 1024 * 2 / INNER));
+    // stages of four ranks, two in each of two servers: of seven boundaries both chunks cross once,
+    // and the way back crosses
+    p.degrees[LLM_DATA] = 4;
+    NEAR(time_of(&p).boundary, 2 * (3 * (OUTER_DELAY + 512 * 1024 * 2 / OUTER) +
+                                    4 * (INNER_DELAY + 512 * 1024 * 2 / INNER)));
 }
 
 static void test_data(void **state)
