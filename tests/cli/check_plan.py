@@ -119,7 +119,9 @@ def check_kept(folder):
     out = os.path.join(folder, "cut")
     process = subprocess.Popen([COLLWIRE, "plan", slow, "--gpus", "8", "--jobs", "1", "--out", out, "--format", "json"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
+    children = f"/proc/{process.pid}/task/{process.pid}/children"
+    while process.poll() is None and not open(children, encoding="utf-8").read():  # until a run has begun
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     text, _ = process.communicate(timeout=60)
     expect(f"interrupted: exit {process.returncode}, with what is known",
