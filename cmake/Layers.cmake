@@ -121,6 +121,8 @@ collwire_layer(workload/llm # training of transformers, as programs
   ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(plan # which layouts of a transformer's training fit and are fast, in closed form
   ALLOW engine footprint workload/llm/llm_spec.h VIA net nccl collective comm workload LIBS m)
+collwire_layer(workload/cnn # training of convolutional networks, as programs
+  ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
   ALLOW engine collective comm footprint nccl net/transfer.h workload VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
@@ -189,7 +191,7 @@ collwire_layer(config/foreign # files of ASTRA-sim
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/job # kinds of jobs
-  ALLOW footprint workload/llm workload/nodes workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
+  ALLOW footprint workload/cnn workload/llm workload/nodes workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
         workload/goal sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)

@@ -45,6 +45,26 @@ static bool mfu_known(const void *record)
     return ((const struct program_result *)record)->mfu >= 0;
 }
 
+static bool is_projected(const void *record)
+{
+    return ((const struct program_result *)record)->projected_ps >= 0;
+}
+
+static ps_t projected_communication(const void *record)
+{
+    const struct program_result *p = record;
+    return p->projected_ps < 0 ? -1 : p->projected_ps - p->projected_compute_ps;
+}
+
+// One less the error, as the Oracle study counts it.
+static double accuracy(const void *record)
+{
+    const struct program_result *p = record;
+    if (p->projected_ps < 0 || p->total_ps <= 0)
+        return (double)NAN;
+    return 1 - fabs((double)(p->projected_ps - p->total_ps)) / (double)p->total_ps;
+}
+
 static bool bubble_known(const void *record)
 {
     return ((const struct program_result *)record)->bubble >= 0;
@@ -121,6 +141,20 @@ static const struct metric program_rows[] = {
      "share of the ranks' time that a pipeline left idle: until another stage had sent, and "
      "after a rank's end; null = no communication is of use \"pipeline\"",
      REAL(program_result, bubble), .known = bubble_known},
+    {"projected_ns", METRIC_NS,
+     "the closed form of the job's way to divide the work: computing and communicating one after "
+     "the other, alone on the network; null = the kind has none",
+     TIME(program_result, projected_ps), .known = is_projected},
+    {"projected_compute_ns", METRIC_NS, "its part of computing",
+     TIME(program_result, projected_compute_ps), .known = is_projected},
+    {"projected_communication_ns", METRIC_NS, "its part of communicating", .type = METRIC_TIME,
+     .time = projected_communication, .known = is_projected},
+    {"projection_accuracy", METRIC_RATIO, "1 - |projected_ns - total_ns| / total_ns",
+     .type = METRIC_REAL, .real = accuracy, .known = is_projected},
+    {"projected_memory_bytes", METRIC_BYTES, "of a rank, in closed form",
+     REAL(program_result, projected_bytes), .known = is_projected},
+    {"projected_ranks", METRIC_COUNT, "the most that the job's way to divide the work can use",
+     REAL(program_result, projected_ranks), .known = is_projected},
     {"uses", METRIC_WORDS, "what compute streams were idle for: means over ranks; bytes are sums",
      LIST(program_result, uses, n_uses, use_table)},
     {"layers", METRIC_WORDS, "in the order of the program",

@@ -20,6 +20,13 @@ struct job_work {
     double peak_flops; // of a rank, in a second
 };
 
+// What a closed form says a training job takes, in all of its iterations.
+struct job_projection {
+    double compute_ps, communication_ps;
+    double memory_bytes; // of a rank
+    double most_ranks;   // that the job's way to divide the work can use
+};
+
 struct job_kind {
     const char *name, *doc, *source;
     const struct param *params; // of the settings
@@ -40,6 +47,7 @@ struct job_kind {
     // end of a sentence (free() it), where a rank has `free_bytes`. NULL = not known.
     const struct memory_need *(*memory)(const struct job_spec *job);
     char *(*memory_lever)(const struct job_spec *job, uint64_t free_bytes);
+    struct job_projection (*projection)(const struct job_spec *job); // NULL = there is none
     bool raw;    // its messages start at given times: noise of hosts does not act on it
     bool trains; // the program is a struct training_job, which has results per layer
 };

@@ -30,7 +30,7 @@ struct job_entry {
 extern const struct job_entry job_registry[]; // ends with an entry without a kind
 
 extern const struct job_reader flows_reader, incast_reader, permutation_reader, poisson_reader,
-    collective_reader, training_reader, program_reader, llm_reader;
+    collective_reader, training_reader, program_reader, llm_reader, cnn_reader;
 extern const struct job_reader chakra_reader, goal_reader, parameter_server_reader;
 
 /* read_collective.c, also for training */

@@ -2,6 +2,7 @@
 // Every kind of job, with its reader if it needs one. To add a kind, add a line.
 #include "config/job/job_reader.h"
 #include "workload/chakra/chakra_job.h"
+#include "workload/cnn/cnn_job.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
 #include "workload/goal/goal_job.h"
@@ -20,6 +21,7 @@ const struct job_entry job_registry[] = {
     {&training_kind, &training_reader},
     {&program_kind, &program_reader},
     {&llm_kind, &llm_reader},
+    {&cnn_kind, &cnn_reader},
     {&parameter_server_kind, &parameter_server_reader},
     {&poisson_kind, &poisson_reader},
     {&chakra_kind, &chakra_reader},

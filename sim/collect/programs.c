@@ -127,6 +127,18 @@ static void collect_work(const struct job_run *job, struct program_result *out)
         out->mfu = work.flops / (seconds * out->ranks * work.peak_flops);
 }
 
+static void collect_projection(const struct job_spec *job, struct program_result *out)
+{
+    out->projected_ps = out->projected_compute_ps = -1;
+    if (job->kind->projection == NULL)
+        return;
+    struct job_projection p = job->kind->projection(job);
+    out->projected_ps = (ps_t)(p.compute_ps + p.communication_ps + 0.5);
+    out->projected_compute_ps = (ps_t)(p.compute_ps + 0.5);
+    out->projected_bytes = p.memory_bytes;
+    out->projected_ranks = p.most_ranks;
+}
+
 static void collect_program(const struct node_run *run, const struct rank_result *ranks,
                             struct program_result *out)
 {
@@ -138,6 +150,7 @@ static void collect_program(const struct node_run *run, const struct rank_result
                         : ranks[i].finish_ps > out->total_ps ? ranks[i].finish_ps
                                                              : out->total_ps;
     collect_sums(run, ranks, out);
+    collect_projection(run->job->spec, out);
     collect_late(ranks, n, out);
     ps_sum_t early = 0;
     for (uint32_t i = 0; i < n && out->total_ps >= 0; i++)

@@ -146,6 +146,9 @@ struct program_result {
     ps_t compute_ps; // mean over ranks
     ps_t early_ps;   // from the end of a rank to that of the last one, mean over ranks
     double tokens_per_s, samples_per_s, mfu; // -1 = not known
+    // by a closed form, for jobs that have one; projected_ps -1 = none
+    ps_t projected_ps, projected_compute_ps;
+    double projected_bytes, projected_ranks; // memory of a rank; the most ranks that can be used
     double bubble;              // share of ranks' time that a pipeline left idle; -1 = not known
     struct idle_result *uses;   // means over ranks; bytes are sums
     struct idle_result *layers; // means over ranks

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Reads cnn jobs: the layers, and the plan of the strategy on the job's ranks.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config/algorithm/group_algorithms.h"
+#include "config/job/cnn_file.h"
+#include "config/job/job_reader.h"
+#include "config/text/schema_parts.h"
+#include "engine/memory.h"
+#include "footprint/device.h"
+#include "workload/cnn/cnn_job.h"
+
+struct cnn_reader {
+    struct reader *r;
+    const struct place *place;
+    struct cnn_settings *settings;
+    const struct cnn_params *p;
+    struct cnn_plan *plan;
+    uint32_t ranks;
+};
+
+__attribute__((format(printf, 3, 4))) static void error_at(const struct cnn_reader *c,
+                                                           const char *key, const char *format, ...)
+{
+    struct place at = place_key(c->place, key);
+    char text[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    place_error(c->r->err, &at, "%s", text);
+}
+
+/* ---- the model ---- */
+
+static void read_model(const struct cnn_reader *c)
+{
+    struct cnn_params *p = &c->settings->params;
+    struct place shapes = place_key(c->place, "shapes");
+    const struct device *gpu = &devices[p->gpu];
+    char path[PLACE_TEXT];
+    bool file = p->shapes[0] != '\0';
+    p->peak_tflops = p->peak_tflops > 0 ? p->peak_tflops : gpu->peak_tflops;
+    p->memory_gbps = p->memory_gbps > 0 ? p->memory_gbps : gpu->memory_gbps;
+    if (file && p->model > 0)
+        error_at(c, "shapes", "belongs to `model` custom");
+    else if (!file && p->model == 0)
+        error_at(c, "model", "custom needs `shapes`, a file of layers");
+    else if (file)
+        cnn_file_read(c->r->scenario->dir, p->shapes, place_text(&shapes, path),
+                      &c->settings->model, c->r->err);
+    else
+        c->settings->model = cnn_model_of(p->model);
+    if (c->settings->model.n > 0)
+        c->settings->times = cnn_times(&c->settings->model, p);
+}
+
+/* ---- the plan ---- */
+
+static const char *most_of(enum cnn_strategy strategy)
+{
+    switch (strategy) {
+    case CNN_DATA:
+        return "samples of the batch";
+    case CNN_PIPELINE:
+        return "layers";
+    case CNN_FILTER:
+        return "the fewest filters of a layer";
+    case CNN_CHANNEL:
+        return "the fewest channels of a layer behind the first";
+    case CNN_SPATIAL:
+        return "points of the first layer's domain";
+    case CNN_DATA_FILTER:
+        return "samples times the fewest filters of a layer";
+    case CNN_DATA_SPATIAL:
+        return "samples times points of the first layer's domain";
+    default:
+        return "it divides nothing";
+    }
+}
+
+// Groups of data parallelism, and the ranks of each.
+static bool set_groups(const struct cnn_reader *c)
+{
+    struct cnn_plan *plan = c->plan;
+    enum cnn_strategy strategy = plan->strategy;
+    const struct spec *spec = &c->r->scenario->spec;
+    bool both = strategy == CNN_DATA_FILTER || strategy == CNN_DATA_SPATIAL;
+    uint64_t parts = c->p->parts;
+    if (parts == PARAM_AUTO)
+        parts = strategy == CNN_DATA ? 1 : both ? spec->dims[0].size : c->ranks;
+    double most = cnn_most_parts(&c->settings->model, strategy, c->p->batch);
+    if ((double)c->ranks > most) {
+        error_at(c, "strategy", "%s can use at most %.0f ranks (%s), and the job has %u",
+                 cnn_strategies[strategy], most, most_of(strategy), c->ranks);
+        return false;
+    }
+    if (parts == 0 || c->ranks % parts != 0 ||
+        (!both && strategy != CNN_DATA && parts != c->ranks) ||
+        (strategy == CNN_DATA && parts != 1)) {
+        error_at(c, "parts", "%llu do not make groups of the job's %u ranks under %s",
+                 (unsigned long long)parts, c->ranks, cnn_strategies[strategy]);
+        return false;
+    }
+    plan->parts = (uint32_t)parts;
+    plan->groups = c->ranks / plan->parts;
+    most = cnn_most_parts(&c->settings->model,
+                          strategy == CNN_DATA_FILTER    ? CNN_FILTER
+                          : strategy == CNN_DATA_SPATIAL ? CNN_SPATIAL
+                                                         : strategy,
+                          c->p->batch);
+    if (both && plan->parts > most)
+        error_at(c, "parts", "a group of %s can use at most %.0f ranks, not %u",
+                 cnn_strategies[strategy], most, plan->parts);
+    else if (c->p->batch % plan->groups != 0)
+        error_at(c, "batch", "%llu is not a multiple of %u, the groups of data parallelism",
+                 (unsigned long long)c->p->batch, plan->groups);
+    else
+        return true;
+    return false;
+}
+
+static void cut_domain(const struct cnn_reader *c)
+{
+    struct cnn_plan *plan = c->plan;
+    const struct cnn_model *m = plan->model;
+    cnn_cut_axes(m, plan->parts, plan->axes);
+    uint32_t most = cnn_layers_cut(m, plan->axes);
+    uint64_t wanted = c->p->cut_layers == PARAM_AUTO ? most : c->p->cut_layers;
+    plan->cut = (uint32_t)(wanted < most ? wanted : most);
+    if (wanted <= most && most > 0)
+        return;
+    const struct cnn_layer *l = &m->layers[most < m->n ? most : m->n - 1];
+    if (wanted > m->n)
+        error_at(c, "cut_layers", "the model has %u layers", m->n);
+    else if (l->kind == CNN_CONNECTED)
+        error_at(c, "cut_layers",
+                 "layer %s takes all of its input at once: at most %u layers can be "
+                 "cut",
+                 l->name, most);
+    else
+        error_at(
+            c, c->p->cut_layers == PARAM_AUTO ? "strategy" : "cut_layers",
+            "layer %s, %u x %u x %u with a kernel of %u, cannot be cut into %u x %u x %u parts: "
+            "the border that a neighbour needs is wider than a part, or a part has nothing to "
+            "compute",
+            l->name, l->in[0], l->in[1], l->in[2], l->kernel[0], plan->axes[0], plan->axes[1],
+            plan->axes[2]);
+}
+
+static void set_pipeline(const struct cnn_reader *c)
+{
+    struct cnn_plan *plan = c->plan;
+    uint64_t segments = c->p->segments;
+    if (segments == PARAM_AUTO)
+        for (segments = plan->parts; c->p->batch % segments != 0;)
+            segments--;
+    if (segments == 0 || c->p->batch % segments != 0)
+        error_at(c, "segments", "%llu do not divide the batch of %llu",
+                 (unsigned long long)segments, (unsigned long long)c->p->batch);
+    plan->segments = segments;
+    c->settings->stage = memory_zeroed((size_t)plan->parts + 2, sizeof *c->settings->stage);
+    cnn_stages(plan->model, plan->times, plan->parts, c->settings->stage);
+    plan->stage = c->settings->stage;
+}
+
+// A message without bytes takes the delays of the longest path of every dimension, and its bytes
+// the rate of the slowest link of ranks.
+static void set_network(const struct cnn_reader *c)
+{
+    const struct spec *spec = &c->r->scenario->spec;
+    uint64_t slowest = UINT64_MAX;
+    ps_t alpha = 0;
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        const struct dim_spec *dim = &spec->dims[d];
+        uint64_t rate = dim->links[0].rate_bps;
+        if (dim->size < 2)
+            continue;
+        slowest = rate < slowest ? rate : slowest;
+        uint32_t hops =
+            dim->kind->hops != NULL ? dim->kind->hops(dim->params, dim->size, 0, dim->size - 1) : 2;
+        alpha += (ps_t)hops * link_delay_ps(&dim->links[0]);
+    }
+    bool given = c->p->beta_bps != PARAM_AUTO && c->p->beta_bps > 0;
+    double rate = given ? (double)c->p->beta_bps : (double)slowest;
+    c->plan->alpha_ps = (double)(c->p->alpha_ps != PS_NEVER ? c->p->alpha_ps : alpha);
+    c->plan->beta_ps = 8e12 / rate;
+}
+
+static bool make_plan(const struct cnn_reader *c)
+{
+    const struct cnn_params *p = c->p;
+    size_t errors = c->r->err->n_errors;
+    *c->plan = (struct cnn_plan){.model = &c->settings->model,
+                                 .times = c->settings->times,
+                                 .strategy = (enum cnn_strategy)p->strategy,
+                                 .axes = {1, 1, 1},
+                                 .batch = p->batch,
+                                 .segments = 1,
+                                 .item_bytes = p->item_bytes,
+                                 .contention = p->contention_factor,
+                                 .reuse = p->memory_reuse};
+    if (!set_groups(c))
+        return false;
+    if (p->strategy == CNN_SPATIAL || p->strategy == CNN_DATA_SPATIAL)
+        cut_domain(c);
+    if (p->strategy == CNN_PIPELINE)
+        set_pipeline(c);
+    set_network(c);
+    return c->r->err->n_errors == errors;
+}
+
+/* ---- checks ---- */
+
+#define BYTES_MOST 1e15 // 1 PB
+#define PS_MOST 1e17    // 100000 s
+
+static bool check_limits(const struct cnn_reader *c)
+{
+    const struct cnn_model *m = &c->settings->model;
+    double bytes = 0, ps = 0, batch = (double)c->p->batch, item = (double)c->p->item_bytes;
+    for (uint32_t i = 0; i < m->n; i++) {
+        const struct cnn_layer *l = &m->layers[i];
+        bytes += item * (batch * (cnn_inputs(l) + cnn_outputs(l)) + cnn_parameters(l));
+        ps += batch * c->settings->times[i].backward_ps + c->settings->times[i].update_ps;
+    }
+    if (bytes > BYTES_MOST)
+        place_error(c->r->err, c->place, "the shapes make messages above 1 PB");
+    else if (ps > PS_MOST)
+        place_error(c->r->err, c->place, "the shapes make computations above 100000 s");
+    else
+        return true;
+    return false;
+}
+
+static void check_groups(const struct cnn_reader *c, const struct job_spec *job)
+{
+    static const enum coll_op ops[] = {COLL_ALL_REDUCE, COLL_ALL_GATHER};
+    const struct cnn_program *program = &c->settings->program;
+    struct place at = place_key(c->place, "algorithm");
+    for (unsigned kind = 0; kind < CNN_GROUPS; kind++)
+        for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+            if (program->group[kind] == NULL || (kind != CNN_GROUP_PARTS && i > 0))
+                continue;
+            const struct node_group *group = &c->settings->nodes.groups[program->group[kind][0]];
+            if (!group_check(c->r, at.json != NULL ? &at : c->place, job, &group->schedule, ops[i],
+                             1 << 20, NULL, group->ranks))
+                return;
+        }
+}
+
+// Ranks that send to each other alone: neighbours in a pipeline, and along the axes of a domain.
+static void check_pairs(const struct cnn_reader *c, const struct job_spec *job)
+{
+    const struct cnn_plan *p = c->plan;
+    uint32_t stride = 1;
+    bool pipeline = p->strategy == CNN_PIPELINE;
+    for (unsigned a = 0; a < CNN_AXES; a++) {
+        uint32_t n = pipeline ? (a == 0 ? p->parts : 1) : p->axes[a];
+        for (uint32_t rank = 0; rank < c->ranks && n > 1; rank++)
+            if (rank / stride % n + 1 < n && !pair_check(c->r, c->place, job, rank, rank + stride))
+                return;
+        stride *= n;
+    }
+}
+
+static void read_cnn(struct reader *r, const struct place *place, struct keys *keys,
+                     struct job_spec *job)
+{
+    struct cnn_settings *settings = job->settings;
+    struct cnn_reader c = {.r = r,
+                           .place = place,
+                           .settings = settings,
+                           .p = &settings->params,
+                           .plan = &settings->program.plan,
+                           .ranks = job_size(r, job)};
+    size_t errors = r->err->n_errors;
+    map_ranks(r, place, job, &settings->mapping);
+    settings->choice.params = settings->group;
+    group_algorithms_read(r, place, keys, &settings->choice);
+    if (r->err->n_errors > errors)
+        return;
+    read_model(&c);
+    if (r->err->n_errors > errors || c.ranks == 0 || !check_limits(&c) || !make_plan(&c))
+        return;
+    settings->program.n_ranks = c.ranks;
+    settings->program.iterations = settings->params.iterations;
+    settings->program.overlap = settings->params.overlap;
+    cnn_program_init(&settings->program, &settings->nodes, &settings->choice);
+    check_groups(&c, job);
+    check_pairs(&c, job);
+}
+
+static void write_cnn(json_t *json, const struct job_spec *job, const json_t *given)
+{
+    const struct cnn_settings *settings = job->settings;
+    (void)given;
+    group_algorithms_write(json, &settings->choice);
+}
+
+static const struct own_key cnn_keys[] = {GROUP_ALGORITHM_KEY, LIBRARY_KEY};
+const struct job_reader cnn_reader = {read_cnn, write_cnn, group_algorithms_schema, cnn_keys, 2};
