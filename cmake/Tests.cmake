@@ -322,6 +322,8 @@ collwire_script_test(random_programs_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check_programs.py 1 1000)
 collwire_script_test(theory_llm theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_llm.py ${PROJECT_SOURCE_DIR}/scenarios/llm/priorities.json)
+collwire_script_test(theory_cnn theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_cnn.py)
 collwire_script_test(theory_incasts theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_incasts.py ${PROJECT_SOURCE_DIR} short)
 collwire_script_test(theory_incasts_all long python3 [[python3 -B "$@"]]

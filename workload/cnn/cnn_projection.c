@@ -226,7 +226,7 @@ void cnn_cut_axes(const struct cnn_model *m, uint32_t parts, uint32_t axes[CNN_A
                 continue;
             uint32_t n = cnn_layers_cut(m, try), wide = a > b ? a : b;
             wide = try[2] > wide ? try[2] : wide;
-            if (n < most || (n == most && wide >= widest))
+            if (n == 0 || n < most || (n == most && wide >= widest))
                 continue;
             most = n, widest = wide;
             for (unsigned i = 0; i < CNN_AXES; i++)
