@@ -179,8 +179,8 @@ static void set_network(const struct cnn_reader *c)
         if (dim->size < 2)
             continue;
         slowest = rate < slowest ? rate : slowest;
-        uint32_t hops =
-            dim->kind->hops != NULL ? dim->kind->hops(dim->params, dim->size, 0, dim->size - 1) : 2;
+        uint32_t n = dim->kind->fabric ? c->r->ranks.n_ranks : dim->size,
+                 hops = dim->kind->hops != NULL ? dim->kind->hops(dim->params, n, 0, n - 1) : 2;
         alpha += (ps_t)hops * link_delay_ps(&dim->links[0]);
     }
     bool given = c->p->beta_bps != PARAM_AUTO && c->p->beta_bps > 0;
