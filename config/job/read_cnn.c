@@ -11,6 +11,7 @@
 #include "engine/memory.h"
 #include "footprint/device.h"
 #include "workload/cnn/cnn_job.h"
+#include "workload/cnn/cnn_memory.h"
 
 struct cnn_reader {
     struct reader *r;
@@ -289,6 +290,7 @@ static void read_cnn(struct reader *r, const struct place *place, struct keys *k
     settings->program.iterations = settings->params.iterations;
     settings->program.overlap = settings->params.overlap;
     cnn_program_init(&settings->program, &settings->nodes, &settings->choice);
+    cnn_memory(c.plan, &devices[settings->params.gpu], &settings->memory);
     check_groups(&c, job);
     check_pairs(&c, job);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "engine/text.h"
 #include "footprint/device.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
@@ -43,8 +44,25 @@ static void cnn_settings_free(void *settings)
     struct cnn_settings *s = settings;
     node_program_free(&s->nodes);
     cnn_model_free(&s->model);
+    memory_need_free(&s->memory);
     free(s->times);
     free(s->stage);
+}
+
+static const struct memory_need *memory_of(const struct job_spec *job)
+{
+    const struct cnn_settings *s = job->settings;
+    return s->memory.n_classes > 0 ? &s->memory : NULL;
+}
+
+static char *lever_of(const struct job_spec *job, uint64_t free_bytes)
+{
+    const struct cnn_settings *s = job->settings;
+    (void)free_bytes;
+    bool states = footprint_largest(memory_need_most(&s->memory)) <= FOOTPRINT_OPTIMIZER;
+    return text_format(states
+                           ? "the strategies filter and channel divide them"
+                           : "a smaller `batch` or more ranks under data or spatial divide them");
 }
 
 #define COUNT(key, member, value, least, most, text, from)                                         \
@@ -154,4 +172,6 @@ const struct job_kind cnn_kind = {
     .nodes = cnn_nodes,
     .work = cnn_work,
     .projection = cnn_projection,
+    .memory = memory_of,
+    .memory_lever = lever_of,
 };

@@ -2,6 +2,7 @@
 // A job that trains a convolutional network, given by the shapes of its layers.
 #pragma once
 
+#include "footprint/need.h"
 #include "workload/cnn/cnn_source.h"
 #include "workload/contention.h"
 #include "workload/kind.h"
@@ -30,6 +31,7 @@ struct cnn_settings {
     uint32_t *stage;        // [parts + 1], of a pipeline
     struct cnn_program program;
     struct node_program nodes;
+    struct memory_need memory;
 };
 
 extern const struct job_kind cnn_kind;
