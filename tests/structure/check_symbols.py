@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 58
-ARROWS = 311
+ROOMS = 61
+ARROWS = 333
 
 
 def objects(build):
