@@ -324,6 +324,11 @@ collwire_script_test(theory_llm theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_llm.py ${PROJECT_SOURCE_DIR}/scenarios/llm/priorities.json)
 collwire_script_test(theory_cnn theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_cnn.py)
+collwire_script_test(theory_plan_drawn theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_plan_drawn.py 1-2 6)
+collwire_script_test(theory_plan_drawn_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_plan_drawn.py 1-20 20)
+set_tests_properties(theory_plan_drawn_all PROPERTIES TIMEOUT 7200)
 collwire_script_test(theory_incasts theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_incasts.py ${PROJECT_SOURCE_DIR} short)
 collwire_script_test(theory_incasts_all long python3 [[python3 -B "$@"]]
