@@ -31,6 +31,7 @@ static double gather_ps(const struct group *g, double bytes)
     return any ? (g->n - 1) * (g->delay_ps + bytes / g->n / g->bytes_ps) : 0;
 }
 
+// Also what sequence parallelism has in its place: gathered before a block, scattered after it.
 static double all_reduce_ps(const struct group *g, double bytes) { return 2 * gather_ps(g, bytes); }
 
 // `bytes`: of a rank for all. What leaves the server and what stays go at the same time.
@@ -80,14 +81,6 @@ static struct groups groups_of(const struct llm_spec *s, const struct plan_netwo
                            .stage_stride = t * c * e * n};
 }
 
-// The exchange of one block of products in one pass: gathered before and scattered after, or
-// summed.
-static double tensor_ps(const struct llm_spec *s, const struct group *g, double bytes)
-{
-    (void)s; // both ways move as much
-    return all_reduce_ps(g, bytes);
-}
-
 static double compute_ps(const struct llm_spec *s, double passes, double flops, double parameters,
                          double tokens)
 {
@@ -110,7 +103,7 @@ static struct parts dense_part(const struct llm_spec *s, const struct groups *g,
     }
     double share = moe ? 0 : ffn / (ffn + llm_attention_flops(s));
     p.compute = compute_ps(s, passes, attention, (1 - share) * parameters, tokens / 2);
-    p.tensor = tensor_ps(s, &g->tensor, bytes);
+    p.tensor = all_reduce_ps(&g->tensor, bytes);
     if (!moe) {
         p.compute += compute_ps(s, passes, ffn, share * parameters, tokens / 2);
         p.tensor *= 2;
@@ -128,7 +121,8 @@ static struct parts expert_part(const struct llm_spec *s, const struct groups *g
     p.expert = 2 * all_to_all_ps(&g->expert, (double)llm_dispatch_bytes(s));
     p.compute = compute_ps(s, passes, rows * llm_expert_token_flops(s),
                            (double)llm_expert_parameters(s, layer), rows / 2);
-    p.tensor = tensor_ps(s, &g->tensor, rows * (double)s->p.hidden * (double)s->p.activation_bytes);
+    p.tensor =
+        all_reduce_ps(&g->tensor, rows * (double)s->p.hidden * (double)s->p.activation_bytes);
     return p;
 }
 

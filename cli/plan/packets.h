@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs the best layouts over packets, each in a process of its own: the whole job, or the largest
-// smaller one that needs no more packet-hops than the budget. Keeps the results in a folder: a line of JSON for each run, found again by the hash of its scenario.
+// smaller one that needs no more packet-hops than the budget. Keeps the results in a folder: a line
+// of JSON for each run, found again by the hash of its scenario.
 #pragma once
 
 #include "cli/plan/layout_scenario.h"
