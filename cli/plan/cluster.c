@@ -67,7 +67,7 @@ static int read_server(struct cluster *m, const char *path, struct err *err)
             json_string_value(json_is_object(machine) ? json_object_get(machine, "like") : machine);
         const struct nccl_machine *known = name != NULL ? nccl_machine_named(name) : NULL;
         if (known == NULL)
-            return err_add(err, "topology.machine", "is not known: collwire list topology machine");
+            return err_add(err, "topology.machine", "is not a machine that plan knows");
         m->server = known->gpus;
         return 0;
     }
