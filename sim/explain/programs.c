@@ -111,6 +111,39 @@ static void explain_late(const struct program_result *p, struct result *r)
                     human_time(p->late[0].blamed_ps, time)));
 }
 
+// What others did to the messages of the critical path: other packets of the NIC's port, queues,
+// pauses, losses, and paces and windows that a policy has lowered.
+static ps_t contention_ps(const struct slowest_result *slowest)
+{
+    static const enum path_cause causes[] = {PATH_NIC,    PATH_WINDOW,    PATH_PACE,   PATH_PAUSED,
+                                             PATH_QUEUED, PATH_RESENDING, PATH_TIMEOUT};
+    ps_t sum = 0;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        sum += slowest->critical.parts[causes[i]];
+    return sum;
+}
+
+// The closed form of how the job divides its work, and where the run differs from it.
+static void explain_projection(const struct program_result *p, struct result *r)
+{
+    char form[UNIT_TEXT], compute[UNIT_TEXT], run[UNIT_TEXT], contention[UNIT_TEXT];
+    if (p->projected_ps < 0)
+        return;
+    double ratio = (double)p->total_ps / (double)p->projected_ps;
+    struct text text;
+    FILE *out = text_open(&text);
+    fprintf(out,
+            "the closed form, which is alone on the network and hides nothing, has %s, %s of it "
+            "computing; the run took %s, %.1f %% %s",
+            human_time(p->projected_ps, form), human_time(p->projected_compute_ps, compute),
+            human_time(p->total_ps, run), 100 * (ratio > 1 ? ratio - 1 : 1 - ratio),
+            ratio > 1 ? "more" : "less");
+    if (r->last->critical.known)
+        fprintf(out, ", with %s of contention on its critical path",
+                human_time(contention_ps(r->last), contention));
+    result_explain(r, EXPLAIN_TIME - 0.35, text_close(out, &text));
+}
+
 void explain_program(struct result *r)
 {
     const struct program_result *p = last_program(r);
@@ -120,4 +153,5 @@ void explain_program(struct result *r)
     explain_bubble(p, r);
     explain_layer(p, r);
     explain_late(p, r);
+    explain_projection(p, r);
 }
