@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/extcap/extcap.h"
 #include "cli/nccl/library_command.h"
+#include "cli/partition/partition.h"
 #include "cli/plan/plan.h"
 #include "cli/runs/runs.h"
 #include "cli/sweep/sweep.h"
@@ -154,6 +155,18 @@ static const char plan_text[] =
     "  collwire plan job.json --gpus 64..1024 --within 10%\n"
     "  collwire plan job.json --gpus 1024 --packets-budget 0 --format json";
 
+static const char partition_text[] =
+    "Divides a model among ranks by time and bytes, and writes the scenario: the layers of a cnn "
+    "job into the stages of a pipeline, by dynamic programming; a graph of operators "
+    "({\"operators\": [{\"name\", \"time_ns\", \"memory_bytes\"}], \"edges\": [{\"from\", "
+    "\"to\", \"bytes\"}]}) into a program, by METIS; the embedding tables of a training job's dlrm "
+    "among its ranks. stderr has the cost in closed form beside that of an equal split, which is "
+    "never less.\n\n"
+    "Other keys of a graph (topology, cc, transport, ..) are those of the scenario; without a "
+    "topology its ranks are on one switch. capacity_bytes is the memory of a rank.\n\n"
+    "  collwire partition resnet.json --parts 8 -o pipeline.json\n"
+    "  collwire partition graph.json --parts 4 --set cc.kind=dcqcn -o program.json";
+
 static const char library_text[] =
     "Prints what NCCL, or on MI300X RCCL, would do on servers of a machine: its channels, rings, "
     "trees and heads of NVLS in the form of its own log, its table of costs, and for each size its "
@@ -205,6 +218,8 @@ static const struct command commands[] = {
      COMPLETE_FILES, false},
     {"plan", "the layouts of a job that fit so many GPUs, the fastest first",
      "SCENARIO --gpus N|A..B", plan_text, command_plan, COMPLETE_FILES, false},
+    {"partition", "a model divided among ranks by time and bytes, as a scenario", "MODEL --parts N",
+     partition_text, command_partition, COMPLETE_FILES, false},
     {"shrink", "a smaller training scenario with messages of the same sizes", "SCENARIO",
      shrink_text, command_shrink, COMPLETE_FILES, false},
     {"export", "a program as files for other simulators", "chakra SCENARIO", export_text,

@@ -121,6 +121,8 @@ collwire_layer(workload/llm # training of transformers, as programs
   ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(plan # which layouts of a transformer's training fit and are fast, in closed form
   ALLOW engine footprint workload/llm/llm_spec.h VIA net nccl collective comm workload LIBS m)
+collwire_layer(partition # chains of work, graphs of it and tables, divided among ranks
+  ALLOW engine metis.h LIBS metis m)
 collwire_layer(workload/cnn # training of convolutional networks, as programs
   ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
@@ -262,8 +264,13 @@ collwire_layer(cli/plan # collwire plan
         sim/spec study/point_hash.h study/pool.h workload/llm/llm_job.h workload/llm/llm_spec.h jansson.h
   VIA cc/plugin workload/llm workload/nodes workload ${cli_via}
   LIBS PkgConfig::jansson m)
+collwire_layer(cli/partition # collwire partition
+  ALLOW engine collwire cli/terminal cli/options cli/results library config/scenario.h config/text/json_file.h config/text/place.h partition
+        sim/spec workload/cnn jansson.h
+  VIA cc/plugin workload/nodes workload footprint nccl ${cli_via}
+  LIBS PkgConfig::jansson m)
 collwire_layer(cli
-  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan library config replay study jansson.h nettle/sha2.h dlfcn.h
+  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan cli/partition library config replay study jansson.h nettle/sha2.h dlfcn.h
         config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
         config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h

@@ -7,7 +7,7 @@
 set -eu
 need="gcc libc6-dev cmake ninja-build pkg-config
       libev-dev libjansson-dev libpcap-dev libisal-dev zlib1g-dev libsmartcols-dev librandom123-dev nettle-dev libsqlite3-dev
-      libprotobuf-c-dev protobuf-c-compiler libyaml-dev libexpat1-dev"
+      libprotobuf-c-dev protobuf-c-compiler libyaml-dev libexpat1-dev libmetis-dev"
 for option; do
     case $option in
     --tests) need="$need libcmocka-dev tshark python3 python3-jsonschema python3-pandas python3-scapy locales make parallel" ;;

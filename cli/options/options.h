@@ -50,7 +50,8 @@ struct options {
     ps_t gap_ps;                    // for replay
     const char *scenarios;          // for extcap: a folder
     // for library: the arguments as they were given, which the command reads
-    uint64_t best; // for plan; 0 = not given
+    uint64_t parts;                                      // for partition; 0 = not given
+    uint64_t best;                                       // for plan; 0 = not given
     const char *gpus, *within, *fabric, *packets_budget; // for plan, as they were given
     const char *nccl, *machine, *nodes, *op, *bytes, *env;
     bool raw;             // for extcap: the arguments are a call of Wireshark

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "config/algorithm/group_algorithms.h"
 #include "config/job/cnn_file.h"
@@ -151,6 +152,52 @@ static void cut_domain(const struct cnn_reader *c)
             plan->axes[2]);
 }
 
+// The layer that begins a stage: a name, looked for behind the stage before, or a number from 1.
+static uint32_t first_layer(const struct cnn_reader *c, const struct place *item, uint32_t from)
+{
+    const struct cnn_model *m = c->plan->model;
+    const char *name = json_string_value(item->json);
+    json_int_t number = json_integer_value(item->json);
+    for (uint32_t i = from; i < m->n && name != NULL; i++)
+        if (strcmp(m->layers[i].name, name) == 0)
+            return i;
+    if (name != NULL)
+        place_error(c->r->err, item, "no layer behind the one before is called \"%.40s\"", name);
+    else if (!json_is_integer(item->json))
+        place_error(c->r->err, item, "must be a layer, by its name or its number, not %s",
+                    json_noun(item->json));
+    else if (number < (json_int_t)from + 1 || number > m->n)
+        place_error(c->r->err, item, "must be a layer from %u to %u", from + 1, m->n);
+    else
+        return (uint32_t)number - 1;
+    return m->n;
+}
+
+// `stages`, the first layer of each; without it, those whose longest is as short as possible.
+static void set_stages(const struct cnn_reader *c, uint32_t *stage)
+{
+    struct place list = place_key(c->place, "stages");
+    const struct cnn_plan *p = c->plan;
+    size_t errors = c->r->err->n_errors, n = json_array_size(list.json);
+    if (list.json == NULL) {
+        cnn_stages(p->model, p->times, p->parts, stage);
+        return;
+    }
+    if (!read_list(c->r, &list))
+        return;
+    if (n != p->parts)
+        place_error(c->r->err, &list, "lists %zu stages, and the pipeline has %u ranks", n,
+                    p->parts);
+    for (uint32_t s = 0; s < p->parts && c->r->err->n_errors == errors; s++) {
+        struct place item = place_item(&list, s);
+        stage[s] = first_layer(c, &item, s > 0 ? stage[s - 1] + 1 : 0);
+        if (s == 0 && stage[0] > 0 && c->r->err->n_errors == errors)
+            place_error(c->r->err, &item, "the first stage begins with the first layer, %s",
+                        p->model->layers[0].name);
+    }
+    stage[p->parts] = p->model->n;
+}
+
 static void set_pipeline(const struct cnn_reader *c)
 {
     struct cnn_plan *plan = c->plan;
@@ -163,7 +210,7 @@ static void set_pipeline(const struct cnn_reader *c)
                  (unsigned long long)segments, (unsigned long long)c->p->batch);
     plan->segments = segments;
     c->settings->stage = memory_zeroed((size_t)plan->parts + 2, sizeof *c->settings->stage);
-    cnn_stages(plan->model, plan->times, plan->parts, c->settings->stage);
+    set_stages(c, c->settings->stage);
     plan->stage = c->settings->stage;
 }
 
@@ -209,6 +256,8 @@ static bool make_plan(const struct cnn_reader *c)
         cut_domain(c);
     if (p->strategy == CNN_PIPELINE)
         set_pipeline(c);
+    else if (json_object_get(c->place->json, "stages") != NULL)
+        error_at(c, "stages", "belongs to `strategy` pipeline");
     set_network(c);
     return c->r->err->n_errors == errors;
 }
@@ -281,6 +330,7 @@ static void read_cnn(struct reader *r, const struct place *place, struct keys *k
     map_ranks(r, place, job, &settings->mapping);
     settings->choice.params = settings->group;
     group_algorithms_read(r, place, keys, &settings->choice);
+    keys_add(keys, "stages");
     if (r->err->n_errors > errors)
         return;
     read_model(&c);
@@ -298,9 +348,22 @@ static void read_cnn(struct reader *r, const struct place *place, struct keys *k
 static void write_cnn(json_t *json, const struct job_spec *job, const json_t *given)
 {
     const struct cnn_settings *settings = job->settings;
-    (void)given;
     group_algorithms_write(json, &settings->choice);
+    if (json_object_get(given, "stages") != NULL)
+        json_object_set(json, "stages", json_object_get(given, "stages"));
 }
 
-static const struct own_key cnn_keys[] = {GROUP_ALGORITHM_KEY, LIBRARY_KEY};
-const struct job_reader cnn_reader = {read_cnn, write_cnn, group_algorithms_schema, cnn_keys, 2};
+static void cnn_schema(json_t *object)
+{
+    json_t *layer = json_pack("{s:[s,s]}", "type", "string", "integer");
+    group_algorithms_schema(object);
+    schema_key(object, "stages", schema_list(layer), false);
+}
+
+static const struct own_key cnn_keys[] = {
+    GROUP_ALGORITHM_KEY,
+    LIBRARY_KEY,
+    {"stages", "list", "stages whose longest is as short as possible",
+     "pipeline: the first layer of each stage, by its name or its number from 1"},
+};
+const struct job_reader cnn_reader = {read_cnn, write_cnn, cnn_schema, cnn_keys, 3};

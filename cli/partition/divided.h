@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What is divided, and what came of it.
+#pragma once
+
+#include <jansson.h>
+
+#include "cli/options/options.h"
+
+struct model { // as read from its file
+    const struct options *options;
+    json_t *json;
+    char *folder; // that file names are relative to
+    uint32_t parts;
+};
+
+struct divided {
+    json_t *scenario;         // owned; NULL with errors
+    char *text;               // sentences for the user, owned
+    double cost_ps, equal_ps; // in closed form, as divided and divided equally
+};
+
+// Parse a scenario; NULL with errors.
+struct collwire_scenario *model_parse(const struct model *m, const json_t *scenario,
+                                      struct err *err);
+
+// The only job of a scenario; NULL if it has several.
+json_t *model_job(json_t *scenario);
+
+/* The kinds of models: fill *d. Errors are added to `err`. */
+
+// A scenario with a cnn job: stages of its pipeline.
+void divide_layers(const struct model *m, struct divided *d, struct err *err);
+// A graph of operators, which becomes a program.
+void divide_operators(const struct model *m, struct divided *d, struct err *err);

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+// The command `partition`. partition_command.c reads the model and writes the scenario; the other
+// files divide one kind of model each.
+#pragma once
+
+#include "cli/options/options.h"
+
+int command_partition(const struct options *o);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "partition/metis_cut.h"
+
+#include <math.h>
+#include <metis.h>
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
+// METIS adds up weights in integers of 32 bits, so that weights are scaled to this sum.
+#define WEIGHTS_SUM 1e8
+#define SEED 1
+#define CUTS 4 // divisions that METIS tries, to take the best
+
+struct lists {                    // the graph without directions, as METIS takes it
+    idx_t *first, *other, *bytes; // [n + 1], [2 edges], [2 edges]
+    idx_t *weights;               // [n * constraints]
+    idx_t constraints;
+};
+
+static idx_t scaled(double value, double sum)
+{
+    return sum > 0 ? (idx_t)lround(value / sum * WEIGHTS_SUM) : 1;
+}
+
+// Edges between the same two operators are one with the sum of their bytes. Returns its new end.
+static idx_t merge(struct lists *l, idx_t from, idx_t end, idx_t *seen)
+{
+    idx_t n = from;
+    for (idx_t i = from; i < end; i++) {
+        idx_t at = seen[l->other[i]];
+        if (at >= from && at < n && l->other[at] == l->other[i]) {
+            l->bytes[at] += l->bytes[i];
+            continue;
+        }
+        seen[l->other[i]] = n;
+        l->other[n] = l->other[i];
+        l->bytes[n++] = l->bytes[i];
+    }
+    return n;
+}
+
+static void fill_edges(struct lists *l, const struct operator_graph *g)
+{
+    double sum = 0;
+    idx_t *at = memory_zeroed((size_t)g->n + 1, sizeof *at), n = 0;
+    for (uint32_t e = 0; e < g->n_edges; e++) {
+        sum += g->edges[e].bytes;
+        l->first[g->edges[e].from + 1]++;
+        l->first[g->edges[e].to + 1]++;
+    }
+    for (uint32_t v = 0; v < g->n; v++) {
+        l->first[v + 1] += l->first[v];
+        at[v] = l->first[v];
+    }
+    for (uint32_t e = 0; e < g->n_edges; e++) {
+        const struct operator_edge *edge = &g->edges[e];
+        idx_t weight = scaled(edge->bytes, sum);
+        weight = weight > 0 ? weight : 1;
+        l->other[at[edge->from]] = (idx_t)edge->to;
+        l->bytes[at[edge->from]++] = weight;
+        l->other[at[edge->to]] = (idx_t)edge->from;
+        l->bytes[at[edge->to]++] = weight;
+    }
+    for (uint32_t v = 0; v < g->n; v++)
+        at[v] = -1;
+    for (uint32_t v = 0; v < g->n; v++) {
+        idx_t begin = l->first[v], end = l->first[v + 1], move = begin - n;
+        idx_t merged = merge(l, begin, end, at) - begin;
+        for (idx_t i = 0; i < merged && move > 0; i++) {
+            l->other[n + i] = l->other[begin + i];
+            l->bytes[n + i] = l->bytes[begin + i];
+        }
+        l->first[v] = n;
+        n += merged;
+    }
+    l->first[g->n] = n;
+    free(at);
+}
+
+static void fill_weights(struct lists *l, const struct operator_graph *g)
+{
+    double time = 0, memory = 0;
+    for (uint32_t v = 0; v < g->n; v++) {
+        time += g->nodes[v].time_ps;
+        memory += g->nodes[v].memory_bytes;
+    }
+    l->constraints = g->capacity_bytes > 0 && memory > 0 ? 2 : 1;
+    l->weights = memory_zeroed((size_t)g->n * (size_t)l->constraints, sizeof *l->weights);
+    for (uint32_t v = 0; v < g->n; v++) {
+        idx_t *own = &l->weights[(idx_t)v * l->constraints];
+        own[0] = scaled(g->nodes[v].time_ps, time);
+        if (l->constraints > 1)
+            own[1] = scaled(g->nodes[v].memory_bytes, memory);
+    }
+}
+
+bool metis_cut(const struct operator_graph *g, uint32_t parts, bool bisect, int imbalance,
+               uint32_t *part)
+{
+    size_t ends = 2 * (size_t)g->n_edges + 1;
+    struct lists l = {.first = memory_zeroed((size_t)g->n + 1, sizeof *l.first),
+                      .other = memory_zeroed(ends, sizeof *l.other),
+                      .bytes = memory_zeroed(ends, sizeof *l.bytes)};
+    idx_t options[METIS_NOPTIONS], n = (idx_t)g->n, k = (idx_t)parts, cut;
+    idx_t *made = memory_zeroed(g->n, sizeof *made);
+    fill_edges(&l, g);
+    fill_weights(&l, g);
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_SEED] = SEED;
+    options[METIS_OPTION_NCUTS] = CUTS;
+    options[METIS_OPTION_UFACTOR] = imbalance;
+    int status = (bisect ? METIS_PartGraphRecursive
+                         : METIS_PartGraphKway)(&n, &l.constraints, l.first, l.other, l.weights,
+                                                NULL, l.bytes, &k, NULL, NULL, options, &cut, made);
+    for (uint32_t v = 0; v < g->n && status == METIS_OK; v++)
+        part[v] = (uint32_t)made[v];
+    free(l.first);
+    free(l.other);
+    free(l.bytes);
+    free(l.weights);
+    free(made);
+    return status == METIS_OK;
+}
