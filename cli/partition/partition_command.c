@@ -43,14 +43,17 @@ static void divide(const struct model *m, struct divided *d, struct err *err)
         divide_operators(m, d, err);
     else if (kind != NULL && strcmp(kind, "cnn") == 0)
         divide_layers(m, d, err);
+    else if (json_object_get(job, "dlrm") != NULL)
+        divide_tables(m, d, err);
     else if (kind != NULL && strcmp(kind, "llm") == 0)
         err_add(err, "workload",
                 "the layers of an llm job are alike and its `pipeline` divides them equally, so "
                 "there is no other cut to write: collwire plan finds its degrees");
     else
-        err_add(err, "workload",
-                "partition takes a scenario with one job, of kind cnn, or a graph of `operators` "
-                "and `edges`");
+        err_add(
+            err, "workload",
+            "partition takes a scenario with one job, of kind cnn or training with a `dlrm`, or "
+            "a graph of `operators` and `edges`");
 }
 
 /* ---- the command ---- */

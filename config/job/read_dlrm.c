@@ -28,6 +28,8 @@ const struct own_key dlrm_keys[] = {
     {"bottom", "list", "512, 256, dim",
      "widths of the layers over the dense features; the last is the tables' dim"},
     {"top", "list", "512, 512, 256, 1", "widths of the layers after the interaction"},
+    {"placement", "list", "the most lookups first, on the rank with the fewest",
+     "sharding table: the rank of each table (collwire partition writes it)"},
 };
 const size_t n_dlrm_keys = sizeof dlrm_keys / sizeof *dlrm_keys;
 
@@ -47,6 +49,28 @@ static void read_tables(struct reader *r, const struct place *place, struct dlrm
             continue;
         read_params(r, &item, &keys, table_params, N_TABLE_PARAMS, &d->tables[t]);
         keys_check(r, &item, &keys);
+    }
+}
+
+static void read_placement(struct reader *r, const struct place *place, struct dlrm_spec *d,
+                           uint32_t ranks)
+{
+    if (place->json == NULL || !read_list(r, place))
+        return;
+    size_t n = json_array_size(place->json);
+    if (d->params.sharding != DLRM_TABLE)
+        place_error(r->err, place, "belongs to `sharding` table");
+    else if (n != d->n_tables)
+        place_error(r->err, place, "lists %zu ranks, and there are %zu tables", n, d->n_tables);
+    else if (ranks > 0)
+        d->placement = memory_zeroed(n, sizeof *d->placement);
+    for (size_t t = 0; t < n && d->placement != NULL; t++) {
+        struct place item = place_item(place, t);
+        json_int_t rank = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
+        if (rank < 0 || rank >= ranks)
+            place_error(r->err, &item, "must be a rank from 0 to %u", ranks - 1);
+        else
+            d->placement[t] = (uint32_t)rank;
     }
 }
 
@@ -120,7 +144,7 @@ int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
     struct dlrm_spec d = {0};
     size_t errors = r->err->n_errors;
     struct place tables = place_key(place, "tables"), bottom = place_key(place, "bottom"),
-                 tops = place_key(place, "top");
+                 tops = place_key(place, "top"), ranks_of = place_key(place, "placement");
     *spec = (struct training_spec){0};
     if (!read_object(r, place))
         return -1;
@@ -130,11 +154,13 @@ int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
     read_params(r, place, &keys, gemm_params, n_gemm_params, &d.params.machine);
     bottom_widths(d.params.dim, towards);
     read_tables(r, &tables, &d);
+    read_placement(r, &ranks_of, &d, ranks);
     d.bottom = read_widths(r, &bottom, towards, N_BOTTOM_WIDTHS, &d.n_bottom);
     d.top = read_widths(r, &tops, top_widths, N_TOP_WIDTHS, &d.n_top);
     keys_add(&keys, "tables");
     keys_add(&keys, "bottom");
     keys_add(&keys, "top");
+    keys_add(&keys, "placement");
     keys_check(r, place, &keys);
     if (r->err->n_errors == errors && ranks > 0)
         sizes_check(r, place, &d, ranks);
@@ -205,5 +231,8 @@ json_t *dlrm_schema(void)
     schema_key(object, "tables", tables, false);
     schema_key(object, "bottom", widths_schema(dlrm_keys[1].help), false);
     schema_key(object, "top", widths_schema(dlrm_keys[2].help), false);
+    json_t *placement = schema_list(schema_integer(0));
+    json_object_set_new(placement, "description", json_string(dlrm_keys[3].help));
+    schema_key(object, "placement", placement, false);
     return object;
 }

@@ -147,6 +147,48 @@ def check_operators(folder):
     expect("the graph's topology and policy", made["topology"]["dims"][0]["size"] == 8 and made["cc"]["kind"] == "dcqcn")
 
 
+def dlrm(ranks, tables, **more):
+    return {"name": "tables", "topology": {"dims": [{"kind": "switch", "size": ranks,
+                                                     "link": {"rate": "100Gbps", "delay": "1us"}}]},
+            "workload": {"kind": "training", "dlrm": {"batch": 256, "tables": tables, "bottom": [64, 32], "top": [64, 1]} | more}}
+
+
+def tables_ns(made, rank, ranks):
+    """Lookups three times at 1555 GB/s, vectors twice at 100 Gbit/s, of the ranks with the most."""
+    looked, sent = [0] * ranks, [0] * ranks
+    for t, r in zip(made, rank):
+        looked[r] += t["dim"] * t["pooling"]
+        sent[r] += t["dim"]
+    elements = 256 * ranks * 4
+    return 3 * elements * max(looked) / 1555 + 2 * elements * max(sent) * (ranks - 1) / ranks * 8 / 100
+
+
+def check_tables(folder):
+    """Tables by cost: written and run, never above equal numbers, and shorter over packets."""
+    for seed in range(4):
+        made, ranks = random.Random(seed), 4
+        tables = [{"rows": made.randrange(1000, 100000), "dim": made.choice([16, 32, 64, 128]), "pooling": made.choice([1, 2, 20, 400])}
+                  for _ in range(14)]
+        path, out = write(folder, "dlrm.json", dlrm(ranks, tables)), os.path.join(folder, "placed.json")
+        got = call("partition", path, "--parts", str(ranks), "-o", out)
+        assert got.returncode == 0, got.stderr
+        placed = read(out)["workload"]["dlrm"]["placement"]
+        equal = [i * ranks // 14 for i in range(14)]
+        ours, theirs = tables_ns(tables, placed, ranks), tables_ns(tables, equal, ranks)
+        expect(f"tables {seed}: {ours:.0f} ns in closed form, equal numbers {theirs:.0f} ns", ours <= theirs)
+        packets = run(folder, out)["sim_time_ns"]
+        as_equal = run(folder, write(folder, "equal.json", dlrm(ranks, tables, placement=equal)))["sim_time_ns"]
+        expect(f"tables {seed}: {packets} ns over packets, equal numbers {as_equal} ns", packets <= as_equal)
+    for bad, message in (({"placement": [0]}, "placement: lists 1 ranks"), ({"placement": [0] * 13 + [4]}, "placement[13]: must be a rank from 0 to 3"),
+                         ({"placement": [0] * 14, "sharding": "row"}, "placement: belongs to")):
+        got = call("validate", write(folder, "bad.json", dlrm(ranks, tables, **bad)))
+        expect(f"{bad}: {got.stderr.strip()}", got.returncode == 2 and "workload.dlrm." + message in got.stderr)
+    refused(folder, "tables without a rank of their own", dlrm(ranks, tables, sharding="row"), "workload.dlrm.sharding: must be table", parts="4")
+    refused(folder, "tables on other ranks", dlrm(ranks, tables), "--parts: the tables are on the job's 4 ranks", parts="3")
+    big = dlrm(ranks, [{"rows": 1000000, "dim": 128, "pooling": 1}]) | {"memory": {"capacity": "100MB", "fit": "off"}}
+    refused(folder, "a table that fits nowhere", big, "memory.capacity: no placement", parts="4")
+
+
 def refused(folder, what, model, message, parts="2", path=None):
     out = os.path.join(folder, "refused.json")
     got = call("partition", path or write(folder, "bad.json", model), *(["--parts", parts] if parts else []), "-o", out)
@@ -203,6 +245,7 @@ def check_stages(folder):
 with tempfile.TemporaryDirectory() as scratch:
     check_layers(scratch)
     check_operators(scratch)
+    check_tables(scratch)
     check_refusals(scratch)
     check_stages(scratch)
 sys.exit(1 if FAILED else 0)

@@ -4,7 +4,8 @@
 // top layers. The batch is distributed over the ranks (B samples on each of N ranks). Sharding
 // determines where the tables are:
 //
-//   table    complete tables on ranks, the heaviest first on the least loaded rank. Forward, every
+//   table    complete tables on ranks, as `placement` says or the heaviest first on the least loaded
+//            rank. Forward, every
 //            rank sends every other rank the vectors of its tables for that rank's samples: B * sum
 //            of dims * element; backward, the gradients return the same way. With fewer tables than
 //            ranks, or with unequal tables, the ranks send different amounts.
@@ -63,6 +64,7 @@ const size_t n_dlrm_params = sizeof dlrm_params / sizeof *dlrm_params;
 void dlrm_free(struct dlrm_spec *d)
 {
     free(d->tables);
+    free(d->placement);
     free(d->bottom);
     free(d->top);
     *d = (struct dlrm_spec){0};
@@ -101,12 +103,33 @@ static size_t cut(const struct dlrm_spec *d, struct piece *pieces)
     return n;
 }
 
+static void put(struct placed *on, const struct piece *piece)
+{
+    on->dim += piece->dim;
+    on->lookups += piece->lookups;
+    on->weights += (double)piece->dim * (double)piece->rows;
+    on->rows += (double)piece->rows;
+}
+
+static void place_as_given(const struct dlrm_spec *d, struct placed *on)
+{
+    for (size_t t = 0; t < d->n_tables; t++) {
+        const struct dlrm_table *table = &d->tables[t];
+        struct piece whole = {table->dim, table->dim * table->pooling, table->rows};
+        put(&on[d->placement[t]], &whole);
+    }
+}
+
 // Put the heaviest remaining piece on the rank with the fewest lookups; the first rank among
 // equals.
 static struct placed *place(const struct dlrm_spec *d, uint32_t ranks)
 {
     uint64_t shards = d->params.sharding == DLRM_COLUMN ? d->params.column_shards : 1;
     struct placed *on = memory_zeroed(ranks, sizeof *on);
+    if (d->placement != NULL) {
+        place_as_given(d, on);
+        return on;
+    }
     struct piece *pieces = memory_zeroed(d->n_tables * shards, sizeof *pieces);
     size_t n = cut(d, pieces);
     for (size_t i = 0; i < n; i++) {
@@ -114,10 +137,7 @@ static struct placed *place(const struct dlrm_spec *d, uint32_t ranks)
         for (uint32_t r = 1; r < ranks; r++)
             if (on[r].lookups < on[best].lookups)
                 best = r;
-        on[best].dim += pieces[i].dim;
-        on[best].lookups += pieces[i].lookups;
-        on[best].weights += (double)pieces[i].dim * (double)pieces[i].rows;
-        on[best].rows += (double)pieces[i].rows;
+        put(&on[best], &pieces[i]);
     }
     free(pieces);
     return on;

@@ -24,6 +24,7 @@ struct dlrm_spec {
     struct dlrm_params params;
     struct dlrm_table *tables;
     size_t n_tables;
+    uint32_t *placement;    // [n_tables] rank of each, table sharding; NULL = by lookups
     uint64_t *bottom, *top; // widths of the dense layers; the last bottom width is the tables' dim
     size_t n_bottom, n_top;
 };

@@ -59,6 +59,23 @@ static void test_whole_tables(void **state)
     training_free(&t);
 }
 
+// The second table on rank 0 and the others on rank 1: 8 columns of one lookup there, 4 of 10 and 4
+// of one here.
+static void test_placement(void **state)
+{
+    (void)state;
+    struct dlrm_spec d = model(DLRM_TABLE);
+    uint32_t placement[] = {1, 0, 1};
+    d.placement = placement;
+    uint64_t *bytes = dlrm_rank_bytes(&d, 2);
+    assert_int_equal(bytes[0], 5 * 2 * 8 * 4);
+    assert_int_equal(bytes[1], 5 * 2 * 8 * 4);
+    free(bytes);
+    struct training_spec t = dlrm_training(&d, 2);
+    assert_int_equal(t.layers[0].parts[TRAINING_FWD].compute_ns, 44 * 10 * 4);
+    training_free(&t);
+}
+
 // Halves of all tables: each rank has one half of each table, so all ranks are equal.
 static void test_columns(void **state)
 {
@@ -114,9 +131,8 @@ static void test_dense_layers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_tables),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_rows_and_copies),
+        cmocka_unit_test(test_whole_tables), cmocka_unit_test(test_placement),
+        cmocka_unit_test(test_columns),      cmocka_unit_test(test_rows_and_copies),
         cmocka_unit_test(test_dense_layers),
     };
     return cmocka_run_group_tests_name("dlrm", tests, NULL, NULL);
