@@ -8,8 +8,8 @@
 // The cut is exact. For every size that the largest boundary may have, cuts behind items with a
 // larger one are left out, and the longest part is minimised by dynamic programming over prefixes:
 // the longest of k parts of the first j items is the least, over i, of the longer of k - 1 parts of
-// the first i items and the work of items i to j. Both are monotone in i, so the best i grows with j
-// and a table row takes linear time.
+// the first i items and the work of items i to j. Both are monotone in i, so that the best i grows
+// with j, and a row of the table takes linear time.
 #pragma once
 
 #include <stdint.h>

@@ -102,7 +102,7 @@ bool metis_cut(const struct operator_graph *g, uint32_t parts, bool bisect, int 
     struct lists l = {.first = memory_zeroed((size_t)g->n + 1, sizeof *l.first),
                       .other = memory_zeroed(ends, sizeof *l.other),
                       .bytes = memory_zeroed(ends, sizeof *l.bytes)};
-    idx_t options[METIS_NOPTIONS], n = (idx_t)g->n, k = (idx_t)parts, cut;
+    idx_t options[METIS_NOPTIONS], n = (idx_t)g->n, k = (idx_t)parts, cut = 0;
     idx_t *made = memory_zeroed(g->n, sizeof *made);
     fill_edges(&l, g);
     fill_weights(&l, g);

@@ -20,17 +20,41 @@ struct placing {
     double cost;
 };
 
+// The most of each kind on a rank.
+static struct table_load most_of(const struct placing *p)
+{
+    struct table_load most = {0};
+    for (uint32_t r = 0; r < p->ranks; r++) {
+        most.lookups = fmax(most.lookups, p->loads[r].lookups);
+        most.vectors = fmax(most.vectors, p->loads[r].vectors);
+        most.memory_bytes = fmax(most.memory_bytes, p->loads[r].memory_bytes);
+    }
+    return most;
+}
+
+static double cost_of_most(const struct table_set *s, const struct table_load *most)
+{
+    if (s->capacity_bytes > 0 && most->memory_bytes > s->capacity_bytes)
+        return INFINITY;
+    return most->lookups * s->lookup_ps + most->vectors * s->vector_ps;
+}
+
 static double cost_of(const struct placing *p)
 {
-    double lookups = 0, vectors = 0, memory = 0;
-    for (uint32_t r = 0; r < p->ranks; r++) {
-        lookups = fmax(lookups, p->loads[r].lookups);
-        vectors = fmax(vectors, p->loads[r].vectors);
-        memory = fmax(memory, p->loads[r].memory_bytes);
-    }
-    if (p->set->capacity_bytes > 0 && memory > p->set->capacity_bytes)
-        return INFINITY;
-    return lookups * p->set->lookup_ps + vectors * p->set->vector_ps;
+    struct table_load most = most_of(p);
+    return cost_of_most(p->set, &most);
+}
+
+// The cost with one more table on a rank, where the ranks' most was `most` before.
+static double cost_with(const struct placing *p, const struct table_load *most, uint32_t rank,
+                        uint32_t table)
+{
+    const struct table_load *own = &p->loads[rank], *more = &p->set->tables[table];
+    struct table_load with = {.lookups = fmax(most->lookups, own->lookups + more->lookups),
+                              .vectors = fmax(most->vectors, own->vectors + more->vectors),
+                              .memory_bytes =
+                                  fmax(most->memory_bytes, own->memory_bytes + more->memory_bytes)};
+    return cost_of_most(p->set, &with);
 }
 
 static void add(struct placing *p, uint32_t rank, uint32_t table, double sign)
@@ -91,16 +115,15 @@ static int longest_first(const void *a, const void *b)
 
 // The rank on which the cost is the least with one more table; among equals the one with the least
 // to do.
-static uint32_t best_rank(struct placing *p, uint32_t table)
+static uint32_t best_rank(const struct placing *p, uint32_t table)
 {
+    struct table_load most = most_of(p);
     const struct table_set *s = p->set;
     double cost = INFINITY, load = INFINITY;
     uint32_t best = 0;
     for (uint32_t r = 0; r < p->ranks; r++) {
         double own = p->loads[r].lookups * s->lookup_ps + p->loads[r].vectors * s->vector_ps;
-        add(p, r, table, 1);
-        double with = cost_of(p);
-        add(p, r, table, -1);
+        double with = cost_with(p, &most, r, table);
         if (with < cost || (with <= cost && own < load)) {
             best = r;
             cost = with;
@@ -141,13 +164,15 @@ static bool better(struct placing *p)
 static bool try_moves(struct placing *p, uint32_t table)
 {
     uint32_t from = p->rank[table];
+    add(p, from, table, -1);
+    struct table_load most = most_of(p);
+    add(p, from, table, 1);
     for (uint32_t r = 0; r < p->ranks; r++) {
-        if (r == from)
+        if (r == from || !(cost_with(p, &most, r, table) < p->cost * LESS))
             continue;
         move(p, table, r);
-        if (better(p))
-            return true;
-        move(p, table, from);
+        p->cost = cost_of(p);
+        return true;
     }
     return false;
 }

@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 61
-ARROWS = 333
+ROOMS = 63
+ARROWS = 344
 
 
 def objects(build):

@@ -4,11 +4,11 @@
 // top layers. The batch is distributed over the ranks (B samples on each of N ranks). Sharding
 // determines where the tables are:
 //
-//   table    complete tables on ranks, as `placement` says or the heaviest first on the least loaded
-//            rank. Forward, every
-//            rank sends every other rank the vectors of its tables for that rank's samples: B * sum
-//            of dims * element; backward, the gradients return the same way. With fewer tables than
-//            ranks, or with unequal tables, the ranks send different amounts.
+//   table    complete tables on ranks, as `placement` says, or the heaviest first on the least
+//            loaded rank. Forward, every rank sends every other rank the vectors of its tables for
+//            that rank's samples: B * sum of dims * element; backward, the gradients return the
+//            same way. With fewer tables than ranks, or with unequal tables, the ranks send
+//            different amounts.
 //   column   each table cut into pieces of dim / shards columns, placed likewise: the same volume,
 //            more evenly distributed.
 //   row      each rank has some rows of every table, so it has partial sums for all samples: every
