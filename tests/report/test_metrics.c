@@ -56,6 +56,9 @@ static const char *const of_the_run[][2] = {
      "\"exposed_comm_ns\":210,\"exposed_share\":0.6774193548,\"tokens_per_s\":213.0,"
      "\"samples_per_s\":214.0,\"mfu\":0.25,\"gpu_hours\":1.722222222e-10,"
      "\"early_ns\":211,\"bubble_share\":0.125,"
+     "\"projected_ns\":300,\"projected_compute_ns\":90,\"projected_communication_ns\":210,"
+     "\"projection_accuracy\":0.9677419355,\"projected_memory_bytes\":215.0,"
+     "\"projected_ranks\":216.0,"
      "\"uses\":[{\"name\":\"tensor\",\"exposed_ns\":201,\"waiting_ns\":202,\"bytes\":203}],"
      "\"layers\":[{\"name\":\"top\",\"compute_ns\":204,\"exposed_ns\":205,\"waiting_ns\":206}],"
      "\"late\":[{\"rank\":207,\"late_ns\":209}]}]"},
