@@ -31,7 +31,7 @@ def metrics(scenario, out, sets=()):
     for program in result["programs"]:  # traces know no tokens
         for words in ("tokens_per_s", "samples_per_s", "mfu"):
             del program[words]
-    del result["memory"]  # nor shapes
+    result.pop("memory", None)  # nor shapes
     for slowest in [result["slowest"], *(job.get("slowest") or {} for job in result["jobs"])]:
         slowest.pop("iterations", None)  # nor iterations
     result["explain"] = [text for text in result["explain"] if not text.startswith("iteration ")]
