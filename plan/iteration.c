@@ -162,8 +162,8 @@ static struct stage stage_of(const struct llm_spec *s, const struct groups *g)
     struct stage out = {0};
     double stages = (double)s->p.degrees[LLM_PIPELINE];
     uint32_t last = (uint32_t)s->p.layers - 1;
-    double with = s->p.experts > 0 ? (double)(s->p.layers / s->p.moe_every) : 0,
-           without = (double)s->p.layers - with;
+    uint64_t periods = s->p.experts > 0 ? s->p.layers / s->p.moe_every : 0;
+    double with = (double)periods, without = (double)s->p.layers - with;
     // A layer of each kind: the last of a period has experts.
     uint32_t moe = s->p.moe_every > 0 ? (uint32_t)s->p.moe_every - 1 : 0, plain = 0;
     if (with > 0 && moe == 0)

@@ -32,7 +32,8 @@ double cnn_flops(const struct cnn_layer *l)
 double cnn_border(const struct cnn_layer *l, uint32_t channels, const uint32_t parts[CNN_AXES],
                   unsigned axis)
 {
-    double elements = (double)channels * (l->kernel[axis] / 2);
+    uint32_t width = l->kernel[axis] / 2;
+    double elements = (double)channels * width;
     for (unsigned a = 0; a < CNN_AXES; a++)
         if (a != axis)
             elements *= (double)l->in[a] / parts[a];
