@@ -13,7 +13,9 @@ struct nccl_chunking {
     uint64_t chunk_bytes;              // of user data
     uint32_t chunk_steps, slice_steps; // steps of the buffer that a chunk and a slice take
     uint64_t steps;                    // of the buffers that the operation takes, of one connection
-    uint32_t rest_align;               // bytes of which the chunks of a short loop are multiples
+    // The last loop of an operation has less data than the others, so its chunks are smaller: they
+    // are rounded up to a multiple of so many bytes.
+    uint32_t rest_align;
 };
 
 // Bytes of user data in a step of the buffers, which have 4 MiB (Simple) unless the cluster says

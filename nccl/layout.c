@@ -11,7 +11,8 @@
 #include "nccl/search.h"
 #include "nccl/trees.h"
 
-// What all servers share of which the communicator uses the same GPUs, and RCCL the same table.
+// What a search has found for a set of GPUs of a server. Servers share it where the communicator
+// uses the same GPUs of each and, under RCCL, where they take their rings from the same table.
 struct kind {
     struct kind *next;
     uint64_t gpus;

@@ -2,11 +2,12 @@
 // All layouts of a transformer's training on a number of GPUs: those that fit into their memory, by
 // the time of an iteration in closed form.
 //
-// Degrees: every tensor degree within a server that divides the heads, every number of stages that
-// divides the layers, expert degrees that divide the experts, context degrees up to 16, and data
-// parallelism of what is left. With each: micro-batches of powers of two, virtual stages up to 8
-// (the interleaved schedule), ZeRO 0 to 3, and recomputation none, selective and full. Of the
-// layouts with equal degrees the fastest one is kept.
+// Degrees that are tried: tensor degrees within a server that divide the heads, numbers of stages
+// that divide the layers, expert degrees that divide the experts, and context degrees of powers of
+// two up to 16; the data degree is the number of GPUs divided by the product of the others. For
+// each combination of degrees these settings are tried: micro-batches of powers of two up to 16, up
+// to 8 virtual stages (the interleaved schedule), ZeRO 0 to 3, and recomputation none, selective
+// and full. Only the fastest layout of each combination of degrees is kept.
 #pragma once
 
 #include "plan/iteration.h"
@@ -27,7 +28,9 @@ struct plan_layout {
 struct plan_found {
     struct plan_layout *layouts; // by time, the fastest first; free()
     size_t n, cap;
-    uint64_t legal, fit;  // layouts looked at, those that fit, with all of their settings
+    // Numbers of layouts, counting each combination of settings: all legal ones, and those that fit
+    // into the memory of a GPU.
+    uint64_t legal, fit;
     uint64_t least_bytes; // memory of the legal layout that needs least
 };
 

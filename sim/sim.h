@@ -88,7 +88,7 @@ char *sim_place_names(const struct sim *sim);
 // be freed.
 char *sim_describe(const struct sim *sim);
 
-// The memory that jobs need, a line for each of which it is known. To be freed.
+// The memory that jobs need, as text: a line for each job whose need is known. To be freed.
 char *sim_memory_text(const struct sim *sim);
 
 // Warnings about the spec, and the values of its settings that are "auto"; before the run. Free

@@ -12,7 +12,7 @@ struct shrunk {
     uint32_t gpus;
 };
 
-// How much is left out, from nothing to most.
+// What a smaller job leaves out. Each value leaves out what the one before it does, and more.
 enum shrinking {
     SHRINK_NOTHING,
     SHRINK_REPLICAS,      // as few data replicas as fill two servers

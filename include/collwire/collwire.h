@@ -122,7 +122,8 @@ COLLWIRE_API void collwire_sim_cost(const struct collwire_sim *sim, struct collw
 // The same as three lines of text, the second and third after `prefix`.
 COLLWIRE_API char *collwire_sim_cost_text(const struct collwire_sim *sim, const char *prefix);
 
-// The memory of a GPU that the jobs of a scenario need, a line for each of which it is known.
+// The memory of a GPU that the jobs of a scenario need, as text: a line for each job whose need is
+// known.
 COLLWIRE_API char *collwire_sim_memory_text(const struct collwire_sim *sim);
 
 // Open the captures' files in `folder`; messages show the folder as `shown`. Without this call no

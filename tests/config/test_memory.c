@@ -74,7 +74,8 @@ static void test_refused(void **state)
     }
 }
 
-// Jobs that fit, and those of which it is not known or not asked.
+// Accepted: jobs that fit into the GPU's memory, jobs on GPUs whose memory is not known, and jobs
+// with `memory.fit` warn or off.
 static void test_accepted(void **state)
 {
     static const struct {

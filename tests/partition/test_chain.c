@@ -71,7 +71,8 @@ static void test_random_chains(void **state)
     }
 }
 
-// By hand: the even cut of the work lies behind the item with the largest boundary.
+// An example by hand: two parts of equal work would have to be cut where the largest message is, so
+// that the best cut is another one.
 static void test_boundary(void **state)
 {
     (void)state;
