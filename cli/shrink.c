@@ -11,6 +11,7 @@
 #include "cli/results/output.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/terminal.h"
+#include "config/draft.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 
@@ -107,10 +108,9 @@ static int write_smaller(const struct options *o, const struct collwire_scenario
                          const char *text)
 {
     struct err err = {0};
-    const char *slash = strrchr(o->args[0], '/');
-    char *folder = slash ? text_format("%.*s", (int)(slash - o->args[0]), o->args[0]) : NULL;
-    struct collwire_scenario *smaller = collwire_scenario_parse(text, folder ? folder : ".", NULL,
-                                                                0, o->policies, messages_of(&err));
+    char *folder = file_folder(o->args[0]);
+    struct collwire_scenario *smaller =
+        collwire_scenario_parse(text, folder, NULL, 0, o->policies, messages_of(&err));
     free(folder);
     errors_print(&err);
     if (!smaller)

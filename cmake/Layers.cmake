@@ -260,12 +260,12 @@ collwire_layer(cli/nccl # collwire library nccl
   VIA ${cli_via} cc/plugin config/scenario.h
   LIBS PkgConfig::jansson m)
 collwire_layer(cli/plan # collwire plan
-  ALLOW engine collwire cli/terminal cli/options cli/runs library config/scenario.h config/text/json_file.h footprint nccl plan
+  ALLOW engine collwire cli/terminal cli/options cli/runs library config/draft.h config/scenario.h footprint nccl plan
         sim/spec study/point_hash.h study/pool.h workload/llm/llm_job.h workload/llm/llm_spec.h jansson.h
   VIA cc/plugin workload/llm workload/nodes workload ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli/partition # collwire partition
-  ALLOW engine collwire cli/terminal cli/options cli/results library config/scenario.h config/text/json_file.h config/text/place.h partition
+  ALLOW engine collwire cli/terminal cli/options cli/results library config/draft.h config/scenario.h config/text/place.h partition
         sim/spec workload/cnn jansson.h
   VIA cc/plugin workload/nodes workload footprint nccl ${cli_via}
   LIBS PkgConfig::jansson m)

@@ -4,6 +4,10 @@
 // parts). Norms and router are replicated over tensor-parallel ranks.
 #include "footprint/transformer.h"
 
+#include <stddef.h>
+
+const char *const recompute_names[] = {"none", "selective", "full", NULL};
+
 bool transformer_is_moe(const struct transformer *m, uint32_t layer)
 {
     return m->experts > 0 && (layer + 1) % m->moe_every == 0;

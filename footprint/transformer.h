@@ -17,6 +17,7 @@ struct transformer {
 };
 
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
+extern const char *const recompute_names[]; // NULL-terminated
 
 // How it is divided over ranks and trained.
 struct transformer_layout {

@@ -23,59 +23,32 @@ static idx_t scaled(double value, double sum)
     return sum > 0 ? (idx_t)lround(value / sum * WEIGHTS_SUM) : 1;
 }
 
-// Edges between the same two operators are one with the sum of their bytes. Returns its new end.
-static idx_t merge(struct lists *l, idx_t from, idx_t end, idx_t *seen)
-{
-    idx_t n = from;
-    for (idx_t i = from; i < end; i++) {
-        idx_t at = seen[l->other[i]];
-        if (at >= from && at < n && l->other[at] == l->other[i]) {
-            l->bytes[at] += l->bytes[i];
-            continue;
-        }
-        seen[l->other[i]] = n;
-        l->other[n] = l->other[i];
-        l->bytes[n++] = l->bytes[i];
-    }
-    return n;
-}
-
+// Edges between the same two operators are one with the sum of their bytes.
 static void fill_edges(struct lists *l, const struct operator_graph *g)
 {
     double sum = 0;
-    idx_t *at = memory_zeroed((size_t)g->n + 1, sizeof *at), n = 0;
-    for (uint32_t e = 0; e < g->n_edges; e++) {
+    idx_t *seen = memory_zeroed((size_t)g->n + 1, sizeof *seen), n = 0; // place of an operator
+    struct operator_ends ends = operator_ends(g, true, true);
+    for (uint32_t e = 0; e < g->n_edges; e++)
         sum += g->edges[e].bytes;
-        l->first[g->edges[e].from + 1]++;
-        l->first[g->edges[e].to + 1]++;
-    }
-    for (uint32_t v = 0; v < g->n; v++) {
-        l->first[v + 1] += l->first[v];
-        at[v] = l->first[v];
-    }
-    for (uint32_t e = 0; e < g->n_edges; e++) {
-        const struct operator_edge *edge = &g->edges[e];
-        idx_t weight = scaled(edge->bytes, sum);
-        weight = weight > 0 ? weight : 1;
-        l->other[at[edge->from]] = (idx_t)edge->to;
-        l->bytes[at[edge->from]++] = weight;
-        l->other[at[edge->to]] = (idx_t)edge->from;
-        l->bytes[at[edge->to]++] = weight;
-    }
     for (uint32_t v = 0; v < g->n; v++)
-        at[v] = -1;
+        seen[v] = -1;
     for (uint32_t v = 0; v < g->n; v++) {
-        idx_t begin = l->first[v], end = l->first[v + 1], move = begin - n;
-        idx_t merged = merge(l, begin, end, at) - begin;
-        for (idx_t i = 0; i < merged && move > 0; i++) {
-            l->other[n + i] = l->other[begin + i];
-            l->bytes[n + i] = l->bytes[begin + i];
-        }
         l->first[v] = n;
-        n += merged;
+        for (uint32_t j = ends.first[v]; j < ends.first[v + 1]; j++) {
+            const struct operator_edge *e = &g->edges[ends.edges[j]];
+            uint32_t other = operator_other(e, v);
+            idx_t weight = scaled(e->bytes, sum);
+            if (seen[other] < l->first[v]) { // not among those of v yet
+                seen[other] = n;
+                l->other[n++] = (idx_t)other;
+            }
+            l->bytes[seen[other]] += weight > 0 ? weight : 1;
+        }
     }
     l->first[g->n] = n;
-    free(at);
+    operator_ends_free(&ends);
+    free(seen);
 }
 
 static void fill_weights(struct lists *l, const struct operator_graph *g)

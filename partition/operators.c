@@ -22,31 +22,26 @@ void operator_graph_free(struct operator_graph *g)
 
 /* ---- edges of an operator ---- */
 
-struct ends {
-    uint32_t *first; // [n + 1]
-    uint32_t *edges; // indices of edges
-};
-
-// Edges that leave each operator and, with `both`, those that arrive there.
-static struct ends ends_of(const struct operator_graph *g, bool both)
+struct operator_ends operator_ends(const struct operator_graph *g, bool leaving, bool arriving)
 {
-    struct ends s = {.first = memory_zeroed((size_t)g->n + 2, sizeof *s.first),
-                     .edges = memory_zeroed(2 * (size_t)g->n_edges + 1, sizeof *s.edges)};
+    struct operator_ends s = {.first = memory_zeroed((size_t)g->n + 2, sizeof *s.first),
+                              .edges = memory_zeroed(2 * (size_t)g->n_edges + 1, sizeof *s.edges)};
     for (uint32_t e = 0; e < g->n_edges; e++) {
-        s.first[g->edges[e].from + 2]++;
-        s.first[g->edges[e].to + 2] += both;
+        s.first[g->edges[e].from + 2] += leaving;
+        s.first[g->edges[e].to + 2] += arriving;
     }
     for (uint32_t v = 1; v <= g->n; v++)
         s.first[v + 1] += s.first[v];
     for (uint32_t e = 0; e < g->n_edges; e++) {
-        s.edges[s.first[g->edges[e].from + 1]++] = e;
-        if (both)
+        if (leaving)
+            s.edges[s.first[g->edges[e].from + 1]++] = e;
+        if (arriving)
             s.edges[s.first[g->edges[e].to + 1]++] = e;
     }
     return s;
 }
 
-static void ends_free(struct ends *s)
+void operator_ends_free(struct operator_ends *s)
 {
     free(s->first);
     free(s->edges);
@@ -54,7 +49,7 @@ static void ends_free(struct ends *s)
 
 uint32_t operator_order(const struct operator_graph *g, uint32_t *order)
 {
-    struct ends s = ends_of(g, false);
+    struct operator_ends s = operator_ends(g, true, false);
     uint32_t *missing = memory_zeroed((size_t)g->n + 1, sizeof *missing), n = 0;
     for (uint32_t e = 0; e < g->n_edges; e++)
         missing[g->edges[e].to]++;
@@ -68,7 +63,7 @@ uint32_t operator_order(const struct operator_graph *g, uint32_t *order)
                 order[n++] = to;
         }
     free(missing);
-    ends_free(&s);
+    operator_ends_free(&s);
     return n;
 }
 
@@ -138,7 +133,7 @@ void operator_equal(const struct operator_graph *g, const uint32_t *order, uint3
 
 struct mover {
     const struct operator_graph *g;
-    struct ends ends;
+    struct operator_ends ends;
     struct loads loads;
     uint32_t parts;
     uint32_t *part;
@@ -152,7 +147,7 @@ static double cut_change(const struct mover *m, uint32_t v, uint32_t to)
     uint32_t from = m->part[v];
     for (uint32_t j = m->ends.first[v]; j < m->ends.first[v + 1]; j++) {
         const struct operator_edge *e = &m->g->edges[m->ends.edges[j]];
-        uint32_t other = m->part[e->from == v ? e->to : e->from];
+        uint32_t other = m->part[operator_other(e, v)];
         change += (other == from ? e->bytes : 0) - (other == to ? e->bytes : 0);
     }
     return change;
@@ -203,7 +198,7 @@ static uint32_t lightest(const struct mover *m)
 void operator_improve(const struct operator_graph *g, uint32_t parts, uint32_t *part)
 {
     struct mover m = {.g = g,
-                      .ends = ends_of(g, true),
+                      .ends = operator_ends(g, true, true),
                       .loads = loads_of(g, parts, part),
                       .parts = parts,
                       .part = part};
@@ -214,12 +209,12 @@ void operator_improve(const struct operator_graph *g, uint32_t parts, uint32_t *
         for (uint32_t v = 0; v < g->n; v++) {
             for (uint32_t j = m.ends.first[v]; j < m.ends.first[v + 1]; j++) {
                 const struct operator_edge *e = &g->edges[m.ends.edges[j]];
-                better |= try_move(&m, v, part[e->from == v ? e->to : e->from]);
+                better |= try_move(&m, v, part[operator_other(e, v)]);
             }
             better |= try_move(&m, v, lightest(&m));
         }
     }
-    ends_free(&m.ends);
+    operator_ends_free(&m.ends);
     loads_free(&m.loads);
 }
 

@@ -34,6 +34,20 @@ struct operator_cost {
 
 void operator_graph_free(struct operator_graph *g);
 
+// Edges of each operator by their index, in the order of the list: operator v has edges[first[v]]
+// to edges[first[v + 1] - 1].
+struct operator_ends {
+    uint32_t *first, *edges;
+};
+struct operator_ends operator_ends(const struct operator_graph *g, bool leaving, bool arriving);
+void operator_ends_free(struct operator_ends *ends);
+
+// The operator at the other end of an edge of `v`.
+static inline uint32_t operator_other(const struct operator_edge *e, uint32_t v)
+{
+    return e->from == v ? e->to : e->from;
+}
+
 // Fill order[n] with a topological order, in which operators without a dependency between them stay
 // as they are listed as far as possible. Returns the number of operators that are in it: fewer than
 // n if there is a cycle, which the others are on or behind.

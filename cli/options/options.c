@@ -268,6 +268,16 @@ int options_load_plugins(struct options *o)
     return status;
 }
 
+struct collwire_scenario *scenario_of_json(const struct options *o, const json_t *scenario,
+                                           const char *folder, struct err *err)
+{
+    char *text = json_dumps(scenario, JSON_REAL_PRECISION(17));
+    struct collwire_scenario *parsed =
+        collwire_scenario_parse(text, folder, o->sets, o->n_sets, o->policies, messages_of(err));
+    free(text);
+    return parsed;
+}
+
 struct collwire_scenario *scenario_open(const struct options *o, const char *path,
                                         const struct collwire_setting *sets, size_t n_sets,
                                         struct err *err)

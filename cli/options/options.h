@@ -2,6 +2,7 @@
 // The parsed command line.
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -77,6 +78,11 @@ void options_free(struct options *o);
 struct collwire_scenario *scenario_open(const struct options *o, const char *path,
                                         const struct collwire_setting *sets, size_t n_sets,
                                         struct err *err);
+
+// Parse a scenario as JSON, with the settings and policies of the command line; files that it names
+// are relative to `folder`. NULL with errors.
+struct collwire_scenario *scenario_of_json(const struct options *o, const json_t *scenario,
+                                           const char *folder, struct err *err);
 
 // The policies of the command line.
 const struct cc_catalogue *options_catalogue(const struct options *o);

@@ -25,7 +25,8 @@ static double projected_ps(const struct cnn_plan *plan, const uint32_t *stage)
     return cost.compute_ps + cost.communication_ps;
 }
 
-// A pass of S segments through p stages has p + S - 1 steps, and messages between them.
+// The S segments of a batch pass through p stages in p + S - 1 steps, with a message between two
+// steps.
 static void cut_layers(const struct cnn_plan *p, uint32_t *stage)
 {
     const struct cnn_model *m = p->model;
@@ -107,11 +108,11 @@ static const struct cnn_settings *settings_of(const struct collwire_scenario *pa
 void divide_layers(const struct model *m, struct divided *d, struct err *err)
 {
     static const char *const others[] = {"parts", "cut_layers", "stages"};
-    json_t *scenario = json_deep_copy(m->json), *job = model_job(scenario);
+    json_t *scenario = json_deep_copy(m->draft.json), *job = draft_job(scenario);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         json_object_del(job, others[i]);
     json_object_set_new(job, "strategy", json_string(cnn_strategies[CNN_PIPELINE]));
-    struct collwire_scenario *parsed = model_parse(m, scenario, err);
+    struct collwire_scenario *parsed = scenario_of_json(m->options, scenario, m->draft.folder, err);
     json_decref(scenario);
     if (parsed == NULL || check_job(m, settings_of(parsed), err) != 0) {
         collwire_scenario_free(parsed);
@@ -129,7 +130,7 @@ void divide_layers(const struct model *m, struct divided *d, struct err *err)
         best = equal;
     describe(plan, best, equal, d);
     d->scenario = json_loads(collwire_scenario_json(parsed), 0, NULL);
-    json_object_set_new(model_job(d->scenario), "stages", stages_json(plan->model, best, m->parts));
+    json_object_set_new(draft_job(d->scenario), "stages", stages_json(plan->model, best, m->parts));
     free(cut);
     free(equal);
     collwire_scenario_free(parsed);

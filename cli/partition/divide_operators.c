@@ -17,7 +17,7 @@
 static json_t *scenario_with(const struct model *m, json_t *nodes)
 {
     static const char *const own[] = {"operators", "edges", "capacity_bytes"};
-    json_t *scenario = json_deep_copy(m->json), *ranks = json_array();
+    json_t *scenario = json_deep_copy(m->draft.json), *ranks = json_array();
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         json_object_del(scenario, own[i]);
     for (uint32_t k = 0; k < m->parts; k++)
@@ -53,39 +53,23 @@ static void add_message(json_t *nodes, const struct operator_graph *g, const uin
     json_array_append_new(nodes, node);
 }
 
-// Edges of an operator: [first[v], first[v + 1]) of the list that is returned. free() both.
-static uint32_t *edges_of(const struct operator_graph *g, bool arriving, uint32_t **first)
-{
-    uint32_t *at = memory_zeroed((size_t)g->n + 2, sizeof *at);
-    uint32_t *list = memory_zeroed((size_t)g->n_edges + 1, sizeof *list);
-    for (uint32_t e = 0; e < g->n_edges; e++)
-        at[(arriving ? g->edges[e].to : g->edges[e].from) + 2]++;
-    for (uint32_t v = 1; v <= g->n; v++)
-        at[v + 1] += at[v];
-    for (uint32_t e = 0; e < g->n_edges; e++)
-        list[at[(arriving ? g->edges[e].to : g->edges[e].from) + 1]++] = e;
-    *first = at;
-    return list;
-}
-
 // Nodes in topological order: an operator behind what it receives, and its messages behind it.
 static json_t *program_nodes(const struct operator_graph *g, const uint32_t *order,
                              const uint32_t *part)
 {
     json_t *nodes = json_array();
     json_int_t *ids = memory_zeroed(g->n, sizeof *ids), next = 0;
-    uint32_t *in_first, *out_first, *in = edges_of(g, true, &in_first),
-                                    *out = edges_of(g, false, &out_first);
+    struct operator_ends in = operator_ends(g, false, true), out = operator_ends(g, true, false);
     for (uint32_t i = 0; i < g->n; i++) {
         uint32_t v = order[i];
         json_t *after = json_array();
         char time[32];
-        for (uint32_t j = in_first[v]; j < in_first[v + 1]; j++) {
-            uint32_t from = g->edges[in[j]].from;
+        for (uint32_t j = in.first[v]; j < in.first[v + 1]; j++) {
+            uint32_t from = g->edges[in.edges[j]].from;
             bool cut = part[from] != part[v];
             json_array_append_new(after, json_integer(cut ? next : ids[from]));
             if (cut)
-                add_message(nodes, g, part, in[j], next++, -1);
+                add_message(nodes, g, part, in.edges[j], next++, -1);
         }
         ids[v] = next++;
         snprintf(time, sizeof time, "%.0fps", g->nodes[v].time_ps);
@@ -93,15 +77,13 @@ static json_t *program_nodes(const struct operator_graph *g, const uint32_t *ord
                               json_pack("{s:i, s:I, s:s, s:s, s:s, s:o}", "rank", (int)part[v],
                                         "id", ids[v], "kind", "compute", "name", g->nodes[v].name,
                                         "time", time, "after", after));
-        for (uint32_t j = out_first[v]; j < out_first[v + 1]; j++)
-            if (part[g->edges[out[j]].to] != part[v])
-                add_message(nodes, g, part, out[j], next++, ids[v]);
+        for (uint32_t j = out.first[v]; j < out.first[v + 1]; j++)
+            if (part[g->edges[out.edges[j]].to] != part[v])
+                add_message(nodes, g, part, out.edges[j], next++, ids[v]);
     }
     free(ids);
-    free(in);
-    free(out);
-    free(in_first);
-    free(out_first);
+    operator_ends_free(&in);
+    operator_ends_free(&out);
     return nodes;
 }
 
@@ -112,16 +94,11 @@ static int read_network(const struct model *m, double *byte_ps, struct err *err)
 {
     json_t *nodes = json_pack("[{s:i, s:s, s:s}]", "rank", 0, "kind", "compute", "time", "1ns");
     json_t *scenario = scenario_with(m, nodes);
-    struct collwire_scenario *parsed = model_parse(m, scenario, err);
+    struct collwire_scenario *parsed = scenario_of_json(m->options, scenario, m->draft.folder, err);
     json_decref(scenario);
     if (parsed == NULL)
         return -1;
-    const struct spec *spec = scenario_spec(scenario_of(parsed));
-    uint64_t slowest = UINT64_MAX;
-    for (uint32_t d = 0; d < spec->n_dims; d++)
-        if (spec->dims[d].size > 1 && spec->dims[d].links[0].rate_bps < slowest)
-            slowest = spec->dims[d].links[0].rate_bps;
-    *byte_ps = 8e12 / (double)slowest;
+    *byte_ps = 8e12 / (double)spec_slowest_bps(scenario_spec(scenario_of(parsed)));
     collwire_scenario_free(parsed);
     return 0;
 }
@@ -154,16 +131,19 @@ static char *describe(const struct operator_graph *g, uint32_t parts, const uint
     struct text text;
     char bytes[UNIT_TEXT], memory[UNIT_TEXT];
     FILE *out = text_open(&text);
+    double *ps = memory_zeroed(parts, sizeof *ps);
+    uint32_t *n = memory_zeroed(parts, sizeof *n);
+    for (uint32_t v = 0; v < g->n; v++) {
+        ps[part[v]] += g->nodes[v].time_ps;
+        n[part[v]]++;
+    }
     for (uint32_t k = 0; k < parts; k++) {
         char time[UNIT_TEXT];
-        double ps = 0;
-        uint32_t n = 0;
-        for (uint32_t v = 0; v < g->n; v++)
-            if (part[v] == k && ++n > 0)
-                ps += g->nodes[v].time_ps;
-        human_time((ps_t)(ps + 0.5), time);
-        fprintf(out, "rank %u: %u operator%s, %s\n", k, n, n == 1 ? "" : "s", time);
+        human_time((ps_t)(ps[k] + 0.5), time);
+        fprintf(out, "rank %u: %u operator%s, %s\n", k, n[k], n[k] == 1 ? "" : "s", time);
     }
+    free(ps);
+    free(n);
     human_bytes((uint64_t)cost->cut_bytes, bytes);
     human_bytes((uint64_t)cost->memory_bytes, memory);
     fprintf(out, "%s cross between ranks; the fullest holds %s.\n", bytes, memory);
@@ -195,9 +175,9 @@ void divide_operators(const struct model *m, struct divided *d, struct err *err)
     struct operator_graph g;
     uint32_t *order;
     size_t errors = err->n_errors;
-    if (json_object_get(m->json, "workload") != NULL)
+    if (json_object_get(m->draft.json, "workload") != NULL)
         err_add(err, "workload", "is made from `operators`, and must not be given beside them");
-    operator_file_read(m->json, &g, &order, err);
+    operator_file_read(m->draft.json, &g, &order, err);
     if (err->n_errors == errors && m->parts > g.n)
         err_add(err, "--parts", "there are %u operators to divide, fewer than %u ranks", g.n,
                 m->parts);

@@ -50,26 +50,22 @@ static void read_loads(const json_t *dlrm, double element, struct dlrm_tables *t
     t->set.tables = t->loads;
 }
 
-static uint64_t slowest_bps(const struct spec *spec, uint32_t *ranks)
+static uint32_t ranks_of(const struct spec *spec)
 {
-    uint64_t slowest = UINT64_MAX;
-    *ranks = 1;
-    for (uint32_t d = 0; d < spec->n_dims; d++) {
-        const struct dim_spec *dim = &spec->dims[d];
-        *ranks *= dim->size;
-        if (dim->size > 1 && dim->links[0].rate_bps < slowest)
-            slowest = dim->links[0].rate_bps;
-    }
+    uint32_t ranks = 1;
     if (spec->jobs[0].ranks != NULL)
-        *ranks = (uint32_t)spec->jobs[0].n_ranks;
-    return slowest;
+        return (uint32_t)spec->jobs[0].n_ranks;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        ranks *= spec->dims[d].size;
+    return ranks;
 }
 
 static int read_tables(const struct model *m, const struct collwire_scenario *parsed,
                        const json_t *dlrm, struct dlrm_tables *t, struct err *err)
 {
     const struct spec *spec = scenario_spec(scenario_of(parsed));
-    uint64_t element = 4, slowest = slowest_bps(spec, &t->ranks);
+    uint64_t element = 4;
+    t->ranks = ranks_of(spec);
     const char *bytes = json_string_value(json_object_get(dlrm, "element"));
     if (strcmp(json_string_value(json_object_get(dlrm, "sharding")), "table") != 0)
         return err_add(err, "workload.dlrm.sharding",
@@ -85,7 +81,8 @@ static int read_tables(const struct model *m, const struct collwire_scenario *pa
                        TABLES_MOST, t->set.n);
     double samples = number(dlrm, "batch") * t->ranks, elements = samples * (double)element;
     t->set.lookup_ps = 3 * elements / number(dlrm, "memory_gbs") * 1e3;
-    t->set.vector_ps = 2 * elements * (t->ranks - 1.0) / t->ranks * 8e12 / (double)slowest;
+    t->set.vector_ps =
+        2 * elements * (t->ranks - 1.0) / t->ranks * 8e12 / (double)spec_slowest_bps(spec);
     if (spec->memory.capacity_bytes != PARAM_AUTO)
         t->set.capacity_bytes =
             (double)spec->memory.capacity_bytes - (double)spec->memory.reserve_bytes;
@@ -135,14 +132,14 @@ static void place_tables(const struct dlrm_tables *t, json_t *dlrm, struct divid
 void divide_tables(const struct model *m, struct divided *d, struct err *err)
 {
     struct dlrm_tables t = {0};
-    json_t *scenario = json_deep_copy(m->json);
-    json_object_del(json_object_get(model_job(scenario), "dlrm"), "placement");
-    struct collwire_scenario *parsed = model_parse(m, scenario, err);
+    json_t *scenario = json_deep_copy(m->draft.json);
+    json_object_del(json_object_get(draft_job(scenario), "dlrm"), "placement");
+    struct collwire_scenario *parsed = scenario_of_json(m->options, scenario, m->draft.folder, err);
     json_decref(scenario);
     if (parsed == NULL)
         return;
     d->scenario = json_loads(collwire_scenario_json(parsed), 0, NULL);
-    json_t *dlrm = json_object_get(model_job(d->scenario), "dlrm");
+    json_t *dlrm = json_object_get(draft_job(d->scenario), "dlrm");
     if (read_tables(m, parsed, dlrm, &t, err) == 0)
         place_tables(&t, dlrm, d, err);
     free(t.loads);

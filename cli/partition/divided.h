@@ -2,14 +2,12 @@
 // What is divided, and what came of it.
 #pragma once
 
-#include <jansson.h>
-
 #include "cli/options/options.h"
+#include "config/draft.h"
 
-struct model { // as read from its file
+struct model {
     const struct options *options;
-    json_t *json;
-    char *folder; // that file names are relative to
+    struct draft draft;
     uint32_t parts;
 };
 
@@ -18,13 +16,6 @@ struct divided {
     char *text;               // sentences for the user, owned
     double cost_ps, equal_ps; // in closed form, as divided and divided equally
 };
-
-// Parse a scenario; NULL with errors.
-struct collwire_scenario *model_parse(const struct model *m, const json_t *scenario,
-                                      struct err *err);
-
-// The only job of a scenario; NULL if it has several.
-json_t *model_job(json_t *scenario);
 
 /* The kinds of models: fill *d. Errors are added to `err`. */
 

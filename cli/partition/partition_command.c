@@ -9,37 +9,17 @@
 #include "cli/partition/divided.h"
 #include "cli/results/output.h"
 #include "cli/terminal/terminal.h"
-#include "config/text/json_file.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "engine/units.h"
-
-struct collwire_scenario *model_parse(const struct model *m, const json_t *scenario,
-                                      struct err *err)
-{
-    char *text = json_dumps(scenario, JSON_REAL_PRECISION(17));
-    const struct options *o = m->options;
-    struct collwire_scenario *parsed =
-        collwire_scenario_parse(text, m->folder, o->sets, o->n_sets, o->policies, messages_of(err));
-    free(text);
-    return parsed;
-}
-
-json_t *model_job(json_t *scenario)
-{
-    json_t *workload = json_object_get(scenario, "workload");
-    if (!json_is_array(workload))
-        return workload;
-    return json_array_size(workload) == 1 ? json_array_get(workload, 0) : NULL;
-}
 
 /* ---- kinds of models ---- */
 
 static void divide(const struct model *m, struct divided *d, struct err *err)
 {
-    const json_t *job = model_job(m->json);
+    const json_t *job = draft_job(m->draft.json);
     const char *kind = json_string_value(json_object_get(job, "kind"));
-    if (json_object_get(m->json, "operators") != NULL)
+    if (json_object_get(m->draft.json, "operators") != NULL)
         divide_operators(m, d, err);
     else if (kind != NULL && strcmp(kind, "cnn") == 0)
         divide_layers(m, d, err);
@@ -77,7 +57,8 @@ static void print_cost(const struct divided *d)
 
 static int write_scenario(const struct model *m, const struct divided *d, struct err *err)
 {
-    struct collwire_scenario *made = model_parse(m, d->scenario, err);
+    struct collwire_scenario *made =
+        scenario_of_json(m->options, d->scenario, m->draft.folder, err);
     if (made == NULL)
         return EXIT_BAD_USE;
     print_cost(d);
@@ -88,17 +69,12 @@ static int write_scenario(const struct model *m, const struct divided *d, struct
 
 static int partition(const struct options *o, const char *path, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
     struct divided d = {0};
-    struct model m = {.options = o,
-                      .json = json_file_read(path, err),
-                      .folder =
-                          slash ? text_format("%.*s", (int)(slash - path), path) : memory_text("."),
-                      .parts = (uint32_t)o->parts};
-    int code = EXIT_BAD_USE;
+    struct model m = {.options = o, .parts = (uint32_t)o->parts};
+    int code = EXIT_BAD_USE, read = draft_read(&m.draft, path, err);
     if (o->parts == 0)
         err_add(err, "--parts", "is required: a number of ranks");
-    if (m.json != NULL && !json_is_object(m.json))
+    if (read == 0 && !json_is_object(m.draft.json))
         err_add(err, path, "must be an object: a scenario, or a graph of operators");
     if (err->n_errors == 0)
         divide(&m, &d, err);
@@ -106,8 +82,7 @@ static int partition(const struct options *o, const char *path, struct err *err)
         code = write_scenario(&m, &d, err);
     json_decref(d.scenario);
     free(d.text);
-    json_decref(m.json);
-    free(m.folder);
+    draft_free(&m.draft);
     return code;
 }
 

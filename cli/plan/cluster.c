@@ -4,21 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text/json_file.h"
 #include "engine/memory.h"
 #include "engine/text.h"
-#include "footprint/device.h"
 #include "nccl/machine.h"
 #include "workload/llm/llm_job.h"
 
 /* ---- parts of the scenario ---- */
-
-static json_t *job_of(json_t *scenario)
-{
-    json_t *workload = json_object_get(scenario, "workload");
-    return json_is_array(workload) && json_array_size(workload) == 1 ? json_array_get(workload, 0)
-                                                                     : workload;
-}
 
 static json_t *dims_of(json_t *scenario)
 {
@@ -31,25 +22,15 @@ static void drop(json_t *object, const char *const *keys)
         json_object_del(object, *keys);
 }
 
-struct collwire_scenario *cluster_parse(const struct cluster *m, const struct options *o,
-                                        const json_t *scenario, struct err *err)
-{
-    char *text = json_dumps(scenario, JSON_REAL_PRECISION(17));
-    struct collwire_scenario *parsed =
-        collwire_scenario_parse(text, m->folder, NULL, 0, o->policies, messages_of(err));
-    free(text);
-    return parsed;
-}
-
 /* ---- reading ---- */
 
 static int read_fabric(struct cluster *m, const char *path, struct err *err)
 {
-    m->fabric_file = json_file_read(path, err);
-    if (m->fabric_file == NULL)
+    if (draft_read(&m->fabric_file, path, err) != 0)
         return -1;
-    const json_t *dims = dims_of(m->fabric_file);
-    m->fabric = dims != NULL ? json_array_get(dims, json_array_size(dims) - 1) : m->fabric_file;
+    const json_t *dims = dims_of(m->fabric_file.json);
+    m->fabric =
+        dims != NULL ? json_array_get(dims, json_array_size(dims) - 1) : m->fabric_file.json;
     if (json_is_string(json_object_get(m->fabric, "kind")))
         return 0;
     return err_add(err, path,
@@ -60,8 +41,8 @@ static int read_fabric(struct cluster *m, const char *path, struct err *err)
 // The GPUs of a server.
 static int read_server(struct cluster *m, const char *path, struct err *err)
 {
-    const json_t *topology = json_object_get(m->scenario, "topology"), *dims = dims_of(m->scenario),
-                 *machine = json_object_get(topology, "machine");
+    const json_t *topology = json_object_get(m->draft.json, "topology"),
+                 *dims = dims_of(m->draft.json), *machine = json_object_get(topology, "machine");
     if (machine != NULL) {
         const char *name =
             json_string_value(json_is_object(machine) ? json_object_get(machine, "like") : machine);
@@ -84,13 +65,11 @@ static int read_server(struct cluster *m, const char *path, struct err *err)
 
 int cluster_read(struct cluster *m, const struct options *o, const char *path, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-    *m = (struct cluster){.scenario = json_file_read(path, err),
-                          .folder = slash ? text_format("%.*s", (int)(slash - path), path)
-                                          : memory_text(".")};
-    if (m->scenario == NULL || (o->fabric != NULL && read_fabric(m, o->fabric, err) != 0))
+    *m = (struct cluster){.options = o};
+    if (draft_read(&m->draft, path, err) != 0 ||
+        (o->fabric != NULL && read_fabric(m, o->fabric, err) != 0))
         return -1;
-    const char *kind = json_string_value(json_object_get(job_of(m->scenario), "kind"));
+    const char *kind = json_string_value(json_object_get(draft_job(m->draft.json), "kind"));
     if (kind == NULL || strcmp(kind, "llm") != 0)
         return err_add(err, "workload", "plan takes a scenario with one job, of kind llm");
     return read_server(m, path, err);
@@ -98,9 +77,8 @@ int cluster_read(struct cluster *m, const struct options *o, const char *path, s
 
 void cluster_free(struct cluster *m)
 {
-    json_decref(m->scenario);
-    json_decref(m->fabric_file);
-    free(m->folder);
+    draft_free(&m->draft);
+    draft_free(&m->fabric_file);
 }
 
 /* ---- growing ---- */
@@ -151,7 +129,7 @@ static int grow_dims(const struct cluster *m, json_t *scenario, uint32_t gpus, s
 json_t *cluster_grown(const struct cluster *m, uint32_t gpus, struct err *err)
 {
     static const char *const not_needed[] = {"capture", "report", "faults", NULL};
-    json_t *scenario = json_deep_copy(m->scenario),
+    json_t *scenario = json_deep_copy(m->draft.json),
            *topology = json_object_get(scenario, "topology");
     int status = 0;
     drop(scenario, not_needed);
@@ -176,16 +154,8 @@ static double bytes_ps(const struct dim_spec *dim)
     return (double)dim->links[0].rate_bps / 8 / 1e12;
 }
 
-// Of the longest path; fabrics join all ranks.
-static double delay_ps(const struct dim_spec *dim, uint32_t gpus)
-{
-    uint32_t n = dim->kind->fabric ? gpus : dim->size;
-    uint32_t hops = dim->kind->hops != NULL ? dim->kind->hops(dim->params, n, 0, n - 1) : 2;
-    return (double)hops * (double)link_delay_ps(&dim->links[0]);
-}
-
-int cluster_network(const struct cluster *m, const struct options *o, uint32_t gpus,
-                    struct plan_network *network, struct err *err)
+int cluster_network(const struct cluster *m, uint32_t gpus, struct plan_network *network,
+                    struct err *err)
 {
     json_t *scenario = cluster_grown(m, gpus, err);
     if (scenario == NULL)
@@ -193,7 +163,7 @@ int cluster_network(const struct cluster *m, const struct options *o, uint32_t g
     json_object_set_new(
         scenario, "workload",
         json_pack("{s:s, s:s, s:s}", "kind", "collective", "op", "barrier", "bytes", "1B"));
-    struct collwire_scenario *parsed = cluster_parse(m, o, scenario, err);
+    struct collwire_scenario *parsed = scenario_of_json(m->options, scenario, m->draft.folder, err);
     json_decref(scenario);
     if (parsed == NULL)
         return -1;
@@ -202,20 +172,20 @@ int cluster_network(const struct cluster *m, const struct options *o, uint32_t g
     *network = (struct plan_network){.server = m->server < gpus ? m->server : gpus,
                                      .inner_bytes_ps = bytes_ps(inner),
                                      .outer_bytes_ps = bytes_ps(outer),
-                                     .inner_delay_ps = delay_ps(inner, gpus),
-                                     .outer_delay_ps = delay_ps(outer, gpus)};
+                                     .inner_delay_ps = (double)dim_path_ps(inner, gpus),
+                                     .outer_delay_ps = (double)dim_path_ps(outer, gpus)};
     collwire_scenario_free(parsed);
     return 0;
 }
 
-int cluster_job(const struct cluster *m, const struct options *o, struct llm_params *job,
-                uint64_t *capacity_bytes, struct err *err)
+int cluster_job(const struct cluster *m, struct llm_params *job, uint64_t *capacity_bytes,
+                struct err *err)
 {
     static const char *const planned[] = {"tensor",   "context",        "expert",    "data",
                                           "pipeline", "virtual_stages", "schedule",  "micro_batch",
                                           "zero",     "recompute",      "placement", "ranks",
                                           "mapping",  "library",        "stride",    NULL};
-    json_t *scenario = json_deep_copy(m->scenario), *one = job_of(scenario);
+    json_t *scenario = json_deep_copy(m->draft.json), *one = draft_job(scenario);
     static const char *const not_needed[] = {"capture", "faults", "switch", "transport",
                                              "cc",      "nic",    "links",  NULL};
     drop(one, planned);
@@ -227,15 +197,14 @@ int cluster_job(const struct cluster *m, const struct options *o, struct llm_par
     if (memory == NULL)
         json_object_set_new(scenario, "memory", memory = json_object());
     json_object_set_new(memory, "fit", json_string("off"));
-    struct collwire_scenario *parsed = cluster_parse(m, o, scenario, err);
+    struct collwire_scenario *parsed = scenario_of_json(m->options, scenario, m->draft.folder, err);
     json_decref(scenario);
     if (parsed == NULL)
         return -1;
     const struct spec *spec = scenario_spec(scenario_of(parsed));
-    *job = ((const struct llm_settings *)spec->jobs[0].settings)->params;
-    uint64_t bytes = spec->memory.capacity_bytes;
-    if (bytes == PARAM_AUTO)
-        bytes = devices[job->gpu].memory_bytes;
+    const struct llm_settings *settings = spec->jobs[0].settings;
+    uint64_t bytes = spec_memory_bytes(spec, &settings->memory);
+    *job = settings->params;
     *capacity_bytes = bytes > spec->memory.reserve_bytes ? bytes - spec->memory.reserve_bytes : 1;
     collwire_scenario_free(parsed);
     return 0;

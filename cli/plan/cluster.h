@@ -6,16 +6,15 @@
 // has are servers joined by another dimension.
 #pragma once
 
-#include <jansson.h>
-
 #include "cli/options/options.h"
+#include "config/draft.h"
 #include "plan/iteration.h"
 
 struct cluster {
-    json_t *scenario;     // as read
-    char *folder;         // of its file
+    const struct options *options;
+    struct draft draft;
     const json_t *fabric; // --fabric: a dimension that joins servers; NULL = the default
-    json_t *fabric_file;
+    struct draft fabric_file;
     uint32_t server; // GPUs
     bool joins;      // servers of one switch are joined by the fabric
 };
@@ -27,15 +26,11 @@ void cluster_free(struct cluster *m);
 // A new scenario with so many GPUs; NULL with an error if they are not whole servers.
 json_t *cluster_grown(const struct cluster *m, uint32_t gpus, struct err *err);
 
-// Parse a scenario; errors are added.
-struct collwire_scenario *cluster_parse(const struct cluster *m, const struct options *o,
-                                        const json_t *scenario, struct err *err);
-
 // The network in closed form. Returns 0, or -1 with errors.
-int cluster_network(const struct cluster *m, const struct options *o, uint32_t gpus,
-                    struct plan_network *network, struct err *err);
+int cluster_network(const struct cluster *m, uint32_t gpus, struct plan_network *network,
+                    struct err *err);
 
 // The job, alone on one rank, with its shapes resolved; its degrees are one. Returns 0, or -1 with
 // errors. `capacity_bytes`: of a GPU, less what `memory` reserves; 0 = not known.
-int cluster_job(const struct cluster *m, const struct options *o, struct llm_params *job,
-                uint64_t *capacity_bytes, struct err *err);
+int cluster_job(const struct cluster *m, struct llm_params *job, uint64_t *capacity_bytes,
+                struct err *err);

@@ -18,7 +18,6 @@ static void set(json_t *job, const char *key, uint64_t value)
 
 static void write_job(json_t *job, const struct llm_params *p)
 {
-    static const char *const recomputes[] = {"none", "selective", "full"};
     static const char *const not_kept[] = {"placement", "ranks", "mapping", "stride"};
     for (size_t i = 0; i < sizeof not_kept / sizeof *not_kept; i++)
         json_object_del(job, not_kept[i]);
@@ -31,7 +30,7 @@ static void write_job(json_t *job, const struct llm_params *p)
     set(job, "iterations", p->iterations);
     set(job, "zero", p->zero);
     json_object_set_new(job, "schedule", json_string(pipeline_schedules[p->schedule]));
-    json_object_set_new(job, "recompute", json_string(recomputes[p->recompute]));
+    json_object_set_new(job, "recompute", json_string(recompute_names[p->recompute]));
 }
 
 static struct shrunk scenario_of_params(const struct cluster *m, const struct llm_params *p,
@@ -41,8 +40,7 @@ static struct shrunk scenario_of_params(const struct cluster *m, const struct ll
     s.scenario = cluster_grown(m, s.gpus, err);
     if (s.scenario == NULL)
         return s;
-    json_t *workload = json_object_get(s.scenario, "workload");
-    write_job(json_is_array(workload) ? json_array_get(workload, 0) : workload, p);
+    write_job(draft_job(s.scenario), p);
     return s;
 }
 

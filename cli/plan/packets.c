@@ -40,7 +40,8 @@ struct running {
 
 static char *file_of(const struct packets *p) { return text_format("%s/%s", p->folder, RESULTS); }
 
-// A line that is not whole, as after a kill, is passed over.
+// The results of earlier commands. The last line may be incomplete, if a command was killed while
+// it wrote; it is ignored.
 static void read_known(struct running *r)
 {
     char *name = file_of(r->packets), *line = NULL;
@@ -133,7 +134,8 @@ static struct collwire_scenario *largest_within(const struct packets *p, struct 
         struct shrunk s = layout_shrunk(p->cluster, plan->layout, (enum shrinking)shrinking, err);
         if (s.scenario == NULL)
             return NULL;
-        struct collwire_scenario *scenario = cluster_parse(p->cluster, p->options, s.scenario, err);
+        struct collwire_scenario *scenario =
+            scenario_of_json(p->options, s.scenario, p->cluster->draft.folder, err);
         struct collwire_cost cost = {.packet_hops = INFINITY};
         struct collwire_sim *sim = scenario != NULL ? simulation_build(scenario, &cost, err) : NULL;
         bool fits = sim != NULL && cost.packet_hops <= p->budget_hops;
@@ -159,7 +161,7 @@ static int prepare(struct running *r, struct planned *plan, struct err *err)
     *t = (struct task){.plan = plan, .scenario = largest_within(p, plan, err)};
     if (t->scenario == NULL)
         return err->n_errors > errors ? -1 : 0;
-    point_hash(collwire_scenario_json(t->scenario), p->cluster->folder, collwire_version(),
+    point_hash(collwire_scenario_json(t->scenario), p->cluster->draft.folder, collwire_version(),
                t->hash);
     plan->ps = json_number_value(json_object_get(r->known, t->hash));
     if (plan->ps > 0)

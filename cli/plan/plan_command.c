@@ -88,7 +88,7 @@ static int say_none(const struct planning *p, uint32_t gpus, const struct plan_f
     while (more.n == 0 && q.gpus <= GPUS_MOST / 2) {
         free(more.layouts);
         q.gpus *= 2;
-        if (cluster_network(&p->cluster, p->options, q.gpus, &q.network, err) != 0)
+        if (cluster_network(&p->cluster, q.gpus, &q.network, err) != 0)
             return -1;
         plan_search(&q, &more);
     }
@@ -109,7 +109,7 @@ static int say_none(const struct planning *p, uint32_t gpus, const struct plan_f
 static int search(struct planning *p, uint32_t gpus, struct err *err)
 {
     struct plan_question q = {.job = p->job, .gpus = gpus, .capacity_bytes = p->capacity_bytes};
-    if (cluster_network(&p->cluster, p->options, gpus, &q.network, err) != 0)
+    if (cluster_network(&p->cluster, gpus, &q.network, err) != 0)
         return -1;
     p->found = memory_resize(p->found, p->n_found + 1, sizeof *p->found);
     struct plan_found *found = &p->found[p->n_found++];
@@ -166,7 +166,7 @@ static int plan(struct planning *p, const char *path, struct err *err)
 {
     int status = read_options(p, err);
     if (cluster_read(&p->cluster, p->options, path, err) != 0 || status != 0 ||
-        cluster_job(&p->cluster, p->options, &p->job, &p->capacity_bytes, err) != 0)
+        cluster_job(&p->cluster, &p->job, &p->capacity_bytes, err) != 0)
         return EXIT_BAD_USE;
     for (uint64_t gpus = p->first; gpus <= p->last && status == 0; gpus *= 2)
         status = search(p, (uint32_t)gpus, err);

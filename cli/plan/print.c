@@ -6,8 +6,6 @@
 
 #include "engine/text.h"
 
-static const char *const recomputes[] = {"none", "selective", "full"};
-
 static double tokens_per_s(const struct planned *p)
 {
     const struct llm_params *x = &p->layout->params;
@@ -87,7 +85,7 @@ static void print_row(FILE *out, const struct planned *p)
             (unsigned long long)x->degrees[LLM_PIPELINE], (unsigned long long)x->degrees[LLM_DATA],
             (unsigned long long)x->degrees[LLM_EXPERT], (unsigned long long)x->degrees[LLM_CONTEXT],
             (unsigned long long)x->virtual_stages, (unsigned long long)x->micro_batch,
-            (unsigned long long)x->zero, recomputes[x->recompute], p->time_ps / 1e12,
+            (unsigned long long)x->zero, recompute_names[x->recompute], p->time_ps / 1e12,
             tokens_per_s(p), (double)p->layout->memory_bytes / 1e9, 100 * exposed / t->total,
             by_of(p));
 }
@@ -118,7 +116,7 @@ json_t *plans_json(const struct planned *plans, size_t n)
             "expert", (json_int_t)x->degrees[LLM_EXPERT], "context",
             (json_int_t)x->degrees[LLM_CONTEXT], "virtual_stages", (json_int_t)x->virtual_stages,
             "zero", (json_int_t)x->zero, "micro_batch", (json_int_t)x->micro_batch, "recompute",
-            recomputes[x->recompute], "time_ns", round(p->time_ps / 1e3), "memory_bytes",
+            recompute_names[x->recompute], "time_ns", round(p->time_ps / 1e3), "memory_bytes",
             (double)p->layout->memory_bytes, "tokens_per_s", tokens_per_s(p), "by", by_of(p));
         json_object_set_new(row, "closed_form",
                             json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "total_ns",

@@ -164,8 +164,8 @@ static bool find_after(struct reading *r, uint32_t first)
     return good;
 }
 
-// For each node of a rank those that wait for it: node i has items[begin[i]] to items[begin[i + 1]
-// - 1]. Nodes count from the rank's first one.
+// The nodes of a rank that depend on each of its nodes. Those that depend on node i, which counts
+// from the first node of the rank, are items[begin[i]] to items[begin[i + 1] - 1].
 struct waiters {
     uint32_t *begin, *items;
 };
@@ -195,8 +195,7 @@ static bool order_rank(struct reading *r, uint32_t first)
     uint32_t n = (uint32_t)g->n_nodes - first, ready = 0, done;
     struct waiters w = waiters_of(g, first);
     uint32_t *left = memory_zeroed((size_t)n + 1, sizeof *left); // nodes that it still waits for
-    g->order = memory_resize(g->order, g->n_nodes + 1, sizeof *g->order);
-    uint32_t *order = &g->order[first];
+    uint32_t *order = memory_zeroed((size_t)n + 1, sizeof *order);
     for (uint32_t i = 0; i < n; i++)
         if ((left[i] = g->nodes[first + i].n_after) == 0)
             order[ready++] = first + i;
@@ -213,6 +212,7 @@ static bool order_rank(struct reading *r, uint32_t first)
     free(w.begin);
     free(w.items);
     free(left);
+    free(order);
     return stuck == n || fail_at(r, first + stuck, "waits for nodes that wait for it");
 }
 
@@ -360,5 +360,4 @@ void trace_graph_free(struct trace_graph *g)
     free(g->first);
     free(g->nodes);
     free(g->after);
-    free(g->order);
 }

@@ -27,7 +27,6 @@ struct trace_graph {
         *first; // [n_ranks + 1] of the nodes of each rank, which stand in the order of the file
     struct graph_node *nodes;
     uint32_t *after; // nodes
-    uint32_t *order; // [nodes] those of each rank by their turns
     size_t n_nodes, n_after, cap_nodes;
 };
 

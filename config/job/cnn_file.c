@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "config/job/cnn_file.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,23 +12,6 @@
 enum { NAME, KIND, CHANNELS, FILTERS, WIDTH, HEIGHT, DEPTH, KERNEL, STRIDE, FIELDS };
 #define LAYERS_MAX 100000
 #define SIZE_MOST 1000000
-
-static size_t fields_cut(char *line, char *field[FIELDS])
-{
-    size_t n = 0;
-    char *rest = line;
-    for (char *at; (at = strsep(&rest, ",")) != NULL; n++) {
-        at += strspn(at, " \t");
-        size_t length = strlen(at);
-        while (length > 0 && isspace((unsigned char)at[length - 1]))
-            at[--length] = '\0';
-        if (rest == NULL && length == 0 && n == FIELDS)
-            break; // a comma at the end
-        if (n < FIELDS)
-            field[n] = at;
-    }
-    return n;
-}
 
 static void read_layer(const struct text_file *file, char *const field[FIELDS], struct cnn_model *m)
 {
@@ -93,7 +75,7 @@ int cnn_file_read(const char *dir, const char *name, const char *path, struct cn
     while (text != NULL && (line = text_file_next(&file)) != NULL) {
         if (line[0] == '#')
             continue;
-        if (fields_cut(line, field) != FIELDS)
+        if (fields_cut(line, field, FIELDS) != FIELDS)
             text_file_error(&file, "is not name,kind,channels,filters,width,height,depth,kernel,"
                                    "stride");
         else if (m->n > 0 || strcasecmp(field[KIND], "kind") != 0)

@@ -50,7 +50,8 @@ static const char *fields_parse(char *field[FIELDS], size_t n, struct raw_flow *
     return NULL;
 }
 
-static size_t fields_cut(char *line, char *field[FIELDS])
+// Other than fields_cut() of text_file.h: an empty last column is one, and an error of its own.
+static size_t columns_cut(char *line, char *field[FIELDS])
 {
     size_t n = 0;
     char *rest = line;
@@ -77,7 +78,7 @@ static void line_read(const struct text_file *file, char *line, struct list *lis
         return; // a heading
     if (list->n == list->cap)
         list->flows = memory_grow(list->flows, &list->cap, sizeof *list->flows);
-    const char *why = fields_parse(field, fields_cut(line, field), &list->flows[list->n]);
+    const char *why = fields_parse(field, columns_cut(line, field), &list->flows[list->n]);
     if (why == NULL)
         list->n++;
     else

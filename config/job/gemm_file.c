@@ -2,7 +2,6 @@
 // Reads matrix products from CSV.
 #include "config/job/gemm_file.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,25 +18,6 @@ struct list {
     size_t n, cap;
 };
 
-// Split a line at its commas. Returns the number of fields without an empty last one.
-static size_t fields_cut(char *line, char *field[FIELDS])
-{
-    size_t n = 0;
-    char *rest = line;
-    for (char *at; (at = strsep(&rest, ",")) != NULL;) {
-        at += strspn(at, " \t");
-        size_t length = strlen(at);
-        while (length > 0 && isspace((unsigned char)at[length - 1]))
-            at[--length] = '\0';
-        if (rest == NULL && length == 0)
-            break;
-        if (n < FIELDS)
-            field[n] = at;
-        n++;
-    }
-    return n;
-}
-
 // True if the fields are the heading: M, N, K in capitals or small letters.
 static bool is_heading(char *const field[FIELDS])
 {
@@ -49,7 +29,7 @@ static void line_read(const struct text_file *file, char *line, struct list *lis
 {
     char *field[FIELDS];
     uint64_t size[3];
-    if (fields_cut(line, field) != FIELDS) {
+    if (fields_cut(line, field, FIELDS) != FIELDS) {
         text_file_error(file, "is not layer,M,N,K");
         return;
     }

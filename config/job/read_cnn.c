@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Reads cnn jobs: the layers, and the plan of the strategy on the job's ranks.
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +22,6 @@ struct cnn_reader {
     uint32_t ranks;
 };
 
-__attribute__((format(printf, 3, 4))) static void error_at(const struct cnn_reader *c,
-                                                           const char *key, const char *format, ...)
-{
-    struct place at = place_key(c->place, key);
-    char text[320];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    place_error(c->r->err, &at, "%s", text);
-}
-
 /* ---- the model ---- */
 
 static void read_model(const struct cnn_reader *c)
@@ -47,9 +34,9 @@ static void read_model(const struct cnn_reader *c)
     p->peak_tflops = p->peak_tflops > 0 ? p->peak_tflops : gpu->peak_tflops;
     p->memory_gbps = p->memory_gbps > 0 ? p->memory_gbps : gpu->memory_gbps;
     if (file && p->model > 0)
-        error_at(c, "shapes", "belongs to `model` custom");
+        place_key_error(c->r->err, c->place, "shapes", "belongs to `model` custom");
     else if (!file && p->model == 0)
-        error_at(c, "model", "custom needs `shapes`, a file of layers");
+        place_key_error(c->r->err, c->place, "model", "custom needs `shapes`, a file of layers");
     else if (file)
         cnn_file_read(c->r->scenario->dir, p->shapes, place_text(&shapes, path),
                       &c->settings->model, c->r->err);
@@ -95,15 +82,17 @@ static bool set_groups(const struct cnn_reader *c)
         parts = strategy == CNN_DATA ? 1 : both ? spec->dims[0].size : c->ranks;
     double most = cnn_most_parts(&c->settings->model, strategy, c->p->batch);
     if ((double)c->ranks > most) {
-        error_at(c, "strategy", "%s can use at most %.0f ranks (%s), and the job has %u",
-                 cnn_strategies[strategy], most, most_of(strategy), c->ranks);
+        place_key_error(c->r->err, c->place, "strategy",
+                        "%s can use at most %.0f ranks (%s), and the job has %u",
+                        cnn_strategies[strategy], most, most_of(strategy), c->ranks);
         return false;
     }
     if (parts == 0 || c->ranks % parts != 0 ||
         (!both && strategy != CNN_DATA && parts != c->ranks) ||
         (strategy == CNN_DATA && parts != 1)) {
-        error_at(c, "parts", "%llu do not make groups of the job's %u ranks under %s",
-                 (unsigned long long)parts, c->ranks, cnn_strategies[strategy]);
+        place_key_error(c->r->err, c->place, "parts",
+                        "%llu do not make groups of the job's %u ranks under %s",
+                        (unsigned long long)parts, c->ranks, cnn_strategies[strategy]);
         return false;
     }
     plan->parts = (uint32_t)parts;
@@ -114,11 +103,13 @@ static bool set_groups(const struct cnn_reader *c)
                                                          : strategy,
                           c->p->batch);
     if (both && plan->parts > most)
-        error_at(c, "parts", "a group of %s can use at most %.0f ranks, not %u",
-                 cnn_strategies[strategy], most, plan->parts);
+        place_key_error(c->r->err, c->place, "parts",
+                        "a group of %s can use at most %.0f ranks, not %u",
+                        cnn_strategies[strategy], most, plan->parts);
     else if (c->p->batch % plan->groups != 0)
-        error_at(c, "batch", "%llu is not a multiple of %u, the groups of data parallelism",
-                 (unsigned long long)c->p->batch, plan->groups);
+        place_key_error(c->r->err, c->place, "batch",
+                        "%llu is not a multiple of %u, the groups of data parallelism",
+                        (unsigned long long)c->p->batch, plan->groups);
     else
         return true;
     return false;
@@ -136,15 +127,15 @@ static void cut_domain(const struct cnn_reader *c)
         return;
     const struct cnn_layer *l = &m->layers[most < m->n ? most : m->n - 1];
     if (wanted > m->n)
-        error_at(c, "cut_layers", "the model has %u layers", m->n);
+        place_key_error(c->r->err, c->place, "cut_layers", "the model has %u layers", m->n);
     else if (l->kind == CNN_CONNECTED)
-        error_at(c, "cut_layers",
-                 "layer %s takes all of its input at once: at most %u layers can be "
-                 "cut",
-                 l->name, most);
+        place_key_error(c->r->err, c->place, "cut_layers",
+                        "layer %s takes all of its input at once: at most %u layers can be "
+                        "cut",
+                        l->name, most);
     else
-        error_at(
-            c, c->p->cut_layers == PARAM_AUTO ? "strategy" : "cut_layers",
+        place_key_error(
+            c->r->err, c->place, c->p->cut_layers == PARAM_AUTO ? "strategy" : "cut_layers",
             "layer %s, %u x %u x %u with a kernel of %u, cannot be cut into %u x %u x %u parts: "
             "the border that a neighbour needs is wider than a part, or a part has nothing to "
             "compute",
@@ -206,8 +197,8 @@ static void set_pipeline(const struct cnn_reader *c)
         for (segments = plan->parts; c->p->batch % segments != 0;)
             segments--;
     if (segments == 0 || c->p->batch % segments != 0)
-        error_at(c, "segments", "%llu do not divide the batch of %llu",
-                 (unsigned long long)segments, (unsigned long long)c->p->batch);
+        place_key_error(c->r->err, c->place, "segments", "%llu do not divide the batch of %llu",
+                        (unsigned long long)segments, (unsigned long long)c->p->batch);
     plan->segments = segments;
     c->settings->stage = memory_zeroed((size_t)plan->parts + 2, sizeof *c->settings->stage);
     set_stages(c, c->settings->stage);
@@ -219,20 +210,12 @@ static void set_pipeline(const struct cnn_reader *c)
 static void set_network(const struct cnn_reader *c)
 {
     const struct spec *spec = &c->r->scenario->spec;
-    uint64_t slowest = UINT64_MAX;
     ps_t alpha = 0;
-    for (uint32_t d = 0; d < spec->n_dims; d++) {
-        const struct dim_spec *dim = &spec->dims[d];
-        uint64_t rate = dim->links[0].rate_bps;
-        if (dim->size < 2)
-            continue;
-        slowest = rate < slowest ? rate : slowest;
-        uint32_t n = dim->kind->fabric ? c->r->ranks.n_ranks : dim->size,
-                 hops = dim->kind->hops != NULL ? dim->kind->hops(dim->params, n, 0, n - 1) : 2;
-        alpha += (ps_t)hops * link_delay_ps(&dim->links[0]);
-    }
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        if (spec->dims[d].size > 1)
+            alpha += dim_path_ps(&spec->dims[d], c->r->ranks.n_ranks);
     bool given = c->p->beta_bps != PARAM_AUTO && c->p->beta_bps > 0;
-    double rate = given ? (double)c->p->beta_bps : (double)slowest;
+    double rate = (double)(given ? c->p->beta_bps : spec_slowest_bps(spec));
     c->plan->alpha_ps = (double)(c->p->alpha_ps != PS_NEVER ? c->p->alpha_ps : alpha);
     c->plan->beta_ps = 8e12 / rate;
 }
@@ -252,12 +235,12 @@ static bool make_plan(const struct cnn_reader *c)
                                  .reuse = p->memory_reuse};
     if (!set_groups(c))
         return false;
-    if (p->strategy == CNN_SPATIAL || p->strategy == CNN_DATA_SPATIAL)
+    if (cnn_divides_domain(c->plan->strategy))
         cut_domain(c);
     if (p->strategy == CNN_PIPELINE)
         set_pipeline(c);
     else if (json_object_get(c->place->json, "stages") != NULL)
-        error_at(c, "stages", "belongs to `strategy` pipeline");
+        place_key_error(c->r->err, c->place, "stages", "belongs to `strategy` pipeline");
     set_network(c);
     return c->r->err->n_errors == errors;
 }

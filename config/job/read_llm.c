@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Reads llm jobs: completes the shapes, checks that degrees divide them, lays out the ranks.
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,25 +16,13 @@ struct llm_reader {
     const struct llm_params *p;
 };
 
-__attribute__((format(printf, 3, 4))) static void error_at(const struct llm_reader *l,
-                                                           const char *key, const char *format, ...)
-{
-    struct place at = place_key(l->place, key);
-    char text[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    place_error(l->r->err, &at, "%s", text);
-}
-
 // `value` of `key` must be a multiple of `by`.
 static void divides(const struct llm_reader *l, const char *key, uint64_t value, const char *by_key,
                     uint64_t by)
 {
     if (value % by != 0)
-        error_at(l, key, "%llu is not a multiple of %s %llu", (unsigned long long)value, by_key,
-                 (unsigned long long)by);
+        place_key_error(l->r->err, l->place, key, "%llu is not a multiple of %s %llu",
+                        (unsigned long long)value, by_key, (unsigned long long)by);
 }
 
 static void check_pipeline(const struct llm_reader *l)
@@ -47,16 +34,18 @@ static void check_pipeline(const struct llm_reader *l)
     divides(l, "global_batch", p->global_batch, "data * expert * micro_batch",
             replicas * p->micro_batch);
     if (!interleaved && p->virtual_stages > 1)
-        error_at(l, "virtual_stages", "only the interleaved schedule has more than one");
+        place_key_error(l->r->err, l->place, "virtual_stages",
+                        "only the interleaved schedule has more than one");
     if (stages == 1 && p->virtual_stages > 1)
-        error_at(l, "virtual_stages", "more than one needs a pipeline of several stages");
+        place_key_error(l->r->err, l->place, "virtual_stages",
+                        "more than one needs a pipeline of several stages");
     divides(l, "layers", p->layers,
             p->virtual_stages > 1 ? "pipeline * virtual_stages" : "pipeline",
             stages * p->virtual_stages);
     if (interleaved && p->virtual_stages > 1 && batch / replicas % stages != 0)
-        error_at(l, "schedule",
-                 "interleaved needs a multiple of %llu micro-batches (pipeline), not %llu",
-                 (unsigned long long)stages, (unsigned long long)(batch / replicas));
+        place_key_error(l->r->err, l->place, "schedule",
+                        "interleaved needs a multiple of %llu micro-batches (pipeline), not %llu",
+                        (unsigned long long)stages, (unsigned long long)(batch / replicas));
 }
 
 static void check_experts(const struct llm_reader *l)
@@ -64,13 +53,13 @@ static void check_experts(const struct llm_reader *l)
     const struct llm_params *p = l->p;
     if (p->experts == 0) {
         if (p->degrees[LLM_EXPERT] > 1)
-            error_at(l, "expert", "the model has no experts (`experts`)");
+            place_key_error(l->r->err, l->place, "expert", "the model has no experts (`experts`)");
         return;
     }
     divides(l, "experts", p->experts, "expert", p->degrees[LLM_EXPERT]);
     if (p->top_k > p->experts)
-        error_at(l, "top_k", "%llu exceeds the model's %llu experts", (unsigned long long)p->top_k,
-                 (unsigned long long)p->experts);
+        place_key_error(l->r->err, l->place, "top_k", "%llu exceeds the model's %llu experts",
+                        (unsigned long long)p->top_k, (unsigned long long)p->experts);
 }
 
 static void check_shapes(const struct llm_reader *l)
@@ -214,7 +203,7 @@ static void read_llm(struct reader *r, const struct place *place, struct keys *k
         return;
     size_t n = llm_resolve(&settings->params, missing, sizeof missing / sizeof *missing);
     for (size_t i = 0; i < n; i++)
-        error_at(&l, missing[i], "is required: `model` is custom");
+        place_key_error(l.r->err, l.place, missing[i], "is required: `model` is custom");
     check_ranks(&l, ranks);
     if (n > 0)
         return;

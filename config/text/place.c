@@ -33,14 +33,31 @@ const char *place_text(const struct place *place, char buf[PLACE_TEXT])
 
 #define MESSAGE_TEXT 512
 
-int place_error(struct err *err, const struct place *place, const char *format, ...)
+static int add_error(struct err *err, const struct place *place, const char *format, va_list args)
 {
     char path[PLACE_TEXT], message[MESSAGE_TEXT];
+    vsnprintf(message, sizeof message, format, args);
+    return err_add(err, place_text(place, path), "%s", message);
+}
+
+int place_error(struct err *err, const struct place *place, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    int result = add_error(err, place, format, args);
     va_end(args);
-    return err_add(err, place_text(place, path), "%s", message);
+    return result;
+}
+
+int place_key_error(struct err *err, const struct place *place, const char *key, const char *format,
+                    ...)
+{
+    struct place at = place_key(place, key);
+    va_list args;
+    va_start(args, format);
+    int result = add_error(err, &at, format, args);
+    va_end(args);
+    return result;
 }
 
 void place_warn(struct err *err, const struct place *place, const char *format, ...)

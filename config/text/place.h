@@ -26,6 +26,10 @@ const char *place_text(const struct place *place, char buf[PLACE_TEXT]);
 // Add an error or a warning at a place; place_error() returns -1.
 __attribute__((format(printf, 3, 4))) int place_error(struct err *err, const struct place *place,
                                                       const char *format, ...);
+// An error at a member of a place.
+__attribute__((format(printf, 4, 5))) int place_key_error(struct err *err,
+                                                          const struct place *place,
+                                                          const char *key, const char *format, ...);
 __attribute__((format(printf, 3, 4))) void place_warn(struct err *err, const struct place *place,
                                                       const char *format, ...);
 

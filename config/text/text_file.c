@@ -58,6 +58,22 @@ size_t words_cut(char *line, char **words, size_t max)
     return n;
 }
 
+size_t fields_cut(char *line, char **fields, size_t max)
+{
+    size_t n = 0;
+    for (char *at; (at = strsep(&line, ",")) != NULL; n++) {
+        at += strspn(at, BLANKS);
+        size_t length = strlen(at);
+        while (length > 0 && strchr(BLANKS, at[length - 1]) != NULL)
+            at[--length] = '\0';
+        if (line == NULL && length == 0)
+            break;
+        if (n < max)
+            fields[n] = at;
+    }
+    return n;
+}
+
 int text_file_error(const struct text_file *file, const char *format, ...)
 {
     char what[256];

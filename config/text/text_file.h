@@ -23,6 +23,10 @@ char *text_file_next(struct text_file *file);
 // Split a line at its blanks into at most `max` words. Returns the number of words.
 size_t words_cut(char *line, char **words, size_t max);
 
+// Split a line at its commas into at most `max` fields without blanks around them; an empty last
+// one, behind a comma at the end, is none. Returns the number of fields.
+size_t fields_cut(char *line, char **fields, size_t max);
+
 // Add an error at the current line. Returns -1.
 __attribute__((format(printf, 2, 3))) int text_file_error(const struct text_file *file,
                                                           const char *format, ...);

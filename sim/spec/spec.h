@@ -181,6 +181,26 @@ const char *spec_policy_names(const struct spec *spec, char *buf, size_t room);
 // The memory of a GPU that runs a job with this need, the reserve included; 0 = not known.
 uint64_t spec_memory_bytes(const struct spec *spec, const struct memory_need *need);
 
+// The rate of the slowest link of a rank, of the dimensions that join several; UINT64_MAX = none
+// does.
+static inline uint64_t spec_slowest_bps(const struct spec *spec)
+{
+    uint64_t slowest = UINT64_MAX;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        if (spec->dims[d].size > 1 && spec->dims[d].links[0].rate_bps < slowest)
+            slowest = spec->dims[d].links[0].rate_bps;
+    return slowest;
+}
+
+// The delay of the longest path of a dimension in a network of `ranks` ranks.
+static inline ps_t dim_path_ps(const struct dim_spec *dim, uint32_t ranks)
+{
+    uint32_t n =
+        dim->kind->fabric ? ranks : dim->size; // a fabric joins the ranks of all dimensions
+    uint32_t hops = dim->kind->hops != NULL ? dim->kind->hops(dim->params, n, 0, n - 1) : 2;
+    return (ps_t)hops * link_delay_ps(&dim->links[0]);
+}
+
 // Returns true if flows of a job were measured in a capture.
 bool spec_has_measured(const struct spec *spec);
 

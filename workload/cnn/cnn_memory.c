@@ -13,9 +13,7 @@ struct held {
 static struct held held(const struct cnn_plan *p, uint32_t first, uint32_t end)
 {
     double samples = (double)p->batch / p->groups;
-    bool channels = p->strategy == CNN_FILTER || p->strategy == CNN_CHANNEL ||
-                    p->strategy == CNN_DATA_FILTER,
-         spatial = p->strategy == CNN_SPATIAL || p->strategy == CNN_DATA_SPATIAL;
+    bool channels = cnn_divides_channels(p->strategy), spatial = cnn_divides_domain(p->strategy);
     struct held h = {0};
     for (uint32_t i = first; i < end; i++) {
         const struct cnn_layer *l = &p->model->layers[i];

@@ -7,6 +7,16 @@ const char *const cnn_strategies[] = {"serial",      "data",         "spatial",
                                       "pipeline",    "filter",       "channel",
                                       "data_filter", "data_spatial", NULL};
 
+bool cnn_divides_channels(enum cnn_strategy strategy)
+{
+    return strategy == CNN_FILTER || strategy == CNN_CHANNEL || strategy == CNN_DATA_FILTER;
+}
+
+bool cnn_divides_domain(enum cnn_strategy strategy)
+{
+    return strategy == CNN_SPATIAL || strategy == CNN_DATA_SPATIAL;
+}
+
 /* ---- sums over layers ---- */
 
 struct sums {
@@ -144,19 +154,11 @@ static struct cnn_cost data_cost(const struct cnn_plan *p)
 
 struct cnn_cost cnn_project(const struct cnn_plan *p)
 {
-    switch (p->strategy) {
-    case CNN_SPATIAL:
-    case CNN_DATA_SPATIAL:
-        return spatial_cost(p);
-    case CNN_PIPELINE:
+    if (p->strategy == CNN_PIPELINE)
         return pipeline_cost(p);
-    case CNN_FILTER:
-    case CNN_CHANNEL:
-    case CNN_DATA_FILTER:
-        return channels_cost(p);
-    default:
-        return data_cost(p);
-    }
+    if (cnn_divides_domain(p->strategy))
+        return spatial_cost(p);
+    return cnn_divides_channels(p->strategy) ? channels_cost(p) : data_cost(p);
 }
 
 /* ---- limits and cuts ---- */

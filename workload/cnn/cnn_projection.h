@@ -35,6 +35,10 @@ enum cnn_strategy {
 };
 extern const char *const cnn_strategies[];
 
+// Whether the ranks of a group divide filters or channels, or the domain.
+bool cnn_divides_channels(enum cnn_strategy strategy);
+bool cnn_divides_domain(enum cnn_strategy strategy);
+
 // Times of a layer on one PE.
 struct cnn_time {
     double forward_ps, backward_ps; // of a sample

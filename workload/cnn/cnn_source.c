@@ -114,24 +114,13 @@ static void message(struct maker *m, bool sends, uint32_t peer, uint32_t tag, en
 
 /* ---- shares ---- */
 
-static bool spatial(const struct cnn_plan *p)
-{
-    return p->strategy == CNN_SPATIAL || p->strategy == CNN_DATA_SPATIAL;
-}
-
-static bool by_channels(const struct cnn_plan *p)
-{
-    return p->strategy == CNN_FILTER || p->strategy == CNN_CHANNEL ||
-           p->strategy == CNN_DATA_FILTER;
-}
-
 static double samples(const struct cnn_plan *p)
 {
     double segments = p->strategy == CNN_PIPELINE ? (double)p->segments : 1;
     return (double)p->batch / p->groups / segments;
 }
 
-// The place of a part along an axis, and what it would be one step further.
+// The place of the rank's part along an axis, and the distance in ranks to the next part.
 static uint32_t place(const struct maker *m, unsigned axis)
 {
     uint32_t part = m->rank % m->plan->parts;
@@ -153,9 +142,9 @@ static double share(const struct maker *m, uint32_t layer)
 {
     const struct cnn_layer *l = &m->plan->model->layers[layer];
     double part = 1;
-    if (by_channels(m->plan))
+    if (cnn_divides_channels(m->plan->strategy))
         return 1.0 / m->plan->parts;
-    if (!spatial(m->plan) || layer >= m->plan->cut)
+    if (!cnn_divides_domain(m->plan->strategy) || layer >= m->plan->cut)
         return 1;
     for (unsigned a = 0; a < CNN_AXES; a++) {
         uint32_t n = m->plan->axes[a], own = l->out[a] / n + (place(m, a) < l->out[a] % n);
@@ -177,7 +166,7 @@ static void borders(struct maker *m, uint32_t layer, uint32_t channels)
 {
     const struct cnn_plan *p = m->plan;
     const struct cnn_layer *l = &p->model->layers[layer];
-    if (!spatial(p) || layer >= p->cut)
+    if (!cnn_divides_domain(p->strategy) || layer >= p->cut)
         return;
     for (unsigned a = 0; a < CNN_AXES; a++) {
         double bytes = samples(p) * (double)p->item_bytes * cnn_border(l, channels, p->axes, a);
@@ -200,11 +189,11 @@ static void exchange(struct maker *m, uint32_t layer, bool backward)
     const struct cnn_plan *p = m->plan;
     const struct cnn_layer *l = &p->model->layers[layer];
     bool reduces = (p->strategy == CNN_CHANNEL) != backward;
-    if (by_channels(p) && l->kind != CNN_POOL && layer != m->p->last)
+    if (cnn_divides_channels(p->strategy) && l->kind != CNN_POOL && layer != m->p->last)
         collective(m, CNN_GROUP_PARTS, CNN_USE_CHANNELS,
                    reduces ? COLL_ALL_REDUCE : COLL_ALL_GATHER,
                    samples(p) * (double)p->item_bytes * cnn_outputs(l), layer);
-    if (spatial(p) && !backward && layer + 1 == p->cut && p->cut < p->model->n)
+    if (cnn_divides_domain(p->strategy) && !backward && layer + 1 == p->cut && p->cut < p->model->n)
         collective(m, CNN_GROUP_PARTS, CNN_USE_CHANNELS, COLL_ALL_GATHER,
                    samples(p) * (double)p->item_bytes * cnn_outputs(l), layer);
 }
@@ -212,10 +201,10 @@ static void exchange(struct maker *m, uint32_t layer, bool backward)
 static void reduce(struct maker *m, double parameters, bool cut, uint32_t layer)
 {
     double bytes = parameters * (double)m->plan->item_bytes;
-    if (by_channels(m->plan))
+    if (cnn_divides_channels(m->plan->strategy))
         bytes /= m->plan->parts;
-    collective(m, spatial(m->plan) && cut ? CNN_GROUP_ALL : CNN_GROUP_DATA, CNN_USE_GRADIENTS,
-               COLL_ALL_REDUCE, bytes, layer);
+    collective(m, cnn_divides_domain(m->plan->strategy) && cut ? CNN_GROUP_ALL : CNN_GROUP_DATA,
+               CNN_USE_GRADIENTS, COLL_ALL_REDUCE, bytes, layer);
 }
 
 static void forward(struct maker *m, uint32_t layer)
@@ -235,7 +224,8 @@ static void backward(struct maker *m, uint32_t layer)
         reduce(m, cnn_parameters(l), layer < m->plan->cut, layer);
 }
 
-// What is left to reduce, and the optimizer.
+// The end of an iteration: without `overlap` all gradients are reduced here; then the optimizer
+// updates the parameters.
 static void update(struct maker *m, uint32_t first, uint32_t end)
 {
     double parameters[2] = {0, 0}, ps = 0; // of layers that are cut, and others
@@ -245,12 +235,15 @@ static void update(struct maker *m, uint32_t first, uint32_t end)
         ps += m->plan->times[l].update_ps;
     }
     if (!m->p->overlap && m->plan->strategy != CNN_PIPELINE) {
-        reduce(m, spatial(m->plan) ? parameters[0] : parameters[0] + parameters[1], true,
-               UINT32_MAX);
-        reduce(m, spatial(m->plan) ? parameters[1] : 0, false, UINT32_MAX);
+        reduce(m,
+               cnn_divides_domain(m->plan->strategy) ? parameters[0]
+                                                     : parameters[0] + parameters[1],
+               true, UINT32_MAX);
+        reduce(m, cnn_divides_domain(m->plan->strategy) ? parameters[1] : 0, false, UINT32_MAX);
     }
     struct node *node = make(m, NODE_COMPUTE, NODE_COMPUTE_STREAM, UINT32_MAX, "optimizer");
-    node->takes_ps = (ps_t)(ps * (by_channels(m->plan) ? 1.0 / m->plan->parts : 1) + 0.5);
+    node->takes_ps =
+        (ps_t)(ps * (cnn_divides_channels(m->plan->strategy) ? 1.0 / m->plan->parts : 1) + 0.5);
     after(m, m->r->gradients);
     chain(m);
     m->r->gradients = NO_NODE;
@@ -391,7 +384,7 @@ void cnn_program_init(struct cnn_program *p, struct node_program *nodes,
 {
     const struct cnn_plan *plan = &p->plan;
     const struct cnn_model *model = plan->model;
-    bool gradients = plan->groups > 1 || spatial(plan);
+    bool gradients = plan->groups > 1 || cnn_divides_domain(plan->strategy);
     for (uint32_t l = 0; l < model->n; l++)
         p->last = model->layers[l].kind != CNN_POOL ? l : p->last;
     *nodes = (struct node_program){.source = &cnn_source,
@@ -400,15 +393,16 @@ void cnn_program_init(struct cnn_program *p, struct node_program *nodes,
                                    .in_order = true,
                                    .n_layers = model->n,
                                    .idle_use = UINT32_MAX};
-    if (by_channels(plan) || spatial(plan))
+    if (cnn_divides_channels(plan->strategy) || cnn_divides_domain(plan->strategy))
         add_groups(p, nodes, CNN_GROUP_PARTS, choice);
     add_groups(p, nodes, CNN_GROUP_DATA, choice);
-    if (spatial(plan) && plan->cut > 0)
+    if (cnn_divides_domain(plan->strategy) && plan->cut > 0)
         add_groups(p, nodes, CNN_GROUP_ALL, choice);
     nodes->uses = memory_zeroed(CNN_USES, sizeof(char *));
     add_use(p, nodes, CNN_USE_GRADIENTS, gradients);
-    add_use(p, nodes, CNN_USE_CHANNELS, by_channels(plan) || spatial(plan));
-    add_use(p, nodes, CNN_USE_BORDERS, spatial(plan));
+    add_use(p, nodes, CNN_USE_CHANNELS,
+            cnn_divides_channels(plan->strategy) || cnn_divides_domain(plan->strategy));
+    add_use(p, nodes, CNN_USE_BORDERS, cnn_divides_domain(plan->strategy));
     if (plan->strategy == CNN_PIPELINE)
         nodes->idle_use = nodes->n_uses;
     add_use(p, nodes, CNN_USE_PIPELINE, plan->strategy == CNN_PIPELINE);

@@ -43,7 +43,6 @@ static char *lever_of(const struct job_spec *job, uint64_t free_bytes)
     return llm_memory_lever(&s->program, &s->memory, free_bytes);
 }
 
-static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const gates[] = {"false", "true", "auto", NULL};
 
 #define MEGATRON "Narayanan et al., SC 2021"
@@ -126,7 +125,7 @@ static const struct param llm_params[] = {
     SWITCH("overlap", overlap, "true",
            "gradients are reduced while earlier layers compute backward; false = after all passes",
            NULL),
-    CHOICE("recompute", recompute, recomputes, "none",
+    CHOICE("recompute", recompute, recompute_names, "none",
            "activations that the backward pass computes again: of attention, or all",
            "Korthikanti et al., 2023"),
     CHOICE("dropout", dropout, gates, "auto",

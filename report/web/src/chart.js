@@ -70,6 +70,21 @@ export function axisStyle() {
     };
 }
 
+// A vertical axis of names, the first one on top.
+export function nameAxis(names, width) {
+    return {
+        ...axisStyle(),
+        type: "category",
+        inverse: true,
+        data: names,
+        axisLabel: {
+            color: colour("ink"),
+            width: Math.min(170, width * 0.36),
+            overflow: "truncate",
+        },
+    };
+}
+
 // The axis of simulated time from 0 to `end`; `time` is its unit.
 export function timeAxis(time, end) {
     return {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The memory that a GPU needs: an iteration of the rank that needs most, and all ranks.
-import { axisStyle, figure, legendStyle, moreLegend, timeAxis, zoomStyle } from "./chart.js";
+import { axisStyle, figure, legendStyle, moreLegend, nameAxis, timeAxis, zoomStyle } from "./chart.js";
 import { detailed, meaning, nameOf, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
 import { axisUnit, html, share, text } from "./format.js";
@@ -24,6 +24,15 @@ function total(values) {
 
 function kindsUsed(memory, lists) {
     return memory.kinds.map((name, i) => ({ name, i })).filter(({ i }) => lists.some((v) => v[i] > 0));
+}
+
+// Columns of tables: the sum, and a column for each kind.
+function byKindColumns(memory) {
+    const bytes = { unit: "bytes", number: true };
+    return [
+        { name: "total", ...bytes },
+        ...memory.kinds.map((name) => ({ name, help: meaning(`memory.by_kind.${name}`), ...bytes })),
+    ];
 }
 
 function tooltip(title, kinds, values) {
@@ -137,13 +146,7 @@ function iteration(memory) {
             columns: [
                 { name: "step" },
                 { name: "end", unit: "ns", number: true },
-                { name: "total", unit: "bytes", number: true },
-                ...memory.kinds.map((name) => ({
-                    name,
-                    help: meaning(`memory.by_kind.${name}`),
-                    unit: "bytes",
-                    number: true,
-                })),
+                ...byKindColumns(memory),
             ],
             rows: memory.steps.map((step, i) => [step[0], step[1], total(values[i]), ...values[i]]),
         }),
@@ -183,17 +186,7 @@ function ranks(memory) {
             legend: { ...legendStyle(), type: "plain", data: kinds.map((k) => k.name) },
             grid: { left: 8, right: 24, top: 36 + more(width), bottom: 26, containLabel: true },
             xAxis: byteAxis(memory, max, {}),
-            yAxis: {
-                ...axisStyle(),
-                type: "category",
-                inverse: true,
-                data: memory.classes.map((one) => rankName(one, memory)),
-                axisLabel: {
-                    color: colour("ink"),
-                    width: Math.min(170, width * 0.36),
-                    overflow: "truncate",
-                },
-            },
+            yAxis: nameAxis(memory.classes.map((one) => rankName(one, memory)), width),
             tooltip: {
                 trigger: "axis",
                 axisPointer: { type: "shadow" },
@@ -221,13 +214,7 @@ function ranks(memory) {
             columns: [
                 { name: "ranks" },
                 { name: "when" },
-                { name: "total", unit: "bytes", number: true },
-                ...memory.kinds.map((name) => ({
-                    name,
-                    help: meaning(`memory.by_kind.${name}`),
-                    unit: "bytes",
-                    number: true,
-                })),
+                ...byKindColumns(memory),
             ],
             rows: memory.classes.map((one, i) => [
                 rankName(one, memory),

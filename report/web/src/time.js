@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where the time went: the critical path by cause, by place, by collective and by layer.
-import { axisStyle, figure, legendStyle, moreLegend } from "./chart.js";
+import { axisStyle, figure, legendStyle, moreLegend, nameAxis } from "./chart.js";
 import {
     completed,
     detailed,
@@ -60,17 +60,7 @@ function stacked(name, bars, label, title) {
                     formatter: (v) => `${scale.label(v)}${v ? ` ${scale.name}` : ""}`,
                 },
             },
-            yAxis: {
-                ...axisStyle(),
-                type: "category",
-                inverse: true,
-                data: bars.map((bar) => bar.name),
-                axisLabel: {
-                    color: colour("ink"),
-                    width: Math.min(170, width * 0.36),
-                    overflow: "truncate",
-                },
-            },
+            yAxis: nameAxis(bars.map((bar) => bar.name), width),
             tooltip: {
                 trigger: "axis",
                 axisPointer: { type: "shadow" },

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "config/draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/text/json_file.h"
+#include "engine/memory.h"
+#include "engine/text.h"
+
+char *file_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? text_format("%.*s", (int)(slash - path), path) : memory_text(".");
+}
+
+int draft_read(struct draft *d, const char *path, struct err *err)
+{
+    *d = (struct draft){.json = json_file_read(path, err), .folder = file_folder(path)};
+    return d->json != NULL ? 0 : -1;
+}
+
+void draft_free(struct draft *d)
+{
+    json_decref(d->json);
+    free(d->folder);
+}
+
+json_t *draft_job(json_t *scenario)
+{
+    json_t *workload = json_object_get(scenario, "workload");
+    if (!json_is_array(workload))
+        return workload;
+    return json_array_size(workload) == 1 ? json_array_get(workload, 0) : NULL;
+}
