@@ -178,16 +178,30 @@ void path_spells_join(struct path_book *b, struct path *p, const struct path *fr
         }
 }
 
+struct ranked {
+    struct path_place place;
+    size_t rank; // in the order of the path's newest times
+};
+
+// Indices of flows depend on threads, the order of a path's times does not: it decides among places
+// of the same time.
 static int by_time(const void *a, const void *b)
 {
-    const struct path_place *x = a, *y = b;
-    if (x->ps != y->ps)
-        return x->ps < y->ps ? 1 : -1;
-    if (x->kind != y->kind)
-        return (int)x->kind - (int)y->kind;
-    if (x->cause != y->cause)
-        return (int)x->cause - (int)y->cause;
-    return (x->index > y->index) - (x->index < y->index);
+    const struct ranked *x = a, *y = b;
+    if (x->place.ps != y->place.ps)
+        return x->place.ps < y->place.ps ? 1 : -1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void sort_by_time(struct path_place *places, size_t n)
+{
+    struct ranked *ranked = memory_zeroed(n, sizeof *ranked);
+    for (size_t i = 0; i < n; i++)
+        ranked[i] = (struct ranked){places[i], i};
+    qsort(ranked, n, sizeof *ranked, by_time);
+    for (size_t i = 0; i < n; i++)
+        places[i] = ranked[i].place;
+    free(ranked);
 }
 
 struct path_place *path_places(const struct path_book *b, const struct path *p, size_t most,
@@ -195,7 +209,7 @@ struct path_place *path_places(const struct path_book *b, const struct path *p, 
 {
     struct path_place *sums = sums_of(b, p, n);
     if (*n > 1)
-        qsort(sums, *n, sizeof *sums, by_time);
+        sort_by_time(sums, *n);
     *elsewhere_ps = p->dropped_ps;
     while (*n > most)
         *elsewhere_ps += sums[--*n].ps;
