@@ -22,6 +22,9 @@ static int params_set(const struct options *o, struct gemm_params *params, struc
         else
             err_add(err, o->sets[i].path, "unknown setting; see collwire list workload gemm");
     }
+    const char *key, *refused = gemm_refused(params, &key);
+    if (refused != NULL)
+        err_add(err, key, "%s", refused);
     return err->n_errors == errors ? 0 : -1;
 }
 

@@ -97,6 +97,8 @@ collwire_layer(cc # pure: no clock, queue, packet, allocator
   LIBS m) # sqrt
 collwire_layer(collective ALLOW engine)
 collwire_layer(footprint ALLOW engine LIBS m) # the memory of a GPU in training: pure, knows no scenario
+collwire_layer(kernels # times of kernels on GPUs, by shape: pure
+  ALLOW engine footprint/device.h LIBS m)
 
 collwire_layer(nccl)
 collwire_layer(nccl/xml # algorithms of MSCCL's files
@@ -118,15 +120,15 @@ collwire_layer(workload ALLOW engine collective comm nccl net/transfer.h LIBS m)
 collwire_layer(workload/nodes # programs: computations and messages with dependencies
   ALLOW engine collective comm net/transfer.h workload VIA net nccl LIBS m)
 collwire_layer(workload/llm # training of transformers, as programs
-  ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
+  ALLOW engine collective comm footprint kernels workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(plan # which layouts of a transformer's training fit and are fast, in closed form
-  ALLOW engine footprint workload/llm/llm_spec.h VIA net nccl collective comm workload LIBS m)
+  ALLOW engine footprint workload/llm/llm_spec.h workload/llm/llm_time.h VIA kernels net nccl collective comm workload LIBS m)
 collwire_layer(partition # chains of work, graphs of it and tables, divided among ranks
   ALLOW engine metis.h LIBS metis m)
 collwire_layer(workload/cnn # training of convolutional networks, as programs
   ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
-  ALLOW engine collective comm footprint nccl net/transfer.h workload VIA net LIBS m)
+  ALLOW engine collective comm footprint kernels nccl net/transfer.h workload VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
   ALLOW engine collective workload workload/nodes jansson.h protobuf-c/protobuf-c.h
   VIA comm net nccl
@@ -193,7 +195,7 @@ collwire_layer(config/foreign # files of ASTRA-sim
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/job # kinds of jobs
-  ALLOW footprint workload/cnn workload/llm workload/nodes workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
+  ALLOW footprint kernels workload/cnn workload/llm workload/nodes workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
         workload/goal sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
@@ -262,7 +264,7 @@ collwire_layer(cli/nccl # collwire library nccl
 collwire_layer(cli/plan # collwire plan
   ALLOW engine collwire cli/terminal cli/options cli/runs library config/draft.h config/scenario.h footprint nccl plan
         sim/spec study/point_hash.h study/pool.h workload/llm/llm_job.h workload/llm/llm_spec.h jansson.h
-  VIA cc/plugin workload/llm workload/nodes workload ${cli_via}
+  VIA cc/plugin kernels workload/llm workload/nodes workload ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli/partition # collwire partition
   ALLOW engine collwire cli/terminal cli/options cli/results library config/draft.h config/scenario.h config/text/place.h partition

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "workload/llm/llm_time.h"
+
 /* ---- collectives ---- */
 
 struct group {
@@ -81,46 +83,34 @@ static struct groups groups_of(const struct llm_spec *s, const struct plan_netwo
                            .stage_stride = t * c * e * n};
 }
 
-static double compute_ps(const struct llm_spec *s, double passes, double flops, double parameters,
-                         double tokens)
-{
-    return (double)llm_compute_ps(s, passes * flops, passes * parameters, passes * tokens);
-}
-
-// Attention and the dense feed-forward part, as llm_layer.c makes them; `again`: operations of
-// attention that a backward pass repeats.
+// Attention and the dense feed-forward part, as llm_layer.c makes them.
 static struct parts dense_part(const struct llm_spec *s, const struct groups *g, uint32_t layer,
-                               double passes, double again)
+                               bool backward)
 {
-    double tokens = (double)llm_tokens(s), parameters = (double)llm_dense_parameters(s, layer),
-           attention = llm_attention_flops(s) + again, ffn = llm_ffn_flops(s),
-           bytes = (double)llm_tensor_bytes(s);
     bool moe = llm_is_moe(s, layer);
     struct parts p = {0};
     if (s->p.degrees[LLM_TENSOR] < 2 && !moe) {
-        p.compute = compute_ps(s, passes, attention + ffn, parameters, tokens);
+        p.compute = (double)llm_part_ps(s, LLM_PART_LAYER, layer, backward);
         return p;
     }
-    double share = moe ? 0 : ffn / (ffn + llm_attention_flops(s));
-    p.compute = compute_ps(s, passes, attention, (1 - share) * parameters, tokens / 2);
-    p.tensor = all_reduce_ps(&g->tensor, bytes);
+    p.compute = (double)llm_part_ps(s, LLM_PART_ATTENTION, layer, backward);
+    p.tensor = all_reduce_ps(&g->tensor, (double)llm_tensor_bytes(s));
     if (!moe) {
-        p.compute += compute_ps(s, passes, ffn, share * parameters, tokens / 2);
+        p.compute += (double)llm_part_ps(s, LLM_PART_FFN, layer, backward);
         p.tensor *= 2;
     }
     return p;
 }
 
 static struct parts expert_part(const struct llm_spec *s, const struct groups *g, uint32_t layer,
-                                double passes)
+                                bool backward)
 {
     struct parts p = {0};
     if (!llm_is_moe(s, layer))
         return p;
     double rows = (double)llm_tokens(s) * (double)s->p.top_k;
     p.expert = 2 * all_to_all_ps(&g->expert, (double)llm_dispatch_bytes(s));
-    p.compute = compute_ps(s, passes, rows * llm_expert_token_flops(s),
-                           (double)llm_expert_parameters(s, layer), rows / 2);
+    p.compute = (double)llm_experts_ps(s, layer, rows, backward);
     p.tensor =
         all_reduce_ps(&g->tensor, rows * (double)s->p.hidden * (double)s->p.activation_bytes);
     return p;
@@ -128,7 +118,7 @@ static struct parts expert_part(const struct llm_spec *s, const struct groups *g
 
 static struct parts forward(const struct llm_spec *s, const struct groups *g, uint32_t layer)
 {
-    struct parts p = dense_part(s, g, layer, 1, 0), experts = expert_part(s, g, layer, 1);
+    struct parts p = dense_part(s, g, layer, false), experts = expert_part(s, g, layer, false);
     p.context = gather_ps(&g->context, (double)llm_context_bytes(s));
     add(&p, &experts, 1);
     return p;
@@ -136,9 +126,7 @@ static struct parts forward(const struct llm_spec *s, const struct groups *g, ui
 
 static struct parts backward(const struct llm_spec *s, const struct groups *g, uint32_t layer)
 {
-    bool selective = s->p.recompute == RECOMPUTE_SELECTIVE;
-    struct parts p = dense_part(s, g, layer, 2, selective ? llm_attention_core_flops(s) / 2 : 0),
-                 experts = expert_part(s, g, layer, 2);
+    struct parts p = dense_part(s, g, layer, true), experts = expert_part(s, g, layer, true);
     p.context = gather_ps(&g->context, (double)llm_context_bytes(s));
     add(&p, &experts, 1);
     if (s->p.recompute == RECOMPUTE_FULL) {
@@ -280,9 +268,8 @@ struct iteration_time iteration_time(const struct llm_spec *s, const struct plan
     struct stage stage = stage_of(s, &g);
     double m = (double)s->training.layout.pipeline.micro_batches,
            p = (double)s->p.degrees[LLM_PIPELINE], v = (double)s->p.virtual_stages;
-    double logits = (double)llm_embedding_parameters(s),
-           logits_forward = compute_ps(s, 1, llm_logit_flops(s), logits, 0),
-           logits_backward = compute_ps(s, 2, llm_logit_flops(s), logits, 0);
+    double logits_forward = (double)llm_part_ps(s, LLM_PART_LOGITS, 0, false),
+           logits_backward = (double)llm_part_ps(s, LLM_PART_LOGITS, 0, true);
     double forward_ps = total(&stage.forward), backward_ps = total(&stage.backward);
     struct iteration_time t = {.compute = m * (stage.forward.compute + stage.backward.compute +
                                                logits_forward + logits_backward),

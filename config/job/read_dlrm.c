@@ -90,6 +90,15 @@ static void machine_defaults(struct gemm_params *machine)
     machine->element_bytes = 4; // single precision
 }
 
+static void machine_check(struct reader *r, const struct place *place,
+                          const struct gemm_params *machine)
+{
+    const char *key, *refused = gemm_refused(machine, &key);
+    struct place at = place_key(place, refused != NULL ? key : "compute");
+    if (refused != NULL)
+        place_error(r->err, &at, "%s", refused);
+}
+
 static uint64_t *read_widths(struct reader *r, const struct place *place, const uint64_t *otherwise,
                              size_t n_otherwise, size_t *n)
 {
@@ -108,6 +117,22 @@ static uint64_t *read_widths(struct reader *r, const struct place *place, const 
     return widths;
 }
 
+// The most that the rows of a batch take from SSDs, or from the host, in ns.
+static double fetch_most(const struct dlrm_spec *d, double samples)
+{
+    const struct tier_shares host = {1, 0}, ssd = {0, 1};
+    const struct embedding_tiers *tiers = &d->params.tiers;
+    double ns = 0;
+    if (tiers->hbm == PARAM_AUTO)
+        return 0;
+    for (size_t t = 0; t < d->n_tables; t++) {
+        double row = (double)d->tables[t].dim * (double)d->params.machine.element_bytes,
+               lookups = samples * (double)d->tables[t].pooling;
+        ns += lookups * embedding_fetch_ns(tiers, tiers->ddr == PARAM_AUTO ? &host : &ssd, row);
+    }
+    return ns;
+}
+
 // Check the sizes that the layers are computed from. Doubles, since the products could overflow
 // integers.
 static void sizes_check(struct reader *r, const struct place *place, const struct dlrm_spec *d,
@@ -124,11 +149,15 @@ static void sizes_check(struct reader *r, const struct place *place, const struc
         weights += (double)table->dim * (double)table->rows;
     }
     double ns = 2 * samples * lookups * element / p->machine.memory_gbs;
+    struct place hbm = place_key(place, "hbm");
+    if (p->tiers.hbm != PARAM_AUTO && (double)p->tiers.hbm < columns * element)
+        place_error(r->err, &hbm, "has no room for one row of each table, %.0f B",
+                    columns * element);
     if (samples * columns * element > (double)TRAINING_BYTES_MAX)
         place_error(r->err, place, "the vectors of a batch are more than 1 PB");
     else if (copies && weights * element > (double)TRAINING_BYTES_MAX)
         place_error(r->err, place, "the tables are more than 1 PB");
-    else if (ns > (double)TRAINING_NS_MAX)
+    else if (ns > (double)TRAINING_NS_MAX || fetch_most(d, samples) > (double)TRAINING_NS_MAX)
         place_error(r->err, place, "the lookups of a batch take more than 100000 s");
     else if ((double)d->n_tables * (cuts ? (double)p->column_shards : 1) * ranks > PLACES_MAX)
         place_error(r->err, place, "%zu tables%s are too many for %u ranks", d->n_tables,
@@ -152,6 +181,7 @@ int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
     machine_defaults(&d.params.machine);
     read_params(r, place, &keys, dlrm_params, n_dlrm_params, &d.params);
     read_params(r, place, &keys, gemm_params, n_gemm_params, &d.params.machine);
+    machine_check(r, place, &d.params.machine);
     bottom_widths(d.params.dim, towards);
     read_tables(r, &tables, &d);
     read_placement(r, &ranks_of, &d, ranks);

@@ -123,6 +123,12 @@ static void check_limits(const struct llm_reader *l)
 {
     const struct llm_params *p = l->p;
     struct llm_spec s = llm_spec_of(p);
+    struct place precision = place_key(l->place, "precision");
+    if (s.by_shape && !(s.gpu.flops_ps[p->precision] > 0)) {
+        place_error(l->r->err, &precision, "%s has no matrix units for %s: 16bit",
+                    devices[p->gpu].title, number_types[p->precision]);
+        return;
+    }
     double h = (double)p->hidden, act = (double)p->activation_bytes;
     double rows = (double)p->micro_batch * (double)p->sequence;
     double weights = h * (4 * h + 3 * (double)p->ffn + (double)p->vocabulary +

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "plan/search.h"
+#include "workload/llm/llm_time.h"
 
 #define NEAR(got, want) assert_true(fabs((got) / (want)-1) < 1e-6)
 #define INNER 0.3 // bytes in a ps
@@ -85,7 +86,7 @@ static void test_pipeline(void **state)
     p.degrees[LLM_PIPELINE] = 4;
     struct iteration_time t = time_of(&p);
     struct llm_spec s = llm_spec_of(&p);
-    double logits = 3 * (double)llm_compute_ps(&s, llm_logit_flops(&s), 0, 0),
+    double logits = 3 * (double)llm_part_ps(&s, LLM_PART_LOGITS, 0, false),
            layers = (alone.compute - 64 * logits) / 64; // of a micro-batch, forward and backward
     NEAR(t.bubble, 3 * layers / 4);
     NEAR(t.compute, 64 * (layers / 4 + logits));

@@ -4,6 +4,7 @@
 
 #include "footprint/device.h"
 #include "footprint/optimizer.h"
+#include "kernels/product.h"
 #include "workload/llm/llm_memory.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
@@ -78,6 +79,8 @@ static const char *const gates[] = {"false", "true", "auto", NULL};
         .name = key, .type = PARAM_BOOL, .offset = offsetof(struct llm_settings, params.member),   \
         .def = value, .help = text, .source = from                                                 \
     }
+
+static const char *const attentions[] = {"fused", "unfused", NULL};
 
 static const struct param llm_params[] = {
     CHOICE("model", model, llm_models, "custom",
@@ -160,9 +163,21 @@ static const struct param llm_params[] = {
     RATIO("peak_tflops", peak_tflops, "0", "1000000", "in place of the GPU's; 0 = the GPU's", NULL),
     RATIO("memory_bandwidth", memory_gbps, "0", "1000000",
           "GB/s in place of the GPU's; 0 = the GPU's", NULL),
-    PARAM_ROW("efficiency", RATIO, offsetof(struct llm_settings, params.efficiency), .def = "0.5",
-              .min = "0.001", .max = "1", .help = "share of the peak that matrix products reach",
-              .source = MEGATRON ", table 1: 44 to 52 %"),
+    PARAM_ROW("efficiency", RATIO, offsetof(struct llm_settings, params.efficiency), .def = "auto",
+              .min = "0.001", .max = "1", .can_auto = true,
+              .help = "share of the peak that matrix products reach; auto = of each product by its "
+                      "shape, attention and kernels that wait for memory by theirs",
+              .source = "measured on an H100, docs/kernels.md"),
+    CHOICE("attention", attention, attentions, "fused",
+           "where times are by shape: one kernel, or products with their scores in memory",
+           "Dao et al., 2022"),
+    CHOICE("precision", precision, number_types, "16bit",
+           "of products by weights, where times are by shape; attention has 16 bits",
+           "data sheets"),
+    CHOICE("sparsity", sparsity, sparsities, "none",
+           "of weights, where times are by shape: 2:4 = two of four are 0, forward and for the "
+           "gradients of inputs",
+           "Mishra et al., 2021"),
     GROUP_ROWS(struct llm_settings, group),
     CONTENTION_ROWS(struct llm_settings, contention),
     MAPPING_ROWS(struct llm_settings, mapping),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The nodes of a layer: computations, and the exchanges between them.
 #include "workload/llm/llm_maker.h"
+#include "workload/llm/llm_time.h"
 
 /* ---- tensor, context and expert parallelism ---- */
 
@@ -58,36 +59,30 @@ static void experts(struct llm_maker *m)
     // Each tensor rank receives its part of the rows, as the weights need all of them.
     expert_exchange(m, true);
     tensor_before(m, rows);
-    llm_compute(m, "experts", tokens * llm_expert_token_flops(m->s),
-                (double)llm_expert_parameters(m->s, m->layer), tokens / 2);
+    llm_compute(m, "experts", llm_experts_ps(m->s, m->layer, tokens, m->backward));
     tensor_after(m, rows);
     expert_exchange(m, false);
 }
 
-static void attention(struct llm_maker *m, double flops)
+static void part(struct llm_maker *m, const char *what, enum llm_part which)
 {
-    double tokens = (double)llm_tokens(m->s),
-           parameters = (double)llm_dense_parameters(m->s, m->layer);
+    tensor_before(m, llm_tensor_bytes(m->s));
+    llm_compute(m, what, llm_part_ps(m->s, which, m->layer, m->backward));
+    tensor_after(m, llm_tensor_bytes(m->s));
+}
+
+static void dense(struct llm_maker *m)
+{
     bool moe = llm_is_moe(m->s, m->layer), whole = m->p->layout.size[LLM_TENSOR] < 2 && !moe;
     if (whole) { // nothing is exchanged between attention and feed-forward: one computation
-        llm_compute(m, "products", flops + llm_ffn_flops(m->s), parameters, tokens);
+        part(m, "products", LLM_PART_LAYER);
         return;
     }
-    double ffn_share =
-        moe ? 0 : llm_ffn_flops(m->s) / (llm_ffn_flops(m->s) + llm_attention_flops(m->s));
-    if (m->backward && !moe) { // the feed-forward part comes first
-        tensor_before(m, llm_tensor_bytes(m->s));
-        llm_compute(m, "feed-forward", llm_ffn_flops(m->s), ffn_share * parameters, tokens / 2);
-        tensor_after(m, llm_tensor_bytes(m->s));
-    }
-    tensor_before(m, llm_tensor_bytes(m->s));
-    llm_compute(m, "attention", flops, (1 - ffn_share) * parameters, tokens / 2);
-    tensor_after(m, llm_tensor_bytes(m->s));
-    if (!m->backward && !moe) {
-        tensor_before(m, llm_tensor_bytes(m->s));
-        llm_compute(m, "feed-forward", llm_ffn_flops(m->s), ffn_share * parameters, tokens / 2);
-        tensor_after(m, llm_tensor_bytes(m->s));
-    }
+    if (m->backward && !moe) // the feed-forward part comes first
+        part(m, "feed-forward", LLM_PART_FFN);
+    part(m, "attention", LLM_PART_ATTENTION);
+    if (!m->backward && !moe)
+        part(m, "feed-forward", LLM_PART_FFN);
 }
 
 static void moe_part(struct llm_maker *m)
@@ -99,7 +94,7 @@ static void moe_part(struct llm_maker *m)
 void llm_layer_forward(struct llm_maker *m)
 {
     context_exchange(m, COLL_ALL_GATHER);
-    attention(m, llm_attention_flops(m->s));
+    dense(m);
     moe_part(m);
 }
 
@@ -112,9 +107,7 @@ void llm_layer_backward(struct llm_maker *m)
         m->backward = true;
         m->pass = "backward";
     }
-    double again =
-        m->s->p.recompute == RECOMPUTE_SELECTIVE ? llm_attention_core_flops(m->s) / 2 : 0;
     moe_part(m);
-    attention(m, llm_attention_flops(m->s) + again);
+    dense(m);
     context_exchange(m, COLL_REDUCE_SCATTER);
 }

@@ -42,13 +42,11 @@ void llm_chain(struct llm_maker *m)
     m->r->last = m->r->nodes[m->r->n - 1].node.id;
 }
 
-void llm_compute(struct llm_maker *m, const char *what, double flops, double parameters,
-                 double tokens)
+void llm_compute(struct llm_maker *m, const char *what, ps_t takes_ps)
 {
     uint64_t before = m->r->last;
     struct node *node = llm_make(m, NODE_COMPUTE, NODE_COMPUTE_STREAM, what);
-    double passes = m->backward ? 2 : 1;
-    node->takes_ps = llm_compute_ps(m->s, passes * flops, passes * parameters, passes * tokens);
+    node->takes_ps = takes_ps;
     m->r->earlier = before;
     llm_chain(m);
 }

@@ -6,6 +6,7 @@
 
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "workload/llm/llm_time.h"
 
 struct llm_cursor {
     const struct llm_program *program;
@@ -110,7 +111,7 @@ static void logits(struct llm_maker *m)
 {
     m->layer = UINT32_MAX;
     prefetch(m);
-    llm_compute(m, "logits", llm_logit_flops(m->s), (double)llm_embedding_parameters(m->s), 0);
+    llm_compute(m, "logits", llm_part_ps(m->s, LLM_PART_LOGITS, m->layer, m->backward));
 }
 
 static void forward(struct llm_maker *m, struct pipeline_pass pass)

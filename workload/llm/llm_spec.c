@@ -2,11 +2,10 @@
 // Presets and formulas.
 #include "workload/llm/llm_spec.h"
 
-#include <math.h>
-
 #include "engine/units.h"
 #include "footprint/device.h"
 #include "footprint/optimizer.h"
+#include "workload/llm/llm_time.h"
 
 const char *const llm_degree_names[] = {"tensor", "context", "expert", "data", "pipeline", NULL};
 
@@ -120,11 +119,17 @@ static struct transformer_layout layout_of(const struct llm_params *p)
 
 struct llm_spec llm_spec_of(const struct llm_params *p)
 {
-    struct llm_spec s = {.p = *p,
-                         .training = {model_of(p), layout_of(p)},
-                         .flops_per_ps = p->peak_tflops * p->efficiency, // 1e12 / 1e12
-                         .bytes_per_ps = p->memory_gbps * 1e-3};
+    struct llm_spec s = {
+        .p = *p,
+        .training = {model_of(p), layout_of(p)},
+        .bytes_per_ps = p->memory_gbps * 1e-3,
+        .by_shape = p->efficiency == PARAM_AUTO_RATIO,
+        .gpu = kernel_gpu_of((enum device_name)p->gpu, p->peak_tflops, p->memory_gbps)};
+    s.flops_per_ps =
+        s.by_shape ? s.gpu.flops_ps[NUMBER_16BIT] : p->peak_tflops * p->efficiency; // 1e12 / 1e12
     s.stage_layers = transformer_chunk_layers(&s.training);
+    if (s.by_shape)
+        llm_time_parts(&s);
     return s;
 }
 
@@ -203,13 +208,6 @@ double llm_model_flops(const struct llm_spec *s)
                   (llm_is_moe(s, l) ? tokens * llm_expert_token_flops(s) : llm_ffn_flops(s));
     double passes = (double)s->p.global_batch / (double)s->p.micro_batch;
     return 3 * passes * shards * (layers + llm_logit_flops(s));
-}
-
-ps_t llm_compute_ps(const struct llm_spec *s, double flops, double parameters, double tokens)
-{
-    double activations = 34 * tokens * (double)s->p.hidden / tensor(s);
-    double bytes = parameters * (double)s->p.parameter_bytes + activations;
-    return (ps_t)(fmax(flops / s->flops_per_ps, bytes / s->bytes_per_ps) + 0.5);
 }
 
 ps_t llm_optimizer_ps(const struct llm_spec *s, double parameters)

@@ -20,10 +20,8 @@
 //     an iteration; 2 reduce-scatters for every micro-batch; 3 also all-gathers parameters for
 //       every forward
 //     and every backward pass.
-// Time of a computation: max(operations / (peak * efficiency), bytes / memory bandwidth), where the
-// bytes are weights and 34 bsh/t bytes of activations a layer and pass.
-// Not modelled: the loss's and norms' small all-reduces, tied embeddings, dropout, jitter of
-// kernels. Sources: Narayanan et al., SC 2021 (Megatron-LM: operations, tensor and pipeline
+// Times of computations: llm_time.h.
+// Not modelled: the loss's and norms' small all-reduces, tied embeddings. Sources: Narayanan et al., SC 2021 (Megatron-LM: operations, tensor and pipeline
 // volumes, schedules); Korthikanti et al., MLSys 2023 (sequence parallelism, recomputation, 34
 // sbh); Rajbhandari et al., SC 2020 (ZeRO); Lepikhin et al., ICLR 2021 (GShard); Grattafiori et
 // al., 2024 (Llama 3: context parallelism by all-gather).
@@ -33,9 +31,16 @@
 
 #include "engine/param.h"
 #include "footprint/transformer.h"
+#include "kernels/gpu.h"
 
 enum llm_degree { LLM_TENSOR, LLM_CONTEXT, LLM_EXPERT, LLM_DATA, LLM_PIPELINE, LLM_DEGREES };
 extern const char *const llm_degree_names[]; // in this order
+
+// One kernel for attention, or products with the scores in memory between them.
+enum llm_attention { LLM_ATTENTION_FUSED, LLM_ATTENTION_UNFUSED };
+
+// What is computed between two exchanges; LAYER is attention and feed-forward part in one.
+enum llm_part { LLM_PART_ATTENTION, LLM_PART_FFN, LLM_PART_LAYER, LLM_PART_LOGITS, LLM_PARTS };
 
 struct llm_params { // as in a scenario; "auto" is PARAM_AUTO until llm_resolve()
     int model, gpu, schedule, recompute, gated, dropout, optimizer;
@@ -46,7 +51,10 @@ struct llm_params { // as in a scenario; "auto" is PARAM_AUTO until llm_resolve(
     uint64_t experts, top_k, expert_ffn, moe_every;
     uint64_t activation_bytes, gradient_bytes, parameter_bytes, optimizer_bytes, state_bytes;
     double capacity, skew;
-    double peak_tflops, memory_gbps, efficiency; // 0 = of the GPU's preset
+    double peak_tflops, memory_gbps; // 0 = of the GPU's preset
+    double efficiency;               // PARAM_AUTO_RATIO = by shape
+    int precision, sparsity;         // of products by weights
+    int attention;                   // enum llm_attention
     bool sequence_parallel, overlap;
 };
 
@@ -56,6 +64,9 @@ struct llm_spec {
     struct transformer_training training; // the same as shapes and degrees
     uint32_t stage_layers;                // layers of a (virtual) stage
     double flops_per_ps, bytes_per_ps;
+    bool by_shape; // times are those of kernels, not of one efficiency
+    struct kernel_gpu gpu;
+    double part_ps[2][LLM_PARTS]; // by shape: forward and backward
 };
 
 // Fill values left "auto" from the model's and the GPU's preset. Keys that then have no value are
@@ -88,9 +99,6 @@ double llm_expert_token_flops(const struct llm_spec *s);
 // together and without recomputation.
 double llm_model_flops(const struct llm_spec *s);
 
-// Time of a computation of so many operations that reads `parameters` and `tokens` rows of
-// activations.
-ps_t llm_compute_ps(const struct llm_spec *s, double flops, double parameters, double tokens);
 ps_t llm_optimizer_ps(const struct llm_spec *s, double parameters);
 
 // Bytes of messages: the activations of a micro-batch for tensor parallelism; what a rank sends to

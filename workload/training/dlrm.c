@@ -19,12 +19,14 @@
 //            element.
 //
 // Lookups are limited by memory bandwidth: samples * pooling * dim * element / bandwidth, on the
-// rank with the most lookups (backward twice that: read and write). Dense layers: see gemm.h,
+// rank with the most lookups (backward twice that: read and write), and by where the rows are
+// (embedding_tiers.h). Dense layers: see gemm.h,
 // weights all-reduced. Left out: the optimizer, the exchange of indices, the compute time of the
 // interaction.
 // Sharding as in Mudigere et al., ISCA 2022, section 4.2.
 #include "workload/training/dlrm.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,6 +60,7 @@ const struct param dlrm_params[] = {
               .help = "columns of a table"),
     PARAM_ROW("pooling", COUNT, DP(pooling), .def = "1", .min = "1", .max = "1000000",
               .help = "rows of a table that a sample looks up"),
+    EMBEDDING_TIER_ROWS(struct dlrm_params, tiers),
 };
 const size_t n_dlrm_params = sizeof dlrm_params / sizeof *dlrm_params;
 
@@ -209,28 +212,56 @@ static struct training_held held_tables(const struct dlrm_spec *d, uint32_t rank
     const struct dlrm_params *p = &d->params;
     double element = (double)p->machine.element_bytes;
     struct placed most = largest_tables(d, ranks);
-    double lookups = (double)busiest_lookups(d, ranks), vectors = (double)p->batch;
-    return (struct training_held){.weights_known = true,
-                                  .activations_known = true,
-                                  .weight_bytes = footprint_bytes(most.weights * element),
-                                  .activation_bytes =
-                                      footprint_bytes(vectors * (double)sums(d).dim * element),
-                                  .table = true,
-                                  .gradient_bytes = footprint_bytes(lookups * element),
-                                  .state_bytes = footprint_bytes(4 * most.rows)};
+    double lookups = (double)busiest_lookups(d, ranks), vectors = (double)p->batch,
+           tables = most.weights * element,
+           here = p->tiers.hbm == PARAM_AUTO ? tables : fmin(tables, (double)p->tiers.hbm);
+    return (struct training_held){
+        .weights_known = true,
+        .activations_known = true,
+        .weight_bytes = footprint_bytes(here),
+        .activation_bytes = footprint_bytes(vectors * (double)sums(d).dim * element),
+        .table = true,
+        .gradient_bytes = footprint_bytes(lookups * element),
+        .state_bytes = footprint_bytes(4 * most.rows * here / fmax(tables, 1))};
+}
+
+double dlrm_table_bytes(const struct dlrm_spec *d, uint32_t ranks)
+{
+    return largest_tables(d, ranks).weights * (double)d->params.machine.element_bytes;
+}
+
+// Time to fetch the rows of a pass that are not in the GPU's memory: each table's, as often as its
+// share of the lookups of the busiest rank.
+static double fetch_ns(const struct dlrm_spec *d, uint32_t ranks)
+{
+    const struct dlrm_params *p = &d->params;
+    double columns = (double)busiest_lookups(d, ranks), all = (double)sums(d).pooling,
+           bytes = dlrm_table_bytes(d, ranks), ns = 0;
+    for (size_t t = 0; t < d->n_tables; t++) {
+        const struct dlrm_table *table = &d->tables[t];
+        struct tier_shares shares = embedding_tier_shares(&p->tiers, bytes, (double)table->rows);
+        double pieces = p->sharding == DLRM_COLUMN ? (double)p->column_shards : 1,
+               rows = columns * (double)table->pooling / all * pieces,
+               row = (double)table->dim / pieces * (double)p->machine.element_bytes;
+        ns += rows * embedding_fetch_ns(&p->tiers, &shares, row);
+    }
+    return ns;
 }
 
 static struct training_layer embedding(const struct dlrm_spec *d, uint32_t ranks)
 {
     const struct dlrm_params *p = &d->params;
     double bytes = (double)busiest_lookups(d, ranks) * (double)p->machine.element_bytes;
-    uint64_t ns = (uint64_t)(bytes / p->machine.memory_gbs + 0.5);
+    uint64_t ns = (uint64_t)(bytes / p->machine.memory_gbs + 0.5),
+             fetch = (uint64_t)(fetch_ns(d, ranks) + 0.5);
     struct training_layer layer = {.name = memory_text("embedding"),
                                    .keyword = TRAINING_HYBRID_DLRM,
                                    .held = held_tables(d, ranks)};
-    layer.parts[TRAINING_FWD] = (struct training_step){.compute_ns = ns, .op = TRAINING_NO_OP};
+    layer.parts[TRAINING_FWD] =
+        (struct training_step){.compute_ns = fetch + ns, .op = TRAINING_NO_OP};
     layer.parts[TRAINING_IG] = (struct training_step){.op = TRAINING_NO_OP};
-    layer.parts[TRAINING_WG] = (struct training_step){.compute_ns = 2 * ns, .op = TRAINING_NO_OP};
+    layer.parts[TRAINING_WG] =
+        (struct training_step){.compute_ns = 2 * ns + fetch, .op = TRAINING_NO_OP};
     for (int part = TRAINING_FWD; part <= TRAINING_IG && p->sharding != DLRM_DATA; part++) {
         struct training_step *step = &layer.parts[part];
         step->op = COLL_ALL_TO_ALL;

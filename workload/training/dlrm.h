@@ -3,6 +3,7 @@
 // layers replicated on them.
 #pragma once
 
+#include "workload/training/embedding_tiers.h"
 #include "workload/training/gemm.h"
 
 enum dlrm_sharding { DLRM_TABLE, DLRM_ROW, DLRM_COLUMN, DLRM_DATA };
@@ -17,6 +18,7 @@ struct dlrm_params {
     uint64_t column_shards;                // for column sharding: pieces of a table
     uint64_t dense_features;               // inputs of the bottom layers
     uint64_t n_tables, rows, dim, pooling; // for tables of equal size
+    struct embedding_tiers tiers;
     struct gemm_params machine;
 };
 
@@ -33,6 +35,9 @@ extern const struct param dlrm_params[];
 extern const size_t n_dlrm_params;
 
 void dlrm_free(struct dlrm_spec *d);
+
+// Bytes of the tables of the rank that has most of them.
+double dlrm_table_bytes(const struct dlrm_spec *d, uint32_t ranks);
 
 // Bytes of pooled vectors that each rank's tables produce in a pass: [ranks], for table or column
 // sharding. To be freed.

@@ -3,7 +3,7 @@
 // gradient X' dY (K x M by M x N).
 //
 // Roofline: max(2 M N K / peak, bytes of all three matrices / memory bandwidth) (Williams,
-// Waterman, Patterson, CACM 2009). Systolic array of R x C: (2R + C + T - 2) ceil(S_R/R)
+// Waterman, Patterson, CACM 2009). Tiles: kernels/product.h. Systolic array of R x C: (2R + C + T - 2) ceil(S_R/R)
 // ceil(S_C/C) cycles, with S_R, S_C, T = M, N, K output stationary; K, N, M weight stationary; K,
 // M, N input stationary (Samajdar et al., SCALE-Sim, ISPASS 2020, section III: equations 1 to 4 and
 // table III). These equations do not include memory stalls.
@@ -18,11 +18,12 @@
 
 #include "collective/collective.h"
 #include "engine/memory.h"
+#include "kernels/product.h"
 
 #define NS_MAX 1e18 // limit of a time in ns
 #define GP(f) offsetof(struct gemm_params, f)
 
-static const char *const computes[] = {"roofline", "systolic", NULL};
+static const char *const computes[] = {"roofline", "systolic", "tiles", NULL};
 static const char *const dataflows[] = {"os", "ws", "is", NULL};
 const char *const gemm_parallels[] = {"data", "model", "hybrid", NULL};
 
@@ -49,6 +50,19 @@ const struct param gemm_params[] = {
               .source = "Samajdar et al., ISPASS 2020"),
     PARAM_ROW("clock_ghz", RATIO, GP(clock_ghz), .def = "1", .min = "0.001", .max = "1000",
               .help = "systolic: clock"),
+    PARAM_ROW("gpu", ENUM, GP(gpu), .def = "a100", .choices = device_names,
+              .help = "tiles: peaks, multiprocessors and memory bandwidth",
+              .source = "data sheets"),
+    PARAM_ROW("type", ENUM, GP(type), .def = "16bit", .choices = number_types,
+              .help = "tiles: of the factors"),
+    PARAM_ROW("weight_bytes", RATIO, GP(weight_bytes), .def = "0", .min = "0", .max = "16",
+              .help = "tiles: of a stored weight, less than the type's where only weights are "
+                      "quantised; 0 = the type's"),
+    PARAM_ROW("sparsity", ENUM, GP(sparsity), .def = "none", .choices = sparsities,
+              .help = "tiles: of weights, forward and for the gradients of inputs",
+              .source = "Mishra et al., 2021; Gale et al., SC 2020"),
+    PARAM_ROW("density", RATIO, GP(density), .def = "0.1", .min = "0.000001", .max = "1",
+              .help = "tiles: share of weights that are not 0, where they are unstructured"),
     PARAM_ROW("update_delay", TIME, GP(update_delay_ps), .def = "0ns", .max = "1s",
               .help = "after each collective of a layer"),
 };
@@ -74,10 +88,48 @@ static double roofline_ns(const struct gemm_params *p, double m, double n, doubl
     return compute > memory ? compute : memory;
 }
 
-uint64_t gemm_ns(const struct gemm_params *p, uint64_t m, uint64_t n, uint64_t k)
+static struct kernel_gpu gpu_of(const struct gemm_params *p)
 {
-    double ns = p->compute == GEMM_ROOFLINE ? roofline_ns(p, (double)m, (double)n, (double)k)
-                                            : (double)gemm_cycles(p, m, n, k) / p->clock_ghz;
+    return kernel_gpu_of((enum device_name)p->gpu, devices[p->gpu].peak_tflops,
+                         devices[p->gpu].memory_gbps);
+}
+
+const char *gemm_refused(const struct gemm_params *p, const char **key)
+{
+    struct kernel_gpu gpu = gpu_of(p);
+    *key = "type";
+    return p->compute == GEMM_TILES && !(gpu.flops_ps[p->type] > 0)
+               ? "this GPU has no matrix units for it: 16bit"
+               : NULL;
+}
+
+static double tiles_ns(const struct gemm_params *p, double m, double n, double k, bool weights)
+{
+    struct kernel_gpu gpu = gpu_of(p);
+    struct product product = {.m = m,
+                              .n = n,
+                              .k = k,
+                              .count = 1,
+                              .type = (enum number_type)p->type,
+                              .weight_bytes = weights ? p->weight_bytes : 0,
+                              .sparsity = weights ? (enum sparsity)p->sparsity : SPARSITY_NONE,
+                              .density = p->density};
+    return product_ps(&gpu, &product) * 1e-3;
+}
+
+uint64_t gemm_ns(const struct gemm_params *p, uint64_t m, uint64_t n, uint64_t k, bool weights)
+{
+    double ns;
+    switch (p->compute) {
+    case GEMM_ROOFLINE:
+        ns = roofline_ns(p, (double)m, (double)n, (double)k);
+        break;
+    case GEMM_TILES:
+        ns = tiles_ns(p, (double)m, (double)n, (double)k, weights);
+        break;
+    default:
+        ns = (double)gemm_cycles(p, m, n, k) / p->clock_ghz;
+    }
     return ns < NS_MAX ? (uint64_t)ceil(ns) : (uint64_t)NS_MAX;
 }
 
@@ -90,11 +142,11 @@ static struct training_layer layer_of(const struct gemm *g, enum gemm_parallel p
                                    .update_delay_ns = (uint64_t)(p->update_delay_ps / PS_PER_NS),
                                    .keyword = keyword};
     layer.parts[TRAINING_FWD] =
-        (struct training_step){.compute_ns = gemm_ns(p, g->m, n, g->k), .op = TRAINING_NO_OP};
+        (struct training_step){.compute_ns = gemm_ns(p, g->m, n, g->k, true), .op = TRAINING_NO_OP};
     layer.parts[TRAINING_IG] =
-        (struct training_step){.compute_ns = gemm_ns(p, g->m, g->k, n), .op = TRAINING_NO_OP};
-    layer.parts[TRAINING_WG] =
-        (struct training_step){.compute_ns = gemm_ns(p, g->k, n, g->m), .op = TRAINING_NO_OP};
+        (struct training_step){.compute_ns = gemm_ns(p, g->m, g->k, n, true), .op = TRAINING_NO_OP};
+    layer.parts[TRAINING_WG] = (struct training_step){
+        .compute_ns = gemm_ns(p, g->k, n, g->m, false), .op = TRAINING_NO_OP};
     if (parallel != GEMM_DATA) {
         layer.parts[TRAINING_FWD].op = COLL_ALL_GATHER;
         layer.parts[TRAINING_FWD].bytes = g->m * n * p->element_bytes;

@@ -13,7 +13,7 @@ struct gemm {
     uint64_t m, n, k;
 };
 
-enum gemm_compute { GEMM_ROOFLINE, GEMM_SYSTOLIC };
+enum gemm_compute { GEMM_ROOFLINE, GEMM_SYSTOLIC, GEMM_TILES };
 enum gemm_dataflow { GEMM_OUTPUT_STATIONARY, GEMM_WEIGHT_STATIONARY, GEMM_INPUT_STATIONARY };
 enum gemm_parallel { GEMM_DATA, GEMM_MODEL, GEMM_HYBRID };
 extern const char *const gemm_parallels[]; // "data", "model", "hybrid", NULL
@@ -24,13 +24,19 @@ struct gemm_params {
     double tflops, memory_gbs; // roofline: 1e12 operations/s, 1e9 B/s
     uint64_t array_height, array_width;
     double clock_ghz;
+    int gpu, type, sparsity; // tiles: kernels/product.h
+    double weight_bytes, density;
     ps_t update_delay_ps;
 };
 extern const struct param gemm_params[];
 extern const size_t n_gemm_params;
 
-// Time of one product in ns, rounded up.
-uint64_t gemm_ns(const struct gemm_params *p, uint64_t m, uint64_t n, uint64_t k);
+// What is wrong with the settings together, and in *key which of them; NULL = nothing.
+const char *gemm_refused(const struct gemm_params *p, const char **key);
+
+// Time of one product in ns, rounded up. With `weights`, its second factor has the weights, which
+// may be sparse or quantised.
+uint64_t gemm_ns(const struct gemm_params *p, uint64_t m, uint64_t n, uint64_t k, bool weights);
 
 // Cycles of a systolic array for one product.
 uint64_t gemm_cycles(const struct gemm_params *p, uint64_t m, uint64_t n, uint64_t k);

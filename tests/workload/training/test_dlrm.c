@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // DLRM by hand: placement of tables, exchanged bytes, compute times.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,9 +129,63 @@ static void test_dense_layers(void **state)
     training_free(&t);
 }
 
+/* ---- tiers ---- */
+
+#define CLOSE(got, want) assert_true(fabs((got) - (want)) <= 1e-6 * (want))
+
+static void test_zipf(void **state)
+{
+    (void)state;
+    CLOSE(zipf_share(25, 100, 0), 0.25); // all rows alike
+    CLOSE(zipf_share(2, 4, 1), (1 + 1 / 2.0) / (1 + 1 / 2.0 + 1 / 3.0 + 1 / 4.0));
+    CLOSE(zipf_share(5, 5, 1), 1.0);
+    double hot = 0, all = 0; // beyond the terms that are added one by one
+    for (double i = 1; i <= 1e6; i++) {
+        all += pow(i, -0.8);
+        hot += i <= 2e4 ? pow(i, -0.8) : 0;
+    }
+    CLOSE(zipf_share(2e4, 1e6, 0.8), hot / all);
+}
+
+// One table of 1,000 rows of 64 bytes, 64 kB, all rows alike; two ranks share a host. A quarter is
+// in the GPU, a half in the host and a quarter on its SSD.
+static void test_tiers(void **state)
+{
+    (void)state;
+    struct dlrm_table one[] = {{1000, 16, 10}};
+    struct dlrm_spec d = model(DLRM_TABLE);
+    d.tables = one;
+    d.n_tables = 1;
+    d.params.tiers.hbm = 16000;
+    d.params.tiers.ddr = 64000;
+    d.params.tiers.skew = 0;
+    d.params.tiers.ranks_per_host = 2;
+    d.params.tiers.ddr_gbs = 8;
+    d.params.tiers.link_gbs = 2; // less than the rank's half of the host's memory
+    d.params.tiers.ssd_gbs = 1;
+    struct training_spec t = dlrm_training(&d, 1);
+    double lookups = 5 * 10, hbm = lookups * 64 / 1, // 1 GB/s
+        ddr = lookups * 0.5 * 64 / 2, ssd = lookups * 0.25 * 4096 * 2 / 1;
+    assert_int_equal(t.layers[0].parts[TRAINING_FWD].compute_ns, hbm + ddr + ssd);
+    assert_int_equal(t.layers[0].parts[TRAINING_WG].compute_ns, 2 * hbm + ddr + ssd);
+    assert_int_equal(t.layers[0].held.weight_bytes, 16000);
+    assert_int_equal(t.layers[0].held.state_bytes, 1000); // of the rows that are here
+    training_free(&t);
+    d.params.tiers.hbm = 64000; // all of it
+    t = dlrm_training(&d, 1);
+    assert_int_equal(t.layers[0].parts[TRAINING_FWD].compute_ns, hbm);
+    training_free(&t);
+    d.params.tiers.hbm = 16000;
+    d.params.tiers.skew = 1; // the hottest quarter takes more than its share
+    t = dlrm_training(&d, 1);
+    assert_true(t.layers[0].parts[TRAINING_FWD].compute_ns < hbm + 0.5 * (ddr + ssd));
+    training_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zipf),         cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_whole_tables), cmocka_unit_test(test_placement),
         cmocka_unit_test(test_columns),      cmocka_unit_test(test_rows_and_copies),
         cmocka_unit_test(test_dense_layers),

@@ -31,12 +31,12 @@ static void test_systolic(void **state)
     for (int d = GEMM_OUTPUT_STATIONARY; d <= GEMM_INPUT_STATIONARY; d++) {
         p.dataflow = d;
         assert_int_equal(gemm_cycles(&p, 10, 30, 20), cycles[d]);
-        assert_int_equal(gemm_ns(&p, 10, 30, 20), cycles[d] / 2);
+        assert_int_equal(gemm_ns(&p, 10, 30, 20, true), cycles[d] / 2);
     }
     // A product that fits into one fold. TPU v1's array, 256 x 256, ws: 2*256 + 256 + 100 - 2.
     p.array_height = p.array_width = 256, p.dataflow = GEMM_WEIGHT_STATIONARY, p.clock_ghz = 0.7;
     assert_int_equal(gemm_cycles(&p, 100, 256, 256), 866);
-    assert_int_equal(gemm_ns(&p, 100, 256, 256), 1238); // 1237.1 rounded up
+    assert_int_equal(gemm_ns(&p, 100, 256, 256, true), 1238); // 1237.1 rounded up
 }
 
 // 100 Tflop/s and 1000 GB/s, 2-byte elements: 1024^3 takes 2.147e9 / 1e5 = 21474.8 ns of compute; 1
@@ -46,8 +46,8 @@ static void test_roofline(void **state)
     (void)state;
     struct gemm_params p = defaults();
     p.tflops = 100, p.memory_gbs = 1000;
-    assert_int_equal(gemm_ns(&p, 1024, 1024, 1024), 21475);
-    assert_int_equal(gemm_ns(&p, 1, 1000, 1000), 2004);
+    assert_int_equal(gemm_ns(&p, 1024, 1024, 1024, true), 21475);
+    assert_int_equal(gemm_ns(&p, 1, 1000, 1000, true), 2004);
 }
 
 static void test_no_wrap(void **state)
@@ -57,7 +57,8 @@ static void test_no_wrap(void **state)
     p.array_height = p.array_width = 1;
     assert_int_equal(gemm_cycles(&p, 1000000000, 1000000000, 1000000000), UINT64_MAX);
     p.tflops = 0.001;
-    assert_true(gemm_ns(&p, 1000000000, 1000000000, 1000000000) == UINT64_C(1000000000000000000));
+    assert_true(gemm_ns(&p, 1000000000, 1000000000, 1000000000, true) ==
+                UINT64_C(1000000000000000000));
 }
 
 static void test_volumes(void **state)
