@@ -324,6 +324,10 @@ collwire_script_test(random_programs_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check_programs.py 1 1000)
 collwire_script_test(theory_llm theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_llm.py ${PROJECT_SOURCE_DIR}/scenarios/llm/priorities.json)
+collwire_script_test(theory_iterations theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_iterations.py 22B 22B-full)
+collwire_script_test(theory_iterations_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_iterations.py all)
 collwire_script_test(theory_cnn theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_cnn.py)
 collwire_script_test(theory_plan_drawn theory python3 [[python3 -B "$@"]]

@@ -29,10 +29,7 @@ void runner_contention(struct rank_run *r, bool offloaded, int change, ps_t now)
     const struct contention_params *c = &r->job->contention;
     uint32_t *open = offloaded ? &r->offloaded : &r->kernels;
     *open += (uint32_t)change;
-    double share = r->kernels > 0 ? c->share : 0;
-    share = r->offloaded > 0 && c->in_network > share ? c->in_network : share;
-    if (c->share > 0 || c->in_network > 0)
-        timed_steps_speed(&r->timed, 1 - share, now);
+    timed_steps_beside(&r->timed, r->kernels > 0, r->offloaded > 0 ? c->in_network : 0, now);
 }
 
 static void peers_of_collective(void *ctx, const void *note, ps_t now)
@@ -59,7 +56,7 @@ static void collective_ended(void *ctx, uint32_t member, uint32_t ticket, ps_t n
         return;
     }
     ps_t delay = program->completion_delay_ps(job->self, r->rank, ticket);
-    timed_step_start(&r->timed, TIMED_FIXED, ticket, 0, delay, now);
+    timed_step_start(&r->timed, TIMED_FIXED, ticket, 0, delay, 0, now);
 }
 
 enum comm_issuer job_group_issuer(const void *ctx, uint32_t member, ps_t until_ps, uint32_t *ticket)

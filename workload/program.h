@@ -32,9 +32,11 @@ enum step_kind {
 
 struct step {
     enum step_kind kind;
-    uint32_t id;   // passed to done(); any value
-    bool blocks;   // next() is not called until this step has ended
-    ps_t takes_ps; // duration of compute and delay steps
+    uint32_t id;         // passed to done(); any value
+    bool blocks;         // next() is not called until this step has ended
+    ps_t takes_ps;       // duration of compute and delay steps
+    bool own_contention; // compute: `contention` holds in place of the job's share, of collectives
+    double contention;   // that the GPU runs (contention.h)
     // Delay: number of a resource that ranks of the job share, from 1; it serves one step at a
     // time, in the order in which they start. 0 = none. (A rank then waits for others without a
     // message.)

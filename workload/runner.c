@@ -287,11 +287,12 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
     switch (step->kind) {
     case STEP_COMPUTE:
         timed_step_start(&r->timed, TIMED_COMPUTE, step->id, step->label,
-                         step->takes_ps + noise_ps(r), now);
+                         step->takes_ps + noise_ps(r),
+                         step->own_contention ? step->contention : job->contention.share, now);
         return false;
     case STEP_DELAY:
         timed_step_start(&r->timed, TIMED_FIXED, step->id, step->label,
-                         step->shared > 0 ? shared_take(job, step, now) : step->takes_ps, now);
+                         step->shared > 0 ? shared_take(job, step, now) : step->takes_ps, 0, now);
         return false;
     case STEP_SEND:
         post(r, step, now);
@@ -376,8 +377,7 @@ static void init_ranks(struct job_run *job)
                                          .pending = &job->workload->starts_pending,
                                          .busy_until_ps = &job->workload->busy_until_ps,
                                          .ended = on_timed,
-                                         .ctx = r,
-                                         .speed = 1}};
+                                         .ctx = r}};
         if (after == PS_NEVER)
             continue;
         sim_timer_init_locked(e, &r->timer, job_rank(job->spec, i), on_start, r);

@@ -16,6 +16,7 @@ struct timed_step {
     uint32_t path; // critical path up to the step's start
     ps_t since_ps; // time when `left_ps` was computed
     ps_t left_ps;  // at full speed
+    double share;  // of the speed, lost beside collectives
     bool running;
 };
 
@@ -64,20 +65,27 @@ static struct timed_step *step_take(struct timed_steps *t)
 
 static bool slows(const struct timed_step *s) { return s->kind == TIMED_COMPUTE; }
 
+static double speed_of(const struct timed_step *s)
+{
+    double share = s->owner->beside ? s->share : 0, network = s->owner->in_network;
+    return slows(s) ? 1 - (network > share ? network : share) : 1;
+}
+
 static ps_t rest_ps(const struct timed_step *s)
 {
-    double speed = slows(s) ? s->owner->speed : 1;
+    double speed = speed_of(s);
     return speed < 1 ? (ps_t)((double)s->left_ps / speed + 0.5) : s->left_ps;
 }
 
 void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step, uint32_t label,
-                      ps_t takes_ps, ps_t now)
+                      ps_t takes_ps, double share, ps_t now)
 {
     struct timed_step *s = step_take(t);
     s->kind = kind;
     s->id = step;
     s->label = label;
     s->left_ps = takes_ps;
+    s->share = share;
     s->since_ps = now;
     s->running = true;
     s->path = path_take(t->path_book, now);
@@ -87,18 +95,32 @@ void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step
     sim_timer_start(t->engine, &s->timer, end_ps);
 }
 
-void timed_steps_speed(struct timed_steps *t, double speed, ps_t now)
+// Whether a running step's speed depends on what has changed.
+static bool any_slows(const struct timed_steps *t, bool beside, double in_network)
 {
-    if (!(speed < t->speed || speed > t->speed))
+    bool changed = in_network < t->in_network || in_network > t->in_network;
+    for (const struct timed_step *s = t->steps; s != NULL; s = s->next)
+        if (s->running && slows(s) && (changed || (beside != t->beside && s->share > 0)))
+            return true;
+    return false;
+}
+
+void timed_steps_beside(struct timed_steps *t, bool beside, double in_network, ps_t now)
+{
+    if (!any_slows(t, beside, in_network)) {
+        t->beside = beside;
+        t->in_network = in_network;
         return;
+    }
     for (struct timed_step *s = t->steps; s != NULL; s = s->next) {
         if (!s->running || !slows(s))
             continue;
-        ps_t done = (ps_t)((double)(now - s->since_ps) * t->speed + 0.5);
+        ps_t done = (ps_t)((double)(now - s->since_ps) * speed_of(s) + 0.5);
         s->left_ps -= done < s->left_ps ? done : s->left_ps;
         s->since_ps = now;
     }
-    t->speed = speed;
+    t->beside = beside;
+    t->in_network = in_network;
     *t->busy_until_ps = 0; // it may be earlier now
     for (struct timed_step *s = t->steps; s != NULL; s = s->next)
         if (s->running && slows(s))

@@ -3,9 +3,12 @@
 //
 // While the rank takes part in a collective that runs on its GPU, computations may slow down:
 // collectives take a share of memory bandwidth and of compute units. The speed is then 1 - share of
-// the full speed; delays are not affected.
+// the full speed, with the share of the computation, or of collectives that switches reduce if that
+// is larger; delays are not affected.
 // Source: kernel interference of computation and communication, Rashidi et al., ISCA 2021 (ACE).
 #pragma once
+
+#include <stdbool.h>
 
 #include "engine/timer.h"
 
@@ -26,17 +29,19 @@ struct timed_steps {
     /* state */
     struct timed_step *steps; // running and free ones
     struct timed_step *free_steps;
-    double speed; // of computations, 1 = undisturbed
+    bool beside;       // collectives that the GPU runs
+    double in_network; // share that computations lose to collectives of switches
 };
 
-// Begin a step that takes `takes_ps` >= 0 at full speed; `label` as in struct step.
+// Begin a step that takes `takes_ps` >= 0 at full speed, and loses `share` of it beside collectives
+// that the GPU runs, 0 <= share < 1; `label` as in struct step.
 void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step, uint32_t label,
-                      ps_t takes_ps, ps_t now);
+                      ps_t takes_ps, double share, ps_t now);
 
 // Returns a time before which no running step with this id ends; 0 = there is none.
 ps_t timed_step_end_ps(const struct timed_steps *t, uint32_t step);
 
-// Change the speed of computations, 0 < speed <= 1.
-void timed_steps_speed(struct timed_steps *t, double speed, ps_t now);
+// Collectives that the GPU runs are under way or not, and those of switches take so large a share.
+void timed_steps_beside(struct timed_steps *t, bool beside, double in_network, ps_t now);
 
 void timed_steps_free(struct timed_steps *t);

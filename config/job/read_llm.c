@@ -117,18 +117,35 @@ static void read_placement(const struct llm_reader *l)
 #define BYTES_MOST 1e15 // 1 PB
 #define PS_MOST 1e17    // 100000 s
 
+// Keys that times by shape take, and others do not.
+static void check_by_shape(const struct llm_reader *l, const struct llm_spec *s)
+{
+    const struct llm_params *p = l->p;
+    struct place precision = place_key(l->place, "precision");
+    const struct {
+        const char *key;
+        bool is_set;
+    } keys[] = {{"precision", p->precision != NUMBER_16BIT},
+                {"sparsity", p->sparsity != 0},
+                {"attention", p->attention != LLM_ATTENTION_FUSED},
+                {"contention_attention", p->attention_contention != PARAM_AUTO_RATIO},
+                {"contention_memory", p->memory_contention != PARAM_AUTO_RATIO}};
+    if (s->by_shape && !(s->gpu.flops_ps[p->precision] > 0))
+        place_error(l->r->err, &precision, "%s has no matrix units for %s: 16bit",
+                    devices[p->gpu].title, number_types[p->precision]);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !s->by_shape; i++)
+        if (keys[i].is_set)
+            place_key_error(l->r->err, l->place, keys[i].key,
+                            "needs times by shape: `efficiency` auto");
+}
+
 // Messages and times beyond what programs may have: computed in floating point, since integers
 // overflow.
 static void check_limits(const struct llm_reader *l)
 {
     const struct llm_params *p = l->p;
     struct llm_spec s = llm_spec_of(p);
-    struct place precision = place_key(l->place, "precision");
-    if (s.by_shape && !(s.gpu.flops_ps[p->precision] > 0)) {
-        place_error(l->r->err, &precision, "%s has no matrix units for %s: 16bit",
-                    devices[p->gpu].title, number_types[p->precision]);
-        return;
-    }
+    check_by_shape(l, &s);
     double h = (double)p->hidden, act = (double)p->activation_bytes;
     double rows = (double)p->micro_batch * (double)p->sequence;
     double weights = h * (4 * h + 3 * (double)p->ffn + (double)p->vocabulary +
@@ -207,6 +224,7 @@ static void read_llm(struct reader *r, const struct place *place, struct keys *k
     read_placement(&l);
     if (r->err->n_errors > errors)
         return;
+    settings->params.contention = settings->contention.share;
     size_t n = llm_resolve(&settings->params, missing, sizeof missing / sizeof *missing);
     for (size_t i = 0; i < n; i++)
         place_key_error(l.r->err, l.place, missing[i], "is required: `model` is custom");

@@ -41,8 +41,9 @@ static const struct job_kind kind = {
 static char use[] = "all", group_name[] = "all";
 static char *uses[] = {use};
 
-// The compute time of rank 0 beside a collective of `bytes`, whose time is stored.
-static ps_t compute_ps(double share, uint64_t bytes, ps_t *collective_ps)
+// The compute time of rank 0 beside a collective of `bytes`, whose time is stored. `own`: the
+// computation's share, in place of the job's; NULL = none.
+static ps_t compute_beside_ps(double share, const double *own, uint64_t bytes, ps_t *collective_ps)
 {
     struct coll_schedule schedule = {.n_dims = 1, .dim_size = {2}, .chunks = 1, .stepwise = true};
     schedule.choice[COLL_ALL_REDUCE][0] = coll_choice_of(coll_find("ring"));
@@ -56,7 +57,11 @@ static ps_t compute_ps(double share, uint64_t bytes, ps_t *collective_ps)
                                             .n_uses = 1,
                                             .idle_use = 1},
                                 .contention = {.share = share}};
-    struct node compute = {.id = 0, .kind = NODE_COMPUTE, .takes_ps = COMPUTE_PS};
+    struct node compute = {.id = 0,
+                           .kind = NODE_COMPUTE,
+                           .takes_ps = COMPUTE_PS,
+                           .own_contention = own != NULL,
+                           .contention = own != NULL ? *own : 0};
     struct node sum = {.id = 1,
                        .kind = NODE_COLLECTIVE,
                        .stream = NODE_COMM_STREAM,
@@ -83,6 +88,22 @@ static ps_t compute_ps(double share, uint64_t bytes, ps_t *collective_ps)
     return took;
 }
 
+static ps_t compute_ps(double share, uint64_t bytes, ps_t *collective_ps)
+{
+    return compute_beside_ps(share, NULL, bytes, collective_ps);
+}
+
+// A kernel that collectives slow down more or less than the job's others.
+static void test_own_share(void **state)
+{
+    (void)state;
+    ps_t collective;
+    double none = 0, quarter = 0.25;
+    assert_int_equal(compute_beside_ps(0.5, &none, 250000, &collective), COMPUTE_PS);
+    assert_int_equal(compute_beside_ps(0, &quarter, 250000, &collective),
+                     COMPUTE_PS + collective / 4);
+}
+
 static void test_shares(void **state)
 {
     (void)state;
@@ -99,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_own_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,6 +180,14 @@ static const struct param llm_params[] = {
            "Mishra et al., 2021"),
     GROUP_ROWS(struct llm_settings, group),
     CONTENTION_ROWS(struct llm_settings, contention),
+    PARAM_ROW("contention_attention", RATIO,
+              offsetof(struct llm_settings, params.attention_contention), .def = "auto", .min = "0",
+              .max = "0.95", .can_auto = true,
+              .help = "contention of attention, where times are by shape; auto = `contention`",
+              .source = "measured on an H100, docs/kernels.md"),
+    PARAM_ROW("contention_memory", RATIO, offsetof(struct llm_settings, params.memory_contention),
+              .def = "auto", .min = "0", .max = "0.95", .can_auto = true,
+              .help = "contention of kernels that wait for memory, likewise"),
     MAPPING_ROWS(struct llm_settings, mapping),
 };
 

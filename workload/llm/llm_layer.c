@@ -59,7 +59,8 @@ static void experts(struct llm_maker *m)
     // Each tensor rank receives its part of the rows, as the weights need all of them.
     expert_exchange(m, true);
     tensor_before(m, rows);
-    llm_compute(m, "experts", llm_experts_ps(m->s, m->layer, tokens, m->backward));
+    llm_compute(m, "experts", llm_experts_ps(m->s, m->layer, tokens, m->backward),
+                llm_experts_contention(m->s, tokens, m->backward));
     tensor_after(m, rows);
     expert_exchange(m, false);
 }
@@ -67,7 +68,7 @@ static void experts(struct llm_maker *m)
 static void part(struct llm_maker *m, const char *what, enum llm_part which)
 {
     tensor_before(m, llm_tensor_bytes(m->s));
-    llm_compute(m, what, llm_part_ps(m->s, which, m->layer, m->backward));
+    llm_compute_part(m, what, which);
     tensor_after(m, llm_tensor_bytes(m->s));
 }
 

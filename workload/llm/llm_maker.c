@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "engine/memory.h"
+#include "workload/llm/llm_time.h"
 
 struct node *llm_make(struct llm_maker *m, enum node_kind kind, uint8_t stream, const char *what)
 {
@@ -42,13 +43,21 @@ void llm_chain(struct llm_maker *m)
     m->r->last = m->r->nodes[m->r->n - 1].node.id;
 }
 
-void llm_compute(struct llm_maker *m, const char *what, ps_t takes_ps)
+void llm_compute(struct llm_maker *m, const char *what, ps_t takes_ps, double contention)
 {
     uint64_t before = m->r->last;
     struct node *node = llm_make(m, NODE_COMPUTE, NODE_COMPUTE_STREAM, what);
     node->takes_ps = takes_ps;
+    node->own_contention = true;
+    node->contention = contention;
     m->r->earlier = before;
     llm_chain(m);
+}
+
+void llm_compute_part(struct llm_maker *m, const char *what, enum llm_part part)
+{
+    llm_compute(m, what, llm_part_ps(m->s, part, m->layer, m->backward),
+                llm_part_contention(m->s, part, m->layer, m->backward));
 }
 
 struct node *llm_collective(struct llm_maker *m, enum llm_group group, enum llm_degree use,

@@ -55,8 +55,9 @@ void llm_after(struct llm_maker *m, uint64_t id);
 // It is the next one of the chain of passes.
 void llm_chain(struct llm_maker *m);
 
-// A computation of the chain, which takes so long.
-void llm_compute(struct llm_maker *m, const char *what, ps_t takes_ps);
+// A computation of the chain: a part of the layer, and so long and slow beside collectives.
+void llm_compute_part(struct llm_maker *m, const char *what, enum llm_part part);
+void llm_compute(struct llm_maker *m, const char *what, ps_t takes_ps, double contention);
 
 struct node *llm_collective(struct llm_maker *m, enum llm_group group, enum llm_degree use,
                             uint8_t stream, enum coll_op op, uint64_t bytes, const char *what);

@@ -111,7 +111,7 @@ static void logits(struct llm_maker *m)
 {
     m->layer = UINT32_MAX;
     prefetch(m);
-    llm_compute(m, "logits", llm_part_ps(m->s, LLM_PART_LOGITS, m->layer, m->backward));
+    llm_compute_part(m, "logits", LLM_PART_LOGITS);
 }
 
 static void forward(struct llm_maker *m, struct pipeline_pass pass)

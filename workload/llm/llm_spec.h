@@ -39,6 +39,11 @@ extern const char *const llm_degree_names[]; // in this order
 // One kernel for attention, or products with the scores in memory between them.
 enum llm_attention { LLM_ATTENTION_FUSED, LLM_ATTENTION_UNFUSED };
 
+// Times in ps by kind of kernel.
+struct kernel_times {
+    double products, attention, memory;
+};
+
 // What is computed between two exchanges; LAYER is attention and feed-forward part in one.
 enum llm_part { LLM_PART_ATTENTION, LLM_PART_FFN, LLM_PART_LAYER, LLM_PART_LOGITS, LLM_PARTS };
 
@@ -51,10 +56,12 @@ struct llm_params { // as in a scenario; "auto" is PARAM_AUTO until llm_resolve(
     uint64_t experts, top_k, expert_ffn, moe_every;
     uint64_t activation_bytes, gradient_bytes, parameter_bytes, optimizer_bytes, state_bytes;
     double capacity, skew;
-    double peak_tflops, memory_gbps; // 0 = of the GPU's preset
-    double efficiency;               // PARAM_AUTO_RATIO = by shape
-    int precision, sparsity;         // of products by weights
-    int attention;                   // enum llm_attention
+    double peak_tflops, memory_gbps;                // 0 = of the GPU's preset
+    double efficiency;                              // PARAM_AUTO_RATIO = by shape
+    double contention;                              // of products, set by the reader
+    double attention_contention, memory_contention; // PARAM_AUTO_RATIO = as products
+    int precision, sparsity;                        // of products by weights
+    int attention;                                  // enum llm_attention
     bool sequence_parallel, overlap;
 };
 
@@ -66,7 +73,7 @@ struct llm_spec {
     double flops_per_ps, bytes_per_ps;
     bool by_shape; // times are those of kernels, not of one efficiency
     struct kernel_gpu gpu;
-    double part_ps[2][LLM_PARTS]; // by shape: forward and backward
+    struct kernel_times parts[2][LLM_PARTS]; // by shape: forward and backward
 };
 
 // Fill values left "auto" from the model's and the GPU's preset. Keys that then have no value are

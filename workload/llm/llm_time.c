@@ -42,18 +42,28 @@ static double weights_ps(const struct llm_spec *s, double tokens, double outputs
     return product_ps(&s->gpu, &p) + product_ps(&s->gpu, &weights);
 }
 
-// A normalisation (read, write) and an addition (read twice, write), each a kernel.
-static double residual_ps(const struct llm_spec *s, const struct shapes *h, bool backward)
+static struct kernel_times sum(struct kernel_times a, struct kernel_times b)
 {
-    double elements = h->tokens * h->hidden / h->sequence_parts,
+    return (struct kernel_times){a.products + b.products, a.attention + b.attention,
+                                 a.memory + b.memory};
+}
+
+static double total(struct kernel_times t) { return t.products + t.attention + t.memory; }
+
+// A normalisation (read, write) and an addition (read twice, write), each a kernel.
+static struct kernel_times residual(const struct llm_spec *s, bool backward)
+{
+    struct shapes h = shapes_of(s);
+    double elements = h.tokens * h.hidden / h.sequence_parts,
            mask = s->p.dropout != 0 ? elements : 0,
-           ps = traffic_ps(&s->gpu, 2 * h->bytes * elements) +
-                traffic_ps(&s->gpu, 3 * h->bytes * elements + mask);
-    return backward ? 2 * ps : ps;
+           ps = traffic_ps(&s->gpu, 2 * h.bytes * elements) +
+                traffic_ps(&s->gpu, 3 * h.bytes * elements + mask);
+    return (struct kernel_times){.memory = backward ? 2 * ps : ps};
 }
 
 // Scores and weighted values, all heads at once; backward the gradients of both factors of each.
-static double unfused_ps(const struct llm_spec *s, const struct attention *a, bool backward)
+static struct kernel_times unfused(const struct llm_spec *s, const struct attention *a,
+                                   bool backward)
 {
     struct product scores = {.m = a->rows, .n = a->columns, .k = a->head, .count = a->heads},
                    values = {.m = a->rows, .n = a->head, .k = a->columns, .count = a->heads};
@@ -61,11 +71,12 @@ static double unfused_ps(const struct llm_spec *s, const struct attention *a, bo
            softmax = (backward ? 3 : 2) * bytes * elements,
            dropout = s->p.dropout != 0 ? (2 * bytes + 1) * elements : 0,
            products = product_ps(&s->gpu, &scores) + product_ps(&s->gpu, &values);
-    return (backward ? 2 * products : products) + traffic_ps(&s->gpu, softmax) +
-           traffic_ps(&s->gpu, dropout);
+    return (struct kernel_times){.products = backward ? 2 * products : products,
+                                 .memory =
+                                     traffic_ps(&s->gpu, softmax) + traffic_ps(&s->gpu, dropout)};
 }
 
-static double core_ps(const struct llm_spec *s, bool backward)
+static struct kernel_times core(const struct llm_spec *s, bool backward)
 {
     struct shapes h = shapes_of(s);
     double heads = fmax((double)s->p.heads / h.tensor, 1);
@@ -75,58 +86,76 @@ static double core_ps(const struct llm_spec *s, bool backward)
                           .head = h.hidden / (double)s->p.heads,
                           .causal = true};
     if (s->p.attention == LLM_ATTENTION_FUSED)
-        return attention_ps(&s->gpu, &a, backward);
+        return (struct kernel_times){.attention = attention_ps(&s->gpu, &a, backward)};
     bool again = backward && s->p.recompute == RECOMPUTE_SELECTIVE;
-    return unfused_ps(s, &a, backward) + (again ? unfused_ps(s, &a, false) : 0);
+    struct kernel_times t = unfused(s, &a, backward);
+    return again ? sum(t, unfused(s, &a, false)) : t;
 }
 
-static double attention_part_ps(const struct llm_spec *s, bool backward)
+static struct kernel_times attention_part(const struct llm_spec *s, bool backward)
 {
     struct shapes h = shapes_of(s);
     double kv = transformer_kv_hidden(&s->training);
-    return weights_ps(s, h.tokens, (h.hidden + 2 * kv) / h.tensor, h.hidden, 1, backward) +
-           core_ps(s, backward) +
-           weights_ps(s, h.tokens, h.hidden, h.hidden / h.tensor, 1, backward) +
-           residual_ps(s, &h, backward);
+    struct kernel_times products = {
+        .products = weights_ps(s, h.tokens, (h.hidden + 2 * kv) / h.tensor, h.hidden, 1, backward) +
+                    weights_ps(s, h.tokens, h.hidden, h.hidden / h.tensor, 1, backward)};
+    return sum(sum(products, core(s, backward)), residual(s, backward));
 }
 
 // Two products, or three with a gate, around the activation function.
-static double ffn_ps(const struct llm_spec *s, double tokens, double ffn, double count,
-                     bool backward)
+static struct kernel_times ffn(const struct llm_spec *s, double tokens, double size, double count,
+                               bool backward)
 {
     struct shapes h = shapes_of(s);
     bool gated = s->p.gated != 0;
-    double wide = ffn / h.tensor,
+    double wide = size / h.tensor,
            function = traffic_ps(&s->gpu, (gated ? 3 : 2) * h.bytes * count * tokens * wide);
-    return weights_ps(s, tokens, gated ? 2 * wide : wide, h.hidden, count, backward) +
-           weights_ps(s, tokens, h.hidden, wide, count, backward) +
-           (backward ? 2 * function : function);
+    return (struct kernel_times){
+        .products = weights_ps(s, tokens, gated ? 2 * wide : wide, h.hidden, count, backward) +
+                    weights_ps(s, tokens, h.hidden, wide, count, backward),
+        .memory = backward ? 2 * function : function};
 }
 
-static double dense_ffn_ps(const struct llm_spec *s, bool backward)
+static struct kernel_times dense_ffn(const struct llm_spec *s, bool backward)
 {
-    struct shapes h = shapes_of(s);
-    return ffn_ps(s, h.tokens, (double)s->p.ffn, 1, backward) + residual_ps(s, &h, backward);
+    struct kernel_times products = ffn(s, (double)llm_tokens(s), (double)s->p.ffn, 1, backward);
+    return sum(products, residual(s, backward));
 }
 
 // The loss reads and writes each logit in 4 bytes.
-static double logits_ps(const struct llm_spec *s, bool backward)
+static struct kernel_times logits(const struct llm_spec *s, bool backward)
 {
     struct shapes h = shapes_of(s);
     double words = (double)s->p.vocabulary / h.tensor;
-    return weights_ps(s, h.tokens, words, h.hidden, 1, backward) +
-           traffic_ps(&s->gpu, 2 * 4 * h.tokens * words);
+    return (struct kernel_times){.products = weights_ps(s, h.tokens, words, h.hidden, 1, backward),
+                                 .memory = traffic_ps(&s->gpu, 2 * 4 * h.tokens * words)};
 }
 
 void llm_time_parts(struct llm_spec *s)
 {
     for (int backward = 0; backward < 2; backward++) {
-        double *ps = s->part_ps[backward];
-        ps[LLM_PART_ATTENTION] = attention_part_ps(s, backward != 0);
-        ps[LLM_PART_FFN] = dense_ffn_ps(s, backward != 0);
-        ps[LLM_PART_LAYER] = ps[LLM_PART_ATTENTION] + ps[LLM_PART_FFN];
-        ps[LLM_PART_LOGITS] = logits_ps(s, backward != 0);
+        struct kernel_times *parts = s->parts[backward];
+        parts[LLM_PART_ATTENTION] = attention_part(s, backward != 0);
+        parts[LLM_PART_FFN] = dense_ffn(s, backward != 0);
+        parts[LLM_PART_LAYER] = sum(parts[LLM_PART_ATTENTION], parts[LLM_PART_FFN]);
+        parts[LLM_PART_LOGITS] = logits(s, backward != 0);
     }
+}
+
+static struct kernel_times part_of(const struct llm_spec *s, enum llm_part part, uint32_t layer,
+                                   bool backward)
+{
+    struct kernel_times t = s->parts[backward][part];
+    bool experts = part == LLM_PART_ATTENTION && llm_is_moe(s, layer); // whose residual is here
+    return experts ? sum(t, residual(s, backward)) : t;
+}
+
+static struct kernel_times experts_of(const struct llm_spec *s, double tokens, bool backward)
+{
+    double experts = (double)(s->p.experts / s->p.degrees[LLM_EXPERT]);
+    if (!(tokens > 0))
+        return (struct kernel_times){0};
+    return ffn(s, tokens / experts, (double)s->p.expert_ffn, experts, backward);
 }
 
 /* ---- by one efficiency ---- */
@@ -164,23 +193,39 @@ static ps_t flat_ps(const struct llm_spec *s, enum llm_part part, uint32_t layer
 
 ps_t llm_part_ps(const struct llm_spec *s, enum llm_part part, uint32_t layer, bool backward)
 {
-    if (!s->by_shape)
-        return flat_ps(s, part, layer, backward);
-    double ps = s->part_ps[backward][part];
-    if (part == LLM_PART_ATTENTION && llm_is_moe(s, layer)) { // the experts' own
-        struct shapes h = shapes_of(s);
-        ps += residual_ps(s, &h, backward);
-    }
-    return (ps_t)(ps + 0.5);
+    return s->by_shape ? (ps_t)(total(part_of(s, part, layer, backward)) + 0.5)
+                       : flat_ps(s, part, layer, backward);
 }
 
 ps_t llm_experts_ps(const struct llm_spec *s, uint32_t layer, double tokens, bool backward)
 {
-    double parameters = (double)llm_expert_parameters(s, layer),
-           experts = (double)(s->p.experts / s->p.degrees[LLM_EXPERT]);
-    if (!s->by_shape)
-        return roofline_ps(s, tokens * llm_expert_token_flops(s), parameters, tokens / 2, backward);
-    if (!(tokens > 0))
-        return 0;
-    return (ps_t)(ffn_ps(s, tokens / experts, (double)s->p.expert_ffn, experts, backward) + 0.5);
+    return s->by_shape ? (ps_t)(total(experts_of(s, tokens, backward)) + 0.5)
+                       : roofline_ps(s, tokens * llm_expert_token_flops(s),
+                                     (double)llm_expert_parameters(s, layer), tokens / 2, backward);
+}
+
+/* ---- beside collectives ---- */
+
+// Of kernels one after the other, each of which takes 1 / (1 - its share) times as long.
+static double mixed_share(const struct llm_spec *s, struct kernel_times t)
+{
+    double products = s->p.contention;
+    double attention = s->p.attention_contention, memory = s->p.memory_contention, all = total(t);
+    attention = attention == PARAM_AUTO_RATIO ? products : attention;
+    memory = memory == PARAM_AUTO_RATIO ? products : memory;
+    if (!(all > 0))
+        return products;
+    return 1 - all / (t.products / (1 - products) + t.attention / (1 - attention) +
+                      t.memory / (1 - memory));
+}
+
+double llm_part_contention(const struct llm_spec *s, enum llm_part part, uint32_t layer,
+                           bool backward)
+{
+    return s->by_shape ? mixed_share(s, part_of(s, part, layer, backward)) : s->p.contention;
+}
+
+double llm_experts_contention(const struct llm_spec *s, double tokens, bool backward)
+{
+    return s->by_shape ? mixed_share(s, experts_of(s, tokens, backward)) : s->p.contention;
 }

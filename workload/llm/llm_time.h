@@ -25,3 +25,9 @@ ps_t llm_part_ps(const struct llm_spec *s, enum llm_part part, uint32_t layer, b
 
 // Time of the experts of one rank, which receive so many tokens together.
 ps_t llm_experts_ps(const struct llm_spec *s, uint32_t layer, double tokens, bool backward);
+
+// The share of its speed that a part loses while the rank takes part in a collective, by the shares
+// of its kinds of kernels.
+double llm_part_contention(const struct llm_spec *s, enum llm_part part, uint32_t layer,
+                           bool backward);
+double llm_experts_contention(const struct llm_spec *s, double tokens, bool backward);

@@ -52,6 +52,8 @@ struct node {
     uint32_t iteration; // to which the node belongs, from 1; 0 = none
     uint32_t pass;      // within the iteration, from 1; 0 = none
     ps_t takes_ps;      // compute, wait
+    bool own_contention; // compute: `contention` holds in place of the job's (contention.h)
+    double contention;
     uint32_t shared; // wait: number of a resource that ranks share, one node at a time; 0 = nothing
     uint32_t peer;   // send, recv: the other rank of the job
     uint32_t tag;    // send, recv

@@ -100,6 +100,8 @@ static struct step step_of(struct node_run *p, uint32_t slot, const struct node 
 {
     struct step step = {.id = slot,
                         .takes_ps = node->takes_ps,
+                        .own_contention = node->own_contention,
+                        .contention = node->contention,
                         .shared = node->shared,
                         .label = node_label(p->program, node),
                         .iteration = node->iteration,
