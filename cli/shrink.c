@@ -30,14 +30,15 @@ static json_int_t number(const json_t *job, const char *key)
     return json_integer_value(json_object_get(job, key));
 }
 
-// One layer for each virtual stage, or as many as there are from one with experts to the next, and
+// One layer for each virtual stage (two where the tables count as one), or as many as there are from one with experts to the next, and
 // as many micro-batches as stages.
 static bool shrink_llm(json_t *job, FILE *out)
 {
     json_int_t stages = number(job, "pipeline") * number(job, "virtual_stages");
     json_int_t layers = number(job, "experts") > 0 ? number(job, "moe_every") : 1;
+    bool tables = json_is_true(json_object_get(job, "tables_as_layers"));
     json_int_t replicas = number(job, "data") * number(job, "expert");
-    bool smaller = lower(job, "layers", stages * layers, out);
+    bool smaller = lower(job, "layers", tables ? 2 * stages * layers - 2 : stages * layers, out);
     smaller |= lower(job, "global_batch",
                      replicas * number(job, "micro_batch") * number(job, "pipeline"), out);
     smaller |= lower(job, "iterations", 1, out);

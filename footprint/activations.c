@@ -124,7 +124,9 @@ struct kept_activations transformer_chunk_activations(const struct transformer_t
                                                       const double *rows)
 {
     const struct pipeline *p = &t->layout.pipeline;
-    uint32_t n = transformer_chunk_layers(t), place = chunk * p->stages + stage, first = place * n;
+    uint32_t place = chunk * p->stages + stage;
+    struct layer_span span = transformer_chunk_layers(t, place);
+    uint32_t n = span.n, first = span.first;
     bool alike = rows == NULL && t->model.experts == 0; // all layers keep the same
     double even = transformer_even_rows(t);
     struct kept_activations sum = {0};

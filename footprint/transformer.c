@@ -48,8 +48,12 @@ uint64_t transformer_embedding_parameters(const struct transformer_training *t)
     return (uint64_t)((double)t->model.vocabulary * (double)t->model.hidden / tensor(t));
 }
 
-uint32_t transformer_chunk_layers(const struct transformer_training *t)
+struct layer_span transformer_chunk_layers(const struct transformer_training *t, uint32_t place)
 {
     const struct pipeline *p = &t->layout.pipeline;
-    return (uint32_t)(t->model.layers / ((uint64_t)p->stages * p->chunks));
+    uint32_t places = p->stages * p->chunks, tables = t->layout.tables_as_layers ? 1 : 0,
+             each = ((uint32_t)t->model.layers + 2 * tables) / places,
+             first = place > 0 ? tables : 0; // the embedding is before it
+    return (struct layer_span){place * each - first, each - (place == 0 ? tables : 0) -
+                                                         (place + 1 == places ? tables : 0)};
 }

@@ -23,9 +23,10 @@ extern const char *const recompute_names[]; // NULL-terminated
 struct transformer_layout {
     uint64_t tensor, context, expert, data; // degrees; that of the pipeline is pipeline.stages
     struct pipeline pipeline;
-    uint64_t micro_batch; // sequences
-    unsigned zero;        // what data parallelism shards, 0 to 3
-    int recompute;        // enum recompute
+    bool tables_as_layers; // the embedding and the logits each count as one of a stage's layers
+    uint64_t micro_batch;  // sequences
+    unsigned zero;         // what data parallelism shards, 0 to 3
+    int recompute;         // enum recompute
     bool sequence_parallel, overlap;
     uint64_t activation_bytes; // of an element
     struct state_bytes bytes;
@@ -48,8 +49,15 @@ uint64_t transformer_embedding_parameters(const struct transformer_training *t);
 // head.
 double transformer_kv_hidden(const struct transformer_training *t);
 
-// Layers of a chunk of a stage.
-uint32_t transformer_chunk_layers(const struct transformer_training *t);
+// Successive layers of the model.
+struct layer_span {
+    uint32_t first, n;
+};
+
+// The layers of a chunk of a stage; `place`: chunk * stages + stage. All have as many, but if the
+// tables count as layers the first and the last have one less (Grattafiori et al., The Llama 3 Herd
+// of Models, 2024, section 3.3.2).
+struct layer_span transformer_chunk_layers(const struct transformer_training *t, uint32_t place);
 
 // What one micro-batch leaves in memory between its forward and its backward pass of a layer, and
 // what its backward pass needs besides while it computes activations again.

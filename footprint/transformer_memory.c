@@ -51,15 +51,15 @@ static void add_part(const struct transformer_layout *l, struct stage_parts *s, 
 static struct stage_parts parts_of(const struct transformer_training *t, uint32_t stage)
 {
     const struct pipeline *p = &t->layout.pipeline;
-    uint32_t n = transformer_chunk_layers(t);
     struct stage_parts s = {0};
     struct part table = {(double)transformer_embedding_parameters(t), 0};
     for (uint32_t chunk = 0; chunk < p->chunks; chunk++) {
         uint32_t place = chunk * p->stages + stage;
+        struct layer_span span = transformer_chunk_layers(t, place);
         s.last = 0;
         if (place == 0)
             add_part(&t->layout, &s, table);
-        for (uint32_t i = place * n; i < (place + 1) * n; i++)
+        for (uint32_t i = span.first; i < span.first + span.n; i++)
             add_part(&t->layout, &s,
                      (struct part){(double)transformer_dense_parameters(t, i),
                                    (double)transformer_expert_parameters(t, i)});
@@ -84,14 +84,13 @@ static double gathered_bytes(const struct transformer_layout *l, const struct st
 static double largest_rows(const struct transformer_training *t, uint32_t stage, const double *rows)
 {
     const struct pipeline *p = &t->layout.pipeline;
-    uint32_t n = transformer_chunk_layers(t);
     double most = 0, even = transformer_even_rows(t);
-    for (uint32_t chunk = 0; chunk < p->chunks && t->model.experts > 0; chunk++)
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t layer = (chunk * p->stages + stage) * n + i;
+    for (uint32_t chunk = 0; chunk < p->chunks && t->model.experts > 0; chunk++) {
+        struct layer_span span = transformer_chunk_layers(t, chunk * p->stages + stage);
+        for (uint32_t layer = span.first; layer < span.first + span.n; layer++)
             if (transformer_is_moe(&t->model, layer))
                 most = fmax(most, rows != NULL ? rows[layer] : even);
-        }
+    }
     return most;
 }
 

@@ -148,7 +148,9 @@ struct stage {
 static struct stage stage_of(const struct llm_spec *s, const struct groups *g)
 {
     struct stage out = {0};
-    double stages = (double)s->p.degrees[LLM_PIPELINE];
+    double tables = s->p.tables_as_layers ? 2 : 0, // of the middle stages, which have most
+        layers = (double)s->p.layers,
+           stages = (double)s->p.degrees[LLM_PIPELINE] * layers / (layers + tables);
     uint32_t last = (uint32_t)s->p.layers - 1;
     uint64_t periods = s->p.experts > 0 ? s->p.layers / s->p.moe_every : 0;
     double with = (double)periods, without = (double)s->p.layers - with;
@@ -270,6 +272,11 @@ struct iteration_time iteration_time(const struct llm_spec *s, const struct plan
            p = (double)s->p.degrees[LLM_PIPELINE], v = (double)s->p.virtual_stages;
     double logits_forward = (double)llm_part_ps(s, LLM_PART_LOGITS, 0, false),
            logits_backward = (double)llm_part_ps(s, LLM_PART_LOGITS, 0, true);
+    // A last stage with one layer less computes the logits in the time of that layer, or longer.
+    if (s->p.tables_as_layers && p > 2) {
+        logits_forward = fmax(0, logits_forward - total(&stage.forward) / stage.layers);
+        logits_backward = fmax(0, logits_backward - total(&stage.backward) / stage.layers);
+    }
     double forward_ps = total(&stage.forward), backward_ps = total(&stage.backward);
     struct iteration_time t = {.compute = m * (stage.forward.compute + stage.backward.compute +
                                                logits_forward + logits_backward),

@@ -51,6 +51,13 @@ static void look(struct searching *s, const struct llm_params *p)
 
 /* ---- settings of given degrees ---- */
 
+// Whole layers a stage, or with the embedding and the logits as layers; sets which.
+static bool divides_layers(struct llm_params *p, uint64_t places)
+{
+    p->tables_as_layers = p->layers % places != 0;
+    return !p->tables_as_layers || (p->layers + 2 >= 2 * places && (p->layers + 2) % places == 0);
+}
+
 static void look_at_settings(struct searching *s, struct llm_params *p)
 {
     uint64_t copies = p->degrees[LLM_DATA] * p->degrees[LLM_CONTEXT] * p->degrees[LLM_EXPERT];
@@ -64,7 +71,7 @@ static void look_at_schedules(struct searching *s, struct llm_params *p)
     uint64_t stages = p->degrees[LLM_PIPELINE],
              m = p->global_batch / (p->degrees[LLM_DATA] * p->degrees[LLM_EXPERT] * p->micro_batch);
     for (uint64_t v = 1; v <= (stages > 1 ? VIRTUAL_MOST : 1); v++) {
-        if (p->layers % (stages * v) != 0 || (v > 1 && m % stages != 0))
+        if (!divides_layers(p, stages * v) || (v > 1 && m % stages != 0))
             continue;
         p->virtual_stages = v;
         p->schedule = v > 1 ? PIPELINE_INTERLEAVED : PIPELINE_1F1B;
@@ -105,7 +112,8 @@ static bool divides_shapes(const struct llm_params *p)
     uint64_t t = p->degrees[LLM_TENSOR], c = p->degrees[LLM_CONTEXT];
     return p->heads % t == 0 && p->hidden % t == 0 &&
            p->sequence % (c * (p->sequence_parallel ? t : 1)) == 0 &&
-           p->layers % p->degrees[LLM_PIPELINE] == 0;
+           (p->layers % p->degrees[LLM_PIPELINE] == 0 ||
+            (p->layers + 2) % p->degrees[LLM_PIPELINE] == 0);
 }
 
 static void look_at_data(struct searching *s, struct llm_params *p)
@@ -136,7 +144,7 @@ void plan_search(const struct plan_question *q, struct plan_found *found)
     *found = (struct plan_found){.least_bytes = UINT64_MAX};
     for (uint64_t t = 1; t <= q->network.server && t <= p.heads; t++)
         for (uint64_t stages = 1; p.heads % t == 0 && stages <= p.layers; stages++)
-            for (uint64_t c = 1; p.layers % stages == 0 && c <= CONTEXT_MOST; c *= 2) {
+            for (uint64_t c = 1; c <= CONTEXT_MOST; c *= 2) {
                 p.degrees[LLM_TENSOR] = t;
                 p.degrees[LLM_PIPELINE] = stages;
                 p.degrees[LLM_CONTEXT] = c;

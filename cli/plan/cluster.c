@@ -181,10 +181,11 @@ int cluster_network(const struct cluster *m, uint32_t gpus, struct plan_network 
 int cluster_job(const struct cluster *m, struct llm_params *job, uint64_t *capacity_bytes,
                 struct err *err)
 {
-    static const char *const planned[] = {"tensor",   "context",        "expert",    "data",
-                                          "pipeline", "virtual_stages", "schedule",  "micro_batch",
-                                          "zero",     "recompute",      "placement", "ranks",
-                                          "mapping",  "library",        "stride",    NULL};
+    static const char *const planned[] = {
+        "tensor",           "context",  "expert",      "data",    "pipeline",
+        "virtual_stages",   "schedule", "micro_batch", "zero",    "recompute",
+        "placement",        "ranks",    "mapping",     "library", "stride",
+        "tables_as_layers", NULL};
     json_t *scenario = json_deep_copy(m->draft.json), *one = draft_job(scenario);
     static const char *const not_needed[] = {"capture", "faults", "switch", "transport",
                                              "cc",      "nic",    "links",  NULL};

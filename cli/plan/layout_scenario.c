@@ -28,6 +28,7 @@ static void write_job(json_t *job, const struct llm_params *p)
     set(job, "micro_batch", p->micro_batch);
     set(job, "virtual_stages", p->virtual_stages);
     set(job, "iterations", p->iterations);
+    json_object_set_new(job, "tables_as_layers", json_boolean(p->tables_as_layers));
     set(job, "zero", p->zero);
     json_object_set_new(job, "schedule", json_string(pipeline_schedules[p->schedule]));
     json_object_set_new(job, "recompute", json_string(recompute_names[p->recompute]));
@@ -62,7 +63,7 @@ struct shrunk layout_shrunk(const struct cluster *m, const struct plan_layout *l
                             enum shrinking shrinking, struct err *err)
 {
     struct llm_params p = layout->params;
-    bool most = shrinking == SHRINK_MOST;
+    bool most = shrinking == SHRINK_MOST, tables = p.tables_as_layers;
     uint64_t stages = p.degrees[LLM_PIPELINE], period = p.experts > 0 ? p.moe_every : 1,
              micro_batches =
                  p.global_batch / (p.degrees[LLM_DATA] * p.degrees[LLM_EXPERT] * p.micro_batch),
@@ -71,7 +72,8 @@ struct shrunk layout_shrunk(const struct cluster *m, const struct plan_layout *l
     if (shrinking >= SHRINK_REPLICAS)
         p.degrees[LLM_DATA] = replicas_of(m, &p);
     if (shrinking >= SHRINK_LAYERS)
-        p.layers = lesser(p.layers, stages * p.virtual_stages * period * (most ? 1 : 4));
+        p.layers = lesser(p.layers, stages * p.virtual_stages * period * (most && !tables ? 1 : 4) -
+                                        (tables ? 2 : 0));
     if (shrinking >= SHRINK_MICRO_BATCHES)
         micro_batches = lesser(micro_batches, least);
     p.global_batch = micro_batches * p.degrees[LLM_DATA] * p.degrees[LLM_EXPERT] * p.micro_batch;

@@ -39,7 +39,13 @@ static void check_pipeline(const struct llm_reader *l)
     if (stages == 1 && p->virtual_stages > 1)
         place_key_error(l->r->err, l->place, "virtual_stages",
                         "more than one needs a pipeline of several stages");
-    divides(l, "layers", p->layers,
+    if (p->tables_as_layers && p->layers + 2 < 2 * stages * p->virtual_stages)
+        place_key_error(l->r->err, l->place, "tables_as_layers",
+                        "needs two layers a stage, these two counted: %llu for %llu",
+                        (unsigned long long)(2 * stages * p->virtual_stages - 2),
+                        (unsigned long long)(stages * p->virtual_stages));
+    divides(l, p->tables_as_layers ? "layers + 2" : "layers",
+            p->layers + (p->tables_as_layers ? 2 : 0),
             p->virtual_stages > 1 ? "pipeline * virtual_stages" : "pipeline",
             stages * p->virtual_stages);
     if (interleaved && p->virtual_stages > 1 && batch / replicas % stages != 0)

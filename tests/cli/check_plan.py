@@ -137,7 +137,7 @@ def check_refusals(folder):
     no(path, '--gpus: "8..4" is not N or A..B', "--gpus", "8..4")
     no(path, "--gpus: 6 are not whole servers of 4 GPUs", "--gpus", "6")
     no(path, '--within: "x" is not a number', "--gpus", "8", "--within", "x")
-    no(path, "no degrees multiply to 24", "--gpus", "24")
+    no(path, "no degrees multiply to 40", "--gpus", "40")
     no(path, "28 ranks are not a multiple of ranks_per_leaf 8", "--gpus", "28")
     no(path, "none.json", "--gpus", "8", "--fabric", "none.json")
     no(write(folder, job={"kind": "collective", "op": "barrier"}), "plan takes a scenario with one job, of kind llm", "--gpus", "8")

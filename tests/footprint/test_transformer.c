@@ -272,18 +272,46 @@ static void least_tensor_degrees(void **state)
     }
 }
 
+// Llama 3 405B: 126 layers on 16 stages are 7 on the first and the last and 8 on the others; all
+// layers once, in order, and also with virtual stages.
+static void tables_as_layers(void **state)
+{
+    (void)state;
+    struct transformer_training t = training(&published[0]);
+    t.model.layers = 126;
+    t.layout.tables_as_layers = true;
+    t.layout.pipeline.stages = 16;
+    for (t.layout.pipeline.chunks = 1; t.layout.pipeline.chunks <= 4;
+         t.layout.pipeline.chunks *= 2) {
+        uint32_t places = 16 * t.layout.pipeline.chunks, next = 0;
+        for (uint32_t place = 0; place < places; place++) {
+            struct layer_span span = transformer_chunk_layers(&t, place);
+            bool edge = place == 0 || place + 1 == places;
+            assert_int_equal(span.first, next);
+            assert_int_equal(span.n, 128 / places - (edge ? 1 : 0));
+            next += span.n;
+        }
+        assert_int_equal(next, 126);
+    }
+    t.layout.pipeline.chunks = 1;
+    struct footprint first = transformer_static(&t, 0, NULL),
+                     second = transformer_static(&t, 1, NULL);
+    double layer = (double)transformer_dense_parameters(&t, 0),
+           table = (double)transformer_embedding_parameters(&t);
+    near((double)first.bytes[FOOTPRINT_WEIGHTS], 2 * (7 * layer + table));
+    near((double)second.bytes[FOOTPRINT_WEIGHTS], 2 * 8 * layer);
+    t.layout.pipeline.stages = 1; // both tables are here
+    assert_int_equal(transformer_chunk_layers(&t, 0).n, 126);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_2),
-        cmocka_unit_test(first_stage),
-        cmocka_unit_test(embeddings),
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(walk),
-        cmocka_unit_test(experts),
-        cmocka_unit_test(gathered),
-        cmocka_unit_test(buffers),
-        cmocka_unit_test(least_tensor_degrees),
+        cmocka_unit_test(tables_as_layers), cmocka_unit_test(table_2),
+        cmocka_unit_test(first_stage),      cmocka_unit_test(embeddings),
+        cmocka_unit_test(parameters),       cmocka_unit_test(walk),
+        cmocka_unit_test(experts),          cmocka_unit_test(gathered),
+        cmocka_unit_test(buffers),          cmocka_unit_test(least_tensor_degrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,14 @@ def bubbles():
                metrics["programs"][0]["bubble_share"], want, 1e-4)
 
 
+def tables_as_layers():
+    """Stages of 1, 2, 2 and 1 layers: the first stage computes half as long as the second."""
+    metrics, _ = run({"layers": 6, "pipeline": 4, "tables_as_layers": True, "vocabulary": 1, "optimizer_bytes": 0})
+    compute = [rank["compute_ns"] for rank in metrics["ranks"]]
+    for stage, layers in enumerate((1, 2, 2, 1)):
+        expect(f"computing of stage {stage}", compute[stage] / compute[1], layers / 2, 1e-3)
+
+
 def parameters(job, layer_is_moe=False):
     """Of a layer on one rank: outside of experts, and in experts."""
     h, t = job["hidden"], job.get("tensor", 1)
@@ -183,6 +191,7 @@ def main():
     accounts()
     priorities()
     bubbles()
+    tables_as_layers()
     volumes()
     context_and_experts()
     operations()

@@ -119,6 +119,10 @@ static const struct param llm_params[] = {
            "Huang et al., 2019; Narayanan et al., SOSP 2019, SC 2021"),
     COUNT("virtual_stages", virtual_stages, "1", "1", "1000",
           "parts of the model that a stage of the interleaved schedule has", MEGATRON),
+    SWITCH("tables_as_layers", tables_as_layers, "false",
+           "the embedding and the logits count as a layer each where layers are divided among "
+           "stages: the first and the last have one less",
+           "Grattafiori et al., 2024, section 3.3.2"),
     SWITCH("sequence_parallel", sequence_parallel, "true",
            "tensor parallelism gathers and scatters activations in place of all-reducing them",
            "Korthikanti et al., 2023"),

@@ -116,14 +116,15 @@ static void logits(struct llm_maker *m)
 
 static void forward(struct llm_maker *m, struct pipeline_pass pass)
 {
-    uint32_t stage = stage_of_pass(m, pass.chunk), first = stage * m->s->stage_layers;
+    uint32_t stage = stage_of_pass(m, pass.chunk);
+    struct layer_span span = transformer_chunk_layers(&m->s->training, stage);
     m->pass = "forward";
     m->layer = UINT32_MAX;
     if (stage > 0)
         boundary(m, stage - 1, stage, false);
     else
         prefetch(m); // of the embedding
-    for (m->layer = first; m->layer < first + m->s->stage_layers; m->layer++) {
+    for (m->layer = span.first; m->layer < span.first + span.n; m->layer++) {
         prefetch(m);
         llm_layer_forward(m);
     }
@@ -136,7 +137,8 @@ static void forward(struct llm_maker *m, struct pipeline_pass pass)
 
 static void backward(struct llm_maker *m, struct pipeline_pass pass)
 {
-    uint32_t stage = stage_of_pass(m, pass.chunk), first = stage * m->s->stage_layers;
+    uint32_t stage = stage_of_pass(m, pass.chunk);
+    struct layer_span span = transformer_chunk_layers(&m->s->training, stage);
     bool reduces = reduces_now(m, pass.micro_batch);
     m->pass = "backward";
     m->backward = true;
@@ -148,7 +150,7 @@ static void backward(struct llm_maker *m, struct pipeline_pass pass)
         if (reduces)
             reduce_layer(m);
     }
-    for (m->layer = first + m->s->stage_layers; m->layer-- > first;) {
+    for (m->layer = span.first + span.n; m->layer-- > span.first;) {
         prefetch(m);
         llm_layer_backward(m);
         if (reduces)
@@ -179,10 +181,11 @@ static double for_all(struct llm_maker *m, void (*each)(struct llm_maker *m, uin
 {
     double parameters = 0;
     for (uint32_t chunk = 0; chunk < m->s->p.virtual_stages; chunk++) {
-        uint32_t stage = stage_of_pass(m, chunk), first = stage * m->s->stage_layers;
+        uint32_t stage = stage_of_pass(m, chunk);
+        struct layer_span span = transformer_chunk_layers(&m->s->training, stage);
         uint32_t tables = (stage == 0 ? 1U : 0U) + (stage == last_stage(m) ? 1U : 0U);
-        for (uint32_t i = 0; i < m->s->stage_layers + tables; i++) {
-            m->layer = i < m->s->stage_layers ? first + i : UINT32_MAX;
+        for (uint32_t i = 0; i < span.n + tables; i++) {
+            m->layer = i < span.n ? span.first + i : UINT32_MAX;
             parameters += updated(m);
             if (each != NULL)
                 each(m, since);

@@ -108,6 +108,7 @@ static struct transformer_layout layout_of(const struct llm_params *p)
                      .stages = (uint32_t)p->degrees[LLM_PIPELINE],
                      .chunks = (uint32_t)p->virtual_stages,
                      .micro_batches = (uint32_t)(p->global_batch / (replicas * p->micro_batch))},
+        .tables_as_layers = p->tables_as_layers,
         .micro_batch = p->micro_batch,
         .zero = (unsigned)p->zero,
         .recompute = p->recompute,
@@ -127,7 +128,6 @@ struct llm_spec llm_spec_of(const struct llm_params *p)
         .gpu = kernel_gpu_of((enum device_name)p->gpu, p->peak_tflops, p->memory_gbps)};
     s.flops_per_ps =
         s.by_shape ? s.gpu.flops_ps[NUMBER_16BIT] : p->peak_tflops * p->efficiency; // 1e12 / 1e12
-    s.stage_layers = transformer_chunk_layers(&s.training);
     if (s.by_shape)
         llm_time_parts(&s);
     return s;

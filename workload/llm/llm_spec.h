@@ -62,14 +62,13 @@ struct llm_params { // as in a scenario; "auto" is PARAM_AUTO until llm_resolve(
     double attention_contention, memory_contention; // PARAM_AUTO_RATIO = as products
     int precision, sparsity;                        // of products by weights
     int attention;                                  // enum llm_attention
-    bool sequence_parallel, overlap;
+    bool sequence_parallel, overlap, tables_as_layers;
 };
 
 // Resolved parameters, and values that follow from them.
 struct llm_spec {
     struct llm_params p;
     struct transformer_training training; // the same as shapes and degrees
-    uint32_t stage_layers;                // layers of a (virtual) stage
     double flops_per_ps, bytes_per_ps;
     bool by_shape; // times are those of kernels, not of one efficiency
     struct kernel_gpu gpu;
