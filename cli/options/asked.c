@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Helpers of the commands: values that follow from the options, and error messages.
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/options/options.h"
@@ -12,6 +13,20 @@ void options_set(struct options *o, const char *path, const char *value)
 {
     o->sets = memory_resize(o->sets, o->n_sets + 1, sizeof *o->sets);
     o->sets[o->n_sets++] = (struct collwire_setting){path, value};
+}
+
+void options_shard(const struct options *o, size_t *part, size_t *parts, struct err *err)
+{
+    unsigned long i = 1, n = 1;
+    char *end = NULL;
+    if (o->shard && *o->shard >= '0' && *o->shard <= '9') {
+        i = strtoul(o->shard, &end, 10);
+        n = *end == '/' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &end, 10) : 0;
+    }
+    if (o->shard && (!end || *end != '\0' || i < 1 || i > n))
+        err_add(err, "--shard", "\"%s\" is not I/N with I from 1 to N", o->shard);
+    *part = i;
+    *parts = n > 0 ? n : 1;
 }
 
 void options_jobs(struct options *o)

@@ -67,6 +67,9 @@ struct options {
 // Set o->jobs to the number of processors if it is not given.
 void options_jobs(struct options *o);
 
+// The part I of N that --shard names; 1 of 1 without the option.
+void options_shard(const struct options *o, size_t *part, size_t *parts, struct err *err);
+
 // Parse the command line of one of the known commands, whose list must outlive the options. Returns
 // 0, or -1 after one message on stderr.
 int options_parse(struct options *o, const struct commands *known, int argc, char **argv);

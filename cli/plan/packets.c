@@ -2,6 +2,7 @@
 #include "cli/plan/packets.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 #include "study/point_hash.h"
 #include "study/pool.h"
 
-#define RESULTS "packets.jsonl"
+#define RESULTS "packets*.jsonl" // of all parts
 
 struct task {
     struct planned *plan;
@@ -38,16 +39,18 @@ struct running {
 
 /* ---- results of before ---- */
 
-static char *file_of(const struct packets *p) { return text_format("%s/%s", p->folder, RESULTS); }
-
-// The results of earlier commands. The last line may be incomplete, if a command was killed while
-// it wrote; it is ignored.
-static void read_known(struct running *r)
+static char *file_of(const struct packets *p)
 {
-    char *name = file_of(r->packets), *line = NULL;
+    return p->parts == 1 ? text_format("%s/packets.jsonl", p->folder)
+                         : text_format("%s/packets-%zu-of-%zu.jsonl", p->folder, p->part, p->parts);
+}
+
+// The last line may be incomplete, if a command was killed while it wrote; it is ignored.
+static void read_results(struct running *r, const char *name)
+{
+    char *line = NULL;
     size_t cap = 0;
     FILE *in = fopen(name, "r");
-    free(name);
     while (in != NULL && getline(&line, &cap, in) > 0) {
         json_t *row = json_loads(line, 0, NULL);
         const char *hash = json_string_value(json_object_get(row, "hash"));
@@ -58,6 +61,19 @@ static void read_known(struct running *r)
     free(line);
     if (in != NULL)
         fclose(in);
+}
+
+// The results of earlier commands, and of other parts.
+static void read_known(struct running *r)
+{
+    char *pattern = text_format("%s/" RESULTS, r->packets->folder);
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            read_results(r, found.gl_pathv[i]);
+        globfree(&found);
+    }
+    free(pattern);
 }
 
 // Append a result; without room the run goes on with a message.
@@ -152,10 +168,12 @@ static struct collwire_scenario *largest_within(const struct packets *p, struct 
     return NULL;
 }
 
-// A task for a plan, unless its result is known or too many packets would be needed.
-static int prepare(struct running *r, struct planned *plan, struct err *err)
+// A task for a plan, unless its result is known, too many packets would be needed, or it is of
+// another part.
+static int prepare(struct running *r, size_t i, struct err *err)
 {
     const struct packets *p = r->packets;
+    struct planned *plan = &p->plans[i];
     struct task *t = &r->tasks[r->n];
     size_t errors = err->n_errors;
     *t = (struct task){.plan = plan, .scenario = largest_within(p, plan, err)};
@@ -164,7 +182,7 @@ static int prepare(struct running *r, struct planned *plan, struct err *err)
     point_hash(collwire_scenario_json(t->scenario), p->cluster->draft.folder, collwire_version(),
                t->hash);
     plan->ps = json_number_value(json_object_get(r->known, t->hash));
-    if (plan->ps > 0)
+    if (plan->ps > 0 || i % p->parts != p->part - 1)
         collwire_scenario_free(t->scenario);
     else
         r->n++;
@@ -189,7 +207,7 @@ int packets_run(struct packets *p, struct err *err)
     else if (p->folder != NULL)
         read_known(&r);
     for (size_t i = 0; i < p->n && status == 0; i++)
-        status = prepare(&r, &p->plans[i], err);
+        status = prepare(&r, i, err);
     if (status == 0 && r.n > 0)
         status = pool_run(&ops, r.n, p->options->jobs);
     pool_line_clear(&r.line);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs the best layouts over packets, each in a process of its own: the whole job, or the largest
 // smaller one that needs no more packet-hops than the budget. Keeps the results in a folder: a line
-// of JSON for each run, found again by the hash of its scenario.
+// of JSON for each run, found again by the hash of its scenario. Parts of the runs, on several
+// machines, write a file each; all that are in the folder are read.
 #pragma once
 
 #include "cli/plan/layout_scenario.h"
@@ -23,6 +24,7 @@ struct packets {
     const struct cluster *cluster;
     double budget_hops; // of a layout
     const char *folder; // NULL = nothing is kept
+    size_t part, parts; // the part of the runs, from 1
     struct planned *plans;
     size_t n;
 };

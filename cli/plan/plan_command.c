@@ -23,6 +23,7 @@ struct planning {
     double budget_hops;
     struct plan_found *found; // [n_found] for each number of GPUs
     size_t n_found;
+    size_t part, parts; // of the runs
     struct planned *plans;
     size_t n, cap;
 };
@@ -67,7 +68,11 @@ static int read_options(struct planning *p, struct err *err)
     status |=
         read_number("--packets-budget", p->options->packets_budget, "", 1e15, &p->budget_hops, err);
     p->within /= 100;
-    return status;
+    size_t errors = err->n_errors;
+    options_shard(p->options, &p->part, &p->parts, err);
+    if (p->parts > 1 && p->options->out == NULL)
+        err_add(err, "--shard", "needs --out, where the parts keep their runs");
+    return err->n_errors > errors ? -1 : status;
 }
 
 /* ---- one number of GPUs ---- */
@@ -176,6 +181,8 @@ static int plan(struct planning *p, const char *path, struct err *err)
                               .cluster = &p->cluster,
                               .budget_hops = p->budget_hops,
                               .folder = p->options->out,
+                              .part = p->part,
+                              .parts = p->parts,
                               .plans = p->plans,
                               .n = p->n};
     if (p->budget_hops > 0)

@@ -94,27 +94,12 @@ static void add_seeds(struct sweep *s, struct err *err)
     texts_free(seeds, n);
 }
 
-// Read "I/N"; the part 1/1 without the option.
-static void read_shard(const char *text, size_t *part, size_t *parts, struct err *err)
-{
-    unsigned long i = 1, n = 1;
-    char *end = NULL;
-    if (text && *text >= '0' && *text <= '9') {
-        i = strtoul(text, &end, 10);
-        n = *end == '/' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &end, 10) : 0;
-    }
-    if (text && (!end || *end != '\0' || i < 1 || i > n))
-        err_add(err, "--shard", "\"%s\" is not I/N with I from 1 to N", text);
-    *part = i;
-    *parts = n > 0 ? n : 1;
-}
-
 void sweep_plan(struct sweep *s, struct err *err)
 {
     const struct options *o = s->options;
     size_t part, parts;
     bool loaded = load_scenarios(s, err) == 0;
-    read_shard(o->shard, &part, &parts, err);
+    options_shard(o, &part, &parts, err);
     if (loaded)
         add_scenarios(s, err);
     for (size_t i = 0; i < o->vary.n; i++)

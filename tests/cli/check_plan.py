@@ -115,6 +115,12 @@ def check_kept(folder):
         file.write('{"hash": "12')
     second = plans(path, "--gpus", "8", "--best", "4", "--out", out)
     expect("kept results are used", sorted(p["time_ns"] for p in second) == [10**9, 10**9, 10**9, 10**9] and first != second)
+    out = os.path.join(folder, "parts")  # two parts run four layouts, and a third command none
+    for part in ("1/2", "2/2"):
+        plans(path, "--gpus", "8", "--best", "4", "--out", out, "--shard", part)
+    counts = [len(open(os.path.join(out, f"packets-{i}-of-2.jsonl"), encoding="utf-8").readlines()) for i in (1, 2)]
+    whole = plans(path, "--gpus", "8", "--best", "4", "--out", out)
+    expect("parts are joined", counts == [2, 2] and whole == first and not os.path.exists(os.path.join(out, "packets.jsonl")))
     slow = write(folder, job={"layers": 16, "hidden": 1024, "global_batch": 256})
     out = os.path.join(folder, "cut")
     process = subprocess.Popen([COLLWIRE, "plan", slow, "--gpus", "8", "--jobs", "1", "--out", out, "--format", "json"],
@@ -134,6 +140,7 @@ def check_refusals(folder):
 
     path = write(folder)
     no(path, "--gpus: is required")
+    no(path, "--shard: needs --out", "--gpus", "8", "--shard", "1/2")
     no(path, '--gpus: "8..4" is not N or A..B', "--gpus", "8..4")
     no(path, "--gpus: 6 are not whole servers of 4 GPUs", "--gpus", "6")
     no(path, '--within: "x" is not a number', "--gpus", "8", "--within", "x")
