@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/extcap/extcap.h"
+#include "cli/gpcnet/gpcnet.h"
 #include "cli/nccl/library_command.h"
 #include "cli/partition/partition.h"
 #include "cli/plan/plan.h"
@@ -155,6 +156,15 @@ static const char plan_text[] =
     "  collwire plan job.json --gpus 64..1024 --within 10%\n"
     "  collwire plan job.json --gpus 1024 --packets-budget 0 --format json";
 
+static const char gpcnet_text[] =
+    "Asks as the benchmark GPCNeT does how much other jobs slow a job down: a fifth of the ranks run "
+    "a network test (messages around a random ring, an all-reduce), the others four congestors "
+    "(exchanges, incasts, a broadcast); the impact is the ratio of the test's times with and "
+    "without them, in the mean and the 99th percentile. The scenario's workload is not used.\n\n"
+    "  collwire gpcnet network.json\n"
+    "  collwire gpcnet network.json --cc none,dcqcn,hpcc,swift --seeds 5\n"
+    "  collwire gpcnet network.json --format json";
+
 static const char partition_text[] =
     "Divides a model among ranks by time and bytes, and writes the scenario: the layers of a cnn "
     "job into the stages of a pipeline, by dynamic programming; a graph of operators "
@@ -216,6 +226,8 @@ static const struct command commands[] = {
     {"import", "a scenario from files of another simulator",
      "(astra NETWORK.json SYSTEM.txt WORKLOAD.txt | chakra PREFIX)", import_text, command_import,
      COMPLETE_FILES, false},
+    {"gpcnet", "how much congestion slows other jobs down, as the benchmark GPCNeT asks", "NETWORK",
+     gpcnet_text, command_gpcnet, COMPLETE_FILES, false},
     {"plan", "the layouts of a job that fit so many GPUs, the fastest first",
      "SCENARIO --gpus N|A..B", plan_text, command_plan, COMPLETE_FILES, false},
     {"partition", "a model divided among ranks by time and bytes, as a scenario", "MODEL --parts N",

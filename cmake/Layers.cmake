@@ -266,13 +266,18 @@ collwire_layer(cli/plan # collwire plan
         sim/spec study/point_hash.h study/pool.h workload/llm/llm_job.h workload/llm/llm_spec.h jansson.h
   VIA cc/plugin kernels workload/llm workload/nodes workload ${cli_via}
   LIBS PkgConfig::jansson m)
+collwire_layer(cli/gpcnet # collwire gpcnet
+  ALLOW engine collwire cli/terminal cli/options cli/runs library config/draft.h config/policy_choice.h config/scenario.h
+        sim/spec study/pool.h jansson.h
+  VIA cc/plugin ${cli_via}
+  LIBS PkgConfig::jansson m)
 collwire_layer(cli/partition # collwire partition
   ALLOW engine collwire cli/terminal cli/options cli/results library config/draft.h config/scenario.h config/text/place.h partition
         sim/spec workload/cnn jansson.h
   VIA cc/plugin workload/nodes workload footprint nccl ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli
-  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan cli/partition library config replay study jansson.h nettle/sha2.h dlfcn.h
+  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan cli/partition cli/gpcnet library config replay study jansson.h nettle/sha2.h dlfcn.h
         config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
         config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h

@@ -180,6 +180,8 @@ collwire_script_test(cli_validate unit python3 [[python3 -B "$@"]]
 
 collwire_script_test(cli_plan unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_plan.py)
+collwire_script_test(cli_gpcnet unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_gpcnet.py ${PROJECT_BINARY_DIR}/tests/cli_gpcnet)
 collwire_script_test(cli_partition unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_partition.py)
 collwire_script_test(cli_library unit python3 [[python3 -B "$@"]]

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Runs of all policies, tests and seeds, alone and beside the congestors, each in a process.
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/gpcnet/gpcnet.h"
+#include "cli/gpcnet/table.h"
+#include "cli/runs/simulate.h"
+#include "cli/terminal/memory_guard.h"
+#include "cli/terminal/pool_progress.h"
+#include "cli/terminal/signals.h"
+#include "cli/terminal/terminal.h"
+#include "config/draft.h"
+#include "config/policy_choice.h"
+#include "engine/memory.h"
+#include "engine/text.h"
+#include "sim/spec/spec.h"
+#include "study/pool.h"
+
+struct task {
+    size_t policy;
+    uint64_t seed;
+    enum gpcnet_test test;
+    bool congested;
+    struct collwire_scenario *scenario;
+};
+
+struct gpcnet {
+    const struct options *options;
+    struct draft draft;
+    struct policy_choice *choices;
+    size_t n_policies;
+    uint32_t ranks;
+    uint64_t link_bps, first_seed;
+    struct task *tasks;
+    size_t n_tasks;
+    struct impact *impacts; // [n_policies]
+    size_t failed;
+    struct pool_line line;
+};
+
+/* ---- the network ---- */
+
+static struct collwire_scenario *with_jobs(const struct gpcnet *g, json_t *jobs,
+                                           const struct policy_choice *choice, uint64_t seed,
+                                           struct err *err)
+{
+    struct options o = *g->options;
+    json_t *scenario = json_deep_copy(g->draft.json);
+    size_t more = choice != NULL ? choice->n_sets : 0;
+    o.sets = memory_zeroed(o.n_sets + more + 1, sizeof *o.sets);
+    memcpy(o.sets, g->options->sets, o.n_sets * sizeof *o.sets);
+    for (size_t i = 0; i < more; i++)
+        o.sets[o.n_sets++] = choice->sets[i];
+    json_object_set_new(scenario, "workload", jobs);
+    json_object_del(scenario, "capture");
+    json_object_set_new(scenario, "seed", json_integer((json_int_t)seed));
+    json_object_set_new(scenario, "limits", json_pack("{s:s}", "sim_time", "20ms"));
+    json_object_set_new(scenario, "report",
+                        json_pack("{s:i, s:i}", "flows_max", 0, "collectives_max", 10000000));
+    struct collwire_scenario *made = scenario_of_json(&o, scenario, g->draft.folder, err);
+    free(o.sets);
+    json_decref(scenario);
+    return made;
+}
+
+static int read_network(struct gpcnet *g, const char *path, struct err *err)
+{
+    if (draft_read(&g->draft, path, err) != 0)
+        return -1;
+    json_t *nothing = json_pack("[{s:s, s:s}]", "kind", "collective", "op", "barrier");
+    json_int_t seed = json_integer_value(json_object_get(g->draft.json, "seed"));
+    g->first_seed = seed > 0 ? (uint64_t)seed : 1;
+    struct collwire_scenario *base = with_jobs(g, nothing, NULL, g->first_seed, err);
+    if (base == NULL)
+        return -1;
+    const struct spec *spec = scenario_spec(scenario_of(base));
+    g->ranks = 1;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        g->ranks *= spec->dims[d].size;
+    g->link_bps = spec_slowest_bps(spec);
+    char *own = g->options->cc == NULL ? policy_own(scenario_of(base)) : NULL;
+    g->n_policies = policy_choices_read(own != NULL ? own : g->options->cc, scenario_of(base),
+                                        &g->choices, err);
+    free(own);
+    collwire_scenario_free(base);
+    if (g->ranks < GPCNET_LEAST_RANKS)
+        return err_add(err, "topology",
+                       "has %u ranks; a network test and four congestors need at least %d",
+                       g->ranks, GPCNET_LEAST_RANKS);
+    return g->n_policies > 0 && err->n_errors == 0 ? 0 : -1;
+}
+
+/* ---- runs ---- */
+
+static int make_tasks(struct gpcnet *g, struct err *err)
+{
+    uint64_t seeds = g->options->seeds > 0 ? g->options->seeds : 1;
+    g->tasks = memory_zeroed(g->n_policies * seeds * GPCNET_TESTS * 2, sizeof *g->tasks);
+    for (size_t p = 0; p < g->n_policies; p++)
+        for (uint64_t k = 0; k < seeds; k++) {
+            struct gpcnet_nodes nodes = gpcnet_nodes_draw(g->ranks, g->first_seed + k);
+            for (int i = 0; i < GPCNET_TESTS * 2; i++) {
+                struct task *t = &g->tasks[g->n_tasks++];
+                *t = (struct task){.policy = p,
+                                   .seed = g->first_seed + k,
+                                   .test = (enum gpcnet_test)(i / 2),
+                                   .congested = i % 2 != 0};
+                t->scenario = with_jobs(g, gpcnet_jobs(&nodes, t->test, t->congested, g->link_bps),
+                                        &g->choices[p], t->seed, err);
+            }
+            free(nodes.order);
+            if (err->n_errors > 0)
+                return -1;
+        }
+    return 0;
+}
+
+static void work(void *ctx, size_t task, int to_parent)
+{
+    const struct gpcnet *g = ctx;
+    struct measured m = {0};
+    signals_keep();
+    memory_share(g->options->jobs);
+    struct simulated run = simulate_in_memory(g->tasks[task].scenario, g->options->plain, 1);
+    if (run.metrics == NULL)
+        _exit(EXIT_NOT_COMPLETED);
+    measured_add(&m, run.metrics, g->tasks[task].test);
+    size_t bytes = m.n * sizeof *m.values;
+    bool told = write(to_parent, &m.unfinished, sizeof m.unfinished) == sizeof m.unfinished &&
+                write(to_parent, m.values, bytes) == (ssize_t)bytes;
+    _exit(told ? EXIT_DONE : EXIT_NOT_COMPLETED);
+}
+
+static void on_ended(void *ctx, const struct pool_end *end)
+{
+    struct gpcnet *g = ctx;
+    const struct task *t = &g->tasks[end->task];
+    struct impact *impact = &g->impacts[t->policy];
+    struct measured *to = t->congested ? &impact->beside[t->test] : &impact->alone[t->test];
+    size_t unfinished = 0, n = 0;
+    if (end->code == EXIT_DONE && end->n_bytes > sizeof unfinished) {
+        memcpy(&unfinished, end->bytes, sizeof unfinished);
+        n = (end->n_bytes - sizeof unfinished) / sizeof *to->values;
+        to->values = memory_resize(to->values, to->n + n, sizeof *to->values);
+        memcpy(to->values + to->n, end->bytes + sizeof unfinished, n * sizeof *to->values);
+        to->n += n;
+        to->cap = to->n;
+        to->unfinished += unfinished;
+    }
+    g->failed += n == 0;
+}
+
+static void on_progress(void *ctx, const struct pool_progress *p)
+{
+    pool_line_show(&((struct gpcnet *)ctx)->line, p);
+}
+
+static int run_tasks(struct gpcnet *g)
+{
+    struct pool_ops ops = {.ctx = g,
+                           .work = work,
+                           .ended = on_ended,
+                           .progress = progress_wanted(g->options) ? on_progress : NULL,
+                           .progress_s = POOL_PROGRESS_S,
+                           .death_signal = SIGTERM};
+    g->line = (struct pool_line){.noun = "runs"};
+    g->impacts = memory_zeroed(g->n_policies, sizeof *g->impacts);
+    for (size_t p = 0; p < g->n_policies; p++)
+        g->impacts[p].policy = g->choices[p].text;
+    int status = pool_run(&ops, g->n_tasks, g->options->jobs);
+    pool_line_clear(&g->line);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static void print(const struct gpcnet *g)
+{
+    struct gpcnet_nodes nodes = gpcnet_nodes_draw(g->ranks, g->first_seed);
+    if (g->options->format == FORMAT_JSON) {
+        json_t *root = impacts_json(g->impacts, g->n_policies, &nodes);
+        json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+        putchar('\n');
+        json_decref(root);
+    } else {
+        for (size_t p = 0; p < g->n_policies; p++)
+            impact_print(stdout, &g->impacts[p], &nodes);
+        if (g->n_policies > 1)
+            impacts_print(stdout, g->impacts, g->n_policies);
+    }
+    free(nodes.order);
+}
+
+static void gpcnet_free(struct gpcnet *g)
+{
+    for (size_t i = 0; i < g->n_tasks; i++)
+        collwire_scenario_free(g->tasks[i].scenario);
+    for (size_t p = 0; g->impacts != NULL && p < g->n_policies; p++)
+        for (int t = 0; t < GPCNET_TESTS; t++) {
+            measured_free(&g->impacts[p].alone[t]);
+            measured_free(&g->impacts[p].beside[t]);
+        }
+    free(g->impacts);
+    free(g->tasks);
+    policy_choices_free(g->choices, g->n_policies);
+    draft_free(&g->draft);
+}
+
+int command_gpcnet(const struct options *given)
+{
+    struct err err = {0};
+    struct options o = *given;
+    struct gpcnet g = {.options = &o};
+    const char *path = scenario_argument(&o);
+    if (path == NULL)
+        return EXIT_BAD_USE;
+    options_jobs(&o);
+    int code = EXIT_BAD_USE;
+    if (read_network(&g, path, &err) == 0 && make_tasks(&g, &err) == 0) {
+        code = run_tasks(&g) == 0 && g.failed == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
+        if (code == EXIT_DONE)
+            print(&g);
+        else
+            fprintf(stderr, "collwire: %zu of %zu runs ended without a result\n", g.failed,
+                    g.n_tasks);
+    }
+    errors_print(&err);
+    gpcnet_free(&g);
+    return code;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Turns of a test follow each other rank by rank: a rank begins the next when it has sent and
+// received, as the benchmark's ranks do. Differences from the benchmark are listed in
+// docs/gpcnet.md.
+#include "cli/gpcnet/nodes.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "engine/memory.h"
+#include "engine/rng.h"
+
+#define VICTIM_SHARE 0.2
+#define CONGESTOR_BYTES 4096
+#define LATENCY_TURNS 60 // of latency tests; the first is left out
+#define BANDWIDTH_TURNS 12
+#define BANDWIDTH_BYTES (16 * 131072)
+
+const char *const gpcnet_test_names[GPCNET_TESTS] = {
+    "RR Two-sided Lat (8 B)", "RR Two-sided BW+Sync (131072 B)", "Multiple Allreduce (8 B)"};
+
+struct gpcnet_nodes gpcnet_nodes_draw(uint32_t n, uint64_t seed)
+{
+    struct gpcnet_nodes nodes = {memory_zeroed(n, sizeof *nodes.order), n,
+                                 (uint32_t)(n * VICTIM_SHARE)};
+    struct rng rng = rng_init(seed, RNG_WORKLOAD, n);
+    nodes.victims = nodes.victims < 2 ? 2 : nodes.victims;
+    for (uint32_t i = 0; i < n; i++)
+        nodes.order[i] = i;
+    for (uint32_t i = n; i > 1; i--) { // Fisher and Yates
+        uint32_t other = (uint32_t)rng_below(&rng, i), kept = nodes.order[i - 1];
+        nodes.order[i - 1] = nodes.order[other];
+        nodes.order[other] = kept;
+    }
+    return nodes;
+}
+
+uint64_t gpcnet_test_bytes(enum gpcnet_test test)
+{
+    return test == GPCNET_BANDWIDTH ? BANDWIDTH_BYTES : 0;
+}
+
+size_t gpcnet_test_turns(enum gpcnet_test test)
+{
+    return test == GPCNET_BANDWIDTH ? BANDWIDTH_TURNS : LATENCY_TURNS;
+}
+
+// Every `step`th of the ranks `first` to `end` of the order.
+static json_t *ranks(const struct gpcnet_nodes *nodes, uint32_t first, uint32_t end, uint32_t step)
+{
+    json_t *list = json_array();
+    for (uint32_t i = first; i < end; i += step)
+        json_array_append_new(list, json_integer(nodes->order[i]));
+    return list;
+}
+
+static json_t *test_job(const struct gpcnet_nodes *nodes, enum gpcnet_test test)
+{
+    static const char *const ops[GPCNET_TESTS] = {"send_recv", "send_recv", "all_reduce"};
+    json_int_t bytes = test == GPCNET_BANDWIDTH ? BANDWIDTH_BYTES : 8,
+               turns = (json_int_t)gpcnet_test_turns(test);
+    char start[32];
+    snprintf(start, sizeof start, "%dns", GPCNET_START_NS);
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:o, s:s}", "kind", "collective", "name",
+                     "network-test", "op", ops[test], "bytes", bytes, "repeat", turns, "start",
+                     start, "ranks", ranks(nodes, 0, nodes->victims, 1), "algorithm",
+                     test == GPCNET_ALLREDUCE ? "halving_doubling" : "direct");
+}
+
+// So many turns that the congestor would not end earlier even if it were alone.
+static json_t *congestor_job(const struct gpcnet_nodes *nodes, uint32_t which, uint64_t link_bps)
+{
+    static const struct {
+        const char *name, *op, *algorithm;
+    } kinds[GPCNET_CONGESTORS] = {{"alltoall", "all_to_all", "ring"},
+                                  {"incast", "gather", "direct"},
+                                  {"put-incast", "gather", "direct"},
+                                  {"get-bcast", "scatter", "direct"}};
+    json_t *list = ranks(nodes, nodes->victims + which, nodes->n, GPCNET_CONGESTORS);
+    double others = (double)json_array_size(list) - 1,
+           turn_ns = others * CONGESTOR_BYTES * 8e9 / (double)link_bps;
+    json_int_t bytes = (json_int_t)(others + 1) * CONGESTOR_BYTES,
+               turns = (json_int_t)ceil(GPCNET_TIME_NS / turn_ns) + 1;
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:s}", "kind", "collective", "name",
+                     kinds[which].name, "op", kinds[which].op, "bytes", bytes, "repeat", turns,
+                     "ranks", list, "algorithm", kinds[which].algorithm);
+}
+
+json_t *gpcnet_jobs(const struct gpcnet_nodes *nodes, enum gpcnet_test test, bool congested,
+                    uint64_t link_bps)
+{
+    json_t *jobs = json_array();
+    json_array_append_new(jobs, test_job(nodes, test));
+    for (uint32_t i = 0; i < GPCNET_CONGESTORS && congested; i++)
+        json_array_append_new(jobs, congestor_job(nodes, i, link_bps));
+    return jobs;
+}
