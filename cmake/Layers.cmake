@@ -114,9 +114,11 @@ collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 collwire_layer(comm/library # collectives as a library of GPUs runs them
   ALLOW engine nccl nccl/xml net/transfer.h LIBS m)
 collwire_layer(comm ALLOW engine collective nccl net/transfer.h comm/library)
-collwire_layer(workload ALLOW engine collective comm nccl net/transfer.h LIBS m)
+collwire_layer(workload/tiers # memories beside a GPU's own, and copies between them
+  ALLOW engine net/transfer.h)
+collwire_layer(workload ALLOW engine collective comm nccl net/transfer.h workload/tiers LIBS m)
 collwire_layer(workload/nodes # programs: computations and messages with dependencies
-  ALLOW engine collective comm net/transfer.h workload VIA net nccl LIBS m)
+  ALLOW engine collective comm net/transfer.h workload workload/tiers VIA net nccl LIBS m)
 collwire_layer(workload/llm # training of transformers, as programs
   ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
 collwire_layer(plan # which layouts of a transformer's training fit and are fast, in closed form
@@ -193,12 +195,12 @@ collwire_layer(config/foreign # files of ASTRA-sim
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/job # kinds of jobs
-  ALLOW footprint workload/cnn workload/llm workload/nodes workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
+  ALLOW footprint workload/cnn workload/llm workload/nodes workload/tiers workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
         workload/goal sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/object # objects of a scenario
-  ALLOW footprint workload/training engine topology cc collective nccl config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
+  ALLOW footprint workload/tiers workload/training engine topology cc collective nccl config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
         transport/nic/nic_spec.h transport/transport_spec.h workload sim/spec jansson.h
         cc/plugin
   VIA ${config_via}

@@ -8,12 +8,14 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 #include "workload/runner_internal.h"
+#include "workload/tiers/copies.h"
 
 // Tokens of messages: the job in the bits from 48 up (JOBS_MAX); a flag for messages that are not a
 // communicator's.
 #define TOKEN_JOB_SHIFT 48
 #define TOKEN_OWN (UINT64_C(1) << COMM_TOKEN_BITS)
 #define TOKEN_DETACHED (UINT64_C(1) << (COMM_TOKEN_BITS - 1))
+#define TOKEN_COPY (UINT64_C(1) << (COMM_TOKEN_BITS - 2)) // with TOKEN_OWN
 
 static void pull(struct rank_run *r, ps_t now);
 
@@ -184,6 +186,8 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     uint32_t rank, step;
     if ((token & TOKEN_OWN) == 0)
         comm_delivered(&job->comm, token, bytes, now);
+    else if ((token & TOKEN_COPY) != 0)
+        copies_delivered(job->copies, token, now);
     else if ((token & TOKEN_DETACHED) == 0 &&
              matching_delivered(&job->matching, (uint32_t)token, &rank, &step)) {
         struct peers peers;
@@ -209,7 +213,7 @@ static void on_entered(void *ctx, uint64_t token, ps_t now)
 {
     struct workload *w = ctx;
     struct job_run *job = job_of(w, token);
-    if ((token & TOKEN_OWN) == 0 || (token & TOKEN_DETACHED) != 0)
+    if ((token & TOKEN_OWN) == 0 || (token & (TOKEN_DETACHED | TOKEN_COPY)) != 0)
         return;
     uint32_t rank, step;
     matching_entered(&job->matching, (uint32_t)token, &rank, &step);
@@ -227,6 +231,9 @@ static void on_sent(void *ctx, uint64_t token, ps_t now)
     note_end(w, now - w->path_book->held_ps);
     if ((token & TOKEN_OWN) == 0) {
         comm_sent(&job->comm, token, now);
+        stop_if_done(w);
+    } else if ((token & TOKEN_COPY) != 0) {
+        copies_sent(job->copies, token);
         stop_if_done(w);
     } else if ((token & TOKEN_DETACHED) != 0) {
         unit_ended(job, UINT32_MAX, now);
@@ -251,6 +258,41 @@ struct transfer_client workload_client(struct workload *w)
                                     .sent = on_sent,
                                     .failed = on_failed,
                                     .ctx = w};
+}
+
+/* ---- copies between tiers of memory ---- */
+
+// No rank has to do its part for a copy.
+static void on_copied(void *ctx, uint32_t rank, uint32_t step, ps_t now)
+{
+    struct job_run *job = ctx;
+    struct peers none = {0, UINT32_MAX};
+    engine_defer(job->workload->engine, set_peers, job, &none, sizeof none);
+    runner_step_ended(&job->ranks[rank], step, now);
+    runner_check_dry(job->workload, now);
+}
+
+void job_tiers(struct job_run *job, const struct tier_set *tiers)
+{
+    struct workload *w = job->workload;
+    uint64_t token = (uint64_t)job->index << TOKEN_JOB_SHIFT | TOKEN_OWN | TOKEN_COPY;
+    struct copies_env env = {.engine = w->engine,
+                             .path_book = w->path_book,
+                             .transfer = &w->transfer,
+                             .tiers = tiers,
+                             .job = job->index,
+                             .n_ranks = job->n_ranks,
+                             .ranks = job->spec->ranks,
+                             .cls = (uint32_t)job->spec->cls,
+                             .transport = job->spec->transport,
+                             .token = token,
+                             .messages = &w->messages_open,
+                             .pending = &w->starts_pending,
+                             .busy_until_ps = &w->busy_until_ps,
+                             .ended = on_copied,
+                             .ctx = job};
+    job->copies = copies_new(&env);
+    w->takes_order = w->takes_order || tier_set_is_shared(tiers);
 }
 
 /* ---- steps ---- */
@@ -300,6 +342,10 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
         engine_defer(job->workload->engine, set_peers, job, &(struct peers){0, UINT32_MAX},
                      sizeof(struct peers));
         return matching_receive(&job->matching, key_of(step, step->peer, r->rank), step->id);
+    case STEP_COPY:
+        copies_begin(job->copies, r->rank,
+                     &(struct copy_step){step->id, step->from, step->to, step->bytes}, now);
+        return false;
     case STEP_COLLECTIVE:
         break;
     }
@@ -442,6 +488,8 @@ static void job_run_free(struct job_run *job)
     comm_job_free(&job->comm);
     matching_free(&job->matching);
     free(job->shared_free_ps);
+    if (job->copies != NULL)
+        copies_free(job->copies);
     for (uint32_t i = 0; i < job->n_ranks; i++)
         timed_steps_free(&job->ranks[i].timed);
     free(job->groups);
