@@ -120,13 +120,13 @@ collwire_layer(workload ALLOW engine collective comm nccl net/transfer.h workloa
 collwire_layer(workload/nodes # programs: computations and messages with dependencies
   ALLOW engine collective comm net/transfer.h workload workload/tiers VIA net nccl LIBS m)
 collwire_layer(workload/llm # training of transformers, as programs
-  ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
+  ALLOW engine collective comm footprint workload workload/nodes workload/tiers VIA net nccl LIBS m)
 collwire_layer(plan # which layouts of a transformer's training fit and are fast, in closed form
   ALLOW engine footprint workload/llm/llm_spec.h VIA net nccl collective comm workload LIBS m)
 collwire_layer(partition # chains of work, graphs of it and tables, divided among ranks
   ALLOW engine metis.h LIBS metis m)
 collwire_layer(workload/cnn # training of convolutional networks, as programs
-  ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
+  ALLOW engine collective comm footprint workload workload/nodes workload/tiers VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
   ALLOW engine collective comm footprint nccl net/transfer.h workload VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
@@ -200,7 +200,7 @@ collwire_layer(config/job # kinds of jobs
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/object # objects of a scenario
-  ALLOW footprint workload/tiers workload/training engine topology cc collective nccl config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
+  ALLOW footprint workload/nodes workload/tiers workload/training engine topology cc collective nccl config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
         transport/nic/nic_spec.h transport/transport_spec.h workload sim/spec jansson.h
         cc/plugin
   VIA ${config_via}

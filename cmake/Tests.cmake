@@ -320,6 +320,8 @@ collwire_script_test(theory_dlrm theory python3 [[python3 "$@"]]
 
 collwire_script_test(theory_memories theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_memories.py)
+collwire_script_test(theory_input theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_input.py)
 collwire_script_test(random_programs props python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check_programs.py 1 60)
 collwire_script_test(random_programs_all long python3 [[python3 -B "$@"]]

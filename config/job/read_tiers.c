@@ -174,7 +174,7 @@ static void read_tier(struct reader *r, const struct place *place, const struct 
 }
 
 void tiers_read(struct reader *r, const struct place *job_place, struct keys *keys,
-                const struct job_spec *job, struct tier_set *set)
+                struct job_spec *job, struct tier_set *set)
 {
     struct place tiers = place_key(job_place, "tiers");
     const char *name;
@@ -190,7 +190,10 @@ void tiers_read(struct reader *r, const struct place *job_place, struct keys *ke
     json_object_foreach(tiers.json, name, value)
     {
         struct place item = place_key(&tiers, name);
-        read_tier(r, &item, job, strcmp(name, "hbm") == 0 ? &set->items[0] : tier_add(set, name));
+        struct tier *t = strcmp(name, "hbm") == 0 ? &set->items[0] : tier_add(set, name);
+        read_tier(r, &item, job, t);
+        if (t->n_hosts > 0 && t->p.cls < 8)
+            job->tier_classes |= (uint8_t)(1u << t->p.cls);
     }
 }
 

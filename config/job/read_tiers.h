@@ -7,7 +7,7 @@
 
 // Read `tiers` into the set, whose first tier is then `hbm`, and add its name to `keys`.
 void tiers_read(struct reader *r, const struct place *job_place, struct keys *keys,
-                const struct job_spec *job, struct tier_set *set);
+                struct job_spec *job, struct tier_set *set);
 // The tiers for the resolved job, as far as the job as written, `given`, has any.
 void tiers_write(json_t *json, const struct tier_set *set, const json_t *given);
 void tiers_schema(json_t *object);

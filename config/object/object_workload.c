@@ -6,7 +6,7 @@
 #include "config/algorithm/library.h"
 #include "config/job/job_reader.h"
 #include "config/job/read_dlrm.h"
-#include "config/job/read_tiers.h"
+#include "config/job/read_input.h"
 #include "config/object/stacks.h"
 #include "config/text/object.h"
 #include "config/text/schema_parts.h"
@@ -218,6 +218,13 @@ static const struct model {
      &n_tier_params,
      tier_keys,
      &n_tier_keys,
+     false},
+    {{.name = "input",
+      .doc = "`input` of cnn and llm jobs: samples that are read for each iteration"},
+     input_params,
+     &n_input_params,
+     NULL,
+     NULL,
      false},
     {{.name = "remote_tier", .doc = "further keys of a tier with `hosts`"},
      tier_remote_params,

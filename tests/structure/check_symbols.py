@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 63
-ARROWS = 344
+ROOMS = 64
+ARROWS = 351
 
 
 def objects(build):

@@ -70,6 +70,7 @@ static void message_post(struct copy_share *share, enum message_kind kind, uint6
         .dst = to_host ? h->rank : rank,
         .bytes = bytes,
         .job = c->env.job,
+        .channel = (uint32_t)(h->tier - c->env.tiers->items), // a connection for each tier
         .cls = h->tier->p.cls != PARAM_AUTO ? (uint32_t)h->tier->p.cls : c->env.cls,
         .transport = c->env.transport,
         .joined = true,

@@ -12,6 +12,11 @@
     ",{\"rank\":0,\"kind\":\"copy\",\"from\":\"" source "\",\"to\":\"" target                      \
     "\",\"bytes\":\"" size "\"}"
 
+// A convolutional network on two ranks, with a batch of 8.
+#define INPUT(tiers, input)                                                                        \
+    "{\"kind\":\"cnn\",\"model\":\"resnet50\",\"batch\":8,\"ranks\":[0,1],\"tiers\":{" tiers       \
+    "},\"input\":{" input "}}"
+
 const struct mistake mistakes[] = {
     // keys, types, units, ranges
     {"\"swich\":{}", NULL, NULL, "swich: unknown key; did you mean \"switch\"?"},
@@ -325,6 +330,23 @@ const struct mistake mistakes[] = {
     {NULL, NULL,
      TIERS("\"a\":{}", ",{\"rank\":0,\"kind\":\"send\",\"to\":\"a\",\"bytes\":\"1MB\"}"),
      "workload.nodes[1].to: must be a rank, not a string"},
+    // batches of training data
+    {NULL, NULL, INPUT("", "\"from\":\"ssd\",\"sample_bytes\":1"),
+     "workload.input.from: no tier is called \"ssd\" (`tiers`)"},
+    {NULL, NULL, INPUT("", "\"from\":\"hbm\",\"sample_bytes\":1"),
+     "workload.input.from: hbm is where samples are computed: name another tier"},
+    {NULL, NULL, INPUT("", "\"from\":\"hbm\""), "workload.input.sample_bytes: is required"},
+    {NULL, NULL, INPUT("\"ssd\":{}", "\"from\":\"ssd\",\"sample_bytes\":1,\"shuffle\":\"full\""),
+     "workload.input.shuffle: "},
+    {NULL, NULL, INPUT("\"ssd\":{}", "\"form\":\"ssd\""),
+     "workload.input.form: unknown key; did you mean \"from\"?"},
+    {NULL, NULL,
+     INPUT("\"ssd\":{\"capacity\":\"3MB\"}", "\"from\":\"ssd\",\"sample_bytes\":\"1MB\""),
+     "workload.input.sample_bytes: 4MB do not fit into tier ssd, which holds 3MB"},
+    {NULL, NULL, INPUT("\"ssd\":{}", "\"from\":\"ssd\",\"sample_bytes\":\"1TB\",\"prefetch\":1001"),
+     "workload.input.prefetch: 1001 is above the maximum 1000"},
+    {NULL, NULL, "{\"kind\":\"cnn\",\"model\":\"resnet50\",\"batch\":8,\"tiers\":{\"ssd\":{}}}",
+     "workload.tiers: is used only with `input`"},
     // output
     {"\"capture\":{}", NULL, NULL, "capture: must be a list, not an object"},
     {"\"capture\":[{\"at\":\"rank0\"}]", NULL, NULL, "capture[0].file: is required"},
