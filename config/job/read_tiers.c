@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // {"tiers": {"ddr": {"rate": "1600Gbps", "shared_by": "server"},
-//            "pool": {"hosts": [8, 9], "stripe": "1MB", "rate": "400Gbps"}}}
+//            "pool": {"hosts": [8, 9], "stripe": "1MB", "rate": "400Gbps"},
+//            "cxl": {"pool": "hierarchical", "rate": "800Gbps", "fabric_rate": "3200Gbps"}}}
 #include "config/job/read_tiers.h"
 
 #include <stdlib.h>
@@ -138,20 +139,49 @@ static void read_sharing(struct reader *r, const struct place *at, const struct 
 
 /* ---- a tier ---- */
 
-// Keys that belong to the other form of tier are errors.
+static void keys_refuse(struct reader *r, const struct place *place, const struct param *params,
+                        size_t n, const char *why)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct place at = place_key(place, params[i].name);
+        if (at.json != NULL)
+            place_error(r->err, &at, "belongs to tiers with %s", why);
+    }
+}
+
+// Keys that belong to another form of tier are errors.
 static void check_form(struct reader *r, const struct place *place, const struct tier *t,
                        bool remote)
 {
     struct place sharing = place_key(place, "shared_by");
     if (remote && sharing.json != NULL)
         place_error(r->err, &sharing, "cannot be combined with `hosts`: all ranks share them");
-    for (size_t i = 0; i < n_tier_remote_params && !remote; i++) {
-        struct place at = place_key(place, tier_remote_params[i].name);
-        if (at.json != NULL)
-            place_error(r->err, &at, "belongs to tiers with `hosts`");
-    }
+    if (!remote)
+        keys_refuse(r, place, tier_remote_params, n_tier_remote_params, "`hosts`");
+    if (!tier_is_pool(t))
+        keys_refuse(r, place, tier_pool_params + 1, n_tier_pool_params - 1, "a `pool`");
+    else if (remote)
+        place_key_error(r->err, place, "pool", "cannot be combined with `hosts`");
+    else if (sharing.json != NULL)
+        place_error(r->err, &sharing, "cannot be combined with `pool`: all ranks share it");
+    else if (!tier_is_joint(t))
+        place_key_error(r->err, place, t->p.read_bps != PARAM_AUTO ? "read_rate" : "write_rate",
+                        "a pool has one `rate`, of each of its memories");
     if (remote && strcmp(t->name, "hbm") == 0)
         place_key_error(r->err, place, "hosts", "hbm is the GPU's own memory");
+}
+
+static void set_pool(const struct reader *r, const struct job_spec *job, struct tier *t)
+{
+    uint32_t ranks = job_size(r, job), server = r->scenario->spec.dims[0].size;
+    t->pool = (struct pool){.kind = t->p.pool,
+                            .memories = t->p.memories != PARAM_AUTO ? t->p.memories : ranks,
+                            .memory_bps = t->p.rate_bps,
+                            .fabric_bps = t->p.fabric_bps,
+                            .port_bps = t->p.port_bps,
+                            .chunk_bytes = t->p.chunk_bytes,
+                            .ranks = ranks,
+                            .server_ranks = server < ranks ? server : ranks};
 }
 
 static void read_tier(struct reader *r, const struct place *place, const struct job_spec *job,
@@ -163,12 +193,15 @@ static void read_tier(struct reader *r, const struct place *place, const struct 
         return;
     read_params(r, place, &keys, tier_params, n_tier_params, &t->p);
     read_params(r, place, &keys, tier_remote_params, n_tier_remote_params, &t->p);
+    read_params(r, place, &keys, tier_pool_params, n_tier_pool_params, &t->p);
     keys_add(&keys, "hosts");
     keys_add(&keys, "shared_by");
     keys_check(r, place, &keys);
     check_form(r, place, t, hosts.json != NULL);
     if (hosts.json != NULL)
         t->n_hosts = hosts_read(r, &hosts, job, &t->hosts);
+    else if (tier_is_pool(t))
+        set_pool(r, job, t);
     else
         read_sharing(r, &sharing, job, t);
 }
@@ -203,12 +236,13 @@ static bool fits(struct reader *r, const struct tier *t, bool writes, uint64_t b
                  const struct place *at)
 {
     char size[UNIT_TEXT], room[UNIT_TEXT];
-    uint64_t rate = tier_rate(t, writes);
+    uint64_t rate = tier_is_pool(t) ? PARAM_AUTO : tier_rate(t, writes);
     if (t->p.capacity_bytes != PARAM_AUTO && bytes > t->p.capacity_bytes)
         return place_error(r->err, at, "%s do not fit into tier %s, which holds %s",
                            format_bytes(bytes, size), t->name,
                            format_bytes(t->p.capacity_bytes, room)) == 0;
-    if (rate != PARAM_AUTO && (double)bytes * 8 / (double)rate > COPY_MOST_S)
+    if ((rate != PARAM_AUTO && (double)bytes * 8 / (double)rate > COPY_MOST_S) ||
+        (tier_is_pool(t) && pool_copy_ps(&t->pool, bytes) == PS_NEVER))
         return place_error(r->err, at, "takes more than 100000 s at the rate of tier %s",
                            t->name) == 0;
     if (t->hosts != NULL && bytes / t->p.stripe_bytes >= STRIPES_MOST)
@@ -231,6 +265,8 @@ bool tier_copy_check(struct reader *r, const struct tier_set *set, uint32_t from
                            "tiers %s and %s are both reached over the network: copy through a "
                            "local tier",
                            a->name, b->name) == 0;
+    if ((tier_is_pool(a) && to_tier > 0) || (tier_is_pool(b) && from_tier > 0))
+        return place_error(r->err, to, "a copy from or to a pool has hbm at its other end") == 0;
     bool good = fits(r, a, false, bytes, at_bytes);
     return fits(r, b, true, bytes, at_bytes) && good;
 }
@@ -249,6 +285,8 @@ void tiers_write(json_t *json, const struct tier_set *set, const json_t *given)
         if (t->hosts != NULL) {
             write_params(item, tier_remote_params, n_tier_remote_params, &t->p);
             json_object_set(item, "hosts", json_object_get(own, "hosts"));
+        } else if (tier_is_pool(t)) {
+            write_params(item, tier_pool_params, n_tier_pool_params, &t->p);
         } else if (sharing != NULL) {
             json_object_set(item, "shared_by", sharing);
         } else {
@@ -265,6 +303,7 @@ void tiers_schema(json_t *object)
 {
     json_t *tier = schema_table(tier_params, n_tier_params);
     schema_params(tier, tier_remote_params, n_tier_remote_params);
+    schema_params(tier, tier_pool_params, n_tier_pool_params);
     schema_key(tier, "hosts", schema_ranks(), false);
     schema_key(tier, "shared_by",
                json_pack("{s:[o,o]}", "anyOf", schema_words(shared_words), schema_integer(1)),

@@ -232,6 +232,12 @@ static const struct model {
      NULL,
      NULL,
      false},
+    {{.name = "pool_tier", .doc = "further keys of a tier with a `pool`"},
+     tier_pool_params,
+     &n_tier_pool_params,
+     NULL,
+     NULL,
+     false},
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 

@@ -145,6 +145,24 @@ def check_analytical(folder):
     note(abs(got - want) <= 2, f"in closed form: {got} ns, by hand {want}")
 
 
+def check_pools(folder):
+    """Pools with a fabric of their own, by hand: chunks of 4000 bytes through memories, fabric and port."""
+    size, chunk = 4_000_000, 4000
+    for kind, tier, stages in (
+            # 12 ranks, one server of 12: 3 memories of 800 Gb/s, a link of 1200 Gb/s to the server, ports of 160 Gb/s
+            ("hierarchical", {"memories": 3, "rate": "800Gbps", "fabric_rate": "1200Gbps", "port_rate": "160Gbps"},
+             (12 / 3 * 8 / 800, 12 * 8 / 1200, 8 / 160)),
+            ("hierarchical", {"memories": 3, "rate": "800Gbps"}, (12 / 3 * 8 / 800,)),
+            # a ring of 12: distances 0 1 1 2 2 3 3 4 4 5 5 6, 36 hops of 12 bytes on 24 links
+            ("ring", {"rate": "800Gbps", "fabric_rate": "100Gbps"}, (8 / 800, 36 / 24 * 8 / 100)),
+            # a mesh of 4 x 3: 2 ranks of a row send 2 of 4 bytes each over its middle
+            ("mesh", {"rate": "400Gbps", "fabric_rate": "100Gbps"}, (8 / 400, 2 * 2 / 4 * 8 / 100))):
+        pool = tier | {"pool": kind, "chunk": chunk, "latency": "3us"}
+        got = ends(run(folder, list(range(12)), {"tiers": {"far": pool}}, [copy("all", "far", "hbm", size)]))
+        want = 3000 + chunk * sum(stages) + (size - chunk) * max(stages)
+        note(all(abs(end - want) <= 1 for end in got), f"{kind} pool: {got[0]} ns, by hand {want:.1f}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_shared(folder)
@@ -156,6 +174,7 @@ def main():
             check_pool(folder, to_pool, 16_000_000, [8], 50)
             check_pool(folder, to_pool, 16_000_000, [8, 9], 25)
             check_pool(folder, to_pool, 700_000, [8, 9], 400)
+        check_pools(folder)
         check_incast(folder)
         check_both_ends(folder)
         check_analytical(folder)

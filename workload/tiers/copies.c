@@ -17,7 +17,7 @@ static uint32_t n_memories(const struct copies *c, const struct tier *t)
 // One channel for both directions, or one each; none for a direction without a limit.
 static uint32_t *channels_new(struct copies *c, const struct tier *t)
 {
-    uint32_t n = t->hosts != NULL ? 0 : n_memories(c, t);
+    uint32_t n = t->hosts != NULL || tier_is_pool(t) ? 0 : n_memories(c, t);
     uint32_t *channels = memory_zeroed(2 * (size_t)n + 1, sizeof *channels);
     for (uint32_t i = 0; i < 2 * n; i++) {
         uint64_t rate = tier_rate(t, i % 2 == 1);
@@ -120,7 +120,8 @@ static uint32_t channel_of(const struct copy *copy, uint32_t tier, bool writes)
 {
     const struct tier *t = &copy->owner->env.tiers->items[tier];
     uint32_t memory = t->memory_of != NULL ? t->memory_of[copy->rank] : copy->rank;
-    return t->hosts != NULL ? SHARING_NONE : copy->owner->channels[tier][2 * memory + writes];
+    return t->hosts != NULL || tier_is_pool(t) ? SHARING_NONE
+                                               : copy->owner->channels[tier][2 * memory + writes];
 }
 
 bool copy_move(struct copy *copy, uint64_t bytes, ps_t now)
@@ -154,6 +155,14 @@ static struct copy *copy_take(struct copies *c, uint32_t rank)
     return copy;
 }
 
+// Time of a copy at one of its tiers that others do not change.
+static ps_t time_before(const struct tier *t, uint64_t bytes)
+{
+    if (t->hosts != NULL) // its latency is that of its hosts
+        return 0;
+    return t->p.latency_ps + (tier_is_pool(t) ? pool_copy_ps(&t->pool, bytes) : 0);
+}
+
 void copies_begin(struct copies *c, uint32_t rank, const struct copy_step *step, ps_t now)
 {
     struct copy *copy = copy_take(c, rank);
@@ -163,9 +172,8 @@ void copies_begin(struct copies *c, uint32_t rank, const struct copy_step *step,
     copy->remote = from->hosts != NULL ? from : to->hosts != NULL ? to : NULL;
     copy->transfer = SHARING_NONE;
     copy->path = path_take(c->env.path_book, now);
-    ps_t latency_ps =
-        (from->hosts == NULL ? from->p.latency_ps : 0) + (to->hosts == NULL ? to->p.latency_ps : 0);
-    copies_timer_start(c, &copy->timer, now + latency_ps);
+    ps_t before_ps = time_before(from, step->bytes) + time_before(to, step->bytes);
+    copies_timer_start(c, &copy->timer, now + before_ps);
 }
 
 void copy_end(struct copy *copy, ps_t now)

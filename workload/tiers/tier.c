@@ -39,6 +39,28 @@ const struct param tier_remote_params[] = {
     PARAM_ROW("class", COUNT, FIELD(cls), .def = "auto", .max = "5", .can_auto = true,
               .help = "with `hosts`: traffic class of its messages; auto = that of the job"),
 };
+static const char *const pools[] = {"none", "hierarchical", "ring", "mesh", NULL};
+#define ASTRA "Won et al., ISPASS 2023"
+
+const struct param tier_pool_params[] = {
+    PARAM_ROW("pool", ENUM, FIELD(pool), .choices = pools, .def = "none",
+              .help = "memories with a fabric of their own, in closed form: all ranks copy as much "
+                      "at once; `rate` is that of each memory",
+              .source = ASTRA),
+    PARAM_ROW("memories", COUNT, FIELD(memories), .def = "auto", .min = "1", .max = "1000000",
+              .can_auto = true,
+              .help = "of a pool; auto = one for each rank. Those of a ring or mesh are beside the "
+                      "ranks"),
+    RATE("fabric_rate", fabric_bps,
+         "of a pool: hierarchical: from its switches to each server; ring, mesh: of each link; "
+         "auto = no limit"),
+    RATE("port_rate", port_bps, "of a pool: of a rank's port; auto = no limit"),
+    PARAM_ROW("chunk", BYTES, FIELD(chunk_bytes), .def = "4KiB", .min = "1B", .max = "1GB",
+              .help = "of a pool: what its memories, fabric and ports work on at a time",
+              .source = ASTRA),
+};
+const size_t n_tier_pool_params = sizeof tier_pool_params / sizeof *tier_pool_params;
+
 const size_t n_tier_remote_params = sizeof tier_remote_params / sizeof *tier_remote_params;
 
 uint32_t tier_find(const struct tier_set *set, const char *name)
@@ -56,6 +78,7 @@ struct tier *tier_add(struct tier_set *set, const char *name)
     *t = (struct tier){.name = memory_text(name)};
     params_default(tier_params, n_tier_params, &t->p);
     params_default(tier_remote_params, n_tier_remote_params, &t->p);
+    params_default(tier_pool_params, n_tier_pool_params, &t->p);
     return t;
 }
 

@@ -3,13 +3,14 @@
 // copy data.
 //
 // A local tier is a memory that a rank has alone, or shares with neighbours; the memory of a remote
-// tier is at other ranks of the network and is reached by messages (remote.h). Plain data; config/
-// reads it.
+// tier is at other ranks of the network and is reached by messages (remote.c); a pool has a fabric
+// of its own and takes a time in closed form (pool.h). Plain data; config/ reads it.
 #pragma once
 
 #include <stdbool.h>
 
 #include "engine/param.h"
+#include "workload/tiers/pool.h"
 
 struct tier_params {              // as in a scenario
     uint64_t rate_bps;            // reads and writes together; PARAM_AUTO = no limit
@@ -19,11 +20,14 @@ struct tier_params {              // as in a scenario
     /* remote */
     uint64_t stripe_bytes, request_bytes;
     uint64_t cls; // PARAM_AUTO = that of the job
+    /* pool */
+    int pool; // enum pool_kind
+    uint64_t memories, fabric_bps, port_bps, chunk_bytes;
 };
 
-// The keys of a tier, and those that only a remote one uses.
-extern const struct param tier_params[], tier_remote_params[];
-extern const size_t n_tier_params, n_tier_remote_params;
+// The keys of a tier, and those that only a remote one or a pool uses.
+extern const struct param tier_params[], tier_remote_params[], tier_pool_params[];
+extern const size_t n_tier_params, n_tier_remote_params, n_tier_pool_params;
 
 struct tier {
     char *name;
@@ -34,6 +38,8 @@ struct tier {
     /* remote */
     uint32_t *hosts; // [n_hosts] ranks of the network; NULL = the tier is local
     uint32_t n_hosts;
+    /* pool */
+    struct pool pool;
 };
 
 // The tiers of a job. The first is the GPU's own memory, `hbm`.
@@ -48,6 +54,8 @@ uint32_t tier_find(const struct tier_set *set, const char *name); // TIER_NONE =
 // Add a tier with the default of each key.
 struct tier *tier_add(struct tier_set *set, const char *name);
 void tier_set_free(struct tier_set *set);
+
+static inline bool tier_is_pool(const struct tier *t) { return t->p.pool != POOL_NONE; }
 
 // True if reads and writes of the tier share one bandwidth.
 bool tier_is_joint(const struct tier *t);
