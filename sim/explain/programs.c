@@ -156,8 +156,8 @@ static void explain_input(const struct program_result *p, struct result *r)
         result_explain(
             r, EXPLAIN_TIME - 0.25,
             text_format("computing waits for input for %s of %s (mean of the ranks): nothing hides "
-                        "the first batch, and later ones only as far as they are read and "
-                        "exchanged faster than the batches before them are computed",
+                        "the first batch; later ones are hidden as far as `prefetch` lets them be "
+                        "read, and exchanged, while earlier ones are computed",
                         human_time(idle, time), human_time(p->total_ps, total)));
     }
 }
