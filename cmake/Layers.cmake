@@ -128,7 +128,7 @@ collwire_layer(partition # chains of work, graphs of it and tables, divided amon
 collwire_layer(workload/cnn # training of convolutional networks, as programs
   ALLOW engine collective comm footprint workload workload/nodes workload/tiers VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
-  ALLOW engine collective comm footprint nccl net/transfer.h workload VIA net LIBS m)
+  ALLOW engine collective comm footprint nccl net/transfer.h workload workload/tiers VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
   ALLOW engine collective workload workload/nodes jansson.h protobuf-c/protobuf-c.h
   VIA comm net nccl

@@ -50,6 +50,7 @@ struct step {
     bool detached, of_pair;
     uint64_t bytes;                     // send, copy
     uint32_t from, to;                  // copy: tiers
+    bool in_turn;                       // copy: behind the rank's others of this kind
     uint32_t group;                     // collective: number from job_group_new()
     const struct comm_request *request; // copied when the step starts (comm_issue)
     bool

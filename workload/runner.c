@@ -343,8 +343,9 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
                      sizeof(struct peers));
         return matching_receive(&job->matching, key_of(step, step->peer, r->rank), step->id);
     case STEP_COPY:
-        copies_begin(job->copies, r->rank,
-                     &(struct copy_step){step->id, step->from, step->to, step->bytes}, now);
+        copies_begin(
+            job->copies, r->rank,
+            &(struct copy_step){step->id, step->from, step->to, step->bytes, step->in_turn}, now);
         return false;
     case STEP_COLLECTIVE:
         break;

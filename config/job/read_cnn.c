@@ -328,7 +328,7 @@ static void read_cnn(struct reader *r, const struct place *place, struct keys *k
     settings->choice.params = settings->group;
     group_algorithms_read(r, place, keys, &settings->choice);
     keys_add(keys, "stages");
-    job_input_read(r, place, keys, job, &settings->input);
+    job_input_read(r, place, keys, job, &settings->input.spec);
     if (r->err->n_errors > errors)
         return;
     read_model(&c);
@@ -349,7 +349,7 @@ static void write_cnn(json_t *json, const struct job_spec *job, const json_t *gi
 {
     const struct cnn_settings *settings = job->settings;
     group_algorithms_write(json, &settings->choice);
-    job_input_write(json, &settings->input, given);
+    job_input_write(json, &settings->input.spec, given);
     if (json_object_get(given, "stages") != NULL)
         json_object_set(json, "stages", json_object_get(given, "stages"));
 }

@@ -11,8 +11,21 @@
 
 #define BATCH_MOST 1e15 // bytes of a rank
 
+// How many samples a rank reads follows from the batch, where the job has one.
+static void check_samples(struct reader *r, const struct place *input, const struct job_spec *job,
+                          const struct input_spec *in)
+{
+    struct place samples = place_key(input, "samples"), shuffle = place_key(input, "shuffle");
+    if (!job->kind->trains && in->p.samples != PARAM_AUTO)
+        place_error(r->err, &samples, "follow from the job's batch: leave it out");
+    if (job->kind->trains && in->p.samples == PARAM_AUTO)
+        place_error(r->err, &samples, "is required: those of a rank in an iteration");
+    if (job->kind->trains && in->p.shuffle == INPUT_GLOBAL)
+        place_error(r->err, &shuffle, "a training job reads its own samples only (local)");
+}
+
 void job_input_read(struct reader *r, const struct place *job_place, struct keys *keys,
-                    struct job_spec *job, struct node_input *in)
+                    struct job_spec *job, struct input_spec *in)
 {
     struct place input = place_key(job_place, "input");
     struct place from = place_key(&input, "from");
@@ -33,6 +46,7 @@ void job_input_read(struct reader *r, const struct place *job_place, struct keys
     keys_check(r, &input, &own);
     if (!json_is_string(from.json)) // the table has reported it
         return;
+    check_samples(r, &input, job, in);
     in->tier = tier_find(&in->tiers, in->p.from);
     if (in->tier == 0)
         place_error(r->err, &from, "hbm is where samples are computed: name another tier");
@@ -60,7 +74,7 @@ void job_input_add(struct reader *r, const struct place *job_place, const struct
     if (input.json != NULL)
         in->bytes = memory_zeroed(program->n_ranks, sizeof *in->bytes);
     for (uint32_t i = 0; i < program->n_ranks && input.json != NULL; i++) {
-        double bytes = samples[i] * (double)in->p.sample_bytes;
+        double bytes = samples[i] * (double)in->spec.p.sample_bytes;
         in->bytes[i] = bytes < BATCH_MOST ? (uint64_t)(bytes + 0.5) : UINT64_MAX;
         most = in->bytes[i] > most ? in->bytes[i] : most;
     }
@@ -69,13 +83,13 @@ void job_input_add(struct reader *r, const struct place *job_place, const struct
         return;
     if (most == UINT64_MAX)
         place_error(r->err, &size, "makes batches above 1 PB");
-    else if (tier_copy_check(r, &in->tiers, in->tier, 0, most, &from, &size)) {
+    else if (tier_copy_check(r, &in->spec.tiers, in->spec.tier, 0, most, &from, &size)) {
         node_input_add(in, program, iterations, choice);
         check_exchange(r, &input, job, in, program);
     }
 }
 
-void job_input_write(json_t *json, const struct node_input *in, const json_t *given)
+void job_input_write(json_t *json, const struct input_spec *in, const json_t *given)
 {
     tiers_write(json, &in->tiers, given);
     if (json_object_get(given, "input") != NULL)

@@ -7,7 +7,7 @@
 
 // Read `tiers` and `input`, and add their names to `keys`.
 void job_input_read(struct reader *r, const struct place *job_place, struct keys *keys,
-                    struct job_spec *job, struct node_input *in);
+                    struct job_spec *job, struct input_spec *in);
 
 // Add the batches to the program of a job, if it has `input`. samples[rank]: of an iteration, which
 // may be parts of samples; freed.
@@ -15,7 +15,7 @@ void job_input_add(struct reader *r, const struct place *job_place, const struct
                    struct node_input *in, struct node_program *program, double *samples,
                    uint64_t iterations, const struct group_choice *choice);
 
-void job_input_write(json_t *json, const struct node_input *in, const json_t *given);
+void job_input_write(json_t *json, const struct input_spec *in, const json_t *given);
 void job_input_schema(json_t *object);
 
 #define INPUT_KEY                                                                                  \

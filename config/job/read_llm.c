@@ -215,7 +215,7 @@ static void read_llm(struct reader *r, const struct place *place, struct keys *k
     settings->choice.params = settings->group;
     group_algorithms_read(r, place, keys, &settings->choice);
     read_placement(&l);
-    job_input_read(r, place, keys, job, &settings->input);
+    job_input_read(r, place, keys, job, &settings->input.spec);
     if (r->err->n_errors > errors)
         return;
     size_t n = llm_resolve(&settings->params, missing, sizeof missing / sizeof *missing);
@@ -244,7 +244,7 @@ static void write_llm(json_t *json, const struct job_spec *job, const json_t *gi
     const struct llm_settings *settings = job->settings;
     json_t *order = json_array();
     group_algorithms_write(json, &settings->choice);
-    job_input_write(json, &settings->input, given);
+    job_input_write(json, &settings->input.spec, given);
     for (unsigned d = 0; d < LLM_DEGREES; d++)
         json_array_append_new(order, json_string(llm_degree_names[settings->order[d]]));
     json_object_set_new(json, "placement", order);

@@ -220,7 +220,7 @@ static const struct model {
      &n_tier_keys,
      false},
     {{.name = "input",
-      .doc = "`input` of cnn and llm jobs: samples that are read for each iteration"},
+      .doc = "`input` of cnn, llm and training jobs: samples that are read for each iteration"},
      input_params,
      &n_input_params,
      NULL,

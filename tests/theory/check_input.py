@@ -117,6 +117,27 @@ def check_llm(folder):
     note(got == [each + each * 3 // 4] * 4 + [0] * 4, f"llm: {got} (read, and 3/4 of it sent to the others)")
 
 
+def check_training(folder):
+    """A training loop of one rank and one layer: C + 3 ns of steps a pass; its samples as those of a program."""
+    layer = {"name": "one", "fwd": {"compute": "300us"}, "ig": {"compute": "0us"}, "wg": {"compute": "500us"}}
+    job = {"kind": "training", "parallelism": "DATA", "iterations": ITERATIONS, "ranks": [0], "dims": [1], "layers": [layer]}
+    alone = run_made({"name": "input", "topology": {"dims": [{"kind": "switch", "size": 8, "link": LINK}]}, "workload": job}, [], folder)
+    compute = alone["training"]["total_ns"] / ITERATIONS
+    for rate, prefetch in ((8, 0), (8, 1), (8, 3), (1, 0), (1, 1), (1, 2)):
+        read = 800_000 * 8 / rate + 10_000
+        given = job | {"tiers": {"ssd": {"read_rate": f"{rate}Gbps", "latency": "10us"}},
+                       "input": {"from": "ssd", "sample_bytes": "100KB", "samples": 8, "prefetch": prefetch}}
+        metrics = run_made({"name": "input", "topology": {"dims": [{"kind": "switch", "size": 8, "link": LINK}]},
+                            "workload": given}, [], folder)
+        hidden = compute if prefetch > 0 else 0
+        want = read + (ITERATIONS - 1) * max(0, read - hidden)
+        got = metrics["training"]["input_ns"]
+        total = metrics["training"]["total_ns"]
+        note(abs(got - want) <= 5 * ITERATIONS and abs(total - got - ITERATIONS * compute) <= 2 and
+             any("waits for input" in text for text in metrics["explain"]),
+             f"training: reading {read:.0f} ns, computing {compute:.0f}, prefetch {prefetch}: {got} ns, by hand {want:.0f}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_local(folder)
@@ -124,6 +145,7 @@ def main():
         check_hosts(folder)
         check_ranks(folder)
         check_llm(folder)
+        check_training(folder)
     sys.exit(bool(FAILED))
 
 

@@ -11,24 +11,6 @@
 #define FIRST_ID (UINT64_C(1) << 62) // above those of programs
 #define AFTER_MAX 3
 
-static const char *const shuffles[] = {"local", "global", NULL};
-
-#define FIELD(name) offsetof(struct input_params, name)
-
-const struct param input_params[] = {
-    PARAM_ROW("from", TEXT, FIELD(from), .help = "the tier that has the samples (`tiers`)"),
-    PARAM_ROW("sample_bytes", BYTES, FIELD(sample_bytes), .min = "1B", .max = "1TB",
-              .help = "of a sample as it is stored"),
-    PARAM_ROW("shuffle", ENUM, FIELD(shuffle), .choices = shuffles, .def = "local",
-              .help = "samples of a batch are drawn from the rank's own memory, or from those of "
-                      "all ranks, which then exchange them; the same for a tier with hosts",
-              .source = "Jacobs et al., 2019"),
-    PARAM_ROW("prefetch", COUNT, FIELD(prefetch), .def = "2", .max = "1000",
-              .help = "batches that a rank reads ahead of the one that it computes",
-              .source = "Murray et al., VLDB 2021"),
-};
-const size_t n_input_params = sizeof input_params / sizeof *input_params;
-
 struct input_rank {
     uint64_t iteration; // that has begun, from 1; 0 = none
     uint64_t made, due; // nodes of batches that were given out, and that may be
@@ -71,13 +53,13 @@ static void read_make(const struct node_input *in, struct input_rank *r, uint64_
                           .kind = NODE_COPY,
                           .stream = NODE_NO_STREAM,
                           .use = in->use,
-                          .from = in->tier,
+                          .from = in->spec.tier,
                           .name = "input"};
     if (k > 0)
         r->own_after[node->n_after++] = read_id(in, k - 1);
-    if (k < in->p.prefetch)
+    if (k < in->spec.p.prefetch)
         return;
-    if (in->p.prefetch > 0)
+    if (in->spec.p.prefetch > 0)
         r->own_after[node->n_after++] = there_id(in, first);
     if (r->last != NO_NODE)
         r->own_after[node->n_after++] = r->last;
@@ -126,7 +108,7 @@ static void wait_for_batch(const struct node_input *in, struct input_rank *r)
 
 static void iteration_begin(const struct input_view *v, struct input_rank *r)
 {
-    uint64_t batches = r->node.iteration + v->input->p.prefetch;
+    uint64_t batches = r->node.iteration + v->input->spec.p.prefetch;
     r->iteration = r->node.iteration;
     r->gate = true;
     r->due = nodes_of_batch(v->input) * (batches < v->iterations ? batches : v->iterations);
@@ -229,8 +211,8 @@ void node_input_add(struct node_input *in, struct node_program *p, uint64_t iter
         p->twins[i].self = &in->views[1 + i];
     }
     p->source = &input_source;
-    p->tiers = &in->tiers;
-    if (in->p.shuffle == INPUT_GLOBAL && in->tiers.items[in->tier].hosts == NULL)
+    p->tiers = &in->spec.tiers;
+    if (in->spec.p.shuffle == INPUT_GLOBAL && in->spec.tiers.items[in->spec.tier].hosts == NULL)
         group_add(in, p, choice);
     bool moves_use = p->idle_use == p->n_uses; // none is a pipeline's
     p->uses = memory_resize(p->uses, p->n_uses + 1, sizeof *p->uses);
@@ -242,5 +224,5 @@ void node_input_add(struct node_input *in, struct node_program *p, uint64_t iter
 void node_input_free(struct node_input *in)
 {
     free(in->bytes);
-    tier_set_free(&in->tiers);
+    tier_set_free(&in->spec.tiers);
 }

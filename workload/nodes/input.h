@@ -18,23 +18,12 @@
 
 #include "workload/group_choice.h"
 #include "workload/nodes/node.h"
-
-enum input_shuffle { INPUT_LOCAL, INPUT_GLOBAL };
-
-struct input_params { // as in a scenario
-    const char *from; // "" = the job has no `input`
-    uint64_t sample_bytes, prefetch;
-    int shuffle; // enum input_shuffle
-};
-
-extern const struct param input_params[];
-extern const size_t n_input_params;
+#include "workload/tiers/input_spec.h"
 
 struct node_input {
-    struct input_params p;
-    struct tier_set tiers; // of the job
-    uint64_t *bytes;       // [rank] of a batch; 0 = the rank reads none
-    uint32_t n_ranks, tier, group;
+    struct input_spec spec;
+    uint64_t *bytes; // [rank] of a batch; 0 = the rank reads none
+    uint32_t n_ranks, group;
     bool exchanges;
     uint16_t use;
     const struct node_source_ops *source; // of the program itself
@@ -46,7 +35,7 @@ struct node_input {
 };
 
 // Add the batches to a program of `iterations`, which keeps `in` until it is freed: in->bytes and
-// in->tier are set.
+// in->spec are set.
 void node_input_add(struct node_input *in, struct node_program *program, uint64_t iterations,
                     const struct group_choice *choice);
 

@@ -38,6 +38,8 @@ struct copies *copies_new(const struct copies_env *env)
         c->channels[t] = channels_new(c, &env->tiers->items[t]);
     c->all = memory_zeroed(env->n_ranks, sizeof(struct copy *));
     c->free = memory_zeroed(env->n_ranks, sizeof(struct copy *));
+    c->turn = memory_zeroed(env->n_ranks, sizeof(struct copy *));
+    c->turn_last = memory_zeroed(env->n_ranks, sizeof(struct copy *));
     remotes_new(c);
     return c;
 }
@@ -58,6 +60,8 @@ void copies_free(struct copies *c)
     free(c->channels);
     free(c->all);
     free(c->free);
+    free(c->turn);
+    free(c->turn_last);
     free(c);
 }
 
@@ -163,6 +167,30 @@ static ps_t time_before(const struct tier *t, uint64_t bytes)
     return t->p.latency_ps + (tier_is_pool(t) ? pool_copy_ps(&t->pool, bytes) : 0);
 }
 
+static void copy_begin(struct copy *copy, ps_t now)
+{
+    const struct copies *c = copy->owner;
+    const struct tier *from = &c->env.tiers->items[copy->step.from],
+                      *to = &c->env.tiers->items[copy->step.to];
+    ps_t before_ps = time_before(from, copy->step.bytes) + time_before(to, copy->step.bytes);
+    copy->path = path_take(c->env.path_book, now);
+    copies_timer_start(c, &copy->timer, now + before_ps);
+}
+
+// Append a copy to those of its rank that go in turn. Returns true if it is the first.
+static bool turn_wait(struct copies *c, struct copy *copy)
+{
+    struct copy **first = &c->turn[copy->rank], **last = &c->turn_last[copy->rank];
+    bool alone = *first == NULL;
+    copy->next_turn = NULL;
+    if (alone)
+        *first = copy;
+    else
+        (*last)->next_turn = copy;
+    *last = copy;
+    return alone;
+}
+
 void copies_begin(struct copies *c, uint32_t rank, const struct copy_step *step, ps_t now)
 {
     struct copy *copy = copy_take(c, rank);
@@ -171,15 +199,20 @@ void copies_begin(struct copies *c, uint32_t rank, const struct copy_step *step,
     copy->step = *step;
     copy->remote = from->hosts != NULL ? from : to->hosts != NULL ? to : NULL;
     copy->transfer = SHARING_NONE;
-    copy->path = path_take(c->env.path_book, now);
-    ps_t before_ps = time_before(from, step->bytes) + time_before(to, step->bytes);
-    copies_timer_start(c, &copy->timer, now + before_ps);
+    if (!step->in_turn || turn_wait(c, copy))
+        copy_begin(copy, now);
 }
 
 void copy_end(struct copy *copy, ps_t now)
 {
     struct copies *c = copy->owner;
-    copy->next_free = c->free[copy->rank];
-    c->free[copy->rank] = copy;
-    c->env.ended(c->env.ctx, copy->rank, copy->step.id, now);
+    uint32_t rank = copy->rank;
+    struct copy *next = copy->step.in_turn ? copy->next_turn : NULL;
+    if (copy->step.in_turn)
+        c->turn[rank] = next;
+    if (next != NULL)
+        copy_begin(next, now);
+    copy->next_free = c->free[rank];
+    c->free[rank] = copy;
+    c->env.ended(c->env.ctx, rank, copy->step.id, now);
 }

@@ -38,6 +38,7 @@ struct copy_step {
     uint32_t id;       // passed to ended()
     uint32_t from, to; // tiers, of which at most one is remote
     uint64_t bytes;
+    bool in_turn; // it begins when the rank's copies of this kind before it have ended
 };
 
 // Begin a copy of a rank of the job. ended() is called in a later event, of this instant at the

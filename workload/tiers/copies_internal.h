@@ -24,6 +24,7 @@ struct copy {
     struct copies *owner;
     struct copy *next;      // in the list of all copies of its rank
     struct copy *next_free; // in the list of those that have ended
+    struct copy *next_turn; // in turn, behind this one
     uint32_t rank;          // of the job
     struct copy_step step;
     struct sim_timer timer; // the end of its latency, or of its local transfer
@@ -42,10 +43,11 @@ struct copy {
 struct copies {
     struct copies_env env;
     struct sharing sharing;
-    uint32_t **channels;        // [tier][2 * memory + writes] channel, SHARING_NONE = no limit
-    struct copy **all, **free;  // [rank]
-    struct tier_hosts *remotes; // [tier] see remote.c
-    uint32_t **places;          // [tier][rank] host of the rank's next stripe; NULL = local
+    uint32_t **channels;             // [tier][2 * memory + writes] channel, SHARING_NONE = no limit
+    struct copy **turn, **turn_last; // [rank] copies in turn, the running one first; NULL = none
+    struct copy **all, **free;       // [rank]
+    struct tier_hosts *remotes;      // [tier] see remote.c
+    uint32_t **places;               // [tier][rank] host of the rank's next stripe; NULL = local
     struct tier_message *messages;
     struct slots numbers; // of messages
 };

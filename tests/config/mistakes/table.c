@@ -17,6 +17,11 @@
     "{\"kind\":\"cnn\",\"model\":\"resnet50\",\"batch\":8,\"ranks\":[0,1],\"tiers\":{" tiers       \
     "},\"input\":{" input "}}"
 
+// A training loop of one layer.
+#define LOOP(input)                                                                                     \
+    "{\"kind\":\"training\",\"parallelism\":\"DATA\",\"layers\":[{\"name\":\"a\",\"fwd\":{\"compute\":" \
+    "\"1us\"}}],\"tiers\":{\"ssd\":{}},\"input\":{\"from\":\"ssd\"," input "}}"
+
 const struct mistake mistakes[] = {
     // keys, types, units, ranges
     {"\"swich\":{}", NULL, NULL, "swich: unknown key; did you mean \"switch\"?"},
@@ -361,6 +366,14 @@ const struct mistake mistakes[] = {
      "workload.input.prefetch: 1001 is above the maximum 1000"},
     {NULL, NULL, "{\"kind\":\"cnn\",\"model\":\"resnet50\",\"batch\":8,\"tiers\":{\"ssd\":{}}}",
      "workload.tiers: is used only with `input`"},
+    {NULL, NULL, INPUT("\"ssd\":{}", "\"from\":\"ssd\",\"sample_bytes\":1,\"samples\":3"),
+     "workload.input.samples: follow from the job's batch: leave it out"},
+    {NULL, NULL, LOOP("\"sample_bytes\":1"),
+     "workload.input.samples: is required: those of a rank in an iteration"},
+    {NULL, NULL, LOOP("\"sample_bytes\":1,\"samples\":1,\"shuffle\":\"global\""),
+     "workload.input.shuffle: a training job reads its own samples only (local)"},
+    {NULL, NULL, LOOP("\"sample_bytes\":\"1TB\",\"samples\":10000"),
+     "workload.input.sample_bytes: makes batches above 1 PB"},
     // output
     {"\"capture\":{}", NULL, NULL, "capture: must be a list, not an object"},
     {"\"capture\":[{\"at\":\"rank0\"}]", NULL, NULL, "capture[0].file: is required"},
