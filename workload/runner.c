@@ -10,13 +10,6 @@
 #include "workload/runner_internal.h"
 #include "workload/tiers/copies.h"
 
-// Tokens of messages: the job in the bits from 48 up (JOBS_MAX); a flag for messages that are not a
-// communicator's.
-#define TOKEN_JOB_SHIFT 48
-#define TOKEN_OWN (UINT64_C(1) << COMM_TOKEN_BITS)
-#define TOKEN_DETACHED (UINT64_C(1) << (COMM_TOKEN_BITS - 1))
-#define TOKEN_COPY (UINT64_C(1) << (COMM_TOKEN_BITS - 2)) // with TOKEN_OWN
-
 static void pull(struct rank_run *r, ps_t now);
 
 /* ---- ends ---- */
@@ -175,6 +168,11 @@ static void set_peers(void *ctx, const void *note, ps_t now)
     job->peers = *(const struct peers *)note;
 }
 
+void runner_set_peers(struct job_run *job, struct peers peers)
+{
+    engine_defer(job->workload->engine, set_peers, job, &peers, sizeof peers);
+}
+
 static struct job_run *job_of(struct workload *w, uint64_t token)
 {
     return &w->jobs[token >> TOKEN_JOB_SHIFT];
@@ -192,7 +190,7 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
              matching_delivered(&job->matching, (uint32_t)token, &rank, &step)) {
         struct peers peers;
         peers.ready_ps = matching_posted_ps(&job->matching, (uint32_t)token, &peers.rank);
-        engine_defer(job->workload->engine, set_peers, job, &peers, sizeof peers);
+        runner_set_peers(job, peers);
         runner_step_ended(&job->ranks[rank], step, now);
     }
 }
@@ -260,41 +258,6 @@ struct transfer_client workload_client(struct workload *w)
                                     .ctx = w};
 }
 
-/* ---- copies between tiers of memory ---- */
-
-// No rank has to do its part for a copy.
-static void on_copied(void *ctx, uint32_t rank, uint32_t step, ps_t now)
-{
-    struct job_run *job = ctx;
-    struct peers none = {0, UINT32_MAX};
-    engine_defer(job->workload->engine, set_peers, job, &none, sizeof none);
-    runner_step_ended(&job->ranks[rank], step, now);
-    runner_check_dry(job->workload, now);
-}
-
-void job_tiers(struct job_run *job, const struct tier_set *tiers)
-{
-    struct workload *w = job->workload;
-    uint64_t token = (uint64_t)job->index << TOKEN_JOB_SHIFT | TOKEN_OWN | TOKEN_COPY;
-    struct copies_env env = {.engine = w->engine,
-                             .path_book = w->path_book,
-                             .transfer = &w->transfer,
-                             .tiers = tiers,
-                             .job = job->index,
-                             .n_ranks = job->n_ranks,
-                             .ranks = job->spec->ranks,
-                             .cls = (uint32_t)job->spec->cls,
-                             .transport = job->spec->transport,
-                             .token = token,
-                             .messages = &w->messages_open,
-                             .pending = &w->starts_pending,
-                             .busy_until_ps = &w->busy_until_ps,
-                             .ended = on_copied,
-                             .ctx = job};
-    job->copies = copies_new(&env);
-    w->takes_order = w->takes_order || tier_set_is_shared(tiers);
-}
-
 /* ---- steps ---- */
 
 // A resource that ranks share serves one step at a time, in the order in which they start. Returns
@@ -339,8 +302,7 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
         post(r, step, now);
         return false;
     case STEP_RECV:
-        engine_defer(job->workload->engine, set_peers, job, &(struct peers){0, UINT32_MAX},
-                     sizeof(struct peers));
+        runner_set_peers(job, (struct peers){0, UINT32_MAX});
         return matching_receive(&job->matching, key_of(step, step->peer, r->rank), step->id);
     case STEP_COPY:
         copies_begin(

@@ -18,9 +18,10 @@
     "},\"input\":{" input "}}"
 
 // A training loop of one layer.
-#define LOOP(input)                                                                                     \
-    "{\"kind\":\"training\",\"parallelism\":\"DATA\",\"layers\":[{\"name\":\"a\",\"fwd\":{\"compute\":" \
-    "\"1us\"}}],\"tiers\":{\"ssd\":{}},\"input\":{\"from\":\"ssd\"," input "}}"
+#define LAYER "{\"name\":\"a\",\"fwd\":{\"compute\":\"1us\"}}"
+#define LOOP(input)                                                                                \
+    "{\"kind\":\"training\",\"parallelism\":\"DATA\",\"layers\":[" LAYER                           \
+    "],\"tiers\":{\"ssd\":{}},\"input\":{\"from\":\"ssd\"," input "}}"
 
 const struct mistake mistakes[] = {
     // keys, types, units, ranges
