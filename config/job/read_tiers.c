@@ -198,6 +198,11 @@ static void read_tier(struct reader *r, const struct place *place, const struct 
     keys_add(&keys, "shared_by");
     keys_check(r, place, &keys);
     check_form(r, place, t, hosts.json != NULL);
+    if (hosts.json != NULL && r->scenario->spec.network == NETWORK_ANALYTICAL &&
+        r->scenario->spec.route != ANALYTICAL_LINKS)
+        place_warn(r->err, &hosts,
+                   "in closed form each stripe takes the time that it takes alone, however many a "
+                   "copy has: with analytical_route \"links\" they wait for links");
     if (hosts.json != NULL)
         t->n_hosts = hosts_read(r, &hosts, job, &t->hosts);
     else if (tier_is_pool(t))

@@ -163,6 +163,15 @@ def check_pools(folder):
         note(all(abs(end - want) <= 1 for end in got), f"{kind} pool: {got[0]} ns, by hand {want:.1f}")
 
 
+def check_links(folder):
+    """In closed form by links, stripes wait for the link: 8 MB at 100 Gb/s, store and forward of one stripe."""
+    pool = {"hosts": [8], "stripe": "1MB"}
+    got = ends(run(folder, [0], {"tiers": {"pool": pool}}, [copy(0, "pool", "hbm", 8_000_000)], network="analytical",
+                   analytical_route="links"))[0]
+    want = 4000 + 2 * int(64 * NS_OF_BYTE) + 9 * 80_000
+    note(abs(got - want) <= 2, f"in closed form by links: {got} ns, by hand {want}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_shared(folder)
@@ -178,6 +187,7 @@ def main():
         check_incast(folder)
         check_both_ends(folder)
         check_analytical(folder)
+        check_links(folder)
     sys.exit(bool(FAILED))
 
 

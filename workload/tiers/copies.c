@@ -103,7 +103,7 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     (*c->env.pending)--;
     copy->transfer = SHARING_NONE;
-    path_extend(book, path, PATH_SCHEDULED, now);
+    path_extend(book, path, PATH_MEMORY, now);
     uint32_t before = path_enter(book, path);
     if (transfer == SHARING_NONE) {
         latency_ended(copy, now);

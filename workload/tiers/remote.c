@@ -137,7 +137,7 @@ static void on_served(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     (*c->env.pending)--;
     uint32_t path = path_own(book, share->path);
-    path_extend(book, path, PATH_SCHEDULED, now);
+    path_extend(book, path, PATH_MEMORY, now);
     share->path = share->left > s->piece ? path_hold(book, path) : 0;
     uint32_t before = path_enter(book, path);
     piece_ended(s, share, now);
