@@ -70,6 +70,8 @@ def check_directions(folder):
     slower = run(folder, [0], {"tiers": {"ssd": {"rate": "8Gbps", "latency": "9us"}, "ddr": {"rate": "80Gbps", "latency": "1us"}}},
                  [copy(0, "ssd", "ddr", 1_000_000)])
     note(ends(slower) == [1_010_000], "from slow to fast: both latencies, and the slower rate")
+    limited = run(folder, [0], {"tiers": {"ddr": {"rate": "80Gbps"}, "hbm": {"rate": "40Gbps"}}}, [copy(0, "ddr", "hbm", 1_000_000)])
+    note(ends(limited) == [200_000], "hbm with a limit of its own")
 
 
 def wire_bytes(size, stripe):

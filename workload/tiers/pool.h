@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Pools of memory that a fabric of their own joins to the GPUs, in closed form: all ranks of the job
-// copy as much at the same time.
+// Pools of memory that a fabric of their own joins to the GPUs, in closed form.
+//
+// All ranks of the job copy as much at the same time.
 //
 // The data of a copy goes in chunks through three stages, which work on successive chunks at once:
 // the memories, the fabric, and the GPU's port. So it takes its latency, the first chunk's time in
