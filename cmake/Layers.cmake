@@ -116,19 +116,21 @@ collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 collwire_layer(comm/library # collectives as a library of GPUs runs them
   ALLOW engine nccl nccl/xml net/transfer.h LIBS m)
 collwire_layer(comm ALLOW engine collective nccl net/transfer.h comm/library)
-collwire_layer(workload ALLOW engine collective comm nccl net/transfer.h LIBS m)
+collwire_layer(workload/tiers # memories beside a GPU's own, and copies between them
+  ALLOW engine net/transfer.h)
+collwire_layer(workload ALLOW engine collective comm nccl net/transfer.h workload/tiers LIBS m)
 collwire_layer(workload/nodes # programs: computations and messages with dependencies
-  ALLOW engine collective comm net/transfer.h workload VIA net nccl LIBS m)
+  ALLOW engine collective comm net/transfer.h workload workload/tiers VIA net nccl LIBS m)
 collwire_layer(workload/llm # training of transformers, as programs
-  ALLOW engine collective comm footprint kernels workload workload/nodes VIA net nccl LIBS m)
+  ALLOW engine collective comm footprint kernels workload workload/nodes workload/tiers VIA net nccl LIBS m)
 collwire_layer(plan # which layouts of a transformer's training fit and are fast, in closed form
   ALLOW engine footprint workload/llm/llm_spec.h workload/llm/llm_time.h VIA kernels net nccl collective comm workload LIBS m)
 collwire_layer(partition # chains of work, graphs of it and tables, divided among ranks
   ALLOW engine metis.h LIBS metis m)
 collwire_layer(workload/cnn # training of convolutional networks, as programs
-  ALLOW engine collective comm footprint workload workload/nodes VIA net nccl LIBS m)
+  ALLOW engine collective comm footprint workload workload/nodes workload/tiers VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
-  ALLOW engine collective comm footprint kernels nccl net/transfer.h workload VIA net LIBS m)
+  ALLOW engine collective comm footprint kernels nccl net/transfer.h workload workload/tiers VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
   ALLOW engine collective workload workload/nodes jansson.h protobuf-c/protobuf-c.h
   VIA comm net nccl
@@ -195,12 +197,12 @@ collwire_layer(config/foreign # files of ASTRA-sim
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/job # kinds of jobs
-  ALLOW footprint kernels workload/cnn workload/llm workload/nodes workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
+  ALLOW footprint kernels workload/cnn workload/llm workload/nodes workload/tiers workload/training engine collective config/text config/algorithm config/foreign topology workload workload/chakra
         workload/goal sim/spec jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(config/object # objects of a scenario
-  ALLOW footprint workload/training engine topology cc collective nccl config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
+  ALLOW footprint workload/nodes workload/tiers workload/training engine topology cc collective nccl config/text config/algorithm config/foreign config/job switch/switch_spec.h transport/transport.h
         transport/nic/nic_spec.h transport/transport_spec.h workload sim/spec jansson.h
         cc/plugin
   VIA ${config_via}

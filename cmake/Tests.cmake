@@ -320,6 +320,14 @@ collwire_script_test(theory_models theory python3 [[python3 -B "$@"]]
 collwire_script_test(theory_dlrm theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_dlrm.py ${PROJECT_SOURCE_DIR})
 
+collwire_script_test(random_memories props python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check_memories.py 1 30)
+collwire_script_test(random_memories_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check_memories.py 1 400)
+collwire_script_test(theory_memories theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_memories.py)
+collwire_script_test(theory_input theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_input.py)
 collwire_script_test(random_programs props python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check_programs.py 1 60)
 collwire_script_test(random_programs_all long python3 [[python3 -B "$@"]]

@@ -74,7 +74,8 @@ static void set_kind(json_t *line, const struct node_program *p, const struct no
                                         [NODE_SEND] = "send",
                                         [NODE_RECV] = "recv",
                                         [NODE_COLLECTIVE] = "collective",
-                                        [NODE_EMPTY] = "join"};
+                                        [NODE_EMPTY] = "join",
+                                        [NODE_COPY] = "copy"};
     bool message = node->kind == NODE_SEND || node->kind == NODE_RECV;
     json_object_set_new(line, "kind", json_string(kinds[node->kind]));
     if (node->takes_ps > 0)
@@ -84,11 +85,16 @@ static void set_kind(json_t *line, const struct node_program *p, const struct no
                             json_integer(node->peer));
         json_object_set_new(line, "tag", json_integer(node->tag));
     }
-    if (node->kind == NODE_SEND)
+    if (node->kind == NODE_COPY) {
+        json_object_set_new(line, "from", json_string(p->tiers->items[node->from].name));
+        json_object_set_new(line, "to", json_string(p->tiers->items[node->to].name));
+    }
+    if (node->kind == NODE_SEND || node->kind == NODE_COPY)
         json_object_set_new(line, "bytes", json_integer((json_int_t)node->bytes));
     if (node->kind == NODE_COLLECTIVE)
         set_collective(line, p, node);
-    if ((message || node->kind == NODE_COLLECTIVE) && node->use < p->n_uses)
+    if ((message || node->kind == NODE_COLLECTIVE || node->kind == NODE_COPY) &&
+        node->use < p->n_uses)
         json_object_set_new(line, "use", json_string(p->uses[node->use]));
 }
 

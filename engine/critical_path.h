@@ -26,6 +26,8 @@
     X(COMPUTE, "compute", "computing", "computing")                                                \
     X(SCHEDULED, "scheduled", "before a planned start, and fixed delays",                          \
       "planned starts and fixed delays")                                                           \
+    X(MEMORY, "memory", "copies through memories (`tiers`), their latencies and waits for them",   \
+      "copying through memories")                                                                  \
     X(SENDING, "sending", "the sender transmitted", "transmitting")                                \
     X(RESENDING, "resending",                                                                      \
       "the sender transmitted lost packets again, or waited to learn of a loss",                   \

@@ -21,6 +21,7 @@ static const struct {
     {"sending_ns", "transmission"},
     {"network_ns", "latency"},
     {"scheduled_ns", "planned starts"},
+    {"memory_ns", "copies through memories"},
     {"nic_ns", "NICs busy with other flows"},
     {"behind_ns", "earlier messages"},
     {"queued_ns", "queues"},

@@ -79,7 +79,7 @@ static const struct metric use_rows[] = {
      "the compute stream was idle because of it, until the last peer had sent its message or "
      "begun the collective",
      TIME(idle_result, waiting_ps)},
-    {"bytes", METRIC_BYTES, "sent", INTEGER(idle_result, bytes)},
+    {"bytes", METRIC_BYTES, "sent, or copied between tiers of memory", INTEGER(idle_result, bytes)},
 };
 static METRIC_TABLE(use_table, use_rows);
 

@@ -5,7 +5,7 @@
 #include "study/comparison.h"
 
 #define CELL 96 // bytes of a cell's text
-#define SHOWN_MOST 32
+#define SHOWN_MOST 33
 #define COLUMN_GAP 2 // blanks between columns
 
 struct scale {

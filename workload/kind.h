@@ -61,6 +61,7 @@ struct job_spec {
     const char *name;
     ps_t start_ps;
     uint64_t cls;               // traffic class of its data, 0..5
+    uint8_t tier_classes;       // bit set: further classes, of its tiers of memory
     const char *transport_name; // "" = the default
     uint32_t transport;         // its number among the transports of each dimension
     uint32_t *ranks;            // the job's ranks, NULL = all

@@ -28,6 +28,7 @@ enum step_kind {
     // start.
     STEP_RECV,
     STEP_COLLECTIVE, // ends when the rank's own part of the collective has ended
+    STEP_COPY,       // between tiers of memory (job_run.copies): ends when its last byte is there
 };
 
 struct step {
@@ -49,7 +50,9 @@ struct step {
     // A send that no step depends on: no rank receives it, and done() is not called. It has a
     // connection of its own, or uses that of the pair.
     bool detached, of_pair;
-    uint64_t bytes;                     // send
+    uint64_t bytes;                     // send, copy
+    uint32_t from, to;                  // copy: tiers
+    bool in_turn;                       // copy: behind the rank's others of this kind
     uint32_t group;                     // collective: number from job_group_new()
     const struct comm_request *request; // copied when the step starts (comm_issue)
     bool

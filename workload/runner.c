@@ -8,12 +8,7 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 #include "workload/runner_internal.h"
-
-// Tokens of messages: the job in the bits from 48 up (JOBS_MAX); a flag for messages that are not a
-// communicator's.
-#define TOKEN_JOB_SHIFT 48
-#define TOKEN_OWN (UINT64_C(1) << COMM_TOKEN_BITS)
-#define TOKEN_DETACHED (UINT64_C(1) << (COMM_TOKEN_BITS - 1))
+#include "workload/tiers/copies.h"
 
 static void pull(struct rank_run *r, ps_t now);
 
@@ -173,6 +168,11 @@ static void set_peers(void *ctx, const void *note, ps_t now)
     job->peers = *(const struct peers *)note;
 }
 
+void runner_set_peers(struct job_run *job, struct peers peers)
+{
+    engine_defer(job->workload->engine, set_peers, job, &peers, sizeof peers);
+}
+
 static struct job_run *job_of(struct workload *w, uint64_t token)
 {
     return &w->jobs[token >> TOKEN_JOB_SHIFT];
@@ -184,11 +184,13 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     uint32_t rank, step;
     if ((token & TOKEN_OWN) == 0)
         comm_delivered(&job->comm, token, bytes, now);
+    else if ((token & TOKEN_COPY) != 0)
+        copies_delivered(job->copies, token, now);
     else if ((token & TOKEN_DETACHED) == 0 &&
              matching_delivered(&job->matching, (uint32_t)token, &rank, &step)) {
         struct peers peers;
         peers.ready_ps = matching_posted_ps(&job->matching, (uint32_t)token, &peers.rank);
-        engine_defer(job->workload->engine, set_peers, job, &peers, sizeof peers);
+        runner_set_peers(job, peers);
         runner_step_ended(&job->ranks[rank], step, now);
     }
 }
@@ -209,7 +211,7 @@ static void on_entered(void *ctx, uint64_t token, ps_t now)
 {
     struct workload *w = ctx;
     struct job_run *job = job_of(w, token);
-    if ((token & TOKEN_OWN) == 0 || (token & TOKEN_DETACHED) != 0)
+    if ((token & TOKEN_OWN) == 0 || (token & (TOKEN_DETACHED | TOKEN_COPY)) != 0)
         return;
     uint32_t rank, step;
     matching_entered(&job->matching, (uint32_t)token, &rank, &step);
@@ -227,6 +229,9 @@ static void on_sent(void *ctx, uint64_t token, ps_t now)
     note_end(w, now - w->path_book->held_ps);
     if ((token & TOKEN_OWN) == 0) {
         comm_sent(&job->comm, token, now);
+        stop_if_done(w);
+    } else if ((token & TOKEN_COPY) != 0) {
+        copies_sent(job->copies, token);
         stop_if_done(w);
     } else if ((token & TOKEN_DETACHED) != 0) {
         unit_ended(job, UINT32_MAX, now);
@@ -298,9 +303,13 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
         post(r, step, now);
         return false;
     case STEP_RECV:
-        engine_defer(job->workload->engine, set_peers, job, &(struct peers){0, UINT32_MAX},
-                     sizeof(struct peers));
+        runner_set_peers(job, (struct peers){0, UINT32_MAX});
         return matching_receive(&job->matching, key_of(step, step->peer, r->rank), step->id);
+    case STEP_COPY:
+        copies_begin(
+            job->copies, r->rank,
+            &(struct copy_step){step->id, step->from, step->to, step->bytes, step->in_turn}, now);
+        return false;
     case STEP_COLLECTIVE:
         break;
     }
@@ -442,6 +451,8 @@ static void job_run_free(struct job_run *job)
     comm_job_free(&job->comm);
     matching_free(&job->matching);
     free(job->shared_free_ps);
+    if (job->copies != NULL)
+        copies_free(job->copies);
     for (uint32_t i = 0; i < job->n_ranks; i++)
         timed_steps_free(&job->ranks[i].timed);
     free(job->groups);

@@ -5,6 +5,13 @@
 #include "workload/timed_steps.h"
 #include "workload/workload.h"
 
+// Tokens of messages: the job in the bits from 48 up (JOBS_MAX); a flag for messages that are not a
+// communicator's.
+#define TOKEN_JOB_SHIFT 48
+#define TOKEN_OWN (UINT64_C(1) << COMM_TOKEN_BITS)
+#define TOKEN_DETACHED (UINT64_C(1) << (COMM_TOKEN_BITS - 1))
+#define TOKEN_COPY (UINT64_C(1) << (COMM_TOKEN_BITS - 2)) // with TOKEN_OWN
+
 struct rank_run {
     struct sim_timer timer; // for the rank's start
     struct job_run *job;
@@ -34,6 +41,8 @@ struct job_group {
 
 // A step of a rank has ended: calls done() of its program, and continues.
 void runner_step_ended(struct rank_run *r, uint32_t id, ps_t now);
+// Note, in the order of events, the peers of the step that ends in this event.
+void runner_set_peers(struct job_run *job, struct peers peers);
 // Look whether programs that read ahead wait for each other.
 void runner_check_dry(struct workload *w, ps_t now);
 

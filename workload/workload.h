@@ -8,8 +8,10 @@
 #include "workload/kind.h"
 #include "workload/matching.h"
 
+struct copies;
 struct job_group;
 struct rank_run;
+struct tier_set;
 
 // A running job.
 struct job_run {
@@ -35,6 +37,7 @@ struct job_run {
     struct matching matching;
     ps_t *shared_free_ps; // [step.shared - 1] end of the steps that have started
     uint32_t n_shared;
+    struct copies *copies; // between tiers of memory; NULL = there are none
 };
 
 struct workload {
@@ -93,6 +96,9 @@ void workload_waiting(const struct workload *w, unsigned max, void *ctx,
 uint32_t job_group_new(struct job_run *job, const uint32_t *ranks,
                        const struct coll_schedule *schedule);
 struct communicator *job_group_comm(const struct job_run *job, uint32_t group);
+
+// The job's ranks copy between these tiers (STEP_COPY), which must stay as long as the job.
+void job_tiers(struct job_run *job, const struct tier_set *tiers);
 
 // The start time of a rank of the job: the job's start plus the rank's jitter.
 ps_t job_start_ps(const struct job_run *job, uint32_t rank);

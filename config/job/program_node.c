@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/algorithm/group_algorithms.h"
+#include "config/job/read_tiers.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
 
@@ -27,7 +28,7 @@ static const char *const node_words[] = {"compute", "wait",       "copy", "send"
 
 struct node_text { // a node as written
     int kind, op;
-    uint64_t id, to, from, tag, root, priority, bytes;
+    uint64_t id, tag, root, priority, bytes;
     ps_t takes_ps;
     const char *name, *stream, *layer, *use, *group;
 };
@@ -48,9 +49,6 @@ static const struct param node_rows[] = {
         .help = "that a compute or wait node takes"),
     ROW("bytes", PARAM_BYTES, bytes, .def = "0B", .max = "1PB",
         .help = "of a send, copy or collective (the largest per-rank buffer)"),
-    ROW("to", PARAM_COUNT, to, .def = "auto", .can_auto = true, .help = "rank that a send goes to"),
-    ROW("from", PARAM_COUNT, from, .def = "auto", .can_auto = true,
-        .help = "rank whose message a recv takes"),
     ROW("tag", PARAM_COUNT, tag, .def = "0", .max = TAG_MAX,
         .help = "of a message: of a pair and tag, the k-th recv that starts takes the k-th send "
                 "that starts"),
@@ -149,13 +147,55 @@ static uint8_t read_stream(struct nodes_reader *n, const struct place *node,
 }
 
 static bool read_peer(struct nodes_reader *n, const struct place *node, const char *key,
-                      uint64_t value, uint32_t *peer)
+                      uint32_t *peer)
 {
     struct place at = place_key(node, key);
-    if (value == PARAM_AUTO)
+    json_int_t value = json_is_integer(at.json) ? json_integer_value(at.json) : -1;
+    if (at.json == NULL)
         return place_error(n->r->err, &at, "is required: a rank") == 0;
+    if (!json_is_integer(at.json))
+        return place_error(n->r->err, &at, "must be a rank, not %s", json_noun(at.json)) == 0;
+    if (!rank_check(n->r, &at, n->job, value))
+        return false;
     *peer = (uint32_t)value;
-    return rank_check(n->r, &at, n->job, value > INT64_MAX ? -1 : (int64_t)value);
+    return true;
+}
+
+// Read the name of a tier; TIER_NONE = an error.
+static uint32_t read_tier(struct nodes_reader *n, const struct place *at)
+{
+    const char *name = json_string_value(at->json);
+    uint32_t tier = name != NULL ? tier_find(&n->settings->tiers, name) : TIER_NONE;
+    if (at->json == NULL)
+        place_error(n->r->err, at, "is required: a copy between tiers has `from` and `to`");
+    else if (name == NULL)
+        place_error(n->r->err, at, "must be the name of a tier, not %s", json_noun(at->json));
+    else if (tier == TIER_NONE)
+        place_error(n->r->err, at, "no tier is called \"%.40s\" (`tiers`)", name);
+    return tier;
+}
+
+// A copy between tiers, or one that takes its bytes at `copy_rate`.
+static bool read_copy(struct nodes_reader *n, const struct place *place,
+                      const struct node_text *text, struct node *node)
+{
+    struct place from = place_key(place, "from"), to = place_key(place, "to"),
+                 bytes = place_key(place, "bytes");
+    if (from.json == NULL && to.json == NULL) {
+        node->kind = NODE_WAIT;
+        if ((double)text->bytes * 8 / (double)n->settings->params.copy_bps > COPY_MOST_S)
+            return place_error(n->r->err, &bytes, "takes more than 100000 s at copy_rate") == 0;
+        node->takes_ps += serialization_ps(text->bytes, n->settings->params.copy_bps);
+        return true;
+    }
+    node->kind = NODE_COPY;
+    node->from = read_tier(n, &from);
+    node->to = read_tier(n, &to);
+    if (text->bytes == 0)
+        return place_error(n->r->err, &bytes, "is required: a size like \"1MB\"") == 0;
+    return node->from != TIER_NONE && node->to != TIER_NONE &&
+           tier_copy_check(n->r, &n->settings->tiers, node->from, node->to, text->bytes, &to,
+                           &bytes);
 }
 
 // Read `vectors`: {"bytes": [..], "of": "receivers"}, for an all-to-all of different sizes.
@@ -232,19 +272,15 @@ static bool read_kind(struct nodes_reader *n, const struct place *place,
         node->kind = NODE_WAIT;
         return true;
     case WORD_COPY:
-        node->kind = NODE_WAIT;
-        if ((double)text->bytes * 8 / (double)n->settings->params.copy_bps > COPY_MOST_S)
-            return place_error(n->r->err, &bytes, "takes more than 100000 s at copy_rate") == 0;
-        node->takes_ps += serialization_ps(text->bytes, n->settings->params.copy_bps);
-        return true;
+        return read_copy(n, place, text, node);
     case WORD_SEND:
         node->kind = NODE_SEND;
         if (text->bytes == 0)
             return place_error(n->r->err, &bytes, "is required: a size like \"1MB\"") == 0;
-        return read_peer(n, place, "to", text->to, &node->peer);
+        return read_peer(n, place, "to", &node->peer);
     case WORD_RECV:
         node->kind = NODE_RECV;
-        return read_peer(n, place, "from", text->from, &node->peer);
+        return read_peer(n, place, "from", &node->peer);
     case WORD_COLLECTIVE:
         node->kind = NODE_COLLECTIVE;
         return read_collective(n, place, text, node);
@@ -280,8 +316,8 @@ static void check_keys(struct nodes_reader *n, const struct place *place, int ki
         const char *key;
         uint32_t kinds; // bit set
     } of[] = {
-        {"to", 1u << WORD_SEND},
-        {"from", 1u << WORD_RECV},
+        {"to", 1u << WORD_SEND | 1u << WORD_COPY},
+        {"from", 1u << WORD_RECV | 1u << WORD_COPY},
         {"tag", 1u << WORD_SEND | 1u << WORD_RECV},
         {"time", 1u << WORD_COMPUTE | 1u << WORD_WAIT},
         {"bytes", 1u << WORD_SEND | 1u << WORD_RECV | 1u << WORD_COPY | 1u << WORD_COLLECTIVE},
@@ -344,6 +380,8 @@ void program_node_read(struct nodes_reader *n, const struct place *place)
     params_default(node_rows, N_NODE_ROWS, &text);
     read_params(n->r, place, &keys, node_rows, N_NODE_ROWS, &text);
     keys_add(&keys, "rank");
+    keys_add(&keys, "to");
+    keys_add(&keys, "from");
     keys_add(&keys, "after");
     keys_add(&keys, "vectors");
     keys_check(n->r, place, &keys);
@@ -368,6 +406,7 @@ void program_node_read(struct nodes_reader *n, const struct place *place)
         return;
     const char *use = text.use[0] != '\0'            ? text.use
                       : node.kind == NODE_COLLECTIVE ? n->group_use[node.group]
+                      : node.kind == NODE_COPY       ? "memory"
                                                      : "point_to_point";
     if (node.kind >= NODE_SEND && node.kind != NODE_EMPTY)
         node.use = use_index(n, place, use);
@@ -383,6 +422,9 @@ json_t *program_node_schema(void)
                json_pack("{s:[o,o,o]}", "anyOf", schema_integer(0), schema_ranks(),
                          schema_constant("all")),
                true);
+    for (unsigned i = 0; i < 2; i++) // the rank of a message, or the tier of a copy
+        schema_key(node, i == 0 ? "to" : "from",
+                   json_pack("{s:[o,{s:s}]}", "anyOf", schema_integer(0), "type", "string"), false);
     schema_key(node, "after", schema_one_or_list(schema_integer(0)), false);
     json_t *vectors = schema_object();
     schema_key(vectors, "bytes", schema_list(schema_integer(0)), true);

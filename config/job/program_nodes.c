@@ -100,6 +100,7 @@ static struct nodes_reader reader_begin(struct reader *r, const struct job_spec 
         .source = &node_list_source,
         .self = n.list,
         .n_ranks = n.n_ranks,
+        .tiers = n.settings->tiers.n > 1 ? &n.settings->tiers : NULL,
         .idle_use = UINT32_MAX,
         .in_order = n.settings->params.order == PROGRAM_IN_ORDER,
         .window = n.settings->params.window == PARAM_AUTO ? 0 : n.settings->params.window};

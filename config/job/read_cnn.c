@@ -7,6 +7,7 @@
 #include "config/algorithm/group_algorithms.h"
 #include "config/job/cnn_file.h"
 #include "config/job/job_reader.h"
+#include "config/job/read_input.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
 #include "footprint/device.h"
@@ -299,6 +300,19 @@ static void check_pairs(const struct cnn_reader *c, const struct job_spec *job)
     }
 }
 
+// Samples that each rank reads in an iteration: those of its group, which the ranks of a group have
+// in common or, if they divide the domain, divide too; of a pipeline the first stage has all.
+static double *samples_of_ranks(const struct cnn_reader *c)
+{
+    const struct cnn_plan *p = c->plan;
+    double *samples = memory_zeroed(c->ranks, sizeof *samples), own = (double)p->batch / p->groups;
+    if (cnn_divides_domain(p->strategy))
+        own /= p->parts;
+    for (uint32_t rank = 0; rank < c->ranks; rank++)
+        samples[rank] = p->strategy != CNN_PIPELINE || rank == 0 ? own : 0;
+    return samples;
+}
+
 static void read_cnn(struct reader *r, const struct place *place, struct keys *keys,
                      struct job_spec *job)
 {
@@ -314,6 +328,7 @@ static void read_cnn(struct reader *r, const struct place *place, struct keys *k
     settings->choice.params = settings->group;
     group_algorithms_read(r, place, keys, &settings->choice);
     keys_add(keys, "stages");
+    job_input_read(r, place, keys, job, &settings->input.spec);
     if (r->err->n_errors > errors)
         return;
     read_model(&c);
@@ -326,12 +341,15 @@ static void read_cnn(struct reader *r, const struct place *place, struct keys *k
     cnn_memory(c.plan, &devices[settings->params.gpu], &settings->memory);
     check_groups(&c, job);
     check_pairs(&c, job);
+    job_input_add(r, place, job, &settings->input, &settings->nodes, samples_of_ranks(&c),
+                  settings->params.iterations, &settings->choice);
 }
 
 static void write_cnn(json_t *json, const struct job_spec *job, const json_t *given)
 {
     const struct cnn_settings *settings = job->settings;
     group_algorithms_write(json, &settings->choice);
+    job_input_write(json, &settings->input.spec, given);
     if (json_object_get(given, "stages") != NULL)
         json_object_set(json, "stages", json_object_get(given, "stages"));
 }
@@ -340,13 +358,16 @@ static void cnn_schema(json_t *object)
 {
     json_t *layer = json_pack("{s:[s,s]}", "type", "string", "integer");
     group_algorithms_schema(object);
+    job_input_schema(object);
     schema_key(object, "stages", schema_list(layer), false);
 }
 
 static const struct own_key cnn_keys[] = {
     GROUP_ALGORITHM_KEY,
     LIBRARY_KEY,
+    TIERS_KEY,
+    INPUT_KEY,
     {"stages", "list", "stages whose longest is as short as possible",
      "pipeline: the first layer of each stage, by its name or its number from 1"},
 };
-const struct job_reader cnn_reader = {read_cnn, write_cnn, cnn_schema, cnn_keys, 3};
+const struct job_reader cnn_reader = {read_cnn, write_cnn, cnn_schema, cnn_keys, 5};

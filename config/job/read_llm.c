@@ -5,7 +5,9 @@
 
 #include "config/algorithm/group_algorithms.h"
 #include "config/job/job_reader.h"
+#include "config/job/read_input.h"
 #include "config/text/schema_parts.h"
+#include "engine/memory.h"
 #include "workload/llm/llm_job.h"
 #include "workload/llm/llm_memory.h"
 
@@ -215,6 +217,20 @@ static void check_boundaries(const struct llm_reader *l, const struct job_spec *
     }
 }
 
+// Sequences that each rank reads in an iteration: on the first stage those of its data-parallel
+// part, which context-parallel ranks divide and tensor-parallel ones each read.
+static double *samples_of_ranks(const struct llm_reader *l)
+{
+    const struct llm_layout *layout = &l->settings->program.layout;
+    double *samples = memory_zeroed(layout->n_ranks, sizeof *samples);
+    double parts =
+        (double)layout->size[LLM_DATA] * layout->size[LLM_EXPERT] * layout->size[LLM_CONTEXT];
+    for (uint32_t rank = 0; rank < layout->n_ranks; rank++)
+        if (llm_coordinate(layout, rank, LLM_PIPELINE) == 0)
+            samples[rank] = (double)l->p->global_batch / parts;
+    return samples;
+}
+
 static void read_llm(struct reader *r, const struct place *place, struct keys *keys,
                      struct job_spec *job)
 {
@@ -228,6 +244,7 @@ static void read_llm(struct reader *r, const struct place *place, struct keys *k
     settings->choice.params = settings->group;
     group_algorithms_read(r, place, keys, &settings->choice);
     read_placement(&l);
+    job_input_read(r, place, keys, job, &settings->input.spec);
     if (r->err->n_errors > errors)
         return;
     settings->params.contention = settings->contention.share;
@@ -248,14 +265,16 @@ static void read_llm(struct reader *r, const struct place *place, struct keys *k
     llm_memory(&settings->program, &settings->memory);
     check_groups(&l, job);
     check_boundaries(&l, job);
+    job_input_add(r, place, job, &settings->input, &settings->nodes, samples_of_ranks(&l),
+                  settings->params.iterations, &settings->choice);
 }
 
 static void write_llm(json_t *json, const struct job_spec *job, const json_t *given)
 {
     const struct llm_settings *settings = job->settings;
     json_t *order = json_array();
-    (void)given;
     group_algorithms_write(json, &settings->choice);
+    job_input_write(json, &settings->input.spec, given);
     for (unsigned d = 0; d < LLM_DEGREES; d++)
         json_array_append_new(order, json_string(llm_degree_names[settings->order[d]]));
     json_object_set_new(json, "placement", order);
@@ -264,13 +283,16 @@ static void write_llm(json_t *json, const struct job_spec *job, const json_t *gi
 static void llm_schema(json_t *object)
 {
     group_algorithms_schema(object);
+    job_input_schema(object);
     schema_key(object, "placement", schema_list(schema_words(llm_degree_names)), false);
 }
 
 static const struct own_key llm_keys[] = {
     GROUP_ALGORITHM_KEY,
     LIBRARY_KEY,
+    TIERS_KEY,
+    INPUT_KEY,
     {"placement", "list", "tensor, context, expert, data, pipeline",
      "the degrees, innermost first: neighbouring ranks are in one server"},
 };
-const struct job_reader llm_reader = {read_llm, write_llm, llm_schema, llm_keys, 3};
+const struct job_reader llm_reader = {read_llm, write_llm, llm_schema, llm_keys, 5};

@@ -3,6 +3,7 @@
 #include "config/algorithm/group_algorithms.h"
 #include "config/job/job_reader.h"
 #include "config/job/program_nodes.h"
+#include "config/job/read_tiers.h"
 #include "config/text/schema_parts.h"
 #include "workload/nodes/node_check.h"
 
@@ -18,6 +19,7 @@ static void read_program(struct reader *r, const struct place *place, struct key
     map_ranks(r, place, job, &settings->params.mapping);
     settings->choice.params = settings->params.group;
     group_algorithms_read(r, place, keys, &settings->choice);
+    tiers_read(r, place, keys, job, &settings->tiers);
     if (from_file) {
         keys_add(keys, "groups");
         keys_add(keys, "nodes");
@@ -36,6 +38,7 @@ static void write_program(json_t *json, const struct job_spec *job, const json_t
 {
     const struct program_settings *settings = job->settings;
     group_algorithms_write(json, &settings->choice);
+    tiers_write(json, &settings->tiers, given);
     if (json_object_get(given, "groups") != NULL)
         json_object_set(json, "groups", json_object_get(given, "groups"));
     if (json_object_get(given, "nodes") != NULL)
@@ -45,6 +48,7 @@ static void write_program(json_t *json, const struct job_spec *job, const json_t
 static void program_schema(json_t *object)
 {
     group_algorithms_schema(object);
+    tiers_schema(object);
     schema_key(object, "groups", program_groups_schema(), false);
     schema_key(object, "nodes", program_nodes_schema(), false);
 }
@@ -52,6 +56,7 @@ static void program_schema(json_t *object)
 static const struct own_key program_keys[] = {
     GROUP_ALGORITHM_KEY,
     LIBRARY_KEY,
+    TIERS_KEY,
     {"groups", "object", "none",
      "ordered lists of ranks that run collectives together, by name: a list, or {\"ranks\": "
      "[..], \"use\": \"data\"}"},
@@ -59,4 +64,4 @@ static const struct own_key program_keys[] = {
      "{rank, id, kind, after, ..}: a rank, a list of ranks or \"all\"; see docs/programs.md"},
 };
 const struct job_reader program_reader = {read_program, write_program, program_schema, program_keys,
-                                          4};
+                                          5};

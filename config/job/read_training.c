@@ -9,6 +9,7 @@
 #include "config/foreign/astra_workload.h"
 #include "config/job/job_reader.h"
 #include "config/job/read_dlrm.h"
+#include "config/job/read_input.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
 #include "workload/training/training_job.h"
@@ -270,6 +271,19 @@ static bool has_rings(const struct spec *spec)
     return false;
 }
 
+static void check_input(struct reader *r, const struct place *place, const struct input_spec *in)
+{
+    struct place input = place_key(place, "input"), from = place_key(&input, "from"),
+                 size = place_key(&input, "sample_bytes");
+    if (input.json == NULL)
+        return;
+    if ((double)in->p.samples * (double)in->p.sample_bytes > (double)TRAINING_BYTES_MAX)
+        place_error(r->err, &size, "makes batches above 1 PB");
+    else
+        tier_copy_check(r, &in->tiers, in->tier, 0, in->p.samples * in->p.sample_bytes, &from,
+                        &size);
+}
+
 static void read_training(struct reader *r, const struct place *place, struct keys *keys,
                           struct job_spec *job)
 {
@@ -286,6 +300,7 @@ static void read_training(struct reader *r, const struct place *place, struct ke
     keys_add(keys, "dims");
     keys_add(keys, "system");
     keys_add(keys, "stragglers");
+    job_input_read(r, place, keys, job, &settings->input);
     bool known = read_layers(r, place, keys, job, settings);
     if (ranks == 0) // the network has errors
         return;
@@ -308,6 +323,7 @@ static void read_training(struct reader *r, const struct place *place, struct ke
     else if (check_factors(r, place, settings) && chunks_check(r, &chunks, s)) {
         warn_of_dims(r, &system, settings);
         training_memory(settings, ranks, &settings->memory);
+        check_input(r, place, &settings->input);
         check_programs(r, &system, job);
     }
 }
@@ -318,6 +334,7 @@ static void write_training(json_t *json, const struct job_spec *job, const json_
     const struct training_settings *settings = job->settings;
     const json_t *dlrm = json_object_get(given, "dlrm");
     library_write(json, &settings->library);
+    job_input_write(json, &settings->input, given);
     if (dlrm != NULL)
         json_object_set_new(json, "dlrm", dlrm_json(dlrm));
     else if (settings->params.file[0] == '\0')
@@ -347,6 +364,7 @@ static void training_schema(json_t *object)
     schema_key(object, "system", json_pack("{s:[s,s]}", "type", "string", "object"), false);
     schema_key(object, "dims", schema_list(schema_integer(1)), false);
     library_schema(object);
+    job_input_schema(object);
 }
 
 static const struct own_key training_keys[] = {
@@ -362,6 +380,8 @@ static const struct own_key training_keys[] = {
     {"stragglers", "list", "none",
      "of {rank, factor}: ranks of the job that compute slower, or faster"},
     LIBRARY_KEY,
+    TIERS_KEY,
+    INPUT_KEY,
 };
 const struct job_reader training_reader = {read_training, write_training, training_schema,
                                            training_keys,

@@ -6,6 +6,7 @@
 #include "config/algorithm/library.h"
 #include "config/job/job_reader.h"
 #include "config/job/read_dlrm.h"
+#include "config/job/read_input.h"
 #include "config/object/stacks.h"
 #include "config/text/object.h"
 #include "config/text/schema_parts.h"
@@ -190,19 +191,53 @@ static const struct model {
     struct object_entry entry;
     const struct param *params;
     const size_t *n_params;
+    const struct own_key *keys;
+    const size_t *n_keys;
+    bool computes; // times of computations as a GPU has them
 } models[] = {
     {{.name = "gemm",
       .doc = "settings of `collwire workload gemm`: a training workload from the matrix "
              "products of a network's layers",
       .source = "Samajdar et al., ISPASS 2020; Williams et al., CACM 2009"},
      NULL,
-     NULL},
+     NULL,
+     NULL,
+     NULL,
+     true},
     {{.name = "dlrm",
       .doc = "`dlrm` of a training job: a recommendation model, its tables sharded (element: 4B "
              "unless given)",
       .source = "Naumov et al. 2019; Mudigere et al., ISCA 2022"},
      dlrm_params,
-     &n_dlrm_params},
+     &n_dlrm_params,
+     dlrm_keys,
+     &n_dlrm_keys,
+     true},
+    {{.name = "tier", .doc = "an entry of `tiers` of a program: a memory beside the GPU's own"},
+     tier_params,
+     &n_tier_params,
+     tier_keys,
+     &n_tier_keys,
+     false},
+    {{.name = "input",
+      .doc = "`input` of cnn, llm and training jobs: samples that are read for each iteration"},
+     input_params,
+     &n_input_params,
+     NULL,
+     NULL,
+     false},
+    {{.name = "remote_tier", .doc = "further keys of a tier with `hosts`"},
+     tier_remote_params,
+     &n_tier_remote_params,
+     NULL,
+     NULL,
+     false},
+    {{.name = "pool_tier", .doc = "further keys of a tier with a `pool`"},
+     tier_pool_params,
+     &n_tier_pool_params,
+     NULL,
+     NULL,
+     false},
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 
@@ -227,12 +262,15 @@ static bool workload_entry(const struct cc_catalogue *policies, size_t i, struct
 
 static void model_keys(const char *name, const char *prefix, const struct key_sink *to)
 {
-    for (size_t i = 0; i < N_MODELS; i++)
-        if (strcmp(models[i].entry.name, name) == 0 && models[i].params != NULL)
-            to->table(to->ctx, prefix, models[i].params, *models[i].n_params);
-    to->table(to->ctx, prefix, gemm_params, n_gemm_params); // both compute times as a GPU does
-    for (size_t i = 0; i < n_dlrm_keys && strcmp(name, "dlrm") == 0; i++)
-        to->own(to->ctx, &dlrm_keys[i]);
+    const struct model *m = models;
+    while (strcmp(m->entry.name, name) != 0)
+        m++;
+    if (m->params != NULL)
+        to->table(to->ctx, prefix, m->params, *m->n_params);
+    if (m->computes)
+        to->table(to->ctx, prefix, gemm_params, n_gemm_params);
+    for (size_t i = 0; m->keys != NULL && i < *m->n_keys; i++)
+        to->own(to->ctx, &m->keys[i]);
 }
 
 static void workload_keys(const struct object_entry *entry, const char *prefix,

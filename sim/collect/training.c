@@ -16,6 +16,14 @@ static ps_t mean_compute(const struct training_job *t)
     return (ps_t)(sum / t->n_ranks + 0.5);
 }
 
+static ps_t mean_input(const struct training_job *t)
+{
+    ps_sum_t sum = 0;
+    for (uint32_t r = 0; r < t->n_ranks && t->input.spec != NULL; r++)
+        sum += t->input.ranks[r].waited_ps;
+    return (ps_t)((2 * sum + t->n_ranks) / (2 * (ps_sum_t)t->n_ranks));
+}
+
 // ---- phases by their place in the chunk's order ----
 
 static void delays_reach(struct training_layer_result *layer, size_t n)
@@ -239,6 +247,7 @@ void collect_trainings(const struct sim *sim, struct result *r)
                                                         ? known(t->end_ps, spec->start_ps)
                                                         : -1,
                                         .compute_ps = mean_compute(t),
+                                        .input_ps = mean_input(t),
                                         .n_passes = t->passes};
         collect_passes(t, spec->start_ps, out);
         collect_comm(sim, t, out);

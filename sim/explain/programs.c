@@ -2,6 +2,7 @@
 // Makes sentences from the accounts of a program's ranks: what compute streams were idle for,
 // pipeline bubbles, the layer that waits most, and the rank that others waited for.
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 #include "sim/explain/explain_internal.h"
@@ -144,12 +145,35 @@ static void explain_projection(const struct program_result *p, struct result *r)
     result_explain(r, EXPLAIN_TIME - 0.35, text_close(out, &text));
 }
 
+void explain_input(struct result *r, const char *time, const char *total)
+{
+    result_explain(
+        r, EXPLAIN_TIME - 0.25,
+        text_format("computing waits for input for %s of %s (mean of the ranks): nothing hides the "
+                    "first batch; later ones are hidden as far as `prefetch` lets them be read, "
+                    "and exchanged, while earlier ones are computed",
+                    time, total));
+}
+
+// Batches of training data (workload/nodes/input.h), whose use is called "input".
+static void explain_program_input(const struct program_result *p, struct result *r)
+{
+    char time[UNIT_TEXT], total[UNIT_TEXT];
+    for (uint32_t u = 0; u < p->n_uses; u++) {
+        ps_t idle = idle_ps(&p->uses[u]);
+        if (strcmp(p->uses[u].name, "input") != 0 || (double)idle < PART_MIN * (double)p->total_ps)
+            continue;
+        explain_input(r, human_time(idle, time), human_time(p->total_ps, total));
+    }
+}
+
 void explain_program(struct result *r)
 {
     const struct program_result *p = last_program(r);
     if (p == NULL || p->total_ps <= 0)
         return;
     explain_uses(p, r);
+    explain_program_input(p, r);
     explain_bubble(p, r);
     explain_layer(p, r);
     explain_late(p, r);

@@ -8,6 +8,7 @@
 #include "workload/training/training_job.h"
 
 #define PART_MIN 0.05  // share of the time from which a cause is named
+#define INPUT_MIN 0.01 // the same for reading of samples
 #define PLAIN 0.3      // share of the run from which what is hidden is a small part
 #define HIDES 2.1      // compute time, by the mean, from which it hides communication
 #define STRAGGLER 1.05 // compute time of a rank, by the mean, from which it is named
@@ -32,6 +33,17 @@ static ps_t exposed_ps(const struct result *r, uint32_t job)
         if (r->trainings[i].job == job && r->trainings[i].total_ps >= 0)
             return r->trainings[i].total_ps - r->trainings[i].compute_ps;
     return 0;
+}
+
+void explain_training_input(struct result *r)
+{
+    char time[UNIT_TEXT], total[UNIT_TEXT];
+    for (size_t i = 0; i < r->n_trainings; i++) {
+        const struct training_result *t = &r->trainings[i];
+        if (t->job == r->last->job && (double)t->input_ps >= INPUT_MIN * (double)t->total_ps &&
+            t->input_ps > 0)
+            explain_input(r, human_time(t->input_ps, time), human_time(t->total_ps, total));
+    }
 }
 
 void explain_layers(const struct fabric *fabric, struct result *r)

@@ -187,6 +187,8 @@ char *fabric_place_names(const struct fabric *fabric);
 
 // The class of a job's data in a dimension: its transport's own, or the job's.
 unsigned fabric_job_class(const struct spec *spec, uint32_t dim, size_t job);
+// The same as a bit set, with the classes of its tiers of memory.
+uint8_t fabric_job_classes(const struct spec *spec, uint32_t dim, size_t job);
 // The headroom with which no lossless class of a dimension drops a packet, at the port that needs
 // most; 0 = none is lossless, or links have credits.
 uint64_t fabric_headroom_needed(const struct fabric *fabric, uint32_t dim);

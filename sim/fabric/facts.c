@@ -11,11 +11,19 @@ unsigned fabric_job_class(const struct spec *spec, uint32_t dim, size_t job)
     return (unsigned)(own != PARAM_AUTO ? own : spec->jobs[job].cls);
 }
 
+uint8_t fabric_job_classes(const struct spec *spec, uint32_t dim, size_t job)
+{
+    bool fixed = spec->dims[dim].stacks[spec->jobs[job].transport].transport.cls != PARAM_AUTO;
+    return (uint8_t)(1u << fabric_job_class(spec, dim, job) |
+                     (fixed ? 0 : spec->jobs[job].tier_classes));
+}
+
 // True if a job sends data of this class over transport number `t`.
 static bool carries(const struct fabric *fabric, uint32_t dim, uint32_t t, unsigned cls)
 {
     for (size_t j = 0; j < fabric->spec->n_jobs; j++) {
-        if (fabric->spec->jobs[j].transport == t && fabric_job_class(fabric->spec, dim, j) == cls)
+        if (fabric->spec->jobs[j].transport == t &&
+            (fabric_job_classes(fabric->spec, dim, j) >> cls & 1) != 0)
             return true;
     }
     return false;
@@ -48,7 +56,7 @@ uint8_t fabric_classes_in_use(const struct fabric *fabric)
     const struct spec *spec = fabric->spec;
     uint8_t classes = 0;
     for (size_t j = 0; j < spec->n_jobs; j++)
-        classes |= (uint8_t)(1u << spec->jobs[j].cls);
+        classes |= (uint8_t)(1u << spec->jobs[j].cls | spec->jobs[j].tier_classes);
     if (classes == 0)
         classes = 1u << NET_CLASS_DATA;
     for (uint32_t d = 0; d < fabric->hosts.n_dims; d++) {

@@ -15,7 +15,7 @@ static uint8_t job_classes(const struct fabric *fabric, uint32_t d, bool taking)
     uint8_t classes = 0;
     for (size_t j = 0; j < spec->n_jobs; j++)
         if (takes_trimmed(hosts_dim(&fabric->hosts, d, spec->jobs[j].transport)) == taking)
-            classes |= (uint8_t)(1u << fabric_job_class(spec, d, j));
+            classes |= fabric_job_classes(spec, d, j);
     return classes;
 }
 

@@ -107,6 +107,7 @@ struct training_result {
     const char *name, *parallelism;
     ps_t total_ps;   // from the job's start to the end of its last rank; -1 = not finished
     ps_t compute_ps; // mean over ranks
+    ps_t input_ps;   // waiting for samples, mean over ranks
     struct training_pass_result *passes;
     uint64_t n_passes;
     struct training_layer_result *layers;

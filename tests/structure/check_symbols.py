@@ -16,7 +16,7 @@ import sys
 
 FILES_IN_A_CIRCLE = 4
 ROOMS = 64
-ARROWS = 348
+ARROWS = 358
 
 
 def objects(build):

@@ -262,6 +262,10 @@ static int node_write(struct writer *w, uint32_t rank, const struct node *node)
         return err_add(w->err, NULL,
                        "rank %u, node %" PRIu64 ": Chakra has no collective send_recv", rank,
                        node->id);
+    if (node->kind == NODE_COPY)
+        return err_add(w->err, NULL,
+                       "rank %u, node %" PRIu64 ": Chakra has no copies between tiers of memory",
+                       rank, node->id);
     bool cpu = node->kind == NODE_WAIT || node->kind == NODE_EMPTY;
     bool_add(&a, trace_attribute_names[TRACE_IS_CPU_OP], cpu);
     if (node->kind == NODE_COLLECTIVE)

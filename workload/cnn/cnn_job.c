@@ -45,6 +45,7 @@ static void cnn_settings_free(void *settings)
     node_program_free(&s->nodes);
     cnn_model_free(&s->model);
     memory_need_free(&s->memory);
+    node_input_free(&s->input);
     free(s->times);
     free(s->stage);
 }

@@ -6,6 +6,7 @@
 #include "workload/cnn/cnn_source.h"
 #include "workload/contention.h"
 #include "workload/kind.h"
+#include "workload/nodes/input.h"
 
 struct cnn_params { // as in a scenario
     int model, strategy, gpu;
@@ -32,6 +33,7 @@ struct cnn_settings {
     struct cnn_program program;
     struct node_program nodes;
     struct memory_need memory;
+    struct node_input input;
 };
 
 extern const struct job_kind cnn_kind;

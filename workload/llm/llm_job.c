@@ -30,6 +30,7 @@ static void llm_settings_free(void *settings)
     struct llm_settings *s = settings;
     node_program_free(&s->nodes);
     memory_need_free(&s->memory);
+    node_input_free(&s->input);
 }
 
 static const struct memory_need *memory_of(const struct job_spec *job)

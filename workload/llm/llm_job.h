@@ -6,6 +6,7 @@
 #include "workload/contention.h"
 #include "workload/kind.h"
 #include "workload/llm/llm_source.h"
+#include "workload/nodes/input.h"
 
 struct llm_settings {
     struct llm_params params;
@@ -17,6 +18,7 @@ struct llm_settings {
     struct llm_program program;
     struct node_program nodes;
     struct memory_need memory;
+    struct node_input input;
 };
 
 extern const struct job_kind llm_kind;

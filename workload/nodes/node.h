@@ -21,6 +21,7 @@
 
 #include "comm/communicator.h"
 #include "engine/err.h"
+#include "workload/tiers/tier.h"
 
 enum node_kind {
     NODE_COMPUTE,    // the rank computes for takes_ps
@@ -29,6 +30,7 @@ enum node_kind {
     NODE_RECV,       // ends when the k-th message of (peer, rank, tag) has arrived
     NODE_COLLECTIVE, // ends when the rank's part has ended
     NODE_EMPTY,      // takes no time; joins its dependencies
+    NODE_COPY,       // between tiers of memory: ends when its last byte is there
 };
 
 #define NODE_NO_STREAM 255
@@ -68,9 +70,10 @@ struct node {
     enum coll_op op; // collective
     uint32_t number; // collective: set by the run, see node_program.in_order
     uint64_t
-        // send, and recv with an order; collective: the largest per-rank buffer
+        // send, and recv with an order; copy; collective: the largest per-rank buffer
         // (collective/collective.h)
         bytes;
+    uint32_t from, to;                // copy: tiers
     const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL
     const char *name;                 // for records and messages; NULL = none
 };
@@ -112,7 +115,8 @@ struct node_program {
         const void *self;
         double weight;
     } twins[2];
-    uint64_t window;   // most nodes of a rank that are read and have not ended; 0 = auto
+    const struct tier_set *tiers; // between which nodes copy; NULL = none do
+    uint64_t window;              // most nodes of a rank that are read and have not ended; 0 = auto
     uint32_t idle_use; // waiting for messages of this use is a pipeline's bubble; n_uses = none
 };
 

@@ -61,6 +61,8 @@ void *node_run_new(struct job_run *job)
     account_init(&p->account, p->program);
     for (uint32_t r = 0; r < job->n_ranks; r++)
         account_begin(&p->account, r, job_start_ps(job, r));
+    if (p->program->tiers != NULL)
+        job_tiers(job, p->program->tiers);
     job->comm.sent = on_sent_bytes;
     job->comm.sent_ctx = p;
     p->timeline.n_ranks = job->workload->timeline_ranks;
@@ -109,6 +111,8 @@ static struct step step_of(struct node_run *p, uint32_t slot, const struct node 
                         .peer = node->peer,
                         .tag = node->tag,
                         .bytes = node->bytes,
+                        .from = node->from,
+                        .to = node->to,
                         .group = node->group,
                         .request = &p->request};
     if (node->order > 0) {
@@ -139,6 +143,9 @@ static struct step step_of(struct node_run *p, uint32_t slot, const struct node 
                                   .priority = node->priority,
                                   .label = step.label,
                                   .name = node->name != NULL ? node->name : p->job->spec->name};
+        break;
+    case NODE_COPY:
+        step.kind = STEP_COPY;
         break;
     case NODE_WAIT:
     case NODE_EMPTY:
@@ -226,7 +233,7 @@ static enum program_state run_next(void *self, uint32_t rank, ps_t now, struct s
         }
         if (computes(&n->node))
             account_later(p, on_compute, (struct account_note){.rank = rank, .node = n->cause});
-        if (n->node.kind == NODE_SEND)
+        if (n->node.kind == NODE_SEND || n->node.kind == NODE_COPY)
             p->account.ranks[rank].sent_bytes[n->node.use] += n->node.bytes;
         *step = step_of(p, slot, &n->node);
         return PROGRAM_STEP;
@@ -344,6 +351,9 @@ static double source_bytes(const struct node_run *p, struct group_volume *kept, 
         while (program->source->next(cursor, r, &node, &err) > 0) {
             if (node.kind == NODE_SEND)
                 bytes += (double)node.bytes;
+            if (node.kind == NODE_COPY)
+                bytes += (double)tier_message_bytes(&program->tiers->items[node.from],
+                                                    &program->tiers->items[node.to], node.bytes);
             if (node.kind != NODE_COLLECTIVE)
                 continue;
             const uint32_t *ranks = program->groups[node.group].ranks;
@@ -380,6 +390,9 @@ static char *node_text(const struct node_run *p, const struct node *node)
                            node->tag);
     case NODE_RECV:
         return text_format("a message from rank %u with tag %u", node->peer, node->tag);
+    case NODE_COPY:
+        return text_format("its copy from tier %s to %s", p->program->tiers->items[node->from].name,
+                           p->program->tiers->items[node->to].name);
     case NODE_COLLECTIVE:
         return text_format("%s of group %s", coll_op_name(node->op),
                            p->program->groups[node->group].name);

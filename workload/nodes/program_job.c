@@ -18,7 +18,9 @@ static void *program_new(struct job_run *job)
 
 static void program_free(void *settings)
 {
-    node_program_free(&((struct program_settings *)settings)->nodes);
+    struct program_settings *s = settings;
+    node_program_free(&s->nodes);
+    tier_set_free(&s->tiers);
 }
 
 static const char *const orders[] = {"program", "ready", NULL};
@@ -37,7 +39,7 @@ static const struct param program_params[] = {
         .help = "communication streams of a rank: comm0, comm1, ..; each runs one collective at a "
                 "time"),
     PARAM_ROW("copy_rate", RATE, offsetof(struct program_params, copy_bps), .def = "400Gbps",
-              .min = "1Mbps", .help = "of memory copies (nodes of kind copy)"),
+              .min = "1Mbps", .help = "of memory copies (nodes of kind copy) without tiers"),
     PARAM_ROW("window", COUNT, offsetof(struct program_params, window), .def = "auto", .min = "1",
               .max = "100000000", .can_auto = true,
               .help = "nodes of a rank that are read ahead of those that have ended; auto = "

@@ -21,6 +21,7 @@ enum program_order { PROGRAM_IN_ORDER, PROGRAM_AS_READY };
 struct program_settings {
     struct program_params params;
     struct group_choice choice;
+    struct tier_set tiers;
     struct node_program nodes;
 };
 

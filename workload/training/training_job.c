@@ -130,6 +130,11 @@ static enum program_state training_next_step(void *self, uint32_t rank, ps_t now
     struct training_rank *r = &t->ranks[rank];
     while (!r->ended && r->waiting == NO_SLOT) {
         uint64_t pass = r->walk.pass;
+        enum program_state input = t->input.spec != NULL
+                                       ? training_input_next(&t->input, rank, pass, now, step)
+                                       : PROGRAM_END;
+        if (input != PROGRAM_END)
+            return input;
         struct loop_action action = training_next(t->spec, t->passes, &r->walk);
         uint32_t slot = action.layer * TRAINING_PARTS + action.part;
         if (r->walk.pass > pass)
@@ -179,7 +184,9 @@ static void training_step_done(void *self, uint32_t rank, uint32_t id, ps_t now)
 {
     struct training_job *t = self;
     struct training_rank *r = &t->ranks[rank];
-    if (id == NO_SLOT)
+    if (id == TRAINING_INPUT_ID)
+        training_input_done(&t->input, rank);
+    if (id == NO_SLOT || id == TRAINING_INPUT_ID)
         return;
     r->open--;
     bool awaited = --*open_of(t, rank, id) == 0 && r->waiting == id;
@@ -289,6 +296,10 @@ static void *training_new(struct job_run *job)
     t->rank_compute_ps = memory_zeroed(t->n_ranks, sizeof *t->rank_compute_ps);
     t->rank_end_ps = memory_zeroed(t->n_ranks, sizeof *t->rank_end_ps);
     init_ranks(t);
+    if (s->input.p.from[0] != '\0') {
+        training_input_init(&t->input, &s->input, t->n_ranks, t->passes);
+        job_tiers(job, &s->input.tiers);
+    }
     return t;
 }
 
@@ -308,7 +319,18 @@ static void training_job_free(void *self)
     free(t->rank_compute_ps);
     free(t->rank_end_ps);
     free(t->ranks);
+    training_input_free(&t->input);
     free(t);
+}
+
+static uint64_t input_message_bytes(const struct training_job *t)
+{
+    const struct input_spec *s = t->input.spec;
+    if (s == NULL)
+        return 0;
+    return t->passes * t->n_ranks *
+           tier_message_bytes(&s->tiers.items[s->tier], &s->tiers.items[0],
+                              s->p.samples * s->p.sample_bytes);
 }
 
 // Sum over all collectives issued in a pass, found by running the loop without time; all passes are
@@ -332,7 +354,7 @@ static uint64_t training_bytes(const void *self)
     }
     free(once);
     free(known);
-    return sum * t->passes;
+    return sum * t->passes + input_message_bytes(t);
 }
 
 static uint32_t training_awaits(const void *self, uint32_t rank)
@@ -383,6 +405,7 @@ static void training_settings_free(void *settings)
     struct training_settings *s = settings;
     training_free(&s->training);
     memory_need_free(&s->memory);
+    tier_set_free(&s->input.tiers);
     free(s->stragglers);
 }
 

@@ -7,6 +7,7 @@
 #include "nccl/library_spec.h"
 #include "workload/contention.h"
 #include "workload/kind.h"
+#include "workload/training/training_input.h"
 #include "workload/training/training_loop.h"
 
 // A rank whose compute times differ from those of the others.
@@ -34,6 +35,7 @@ struct training_settings {
     struct straggler *stragglers; // owned
     size_t n_stragglers;
     struct memory_need memory;
+    struct input_spec input;
 };
 
 extern const struct job_kind training_kind;
@@ -60,6 +62,7 @@ struct training_job {
     struct communicator *comm;
     /* state */
     struct training_rank *ranks;
+    struct training_input input;
     uint16_t *open; // [rank * n_slots + slot] number of open collectives
     /* results */
     struct timeline timeline;

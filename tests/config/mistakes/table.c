@@ -4,6 +4,25 @@
 
 #include "tests/config/pieces.h"
 
+// A program of two ranks with these tiers, and a copy as its second node.
+#define TIERS(tiers, node)                                                                         \
+    "{\"kind\":\"program\",\"ranks\":[0,1],\"tiers\":{" tiers                                      \
+    "},\"nodes\":[{\"rank\":0,\"kind\":\"compute\",\"time\":\"1us\"}" node "]}"
+#define COPY(source, target, size)                                                                 \
+    ",{\"rank\":0,\"kind\":\"copy\",\"from\":\"" source "\",\"to\":\"" target                      \
+    "\",\"bytes\":\"" size "\"}"
+
+// A convolutional network on two ranks, with a batch of 8.
+#define INPUT(tiers, input)                                                                        \
+    "{\"kind\":\"cnn\",\"model\":\"resnet50\",\"batch\":8,\"ranks\":[0,1],\"tiers\":{" tiers       \
+    "},\"input\":{" input "}}"
+
+// A training loop of one layer.
+#define LAYER "{\"name\":\"a\",\"fwd\":{\"compute\":\"1us\"}}"
+#define LOOP(input)                                                                                \
+    "{\"kind\":\"training\",\"parallelism\":\"DATA\",\"layers\":[" LAYER                           \
+    "],\"tiers\":{\"ssd\":{}},\"input\":{\"from\":\"ssd\"," input "}}"
+
 const struct mistake mistakes[] = {
     // keys, types, units, ranges
     {"\"swich\":{}", NULL, NULL, "swich: unknown key; did you mean \"switch\"?"},
@@ -277,6 +296,85 @@ const struct mistake mistakes[] = {
      "workload.stride: is used only with mapping \"strided\""},
     {NULL, NULL, "{" COLL ",\"order\":\"lfio\"}", "did you mean \"lifo\"?"},
     {NULL, NULL, "{" COLL ",\"ring_directions\":3}", "workload.ring_directions: 3 is above"},
+    // tiers of memory
+    {NULL, NULL, TIERS("\"ddr\":{\"rte\":1}", ""), "workload.tiers.ddr.rte: unknown key"},
+    {NULL, NULL, TIERS("\"ddr\":{\"rate\":\"80GB\"}", ""),
+     "workload.tiers.ddr.rate: \"80GB\" is not a rate"},
+    {NULL, NULL, TIERS("\"ddr\":[]", ""), "workload.tiers.ddr: must be an object, not a list"},
+    {NULL, NULL, TIERS("\"ddr\":{\"shared_by\":\"node\"}", ""), "workload.tiers.ddr.shared_by: "},
+    {NULL, NULL, TIERS("\"ddr\":{\"shared_by\":3}", ""),
+     "workload.tiers.ddr.shared_by: must be from 1 to the job's 2 ranks"},
+    {NULL, NULL, TIERS("\"ddr\":{\"stripe\":\"1MB\"}", ""),
+     "workload.tiers.ddr.stripe: belongs to tiers with `hosts`"},
+    {NULL, NULL, TIERS("\"pool\":{\"hosts\":[]}", ""),
+     "workload.tiers.pool.hosts: must be a list of ranks of the network"},
+    {NULL, NULL, TIERS("\"pool\":{\"hosts\":[1]}", ""),
+     "workload.tiers.pool.hosts[0]: rank 1 runs the job itself: leave it out of the job's `ranks`"},
+    {NULL, NULL, TIERS("\"pool\":{\"hosts\":[3,3]}", ""),
+     "workload.tiers.pool.hosts[1]: rank 3 is listed twice"},
+    {NULL, NULL, TIERS("\"pool\":{\"hosts\":[999]}", ""),
+     "workload.tiers.pool.hosts[0]: the network has ranks 0 to "},
+    {NULL, NULL, TIERS("\"pool\":{\"hosts\":[3],\"shared_by\":\"all\"}", ""),
+     "workload.tiers.pool.shared_by: cannot be combined with `hosts`"},
+    {NULL, NULL, TIERS("\"hbm\":{\"hosts\":[3]}", ""),
+     "workload.tiers.hbm.hosts: hbm is the GPU's own memory"},
+    {NULL, NULL, TIERS("\"ddr\":{\"capacity\":\"1MB\"}", COPY("ddr", "hbm", "2MB")),
+     "workload.nodes[1].bytes: 2MB do not fit into tier ddr, which holds 1MB"},
+    {NULL, NULL, TIERS("\"ddr\":{}", COPY("ddr", "ddr", "2MB")),
+     "workload.nodes[1].to: is the tier that the copy is from"},
+    {NULL, NULL, TIERS("\"ddr\":{}", COPY("ssd", "ddr", "2MB")),
+     "workload.nodes[1].from: no tier is called \"ssd\""},
+    {NULL, NULL, TIERS("\"a\":{\"hosts\":[2]},\"b\":{\"hosts\":[3]}", COPY("a", "b", "2MB")),
+     "workload.nodes[1].to: tiers a and b are both reached over the network"},
+    {NULL, NULL, TIERS("\"a\":{\"hosts\":[2],\"stripe\":\"512B\"}", COPY("a", "hbm", "1GB")),
+     "workload.nodes[1].bytes: makes more than 1000000 stripes of tier a"},
+    {NULL, NULL, TIERS("\"a\":{\"rate\":\"1Mbps\"}", COPY("a", "hbm", "1PB")),
+     "workload.nodes[1].bytes: takes more than 100000 s at the rate of tier a"},
+    {NULL, NULL,
+     TIERS("\"a\":{}", ",{\"rank\":0,\"kind\":\"copy\",\"from\":\"a\",\"bytes\":\"1MB\"}"),
+     "workload.nodes[1].to: is required: a copy between tiers has `from` and `to`"},
+    {NULL, NULL,
+     TIERS("\"a\":{}", ",{\"rank\":0,\"kind\":\"send\",\"to\":\"a\",\"bytes\":\"1MB\"}"),
+     "workload.nodes[1].to: must be a rank, not a string"},
+    {NULL, NULL, TIERS("\"a\":{\"pool\":\"star\"}", ""), "workload.tiers.a.pool: "},
+    {NULL, NULL, TIERS("\"a\":{\"memories\":2}", ""),
+     "workload.tiers.a.memories: belongs to tiers with a `pool`"},
+    {NULL, NULL, TIERS("\"a\":{\"pool\":\"ring\",\"hosts\":[3]}", ""),
+     "workload.tiers.a.pool: cannot be combined with `hosts`"},
+    {NULL, NULL, TIERS("\"a\":{\"pool\":\"ring\",\"shared_by\":\"all\"}", ""),
+     "workload.tiers.a.shared_by: cannot be combined with `pool`"},
+    {NULL, NULL, TIERS("\"a\":{\"pool\":\"ring\",\"read_rate\":\"1Gbps\"}", ""),
+     "workload.tiers.a.read_rate: a pool has one `rate`"},
+    {NULL, NULL, TIERS("\"a\":{\"pool\":\"ring\"},\"ddr\":{}", COPY("a", "ddr", "2MB")),
+     "workload.nodes[1].to: a copy from or to a pool has hbm at its other end"},
+    {NULL, NULL,
+     TIERS("\"a\":{\"pool\":\"mesh\",\"port_rate\":\"1Mbps\"}", COPY("a", "hbm", "1PB")),
+     "workload.nodes[1].bytes: takes more than 100000 s at the rate of tier a"},
+    // batches of training data
+    {NULL, NULL, INPUT("", "\"from\":\"ssd\",\"sample_bytes\":1"),
+     "workload.input.from: no tier is called \"ssd\" (`tiers`)"},
+    {NULL, NULL, INPUT("", "\"from\":\"hbm\",\"sample_bytes\":1"),
+     "workload.input.from: hbm is where samples are computed: name another tier"},
+    {NULL, NULL, INPUT("", "\"from\":\"hbm\""), "workload.input.sample_bytes: is required"},
+    {NULL, NULL, INPUT("\"ssd\":{}", "\"from\":\"ssd\",\"sample_bytes\":1,\"shuffle\":\"full\""),
+     "workload.input.shuffle: "},
+    {NULL, NULL, INPUT("\"ssd\":{}", "\"form\":\"ssd\""),
+     "workload.input.form: unknown key; did you mean \"from\"?"},
+    {NULL, NULL,
+     INPUT("\"ssd\":{\"capacity\":\"3MB\"}", "\"from\":\"ssd\",\"sample_bytes\":\"1MB\""),
+     "workload.input.sample_bytes: 4MB do not fit into tier ssd, which holds 3MB"},
+    {NULL, NULL, INPUT("\"ssd\":{}", "\"from\":\"ssd\",\"sample_bytes\":\"1TB\",\"prefetch\":1001"),
+     "workload.input.prefetch: 1001 is above the maximum 1000"},
+    {NULL, NULL, "{\"kind\":\"cnn\",\"model\":\"resnet50\",\"batch\":8,\"tiers\":{\"ssd\":{}}}",
+     "workload.tiers: is used only with `input`"},
+    {NULL, NULL, INPUT("\"ssd\":{}", "\"from\":\"ssd\",\"sample_bytes\":1,\"samples\":3"),
+     "workload.input.samples: follow from the job's batch: leave it out"},
+    {NULL, NULL, LOOP("\"sample_bytes\":1"),
+     "workload.input.samples: is required: those of a rank in an iteration"},
+    {NULL, NULL, LOOP("\"sample_bytes\":1,\"samples\":1,\"shuffle\":\"global\""),
+     "workload.input.shuffle: a training job reads its own samples only (local)"},
+    {NULL, NULL, LOOP("\"sample_bytes\":\"1TB\",\"samples\":10000"),
+     "workload.input.sample_bytes: makes batches above 1 PB"},
     // output
     {"\"capture\":{}", NULL, NULL, "capture: must be a list, not an object"},
     {"\"capture\":[{\"at\":\"rank0\"}]", NULL, NULL, "capture[0].file: is required"},
