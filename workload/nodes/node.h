@@ -70,7 +70,8 @@ struct node {
         // (collective/collective.h)
         bytes;
     const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL
-    const char *name;                 // for records and messages; NULL = none
+    bool counts_as_use; // wait: its time is exposed as that of communication of its use and bytes
+    const char *name;   // for records and messages; NULL = none
 };
 
 // The pointers in a node are valid until the next call with the same cursor; `uneven` as long as
@@ -110,7 +111,9 @@ struct node_program {
         const void *self;
         double weight;
     } twins[2];
-    uint64_t window;   // most nodes of a rank that are read and have not ended; 0 = auto
+    uint64_t window; // most nodes of a rank that are read and have not ended; 0 = auto
+    // The name of a stream; NULL = node_stream_name().
+    const char *(*stream_name)(uint8_t stream);
     uint32_t idle_use; // waiting for messages of this use is a pipeline's bubble; n_uses = none
 };
 
