@@ -154,7 +154,7 @@ void explain_timeouts(const struct fabric *fabric, struct result *r);
 void explain_straggler(const struct explain_facts *facts, struct result *r);
 void explain_layers(const struct fabric *fabric, struct result *r);
 void explain_nics(const struct fabric *fabric, struct result *r);
-void explain_program(struct result *r);
+void explain_program(const struct fabric *fabric, struct result *r);
 void explain_headers(const struct explain_facts *facts, struct result *r);
 // Links whose rate bounds the run.
 void explain_rates(const struct explain_facts *facts, struct result *r);
