@@ -92,13 +92,24 @@ static void try_blocks(struct search *s, uint32_t blocks, enum offload_way ends,
     }
 }
 
-// A block has at most `n` layers, so the square root of n blocks is among the numbers of blocks:
-// Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016.
-static void try_first(struct search *s)
+// Blocks of the square root of n layers: Chen et al., Training Deep Nets with Sublinear Memory Cost,
+// 2016.
+static void try_root(struct search *s, enum offload_way ends)
 {
     uint32_t n = s->chain->n, root = 1;
     while ((uint64_t)root * root < n)
         root++;
+    for (uint32_t l = 0; l < n; l++)
+        s->trial.ways[l] = (uint8_t)(l + 1 == n            ? OFFLOAD_KEEP
+                                     : (l + 1) % root == 0 ? ends
+                                                           : OFFLOAD_RECOMPUTE);
+    s->trial.stay_from = n;
+    try(s);
+}
+
+static void try_first(struct search *s)
+{
+    uint32_t n = s->chain->n;
     set_blocks(s, 0, 1, OFFLOAD_KEEP, OFFLOAD_KEEP);
     try(s);
     if (s->allowed[OFFLOAD_SWAP])
@@ -106,7 +117,7 @@ static void try_first(struct search *s)
     for (int way = OFFLOAD_KEEP; way <= OFFLOAD_SWAP && s->allowed[OFFLOAD_RECOMPUTE]; way++) {
         if (!s->allowed[way])
             continue;
-        try_blocks(s, root, (enum offload_way)way, OFFLOAD_RECOMPUTE);
+        try_root(s, (enum offload_way)way);
         for (uint32_t blocks = 1; blocks <= n; blocks += 1 + blocks / 4)
             try_blocks(s, blocks, (enum offload_way)way, OFFLOAD_RECOMPUTE);
     }
