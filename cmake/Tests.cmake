@@ -326,6 +326,8 @@ collwire_script_test(theory_llm theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_llm.py ${PROJECT_SOURCE_DIR}/scenarios/llm/priorities.json)
 collwire_script_test(theory_cnn theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_cnn.py)
+collwire_script_test(theory_out_of_core theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_out_of_core.py)
 collwire_script_test(theory_plan_drawn theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_plan_drawn.py 1-2 6)
 collwire_script_test(theory_plan_drawn_all long python3 [[python3 -B "$@"]]
