@@ -67,14 +67,16 @@ def check_trend(folder):
     speed = {method: [run(folder, scenario(1, batch, out_of_core_method=method))["samples_per_s"]
                       for batch in (64, 128, 256, 384, 512, 768)] for method in ("auto", "swap", "recompute")}
     print(speed)
-    auto, fits = speed["auto"], 3
+    auto, fits = speed["auto"], 3  # 384 is 1.1 times the memory, and its swaps can be hidden
     expect("the same speed for batches that fit", max(auto[:fits]) <= 1.01 * min(auto[:fits]))
     expect("with every method", all(speed[m][:fits] == auto[:fits] for m in speed))
-    expect("a decline beyond", all(a > b for a, b in zip(auto[fits - 1:], auto[fits:])))
+    expect("a decline beyond", all(a > b for a, b in zip(auto[fits:], auto[fits + 1:])) and
+           auto[fits + 1] < min(auto[:fits]))
     expect("of less than a tenth at twice the memory", auto[-1] >= 0.9 * auto[fits - 1])
     for method in ("swap", "recompute"):
-        expect(f"auto is faster than {method} beyond the memory", all(a > b for a, b in zip(auto[fits:], speed[method][fits:])))
-    expect("swap alone loses most", all(a < b for a, b in zip(speed["swap"][fits:], speed["recompute"][fits:])))
+        expect(f"auto is at least as fast as {method}", all(a >= b for a, b in zip(auto, speed[method])))
+        expect("and faster far beyond the memory", all(a > b for a, b in zip(auto[fits + 1:], speed[method][fits + 1:])))
+    expect("swap alone loses most there", all(a < b for a, b in zip(speed["swap"][fits + 1:], speed["recompute"][fits + 1:])))
 
 
 def check_data(folder):
@@ -94,7 +96,7 @@ def check_data(folder):
 
 def check_saving(folder):
     """A link of twice the rate saves what is said, and no more."""
-    for ranks, batch, more in ((1, 512, {"out_of_core_method": "swap"}), (1, 1024, {}), (4, 512, {"out_of_core_method": "swap"})):
+    for ranks, batch, more in ((1, 512, {"out_of_core_method": "swap"}), (1, 4, {"model": "vgg16", "swap_weights": "true"}), (4, 512, {"out_of_core_method": "swap"})):
         made = scenario(ranks, batch * ranks, **more)
         before = run(folder, made)
         said = [r for r in before["reasons"] if r["kind"] == "swap"]

@@ -146,6 +146,10 @@ static const struct param cnn_params[] = {
               .help = "what may become of outputs: they are kept, swapped or recomputed, whichever "
                       "takes least time; kept or swapped; kept or recomputed",
               .source = KARMA),
+    RATIO("tensors_per_layer", offload.tensors, "1", "1", "100",
+          "out of core: tensors of the size of its output that a layer keeps for its backward "
+          "pass: 1 = its output, 3 = those of convolution, normalisation and activation",
+          NULL),
     PARAM_ROW("swap_rate", RATE, offsetof(struct cnn_settings, params.offload.swap_bps),
               .def = "96Gbps", .min = "1Mbps",
               .help = "of a GPU's link to its host, in each direction: 12 GB/s of PCIe 3.0 x16"),

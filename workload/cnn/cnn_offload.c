@@ -17,20 +17,21 @@ static double state_bytes(double parameters, uint64_t item)
 static uint64_t less(uint64_t all, uint64_t part) { return all > part ? all - part : 0; }
 
 // The layers with the samples of a rank. Returns their parameters.
-static double fill_layers(struct cnn_offload *o, const struct cnn_plan *p, uint64_t update_bps,
-                          uint64_t optimizer_bytes)
+static double fill_layers(struct cnn_offload *o, const struct cnn_plan *p,
+                          const struct cnn_offload_params *params, uint64_t optimizer_bytes)
 {
     double samples = (double)p->batch / p->groups, item = (double)p->item_bytes, parameters = 0;
     for (uint32_t l = 0; l < p->model->n; l++) {
         const struct cnn_layer *layer = &p->model->layers[l];
         double own = cnn_parameters(layer);
         o->layers[l] = (struct offload_layer){
-            .output_bytes = (uint64_t)(samples * item * cnn_outputs(layer) + 0.5),
+            .output_bytes = (uint64_t)(params->tensors * samples * item * cnn_outputs(layer) + 0.5),
+            .gradient_bytes = (uint64_t)(samples * item * cnn_outputs(layer) + 0.5),
             .weight_bytes = (uint64_t)(own * item + 0.5),
             .forward_ps = (ps_t)(samples * p->times[l].forward_ps + 0.5),
             .backward_ps = (ps_t)(samples * p->times[l].backward_ps + 0.5),
-            .update_ps =
-                serialization_ps((uint64_t)(own * (double)optimizer_bytes + 0.5), update_bps)};
+            .update_ps = serialization_ps((uint64_t)(own * (double)optimizer_bytes + 0.5),
+                                          params->update_bps)};
         parameters += own;
     }
     return parameters;
@@ -69,7 +70,7 @@ bool cnn_offload_make(struct cnn_offload *o, const struct cnn_plan *p,
     double samples = (double)p->batch / p->groups, update_ps = 0;
     *o = (struct cnn_offload){.layers = memory_zeroed(p->model->n, sizeof *o->layers),
                               .item_bytes = p->item_bytes};
-    double parameters = fill_layers(o, p, params->update_bps, optimizer_bytes);
+    double parameters = fill_layers(o, p, params, optimizer_bytes);
     for (uint32_t l = 0; l < p->model->n; l++)
         update_ps += p->times[l].update_ps;
     o->chain = (struct offload_chain){

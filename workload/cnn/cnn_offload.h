@@ -2,9 +2,9 @@
 // A convolutional network whose training does not fit into the memory of a GPU: its layers as the
 // chain of offload_schedule.h, the plan, and the memory that is left in use.
 //
-// Strategies serial and data. Each layer's output counts once, as the input of the next layer;
-// residual connections, normalisations and activation functions keep nothing of their own, as in
-// cnn_shape.h. Weights, gradients and the optimizer's momentum stay on the GPU, or, out of core, on
+// Strategies serial and data. Each layer's output counts once, as the input of the next layer, or
+// as often as the job says (`tensors`), where normalisations and activation functions keep theirs,
+// too. Residual connections keep nothing of their own, as in cnn_shape.h. Weights, gradients and the optimizer's momentum stay on the GPU, or, out of core, on
 // the host.
 #pragma once
 
@@ -17,6 +17,7 @@ extern const char *const cnn_swap_weights[]; // "auto", "false", "true", NULL
 
 struct cnn_offload_params { // as in a scenario, except the capacity
     bool out_of_core;
+    double tensors;   // of the size of its output that a layer keeps
     int method;       // enum offload_method
     int swap_weights; // enum cnn_swap_weights; auto = where nothing fits while they stay
     uint64_t swap_bps;

@@ -6,8 +6,8 @@
 
 #include "engine/memory.h"
 
-// Operations of schedules that are made for a method: some 0.2 s.
-#define OPERATIONS_MOST 2000000
+// Operations of schedules that are made for a method: some 0.1 s.
+#define OPERATIONS_MOST 1000000
 
 const char *const offload_methods[] = {"auto", "swap", "recompute", NULL};
 
@@ -154,20 +154,66 @@ static bool improve_layer(struct search *s, uint32_t l)
     return better;
 }
 
-// Weights of more or fewer of the last layers stay between the passes.
+// Weights of `step` more or fewer of the last layers stay between the passes.
+static uint32_t stay_from(const struct search *s, uint32_t step, bool more)
+{
+    uint32_t n = s->chain->n, from = s->best.stay_from;
+    if (more)
+        return from > step ? from - step : 0;
+    return n - from > step ? from + step : n;
+}
+
 static bool improve_weights(struct search *s)
 {
-    uint32_t n = s->chain->n;
     bool better = false;
-    for (uint32_t step = 1; step <= n && s->chain->swaps_weights; step *= 2) {
-        uint32_t from = s->best.stay_from;
-        s->trial.stay_from = from > step ? from - step : 0;
-        better |= improves(s);
-        from = s->best.stay_from;
-        s->trial.stay_from = n - from > step ? from + step : n;
-        better |= improves(s);
-    }
+    for (uint32_t step = 1; step <= s->chain->n && s->chain->swaps_weights; step += 1 + step / 8)
+        for (unsigned more = 0; more < 2; more++) {
+            s->trial.stay_from = stay_from(s, step, more);
+            better |= improves(s);
+        }
     return better;
+}
+
+// Try the same with the choice of a layer. Returns whether one is better, then the first that was
+// found; so does improve_pairs().
+static bool improve_both(struct search *s)
+{
+    for (uint32_t step = 1; step <= s->chain->n && s->chain->swaps_weights; step += 1 + step / 8)
+        for (uint32_t both = 0; both < 2 * OFFLOAD_WAYS * (s->chain->n - 1); both++) {
+            uint32_t l = both / (2 * OFFLOAD_WAYS);
+            uint8_t way = (uint8_t)(both / 2 % OFFLOAD_WAYS);
+            if (!s->allowed[way] || s->best.ways[l] == way)
+                continue;
+            if (is_exhausted(s))
+                return false;
+            s->trial.ways[l] = way;
+            s->trial.stay_from = stay_from(s, step, both % 2 > 0);
+            if (improves(s))
+                return true;
+        }
+    return false;
+}
+
+// Try the choices of two layers.
+static bool improve_pairs(struct search *s)
+{
+    uint32_t n = s->chain->n;
+    for (uint32_t k = n - 1; k-- > 1;)
+        for (uint32_t l = k; l-- > 0;)
+            for (unsigned both = 0; both < OFFLOAD_WAYS * OFFLOAD_WAYS; both++) {
+                uint8_t first = (uint8_t)(both % OFFLOAD_WAYS),
+                        second = (uint8_t)(both / OFFLOAD_WAYS);
+                if (first == s->best.ways[l] || second == s->best.ways[k] || !s->allowed[first] ||
+                    !s->allowed[second])
+                    continue;
+                if (is_exhausted(s))
+                    return false;
+                s->trial.ways[l] = first;
+                s->trial.ways[k] = second;
+                if (improves(s))
+                    return true;
+            }
+    return false;
 }
 
 static void improve(struct search *s)
@@ -178,6 +224,7 @@ static void improve(struct search *s)
         better = improve_weights(s);
         for (uint32_t l = s->chain->n - 1; l-- > 0 && !is_exhausted(s);)
             better |= improve_layer(s, l);
+        better = better || improve_both(s) || improve_pairs(s);
     }
 }
 

@@ -202,12 +202,13 @@ static void backward(struct making *m, uint32_t layer, uint32_t fetched)
     struct offload_op *op = begin(m, OFFLOAD_BACKWARD, OFFLOAD_GPU, layer);
     op->takes_ps = l->backward_ps;
     op->output_bytes =
-        (layer > 0 ? output(m, layer - 1) : 0) + (layer + 1 == m->c->n ? l->output_bytes : 0);
+        (layer > 0 ? l[-1].gradient_bytes : 0) + (layer + 1 == m->c->n ? l->gradient_bytes : 0);
     op->state_bytes = weights(m, layer); // its gradient
     after(op, m->s->weights_op[layer]);
     after(op, fetched);
     uint32_t own = place(m);
-    release(m, 2 * l->output_bytes + (layer == 0 ? m->c->input_bytes : 0), true, own, OFFLOAD_NONE);
+    release(m, l->output_bytes + l->gradient_bytes + (layer == 0 ? m->c->input_bytes : 0), true,
+            own, OFFLOAD_NONE);
     release(m, weights(m, layer), false, own, OFFLOAD_NONE);
     if (weights(m, layer) > 0)
         send_gradient(m, layer, own);
@@ -305,8 +306,8 @@ uint64_t offload_least_bytes(const struct offload_chain *chain, uint32_t *layer)
     uint64_t least = 0;
     for (uint32_t l = 0; l < chain->n; l++) {
         const struct offload_layer *own = &chain->layers[l];
-        uint64_t before = l > 0 ? own[-1].output_bytes : 0,
-                 bytes = chain->input_bytes + 2 * (before + own->output_bytes) +
+        uint64_t bytes = chain->input_bytes + own->output_bytes + own->gradient_bytes +
+                         (l > 0 ? own[-1].output_bytes + own[-1].gradient_bytes : 0) +
                          (chain->swaps_weights ? 2 * own->weight_bytes : 0);
         *layer = bytes > least ? l : *layer;
         least = bytes > least ? bytes : least;

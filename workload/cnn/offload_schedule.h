@@ -4,8 +4,8 @@
 //
 // A layer's forward pass needs its input, which is the output of the layer before, and makes its
 // output. Its backward pass needs its input, its output and the gradient of its output, and makes
-// the gradient of its input: 2 (x + y) elements, as the Oracle study counts a layer (Kahira et al.,
-// HPDC 2021, section 4). The output stays until the layer's own backward pass (keep), leaves for
+// the gradient of its input: where an output leaves nothing but itself, 2 (x + y) elements, as the
+// Oracle study counts a layer (Kahira et al., HPDC 2021, section 4). The output stays until the layer's own backward pass (keep), leaves for
 // the host and returns (swap), or is freed after the next layer's forward pass and computed again
 // from the nearest output before it that is kept or swapped (recompute). Layers between two such
 // outputs are a block.
@@ -48,7 +48,9 @@ enum offload_what {
 #define OFFLOAD_AFTER 8
 
 struct offload_layer {
-    uint64_t output_bytes, weight_bytes; // a gradient is as large as what it belongs to
+    uint64_t output_bytes;   // what its passes leave for the backward passes
+    uint64_t gradient_bytes; // of its output
+    uint64_t weight_bytes;   // and of their gradient
     ps_t forward_ps, backward_ps;
     ps_t update_ps; // by the host, where weights are out of core
 };
