@@ -310,6 +310,7 @@ foreach(study allreduce dlrm figures)
       python3 -B "$1/studies/$2/run.py" --reduced --jobs 2 --out "$out"]]
     ${PROJECT_SOURCE_DIR} ${study})
 endforeach()
+collwire_script_test(study_karma theory python3 [[python3 -B "$1/studies/karma/run.py" --check]] ${PROJECT_SOURCE_DIR})
 collwire_script_test(study_validation theory python3 [[python3 -B "$1/studies/validation/run.py" --check]] ${PROJECT_SOURCE_DIR})
 
 collwire_script_test(theory_models theory python3 [[python3 -B "$@"]]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Training out of core (`cnn` jobs with `out_of_core`): runs against the plan, methods against each other, KARMA's trend.
 
-What Wahib et al. (SC 2020, figures 5 to 8) report of a 16 GB V100 with PCIe 3.0 holds here: the same speed for all batches
+What Wahib et al. (SC 2020) report of a 16 GB V100 with PCIe 3.0 holds here: the same speed for all batches
 that fit, a slow decline beyond, and swaps interleaved with recomputation faster than either alone.
 
 usage: check_out_of_core.py, with the executable in $COLLWIRE.

@@ -9,8 +9,8 @@
 // number of tries is bounded, so the result is good, not proven best; with method auto it is never
 // longer than with the other methods, whose results it begins with.
 //
-// KARMA solves the same in two steps: blocks by an ant colony, then what to recompute by a second
-// optimisation (Wahib et al., SC 2020, section 3).
+// KARMA solves the same in two steps, first blocks, then what to recompute, by a general optimiser
+// (Wahib et al., SC 2020).
 #pragma once
 
 #include "workload/cnn/offload_schedule.h"

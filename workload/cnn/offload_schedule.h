@@ -4,8 +4,8 @@
 //
 // A layer's forward pass needs its input, which is the output of the layer before, and makes its
 // output. Its backward pass needs its input, its output and the gradient of its output, and makes
-// the gradient of its input: where an output leaves nothing but itself, 2 (x + y) elements, as the
-// Oracle study counts a layer (Kahira et al., HPDC 2021, section 4). The output stays until the layer's own backward pass (keep), leaves for
+// the gradient of its input: where an output leaves nothing but itself, 2 (x + y) elements, as
+// cnn_projection.h counts a layer. The output stays until the layer's own backward pass (keep), leaves for
 // the host and returns (swap), or is freed after the next layer's forward pass and computed again
 // from the nearest output before it that is kept or swapped (recompute). Layers between two such
 // outputs are a block.

@@ -4,7 +4,7 @@
 //
 // Gradients are reduced by the GPUs behind each layer's backward pass, or, with weights out of
 // core, by the hosts when they have arrived there, layer by layer: the phased exchange of KARMA
-// (Wahib et al., SC 2020, section 3.7). The schedule does not know how long that takes. An
+// (Wahib et al., SC 2020). The schedule does not know how long that takes. An
 // iteration begins when all of the one before has ended: its first layer needs the weights that are
 // updated last.
 #pragma once
