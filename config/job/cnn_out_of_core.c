@@ -23,8 +23,8 @@ static void lack_error(struct reader *r, const struct place *place, const struct
     if (least > chain->capacity_bytes)
         place_key_error(
             r->err, place, "out_of_core",
-            "layer %s alone needs %s for its input, its output, their gradients%s and the network's "
-            "input, and the GPU has %s for them%s: a smaller `batch` a GPU",
+            "layer %s alone needs %s for its input, its output, their gradients%s and the "
+            "network's input, and the GPU has %s for them%s: a smaller `batch` a GPU",
             s->model.layers[layer].name, human_bytes(least, needs),
             chain->swaps_weights ? ", its weights, their gradient" : "", has,
             chain->swaps_weights ? "" : " beside weights, gradients and optimizer states");

@@ -4,8 +4,8 @@
 //
 // Strategies serial and data. Each layer's output counts once, as the input of the next layer, or
 // as often as the job says (`tensors`), where normalisations and activation functions keep theirs,
-// too. Residual connections keep nothing of their own, as in cnn_shape.h. Weights, gradients and the optimizer's momentum stay on the GPU, or, out of core, on
-// the host.
+// too. Residual connections keep nothing of their own, as in cnn_shape.h. Weights, gradients and
+// the optimizer's momentum stay on the GPU, or, out of core, on the host.
 #pragma once
 
 #include "footprint/need.h"

@@ -92,8 +92,8 @@ static void try_blocks(struct search *s, uint32_t blocks, enum offload_way ends,
     }
 }
 
-// Blocks of the square root of n layers: Chen et al., Training Deep Nets with Sublinear Memory Cost,
-// 2016.
+// Blocks of the square root of n layers: Chen et al., Training Deep Nets with Sublinear Memory
+// Cost, 2016.
 static void try_root(struct search *s, enum offload_way ends)
 {
     uint32_t n = s->chain->n, root = 1;

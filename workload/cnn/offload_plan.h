@@ -4,10 +4,10 @@
 //
 // All choices are compared by the time of their schedule (offload_schedule.h). Tried are: keep all;
 // keep the last outputs, which are needed first, and swap or recompute the others in so many blocks
-// of equal memory; then the choice of one layer, of two layers, and of the first layer whose weights
-// stay is changed as long as that shortens the iteration (hill climbing). The
-// number of tries is bounded, so the result is good, not proven best; with method auto it is never
-// longer than with the other methods, whose results it begins with.
+// of equal memory; then the choice of one layer, of two layers, and of the first layer whose
+// weights stay is changed as long as that shortens the iteration (hill climbing). The number of
+// tries is bounded, so the result is good, not proven best; with method auto it is never longer
+// than with the other methods, whose results it begins with.
 //
 // KARMA solves the same in two steps, first blocks, then what to recompute, by a general optimiser
 // (Wahib et al., SC 2020).

@@ -5,10 +5,10 @@
 // A layer's forward pass needs its input, which is the output of the layer before, and makes its
 // output. Its backward pass needs its input, its output and the gradient of its output, and makes
 // the gradient of its input: where an output leaves nothing but itself, 2 (x + y) elements, as
-// cnn_projection.h counts a layer. The output stays until the layer's own backward pass (keep), leaves for
-// the host and returns (swap), or is freed after the next layer's forward pass and computed again
-// from the nearest output before it that is kept or swapped (recompute). Layers between two such
-// outputs are a block.
+// cnn_projection.h counts a layer. The output stays until the layer's own backward pass (keep),
+// leaves for the host and returns (swap), or is freed after the next layer's forward pass and
+// computed again from the nearest output before it that is kept or swapped (recompute). Layers
+// between two such outputs are a block.
 //
 // With weights out of core, the weights of a layer come from the host before each of its passes and
 // are freed after them, the gradient leaves after the backward pass, and the host updates the
@@ -103,8 +103,8 @@ bool offload_schedule_make(struct offload_schedule *s, const struct offload_chai
                            const struct offload_choice *choice);
 void offload_schedule_free(struct offload_schedule *s);
 
-// The least memory of a GPU with which any schedule fits, that in which all outputs are swapped, and
-// the layer whose backward pass needs it.
+// The least memory of a GPU with which any schedule fits, that in which all outputs are swapped,
+// and the layer whose backward pass needs it.
 uint64_t offload_least_bytes(const struct offload_chain *chain, uint32_t *layer);
 
 // The most memory that a schedule takes at one time: outputs, and weights and gradients.

@@ -20,8 +20,8 @@
 
 /* ---- by hand ---- */
 
-// Two layers of 100 bytes; forward 1,000 ps, backward 2,000 ps; a byte takes 1,000 ps to move, so an
-// output 100,000.
+// Two layers of 100 bytes; forward 1,000 ps, backward 2,000 ps; a byte takes 1,000 ps to move, so
+// an output 100,000.
 static const struct offload_layer two[] = {{100, 100, 0, 1000, 2000, 0},
                                            {100, 100, 0, 1000, 2000, 0}};
 
@@ -78,13 +78,13 @@ static void test_room(void **state)
     struct offload_chain c = chain_of(four, 4, 400);
     // Outputs leave from 1,000 to 101,000 and to 201,000. The third layer has room for its output
     // at 3,000, as there are 300 bytes, and the fourth at 4,000 (400). Backward 4 needs two more
-    // gradients: both outputs must have left, at 201,000; it ends at 203,000 and frees 200. Output 2
-    // returns then, to 303,000; backward 3, which needs it, has room for its gradient and ends at
+    // gradients: both outputs must have left, at 201,000; it ends at 203,000 and frees 200. Output
+    // 2 returns then, to 303,000; backward 3, which needs it, has room for its gradient and ends at
     // 305,000. Output 1 returns to 405,000; backward 2 and 1 take 4,000 more.
     assert_int_equal(iteration(&c, ways), 409000);
-    // With 100 more, output 2 comes back as soon as it has left, to 301,000, beside backward 4, which
-    // ends at 203,000, since output 1 left at 101,000 and output 2 at 201,000; output 1 follows, to
-    // 401,000, into what backward 4 has freed.
+    // With 100 more, output 2 comes back as soon as it has left, to 301,000, beside backward 4,
+    // which ends at 203,000, since output 1 left at 101,000 and output 2 at 201,000; output 1
+    // follows, to 401,000, into what backward 4 has freed.
     c.capacity_bytes = 500;
     assert_int_equal(iteration(&c, ways), 405000);
     // One block of three: forward, once more, backward; in it the memory of all its outputs.
