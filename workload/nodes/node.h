@@ -70,8 +70,9 @@ struct node {
         // (collective/collective.h)
         bytes;
     const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL
-    bool counts_as_use; // wait: its time is exposed as that of communication of its use and bytes
-    const char *name;   // for records and messages; NULL = none
+    // wait: it moves `bytes` for `use`, so the rank's account has it as it has communication.
+    bool counts_as_use;
+    const char *name; // for records and messages; NULL = none
 };
 
 // The pointers in a node are valid until the next call with the same cursor; `uneven` as long as
