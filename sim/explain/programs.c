@@ -84,7 +84,7 @@ static void explain_faster(const struct fabric *fabric, const struct program_res
                            struct result *r, char *sentence)
 {
     const struct swap_result *swap = &p->swap;
-    char less[UNIT_TEXT];
+    char time[UNIT_TEXT], less[UNIT_TEXT + 8];
     ps_t rest = p->total_ps > p->projected_compute_ps ? p->total_ps - p->projected_compute_ps : 0,
          bound = swap->faster_ps + (p->ranks > 1 ? rest : 0);
     double rate = 2e-9 * (double)swap->link_bps;
@@ -93,8 +93,8 @@ static void explain_faster(const struct fabric *fabric, const struct program_res
         result_reason(r, REASON_SWAP, EXPLAIN_TIME - 0.1, -1, sentence);
         return;
     }
-    char *whole = text_format("%s: %s%s less with a swap_rate of %.6g Gbit/s", sentence,
-                              p->ranks > 1 ? "up to " : "", human_time(bound, less), rate);
+    snprintf(less, sizeof less, "%s%s", p->ranks > 1 ? "up to " : "", human_time(bound, time));
+    char *whole = text_format("%s: %s less with a swap_rate of %.6g Gbit/s", sentence, less, rate);
     char *key = job_key(fabric, p->job, "swap_rate");
     struct reason_result *reason = p->ranks > 1 ? result_bound(r, REASON_SWAP, bound, whole)
                                                 : result_saving(r, REASON_SWAP, bound, whole);
