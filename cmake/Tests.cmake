@@ -312,6 +312,7 @@ foreach(study allreduce dlrm figures)
       python3 -B "$1/studies/$2/run.py" --reduced --jobs 2 --out "$out"]]
     ${PROJECT_SOURCE_DIR} ${study})
 endforeach()
+collwire_script_test(study_karma theory python3 [[python3 -B "$1/studies/karma/run.py" --check]] ${PROJECT_SOURCE_DIR})
 collwire_script_test(study_validation theory python3 [[python3 -B "$1/studies/validation/run.py" --check]] ${PROJECT_SOURCE_DIR})
 
 collwire_script_test(theory_models theory python3 [[python3 -B "$@"]]
@@ -340,6 +341,8 @@ collwire_script_test(theory_iterations_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_iterations.py all)
 collwire_script_test(theory_cnn theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_cnn.py)
+collwire_script_test(theory_out_of_core theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_out_of_core.py)
 collwire_script_test(theory_plan_drawn theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_plan_drawn.py 1-2 6)
 collwire_script_test(theory_plan_drawn_all long python3 [[python3 -B "$@"]]

@@ -17,6 +17,7 @@ static const struct {
     {"straggler", "a slow rank"},
     {"ack_delay", "delayed ACKs"},
     {"slow_link", "a slow link"},
+    {"swap", "transfers to and from the host"},
     {"compute_ns", "computing"},
     {"sending_ns", "transmission"},
     {"network_ns", "latency"},

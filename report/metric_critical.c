@@ -121,7 +121,7 @@ METRIC_TABLE(slowest_table, slowest_rows);
 #define REASON_WORDS                                                                               \
     "cuts, window, timeouts, paths, pfc, victims, planes, layers, straggler, nic, ack_delay, "     \
     "slow_link, oversubscription, headers, algorithm, latency, job, loss, recovery, storm, "       \
-    "link_down, marks_order, target, bubble or drops"
+    "link_down, marks_order, target, bubble, drops or swap"
 static const char *const reason_words[] = {"cuts",
                                            "window",
                                            "timeouts",
@@ -146,7 +146,8 @@ static const char *const reason_words[] = {"cuts",
                                            "marks_order",
                                            "target",
                                            "bubble",
-                                           "drops"};
+                                           "drops",
+                                           "swap"};
 
 static json_t *remedy_json(const void *record)
 {

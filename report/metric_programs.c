@@ -70,6 +70,8 @@ static bool bubble_known(const void *record)
     return ((const struct program_result *)record)->bubble >= 0;
 }
 
+static bool swaps(const void *record) { return ((const struct program_result *)record)->swap.any; }
+
 static const struct metric use_rows[] = {
     {"name", METRIC_WORDS, "what communication is for", TEXT(idle_result, name)},
     {"exposed_ns", METRIC_NS,
@@ -155,6 +157,16 @@ static const struct metric program_rows[] = {
      REAL(program_result, projected_bytes), .known = is_projected},
     {"projected_ranks", METRIC_COUNT, "the most that the job's way to divide the work can use",
      REAL(program_result, projected_ranks), .known = is_projected},
+    {"kept_layers", METRIC_COUNT,
+     "layers whose outputs stay on the GPU; null, as in the next three rows = the job is not out "
+     "of core",
+     INTEGER(program_result, swap.kept), .known = swaps},
+    {"swapped_layers", METRIC_COUNT, "layers whose outputs go to the host and come back",
+     INTEGER(program_result, swap.swapped), .known = swaps},
+    {"recomputed_layers", METRIC_COUNT, "layers whose outputs are computed again",
+     INTEGER(program_result, swap.recomputed), .known = swaps},
+    {"recomputed_ns", METRIC_NS, "computing again, of a rank",
+     TIME(program_result, swap.recomputed_ps), .known = swaps},
     {"uses", METRIC_WORDS, "what compute streams were idle for: means over ranks; bytes are sums",
      LIST(program_result, uses, n_uses, use_table)},
     {"layers", METRIC_WORDS, "in the order of the program",

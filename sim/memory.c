@@ -23,6 +23,17 @@ static void add_line(FILE *out, const struct spec *spec, const struct job_spec *
     free(kinds);
 }
 
+static void add_swap(FILE *out, const struct job_spec *job)
+{
+    struct job_swap swap;
+    if (job->kind->swap == NULL || !job->kind->swap(job, &swap))
+        return;
+    fprintf(out,
+            "out of core: %s keeps the outputs of %u layers, swaps %u, recomputes %u; weights %s\n",
+            job->name, swap.kept, swap.swapped, swap.recomputed,
+            swap.weights ? "are on the host" : "stay on the GPU");
+}
+
 char *sim_memory_text(const struct sim *sim)
 {
     struct text text;
@@ -32,6 +43,7 @@ char *sim_memory_text(const struct sim *sim)
         const struct memory_need *need = job->kind->memory != NULL ? job->kind->memory(job) : NULL;
         if (need != NULL)
             add_line(out, sim->spec, job, need);
+        add_swap(out, job);
     }
     return text_close(out, &text);
 }

@@ -27,6 +27,16 @@ struct job_projection {
     double most_ranks;   // that the job's way to divide the work can use
 };
 
+// What a training job moves between its GPUs and their hosts.
+struct job_swap {
+    uint32_t use;                       // of its nodes
+    uint32_t kept, swapped, recomputed; // layers whose outputs stay, leave, are computed again
+    bool weights;                       // weights leave, too
+    double recomputed_ps;               // computing again, in all iterations
+    double faster_ps; // how much sooner the job ends, as planned, if the links were twice as fast
+    uint64_t link_bps;
+};
+
 struct job_kind {
     const char *name, *doc, *source;
     const struct param *params; // of the settings
@@ -48,6 +58,8 @@ struct job_kind {
     const struct memory_need *(*memory)(const struct job_spec *job);
     char *(*memory_lever)(const struct job_spec *job, uint64_t free_bytes);
     struct job_projection (*projection)(const struct job_spec *job); // NULL = there is none
+    // Returns false if the job moves nothing. NULL = no job of the kind does.
+    bool (*swap)(const struct job_spec *job, struct job_swap *swap);
     bool raw;    // its messages start at given times: noise of hosts does not act on it
     bool trains; // the program is a struct training_job, which has results per layer
 };

@@ -6,6 +6,7 @@
 
 #include "config/algorithm/group_algorithms.h"
 #include "config/job/cnn_file.h"
+#include "config/job/cnn_out_of_core.h"
 #include "config/job/job_reader.h"
 #include "config/job/read_input.h"
 #include "config/text/schema_parts.h"
@@ -332,13 +333,18 @@ static void read_cnn(struct reader *r, const struct place *place, struct keys *k
     if (r->err->n_errors > errors)
         return;
     read_model(&c);
-    if (r->err->n_errors > errors || c.ranks == 0 || !check_limits(&c) || !make_plan(&c))
+    if (r->err->n_errors > errors || c.ranks == 0 || !check_limits(&c) || !make_plan(&c) ||
+        !cnn_out_of_core_read(r, place, settings))
         return;
     settings->program.n_ranks = c.ranks;
     settings->program.iterations = settings->params.iterations;
     settings->program.overlap = settings->params.overlap;
     cnn_program_init(&settings->program, &settings->nodes, &settings->choice);
-    cnn_memory(c.plan, &devices[settings->params.gpu], &settings->memory);
+    const struct device *gpu = &devices[settings->params.gpu];
+    if (settings->program.offload != NULL)
+        cnn_offload_memory(&settings->offload, gpu, c.ranks, &settings->memory);
+    else
+        cnn_memory(c.plan, gpu, &settings->memory);
     check_groups(&c, job);
     check_pairs(&c, job);
     job_input_add(r, place, job, &settings->input, &settings->nodes, samples_of_ranks(&c),

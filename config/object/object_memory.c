@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/object/objects.h"
 #include "config/text/object.h"
 #include "config/text/read.h"
 #include "engine/text.h"
@@ -100,19 +101,23 @@ static void check_job(struct reader *r, const struct place *place, const struct 
     free(text);
 }
 
-// All jobs have been read. Each is checked alone: which of them are in memory at one time is not
-// known before the run.
 static void memory_finish(struct reader *r, const struct place *place, void *value)
 {
-    struct memory_spec *memory = value;
-    const struct scenario *s = r->scenario;
-    struct place workload = place_key(place->parent, "workload"),
-                 reserve = place_key(place, "reserve");
-    memory->machine = machine_device(s->spec.machine);
-    if (memory->capacity_bytes != PARAM_AUTO && memory->reserve_bytes >= memory->capacity_bytes) {
+    const struct memory_spec *memory = value;
+    struct place reserve = place_key(place, "reserve");
+    if (memory->capacity_bytes != PARAM_AUTO && memory->reserve_bytes >= memory->capacity_bytes)
         place_error(r->err, &reserve, "leaves nothing of `capacity`");
+}
+
+// Each job is checked alone: which of them are in memory at one time is not known before the run.
+void memory_check(struct reader *r, const struct place *root)
+{
+    struct scenario *s = r->scenario;
+    struct memory_spec *memory = &s->spec.memory;
+    struct place workload = place_key(root, "workload");
+    memory->machine = machine_device(s->spec.machine);
+    if (memory->capacity_bytes != PARAM_AUTO && memory->reserve_bytes >= memory->capacity_bytes)
         return;
-    }
     for (size_t j = 0; j < s->spec.n_jobs && memory->fit != MEMORY_FIT_OFF; j++) {
         struct place item = place_item(&workload, j);
         check_job(r, s->jobs_listed ? &item : &workload, &s->spec.jobs[j]);
@@ -133,7 +138,7 @@ const struct object memory_object = {
     .key = "memory",
     .doc = "memory of a GPU, and jobs that need more of it",
     .source = "docs/memory.md",
-    .stage = STAGE_REST,
+    .stage = STAGE_SETTINGS, // jobs that plan for the memory are read later
     .params = memory_params,
     .n_params = &n_memory_params,
     .offset = offsetof(struct scenario, spec.memory),

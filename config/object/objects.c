@@ -126,6 +126,7 @@ static void scenario_finish(struct reader *r, const struct place *place, void *v
     const struct scenario *s = value;
     struct place name = place_key(place, "name");
     check_name(r, &name);
+    memory_check(r, place);
     if (s->spec.network == NETWORK_ANALYTICAL)
         check_analytical(r, place);
 }

@@ -11,3 +11,9 @@
 
 extern const struct object topology_object, switch_object, nic_object, transport_object, cc_object,
     queue_limit_object;
+
+struct place;
+struct reader;
+
+// Compare what jobs need with the memory of a GPU (object_memory.c); all objects have been read.
+void memory_check(struct reader *r, const struct place *root);

@@ -139,6 +139,22 @@ static void collect_projection(const struct job_spec *job, struct program_result
     out->projected_ranks = p.most_ranks;
 }
 
+static void collect_swap(const struct job_spec *job, struct swap_result *out)
+{
+    struct job_swap swap;
+    if (job->kind->swap == NULL || !job->kind->swap(job, &swap))
+        return;
+    *out = (struct swap_result){.any = true,
+                                .weights = swap.weights,
+                                .use = swap.use,
+                                .kept = swap.kept,
+                                .swapped = swap.swapped,
+                                .recomputed = swap.recomputed,
+                                .recomputed_ps = (ps_t)(swap.recomputed_ps + 0.5),
+                                .faster_ps = (ps_t)(swap.faster_ps + 0.5),
+                                .link_bps = swap.link_bps};
+}
+
 static void collect_program(const struct node_run *run, const struct rank_result *ranks,
                             struct program_result *out)
 {
@@ -151,6 +167,7 @@ static void collect_program(const struct node_run *run, const struct rank_result
                                                              : out->total_ps;
     collect_sums(run, ranks, out);
     collect_projection(run->job->spec, out);
+    collect_swap(run->job->spec, &out->swap);
     collect_late(ranks, n, out);
     ps_sum_t early = 0;
     for (uint32_t i = 0; i < n && out->total_ps >= 0; i++)

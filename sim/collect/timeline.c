@@ -104,21 +104,28 @@ static const char *slice_name(const struct timeline_slice *from)
                                          : "communication";
 }
 
+static const char *stream_name(const struct node_program *p, uint8_t stream)
+{
+    if (stream == NODE_NO_STREAM)
+        return "messages";
+    return p->stream_name != NULL ? p->stream_name(stream) : node_stream_name(stream);
+}
+
 static struct slice_result program_slice(const struct node_run *run,
                                          const struct timeline_slice *from)
 {
     bool communicates = from->kind == SLICE_COMMUNICATION;
-    return (struct slice_result){
-        .job = run->job->index,
-        .rank = job_rank(run->job->spec, from->rank),
-        .begin_ps = from->begin_ps,
-        .end_ps = from->end_ps,
-        .layer = slice_name(from),
-        .part = communicates && from->part < run->program->n_uses ? run->program->uses[from->part]
-                                                                  : NULL,
-        .stream = from->dim == NODE_NO_STREAM ? "messages" : node_stream_name(from->dim),
-        .track = from->dim,
-        .communicates = communicates};
+    return (struct slice_result){.job = run->job->index,
+                                 .rank = job_rank(run->job->spec, from->rank),
+                                 .begin_ps = from->begin_ps,
+                                 .end_ps = from->end_ps,
+                                 .layer = slice_name(from),
+                                 .part = communicates && from->part < run->program->n_uses
+                                             ? run->program->uses[from->part]
+                                             : NULL,
+                                 .stream = stream_name(run->program, from->dim),
+                                 .track = from->dim,
+                                 .communicates = communicates};
 }
 
 // Add slices for the layers on the critical path of a program that has ended.

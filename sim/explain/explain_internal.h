@@ -157,7 +157,7 @@ void explain_input(struct result *r, const char *time, const char *total);
 void explain_training_input(struct result *r);
 void explain_layers(const struct fabric *fabric, struct result *r);
 void explain_nics(const struct fabric *fabric, struct result *r);
-void explain_program(struct result *r);
+void explain_program(const struct fabric *fabric, struct result *r);
 void explain_headers(const struct explain_facts *facts, struct result *r);
 // Links whose rate bounds the run.
 void explain_rates(const struct explain_facts *facts, struct result *r);

@@ -192,8 +192,19 @@ enum path_cause critical_largest(const struct critical_result *c, const bool sai
     return (enum path_cause)best;
 }
 
+static bool any_swaps(const struct spec *spec)
+{
+    struct job_swap swap;
+    bool any = false;
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        any |= spec->jobs[j].kind->swap != NULL && spec->jobs[j].kind->swap(&spec->jobs[j], &swap);
+    return any;
+}
+
 const char *cause_phrase(const struct fabric *fabric, enum path_cause cause)
 {
+    if (cause == PATH_SCHEDULED && any_swaps(fabric->spec))
+        return "transfers to and from the host, planned starts and fixed delays";
     if (fabric_is_analytical(fabric) && cause == PATH_NETWORK)
         return "messages in closed form";
     if (fabric->circuits && cause == PATH_PAUSED)

@@ -79,6 +79,57 @@ static void explain_bubble(const struct program_result *p, struct result *r)
                     100 * p->bubble, 50 * p->bubble));
 }
 
+// Add "up to 3 ms less", where links to hosts twice as fast save that. The plan knows what it takes
+// alone; with all-reduces the run may also lose the waiting for those that the plan does not have.
+static void explain_faster(const struct fabric *fabric, const struct program_result *p,
+                           struct result *r, char *sentence)
+{
+    const struct swap_result *swap = &p->swap;
+    char time[UNIT_TEXT], less[UNIT_TEXT + 8];
+    ps_t rest = p->total_ps > p->projected_compute_ps ? p->total_ps - p->projected_compute_ps : 0,
+         bound = swap->faster_ps + (p->ranks > 1 ? rest : 0);
+    double rate = 2e-9 * (double)swap->link_bps;
+    if ((double)swap->faster_ps < SAVING_MIN * (double)p->total_ps ||
+        (double)bound > SAVING_TIGHT * (double)swap->faster_ps) {
+        result_reason(r, REASON_SWAP, EXPLAIN_TIME - 0.1, -1, sentence);
+        return;
+    }
+    snprintf(less, sizeof less, "%s%s", p->ranks > 1 ? "up to " : "", human_time(bound, time));
+    char *whole = text_format("%s: %s less with a swap_rate of %.6g Gbit/s", sentence, less, rate);
+    char *key = job_key(fabric, p->job, "swap_rate");
+    struct reason_result *reason = p->ranks > 1 ? result_bound(r, REASON_SWAP, bound, whole)
+                                                : result_saving(r, REASON_SWAP, bound, whole);
+    reason_remedy(reason, "%s=%.9gGbps", key, rate);
+    free(key);
+    free(sentence);
+}
+
+static void explain_swap(const struct fabric *fabric, const struct program_result *p,
+                         struct result *r)
+{
+    const struct swap_result *swap = &p->swap;
+    char waits[UNIT_TEXT], total[UNIT_TEXT], again[UNIT_TEXT];
+    if (!swap->any)
+        return;
+    ps_t waiting = idle_ps(&p->uses[swap->use]);
+    if ((double)(waiting + swap->recomputed_ps) < PART_MIN * (double)p->total_ps)
+        return;
+    struct text text;
+    FILE *out = text_open(&text);
+    human_time(p->total_ps, total);
+    human_time(swap->recomputed_ps, again);
+    if (waiting > 0)
+        fprintf(out, "computing waits %s of %s for transfers to and from the host%s",
+                human_time(waiting, waits), total, swap->weights ? ", weights among them" : "");
+    if (waiting > 0 && swap->recomputed > 0)
+        fprintf(out, ", and computes %s again", again);
+    else if (waiting == 0)
+        fprintf(out, "computing %s of %s again spares waiting for the host", again, total);
+    fprintf(out, " (of %u layers' outputs %u are swapped and %u recomputed)",
+            swap->kept + swap->swapped + swap->recomputed, swap->swapped, swap->recomputed);
+    explain_faster(fabric, p, r, text_close(out, &text));
+}
+
 static void explain_layer(const struct program_result *p, struct result *r)
 {
     const struct idle_result *most = NULL;
@@ -135,8 +186,9 @@ static void explain_projection(const struct program_result *p, struct result *r)
     FILE *out = text_open(&text);
     fprintf(out,
             "the closed form, which is alone on the network and hides nothing, has %s, %s of it "
-            "computing; the run took %s, %.1f %% %s",
+            "%s; the run took %s, %.1f %% %s",
             human_time(p->projected_ps, form), human_time(p->projected_compute_ps, compute),
+            p->swap.any ? "computing and transfers as planned" : "computing",
             human_time(p->total_ps, run), 100 * (ratio > 1 ? ratio - 1 : 1 - ratio),
             ratio > 1 ? "more" : "less");
     if (r->last->critical.known)
@@ -167,7 +219,7 @@ static void explain_program_input(const struct program_result *p, struct result 
     }
 }
 
-void explain_program(struct result *r)
+void explain_program(const struct fabric *fabric, struct result *r)
 {
     const struct program_result *p = last_program(r);
     if (p == NULL || p->total_ps <= 0)
@@ -175,6 +227,7 @@ void explain_program(struct result *r)
     explain_uses(p, r);
     explain_program_input(p, r);
     explain_bubble(p, r);
+    explain_swap(fabric, p, r);
     explain_layer(p, r);
     explain_late(p, r);
     explain_projection(p, r);

@@ -80,7 +80,7 @@ void explain_time(const struct explain_facts *facts, struct result *r)
         explain_layers(fabric, r);
     }
     if (r->last->kind == SLOWEST_PROGRAM)
-        explain_program(r);
+        explain_program(fabric, r);
     if (fabric_is_analytical(fabric))
         return;
     explain_bottleneck(r);

@@ -70,7 +70,8 @@ enum reason_kind {
     REASON_MARKS_ORDER,
     REASON_TARGET,
     REASON_BUBBLE,
-    REASON_DROPS
+    REASON_DROPS,
+    REASON_SWAP
 };
 struct reason_result {
     uint8_t kind; // enum reason_kind

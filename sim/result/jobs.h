@@ -140,6 +140,17 @@ struct rank_result {
     uint32_t n_uses;
 };
 
+// What a training job moved between its GPUs and their hosts.
+struct swap_result {
+    bool any;
+    bool weights;                       // weights, too
+    uint32_t use;                       // index of its use
+    uint32_t kept, swapped, recomputed; // layers whose outputs stayed, left, were computed again
+    ps_t recomputed_ps;                 // computing again, of a rank
+    ps_t faster_ps; // how much sooner the job ends, as planned, with links to hosts twice as fast
+    uint64_t link_bps;
+};
+
 struct program_result {
     uint32_t job, ranks;
     const char *name;
@@ -155,6 +166,7 @@ struct program_result {
     struct idle_result *layers; // means over ranks
     struct rank_result *late;   // copies of the ranks that others waited for most, without uses
     uint32_t n_uses, n_layers, n_late;
+    struct swap_result swap;
 };
 
 // An interval of a rank's timeline. Slices of one lane do not overlap.

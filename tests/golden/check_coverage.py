@@ -105,6 +105,7 @@ def sentences_missing():
         texts |= {setting for reason in metrics["reasons"] for setting in reason["remedy"]}
     # sentences are wrapped there
     texts |= {re.sub(r"\s+", " ", read(path)) for path in glob.glob(os.path.join(WANT, "*.txt"))}
+    texts = sorted(texts, key=lambda text: (len(text), text))  # a sentence alone is found fastest
     for sentence in sentences():
         parts = re.split(r"(%%|%(?:\.\d)?(?:llu|zu|[usgf]))", sentence)
         words = "".join(re.escape(part) if i % 2 == 0 else ".{0,150}?" for i, part in enumerate(parts))

@@ -12,6 +12,7 @@
 #include "workload/workload.h"
 
 #define ORACLE "Kahira et al., HPDC 2021"
+#define KARMA "Wahib et al., SC 2020 (KARMA)"
 
 struct cnn_time *cnn_times(const struct cnn_model *m, const struct cnn_params *p)
 {
@@ -48,6 +49,7 @@ static void cnn_settings_free(void *settings)
     node_input_free(&s->input);
     free(s->times);
     free(s->stage);
+    cnn_offload_free(&s->offload);
 }
 
 static const struct memory_need *memory_of(const struct job_spec *job)
@@ -61,9 +63,11 @@ static char *lever_of(const struct job_spec *job, uint64_t free_bytes)
     const struct cnn_settings *s = job->settings;
     (void)free_bytes;
     bool states = footprint_largest(memory_need_most(&s->memory)) <= FOOTPRINT_OPTIMIZER;
-    return text_format(states
-                           ? "the strategies filter and channel divide them"
-                           : "a smaller `batch` or more ranks under data or spatial divide them");
+    bool can_leave = s->params.strategy == CNN_SERIAL || s->params.strategy == CNN_DATA;
+    return text_format("%s%s",
+                       states ? "the strategies filter and channel divide them"
+                              : "a smaller `batch` or more ranks under data or spatial divide them",
+                       can_leave ? ", and `out_of_core` moves them to the host" : "");
 }
 
 #define COUNT(key, member, value, least, most, text, from)                                         \
@@ -132,6 +136,36 @@ static const struct param cnn_params[] = {
           "of the projection: by how much gradients between groups are slower than alone", ORACLE),
     RATIO("memory_reuse", memory_reuse, "1", "0.001", "1000",
           "of the projection: share of the memory of all tensors that is in use at once", ORACLE),
+    PARAM_ROW("out_of_core", BOOL, offsetof(struct cnn_settings, params.offload.out_of_core),
+              .def = "false",
+              .help =
+                  "outputs of layers that the GPU has no room for go to the host and come back, "
+                  "or are computed again (strategies serial and data)",
+              .source = KARMA),
+    PARAM_ROW("out_of_core_method", ENUM, offsetof(struct cnn_settings, params.offload.method),
+              .choices = offload_methods, .def = "auto",
+              .help = "what may become of outputs: they are kept, swapped or recomputed, whichever "
+                      "takes least time; kept or swapped; kept or recomputed",
+              .source = KARMA),
+    RATIO("tensors_per_layer", offload.tensors, "1", "1", "100",
+          "out of core: tensors of the size of its output that a layer keeps for its backward "
+          "pass: 1 = its output, 3 = those of convolution, normalisation and activation",
+          NULL),
+    PARAM_ROW("swap_rate", RATE, offsetof(struct cnn_settings, params.offload.swap_bps),
+              .def = "96Gbps", .min = "1Mbps",
+              .help = "of a GPU's link to its host, in each direction: 12 GB/s of PCIe 3.0 x16"),
+    PARAM_ROW("swap_weights", ENUM, offsetof(struct cnn_settings, params.offload.swap_weights),
+              .choices = cnn_swap_weights, .def = "auto",
+              .help = "weights come from the host before each pass, and the host updates them; "
+                      "auto = where nothing fits while they stay on the GPU",
+              .source = KARMA),
+    PARAM_ROW("host_update_rate", RATE, offsetof(struct cnn_settings, params.offload.update_bps),
+              .def = "400Gbps", .min = "1Mbps",
+              .help = "of the memory traffic (`optimizer_bytes`) of the host that updates weights, "
+                      "for each GPU: 50 GB/s"),
+    PARAM_ROW("host_capacity", BYTES, offsetof(struct cnn_settings, params.offload.host_bytes),
+              .def = "auto", .min = "1B", .max = "1PB", .can_auto = true,
+              .help = "memory of the host for each GPU; auto = as much as is needed"),
     GROUP_ROWS(struct cnn_settings, group),
     CONTENTION_ROWS(struct cnn_settings, contention),
     MAPPING_ROWS(struct cnn_settings, mapping),
@@ -152,11 +186,33 @@ static struct job_projection cnn_projection(const struct job_spec *job)
     const struct cnn_settings *s = job->settings;
     struct cnn_cost cost = cnn_project(&s->program.plan);
     double n = (double)s->params.iterations;
+    if (s->program.offload != NULL) {
+        cost.compute_ps = (double)s->offload.plan.iteration_ps;
+        cost.memory_bytes = (double)footprint_total(memory_need_most(&s->memory));
+    }
     return (struct job_projection){
         .compute_ps = n * cost.compute_ps,
         .communication_ps = n * cost.communication_ps,
         .memory_bytes = cost.memory_bytes,
         .most_ranks = cnn_most_parts(&s->model, s->program.plan.strategy, s->params.batch)};
+}
+
+static bool cnn_swap(const struct job_spec *job, struct job_swap *swap)
+{
+    const struct cnn_settings *s = job->settings;
+    const struct offload_plan *plan = &s->offload.plan;
+    double n = (double)s->params.iterations;
+    if (s->program.offload == NULL)
+        return false;
+    *swap = (struct job_swap){.use = s->program.use[CNN_USE_SWAP],
+                              .kept = plan->kept,
+                              .swapped = plan->swapped,
+                              .recomputed = plan->recomputed,
+                              .weights = s->offload.chain.swaps_weights,
+                              .recomputed_ps = n * (double)plan->recomputed_ps,
+                              .faster_ps = n * (double)(plan->iteration_ps - s->offload.faster_ps),
+                              .link_bps = s->offload.chain.link_bps};
+    return true;
 }
 
 const struct job_kind cnn_kind = {
@@ -173,6 +229,7 @@ const struct job_kind cnn_kind = {
     .nodes = cnn_nodes,
     .work = cnn_work,
     .projection = cnn_projection,
+    .swap = cnn_swap,
     .memory = memory_of,
     .memory_lever = lever_of,
 };

@@ -18,6 +18,7 @@ struct cnn_params { // as in a scenario
     ps_t alpha_ps;
     uint64_t beta_bps;
     bool overlap;
+    struct cnn_offload_params offload;
 };
 
 struct cnn_settings {
@@ -28,8 +29,9 @@ struct cnn_settings {
     struct group_choice choice;
     /* made by the reader */
     struct cnn_model model;
-    struct cnn_time *times; // [layers]
-    uint32_t *stage;        // [parts + 1], of a pipeline
+    struct cnn_time *times;     // [layers]
+    uint32_t *stage;            // [parts + 1], of a pipeline
+    struct cnn_offload offload; // without layers unless out of core
     struct cnn_program program;
     struct node_program nodes;
     struct memory_need memory;

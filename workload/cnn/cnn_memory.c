@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#define MOMENTUM_BYTES 4
-
 // Parameters of a rank, and elements of inputs and outputs of its samples.
 struct held {
     double parameters, activations;
@@ -33,7 +31,7 @@ static struct memory_class class_of(const struct cnn_plan *p, uint32_t rank, uin
     uint64_t *bytes = out.footprint.bytes;
     bytes[FOOTPRINT_WEIGHTS] = bytes[FOOTPRINT_GRADIENTS] =
         footprint_bytes(h.parameters * item * p->reuse);
-    bytes[FOOTPRINT_OPTIMIZER] = footprint_bytes(h.parameters * MOMENTUM_BYTES);
+    bytes[FOOTPRINT_OPTIMIZER] = footprint_bytes(h.parameters * CNN_MOMENTUM_BYTES);
     bytes[FOOTPRINT_ACTIVATIONS] = footprint_bytes(2 * h.activations * item * p->reuse);
     snprintf(out.when, sizeof out.when, "backward pass");
     return out;

@@ -9,5 +9,7 @@
 #include "footprint/need.h"
 #include "workload/cnn/cnn_projection.h"
 
+#define CNN_MOMENTUM_BYTES 4 // of a parameter
+
 // Fill `need` for all ranks of a plan; to be freed with memory_need_free().
 void cnn_memory(const struct cnn_plan *plan, const struct device *device, struct memory_need *need);

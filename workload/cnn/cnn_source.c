@@ -7,6 +7,7 @@
 
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "workload/cnn/offload_source.h"
 
 #define NODES_MAX (4 * CNN_AXES + 6) // of a pass through a layer
 #define AFTER_MAX (2 * CNN_AXES + 3)
@@ -331,7 +332,7 @@ static void source_close(void *cursor)
     free(c);
 }
 
-static void source_free(void *self)
+void cnn_program_free(void *self)
 {
     struct cnn_program *p = self;
     for (unsigned g = 0; g < CNN_GROUPS; g++)
@@ -340,7 +341,7 @@ static void source_free(void *self)
 }
 
 static const struct node_source_ops cnn_source = {
-    .open = source_open, .next = source_next, .close = source_close, .free = source_free};
+    .open = source_open, .next = source_next, .close = source_close, .free = cnn_program_free};
 
 /* ---- groups ---- */
 
@@ -373,7 +374,7 @@ static void add_groups(struct cnn_program *p, struct node_program *nodes, enum c
 
 static void add_use(struct cnn_program *p, struct node_program *nodes, enum cnn_use use, bool used)
 {
-    static const char *const names[] = {"gradients", "channels", "borders", "pipeline"};
+    static const char *const names[] = {"gradients", "channels", "borders", "pipeline", "swap"};
     p->use[use] = (uint16_t)nodes->n_uses;
     if (used)
         nodes->uses[nodes->n_uses++] = memory_text(names[use]);
@@ -387,7 +388,7 @@ void cnn_program_init(struct cnn_program *p, struct node_program *nodes,
     bool gradients = plan->groups > 1 || cnn_divides_domain(plan->strategy);
     for (uint32_t l = 0; l < model->n; l++)
         p->last = model->layers[l].kind != CNN_POOL ? l : p->last;
-    *nodes = (struct node_program){.source = &cnn_source,
+    *nodes = (struct node_program){.source = p->offload != NULL ? &offload_source : &cnn_source,
                                    .self = p,
                                    .n_ranks = p->n_ranks,
                                    .in_order = true,
@@ -406,6 +407,9 @@ void cnn_program_init(struct cnn_program *p, struct node_program *nodes,
     if (plan->strategy == CNN_PIPELINE)
         nodes->idle_use = nodes->n_uses;
     add_use(p, nodes, CNN_USE_PIPELINE, plan->strategy == CNN_PIPELINE);
+    if (p->offload != NULL)
+        nodes->stream_name = offload_stream_name;
+    add_use(p, nodes, CNN_USE_SWAP, p->offload != NULL);
     nodes->layers = memory_zeroed(model->n, sizeof(char *));
     for (uint32_t l = 0; l < model->n; l++)
         nodes->layers[l] = memory_text(model->layers[l].name);

@@ -6,11 +6,19 @@
 // segments forward and then all backward (GPipe).
 #pragma once
 
+#include "workload/cnn/cnn_offload.h"
 #include "workload/cnn/cnn_projection.h"
 #include "workload/group_choice.h"
 #include "workload/nodes/node.h"
 
-enum cnn_use { CNN_USE_GRADIENTS, CNN_USE_CHANNELS, CNN_USE_BORDERS, CNN_USE_PIPELINE, CNN_USES };
+enum cnn_use {
+    CNN_USE_GRADIENTS,
+    CNN_USE_CHANNELS,
+    CNN_USE_BORDERS,
+    CNN_USE_PIPELINE,
+    CNN_USE_SWAP,
+    CNN_USES
+};
 enum cnn_group { CNN_GROUP_PARTS, CNN_GROUP_DATA, CNN_GROUP_ALL, CNN_GROUPS };
 
 struct cnn_program {
@@ -21,9 +29,12 @@ struct cnn_program {
     uint32_t last;               // the last layer with parameters
     uint32_t *group[CNN_GROUPS]; // [rank] index into the program's groups; NULL = groups of one
     uint16_t use[CNN_USES];
-    struct cnn_program *twin; // one iteration
+    const struct cnn_offload *offload; // of the settings; NULL = all outputs are kept
+    struct cnn_program *twin;          // one iteration
 };
 
 // `program` with its plan, ranks, iterations and overlap set; fills the rest, and `nodes`.
 void cnn_program_init(struct cnn_program *program, struct node_program *nodes,
                       const struct group_choice *choice);
+// Frees what a program owns; `self` is a struct cnn_program.
+void cnn_program_free(void *self);

@@ -46,14 +46,14 @@ struct node {
     uint64_t id;           // unique among the rank's nodes, any value
     const uint64_t *after; // [n_after] ids of the rank's nodes, which may come later in the source
     uint32_t n_after;
-    uint8_t kind;       // enum node_kind
-    uint8_t stream;     // below NODE_STREAMS_MAX, or NODE_NO_STREAM
-    uint16_t use;       // use of communication: index into node_program.uses
-    int32_t priority;   // larger first; of a collective also among those of its group
-    uint32_t layer;     // index into node_program.layers + 1; 0 = none
-    uint32_t iteration; // to which the node belongs, from 1; 0 = none
-    uint32_t pass;      // within the iteration, from 1; 0 = none
-    ps_t takes_ps;      // compute, wait
+    uint8_t kind;        // enum node_kind
+    uint8_t stream;      // below NODE_STREAMS_MAX, or NODE_NO_STREAM
+    uint16_t use;        // use of communication: index into node_program.uses
+    int32_t priority;    // larger first; of a collective also among those of its group
+    uint32_t layer;      // index into node_program.layers + 1; 0 = none
+    uint32_t iteration;  // to which the node belongs, from 1; 0 = none
+    uint32_t pass;       // within the iteration, from 1; 0 = none
+    ps_t takes_ps;       // compute, wait
     bool own_contention; // compute: `contention` holds in place of the job's (contention.h)
     double contention;
     uint32_t shared; // wait: number of a resource that ranks share, one node at a time; 0 = nothing
@@ -75,7 +75,9 @@ struct node {
         bytes;
     uint32_t from, to;                // copy: tiers
     const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL
-    const char *name;                 // for records and messages; NULL = none
+    // wait: it moves `bytes` for `use`, so the rank's account has it as it has communication.
+    bool counts_as_use;
+    const char *name; // for records and messages; NULL = none
 };
 
 // The pointers in a node are valid until the next call with the same cursor; `uneven` as long as
@@ -117,6 +119,8 @@ struct node_program {
     } twins[2];
     const struct tier_set *tiers; // between which nodes copy; NULL = none do
     uint64_t window;              // most nodes of a rank that are read and have not ended; 0 = auto
+    // The name of a stream; NULL = node_stream_name().
+    const char *(*stream_name)(uint8_t stream);
     uint32_t idle_use; // waiting for messages of this use is a pipeline's bubble; n_uses = none
 };
 

@@ -98,6 +98,11 @@ static bool computes(const struct node *node)
     return node->kind == NODE_COMPUTE && node->stream == NODE_COMPUTE_STREAM;
 }
 
+static bool communicates(const struct node *node)
+{
+    return node->kind >= NODE_SEND || node->counts_as_use;
+}
+
 static struct step step_of(struct node_run *p, uint32_t slot, const struct node *node)
 {
     struct step step = {.id = slot,
@@ -233,7 +238,7 @@ static enum program_state run_next(void *self, uint32_t rank, ps_t now, struct s
         }
         if (computes(&n->node))
             account_later(p, on_compute, (struct account_note){.rank = rank, .node = n->cause});
-        if (n->node.kind == NODE_SEND || n->node.kind == NODE_COPY)
+        if (n->node.kind == NODE_SEND || n->node.kind == NODE_COPY || n->node.counts_as_use)
             p->account.ranks[rank].sent_bytes[n->node.use] += n->node.bytes;
         *step = step_of(p, slot, &n->node);
         return PROGRAM_STEP;
@@ -249,14 +254,14 @@ static void note(struct node_run *p, uint32_t rank, const struct window_node *n,
     const struct node *node = &n->node;
     if (!timeline_wants(&p->timeline, rank))
         return;
-    bool communicates = node->kind >= NODE_SEND;
+    bool communicating = communicates(node);
     ps_t posted = p->job->peers.ready_ps; // a receive waits from its beginning, but nothing is sent
     struct timeline_slice slice = {
         .begin_ps = node->kind == NODE_RECV && posted > n->start_ps ? posted : n->start_ps,
         .end_ps = now,
         .layer = node->name,
         .rank = rank,
-        .kind = (uint8_t)(communicates ? SLICE_COMMUNICATION : SLICE_COMPUTE),
+        .kind = (uint8_t)(communicating ? SLICE_COMMUNICATION : SLICE_COMPUTE),
         .part = (uint8_t)(node->use < UINT8_MAX ? node->use : UINT8_MAX),
         .dim = (uint8_t)node->stream};
     timeline_add(&p->timeline, &slice);
@@ -289,7 +294,7 @@ static void run_done(void *self, uint32_t rank, uint32_t id, ps_t now)
                                          .end_ps = now,
                                          .layer = n->node.layer,
                                          .use = n->node.use,
-                                         .communicates = n->node.kind >= NODE_SEND};
+                                         .communicates = communicates(&n->node)};
         engine_defer(p->job->workload->engine, on_ended, p, &ended, sizeof ended);
     }
     window_end(w, id, now);
