@@ -58,7 +58,8 @@ static const char *const of_the_run[][2] = {
      "\"early_ns\":211,\"bubble_share\":0.125,"
      "\"projected_ns\":300,\"projected_compute_ns\":90,\"projected_communication_ns\":210,"
      "\"projection_accuracy\":0.9677419355,\"projected_memory_bytes\":215.0,"
-     "\"projected_ranks\":216.0,"
+     "\"projected_ranks\":216.0,\"kept_layers\":null,\"swapped_layers\":null,"
+     "\"recomputed_layers\":null,\"recomputed_ns\":null,"
      "\"uses\":[{\"name\":\"tensor\",\"exposed_ns\":201,\"waiting_ns\":202,\"bytes\":203}],"
      "\"layers\":[{\"name\":\"top\",\"compute_ns\":204,\"exposed_ns\":205,\"waiting_ns\":206}],"
      "\"late\":[{\"rank\":207,\"late_ns\":209}]}]"},

@@ -296,7 +296,7 @@ static void *training_new(struct job_run *job)
     t->rank_compute_ps = memory_zeroed(t->n_ranks, sizeof *t->rank_compute_ps);
     t->rank_end_ps = memory_zeroed(t->n_ranks, sizeof *t->rank_end_ps);
     init_ranks(t);
-    if (s->input.p.from[0] != '\0') {
+    if (s->input.p.from != NULL && s->input.p.from[0] != '\0') {
         training_input_init(&t->input, &s->input, t->n_ranks, t->passes);
         job_tiers(job, &s->input.tiers);
     }
