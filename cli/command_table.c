@@ -157,8 +157,8 @@ static const char plan_text[] =
     "  collwire plan job.json --gpus 1024 --packets-budget 0 --format json";
 
 static const char gpcnet_text[] =
-    "Asks as the benchmark GPCNeT does how much other jobs slow a job down: a fifth of the ranks run "
-    "a network test (messages around a random ring, an all-reduce), the others four congestors "
+    "Asks as the benchmark GPCNeT does how much other jobs slow a job down: a fifth of the ranks "
+    "run a network test (messages around a random ring, an all-reduce), the others four congestors "
     "(exchanges, incasts, a broadcast); the impact is the ratio of the test's times with and "
     "without them, in the mean and the 99th percentile. The scenario's workload is not used.\n\n"
     "  collwire gpcnet network.json\n"

@@ -30,8 +30,8 @@ static json_int_t number(const json_t *job, const char *key)
     return json_integer_value(json_object_get(job, key));
 }
 
-// One layer for each virtual stage (two where the tables count as one), or as many as there are from one with experts to the next, and
-// as many micro-batches as stages.
+// One layer for each virtual stage (two where the tables count as one), or as many as there are
+// from one with experts to the next, and as many micro-batches as stages.
 static bool shrink_llm(json_t *job, FILE *out)
 {
     json_int_t stages = number(job, "pipeline") * number(job, "virtual_stages");

@@ -28,7 +28,8 @@ double tables_cost(const struct table_set *s, uint32_t ranks, const uint32_t *ra
 void tables_equal(uint32_t n, uint32_t ranks, uint32_t *rank);
 
 // Place the tables on the ranks. Two placements are tried: the tables in descending order of their
-// time, each on the rank where it raises the cost least (Graham, SIAM J. Appl. Math. 17, 1969), and
-// equal numbers of tables. In both, tables of the ranks that take longest are then moved to other
-// ranks, or exchanged with tables there, as long as that lowers the cost; the better one is kept. Returns the cost, never above that of equal numbers.
+// time, each on the rank where it raises the cost least (Graham, SIAM J. Appl. Math. 17, 1969),
+// and equal numbers of tables. In both, tables of the ranks that take longest are then moved to
+// other ranks, or exchanged with tables there, as long as that lowers the cost; the better one is
+// kept. Returns the cost, never above that of equal numbers.
 double tables_place(const struct table_set *s, uint32_t ranks, uint32_t *rank);

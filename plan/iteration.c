@@ -154,8 +154,8 @@ static struct stage stage_of(const struct llm_spec *s, const struct groups *g)
     uint32_t last = (uint32_t)s->p.layers - 1;
     uint64_t periods = s->p.experts > 0 ? s->p.layers / s->p.moe_every : 0;
     double with = (double)periods, without = (double)s->p.layers - with;
-    // One layer with experts and one without stand for all. Of every `moe_every` layers the last one
-    // has experts.
+    // One layer with experts and one without stand for all. Of every `moe_every` layers the last
+    // one has experts.
     uint32_t moe = s->p.moe_every > 0 ? (uint32_t)s->p.moe_every - 1 : 0, plain = 0;
     if (with > 0 && moe == 0)
         plain = last; // all have experts

@@ -409,7 +409,8 @@ const struct option_row option_rows[] = {
      AT(env)},
     {.name = "format",
      .argument = "FORMAT",
-     .help = "of the results on stdout: table (or text), json or csv; library, plan and gpcnet have no csv",
+     .help =
+         "of the results on stdout: table (or text), json or csv (not of library, plan, gpcnet)",
      .commands = SIMULATING " library plan gpcnet",
      .type = OPTION_WORD,
      .words = formats,

@@ -20,8 +20,8 @@
 //     an iteration; 2 reduce-scatters for every micro-batch; 3 also all-gathers parameters for
 //       every forward
 //     and every backward pass.
-// Times of computations: llm_time.h.
-// Not modelled: the loss's and norms' small all-reduces, tied embeddings. Sources: Narayanan et al., SC 2021 (Megatron-LM: operations, tensor and pipeline
+// Times of computations: llm_time.h. Not modelled: the loss's and norms' small all-reduces, tied
+// embeddings. Sources: Narayanan et al., SC 2021 (Megatron-LM: operations, tensor and pipeline
 // volumes, schedules); Korthikanti et al., MLSys 2023 (sequence parallelism, recomputation, 34
 // sbh); Rajbhandari et al., SC 2020 (ZeRO); Lepikhin et al., ICLR 2021 (GShard); Grattafiori et
 // al., 2024 (Llama 3: context parallelism by all-gather).

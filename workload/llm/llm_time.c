@@ -152,7 +152,7 @@ static struct kernel_times part_of(const struct llm_spec *s, enum llm_part part,
 
 static struct kernel_times experts_of(const struct llm_spec *s, double tokens, bool backward)
 {
-    double experts = (double)(s->p.experts / s->p.degrees[LLM_EXPERT]);
+    double experts = (double)s->p.experts / (double)s->p.degrees[LLM_EXPERT];
     if (!(tokens > 0))
         return (struct kernel_times){0};
     return ffn(s, tokens / experts, (double)s->p.expert_ffn, experts, backward);

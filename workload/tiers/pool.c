@@ -17,15 +17,18 @@ static uint32_t longer_side(uint32_t n)
 static double fabric_load(const struct pool *p)
 {
     double n = p->ranks;
-    uint32_t k;
+    uint32_t k, less;
+    uint64_t pairs;
     switch ((enum pool_kind)p->kind) {
     case POOL_HIERARCHICAL:
         return p->server_ranks;
     case POOL_RING:
-        return (double)((uint64_t)p->ranks * p->ranks / 4) / (2 * n);
+        pairs = (uint64_t)p->ranks * p->ranks / 4;
+        return (double)pairs / (2 * n);
     case POOL_MESH:
         k = longer_side(p->ranks);
-        return (double)(k / 2) * (double)((k + 1) / 2) / k;
+        less = k / 2;
+        return (double)less * (double)(k - less) / k;
     case POOL_NONE:
         break;
     }

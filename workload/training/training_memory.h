@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The memory that the ranks of a training job need, as far as the job says it.
 //
-// A list of layers has times and exchanges, not shapes. Where a layer does not give `weights`, they
-// are taken to be as large as the gradients that its ranks all-reduce. Where it does not give
+// A list of layers has times and exchanges, not shapes. Where a layer does not give `weights`,
+// they are taken to be as large as the gradients that its ranks all-reduce. Where it does not give
 // `activations`, they are taken to be as large as the activations that its ranks exchange; the
-// layer keeps at least those. So the result is a lower bound. Activations are kept from a layer's forward to
-// its backward computation; with checkpoints only those of checkpoints are, until an initiating
-// layer recomputes the others. All ranks count as the one with the largest tables.
+// layer keeps at least those. So the result is a lower bound. Activations are kept from a layer's
+// forward to its backward computation; with checkpoints only those of checkpoints are, until an
+// initiating layer recomputes the others. All ranks count as the one with the largest tables.
 #pragma once
 
 #include "footprint/need.h"
