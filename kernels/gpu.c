@@ -3,7 +3,7 @@
 // (2022), HGX B200 (2024), MI300X (2023).
 //
 // The share of the peak that large products reach is measured on an H100 SXM (docs/kernels.md): 75
-// % on average over 340 shapes, 93 % of the best shape's 80 % in a public collection of best shapes
+// % on average over 363 shapes, 93 % of the best shape's 80 % in a public collection of best shapes
 // (Bekman, Machine Learning Engineering, 2025), which has 87 % for A100 and 51 % for MI300X; their
 // shares are 93 % of these. V100 and B200 are assumed to be as H100. 8-bit integers and TF32 have
 // shares of their own, measured on the H100 too.
@@ -43,8 +43,10 @@ struct kernel_gpu kernel_gpu_of(enum device_name gpu, double peak_tflops, double
 {
     static const double ratios[NUMBER_TYPES] = {1, TF32_RATIO, 1, INT8_RATIO, 1};
     const struct units *u = &units[gpu];
-    struct kernel_gpu g = {
-        .units = u->n, .attention_ps = peak_tflops, .bytes_ps = memory_gbps * 1e-3};
+    struct kernel_gpu g = {.units = u->n,
+                           .attention_ps = peak_tflops,
+                           .bytes_ps = memory_gbps * 1e-3,
+                           .structured = gpu != DEVICE_V100};
     for (int type = 0; type < NUMBER_TYPES; type++)
         g.flops_ps[type] = peak_tflops * u->share * u->peaks[type] * ratios[type];
     return g;

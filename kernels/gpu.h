@@ -3,6 +3,8 @@
 // memory, and how many multiprocessors share the tiles of a product.
 #pragma once
 
+#include <stdbool.h>
+
 #include "footprint/device.h"
 
 // Types of the factors of a product; sums are kept in at least 16 bits.
@@ -15,6 +17,7 @@ struct kernel_gpu {
     double flops_ps[NUMBER_TYPES]; // that large products reach; 0 = no matrix unit of the type
     double attention_ps;           // 16-bit peak, of which attention reaches shares (attention.h)
     double bytes_ps;               // memory bandwidth of the data sheet
+    bool structured;               // its units leave out two of four weights
 };
 
 // `peak_tflops` (of dense 16-bit products) and `memory_gbps` replace those of the GPU; other types

@@ -11,7 +11,7 @@
 //
 // with the best of the tiles 256 x 128 to 64 x 64 and of splits by 1, 2, 4 and 8, which sum up
 // partial results of 4 bytes. Source of tiles and waves: NVIDIA, Matrix Multiplication Background,
-// User's Guide (2023), chapters 2 and 3. The two shares and the start are fitted to 340 shapes
+// User's Guide (2023), chapters 2 and 3. The two shares and the start are fitted to 363 shapes
 // measured on an H100 (docs/kernels.md).
 #pragma once
 

@@ -148,8 +148,9 @@ struct stage {
 static struct stage stage_of(const struct llm_spec *s, const struct groups *g)
 {
     struct stage out = {0};
-    double tables = s->p.tables_as_layers ? 2 : 0, // of the middle stages, which have most
-        layers = (double)s->p.layers,
+    // Of the middle stages, which have most; two stages have as many each.
+    double tables = s->p.tables_as_layers && s->p.degrees[LLM_PIPELINE] > 2 ? 2 : 0,
+           layers = (double)s->p.layers,
            stages = (double)s->p.degrees[LLM_PIPELINE] * layers / (layers + tables);
     uint32_t last = (uint32_t)s->p.layers - 1;
     uint64_t periods = s->p.experts > 0 ? s->p.layers / s->p.moe_every : 0;

@@ -23,26 +23,42 @@ static void add(struct measured *m, double ns, enum gpcnet_test test)
 // Ranks run ahead of each other, so a turn lasts longer than it takes: what counts is the time from
 // the end of the turn before. The first turn opens connections and windows and is left out, unless
 // it is the only one.
-void measured_add(struct measured *m, const char *metrics, enum gpcnet_test test)
+void measured_add(struct measured *m, const char *metrics, enum gpcnet_test test, uint64_t end_ns)
 {
     json_t *all = json_loads(metrics, 0, NULL), *turn;
-    double last_ns = GPCNET_START_NS;
+    double first_ns = GPCNET_START_NS, last_ns = first_ns;
     size_t i, ended = 0;
     json_array_foreach(json_object_get(all, "collectives"), i, turn)
     {
-        double end_ns = number(turn, "end_ns");
-        if (number(turn, "job") > 0 || isnan(end_ns))
+        double turn_end_ns = number(turn, "end_ns");
+        if (number(turn, "job") > 0 || isnan(turn_end_ns))
             continue;
         if (ended > 0)
-            add(m, end_ns - last_ns, test);
-        last_ns = end_ns;
+            add(m, turn_end_ns - last_ns, test);
+        else
+            first_ns = turn_end_ns;
+        last_ns = turn_end_ns;
         ended++;
     }
+    m->runs++;
     if (ended < gpcnet_test_turns(test)) {
-        add(m, GPCNET_TIME_NS - last_ns, test);
+        double rest_ns = (double)end_ns - last_ns;
+        if (ended < 2 || rest_ns > (last_ns - first_ns) / (double)(ended - 1))
+            add(m, rest_ns, test);
         m->unfinished++;
     }
     json_decref(all);
+}
+
+void measured_join(struct measured *m, const struct measured *more)
+{
+    for (size_t i = 0; i < more->n; i++) {
+        if (m->n == m->cap)
+            m->values = memory_grow(m->values, &m->cap, sizeof *m->values);
+        m->values[m->n++] = more->values[i];
+    }
+    m->runs += more->runs;
+    m->unfinished += more->unfinished;
 }
 
 void measured_free(struct measured *m) { free(m->values); }

@@ -9,11 +9,14 @@
 struct measured {
     double *values; // us, or MiB/s of a rank
     size_t n, cap;
-    size_t unfinished; // turns that had not ended: their values are of the time until then
+    size_t runs, unfinished; // unfinished: runs whose test had not ended
 };
 
-// Add the turns of the first job of a run, in metrics.json.
-void measured_add(struct measured *m, const char *metrics, enum gpcnet_test test);
+// Add the turns of the first job of a run, in metrics.json, which ended at `end_ns`. A turn that had
+// not ended counts with the time until then if that is longer than those before took.
+void measured_add(struct measured *m, const char *metrics, enum gpcnet_test test, uint64_t end_ns);
+// Add the values of another.
+void measured_join(struct measured *m, const struct measured *more);
 void measured_free(struct measured *m);
 
 double measured_mean(const struct measured *m);

@@ -14,6 +14,8 @@
 #define CONGESTOR_BYTES 4096
 #define LATENCY_TURNS 60 // of latency tests; the first is left out
 #define BANDWIDTH_TURNS 12
+#define LEAST_NS 20e6   // of a run
+#define TURNS_MOST 6000 // of a congestor
 #define BANDWIDTH_BYTES (16 * 131072)
 
 const char *const gpcnet_test_names[GPCNET_TESTS] = {
@@ -67,8 +69,17 @@ static json_t *test_job(const struct gpcnet_nodes *nodes, enum gpcnet_test test)
                      test == GPCNET_ALLREDUCE ? "halving_doubling" : "direct");
 }
 
-// So many turns that the congestor would not end earlier even if it were alone.
-static json_t *congestor_job(const struct gpcnet_nodes *nodes, uint32_t which, uint64_t link_bps)
+struct gpcnet_span gpcnet_span_of(double link_bps, double rank_bps)
+{
+    double test_ns = BANDWIDTH_TURNS * BANDWIDTH_BYTES * 8e9 / link_bps;
+    return (struct gpcnet_span){link_bps, rank_bps,
+                                (uint64_t)(GPCNET_START_NS + fmax(LEAST_NS, 4 * test_ns))};
+}
+
+// So many turns that the congestor would not end earlier even if it were alone; of larger messages
+// where that would be very many.
+static json_t *congestor_job(const struct gpcnet_nodes *nodes, uint32_t which,
+                             const struct gpcnet_span *span)
 {
     static const struct {
         const char *name, *op, *algorithm;
@@ -78,20 +89,21 @@ static json_t *congestor_job(const struct gpcnet_nodes *nodes, uint32_t which, u
                                   {"get-bcast", "scatter", "direct"}};
     json_t *list = ranks(nodes, nodes->victims + which, nodes->n, GPCNET_CONGESTORS);
     double others = (double)json_array_size(list) - 1,
-           turn_ns = others * CONGESTOR_BYTES * 8e9 / (double)link_bps;
-    json_int_t bytes = (json_int_t)(others + 1) * CONGESTOR_BYTES,
-               turns = (json_int_t)ceil(GPCNET_TIME_NS / turn_ns) + 1;
+           turn_ns = others * CONGESTOR_BYTES * 8e9 / span->rank_bps,
+           turns = ceil((double)span->end_ns / turn_ns) + 1, factor = ceil(turns / TURNS_MOST);
     return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:s}", "kind", "collective", "name",
-                     kinds[which].name, "op", kinds[which].op, "bytes", bytes, "repeat", turns,
-                     "ranks", list, "algorithm", kinds[which].algorithm);
+                     kinds[which].name, "op", kinds[which].op, "bytes",
+                     (json_int_t)((others + 1) * CONGESTOR_BYTES * factor), "repeat",
+                     (json_int_t)ceil(turns / factor), "ranks", list, "algorithm",
+                     kinds[which].algorithm);
 }
 
 json_t *gpcnet_jobs(const struct gpcnet_nodes *nodes, enum gpcnet_test test, bool congested,
-                    uint64_t link_bps)
+                    const struct gpcnet_span *span)
 {
     json_t *jobs = json_array();
     json_array_append_new(jobs, test_job(nodes, test));
     for (uint32_t i = 0; i < GPCNET_CONGESTORS && congested; i++)
-        json_array_append_new(jobs, congestor_job(nodes, i, link_bps));
+        json_array_append_new(jobs, congestor_job(nodes, i, span));
     return jobs;
 }

@@ -20,15 +20,21 @@ struct gpcnet_nodes {
 // `n` >= GPCNET_LEAST_RANKS; order is to be freed.
 struct gpcnet_nodes gpcnet_nodes_draw(uint32_t n, uint64_t seed);
 
+// Rates of ranks, of the slowest link and of all links of a rank together, and when a run ends at
+// the latest: the bandwidth test then has four times as long as it takes alone.
+struct gpcnet_span {
+    double link_bps, rank_bps;
+    uint64_t end_ns;
+};
+struct gpcnet_span gpcnet_span_of(double link_bps, double rank_bps);
+
 // Bytes that a rank sends in one turn of a test, for its rate; 0 = it is measured by time.
 uint64_t gpcnet_test_bytes(enum gpcnet_test test);
 // Turns of a test in a run.
 size_t gpcnet_test_turns(enum gpcnet_test test);
 
-// The jobs of a test, alone or beside the congestors, which last for GPCNET_TIME_NS over links of
-// this rate. New reference.
+// The jobs of a test, alone or beside the congestors, which last until the end. New reference.
 json_t *gpcnet_jobs(const struct gpcnet_nodes *nodes, enum gpcnet_test test, bool congested,
-                    uint64_t link_bps);
+                    const struct gpcnet_span *span);
 
-#define GPCNET_START_NS 200000  // when tests begin: the congestors are under way
-#define GPCNET_TIME_NS 20000000 // when a run ends at the latest
+#define GPCNET_START_NS 200000 // when tests begin: the congestors are under way

@@ -58,14 +58,14 @@ static void print_values(FILE *out, const char *title, const struct measured *of
     }
 }
 
-static void print_unfinished(FILE *out, const struct impact *i)
+static void print_unfinished(FILE *out, const char *when, const struct measured *of)
 {
     for (int test = 0; test < GPCNET_TESTS; test++)
-        if (i->beside[test].unfinished > 0)
+        if (of[test].unfinished > 0)
             fprintf(out,
-                    "%s: %zu of the runs had not ended after\n"
-                    "  %d ms of simulated time, so its values are lower bounds.\n",
-                    gpcnet_test_names[test], i->beside[test].unfinished, GPCNET_TIME_NS / 1000000);
+                    "%s, %s: %zu of %zu runs had not ended\n  in the time simulated, so they are "
+                    "worse than these values.\n",
+                    gpcnet_test_names[test], when, of[test].unfinished, of[test].runs);
 }
 
 void impact_print(FILE *out, const struct impact *i, const struct gpcnet_nodes *nodes)
@@ -87,7 +87,8 @@ void impact_print(FILE *out, const struct impact *i, const struct gpcnet_nodes *
                 impact_mean(i, (enum gpcnet_test)test), impact_p99(i, (enum gpcnet_test)test));
         print_bar(out, widths, 3);
     }
-    print_unfinished(out, i);
+    print_unfinished(out, "isolated", i->alone);
+    print_unfinished(out, "congested", i->beside);
 }
 
 void impacts_print(FILE *out, const struct impact *list, size_t n)

@@ -23,7 +23,7 @@ void options_shard(const struct options *o, size_t *part, size_t *parts, struct 
         i = strtoul(o->shard, &end, 10);
         n = *end == '/' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &end, 10) : 0;
     }
-    if (o->shard && (!end || *end != '\0' || i < 1 || i > n))
+    if (o->shard && (!end || *end != '\0' || i < 1 || i > n || n > 1000000))
         err_add(err, "--shard", "\"%s\" is not I/N with I from 1 to N", o->shard);
     *part = i;
     *parts = n > 0 ? n : 1;

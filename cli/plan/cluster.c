@@ -69,9 +69,13 @@ int cluster_read(struct cluster *m, const struct options *o, const char *path, s
     if (draft_read(&m->draft, path, err) != 0 ||
         (o->fabric != NULL && read_fabric(m, o->fabric, err) != 0))
         return -1;
-    const char *kind = json_string_value(json_object_get(draft_job(m->draft.json), "kind"));
+    const json_t *job = draft_job(m->draft.json);
+    const char *kind = json_string_value(json_object_get(job, "kind"));
     if (kind == NULL || strcmp(kind, "llm") != 0)
         return err_add(err, "workload", "plan takes a scenario with one job, of kind llm");
+    if (json_object_get(job, "input") != NULL)
+        return err_add(err, "workload.input",
+                       "is not planned: the closed form does not know the time to read samples");
     return read_server(m, path, err);
 }
 

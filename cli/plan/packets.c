@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/plan/packets.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,8 +19,6 @@
 #include "engine/text.h"
 #include "study/point_hash.h"
 #include "study/pool.h"
-
-#define RESULTS "packets*.jsonl" // of all parts
 
 struct task {
     struct planned *plan;
@@ -66,14 +64,18 @@ static void read_results(struct running *r, const char *name)
 // The results of earlier commands, and of other parts.
 static void read_known(struct running *r)
 {
-    char *pattern = text_format("%s/" RESULTS, r->packets->folder);
-    glob_t found;
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            read_results(r, found.gl_pathv[i]);
-        globfree(&found);
+    DIR *folder = opendir(r->packets->folder);
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        if (strncmp(entry->d_name, "packets", 7) != 0 || length < 13 ||
+            strcmp(entry->d_name + length - 6, ".jsonl") != 0)
+            continue;
+        char *name = text_format("%s/%s", r->packets->folder, entry->d_name);
+        read_results(r, name);
+        free(name);
     }
-    free(pattern);
+    if (folder != NULL)
+        closedir(folder);
 }
 
 // Append a result; without room the run goes on with a message.

@@ -20,7 +20,11 @@ static void lack_error(struct reader *r, const struct place *place, const struct
     for (uint32_t l = 0; l < chain->n; l++)
         all += chain->layers[l].output_bytes;
     human_bytes(chain->capacity_bytes, has);
-    if (least > chain->capacity_bytes)
+    if (s->offload.lacks_states)
+        place_key_error(r->err, place, "host_capacity",
+                        "has no room for weights, gradients and optimizer states, which are out "
+                        "of core");
+    else if (least > chain->capacity_bytes)
         place_key_error(
             r->err, place, "out_of_core",
             "layer %s alone needs %s for its input, its output, their gradients%s and the "

@@ -3,6 +3,7 @@
 //  "input": {"from": "ssd", "sample_bytes": "110KB", "shuffle": "global", "prefetch": 2}}
 #include "config/job/read_input.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "config/algorithm/group_algorithms.h"
@@ -75,7 +76,7 @@ void job_input_add(struct reader *r, const struct place *job_place, const struct
         in->bytes = memory_zeroed(program->n_ranks, sizeof *in->bytes);
     for (uint32_t i = 0; i < program->n_ranks && input.json != NULL; i++) {
         double bytes = samples[i] * (double)in->spec.p.sample_bytes;
-        in->bytes[i] = bytes < BATCH_MOST ? (uint64_t)(bytes + 0.5) : UINT64_MAX;
+        in->bytes[i] = bytes < BATCH_MOST ? (uint64_t)ceil(bytes) : UINT64_MAX;
         most = in->bytes[i] > most ? in->bytes[i] : most;
     }
     free(samples);

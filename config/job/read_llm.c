@@ -8,6 +8,7 @@
 #include "config/job/read_input.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
+#include "kernels/product.h"
 #include "workload/llm/llm_job.h"
 #include "workload/llm/llm_memory.h"
 
@@ -141,6 +142,9 @@ static void check_by_shape(const struct llm_reader *l, const struct llm_spec *s)
     if (s->by_shape && !(s->gpu.flops_ps[p->precision] > 0))
         place_error(l->r->err, &precision, "%s has no matrix units for %s: 16bit",
                     devices[p->gpu].title, number_types[p->precision]);
+    if (s->by_shape && p->sparsity == SPARSITY_STRUCTURED && !s->gpu.structured)
+        place_key_error(l->r->err, l->place, "sparsity", "%s has no units for 2:4",
+                        devices[p->gpu].title);
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !s->by_shape; i++)
         if (keys[i].is_set)
             place_key_error(l->r->err, l->place, keys[i].key,

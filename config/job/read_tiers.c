@@ -167,13 +167,28 @@ static void check_form(struct reader *r, const struct place *place, const struct
     else if (!tier_is_joint(t))
         place_key_error(r->err, place, t->p.read_bps != PARAM_AUTO ? "read_rate" : "write_rate",
                         "a pool has one `rate`, of each of its memories");
-    if (remote && strcmp(t->name, "hbm") == 0)
-        place_key_error(r->err, place, "hosts", "hbm is the GPU's own memory");
+    if ((remote || tier_is_pool(t)) && strcmp(t->name, "hbm") == 0)
+        place_key_error(r->err, place, remote ? "hosts" : "pool", "hbm is the GPU's own memory");
+}
+
+// The most ranks of the job that one server (the innermost dimension) has.
+static uint32_t server_ranks(const struct reader *r, const struct job_spec *job)
+{
+    uint32_t ranks = job_size(r, job), server = r->scenario->spec.dims[0].size, most = 0, last = 0;
+    for (uint32_t i = 0; i < ranks; i++)
+        last = job_rank(job, i) / server > last ? job_rank(job, i) / server : last;
+    uint32_t *counts = memory_zeroed((size_t)last + 1, sizeof *counts);
+    for (uint32_t i = 0; i < ranks; i++) {
+        uint32_t count = ++counts[job_rank(job, i) / server];
+        most = count > most ? count : most;
+    }
+    free(counts);
+    return most;
 }
 
 static void set_pool(const struct reader *r, const struct job_spec *job, struct tier *t)
 {
-    uint32_t ranks = job_size(r, job), server = r->scenario->spec.dims[0].size;
+    uint32_t ranks = job_size(r, job);
     t->pool = (struct pool){.kind = t->p.pool,
                             .memories = t->p.memories != PARAM_AUTO ? t->p.memories : ranks,
                             .memory_bps = t->p.rate_bps,
@@ -181,7 +196,7 @@ static void set_pool(const struct reader *r, const struct job_spec *job, struct 
                             .port_bps = t->p.port_bps,
                             .chunk_bytes = t->p.chunk_bytes,
                             .ranks = ranks,
-                            .server_ranks = server < ranks ? server : ranks};
+                            .server_ranks = server_ranks(r, job)};
 }
 
 static void read_tier(struct reader *r, const struct place *place, const struct job_spec *job,

@@ -208,9 +208,12 @@ void explain_input(struct result *r, const char *time, const char *total)
 }
 
 // Batches of training data (workload/nodes/input.h), whose use is called "input".
-static void explain_program_input(const struct program_result *p, struct result *r)
+static void explain_program_input(const struct fabric *fabric, const struct program_result *p,
+                                  struct result *r)
 {
     char time[UNIT_TEXT], total[UNIT_TEXT];
+    if (strcmp(fabric->spec->jobs[p->job].kind->name, "program") == 0)
+        return; // whose uses have names of its own
     for (uint32_t u = 0; u < p->n_uses; u++) {
         ps_t idle = idle_ps(&p->uses[u]);
         if (strcmp(p->uses[u].name, "input") != 0 || (double)idle < PART_MIN * (double)p->total_ps)
@@ -225,7 +228,7 @@ void explain_program(const struct fabric *fabric, struct result *r)
     if (p == NULL || p->total_ps <= 0)
         return;
     explain_uses(p, r);
-    explain_program_input(p, r);
+    explain_program_input(fabric, p, r);
     explain_bubble(p, r);
     explain_swap(fabric, p, r);
     explain_layer(p, r);

@@ -42,6 +42,10 @@ static bool make_plan(struct cnn_offload *o, const struct cnn_offload_params *pa
                       double parameters, bool swaps_weights)
 {
     uint64_t states = footprint_bytes(state_bytes(parameters, o->item_bytes));
+    if (swaps_weights && params->host_bytes < states) { // an earlier plan's lack is the one to say
+        o->lacks_states = params->swap_weights == CNN_WEIGHTS_SWAP;
+        return false;
+    }
     o->chain.swaps_weights = swaps_weights;
     o->chain.capacity_bytes = less(params->capacity_bytes, swaps_weights ? 0 : states);
     o->chain.host_bytes = params->host_bytes == UINT64_MAX

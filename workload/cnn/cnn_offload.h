@@ -31,6 +31,7 @@ struct cnn_offload {
     struct offload_chain chain;
     struct offload_plan plan;
     struct offload_schedule schedule;
+    bool lacks_states;   // the host has no room for weights, gradients and optimizer states
     ps_t faster_ps;      // an iteration that is planned for a link of twice the rate
     double resident;     // parameters that stay on the GPU
     uint64_t item_bytes; // of a parameter and of its gradient

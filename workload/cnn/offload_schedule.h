@@ -103,8 +103,8 @@ bool offload_schedule_make(struct offload_schedule *s, const struct offload_chai
                            const struct offload_choice *choice);
 void offload_schedule_free(struct offload_schedule *s);
 
-// The least memory of a GPU with which any schedule fits, that in which all outputs are swapped,
-// and the layer whose backward pass needs it.
+// The least memory of a GPU with which a schedule fits that may swap, that in which all outputs are
+// swapped, and the layer whose backward pass needs it.
 uint64_t offload_least_bytes(const struct offload_chain *chain, uint32_t *layer);
 
 // The most memory that a schedule takes at one time: outputs, and weights and gradients.

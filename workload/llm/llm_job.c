@@ -4,7 +4,6 @@
 
 #include "footprint/device.h"
 #include "footprint/optimizer.h"
-#include "kernels/product.h"
 #include "workload/llm/llm_memory.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
@@ -81,6 +80,8 @@ static const char *const gates[] = {"false", "true", "auto", NULL};
         .def = value, .help = text, .source = from                                                 \
     }
 
+// Those of kernels/product.h that need no density.
+static const char *const weight_sparsities[] = {"none", "2:4", NULL};
 static const char *const attentions[] = {"fused", "unfused", NULL};
 
 static const struct param llm_params[] = {
@@ -179,7 +180,7 @@ static const struct param llm_params[] = {
     CHOICE("precision", precision, number_types, "16bit",
            "of products by weights, where times are by shape; attention has 16 bits",
            "data sheets"),
-    CHOICE("sparsity", sparsity, sparsities, "none",
+    CHOICE("sparsity", sparsity, weight_sparsities, "none",
            "of weights, where times are by shape: 2:4 = two of four are 0, forward and for the "
            "gradients of inputs",
            "Mishra et al., 2021"),

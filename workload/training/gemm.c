@@ -97,10 +97,13 @@ static struct kernel_gpu gpu_of(const struct gemm_params *p)
 const char *gemm_refused(const struct gemm_params *p, const char **key)
 {
     struct kernel_gpu gpu = gpu_of(p);
+    if (p->compute != GEMM_TILES)
+        return NULL;
+    *key = "sparsity";
+    if (p->sparsity == SPARSITY_STRUCTURED && !gpu.structured)
+        return "this GPU has no units for 2:4";
     *key = "type";
-    return p->compute == GEMM_TILES && !(gpu.flops_ps[p->type] > 0)
-               ? "this GPU has no matrix units for it: 16bit"
-               : NULL;
+    return gpu.flops_ps[p->type] > 0 ? NULL : "this GPU has no matrix units for it: 16bit";
 }
 
 static double tiles_ns(const struct gemm_params *p, double m, double n, double k, bool weights)

@@ -178,7 +178,7 @@ static void test_tiers(void **state)
     d.params.tiers.hbm = 16000;
     d.params.tiers.skew = 1; // the hottest quarter takes more than its share
     t = dlrm_training(&d, 1);
-    assert_true(t.layers[0].parts[TRAINING_FWD].compute_ns < hbm + 0.5 * (ddr + ssd));
+    assert_true((double)t.layers[0].parts[TRAINING_FWD].compute_ns < hbm + 0.5 * (ddr + ssd));
     training_free(&t);
 }
 
