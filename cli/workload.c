@@ -22,6 +22,10 @@ static int params_set(const struct options *o, struct gemm_params *params, struc
         else
             err_add(err, o->sets[i].path, "unknown setting; see collwire list workload gemm");
     }
+    for (size_t i = 0; i < o->n_sets && params->compute != GEMM_TILES; i++)
+        for (size_t k = 0; gemm_tile_keys[k] != NULL; k++)
+            if (strcmp(o->sets[i].path, gemm_tile_keys[k]) == 0)
+                err_add(err, o->sets[i].path, "needs `compute` tiles");
     const char *key, *refused = gemm_refused(params, &key);
     if (refused != NULL)
         err_add(err, key, "%s", refused);

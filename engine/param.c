@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/assert.h"
+#include "engine/memory.h"
 
 union value {
     bool flag;
@@ -406,4 +407,15 @@ const char *param_text(const struct param *param, const void *base, char *buf)
         return line_rate_text(value.line_rate, buf);
     }
     return buf;
+}
+
+bool param_is_default(const struct param *param, const void *base)
+{
+    size_t size = param_size(param->type);
+    unsigned char *other = memory_zeroed(1, param->offset + size);
+    params_default(param, 1, other);
+    bool same =
+        memcmp((const unsigned char *)base + param->offset, other + param->offset, size) == 0;
+    free(other);
+    return same;
 }

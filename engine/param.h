@@ -45,3 +45,6 @@ const char *param_type_name(enum param_type type);
 
 // Returns the bytes of a field of this type.
 size_t param_size(enum param_type type);
+
+// Whether the value at `base`, which is no text, is the default.
+bool param_is_default(const struct param *param, const void *base);

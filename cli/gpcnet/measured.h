@@ -12,8 +12,8 @@ struct measured {
     size_t runs, unfinished; // unfinished: runs whose test had not ended
 };
 
-// Add the turns of the first job of a run, in metrics.json, which ended at `end_ns`. A turn that had
-// not ended counts with the time until then if that is longer than those before took.
+// Add the turns of the first job of a run, in metrics.json, which ended at `end_ns`. A turn that
+// had not ended counts with the time until then if that is longer than those before took.
 void measured_add(struct measured *m, const char *metrics, enum gpcnet_test test, uint64_t end_ns);
 // Add the values of another.
 void measured_join(struct measured *m, const struct measured *more);

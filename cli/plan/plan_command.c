@@ -70,6 +70,8 @@ static int read_options(struct planning *p, struct err *err)
     p->within /= 100;
     size_t errors = err->n_errors;
     options_shard(p->options, &p->part, &p->parts, err);
+    if (p->options->format == FORMAT_CSV)
+        err_add(err, "--format", "plan has no csv");
     if (p->parts > 1 && p->options->out == NULL)
         err_add(err, "--shard", "needs --out, where the parts keep their runs");
     return err->n_errors > errors ? -1 : status;

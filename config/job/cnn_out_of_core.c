@@ -48,8 +48,15 @@ bool cnn_out_of_core_read(struct reader *r, const struct place *place, struct cn
 {
     const struct cnn_plan *plan = &s->program.plan;
     struct cnn_offload_params params = s->params.offload;
-    if (!params.out_of_core)
-        return true;
+    static const char *const keys[] = {
+        "out_of_core_method", "tensors_per_layer", "swap_rate", "swap_weights",
+        "host_update_rate",   "host_capacity",     NULL};
+    if (!params.out_of_core) {
+        size_t errors = r->err->n_errors;
+        place_keys_need(r->err, place, cnn_kind.params, cnn_kind.n_params, s, keys,
+                        "`out_of_core`");
+        return r->err->n_errors == errors;
+    }
     if (plan->strategy != CNN_SERIAL && plan->strategy != CNN_DATA) {
         place_key_error(r->err, place, "out_of_core",
                         "is for the strategies serial and data, not %s",

@@ -90,6 +90,9 @@ static void machine_defaults(struct gemm_params *machine)
     machine->element_bytes = 4; // single precision
 }
 
+static const char *const tier_keys[] = {"ddr",     "ranks_per_host", "ddr_gbs",  "host_link_gbs",
+                                        "ssd_gbs", "ssd_page",       "row_skew", NULL};
+
 static void machine_check(struct reader *r, const struct place *place,
                           const struct gemm_params *machine)
 {
@@ -97,6 +100,9 @@ static void machine_check(struct reader *r, const struct place *place,
     struct place at = place_key(place, refused != NULL ? key : "compute");
     if (refused != NULL)
         place_error(r->err, &at, "%s", refused);
+    if (machine->compute != GEMM_TILES)
+        place_keys_need(r->err, place, gemm_params, n_gemm_params, machine, gemm_tile_keys,
+                        "`compute` tiles");
 }
 
 static uint64_t *read_widths(struct reader *r, const struct place *place, const uint64_t *otherwise,
@@ -182,6 +188,8 @@ int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
     read_params(r, place, &keys, dlrm_params, n_dlrm_params, &d.params);
     read_params(r, place, &keys, gemm_params, n_gemm_params, &d.params.machine);
     machine_check(r, place, &d.params.machine);
+    if (d.params.tiers.hbm == PARAM_AUTO)
+        place_keys_need(r->err, place, dlrm_params, n_dlrm_params, &d.params, tier_keys, "`hbm`");
     bottom_widths(d.params.dim, towards);
     read_tables(r, &tables, &d);
     read_placement(r, &ranks_of, &d, ranks);

@@ -92,3 +92,13 @@ const char *json_noun(const json_t *json)
     }
     return "nothing";
 }
+
+void place_keys_need(struct err *err, const struct place *place, const struct param *params,
+                     size_t n, const void *base, const char *const *keys, const char *what)
+{
+    for (; *keys != NULL; keys++) {
+        struct param param = param_find(params, n, *keys);
+        if (!param_is_default(&param, base))
+            place_key_error(err, place, *keys, "needs %s", what);
+    }
+}

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "engine/err.h"
+#include "engine/param.h"
 
 struct place {
     const struct place *parent; // NULL = the root
@@ -30,6 +31,10 @@ __attribute__((format(printf, 3, 4))) int place_error(struct err *err, const str
 __attribute__((format(printf, 4, 5))) int place_key_error(struct err *err,
                                                           const struct place *place,
                                                           const char *key, const char *format, ...);
+// Refuse each of the keys (NULL-terminated) of a table whose value at `base` is not the default: it
+// needs `what`.
+void place_keys_need(struct err *err, const struct place *place, const struct param *params,
+                     size_t n, const void *base, const char *const *keys, const char *what);
 __attribute__((format(printf, 3, 4))) void place_warn(struct err *err, const struct place *place,
                                                       const char *format, ...);
 

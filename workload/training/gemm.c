@@ -27,6 +27,8 @@ static const char *const computes[] = {"roofline", "systolic", "tiles", NULL};
 static const char *const dataflows[] = {"os", "ws", "is", NULL};
 const char *const gemm_parallels[] = {"data", "model", "hybrid", NULL};
 
+const char *const gemm_tile_keys[] = {"gpu", "type", "weight_bytes", "sparsity", "density", NULL};
+
 const struct param gemm_params[] = {
     PARAM_ROW("compute", ENUM, GP(compute), .def = "roofline", .choices = computes,
               .help = "model of the time of a matrix product"),

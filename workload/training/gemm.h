@@ -31,6 +31,9 @@ struct gemm_params {
 extern const struct param gemm_params[];
 extern const size_t n_gemm_params;
 
+// Keys that only `compute` tiles takes, NULL-terminated.
+extern const char *const gemm_tile_keys[];
+
 // What is wrong with the settings together, and in *key which of them; NULL = nothing.
 const char *gemm_refused(const struct gemm_params *p, const char **key);
 
