@@ -55,7 +55,8 @@ static struct collwire_scenario *with_jobs(const struct gpcnet *g, json_t *jobs,
     json_t *scenario = json_deep_copy(g->draft.json);
     size_t more = choice != NULL ? choice->n_sets : 0;
     o.sets = memory_zeroed(o.n_sets + more + 1, sizeof *o.sets);
-    memcpy(o.sets, g->options->sets, o.n_sets * sizeof *o.sets);
+    for (size_t i = 0; i < o.n_sets; i++)
+        o.sets[i] = g->options->sets[i];
     for (size_t i = 0; i < more; i++)
         o.sets[o.n_sets++] = choice->sets[i];
     json_object_set_new(scenario, "workload", jobs);

@@ -213,9 +213,7 @@ static const struct model {
      dlrm_keys,
      &n_dlrm_keys,
      true},
-    {{.name = "tier",
-      .doc =
-          "an entry of `tiers` of a program, cnn, llm or training job: a memory beside the GPU's own"},
+    {{.name = "tier", .doc = "an entry of `tiers` of a job: a memory beside the GPU's own"},
      tier_params,
      &n_tier_params,
      tier_keys,
