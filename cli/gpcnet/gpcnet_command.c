@@ -53,11 +53,10 @@ static struct collwire_scenario *with_jobs(const struct gpcnet *g, json_t *jobs,
 {
     struct options o = *g->options;
     json_t *scenario = json_deep_copy(g->draft.json);
-    size_t more = choice != NULL ? choice->n_sets : 0;
-    o.sets = memory_zeroed(o.n_sets + more + 1, sizeof *o.sets);
+    o.sets = memory_zeroed(o.n_sets + choice->n_sets + 1, sizeof *o.sets);
     for (size_t i = 0; i < o.n_sets; i++)
         o.sets[i] = g->options->sets[i];
-    for (size_t i = 0; i < more; i++)
+    for (size_t i = 0; i < choice->n_sets; i++)
         o.sets[o.n_sets++] = choice->sets[i];
     json_object_set_new(scenario, "workload", jobs);
     json_object_del(scenario, "capture");
@@ -128,7 +127,8 @@ static int read_network(struct gpcnet *g, const char *path, struct err *err)
     json_int_t seed = json_integer_value(json_object_get(g->draft.json, "seed"));
     g->first_seed = seed > 0 ? (uint64_t)seed : 1;
     g->span = gpcnet_span_of(1e9, 1e9); // until the network is known
-    struct collwire_scenario *base = with_jobs(g, nothing, NULL, g->first_seed, err);
+    const struct policy_choice unchanged = {0};
+    struct collwire_scenario *base = with_jobs(g, nothing, &unchanged, g->first_seed, err);
     if (base == NULL)
         return -1;
     const struct spec *spec = scenario_spec(scenario_of(base));
