@@ -32,3 +32,14 @@ uint64_t rng_below(struct rng *rng, uint64_t bound)
     __extension__ typedef unsigned __int128 u128;
     return (uint64_t)((u128)draw * bound >> 64);
 }
+
+void rng_permutation(struct rng *rng, uint32_t *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = i;
+    for (uint32_t i = n; i > 1; i--) {
+        uint32_t other = (uint32_t)rng_below(rng, i), kept = list[i - 1];
+        list[i - 1] = list[other];
+        list[other] = kept;
+    }
+}

@@ -41,6 +41,8 @@ struct rng rng_init(uint64_t seed, enum rng_use use, uint32_t index);
 uint32_t rng_u32(struct rng *rng);                   // uniform over 32 bits
 double rng_unit(struct rng *rng);                    // uniform in [0, 1), in steps of 2^-32
 uint64_t rng_below(struct rng *rng, uint64_t bound); // uniform in [0, bound), bound > 0
+// Fill list[n] with a random order of the numbers below n (Fisher and Yates).
+void rng_permutation(struct rng *rng, uint32_t *list, uint32_t n);
 
 // A fixed 64-bit hash (the finalizer of MurmurHash3), for ECMP and entropy.
 static inline uint64_t hash_mix(uint64_t x)

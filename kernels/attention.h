@@ -10,9 +10,9 @@
 
 struct attention {
     double heads;         // of all sequences together, on this GPU
-    double rows, columns; // tokens that ask, and tokens that are looked at
+    double rows, columns; // of the matrix of scores: tokens of the queries, and of the keys
     double head;          // size of a head
-    bool causal;          // a token looks at those before it
+    bool causal;          // the scores of keys behind the query are masked
 };
 
 // Time in ps of one pass. Blocks of 128 rows of a head run in waves over the multiprocessors.

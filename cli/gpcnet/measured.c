@@ -12,12 +12,17 @@ static double number(const json_t *of, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+static void add_value(struct measured *m, double value)
+{
+    if (m->n == m->cap)
+        m->values = memory_grow(m->values, &m->cap, sizeof *m->values);
+    m->values[m->n++] = value;
+}
+
 static void add(struct measured *m, double ns, enum gpcnet_test test)
 {
     double bytes = (double)gpcnet_test_bytes(test);
-    if (m->n == m->cap)
-        m->values = memory_grow(m->values, &m->cap, sizeof *m->values);
-    m->values[m->n++] = bytes > 0 ? bytes / (ns * 1e-9) / (1 << 20) : ns * 1e-3;
+    add_value(m, bytes > 0 ? bytes / (ns * 1e-9) / (1 << 20) : ns * 1e-3);
 }
 
 // Ranks run ahead of each other, so a turn lasts longer than it takes: what counts is the time from
@@ -52,11 +57,8 @@ void measured_add(struct measured *m, const char *metrics, enum gpcnet_test test
 
 void measured_join(struct measured *m, const struct measured *more)
 {
-    for (size_t i = 0; i < more->n; i++) {
-        if (m->n == m->cap)
-            m->values = memory_grow(m->values, &m->cap, sizeof *m->values);
-        m->values[m->n++] = more->values[i];
-    }
+    for (size_t i = 0; i < more->n; i++)
+        add_value(m, more->values[i]);
     m->runs += more->runs;
     m->unfinished += more->unfinished;
 }

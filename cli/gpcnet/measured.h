@@ -20,5 +20,5 @@ void measured_join(struct measured *m, const struct measured *more);
 void measured_free(struct measured *m);
 
 double measured_mean(const struct measured *m);
-// The value that 99 % are not worse than: of times the 99th percentile, of rates the first.
+// The 99th percentile of times; of rates, where less is worse, the first percentile.
 double measured_p99(const struct measured *m, enum gpcnet_test test);

@@ -27,13 +27,7 @@ struct gpcnet_nodes gpcnet_nodes_draw(uint32_t n, uint64_t seed)
                                  (uint32_t)(n * VICTIM_SHARE)};
     struct rng rng = rng_init(seed, RNG_WORKLOAD, n);
     nodes.victims = nodes.victims < 2 ? 2 : nodes.victims;
-    for (uint32_t i = 0; i < n; i++)
-        nodes.order[i] = i;
-    for (uint32_t i = n; i > 1; i--) { // Fisher and Yates
-        uint32_t other = (uint32_t)rng_below(&rng, i), kept = nodes.order[i - 1];
-        nodes.order[i - 1] = nodes.order[other];
-        nodes.order[other] = kept;
-    }
+    rng_permutation(&rng, nodes.order, n);
     return nodes;
 }
 

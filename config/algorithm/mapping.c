@@ -17,17 +17,10 @@ static void strided(uint32_t *places, uint32_t n, uint32_t stride)
             places[i++] = place;
 }
 
-// A random permutation (Fisher and Yates).
 static void shuffled(uint32_t *places, uint32_t n, uint64_t seed)
 {
     struct rng rng = rng_init(seed, RNG_MAPPING, 0);
-    for (uint32_t i = 0; i < n; i++)
-        places[i] = i;
-    for (uint32_t i = n; i > 1; i--) {
-        uint32_t other = (uint32_t)rng_below(&rng, i), place = places[i - 1];
-        places[i - 1] = places[other];
-        places[other] = place;
-    }
+    rng_permutation(&rng, places, n);
 }
 
 void map_ranks(struct reader *r, const struct place *place, struct job_spec *job,

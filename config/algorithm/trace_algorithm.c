@@ -68,10 +68,10 @@ static uint32_t sort_rank(struct making *m, uint32_t rank, uint32_t first_block)
 
 /* ---- steps ---- */
 
-// The dependencies of a node that need a wait of their own: those on nodes of other thread blocks.
-// A thread block runs its sends, or its computations, in an order in which every node comes behind
-// those of the block that it depends on. Receives are in the order of the sends at the other end,
-// so that they may depend on any receive of their block.
+// The dependencies of a node for which its thread block has to wait: those on nodes of other
+// blocks. A thread block runs its sends, or its computations, in an order in which every node
+// comes behind those of the block that it depends on. Receives are in the order of the sends at
+// the other end, so that they may depend on any receive of their block.
 static uint32_t awaited(const struct making *m, uint32_t node, uint32_t *items)
 {
     const struct trace_graph *g = m->g;

@@ -164,8 +164,8 @@ static bool find_after(struct reading *r, uint32_t first)
     return good;
 }
 
-// The nodes of a rank that depend on each of its nodes. Those that depend on node i, which counts
-// from the first node of the rank, are items[begin[i]] to items[begin[i + 1] - 1].
+// The dependencies of a rank, from each node to the nodes that wait for it. With nodes numbered
+// from the rank's first, items[begin[i]] to items[begin[i + 1] - 1] wait for node i.
 struct waiters {
     uint32_t *begin, *items;
 };

@@ -10,7 +10,6 @@
 #include "engine/memory.h"
 
 #define TAG_MAX "4294967295"
-#define COPY_MOST_S 1e5
 #define LAYERS_MOST 10000
 #define BYTES_MOST 1000000000000000
 

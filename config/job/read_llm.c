@@ -126,29 +126,23 @@ static void read_placement(const struct llm_reader *l)
 #define BYTES_MOST 1e15 // 1 PB
 #define PS_MOST 1e17    // 100000 s
 
-// Keys that times by shape take, and others do not.
+// What only times by shape take, and what the GPU has units for.
 static void check_by_shape(const struct llm_reader *l, const struct llm_spec *s)
 {
+    static const char *const keys[] = {
+        "precision", "sparsity", "attention", "contention_attention", "contention_memory", NULL};
     const struct llm_params *p = l->p;
-    struct place precision = place_key(l->place, "precision");
-    const struct {
-        const char *key;
-        bool is_set;
-    } keys[] = {{"precision", p->precision != NUMBER_16BIT},
-                {"sparsity", p->sparsity != 0},
-                {"attention", p->attention != LLM_ATTENTION_FUSED},
-                {"contention_attention", p->attention_contention != PARAM_AUTO_RATIO},
-                {"contention_memory", p->memory_contention != PARAM_AUTO_RATIO}};
-    if (s->by_shape && !(s->gpu.flops_ps[p->precision] > 0))
-        place_error(l->r->err, &precision, "%s has no matrix units for %s: 16bit",
-                    devices[p->gpu].title, number_types[p->precision]);
-    if (s->by_shape && p->sparsity == SPARSITY_STRUCTURED && !s->gpu.structured)
-        place_key_error(l->r->err, l->place, "sparsity", "%s has no units for 2:4",
-                        devices[p->gpu].title);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && !s->by_shape; i++)
-        if (keys[i].is_set)
-            place_key_error(l->r->err, l->place, keys[i].key,
-                            "needs times by shape: `efficiency` auto");
+    const char *gpu = devices[p->gpu].title;
+    if (!s->by_shape) {
+        place_keys_need(l->r->err, l->place, llm_kind.params, llm_kind.n_params, l->settings, keys,
+                        "times by shape: `efficiency` auto");
+        return;
+    }
+    if (!(s->gpu.flops_ps[p->precision] > 0))
+        place_key_error(l->r->err, l->place, "precision", "%s has no matrix units for %s: 16bit",
+                        gpu, number_types[p->precision]);
+    if (p->sparsity == SPARSITY_STRUCTURED && !s->gpu.structured)
+        place_key_error(l->r->err, l->place, "sparsity", "%s has no units for 2:4", gpu);
 }
 
 // Messages and times beyond what programs may have: computed in floating point, since integers

@@ -11,7 +11,6 @@
 #include "engine/memory.h"
 
 #define TIERS_MOST 32
-#define COPY_MOST_S 1e5
 #define STRIPES_MOST 1000000
 
 static const char *const shared_words[] = {"rank", "server", "all", NULL};

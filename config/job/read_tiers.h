@@ -28,6 +28,8 @@ extern const size_t n_tier_keys;
 uint32_t hosts_read(struct reader *r, const struct place *place, const struct job_spec *job,
                     uint32_t **hosts);
 
+#define COPY_MOST_S 1e5 // that a copy may take
+
 // Check that a rank of the job can copy `bytes` between two tiers, whose names are at `from` and
 // `to`; adds an error at one of the places if not.
 bool tier_copy_check(struct reader *r, const struct tier_set *set, uint32_t from_tier,

@@ -79,8 +79,9 @@ static void explain_bubble(const struct program_result *p, struct result *r)
                     100 * p->bubble, 50 * p->bubble));
 }
 
-// Add "up to 3 ms less", where links to hosts twice as fast save that. The plan knows what it takes
-// alone; with all-reduces the run may also lose the waiting for those that the plan does not have.
+// Add "up to 3 ms less", the saving of links to hosts that are twice as fast. The plan of an
+// iteration has no all-reduces. Where a run has some, what it takes longer than the plan may be
+// saved as well, so the saving is a bound.
 static void explain_faster(const struct fabric *fabric, const struct program_result *p,
                            struct result *r, char *sentence)
 {

@@ -15,10 +15,11 @@
 // weights.
 //
 // The GPU, both directions of the link to the host, and the host itself are streams: each runs one
-// operation at a time, in the order of the schedule. An operation that takes memory waits until it
-// is free: it starts after the operations that free what it needs, those that end first. Since a
-// schedule counts all memory that earlier operations take, whether or not they have begun, the
-// capacity holds however long the operations take in a run.
+// operation at a time, in the order of the schedule. An operation that takes memory waits until
+// enough is free: the schedule names the operations that free it, of all that could the ones that
+// end first, and the operation starts when they have ended. Since a schedule counts all memory
+// that earlier operations take, whether or not they have begun, the capacity holds however long
+// the operations take in a run.
 //
 // Source: Wahib et al., Scaling Distributed Deep Learning Workloads beyond the Memory Capacity with
 // KARMA, SC 2020: swaps that are limited by capacity, interleaved with recomputation, over blocks

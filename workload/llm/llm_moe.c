@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The order of popularity is a seeded shuffle (Fisher and Yates).
+// The order of popularity is a seeded shuffle.
 #include "workload/llm/llm_moe.h"
 
 #include <math.h>
@@ -32,15 +32,9 @@ static double *shares_of(const struct llm_spec *s, uint32_t layer, uint64_t seed
     struct rng rng = rng_init(seed, RNG_EXPERTS, layer);
     uint32_t *order = memory_zeroed(n, sizeof *order);
     double *shares = memory_zeroed(n, sizeof *shares), sum = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        order[i] = i;
+    rng_permutation(&rng, order, n);
+    for (uint32_t i = 0; i < n; i++)
         sum += pow(i + 1, -s->p.skew);
-    }
-    for (uint32_t i = n; i > 1; i--) {
-        uint32_t other = (uint32_t)rng_below(&rng, i), kept = order[i - 1];
-        order[i - 1] = order[other];
-        order[other] = kept;
-    }
     for (uint32_t i = 0; i < n; i++)
         shares[order[i]] = pow(i + 1, -s->p.skew) / sum;
     free(order);

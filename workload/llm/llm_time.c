@@ -206,7 +206,8 @@ ps_t llm_experts_ps(const struct llm_spec *s, uint32_t layer, double tokens, boo
 
 /* ---- beside collectives ---- */
 
-// Of kernels one after the other, each of which takes 1 / (1 - its share) times as long.
+// The share of its speed that a computation of several kernels loses. The kernels run one after the
+// other, and one that loses a share c of its speed takes 1 / (1 - c) times as long.
 static double mixed_share(const struct llm_spec *s, struct kernel_times t)
 {
     double products = s->p.contention;

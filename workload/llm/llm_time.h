@@ -19,8 +19,8 @@
 // Fill the times of the spec's parts but experts, which depend on their tokens.
 void llm_time_parts(struct llm_spec *s);
 
-// Time of a part in the forward pass, or in the backward pass with what selective recomputation
-// repeats; `layer`: of the whole model; not for experts.
+// Time of a part, but not of experts, in the forward pass, or in the backward pass with what
+// selective recomputation computes again. Layers are numbered over the whole model.
 ps_t llm_part_ps(const struct llm_spec *s, enum llm_part part, uint32_t layer, bool backward);
 
 // Time of the experts of one rank, which receive so many tokens together.

@@ -2,14 +2,14 @@
 // Batches of training data for a program: every rank reads its samples of each iteration from a
 // tier of memory, ahead of the computations.
 //
-// A source around the program's own adds the nodes. Before an iteration a rank reads its samples of
-// the batch (a copy from the tier to hbm). Where the tier is local and `shuffle` is global, every
-// rank's memory has an equal part of the samples, so of a batch drawn from all of them only 1/p are
-// its own: what it has read is exchanged in an all-to-all of the ranks that load. The iteration's
-// first computation, and sends before it, wait for the batch. A rank reads one batch at a time;
-// with `prefetch` n it begins to read a batch when the iteration n earlier begins, which is when
-// the one before has computed and the batch is there, or at once for the first n; with 0 it begins
-// when the iteration before has computed.
+// The nodes come from a source that wraps the program's own. Before an iteration a rank reads its
+// samples of the batch (a copy from the tier to hbm). Where the tier is local and `shuffle` is
+// global, every rank's memory has an equal part of the samples, so of a batch drawn from all of
+// them only 1/p are its own: what it has read is exchanged in an all-to-all of the ranks that
+// load. The iteration's first computation, and sends before it, wait for the batch. A rank reads
+// one batch at a time; with `prefetch` n it begins to read a batch when the iteration n earlier
+// begins, which is when the one before has computed and the batch is there, or at once for the
+// first n; with 0 it begins when the iteration before has computed.
 // Sources: prefetch as in tf.data (Murray et al., VLDB 2021); global shuffle by an exchange of
 // samples that nodes hold: the data store of LBANN (Jacobs et al., 2019), FanStore (Zhang et al.,
 // 2018).

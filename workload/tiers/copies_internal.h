@@ -13,8 +13,8 @@ struct tier_host;
 struct copy_share {
     struct copy *copy;
     struct tier_host *host;
-    uint64_t left;  // bytes that the host's memory has not read or written
-    uint64_t ready; // of them, those that it may read or write now
+    uint64_t left;  // bytes that the host's memory has still to read or write
+    uint64_t ready; // bytes of `left` that it may read or write now
     uint32_t path;  // critical path up to the arrival; 0 = none
     bool queued;
     struct copy_share *next; // in the host's queue
@@ -23,7 +23,7 @@ struct copy_share {
 struct copy {
     struct copies *owner;
     struct copy *next;      // in the list of all copies of its rank
-    struct copy *next_free; // in the list of those that have ended
+    struct copy *next_free; // in the list of ended copies, whose memory is used again
     struct copy *next_turn; // in turn, behind this one
     uint32_t rank;          // of the job
     struct copy_step step;
@@ -33,7 +33,7 @@ struct copy {
     /* remote */
     const struct tier *remote; // NULL = both tiers are local
     uint64_t waiting;          // bytes that the local memory has still to read or write
-    uint64_t moving;           // of them, those that it reads or writes now
+    uint64_t moving;           // bytes of `waiting` that it is reading or writing now
     uint64_t left;             // reads: bytes not yet in the local memory; writes: hosts to answer
     uint32_t place;            // host of the next stripe
     struct copy_share *shares; // [n_hosts]

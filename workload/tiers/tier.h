@@ -25,7 +25,7 @@ struct tier_params {              // as in a scenario
     uint64_t memories, fabric_bps, port_bps, chunk_bytes;
 };
 
-// The keys of a tier, and those that only a remote one or a pool uses.
+// Keys of every tier, keys that only tiers with `hosts` take, and keys that only pools take.
 extern const struct param tier_params[], tier_remote_params[], tier_pool_params[];
 extern const size_t n_tier_params, n_tier_remote_params, n_tier_pool_params;
 

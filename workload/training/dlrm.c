@@ -225,21 +225,20 @@ static struct training_held held_tables(const struct dlrm_spec *d, uint32_t rank
         .state_bytes = footprint_bytes(4 * most.rows * here / fmax(tables, 1))};
 }
 
-double dlrm_table_bytes(const struct dlrm_spec *d, uint32_t ranks)
-{
-    return largest_tables(d, ranks).weights * (double)d->params.machine.element_bytes;
-}
-
 // Time to fetch the rows of a pass that are not in the GPU's memory: each table's, as often as its
 // share of the lookups of the busiest rank.
 static double fetch_ns(const struct dlrm_spec *d, uint32_t ranks)
 {
     const struct dlrm_params *p = &d->params;
+    if (p->tiers.hbm == PARAM_AUTO)
+        return 0;
     double columns = (double)busiest_lookups(d, ranks), all = (double)sums(d).pooling,
-           bytes = dlrm_table_bytes(d, ranks), ns = 0;
+           bytes = largest_tables(d, ranks).weights * (double)p->machine.element_bytes, ns = 0;
+    struct tier_shares shares = {0};
     for (size_t t = 0; t < d->n_tables; t++) {
         const struct dlrm_table *table = &d->tables[t];
-        struct tier_shares shares = embedding_tier_shares(&p->tiers, bytes, (double)table->rows);
+        if (t == 0 || table->rows != table[-1].rows) // tables that are alike share the sums of Zipf
+            shares = embedding_tier_shares(&p->tiers, bytes, (double)table->rows);
         double pieces = p->sharding == DLRM_COLUMN ? (double)p->column_shards : 1,
                rows = columns * (double)table->pooling / all * pieces,
                row = (double)table->dim / pieces * (double)p->machine.element_bytes;

@@ -36,9 +36,6 @@ extern const size_t n_dlrm_params;
 
 void dlrm_free(struct dlrm_spec *d);
 
-// Bytes of the tables of the rank that has most of them.
-double dlrm_table_bytes(const struct dlrm_spec *d, uint32_t ranks);
-
 // Bytes of pooled vectors that each rank's tables produce in a pass: [ranks], for table or column
 // sharding. To be freed.
 uint64_t *dlrm_rank_bytes(const struct dlrm_spec *d, uint32_t ranks);

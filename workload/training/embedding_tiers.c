@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define EXACT_TERMS 10000 // of a sum, the rest of which is an integral
+#define EXACT_TERMS 10000 // a harmonic sum: so many terms one by one, and an integral for the rest
 
 // The sum of i^-skew for i from 1 to n, which need not be whole.
 static double harmonic(double n, double skew)

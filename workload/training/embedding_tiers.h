@@ -55,7 +55,7 @@ struct tier_shares {
     double ddr, ssd;
 };
 
-// `table_bytes`: of all tables of a rank, of which this one has so many rows.
+// The shares of a table of `rows` rows, where all tables of its rank have `table_bytes` together.
 struct tier_shares embedding_tier_shares(const struct embedding_tiers *t, double table_bytes,
                                          double rows);
 
