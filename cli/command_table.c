@@ -11,6 +11,7 @@
 #include "cli/plan/plan.h"
 #include "cli/runs/runs.h"
 #include "cli/sweep/sweep.h"
+#include "cli/synth/synth_cli.h"
 #include "cli/terminal/terminal.h"
 #include "engine/err.h"
 
@@ -177,6 +178,19 @@ static const char partition_text[] =
     "  collwire partition resnet.json --parts 8 -o pipeline.json\n"
     "  collwire partition graph.json --parts 4 --set cc.kind=dcqcn -o program.json";
 
+static const char synth_text[] =
+    "Makes a new set of programs with the statistics of a set: the order of operations, their "
+    "dependencies, sizes and groups are kept; times are drawn from a model of them (the base of a "
+    "computation, the speed of a rank, and what is left); names become hashes. FILE is a scenario "
+    "whose job is a program of nodes (of kind program, chakra, llm, cnn, goal); -o NAME.json "
+    "writes the scenario, and NAME.jsonl with the nodes. --seed draws another set.\n\n"
+    "FILE may be a list of flows (CSV as collwire replay writes it) or a capture: the new list "
+    "keeps distributions of arrivals, sizes and pairs, and what belongs together in bursts.\n\n"
+    "stdout has the statistics of both side by side.\n\n"
+    "  collwire synth traces.json -o like.json --seed 7\n"
+    "  collwire synth traces.json -o large.json --ranks 1024 --scale hidden=2\n"
+    "  collwire synth flows.csv -o more.csv --flows 100000";
+
 static const char library_text[] =
     "Prints what NCCL, or on MI300X RCCL, would do on servers of a machine: its channels, rings, "
     "trees and heads of NVLS in the form of its own log, its table of costs, and for each size its "
@@ -232,6 +246,8 @@ static const struct command commands[] = {
      "SCENARIO --gpus N|A..B", plan_text, command_plan, COMPLETE_FILES, false},
     {"partition", "a model divided among ranks by time and bytes, as a scenario", "MODEL --parts N",
      partition_text, command_partition, COMPLETE_FILES, false},
+    {"synth", "a new set of traces or flows with the statistics of others", "FILE", synth_text,
+     command_synth, COMPLETE_FILES, false},
     {"shrink", "a smaller training scenario with messages of the same sizes", "SCENARIO",
      shrink_text, command_shrink, COMPLETE_FILES, false},
     {"export", "a program as files for other simulators", "chakra SCENARIO", export_text,

@@ -127,6 +127,10 @@ collwire_layer(plan # which layouts of a transformer's training fit and are fast
   ALLOW engine footprint workload/llm/llm_spec.h workload/llm/llm_time.h VIA kernels net nccl collective comm workload LIBS m)
 collwire_layer(partition # chains of work, graphs of it and tables, divided among ranks
   ALLOW engine metis.h LIBS metis m)
+collwire_layer(synth # new sets of programs and lists of flows from the statistics of others: pure
+  ALLOW engine collective nettle/sha2.h workload/flows.h workload/nodes/node.h
+  VIA comm nccl net workload workload/tiers
+  LIBS PkgConfig::nettle m)
 collwire_layer(workload/cnn # training of convolutional networks, as programs
   ALLOW engine collective comm footprint workload workload/nodes workload/tiers VIA net nccl LIBS m)
 collwire_layer(workload/training # training layer by layer, and by parameter servers
@@ -278,8 +282,13 @@ collwire_layer(cli/partition # collwire partition
         sim/spec workload/cnn jansson.h
   VIA cc/plugin workload/nodes workload footprint nccl ${cli_via}
   LIBS PkgConfig::jansson m)
+collwire_layer(cli/synth # collwire synth
+  ALLOW engine collwire cli/terminal cli/options cli/results library config/draft.h config/job/flow_file.h config/program_scenario.h
+        config/program_text.h config/scenario.h replay/replay.h sim/spec synth workload/flows.h workload/nodes/node.h jansson.h
+  VIA cc/plugin config/job workload/nodes workload collective comm nccl replay ${cli_via}
+  LIBS PkgConfig::jansson m)
 collwire_layer(cli
-  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan cli/partition cli/gpcnet library config replay study jansson.h nettle/sha2.h dlfcn.h
+  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan cli/partition cli/gpcnet cli/synth library config replay study jansson.h nettle/sha2.h dlfcn.h
         config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
         config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h

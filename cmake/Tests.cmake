@@ -184,6 +184,12 @@ collwire_script_test(cli_gpcnet unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_gpcnet.py ${PROJECT_BINARY_DIR}/tests/cli_gpcnet)
 collwire_script_test(cli_partition unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_partition.py)
+collwire_script_test(cli_synth unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_synth.py ${PROJECT_SOURCE_DIR}/scenarios)
+collwire_script_test(synth_fidelity unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/synth/fidelity.py ${PROJECT_SOURCE_DIR}/scenarios --seeds 1 --quick)
+collwire_script_test(synth_fidelity_long long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/synth/fidelity.py ${PROJECT_SOURCE_DIR}/scenarios --seeds 5)
 collwire_script_test(cli_library unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_library.py ${PROJECT_SOURCE_DIR}/tests/data/nccl)
 

@@ -28,7 +28,8 @@ enum rng_use {
     RNG_HINT,
     RNG_NOISE,
     RNG_NOISE_START,
-    RNG_NOISE_LINK
+    RNG_NOISE_LINK,
+    RNG_SYNTH
 };
 
 struct rng {

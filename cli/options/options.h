@@ -53,6 +53,8 @@ struct options {
     // for library: the arguments as they were given, which the command reads
     uint64_t parts;                                      // for partition; 0 = not given
     uint64_t best;                                       // for plan; 0 = not given
+    uint64_t ranks, repeat, flows;                       // for synth; 0 = not given
+    const char *scale, *grow;                            // for synth
     const char *gpus, *within, *fabric, *packets_budget; // for plan, as they were given
     const char *nccl, *machine, *nodes, *op, *bytes, *env;
     bool raw;             // for extcap: the arguments are a call of Wireshark

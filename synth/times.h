@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// A statistical model of the times of computations in a set of programs.
+//
+// Ranks whose programs have the same operations in the same order are a class. The time of a
+// rank's computation is
+//
+//     time = base of the computation in the class * speed of the rank * rest
+//
+// where the base is the median over the ranks of the class, the speed is the rank's whole time over
+// that of the bases (a straggler's is above 1), and the rest is what is left. New times are drawn
+// from these three: the base, moved by at most SYNTH_BLUR; a speed of the class, each as often as
+// any other; and a rest of the computations of the same operation. So ranks of a class that wait for
+// each other have times that belong together, which is what the exposed share of communication
+// depends on.
+#pragma once
+
+#include "engine/rng.h"
+#include "workload/nodes/node.h"
+
+// A base is moved by at most this share, evenly: the stated error of the time of a computation.
+#define SYNTH_BLUR 0.02
+
+struct synth_times;
+
+// Fit the model to all ranks of a program. NULL with an error of its source.
+struct synth_times *synth_times_fit(const struct node_program *p, struct err *err);
+void synth_times_free(struct synth_times *t);
+
+uint32_t synth_times_classes(const struct synth_times *t);
+
+// The speeds of ranks that are like the ranks source[n]: [n], to be freed.
+double *synth_speeds(const struct synth_times *t, const uint32_t *source, uint32_t n,
+                     uint64_t seed);
+
+// The times of a rank's computations, drawn in the order of its nodes.
+struct synth_draw {
+    const struct synth_times *times;
+    uint32_t cls, next;
+    double speed;
+    struct rng bases, rests;
+};
+
+// For new rank `rank`, which is like rank `source` of the set, in repetition `copy` of its program.
+struct synth_draw synth_draw_of(const struct synth_times *t, uint64_t seed, uint32_t source,
+                                uint32_t rank, uint32_t copy, double speed);
+
+// The time, ps, of the next node that has one (synth_timed()).
+double synth_draw_next(struct synth_draw *d);
+
+static inline bool synth_timed(const struct node *node)
+{
+    return (node->kind == NODE_COMPUTE || node->kind == NODE_WAIT) && node->takes_ps > 0;
+}
