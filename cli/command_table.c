@@ -164,6 +164,7 @@ static const char gpcnet_text[] =
     "without them, in the mean and the 99th percentile. The scenario's workload is not used.\n\n"
     "  collwire gpcnet network.json\n"
     "  collwire gpcnet network.json --cc none,dcqcn,hpcc,swift --seeds 5\n"
+    "  collwire gpcnet clos.json torus.json --cc none,dcqcn --out out/impact\n"
     "  collwire gpcnet network.json --format json";
 
 static const char partition_text[] =
@@ -240,8 +241,8 @@ static const struct command commands[] = {
     {"import", "a scenario from files of another simulator",
      "(astra NETWORK.json SYSTEM.txt WORKLOAD.txt | chakra PREFIX)", import_text, command_import,
      COMPLETE_FILES, false},
-    {"gpcnet", "how much congestion slows other jobs down, as GPCNeT asks", "NETWORK", gpcnet_text,
-     command_gpcnet, COMPLETE_FILES, false},
+    {"gpcnet", "how much congestion slows other jobs down, as GPCNeT asks", "NETWORK...",
+     gpcnet_text, command_gpcnet, COMPLETE_FILES, false},
     {"plan", "the layouts of a job that fit so many GPUs, the fastest first",
      "SCENARIO --gpus N|A..B", plan_text, command_plan, COMPLETE_FILES, false},
     {"partition", "a model divided among ranks by time and bytes, as a scenario", "MODEL --parts N",

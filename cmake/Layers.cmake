@@ -273,7 +273,7 @@ collwire_layer(cli/plan # collwire plan
   VIA cc/plugin kernels workload/llm workload/nodes workload ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli/gpcnet # collwire gpcnet
-  ALLOW engine collwire cli/terminal cli/options cli/runs library config/draft.h config/policy_choice.h config/scenario.h
+  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs library config/draft.h config/policy_choice.h config/scenario.h
         sim/spec study/pool.h jansson.h
   VIA cc/plugin ${cli_via}
   LIBS PkgConfig::jansson m)

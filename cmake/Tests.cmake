@@ -190,6 +190,7 @@ collwire_script_test(synth_fidelity unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/synth/fidelity.py ${PROJECT_SOURCE_DIR}/scenarios --seeds 1 --quick)
 collwire_script_test(synth_fidelity_long long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/synth/fidelity.py ${PROJECT_SOURCE_DIR}/scenarios --seeds 5)
+set_tests_properties(synth_fidelity_long PROPERTIES TIMEOUT 3600)
 collwire_script_test(cli_library unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_library.py ${PROJECT_SOURCE_DIR}/tests/data/nccl)
 

@@ -4,6 +4,7 @@ equal results of equal seeds; its two forms of output; refusals.
 
 usage: check_gpcnet.py FOLDER   with the executable in $COLLWIRE
 """
+import csv
 import json
 import os
 import subprocess
@@ -49,6 +50,37 @@ def check_switch(folder):
     expect(f"a turn takes two links of 1 us and a small frame on each: {latency:.3f} us", 2.01 < latency < 2.03)
 
 
+def check_folder(folder):
+    """Two networks, and the folder: a row for each network, policy, test and seed; impacts of one seed as printed."""
+    link = {"rate": "100Gbps", "delay": "1us"}
+    paths = [write(folder, f"{name}.json", topology={"dims": [{"kind": "switch", "size": ranks, "link": link}]})
+             for name, ranks in (("small", 12), ("large", 20))]
+    out, share = os.path.join(folder, "out"), os.path.join(folder, "share")
+    os.makedirs(share, exist_ok=True)
+    with open(os.path.join(share, "report-template.html"), "w", encoding="utf-8") as file:
+        file.write("<@COLLWIRE_DATA@>")  # stands for the charts
+    with_page = os.environ | {"COLLWIRE_SHARE": share}
+    done = subprocess.run([COLLWIRE, "gpcnet", *paths, "--cc", "none,dcqcn", "--seeds", "2", "--out", out, "--format", "json"],
+                          capture_output=True, text=True, check=False, env=with_page)
+    expect("two networks", done.returncode == 0)
+    with open(os.path.join(out, "gpcnet.json"), encoding="utf-8") as file:
+        whole = json.load(file)
+    expect("gpcnet.json is what was printed", whole == json.loads(done.stdout) and [net["ranks"] for net in whole] == [12, 20])
+    with open(os.path.join(out, "sweep.csv"), encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    expect("a row for each network, policy, test and seed", len(rows) == 2 * 2 * 3 * 2)
+    policy = whole[1]["policies"][0]
+    seeds = [float(row["congested_mean"]) for row in rows
+             if row["cc.kind"] == policy["policy"] and row["test"] == "latency"][2:]
+    mean = policy["tests"][0]["congested"]["mean"]  # seeds have equally many turns
+    expect(f"the mean {mean:.6f} is that of the seeds {seeds}", abs(mean - sum(seeds) / 2) < 1e-6 * mean)
+    report = os.path.join(out, "report.html")
+    with open(report, encoding="utf-8") as file:
+        expect("a page", "beside congestors" in file.read())
+    again = subprocess.run([COLLWIRE, "report", out], capture_output=True, text=True, check=False, env=with_page)
+    expect("collwire report makes it again", again.returncode == 0)
+
+
 def check_fabric(folder):
     """Fewer links up than down, and nobody slows down: the test waits; HPCC leaves room."""
     dim = {"kind": "leaf_spine", "size": 32, "ranks_per_leaf": 8, "spines": 4}
@@ -80,6 +112,7 @@ def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
     check_switch(folder)
+    check_folder(folder)
     check_fabric(folder)
     check_refusals(folder)
     return 1 if failures else 0
