@@ -332,21 +332,33 @@ double *synth_speeds(const struct synth_times *t, const uint32_t *source, uint32
     return speed;
 }
 
-struct synth_draw synth_draw_of(const struct synth_times *t, uint64_t seed, uint32_t source,
-                                uint32_t rank, uint32_t copy, double speed)
-{
-    uint32_t cls = t->ranks[source].cls;
-    return (struct synth_draw){.times = t,
-                               .cls = cls,
-                               .speed = speed,
-                               .bases = stream_of(seed, STREAM_BASES, cls, copy),
-                               .rests = stream_of(seed, STREAM_RESTS, rank, copy)};
-}
-
-double synth_draw_next(struct synth_draw *d)
+// The next time but for the scale.
+static double draw(struct synth_draw *d)
 {
     const struct synth_class *class = &d->times->classes[d->cls];
     const struct rests *rests = &d->times->rests[class->rests[d->next]];
     double base = class->base_ps[d->next++] * (1 + SYNTH_BLUR * (2 * rng_unit(&d->bases) - 1));
-    return base * d->speed * (double)rests->value[rng_below(&d->rests, rests->n)];
+    return base * (double)rests->value[rng_below(&d->rests, rests->n)];
 }
+
+struct synth_draw synth_draw_of(const struct synth_times *t, uint64_t seed, uint32_t source,
+                                uint32_t rank, uint32_t copy, double speed)
+{
+    uint32_t cls = t->ranks[source].cls;
+    const struct synth_class *class = &t->classes[cls];
+    struct synth_draw d = {.times = t,
+                           .cls = cls,
+                           .scale = 1,
+                           .bases = stream_of(seed, STREAM_BASES, cls, copy),
+                           .rests = stream_of(seed, STREAM_RESTS, rank, copy)};
+    struct synth_draw trial = d;
+    double bases = 0, drawn = 0;
+    for (size_t i = 0; i < class->n; i++) {
+        bases += class->base_ps[i];
+        drawn += draw(&trial);
+    }
+    d.scale = drawn > 0 ? speed * bases / drawn : speed;
+    return d;
+}
+
+double synth_draw_next(struct synth_draw *d) { return d->scale * draw(d); }

@@ -9,15 +9,17 @@
 // where the base is the median over the ranks of the class, the speed is the rank's whole time over
 // that of the bases (a straggler's is above 1), and the rest is what is left. New times are drawn
 // from these three: the base, moved by at most SYNTH_BLUR; a speed of the class, each as often as
-// any other; and a rest of the computations of the same operation. So ranks of a class that wait for
-// each other have times that belong together, which is what the exposed share of communication
-// depends on.
+// any other; and a rest of the computations of the same operation. All times of a rank are then
+// scaled so that their sum is its speed times the sum of the bases. So the whole times of ranks are
+// those of the set, and ranks of a class that wait for each other have times that belong together,
+// which is what the exposed share of communication depends on.
 #pragma once
 
 #include "engine/rng.h"
 #include "workload/nodes/node.h"
 
 // A base is moved by at most this share, evenly: the stated error of the time of a computation.
+// (With the last scale; it is small where a rank has many computations.)
 #define SYNTH_BLUR 0.02
 
 struct synth_times;
@@ -36,7 +38,7 @@ double *synth_speeds(const struct synth_times *t, const uint32_t *source, uint32
 struct synth_draw {
     const struct synth_times *times;
     uint32_t cls, next;
-    double speed;
+    double scale;
     struct rng bases, rests;
 };
 

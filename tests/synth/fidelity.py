@@ -27,6 +27,8 @@ MODELS = {
                               "micro_batch": 1, "global_batch": 16, "sequence": 1024},
     "experts, 16 ranks": {"kind": "llm", "model": "mixtral_8x7b", "layers": 4, "tensor": 2, "expert": 4, "data": 2,
                           "micro_batch": 1, "global_batch": 16, "sequence": 1024},
+    "replicas, 16 ranks": {"kind": "llm", "model": "custom", "hidden": 1024, "heads": 8, "vocabulary": 8192, "layers": 8,
+                           "tensor": 1, "data": 16, "micro_batch": 8, "global_batch": 256, "sequence": 2048},
 }
 
 QUICK = {"transformer, 8 ranks": {"kind": "llm", "model": "gpt_13b", "layers": 4, "tensor": 2, "pipeline": 2, "data": 2,
