@@ -319,6 +319,12 @@ foreach(study allreduce dlrm figures)
       python3 -B "$1/studies/$2/run.py" --reduced --jobs 2 --out "$out"]]
     ${PROJECT_SOURCE_DIR} ${study})
 endforeach()
+collwire_script_test(study_tutorials theory python3
+  [[python3 -B "$1/studies/tutorials/run.py" --check && python3 -B "$1/studies/tutorials/run.py" --runs-check --quick]]
+  ${PROJECT_SOURCE_DIR})
+collwire_script_test(study_tutorials_runs long python3 [[python3 -B "$1/studies/tutorials/run.py" --runs-check]]
+  ${PROJECT_SOURCE_DIR})
+set_tests_properties(study_tutorials_runs PROPERTIES TIMEOUT 3600)
 collwire_script_test(study_karma theory python3 [[python3 -B "$1/studies/karma/run.py" --check]] ${PROJECT_SOURCE_DIR})
 collwire_script_test(study_validation theory python3 [[python3 -B "$1/studies/validation/run.py" --check]] ${PROJECT_SOURCE_DIR})
 
