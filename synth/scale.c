@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Powers: a product of a batch of b vectors with a matrix of h x h has 2 b h^2 operations, b h
-// values of activations and h^2 of weights, which dominate a transformer's layers (Narayanan et al.,
-// SC 2021, section 5.1: 24 B s l h^2 of each layer's 24 B s l h^2 (1 + s / 6 h)).
+// values of activations and h^2 of weights. Such products dominate a transformer: 24 B s h^2 of a
+// layer's 24 B s h^2 (1 + s / 6 h) operations (Narayanan et al., SC 2021, section 3).
 #include "synth/scale.h"
 
 #include <math.h>

@@ -66,9 +66,10 @@ static void measure_sizes(struct traffic_statistics *s, const struct raw_flow *f
         sum += (double)(size[i] = flows[i].bytes);
     qsort(size, n, sizeof *size, compare_sizes);
     s->size_mean = sum / (double)n;
-    s->size_50 = (double)size[n / 2];
-    s->size_90 = (double)size[n * 9 / 10];
-    s->size_99 = (double)size[n * 99 / 100];
+    size_t at[] = {n / 2, n * 9 / 10, n * 99 / 100};
+    s->size_50 = (double)size[at[0]];
+    s->size_90 = (double)size[at[1]];
+    s->size_99 = (double)size[at[2]];
     free(size);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // New lists of flows with the statistics of a list.
 //
-// Method: the stationary bootstrap (Politis and Romano, JASA 1994). A list is a sequence of flows by
-// start, each with the gap to the one before. A new list is made of blocks of it that begin at
+// Method: the stationary bootstrap (Politis and Romano, JASA 1994). A list is a sequence of flows
+// by start, each with the gap to the one before. A new list is made of blocks of it that begin at
 // random and have lengths of a geometric distribution, around the list's end. So arrivals, sizes
 // and pairs keep their distributions, and what belongs together within a block (bursts, incasts)
 // stays together. The mean length is 2 n^(1/3), of the order that minimises the error of a mean's

@@ -19,7 +19,7 @@
 
 #include "cli/extcap/extcap.h"
 #include "cli/extcap/extcap_internal.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_take.h"
 #include "cli/results/folder.h"
 #include "cli/runs/runs.h"
 #include "cli/terminal/signals.h"

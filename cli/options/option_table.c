@@ -3,8 +3,9 @@
 #include "cli/options/option_table.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "cli/options/option_take.h"
 
 #define AT(field) .offset = offsetof(struct options, field)
 
@@ -14,67 +15,6 @@ static const char *const nccl_versions[] = {"2.21.5", "2.27.7", "2.30.7", NULL};
 static const char *const library_ops[] = {
     "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", NULL};
 static const char *const parallels[] = {"data", "model", "hybrid", NULL};
-
-static int take_set(struct options *o, char *text)
-{
-    char *equals = strchr(text, '=');
-    if (!equals || equals == text) {
-        fprintf(stderr, "collwire: --set: \"%s\" is not PATH=VALUE\n", text);
-        return -1;
-    }
-    *equals = '\0';
-    options_set(o, text, equals + 1);
-    return 0;
-}
-
-static int take_seed(struct options *o, char *text)
-{
-    options_set(o, "seed", text);
-    return 0;
-}
-
-static int take_scale(struct options *o, char *text)
-{
-    char *end;
-    o->compute_scale = strtod(text, &end);
-    if (end != text && *end == '\0' && o->compute_scale >= 0 && o->compute_scale <= 1e6)
-        return 0;
-    fprintf(stderr, "collwire: --compute-scale: \"%s\" is not a number from 0 to 1000000\n", text);
-    return -1;
-}
-
-static int take_gap(struct options *o, char *text)
-{
-    if (parse_time(text, &o->gap_ps) == 0 && o->gap_ps >= PS_PER_NS)
-        return 0;
-    fprintf(stderr, "collwire: --gap: \"%s\" is not a time from 1ns, such as 1ms\n", text);
-    return -1;
-}
-
-static int bad_pace(const char *text)
-{
-    fprintf(stderr, "collwire: --pace: \"%s\" is not TIME/TIME, as in 1ms/s\n", text);
-    return -1;
-}
-
-// Simulated time per wall time; a unit alone is one of it.
-int option_pace(struct options *o, char *text)
-{
-    char *slash = strchr(text, '/'), wall[32];
-    ps_t simulated_ps, wall_ps;
-    if (!slash)
-        return bad_pace(text);
-    int n = snprintf(wall, sizeof wall, "%s%s", slash[1] >= '0' && slash[1] <= '9' ? "" : "1",
-                     slash + 1);
-    *slash = '\0';
-    bool good = n < (int)sizeof wall && parse_time(text, &simulated_ps) == 0 &&
-                parse_time(wall, &wall_ps) == 0 && simulated_ps > 0 && wall_ps > 0;
-    *slash = '/';
-    if (!good)
-        return bad_pace(text);
-    o->pace_ps = (double)simulated_ps * (double)PS_PER_S / (double)wall_ps;
-    return 0;
-}
 
 #define SIMULATING "run compare sweep"
 
@@ -130,7 +70,7 @@ const struct option_row option_rows[] = {
              "workload[1].start=1ms; the value is JSON, or else text; may be repeated",
      .commands = SIMULATING " validate workload export shrink partition gpcnet synth",
      .type = OPTION_TAKE,
-     .take = take_set},
+     .take = option_set},
     {.name = "cc-plugin",
      .argument = "FILE.so",
      .help = "load the policies of a plugin (docs/plugins.md); may be repeated",
@@ -148,7 +88,7 @@ const struct option_row option_rows[] = {
      .help = "the scenario's seed",
      .commands = SIMULATING " validate export synth",
      .type = OPTION_TAKE,
-     .take = take_seed},
+     .take = option_seed},
     {.name = "capture",
      .argument = "PLACES",
      .help = "capture the packets of these places, separated by commas (rank3, leaf0, "
@@ -355,7 +295,7 @@ const struct option_row option_rows[] = {
      .help = "the silence of a TCP connection after which a new transfer begins; otherwise 1ms",
      .commands = "replay",
      .type = OPTION_TAKE,
-     .take = take_gap},
+     .take = option_gap},
     {.name = "passes",
      .argument = "N",
      .help = "iterations of the training loop",
@@ -368,7 +308,7 @@ const struct option_row option_rows[] = {
      .help = "multiply the compute times by X",
      .commands = "import",
      .type = OPTION_TAKE,
-     .take = take_scale},
+     .take = option_compute_scale},
     {.name = "network",
      .argument = "FILE",
      .help = "import chakra: the network, a YAML file of ASTRA-sim 2; synth: a scenario whose "
@@ -448,7 +388,8 @@ const struct option_row option_rows[] = {
     {.name = "format",
      .argument = "FORMAT",
      .help =
-         "of the results on stdout: table (or text), json or csv (not of library, plan, gpcnet, synth)",
+         "of the results on stdout: table (or text), json or csv (not of library, plan, gpcnet, "
+         "synth)",
      .commands = SIMULATING " library plan gpcnet synth",
      .type = OPTION_WORD,
      .words = formats,

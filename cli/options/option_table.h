@@ -36,6 +36,3 @@ bool option_fits(const struct option_row *row, const char *command);
 
 // "--name" or "-x" of an option, as users write it.
 const char *option_spelling(const struct option_row *row, char text[32]);
-
-// Read the argument of --pace. Returns 0, or -1 after a message.
-int option_pace(struct options *o, char *text);
