@@ -108,7 +108,7 @@ static int place_ranks(struct synth_growth *g, const struct node_program *from, 
         }
     uint32_t kept = 0, limit = narrowed ? from->n_ranks : from->n_ranks / times;
     for (uint32_t r = 0; r < from->n_ranks; r++)
-        g->place[r] = g->place[r] != NONE && r < limit ? kept++ : NONE;
+        g->place[r] = r < limit && g->place[r] != NONE ? kept++ : NONE;
     g->per_replica = kept;
     if (times > 1 && kept != from->n_ranks / times)
         return err_add(err, "--ranks",

@@ -202,7 +202,7 @@ static int made_next(void *cursor, uint32_t rank, struct node *node, struct err 
         return 0;
     if (!r->begun)
         r->draw = synth_draw_of(s->times, s->wish.seed, s->growth.source[rank], rank, r->copy,
-                                s->speed[rank]);
+                                s->seat[rank]);
     r->begun = true;
     int got = inner_next(c, rank, r->copy, node, err);
     if (got > 0)
@@ -221,7 +221,7 @@ static void made_free(void *self)
     synth_survey_free(&s->survey);
     synth_growth_free(&s->growth);
     synth_times_free(s->times);
-    free(s->speed);
+    free(s->seat);
     free(s);
 }
 

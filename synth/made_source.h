@@ -10,7 +10,7 @@ struct made_source {
     struct synth_growth growth;
     struct synth_times *times;
     struct synth_wish wish;
-    double *speed; // [rank]
+    struct synth_seat *seat; // [rank]
 };
 
 // `self` is a struct made_source.

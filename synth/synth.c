@@ -48,7 +48,7 @@ int synth_make(struct node_program *made, const struct node_program *from,
     s->times = synth_times_fit(from, err);
     if (s->times == NULL)
         return -1;
-    s->speed = synth_speeds(s->times, s->growth.source, s->growth.n_ranks, wish->seed);
+    s->seat = synth_seats(s->times, s->growth.source, s->growth.n_ranks, wish->seed);
     return wish->n_ranks < from->n_ranks ? synth_nodes(made, ignore_node, NULL, err) : 0;
 }
 

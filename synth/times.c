@@ -9,6 +9,7 @@
 #include "engine/memory.h"
 
 #define RESTS_MAX 16384 // kept of an operation, drawn evenly from all that it has
+#define DEALT_LEAST 4   // ranks of a class that deal their rests among each other
 
 struct observed { // a rank of the set
     uint64_t shape;
@@ -30,6 +31,8 @@ struct synth_class {
     uint32_t *rests;     // [n] index into synth_times.rests
     uint64_t *operation; // [n]
     size_t n;
+    uint32_t n_ranks;
+    float *dealt; // [n * n_ranks] the rests of each computation; NULL = of fewer than DEALT_LEAST
 };
 
 struct synth_times {
@@ -157,23 +160,42 @@ static uint32_t members_of(const struct synth_times *t, uint32_t c, uint32_t *me
     return n;
 }
 
-static void fit_class(struct synth_times *t, uint32_t c, uint32_t *members, float *list)
+static void fit_speeds(struct synth_times *t, const struct synth_class *class,
+                       const uint32_t *members)
 {
-    struct synth_class *class = &t->classes[c];
-    uint32_t n = members_of(t, c, members);
     double sum = 0;
-    for (size_t i = 0; i < class->n; i++) {
-        for (uint32_t m = 0; m < n; m++)
-            list[m] = t->ranks[members[m]].ps[i];
-        sum += class->base_ps[i] = median(list, n);
-    }
-    for (uint32_t m = 0; m < n; m++) {
+    for (size_t i = 0; i < class->n; i++)
+        sum += class->base_ps[i];
+    for (uint32_t m = 0; m < class->n_ranks; m++) {
         struct observed *rank = &t->ranks[members[m]];
         double own = 0;
         for (size_t i = 0; i < class->n; i++)
             own += (double)rank->ps[i];
         rank->speed = sum > 0 ? own / sum : 1;
     }
+}
+
+static float rest_of(const struct synth_class *class, const struct observed *rank, size_t i)
+{
+    return (float)((double)rank->ps[i] / (class->base_ps[i] * rank->speed));
+}
+
+static void fit_class(struct synth_times *t, uint32_t c, uint32_t *members, float *list)
+{
+    struct synth_class *class = &t->classes[c];
+    uint32_t n = class->n_ranks = members_of(t, c, members);
+    for (size_t i = 0; i < class->n; i++) {
+        for (uint32_t m = 0; m < n; m++)
+            list[m] = t->ranks[members[m]].ps[i];
+        class->base_ps[i] = median(list, n);
+    }
+    fit_speeds(t, class, members);
+    if (n < DEALT_LEAST || class->n == 0)
+        return;
+    class->dealt = memory_bytes(class->n * n * sizeof *class->dealt);
+    for (size_t i = 0; i < class->n; i++)
+        for (uint32_t m = 0; m < n; m++)
+            class->dealt[i * n + m] = rest_of(class, &t->ranks[members[m]], i);
 }
 
 static void fit_classes(struct synth_times *t)
@@ -250,9 +272,8 @@ static void fit_rests(struct synth_times *t)
     for (uint32_t r = 0; r < t->n_ranks; r++) {
         const struct observed *rank = &t->ranks[r];
         const struct synth_class *class = &t->classes[rank->cls];
-        for (size_t i = 0; i < class->n; i++)
-            rest_add(&t->rests[class->rests[i]],
-                     (float)((double)rank->ps[i] / (class->base_ps[i] * rank->speed)), &rng);
+        for (size_t i = 0; i < class->n && class->dealt == NULL; i++)
+            rest_add(&t->rests[class->rests[i]], rest_of(class, rank, i), &rng);
     }
 }
 
@@ -284,6 +305,7 @@ void synth_times_free(struct synth_times *t)
         free(t->classes[c].base_ps);
         free(t->classes[c].rests);
         free(t->classes[c].operation);
+        free(t->classes[c].dealt);
     }
     for (size_t i = 0; i < t->n_rests; i++)
         free(t->rests[i].value);
@@ -304,9 +326,10 @@ static struct rng stream_of(uint64_t seed, enum stream stream, uint32_t a, uint3
     return rng_init(seed, RNG_SYNTH, (uint32_t)mixed(mixed(stream, a), b));
 }
 
-// The speeds of a class, each as often as any other, in random order.
-static void draw_speeds(const struct synth_times *t, uint32_t c, const uint32_t *source, uint32_t n,
-                        uint64_t seed, double *speed)
+// The places of the new ranks of a class in its random order, and its speeds by place: each as
+// often as any other.
+static void deal_class(const struct synth_times *t, uint32_t c, const uint32_t *source, uint32_t n,
+                       uint64_t seed, struct synth_seat *seat)
 {
     uint32_t *order = memory_zeroed(n + 1, sizeof *order), members = 0, k = 0, known = 0;
     double *speeds = memory_zeroed(t->n_ranks, sizeof *speeds);
@@ -318,36 +341,64 @@ static void draw_speeds(const struct synth_times *t, uint32_t c, const uint32_t 
         members += t->ranks[source[r]].cls == c;
     rng_permutation(&rng, order, members);
     for (uint32_t r = 0; r < n; r++)
-        if (t->ranks[source[r]].cls == c)
-            speed[r] = speeds[(uint64_t)order[k++] * known / members];
+        if (t->ranks[source[r]].cls == c) {
+            uint32_t place = order[k++];
+            seat[r] = (struct synth_seat){place, speeds[(uint64_t)place * known / members]};
+        }
     free(order);
     free(speeds);
 }
 
-double *synth_speeds(const struct synth_times *t, const uint32_t *source, uint32_t n, uint64_t seed)
+struct synth_seat *synth_seats(const struct synth_times *t, const uint32_t *source, uint32_t n,
+                               uint64_t seed)
 {
-    double *speed = memory_zeroed(n, sizeof *speed);
+    struct synth_seat *seat = memory_zeroed(n, sizeof *seat);
     for (uint32_t c = 0; c < t->n_classes; c++)
-        draw_speeds(t, c, source, n, seed, speed);
-    return speed;
+        deal_class(t, c, source, n, seed, seat);
+    return seat;
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b > 0) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+// The rest that a place gets of a computation: the class's, in an order that is drawn for each
+// computation, the same for all of its ranks (place -> factor * place + first modulo the ranks).
+static double dealt_rest(const struct synth_class *class, size_t i, uint32_t place, struct rng *rng)
+{
+    uint32_t n = class->n_ranks, first = (uint32_t)rng_below(rng, n),
+             factor = 1 + (uint32_t)rng_below(rng, n);
+    while (common_divisor(factor, n) != 1)
+        factor++;
+    return (double)class->dealt[i * n + ((uint64_t)factor * place + first) % n];
 }
 
 // The next time but for the scale.
 static double draw(struct synth_draw *d)
 {
     const struct synth_class *class = &d->times->classes[d->cls];
-    const struct rests *rests = &d->times->rests[class->rests[d->next]];
-    double base = class->base_ps[d->next++] * (1 + SYNTH_BLUR * (2 * rng_unit(&d->bases) - 1));
+    size_t i = d->next++;
+    double base = class->base_ps[i] * (1 + SYNTH_BLUR * (2 * rng_unit(&d->bases) - 1));
+    if (class->dealt != NULL)
+        return base * dealt_rest(class, i, d->place, &d->bases);
+    const struct rests *rests = &d->times->rests[class->rests[i]];
     return base * (double)rests->value[rng_below(&d->rests, rests->n)];
 }
 
 struct synth_draw synth_draw_of(const struct synth_times *t, uint64_t seed, uint32_t source,
-                                uint32_t rank, uint32_t copy, double speed)
+                                uint32_t rank, uint32_t copy, struct synth_seat seat)
 {
     uint32_t cls = t->ranks[source].cls;
     const struct synth_class *class = &t->classes[cls];
     struct synth_draw d = {.times = t,
                            .cls = cls,
+                           .place = seat.place,
                            .scale = 1,
                            .bases = stream_of(seed, STREAM_BASES, cls, copy),
                            .rests = stream_of(seed, STREAM_RESTS, rank, copy)};
@@ -357,7 +408,7 @@ struct synth_draw synth_draw_of(const struct synth_times *t, uint64_t seed, uint
         bases += class->base_ps[i];
         drawn += draw(&trial);
     }
-    d.scale = drawn > 0 ? speed * bases / drawn : speed;
+    d.scale = drawn > 0 ? seat.speed * bases / drawn : seat.speed;
     return d;
 }
 

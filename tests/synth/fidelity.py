@@ -6,8 +6,9 @@ usage: fidelity.py SCENARIOS [--seeds K] [--quick] [--table], with the executabl
 
 Sources: a transformer with noise in its times and a slow rank, one with experts, and Chakra traces. Each is run on three
 networks with K seeds, and so is a set made from it with each seed. The means of total time and exposed share, and the bytes
-of each use, must be within 5 %. (Where paths are chosen by hashes and flows are few, a change of times by 1 % changes who
-collides with whom, and the total of a single run by several per cent.) --quick: the first source alone, and smaller.
+of each use, must be within 5 %. (Where paths are chosen by hashes and flows are few, as in the fat tree, a change of times by
+1 % changes who collides with whom, and the total of a single run by several per cent.) --quick: the first source alone, and
+smaller.
 --table prints the table of docs/synth.md.
 """
 import json
@@ -36,19 +37,17 @@ QUICK = {"transformer, 8 ranks": {"kind": "llm", "model": "gpt_13b", "layers": 4
 
 
 def networks(ranks):
-    leaf = 4 if ranks >= 16 else 2
+    link, fast = {"rate": "200Gbps", "delay": "1us"}, {"rate": "400Gbps", "delay": "500ns"}
     return {
-        "leaf-spine, RoCE, DCQCN": {
-            "topology": {"dims": [{"kind": "leaf_spine", "size": ranks, "ranks_per_leaf": leaf, "spines": 2,
-                                   "link": {"rate": "200Gbps", "delay": "1us"}, "trunk": {"rate": "200Gbps", "delay": "1us"}}]},
-            "cc": {"kind": "dcqcn"}},
+        "leaf-spine, Ultra Ethernet, NSCC": {
+            "topology": {"dims": [{"kind": "leaf_spine", "size": ranks, "ranks_per_leaf": ranks // 4, "spines": 4, "link": link, "trunk": link}]},
+            "transport": {"kind": "uec"}, "cc": {"kind": "nscc"}},
         "switch, TCP, CUBIC": {
             "topology": {"dims": [{"kind": "switch", "size": ranks, "link": {"rate": "100Gbps", "delay": "5us"}}]},
             "transport": {"kind": "tcp"}, "cc": {"kind": "cubic"}},
-        "fat tree, HPCC": {
-            "topology": {"dims": [{"kind": "fat_tree", "size": ranks, "link": {"rate": "400Gbps", "delay": "500ns"},
-                                   "trunk": {"rate": "400Gbps", "delay": "500ns"}}]},
-            "cc": {"kind": "hpcc"}},
+        "fat tree, RoCE, HPCC": {
+            "topology": {"dims": [{"kind": "fat_tree", "size": ranks, "link": fast, "trunk": fast}]},
+            "transport": {"kind": "roce"}, "cc": {"kind": "hpcc"}},
     }
 
 

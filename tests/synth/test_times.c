@@ -34,9 +34,10 @@ static struct node_program set_of(const double *speed)
 static const double even[RANKS] = {1, 1, 1, 1, 1, 1, 1, 1};
 static const double one_slow[RANKS] = {1, 1, 1, 1.5, 1, 1, 1, 1};
 
-static double total(const struct synth_times *t, uint64_t seed, uint32_t rank, double speed)
+static double total(const struct synth_times *t, uint64_t seed, uint32_t rank,
+                    struct synth_seat seat)
 {
-    struct synth_draw draw = synth_draw_of(t, seed, rank, rank, 0, speed);
+    struct synth_draw draw = synth_draw_of(t, seed, rank, rank, 0, seat);
     double sum = 0;
     for (size_t i = 0; i < NODES; i++)
         sum += synth_draw_next(&draw);
@@ -54,14 +55,14 @@ static void test_speeds(void **state)
         source[r] = r % RANKS;
     assert_int_equal(synth_times_classes(t), 1);
     for (uint64_t seed = 1; seed < 20; seed++) { // twice the ranks have two slow ones
-        double *speed = synth_speeds(t, source, 2 * RANKS, seed);
+        struct synth_seat *seat = synth_seats(t, source, 2 * RANKS, seed);
         double least = INFINITY, slow = 0;
         for (uint32_t r = 0; r < 2 * RANKS; r++)
-            least = fmin(least, speed[r]);
+            least = fmin(least, seat[r].speed);
         for (uint32_t r = 0; r < 2 * RANKS; r++)
-            slow += fabs(speed[r] / least - 1.5) < 0.01;
+            slow += fabs(seat[r].speed / least - 1.5) < 0.01;
         assert_true(slow == 2);
-        free(speed);
+        free(seat);
     }
     synth_times_free(t);
     node_program_free(&p);
@@ -75,12 +76,11 @@ static void test_totals(void **state)
     struct synth_times *t = synth_times_fit(&p, &err);
     double want = 3e6 * NODES; // the mean of bases, and of rests 1
     uint32_t source[RANKS] = {0, 1, 2, 3, 4, 5, 6, 7};
-    double *speed = synth_speeds(t, source, RANKS, 1);
+    struct synth_seat *seat = synth_seats(t, source, RANKS, 1);
     for (uint64_t seed = 1; seed < 50; seed++)
-        assert_true(fabs(total(t, seed, 0, speed[0]) / want - 1) < 1e-3); // rests kept as floats
-    assert_true(total(t, 1, 0, 1) == total(t, 1, 0, 1));
-    assert_true(total(t, 1, 0, 1) != total(t, 2, 0, 1));
-    free(speed);
+        assert_true(fabs(total(t, seed, 0, seat[0]) / want - 1) < 1e-3); // rests kept as floats
+    assert_true(total(t, 1, 0, seat[0]) == total(t, 1, 0, seat[0]));
+    free(seat);
     synth_times_free(t);
     node_program_free(&p);
 }
@@ -100,7 +100,9 @@ static void test_bases_are_shared(void **state)
     struct node_program p = {.source = &node_list_source, .self = list, .n_ranks = 2};
     struct err err = {0};
     struct synth_times *t = synth_times_fit(&p, &err);
-    struct synth_draw one = synth_draw_of(t, 3, 0, 0, 0, 1), two = synth_draw_of(t, 3, 1, 1, 0, 2);
+    struct synth_seat slow = {0, 1}, fast = {1, 2};
+    struct synth_draw one = synth_draw_of(t, 3, 0, 0, 0, slow),
+                      two = synth_draw_of(t, 3, 1, 1, 0, fast);
     for (uint64_t i = 0; i < NODES; i++) {
         double a = synth_draw_next(&one), b = synth_draw_next(&two),
                base = 1.5 * (double)(1000 + i % 97 * 100) * 1000;
@@ -112,12 +114,39 @@ static void test_bases_are_shared(void **state)
     node_program_free(&p);
 }
 
+// The rests of a computation are dealt: drawn times of all ranks have each rest once.
+static void test_rests_are_dealt(void **state)
+{
+    (void)state;
+    struct node_program p = set_of(even);
+    struct err err = {0};
+    struct synth_times *t = synth_times_fit(&p, &err);
+    uint32_t source[RANKS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct synth_seat *seat = synth_seats(t, source, RANKS, 5);
+    struct synth_draw draw[RANKS];
+    for (uint32_t r = 0; r < RANKS; r++)
+        draw[r] = synth_draw_of(t, 5, r, r, 0, seat[r]);
+    for (size_t i = 0; i < NODES; i++) {
+        double time[RANKS], most = 0;
+        uint32_t large = 0;
+        for (uint32_t r = 0; r < RANKS; r++)
+            most = fmax(most, time[r] = synth_draw_next(&draw[r]));
+        for (uint32_t r = 0; r < RANKS; r++)
+            large += time[r] > 0.95 * most;
+        assert_int_equal(large, RANKS / 2); // 1.1, the others 0.9
+    }
+    free(seat);
+    synth_times_free(t);
+    node_program_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_speeds),
         cmocka_unit_test(test_totals),
         cmocka_unit_test(test_bases_are_shared),
+        cmocka_unit_test(test_rests_are_dealt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
