@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collwire import: makes scenarios from files of other simulators.
+// collwire import: makes scenarios from files of other simulators, and from recordings of real runs.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +9,8 @@
 #include "config/import_astra.h"
 #include "config/import_chakra.h"
 #include "engine/text.h"
+#include "profile/import.h"
+#include "profile/program.h"
 
 static char *astra(const struct options *o, struct err *err)
 {
@@ -20,8 +22,8 @@ static char *astra(const struct options *o, struct err *err)
     return astra_import(&from, err);
 }
 
-// Check the scenario with its traces, as `validate` does. Returns false with errors.
-static bool chakra_check(const struct options *o, const char *text, struct err *err)
+// Check the scenario with its files, as `validate` does. Returns false with errors.
+static bool scenario_check(const struct options *o, const char *text, struct err *err)
 {
     const char *slash = o->file ? strrchr(o->file, '/') : NULL;
     char *folder = slash ? text_format("%.*s", (int)(slash - o->file), o->file) : NULL;
@@ -42,24 +44,77 @@ static char *chakra(const struct options *o, struct err *err)
                                  .memory = o->memory,
                                  .output = o->file};
     char *text = chakra_import(&from, err);
-    if (text && chakra_check(o, text, err))
+    if (text && scenario_check(o, text, err))
         return text;
     free(text);
     return NULL;
+}
+
+/* ---- recordings of real runs: a scenario, and its program beside it ---- */
+
+// "job.json" -> "job.nodes.jsonl". To be freed.
+static char *program_name(const char *file)
+{
+    size_t n = strlen(file);
+    if (n > 5 && strcmp(file + n - 5, ".json") == 0)
+        n -= 5;
+    return text_format("%.*s.nodes.jsonl", (int)n, file);
+}
+
+// Write both files. What cannot be simulated leaves none.
+static int recording_files(const struct options *o, const struct profile_result *result,
+                           const char *program)
+{
+    struct err err = {0};
+    int code = output_write(program, recording_write, result->recording);
+    if (code == EXIT_DONE && !scenario_check(o, result->scenario, &err))
+        code = EXIT_BAD_USE;
+    if (code == EXIT_DONE)
+        code = text_write(o->file, result->scenario);
+    if (code != EXIT_DONE)
+        remove(program);
+    errors_print(&err);
+    return code;
+}
+
+static int recording_import(const struct options *o)
+{
+    struct err err = {0};
+    struct profile_result result;
+    char *program = program_name(o->file);
+    const char *slash = strrchr(program, '/');
+    struct profile_import from = {.format = o->args[0],
+                                  .folder = o->args[1],
+                                  .network = o->network,
+                                  .program = slash != NULL ? slash + 1 : program};
+    int code = profile_read(&from, &result, &err) == 0 ? EXIT_DONE : EXIT_BAD_USE;
+    errors_print(&err);
+    if (code == EXIT_DONE)
+        code = recording_files(o, &result, program);
+    if (code == EXIT_DONE && !o->quiet) {
+        path_print(stdout, "scenario: %s\n", o->file);
+        path_print(stdout, "program: %s\n", program);
+        fputs(result.summary, stdout);
+    }
+    profile_free(&result);
+    free(program);
+    return code;
 }
 
 int command_import(const struct options *o)
 {
     struct err err = {0};
     char *text;
+    if (o->n_args == 2 && o->file && profile_format_known(o->args[0]))
+        return recording_import(o);
     if (o->n_args == 4 && strcmp(o->args[0], "astra") == 0) {
         text = astra(o, &err);
     } else if (o->n_args == 2 && strcmp(o->args[0], "chakra") == 0 && o->network && o->system) {
         text = chakra(o, &err);
     } else {
         fprintf(stderr, "collwire: import takes astra NETWORK.json SYSTEM.txt WORKLOAD.txt, or "
-                        "chakra PREFIX --network FILE --system FILE; see collwire import "
-                        "--help\n");
+                        "chakra PREFIX --network FILE --system FILE, or inspector, kineto, nsys "
+                        "FOLDER -o FILE; see collwire import --help\n");
         return EXIT_BAD_USE;
     }
     errors_print(&err);

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Writes one made-up run as the files of a profiler: traces of Kineto, logs of NCCL's Inspector, exports of Nsight Systems.
+
+A run is a list of ranks, each a list of steps of a GPU, in the order of launches:
+  ("compute", us)                       on the compute stream
+  ("idle", us)                          the CPU is late by so much
+  ("call", stream, group, op, bytes)    a collective; its stream waits for the computations before
+  ("send", stream, group, peer, bytes), ("recv", ..)
+  ("wait", stream)                      the compute stream waits for that stream
+  ("step", number)                      an iteration begins
+Times follow from the steps: a call begins when its stream is free and the computations before it have ended; all
+members' kernels of a collective end together, `takes` us after the last has begun.
+"""
+import gzip
+import json
+import os
+import sqlite3
+import struct
+
+COMM_STREAM = 20  # id of the first stream of communication
+COMPUTE_STREAM = 7
+NAMES = {"all_reduce": ("allreduce", "AllReduce"), "all_gather": ("_allgather_base", "AllGather"),
+         "reduce_scatter": ("_reduce_scatter_base", "ReduceScatter"), "all_to_all": ("all_to_all", "AlltoAll"),
+         "broadcast": ("broadcast", "Broadcast")}
+
+
+def takes_us(size):
+    """A measured time for a size."""
+    return 10 + size // 100000
+
+
+class Run:
+    """The run with times: `events[rank]`, `steps[rank]`."""
+
+    def __init__(self, groups, ranks, offsets=None):
+        self.groups = groups  # name -> list of ranks
+        self.ranks = ranks
+        self.offsets = offsets or [0] * len(ranks)  # us of each rank's clock
+        self.events = [[] for _ in ranks]
+        self.steps = [[] for _ in ranks]
+        self._play()
+
+    def _play(self):
+        n = len(self.ranks)
+        at = [0] * n
+        cpu = [0.0] * n  # launches take 1 us; far ahead of the GPU
+        free = [{} for _ in range(n)]  # stream -> when it is free
+        count, begun, done = {}, {}, {}
+        number = [{} for _ in range(n)]
+        progress = True
+        while progress:
+            progress = False
+            for r in range(n):
+                while at[r] < len(self.ranks[r]):
+                    step = self.ranks[r][at[r]]
+                    if not self._step(r, step, cpu, free[r], number[r], begun, done):
+                        break
+                    at[r] += 1
+                    progress = True
+        assert all(at[r] == len(self.ranks[r]) for r in range(n)), "the run stops"
+
+    def _step(self, r, step, cpu, free, number, begun, done):
+        kind = step[0]
+        if kind == "compute":
+            start = max(free.get("compute", 0), cpu[r])
+            self._event(r, "compute", start, start + step[1], cpu)
+            free["compute"] = start + step[1]
+        elif kind == "idle":  # the CPU catches up with the GPU, and then does other work
+            cpu[r] = max(cpu[r], max(free.values(), default=0)) + step[1]
+        elif kind == "wait":
+            free["compute"] = max(free.get("compute", 0), free.get(step[1], 0))
+        elif kind == "step":
+            self.steps[r].append([step[1], cpu[r], None])
+        elif kind == "call":
+            _, stream, group, op, size = step
+            key = (group, number.get(group, 0))
+            members = self.groups[group]
+            start = max(free.get(stream, 0), free.get("compute", 0), cpu[r])
+            begun.setdefault(key, {})[r] = start
+            if len(begun[key]) < len(members):
+                return False
+            end = max(begun[key].values()) + takes_us(size)
+            number[group] = number.get(group, 0) + 1
+            self._event(r, stream, begun[key][r], end, cpu, op=op, group=group, bytes=size, seq=key[1])
+            free[stream] = end
+        else:
+            _, stream, group, peer, size = step
+            src, dst = (r, peer) if kind == "send" else (peer, r)
+            k = number.get((src, dst), 0)
+            key = (src, dst, k)
+            start = max(free.get(stream, 0), free.get("compute", 0), cpu[r])
+            begun.setdefault(key, {})[r] = start
+            if len(begun[key]) < 2:
+                return False
+            number[(src, dst)] = k + 1
+            end = max(begun[key].values()) + takes_us(size)
+            self._event(r, stream, begun[key][r], end, cpu, op=kind, group=group, bytes=size, peer=peer, seq=k)
+            free[stream] = end
+        return True
+
+    def _event(self, r, stream, start, end, cpu, **more):
+        self.events[r].append({"stream": stream, "start": start, "end": end, "launch": cpu[r], **more})
+        cpu[r] += 0.5
+
+
+def stream_id(stream):
+    return COMPUTE_STREAM if stream == "compute" else COMM_STREAM + int(stream.removeprefix("comm"))
+
+
+def kineto_args(run, event):
+    """The description of a collective or message."""
+    members = run.groups[event["group"]]
+    n = len(members)
+    args = {"Group size": n, "dtype": "Float", "In split size": "[]", "Out split size": "[]",
+            "Process Group Name": event["group"], "Process Group Description": f"{event['group']}_group",
+            "Process Group Ranks": str(members)}
+    elements = event["bytes"] // 4
+    if event["op"] in ("send", "recv"):
+        key = "Dst Rank" if event["op"] == "send" else "Src Rank"
+        return args | {"Collective name": event["op"], "In msg nelems": elements, "Out msg nelems": elements,
+                       key: event["peer"]}
+    into = elements // n if event["op"] == "all_gather" else elements
+    out = elements // n if event["op"] == "reduce_scatter" else elements
+    return args | {"Collective name": NAMES[event["op"]][0], "In msg nelems": into, "Out msg nelems": out,
+                   "Seq": 100 + event["seq"]}
+
+
+def kineto_trace(run, rank, described="kernel"):
+    """One rank's trace; `described`: where the collective is described, kernel or record_param_comms."""
+    events = [{"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 0, "args": {"name": "python"}}]
+    shift = run.offsets[rank] + 1000
+    for i, event in enumerate(run.events[rank]):
+        called = "op" in event
+        correlation = 10 + 2 * i
+        args = {"stream": stream_id(event["stream"]), "device": rank % 8, "correlation": correlation,
+                "External id": 5000 + i}
+        name = "void gemm<float>(float*)"
+        if called:
+            name = "ncclDevKernel_" + (NAMES[event["op"]][1] if event["op"] in NAMES else "SendRecv")
+            if described == "kernel":
+                args |= kineto_args(run, event)
+            else:
+                events.append({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1,
+                               "ts": event["launch"] + shift, "dur": 0.25,
+                               "args": kineto_args(run, event) | {"External id": 5000 + i}})
+        events.append({"ph": "X", "cat": "kernel", "name": name, "pid": rank % 8, "tid": args["stream"],
+                       "ts": event["start"] + shift, "dur": event["end"] - event["start"], "args": args})
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                       "ts": event["launch"] + shift, "dur": 0.25, "args": {"correlation": correlation}})
+        events.append({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+                       "ts": event["launch"] + shift, "dur": 0.4, "args": {"External id": 5000 + i, "note": "a \\\" { ["}})
+    for number, start, _ in run.steps[rank]:
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number}", "pid": 1, "tid": 1,
+                       "ts": start + shift, "dur": 1, "args": {}})
+    events.reverse()  # the order in the file says nothing
+    return {"schemaVersion": 1, "deviceProperties": [{"id": i} for i in range(min(8, len(run.ranks)))],
+            "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": len(run.ranks),
+                                "pg_config": [{"pg_name": name, "pg_size": len(ranks), "ranks": ranks}
+                                              for name, ranks in run.groups.items()]},
+            "displayTimeUnit": "ms", "baseTimeNanoseconds": 1700000000000000000, "traceEvents": events}
+
+
+def write_kineto(folder, run, described="kernel", zipped=()):
+    os.makedirs(folder, exist_ok=True)
+    for rank in range(len(run.ranks)):
+        text = json.dumps(kineto_trace(run, rank, described), indent=1 if rank % 2 else None)
+        if rank in zipped:
+            with gzip.open(os.path.join(folder, f"worker{rank}.json.gz"), "wt", encoding="utf-8") as file:
+                file.write(text)
+        else:
+            with open(os.path.join(folder, f"worker{rank}.json"), "w", encoding="utf-8") as file:
+                file.write(text)
