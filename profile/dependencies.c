@@ -82,8 +82,8 @@ static void clock_error(struct sweep *w, const struct gpu_event *e, const char *
 {
     if (w->clock_errors++ == 0)
         err_add(w->recording->err, w->rank->path,
-                "the clock runs backwards: in stream %" PRId64
-                " an operation at %" PRId64 " ns %s by %" PRId64 " ns",
+                "the clock runs backwards: in stream %" PRId64 " an operation at %" PRId64
+                " ns %s by %" PRId64 " ns",
                 w->rank->streams[e->stream].id, e->start_ns, what, ns);
 }
 

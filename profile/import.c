@@ -95,7 +95,8 @@ static void put_unused(FILE *out, const struct recording *r)
     }
     char time[UNIT_TEXT];
     if (largest != NULL)
-        fprintf(out, "  %" PRIu64 " events of %zu kinds are not used; the largest: %s, %" PRIu64
+        fprintf(out,
+                "  %" PRIu64 " events of %zu kinds are not used; the largest: %s, %" PRIu64
                 " times, %s\n",
                 n, r->n_unused, largest->what, largest->n,
                 human_time(largest->ns * PS_PER_NS, time));
@@ -185,10 +186,12 @@ int profile_read(const struct profile_import *from, struct profile_result *resul
             format->read(r, folder.paths[i]);
         if (format->end != NULL && !recording_is_full(r))
             format->end(r);
-        world_find(r);
-        if (err->n_errors == errors)
-            calls_check(r, from->folder);
-        recording_match(r);
+        if (!recording_is_full(r)) { // else not all files were read
+            world_find(r);
+            if (err->n_errors == errors)
+                calls_check(r, from->folder);
+            recording_match(r);
+        }
     }
     folder_free(&folder);
     if (err->n_errors == errors) {

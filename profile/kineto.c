@@ -133,16 +133,17 @@ static void descriptions_join(struct kineto_file *f)
 {
     if (f->n_described > 1)
         qsort(f->described, f->n_described, sizeof *f->described, by_external);
+    size_t missing = 0;
+    uint64_t first = 0;
     for (size_t i = 0; i < f->n_undescribed; i++) {
         const struct undescribed_event *u = &f->undescribed[i];
         struct described_call key = {.external = u->external};
         const struct described_call *found =
-            f->n_described > 0 ? bsearch(&key, f->described, f->n_described, sizeof key, by_external)
-                               : NULL;
+            f->n_described > 0
+                ? bsearch(&key, f->described, f->n_described, sizeof key, by_external)
+                : NULL;
         if (found == NULL) {
-            kineto_error(f, u->offset,
-                         "a kernel of NCCL without \"Collective name\": PyTorch 2.4 and later "
-                         "write it");
+            first = missing++ == 0 || u->offset < first ? u->offset : first;
             continue;
         }
         struct gpu_event *event = &f->rank.events[u->event];
@@ -154,6 +155,11 @@ static void descriptions_join(struct kineto_file *f)
         call->end_ns = event->end_ns;
         call->measured_ns = event->end_ns - event->start_ns;
     }
+    if (missing > 0)
+        kineto_error(f, first,
+                     "%zu kernels of NCCL, of which this is the first, have no \"Collective "
+                     "name\": PyTorch 2.4 and later write it",
+                     missing);
 }
 
 static bool is_plain(const char *description)
@@ -178,9 +184,9 @@ static uint32_t group_join(struct kineto_file *f, const struct kineto_group *gro
         kineto_error(f, 0, "process group %.40s has %u ranks, and \"Group size\" %u", group->name,
                      group->n_ranks, group->size);
     else
-        index = recording_group(f->recording, name,
-                                is_plain(group->description) ? NULL : group->description, ranks,
-                                size);
+        index =
+            recording_group(f->recording, name,
+                            is_plain(group->description) ? NULL : group->description, ranks, size);
     free(ranks);
     free(name);
     return index;

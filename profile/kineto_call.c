@@ -70,8 +70,7 @@ static uint32_t group_read(struct kineto_file *f, const json_t *args)
     char room[32];
     struct kineto_group *group = kineto_group_note(f, group_name(args, room, sizeof room),
                                                    json_object_get(args, "Process Group Ranks"));
-    const char *description =
-        json_string_value(json_object_get(args, "Process Group Description"));
+    const char *description = json_string_value(json_object_get(args, "Process Group Description"));
     json_int_t size = json_integer_value(json_object_get(args, "Group size"));
     if (group->description == NULL && description != NULL)
         group->description = memory_text(description);

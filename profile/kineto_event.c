@@ -138,18 +138,27 @@ static void description_read(struct kineto_file *f, const json_t *event, const c
         return;
     if (f->n_described == f->cap_described)
         f->described = memory_grow(f->described, &f->cap_described, sizeof *f->described);
-    f->described[f->n_described++] =
-        (struct described_call){integer_at(args, "External id"), call};
+    f->described[f->n_described++] = (struct described_call){integer_at(args, "External id"), call};
 }
 
 /* ---- all ---- */
 
 static bool is_quiet(const char *category) // nothing of it is needed
 {
-    static const char *const words[] = {
-        "ac2g",           "fwdbwd",   "async_cpu_to_gpu", "async_gpu", "python_function",
-        "gpu_user_annotation", "Trace", "overhead", "cuda_profiler_range", "cpu_instant_event",
-        "operator", "Runtime", "cuda_event", "user_defined"};
+    static const char *const words[] = {"ac2g",
+                                        "fwdbwd",
+                                        "async_cpu_to_gpu",
+                                        "async_gpu",
+                                        "python_function",
+                                        "gpu_user_annotation",
+                                        "Trace",
+                                        "overhead",
+                                        "cuda_profiler_range",
+                                        "cpu_instant_event",
+                                        "operator",
+                                        "Runtime",
+                                        "cuda_event",
+                                        "user_defined"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(category, words[i]) == 0)
             return true;

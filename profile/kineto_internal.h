@@ -34,7 +34,7 @@ struct kineto_file {
     struct recording *recording;
     const char *path;
     struct pieces *pieces;
-    struct rank_recording rank; // made here, since the rank may be named last
+    struct rank_recording rank;     // made here, since the rank may be named last
     int64_t number, world, base_ns; // number, world: -1 = not named
     struct kineto_group *groups;
     size_t n_groups, cap_groups;
@@ -49,8 +49,7 @@ struct kineto_file {
 
 // Read the description of a collective or message in `args` into *call, whose group is an index
 // into the file's groups. Returns 1; 0 if it has none; -1 with an error at `offset`.
-int kineto_call_read(struct kineto_file *f, const json_t *args, uint64_t offset,
-                     struct call *call);
+int kineto_call_read(struct kineto_file *f, const json_t *args, uint64_t offset, struct call *call);
 
 // Note the ranks of a process group; `ranks` is a list or its text.
 struct kineto_group *kineto_group_note(struct kineto_file *f, const char *name,

@@ -121,7 +121,8 @@ static bool sizes_equal(const struct call *a)
 
 // Compare a member's collectives with those of the first one. Only the first difference is named.
 static void compare(struct recording *r, const struct recorded_group *group, uint32_t rank,
-                    const struct call **own, uint32_t n, const struct call **first, uint32_t n_first)
+                    const struct call **own, uint32_t n, const struct call **first,
+                    uint32_t n_first)
 {
     uint32_t first_rank = group->ranks[0], least = n < n_first ? n : n_first;
     const char *path = r->ranks[rank].path;
@@ -260,7 +261,8 @@ static int same_pair(const struct pair *x, const struct pair *y)
 static void messages_check(struct recording *r)
 {
     size_t n_sends, n_recvs, s = 0, t = 0;
-    struct pair *sends = pairs_of(r, CALL_SEND, &n_sends), *recvs = pairs_of(r, CALL_RECV, &n_recvs);
+    struct pair *sends = pairs_of(r, CALL_SEND, &n_sends),
+                *recvs = pairs_of(r, CALL_RECV, &n_recvs);
     while ((s < n_sends || t < n_recvs) && !recording_is_full(r)) {
         int order = s == n_sends ? 1 : t == n_recvs ? -1 : same_pair(&sends[s], &recvs[t]);
         if (order == 0 && sends[s].bytes == recvs[t].bytes) {

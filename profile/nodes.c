@@ -10,7 +10,7 @@ struct node_pass {
     uint32_t *node; // [event] the node after which it has ended; of events that others wait for
     /* computations of the main stream that become one node */
     bool open;
-    uint32_t first;        // its first event, whose waits are those of the node
+    uint32_t first; // its first event, whose waits are those of the node
     int64_t wait_ns, busy_ns;
     int32_t step;
 };

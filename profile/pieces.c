@@ -129,10 +129,7 @@ static bool take_string(struct pieces *p)
     return false;
 }
 
-static bool is_quiet(uint8_t c)
-{
-    return c != '"' && c != '{' && c != '}' && c != '[' && c != ']';
-}
+static bool is_quiet(uint8_t c) { return c != '"' && c != '{' && c != '}' && c != '[' && c != ']'; }
 
 // Take an object or a list up to its end. Returns false at the end of the file.
 static bool take_nested(struct pieces *p)
@@ -143,9 +140,9 @@ static bool take_nested(struct pieces *p)
         while (p->at < p->n && is_quiet(p->buffer[p->at]))
             p->at++;
         keep(p, p->buffer + from, p->at - from);
-        int c = peek(p);
-        if (c == END)
-            return false;
+        if (p->at == p->n)
+            continue; // the next buffer may begin with any byte
+        uint8_t c = p->buffer[p->at];
         if (c == '"') {
             if (!take_string(p))
                 return false;
@@ -182,8 +179,8 @@ static int cut(struct pieces *p, struct piece *piece, bool element, const char *
     peek_word(p);
     *piece = (struct piece){.key = key, .element = element, .offset = position(p)};
     if (!take_value(p))
-        return failure(p, err, peek(p) == END ? "the file ends within a value"
-                                              : "a value is expected");
+        return failure(p, err,
+                       peek(p) == END ? "the file ends within a value" : "a value is expected");
     piece->text = p->dropped ? NULL : p->text;
     piece->n = p->n_text;
     return 1;
@@ -201,8 +198,9 @@ static int next_item(struct pieces *p, int close, struct err *err)
     }
     if (!p->first) {
         if (c != ',')
-            return failure(p, err, c == END ? "the file ends within its list of events or members"
-                                            : "a comma is expected");
+            return failure(p, err,
+                           c == END ? "the file ends within its list of events or members"
+                                    : "a comma is expected");
         p->at++;
     }
     p->first = false;

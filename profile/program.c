@@ -42,7 +42,7 @@ struct put {
     const struct recording *r;
     const struct rank_recording *rank;
     uint32_t index;
-    char **names; // [group] as JSON strings
+    char **names;     // [group] as JSON strings
     int64_t delay_ns; // by which the rank begins after the first
 };
 

@@ -146,10 +146,7 @@ uint32_t rank_stream(struct rank_recording *rank, int64_t id)
     memset(&rank->list[rank->n], 0, sizeof *rank->list);                                           \
     return &rank->list[rank->n++]
 
-struct gpu_event *rank_event(struct rank_recording *rank)
-{
-    APPEND(events, n_events, cap_events);
-}
+struct gpu_event *rank_event(struct rank_recording *rank) { APPEND(events, n_events, cap_events); }
 
 struct call *rank_call(struct rank_recording *rank) { APPEND(calls, n_calls, cap_calls); }
 struct step_mark *rank_step(struct rank_recording *rank) { APPEND(steps, n_steps, cap_steps); }

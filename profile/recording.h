@@ -16,7 +16,7 @@
 #include "engine/names.h"
 
 #define TIME_UNKNOWN INT64_MIN
-#define NO_CALL UINT32_MAX        // a computation
+#define NO_CALL UINT32_MAX         // a computation
 #define COPY_CALL (UINT32_MAX - 1) // a copy of memory
 #define SEQUENCE_UNKNOWN (-1)
 
@@ -132,7 +132,7 @@ struct recording {
         const char *what;
         uint64_t n;
         int64_t ns;
-    } *unused;
+    } * unused;
     size_t n_unused, cap_unused;
     bool no_starts; // the format has no times of starts
 };

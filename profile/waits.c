@@ -5,8 +5,8 @@
 #include "engine/memory.h"
 #include "profile/dependencies_internal.h"
 
-#define BACK_MOST 64         // operations looked back for one that was launched earlier
-#define WAKE_UP_NS 1000000   // of a CPU that waited for the GPU
+#define BACK_MOST 64       // operations looked back for one that was launched earlier
+#define WAKE_UP_NS 1000000 // of a CPU that waited for the GPU
 
 int32_t event_step(const struct sweep *w, uint32_t e)
 {

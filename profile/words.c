@@ -48,12 +48,27 @@ uint64_t torch_type_bytes(const char *type)
     static const struct {
         const char *name;
         uint64_t bytes;
-    } types[] = {{"Byte", 1},         {"Char", 1},          {"Bool", 1},          {"Short", 2},
-                 {"Int", 4},          {"Long", 8},          {"Half", 2},          {"Float", 4},
-                 {"Double", 8},       {"BFloat16", 2},      {"ComplexHalf", 4},   {"ComplexFloat", 8},
-                 {"UInt16", 2},       {"UInt32", 4},        {"UInt64", 8},        {"ComplexDouble", 16},
-                 {"Float8_e5m2", 1},  {"Float8_e4m3fn", 1}, {"Float8_e5m2fnuz", 1},
-                 {"Float8_e4m3fnuz", 1}, {"Float8_e8m0fnu", 1}};
+    } types[] = {{"Byte", 1},
+                 {"Char", 1},
+                 {"Bool", 1},
+                 {"Short", 2},
+                 {"Int", 4},
+                 {"Long", 8},
+                 {"Half", 2},
+                 {"Float", 4},
+                 {"Double", 8},
+                 {"BFloat16", 2},
+                 {"ComplexHalf", 4},
+                 {"ComplexFloat", 8},
+                 {"UInt16", 2},
+                 {"UInt32", 4},
+                 {"UInt64", 8},
+                 {"ComplexDouble", 16},
+                 {"Float8_e5m2", 1},
+                 {"Float8_e4m3fn", 1},
+                 {"Float8_e5m2fnuz", 1},
+                 {"Float8_e4m3fnuz", 1},
+                 {"Float8_e8m0fnu", 1}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(type, types[i].name) == 0)
             return types[i].bytes;

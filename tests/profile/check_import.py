@@ -112,9 +112,8 @@ def check_program(what, run, path, named):
     begin = min(e["start"] for events in run.events for e in events)
     ends, calls = replay(groups, nodes)
     for r, events in enumerate(run.events):
-        want = sorted((e["start"], e["stream"]) for e in events if "op" in e)
-        want = sorted((e for e in events if "op" in e), key=lambda e: (e["stream"], e["start"]))
-        got = sorted(calls[r], key=lambda c: (c[0]["stream"], c[1]))
+        want = sorted((e for e in events if "op" in e), key=lambda e: (e["start"], named(e["group"])))
+        got = sorted(calls[r], key=lambda c: (c[1], c[0].get("group", "pg")))
         expect(f"{what}: rank {r} has {len(want)} calls", len(want) == len(got))
         for e, (node, start, end) in zip(want, got):
             same = node.get("op", node["kind"]) == e["op"] and (node["kind"] == "recv" or node["bytes"] == e["bytes"])
@@ -153,9 +152,9 @@ def pipeline_and_tensor():
     for micro in range(3):
         for r in (0, 1):
             ranks[r] += [("compute", 50 + 2 * r), ("call", "comm0", "1", "all_reduce", 800000), ("wait", "comm0"),
-                         ("compute", 10), ("send", "comm1", str(3 + r), r + 2, 200000 + micro)]
+                         ("compute", 10), ("send", "comm1", str(3 + r), r + 2, 200000 + 4 * micro)]
         for r in (2, 3):
-            ranks[r] += [("compute", 3), ("recv", "comm1", str(1 + r), r - 2, 200000 + micro), ("wait", "comm1"), ("compute", 60),
+            ranks[r] += [("compute", 3), ("recv", "comm1", str(1 + r), r - 2, 200000 + 4 * micro), ("wait", "comm1"), ("compute", 60),
                          ("call", "comm0", "2", "reduce_scatter", 640000), ("wait", "comm0"), ("compute", 5)]
     return traces.Run(groups, ranks)
 
