@@ -11,6 +11,7 @@
 #include "engine/units.h"
 #include "profile/clocks.h"
 #include "profile/folder.h"
+#include "profile/inspector.h"
 #include "profile/kineto.h"
 #include "profile/match.h"
 #include "profile/program.h"
@@ -20,11 +21,15 @@
 
 static const struct format {
     const char *name;
-    const char *ends[4];
+    const char *ends[8];
     void (*read)(struct recording *r, const char *path);
     void (*end)(struct recording *r); // all files have been read; NULL = nothing to do
 } formats[] = {
-    {"kineto", {".json", ".json.gz", NULL}, kineto_read, NULL},
+    {"kineto", {".json", ".json.gz"}, kineto_read, NULL},
+    {"inspector",
+     {".log", ".log.gz", ".json", ".json.gz", ".jsonl", ".jsonl.gz"},
+     inspector_read,
+     inspector_end},
 };
 #define N_FORMATS (sizeof formats / sizeof *formats)
 
@@ -184,7 +189,7 @@ int profile_read(const struct profile_import *from, struct profile_result *resul
     if (folder_list(&folder, from->folder, format->ends, err) == 0) {
         for (size_t i = 0; i < folder.n && !recording_is_full(r); i++)
             format->read(r, folder.paths[i]);
-        if (format->end != NULL && !recording_is_full(r))
+        if (format->end != NULL)
             format->end(r);
         if (!recording_is_full(r)) { // else not all files were read
             world_find(r);

@@ -134,6 +134,7 @@ struct recording {
         int64_t ns;
     } * unused;
     size_t n_unused, cap_unused;
+    void *reader;   // the state of a format whose ranks are known only at the end
     bool no_starts; // the format has no times of starts
 };
 

@@ -170,3 +170,37 @@ def write_kineto(folder, run, described="kernel", zipped=()):
         else:
             with open(os.path.join(folder, f"worker{rank}.json"), "w", encoding="utf-8") as file:
                 file.write(text)
+
+
+def parts(run, event):
+    """A size as NCCL's interface has it: what one rank has."""
+    n = len(run.groups[event["group"]])
+    return event["bytes"] // n if event["op"] in ("all_gather", "reduce_scatter", "all_to_all") else event["bytes"]
+
+
+def inspector_line(run, rank, event, verbose):
+    members = run.groups[event["group"]]
+    start, end = (event[key] + 1000 + run.offsets[rank] for key in ("start", "end"))
+    message = event["op"] in ("send", "recv")
+    word = "p2p" if message else "coll"
+    name = {"send": "Send", "recv": "Recv"}.get(event["op"]) or NAMES[event["op"]][1]
+    perf = {word: name, f"{word}_sn": event["seq"], f"{word}_msg_size_bytes": parts(run, event),
+            f"{word}_exec_time_us": event["end"] - event["start"], f"{word}_timing_source": "kernel_gpu"}
+    if message:
+        perf["p2p_peer"] = members.index(event["peer"])
+    if verbose:
+        perf["event_trace_ts"] = {"coll_start_ts": start, "coll_stop_ts": start, "kernel_events": [
+            {"channel_id": c, "kernel_start_ts": start + c, "kernel_stop_ts": end - c} for c in range(2)]}
+    return {"header": {"id": f"0x{int(event['group']) + 0xabc0:x}", "comm_name": "unknown", "rank": members.index(rank),
+                       "n_ranks": len(members), "nnodes": 1},
+            "metadata": {"inspector_output_format_version": "v4.0", "git_rev": "", "rec_mechanism": "nccl_profiler_interface",
+                         "dump_timestamp_us": 1700000000000000 + round(end), "hostname": f"node{rank // 8}", "pid": 4000 + rank},
+            f"{word}_perf": perf}
+
+
+def write_inspector(folder, run, verbose=True):
+    os.makedirs(folder, exist_ok=True)
+    for rank, events in enumerate(run.events):
+        with open(os.path.join(folder, f"node{rank // 8}-pid{4000 + rank}.log"), "w", encoding="utf-8") as file:
+            for event in sorted((e for e in events if "op" in e), key=lambda e: e["end"]):
+                file.write(json.dumps(inspector_line(run, rank, event, verbose)) + "\n")
