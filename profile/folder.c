@@ -81,3 +81,14 @@ void folder_free(struct folder *folder)
         free(folder->paths[i]);
     free(folder->paths);
 }
+
+int64_t path_rank(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *word = strstr(name, "rank");
+    if (word == NULL)
+        return -1;
+    word += strlen("rank");
+    word += strspn(word, "-_.");
+    return *word >= '0' && *word <= '9' ? strtoll(word, NULL, 10) : -1;
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "engine/err.h"
 
@@ -16,3 +17,6 @@ struct folder {
 // (ended by NULL). Returns 0, or -1 with an error, also if there are none.
 int folder_list(struct folder *folder, const char *path, const char *const *ends, struct err *err);
 void folder_free(struct folder *folder);
+
+// The rank that a file's name has, as "rank-3.json" and "rank3_step5.json"; -1 = none.
+int64_t path_rank(const char *path);

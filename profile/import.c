@@ -14,6 +14,7 @@
 #include "profile/inspector.h"
 #include "profile/kineto.h"
 #include "profile/match.h"
+#include "profile/nsys.h"
 #include "profile/program.h"
 #include "profile/scenario.h"
 
@@ -30,6 +31,7 @@ static const struct format {
      {".log", ".log.gz", ".json", ".json.gz", ".jsonl", ".jsonl.gz"},
      inspector_read,
      inspector_end},
+    {"nsys", {".sqlite", ".sqlite3", ".db"}, nsys_read, nsys_end},
 };
 #define N_FORMATS (sizeof formats / sizeof *formats)
 
@@ -80,13 +82,12 @@ static void put_clocks(FILE *out, const struct recording *r, const struct clock_
     if (c->n_ranks > 0)
         fprintf(out,
                 "  clocks, from the ends of %" PRIu64
-                " collectives: up to %s%s from rank 0 (rank %u), spread %s\n",
-                c->n_collectives, c->worst_ns < 0 ? "-" : "",
+                " calls: up to %s%s from rank 0 (rank %u), spread %s\n",
+                c->n_ends, c->worst_ns < 0 ? "-" : "",
                 human_time(llabs(c->worst_ns) * PS_PER_NS, worst), c->worst_rank,
                 human_time(c->spread_ns * PS_PER_NS, spread));
     if (unknown > 0)
-        fprintf(out, "  clocks: %u ranks share no collective with the others, and begin at 0\n",
-                unknown);
+        fprintf(out, "  clocks: %u ranks share no call with the others, and begin at 0\n", unknown);
 }
 
 static void put_unused(FILE *out, const struct recording *r)

@@ -9,6 +9,7 @@
 
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "profile/folder.h"
 #include "profile/kineto_internal.h"
 
 #define GPUS_MOST 64
@@ -229,23 +230,11 @@ static void base_add(struct kineto_file *f)
     }
 }
 
-// "rank-3.json", "rank3_step5.json": the number behind the word, or -1.
-static int64_t rank_of_name(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *word = strstr(name, "rank");
-    if (word == NULL)
-        return -1;
-    word += strlen("rank");
-    word += strspn(word, "-_.");
-    return *word >= '0' && *word <= '9' ? strtoll(word, NULL, 10) : -1;
-}
-
 static void file_end(struct kineto_file *f, bool broken)
 {
     struct recording *r = f->recording;
     if (f->number < 0)
-        f->number = rank_of_name(f->path);
+        f->number = path_rank(f->path);
     struct rank_recording *rank = recording_rank(r, f->number);
     if (rank == NULL) {
         if (!broken)

@@ -232,10 +232,30 @@ def check_inspector(folder):
         expect(f"{what}: says whether it has times", ("no times of starts" in done.stdout) != verbose)
 
 
+def check_nsys(folder):
+    def named(group):
+        return f"0x{int(group) + 0xabc0:x}"
+
+    runs = [("data parallel", data_parallel(4, 2), True, True), ("pipeline", pipeline_and_tensor(), False, False),
+            ("without inits", data_parallel(3, 1), False, True), *((f"drawn {seed}", drawn(seed), True, seed % 2 == 0) for seed in range(30, 40))]
+    for what, run, inits, grouped in runs:
+        what = f"nsys {what}"
+        where = os.path.join(folder, what.replace(" ", "-"))
+        traces.write_nsys(where, run, inits, grouped)
+        out = os.path.join(folder, "job.json")
+        done = call("import", "nsys", where, "-o", out)
+        expect(f"{what}: imported", done.returncode == 0)
+        if done.returncode != 0:
+            print(done.stderr)
+            continue
+        check_program(what, run, os.path.join(folder, "job.nodes.jsonl"), named, timed="all")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_kineto(folder)
         check_inspector(folder)
+        check_nsys(folder)
     print(f"{len(FAILED)} failed" if FAILED else "all hold")
     return 1 if FAILED else 0
 

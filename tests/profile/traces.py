@@ -204,3 +204,76 @@ def write_inspector(folder, run, verbose=True):
         with open(os.path.join(folder, f"node{rank // 8}-pid{4000 + rank}.log"), "w", encoding="utf-8") as file:
             for event in sorted((e for e in events if "op" in e), key=lambda e: e["end"]):
                 file.write(json.dumps(inspector_line(run, rank, event, verbose)) + "\n")
+
+
+def payload(schema, communicator, *fields):
+    """The binaryData of a range: the header of Nsight Systems and NCCL's fields."""
+    body = struct.pack("<Q", communicator) + b"".join(fields)
+    return struct.pack("<IIIIQQ", 1, 0, schema, 0, len(body), 32 + len(body)) + body
+
+
+def nsys_tables(db):
+    db.executescript("""
+        CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,
+            streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER,
+            correlationId INTEGER, nameId INTEGER, returnValue INTEGER);
+        CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER,
+            color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER,
+            jsonTextId INTEGER, jsonText TEXT, binaryData BLOB);
+        CREATE TABLE NVTX_PAYLOAD_SCHEMAS (domainId INTEGER, schemaId INTEGER, name TEXT, type INTEGER, flags INTEGER,
+            numEntries INTEGER, payloadSize INTEGER, alignTo INTEGER);
+        CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (domainId INTEGER NOT NULL, schemaId INTEGER NOT NULL, idx INTEGER NOT NULL,
+            flags INTEGER, type INTEGER, name TEXT, description TEXT, arrayOrUnionDetail INTEGER, offset INTEGER);
+    """)
+    for schema, names in ((4, ["Message size [bytes]"]), (9, ["Message size [bytes]", "Peer rank"]),
+                          (11, ["No. of ranks", "Rank", "CUDA device"])):
+        offset = 8
+        db.execute("INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (1, ?, 0, NULL, 18, 'NCCL communicator ID', NULL, NULL, NULL)", (schema,))
+        for i, name in enumerate(names):
+            db.execute("INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (1, ?, ?, NULL, 5, ?, NULL, NULL, ?)", (schema, i + 1, name, offset))
+            offset += 8 if "Message" in name else 4
+
+
+def write_nsys(folder, run, inits=True, grouped=True):
+    """One export a rank; NCCL's calls are in groups, as PyTorch makes them."""
+    os.makedirs(folder, exist_ok=True)
+    for rank, events in enumerate(run.events):
+        path = os.path.join(folder, f"host-{chr(122 - rank)}.sqlite" if inits else f"rank{rank}.sqlite")
+        pid = (700 + rank) << 24
+        strings = {}
+        with sqlite3.connect(path) as db:
+            nsys_tables(db)
+
+            def text(value):
+                return strings.setdefault(value, len(strings) + 1)
+
+            def nvtx(at, name, data=None):
+                db.execute("INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, textId, domainId, binaryData) "
+                           "VALUES (?, ?, 59, ?, ?, 1, ?)", (at, at + 100, pid + 5, text(name), data))
+
+            for group, members in run.groups.items():
+                if inits and rank in members:
+                    nvtx(10, "ncclCommInitRankConfig", payload(11, int(group) + 0xabc0, struct.pack(
+                        "<iii", len(members), members.index(rank), 0)))
+            for i, event in enumerate(events):
+                start, end, launch = (round(1000 * (event[key] + 1000 + run.offsets[rank])) for key in ("start", "end", "launch"))
+                name = "gemm"
+                if "op" in event:
+                    message = event["op"] in ("send", "recv")
+                    call = {"send": "Send", "recv": "Recv"}.get(event["op"]) or NAMES[event["op"]][1]
+                    name = "ncclDevKernel_" + ("SendRecv" if message or call == "AlltoAll" else f"{call}_Sum_f32_RING_LL")
+                    more = [struct.pack("<Q", parts(run, event))]
+                    if message:
+                        more.append(struct.pack("<i", run.groups[event["group"]].index(event["peer"])))
+                    if grouped:
+                        nvtx(launch - 300, "ncclGroupStart")
+                    nvtx(launch - 200, f"nccl{call}", payload(9 if message else 4, int(event["group"]) + 0xabc0, *more))
+                    if grouped:
+                        nvtx(launch - 50, "ncclGroupEnd")
+                db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, ?, ?, ?, ?, ?)",
+                           (start, end, stream_id(event["stream"]), 10 + i, pid, text(name), text(name)))
+                db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 0, ?, ?, ?, 0)",
+                           (launch, launch + 200, pid + 5, 10 + i, text("cudaLaunchKernel_v7000")))
+            db.executemany("INSERT INTO StringIds VALUES (?, ?)", [(i, v) for v, i in strings.items()])
