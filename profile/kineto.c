@@ -85,6 +85,9 @@ static void pieces_read(struct kineto_file *f)
             kineto_error(f, piece.offset, "an event has more than %u MB", PIECE_MOST >> 20);
             continue;
         }
+        f->any_event = true;
+        if (!kineto_event_needed(&piece))
+            continue;
         json_t *event = piece_json(f->pieces, &piece, r->err);
         if (event == NULL)
             break; // where values are wrong, so are their borders

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // {"ph": "X", "cat": "kernel", "name": .., "ts": 12.5, "dur": 3.1, "args": {"stream": 7, ..}}
+#define _GNU_SOURCE // memmem
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -165,6 +166,37 @@ static bool is_quiet(const char *category) // nothing of it is needed
     return false;
 }
 
+// The value of the first key "cat" of the event's text; 0 bytes = not found.
+static size_t category_find(const struct piece *piece, const char **value)
+{
+    const char *end = piece->text + piece->n, *at = piece->text;
+    while ((at = memmem(at, (size_t)(end - at), "\"cat\"", 5)) != NULL) {
+        at += 5;
+        while (at < end && (*at == ' ' || *at == ':'))
+            at++;
+        if (at < end && *at == '"' && at[-1] != '"') { // not the value of another key
+            const char *close = memchr(at + 1, '"', (size_t)(end - at - 1));
+            *value = at + 1;
+            return close != NULL ? (size_t)(close - at - 1) : 0;
+        }
+    }
+    return 0;
+}
+
+bool kineto_event_needed(const struct piece *piece)
+{
+    char category[32];
+    const char *value;
+    size_t n = category_find(piece, &value);
+    if (n == 0 || n >= sizeof category)
+        return true;
+    memcpy(category, value, n);
+    category[n] = '\0';
+    if (strcmp(category, "cpu_op") == 0)
+        return memmem(piece->text, piece->n, "record_param_comms", 18) != NULL;
+    return !is_quiet(category);
+}
+
 static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
 {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
@@ -179,7 +211,6 @@ void kineto_event_read(struct kineto_file *f, const json_t *event, uint64_t offs
         kineto_error(f, offset, "an event must be an object");
         return;
     }
-    f->any_event = true;
     if (phase == NULL || strcmp(phase, "X") != 0 || category == NULL)
         return; // names of processes, arrows, instants
     name = name != NULL ? name : "";

@@ -55,6 +55,9 @@ int kineto_call_read(struct kineto_file *f, const json_t *args, uint64_t offset,
 struct kineto_group *kineto_group_note(struct kineto_file *f, const char *name,
                                        const json_t *ranks);
 
+// False for events of which nothing is used, most of a trace, which are not parsed.
+bool kineto_event_needed(const struct piece *piece);
+
 void kineto_event_read(struct kineto_file *f, const json_t *event, uint64_t offset);
 
 __attribute__((format(printf, 3, 4))) void kineto_error(struct kineto_file *f, uint64_t offset,
