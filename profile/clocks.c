@@ -45,7 +45,8 @@ static void settle(struct recording *r, uint32_t rank, uint32_t known, int64_t *
         qsort(own, n, sizeof *own, by_value);
         int64_t spread = own[(n - 1) * 9 / 10];
         struct rank_recording *to = &r->ranks[rank];
-        to->offset_ns = r->ranks[known].offset_ns + median;
+        if (__builtin_add_overflow(r->ranks[known].offset_ns, median, &to->offset_ns))
+            to->offset_ns = median; // cannot be, since clocks_check() has compared all
         to->offset_known = true;
         all->n_ranks++;
         all->n_ends += n;

@@ -139,6 +139,10 @@ void rank_nodes_make(struct recording *r, struct rank_recording *rank)
         qsort(rank->steps, rank->n_steps, sizeof *rank->steps, by_number);
     calls_sort(rank);
     rank->begin_ns = rank->events[0].start_ns;
+    if (rank->events[rank->n_events - 1].start_ns - rank->begin_ns > SPAN_MOST_NS) {
+        err_add(r->err, rank->path, "its operations are more than 100000 s apart");
+        return;
+    }
     streams_sort_out(&w);
     streams_index(&w);
     if (rank->n_comm_streams > COMM_STREAMS_MOST)

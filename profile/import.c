@@ -19,6 +19,7 @@
 #include "profile/scenario.h"
 
 #define NAME_MOST 64
+#define CLOCKS_MOST_NS INT64_C(31536000000000000)
 
 static const struct format {
     const char *name;
@@ -47,6 +48,14 @@ bool profile_format_known(const char *word) { return format_find(word) != NULL; 
 
 /* ---- what the user is told ---- */
 
+// Times beyond 100 days, of clocks that have nothing in common, are said as 100 days.
+static const char *time_text(int64_t ns, char *text)
+{
+    const int64_t most = INT64_C(8640000000000000);
+    ns = ns < -most ? most : ns < 0 ? -ns : ns;
+    return human_time((ns < most ? ns : most) * PS_PER_NS, text);
+}
+
 static void put_sums(FILE *out, const struct recording *r)
 {
     uint64_t collectives = 0, messages = 0, nodes = 0;
@@ -71,8 +80,7 @@ static void put_sums(FILE *out, const struct recording *r)
             " nodes\n"
             "  a rank computes %s, and %s pass between without communication (means)\n",
             r->world, r->n_groups, collectives, messages, nodes,
-            human_time(compute_ns / ranks * PS_PER_NS, compute),
-            human_time(wait_ns / ranks * PS_PER_NS, wait));
+            time_text(compute_ns / ranks, compute), time_text(wait_ns / ranks, wait));
 }
 
 static void put_clocks(FILE *out, const struct recording *r, const struct clock_estimate *c)
@@ -83,9 +91,8 @@ static void put_clocks(FILE *out, const struct recording *r, const struct clock_
         fprintf(out,
                 "  clocks, from the ends of %" PRIu64
                 " calls: up to %s%s from rank 0 (rank %u), spread %s\n",
-                c->n_ends, c->worst_ns < 0 ? "-" : "",
-                human_time(llabs(c->worst_ns) * PS_PER_NS, worst), c->worst_rank,
-                human_time(c->spread_ns * PS_PER_NS, spread));
+                c->n_ends, c->worst_ns < 0 ? "-" : "", time_text(c->worst_ns, worst), c->worst_rank,
+                time_text(c->spread_ns, spread));
     if (unknown > 0)
         fprintf(out, "  clocks: %u ranks share no call with the others, and begin at 0\n", unknown);
 }
@@ -104,8 +111,7 @@ static void put_unused(FILE *out, const struct recording *r)
         fprintf(out,
                 "  %" PRIu64 " events of %zu kinds are not used; the largest: %s, %" PRIu64
                 " times, %s\n",
-                n, r->n_unused, largest->what, largest->n,
-                human_time(largest->ns * PS_PER_NS, time));
+                n, r->n_unused, largest->what, largest->n, time_text(largest->ns, time));
 }
 
 static char *summary_text(const struct recording *r, const struct clock_estimate *clocks)
@@ -161,6 +167,23 @@ static void world_find(struct recording *r)
             }
 }
 
+// Clocks that count from different epochs, or years apart, are of no common run.
+static void clocks_check(struct recording *r)
+{
+    int64_t first_ns = TIME_UNKNOWN;
+    for (size_t i = 0; i < r->n_ranks && !recording_is_full(r); i++) {
+        const struct rank_recording *rank = &r->ranks[i];
+        if (rank->begin_ns == TIME_UNKNOWN)
+            continue;
+        if (first_ns == TIME_UNKNOWN)
+            first_ns = rank->begin_ns;
+        if (rank->begin_ns - first_ns > CLOCKS_MOST_NS ||
+            first_ns - rank->begin_ns > CLOCKS_MOST_NS)
+            err_add(r->err, rank->path,
+                    "its clock is more than a year from that of the first rank");
+    }
+}
+
 static void calls_check(struct recording *r, const char *folder)
 {
     size_t n = 0;
@@ -194,6 +217,7 @@ int profile_read(const struct profile_import *from, struct profile_result *resul
             format->end(r);
         if (!recording_is_full(r)) { // else not all files were read
             world_find(r);
+            clocks_check(r);
             if (err->n_errors == errors)
                 calls_check(r, from->folder);
             recording_match(r);

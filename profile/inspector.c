@@ -13,7 +13,8 @@
 #include "profile/pieces.h"
 #include "profile/words.h"
 
-#define TIME_MOST_US 9e15
+#define TIME_MOST_US ((double)TIME_MOST_NS / 1000)
+#define SPAN_MOST_US ((double)SPAN_MOST_NS / 1000)
 #define BYTES_MOST (INT64_C(1) << 50)
 
 struct line {
@@ -161,7 +162,7 @@ static int call_read(const struct line *l, struct log_entry *entry)
         return line_error(l, l->message ? "p2p_perf.p2p" : "coll_perf.coll", "is missing");
     if (number_read(l, "sn", 9e15, &sequence) != 0 ||
         number_read(l, "msg_size_bytes", (double)BYTES_MOST, &bytes) != 0 ||
-        number_read(l, "exec_time_us", TIME_MOST_US, &takes) != 0 || times_read(l, call) != 0)
+        number_read(l, "exec_time_us", SPAN_MOST_US, &takes) != 0 || times_read(l, call) != 0)
         return -1;
     call->measured_ns = llround(takes * 1000);
     if (!call_word_read(word, call) || (call->kind != CALL_COLLECTIVE) != l->message) {

@@ -67,7 +67,8 @@ static void member_read(struct kineto_file *f, const struct piece *piece)
     else if (which == 1 && json_array_size(json) <= GPUS_MOST &&
              json_array_size(json) > f->recording->gpus_per_node)
         f->recording->gpus_per_node = (uint32_t)json_array_size(json);
-    else if (which == 2 && json_is_integer(json))
+    else if (which == 2 && json_is_integer(json) && json_integer_value(json) >= 0 &&
+             json_integer_value(json) < TIME_MOST_NS)
         f->base_ns = json_integer_value(json);
     json_decref(json);
 }

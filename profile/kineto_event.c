@@ -10,7 +10,8 @@
 #include "profile/kineto_internal.h"
 #include "profile/words.h"
 
-#define TIME_MOST_US 9e15 // 285 years
+#define TIME_MOST_US ((double)TIME_MOST_NS / 1000)
+#define SPAN_MOST_US ((double)SPAN_MOST_NS / 1000)
 #define DEVICE_STREAMS 1000000
 
 static int64_t integer_at(const json_t *args, const char *key)
@@ -29,7 +30,7 @@ static bool times_read(struct kineto_file *f, const json_t *event, uint64_t offs
         kineto_error(f, offset, "ts: is no time in microseconds");
         return false;
     }
-    if (!json_is_number(dur) || fabs(takes) > TIME_MOST_US) {
+    if (!json_is_number(dur) || fabs(takes) > SPAN_MOST_US) {
         kineto_error(f, offset, "dur: is no time in microseconds");
         return false;
     }
@@ -202,6 +203,12 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
+static int64_t unused_ns(const json_t *event)
+{
+    double takes = json_number_value(json_object_get(event, "dur"));
+    return takes > 0 && takes < SPAN_MOST_US ? llround(takes * 1000) : 0;
+}
+
 void kineto_event_read(struct kineto_file *f, const json_t *event, uint64_t offset)
 {
     const char *phase = json_string_value(json_object_get(event, "ph"));
@@ -227,6 +234,5 @@ void kineto_event_read(struct kineto_file *f, const json_t *event, uint64_t offs
     else if (strcmp(category, "cpu_op") == 0)
         description_read(f, event, name, offset);
     else if (!is_quiet(category))
-        recording_unused(f->recording, category,
-                         llround(json_number_value(json_object_get(event, "dur")) * 1000));
+        recording_unused(f->recording, category, unused_ns(event));
 }

@@ -27,6 +27,8 @@ sqlite3_stmt *nsys_query(struct nsys_file *f, bool optional, const char *sql)
     return NULL;
 }
 
+static bool is_time(int64_t ns) { return ns > -TIME_MOST_NS && ns < TIME_MOST_NS; }
+
 // The next row; false at the end, or after an error.
 static bool row_next(struct nsys_file *f, sqlite3_stmt *statement)
 {
@@ -48,6 +50,8 @@ static void runtime_read(struct nsys_file *f)
     while (rows != NULL && row_next(f, rows)) {
         const char *name = (const char *)sqlite3_column_text(rows, 4);
         int64_t start = sqlite3_column_int64(rows, 0), pid = sqlite3_column_int64(rows, 2);
+        if (!is_time(start))
+            continue;
         if (name != NULL && strstr(name, "Synchronize") != NULL) {
             if (f->n_waits == f->cap_waits)
                 f->waits = memory_grow(f->waits, &f->cap_waits, sizeof *f->waits);
@@ -111,6 +115,12 @@ static void activities_read(struct nsys_file *f, sqlite3_stmt *rows, bool copies
         int64_t start = sqlite3_column_int64(rows, 0), end = sqlite3_column_int64(rows, 1);
         int64_t correlation = sqlite3_column_int64(rows, 4), pid = sqlite3_column_int64(rows, 5);
         struct nsys_gpu *gpu = gpu_of(f, pid, sqlite3_column_int64(rows, 2));
+        if (!is_time(start) || !is_time(end)) {
+            if (!recording_is_full(f->recording))
+                err_add(f->recording->err, f->path, "%" PRId64 " ns is no time of an operation",
+                        start);
+            continue;
+        }
         if (end < start) {
             if (!recording_is_full(f->recording))
                 err_add(f->recording->err, f->path,

@@ -100,6 +100,8 @@ static void range_read(struct nsys_file *f, const struct schemas *s, sqlite3_stm
                                .group = group,
                                .call.sequence = SEQUENCE_UNKNOWN};
     uint64_t value;
+    if (range.start_ns < -TIME_MOST_NS || range.start_ns > TIME_MOST_NS)
+        return;
     if (strncmp(name, "CommInit", 8) == 0 || strncmp(name, "CommSplit", 9) == 0) {
         init_read(f, s, data, n, pid);
         return;

@@ -88,7 +88,7 @@ static int peek_word(struct pieces *p) // behind white space
 
 static void keep(struct pieces *p, const uint8_t *bytes, size_t n)
 {
-    if (p->dropped)
+    if (p->dropped || n == 0)
         return;
     if (p->n_text + n > PIECE_MOST) {
         p->dropped = true;
