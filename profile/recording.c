@@ -119,7 +119,8 @@ void recording_unused(struct recording *r, const char *what, int64_t ns)
     for (size_t i = 0; i < r->n_unused; i++)
         if (r->unused[i].what == name) {
             r->unused[i].n++;
-            r->unused[i].ns += ns;
+            if (r->unused[i].ns < TIME_MOST_NS)
+                r->unused[i].ns += ns;
             return;
         }
     if (r->n_unused == r->cap_unused)
