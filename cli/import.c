@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collwire import: makes scenarios from files of other simulators, and from recordings of real runs.
+// collwire import: scenarios from files of other simulators, and from recordings of real runs.
 #include <stdlib.h>
 #include <string.h>
 

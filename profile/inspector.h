@@ -6,8 +6,8 @@
 //  "coll_perf": {"coll": "AllReduce", "coll_sn": 1407, "coll_msg_size_bytes": 17179869184,
 //                "coll_exec_time_us": 61974, "coll_timing_source": "kernel_gpu", ..}}
 //
-// or "p2p_perf" with p2p, p2p_sn, p2p_peer, p2p_msg_size_bytes and p2p_exec_time_us. Sizes are as in
-// NCCL's interface: of all-gather, reduce-scatter and all-to-all those of one rank's part. With
+// or "p2p_perf" with p2p, p2p_sn, p2p_peer, p2p_msg_size_bytes and p2p_exec_time_us. Sizes are as
+// in NCCL's interface: of all-gather, reduce-scatter and all-to-all those of one rank's part. With
 // NCCL_INSPECTOR_DUMP_VERBOSE=1 `event_trace_ts` has the starts and ends of the kernels; without it
 // collectives follow each other. Times are microseconds. A file may have several communicators;
 // the process (hostname, pid) is the GPU, and the communicator with most ranks numbers them.

@@ -10,7 +10,7 @@
 #include "profile/nsys_internal.h"
 #include "profile/words.h"
 
-// Process of a globalTid or globalPid (Nsight Systems, "serialized process and thread identifiers").
+// Process of a globalTid or globalPid ("serialized process and thread identifiers" of the manual).
 #define PID_OF(column) "(" column " / 0x1000000 % 0x1000000)"
 #define COPIES(table)                                                                              \
     "SELECT start, \"end\", deviceId, streamId, correlationId, " PID_OF("globalPid") " FROM " table
@@ -46,7 +46,8 @@ static void runtime_read(struct nsys_file *f)
         f, true,
         "SELECT r.start, r.\"end\", " PID_OF(
             "r.globalTid") ", r.correlationId, s.value FROM "
-                           "CUPTI_ACTIVITY_KIND_RUNTIME r LEFT JOIN StringIds s ON s.id = r.nameId");
+                           "CUPTI_ACTIVITY_KIND_RUNTIME r LEFT JOIN StringIds s ON s.id = "
+                           "r.nameId");
     while (rows != NULL && row_next(f, rows)) {
         const char *name = (const char *)sqlite3_column_text(rows, 4);
         int64_t start = sqlite3_column_int64(rows, 0), pid = sqlite3_column_int64(rows, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SQLite exports of NVIDIA Nsight Systems (nsys export --type sqlite --include-blobs=true), with any
-// number of processes and GPUs in a file. A GPU of a process is a rank.
+// SQLite exports of NVIDIA Nsight Systems (nsys export --type sqlite --include-blobs=true), with
+// any number of processes and GPUs in a file. A GPU of a process is a rank.
 //
 // Used are CUPTI_ACTIVITY_KIND_KERNEL, _MEMCPY and _MEMSET (what ran), CUPTI_ACTIVITY_KIND_RUNTIME
 // (when it was launched, and when the CPU waited), StringIds, and in NVTX_EVENTS the ranges of
@@ -11,7 +11,8 @@
 // belong to one kernel. Ranks are numbered by ncclCommInitRank where it was recorded, else by
 // "rank3" in the file's name, else by file, process and device.
 //
-// Sources: Nsight Systems' SQLite schema reference; NVIDIA/nccl, src/include/nvtx_payload_schemas.h.
+// Sources: Nsight Systems' SQLite schema reference; NVIDIA/nccl,
+// src/include/nvtx_payload_schemas.h.
 #pragma once
 
 #include "profile/recording.h"

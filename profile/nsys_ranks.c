@@ -107,7 +107,7 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-// The members in their order in the communicator. Returns false if ranks are missing, with an error.
+// The members in the communicator's order. Returns false if ranks are missing, with an error.
 static bool members_place(struct recording *r, const struct nsys *n,
                           const struct nsys_communicator *c, struct placed_member *placed)
 {

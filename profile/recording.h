@@ -16,8 +16,8 @@
 #include "engine/names.h"
 
 #define TIME_UNKNOWN INT64_MIN
-// Times are below this, 66 years, so that any two of them can be subtracted; a recording is no longer
-// than SPAN_MOST_NS, the longest time of a node.
+// Times are below this, 66 years, so that any two of them can be subtracted; a recording is no
+// longer than SPAN_MOST_NS, the longest time of a node.
 #define TIME_MOST_NS INT64_C(2100000000000000000)
 #define SPAN_MOST_NS INT64_C(100000000000000)
 #define NO_CALL UINT32_MAX         // a computation

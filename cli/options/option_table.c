@@ -334,8 +334,8 @@ const struct option_row option_rows[] = {
      .take = take_scale},
     {.name = "network",
      .argument = "FILE",
-     .help = "chakra: the network, a YAML file of ASTRA-sim 2; kineto, inspector, nsys: a scenario whose "
-             "network the job gets",
+     .help = "chakra: the network, a YAML file of ASTRA-sim 2; kineto, inspector, nsys: a scenario "
+             "whose network the job gets",
      .commands = "import",
      .type = OPTION_TEXT,
      AT(network)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `collwire import kineto`, `inspector` and `nsys`: the first byte says which. Of the former two the
-// rest are two files, separated by a zero byte; of nsys it is the values of the tables.
+// `collwire import kineto`, `inspector` and `nsys`: the first byte says which. Of the former two
+// the rest are two files, separated by a zero byte; of nsys it is the values of the tables.
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static void files(const uint8_t *data, size_t n, const char *first, const char *
 
 static void row(sqlite3 *db, const uint8_t *v, const uint8_t *blob, size_t n_blob)
 {
-    static const char *const words[] = {"AllReduce", "AllGather", "Send",  "Recv",  "Broadcast",
-                                        "GroupStart", "GroupEnd", "CommInitRank"};
+    static const char *const words[] = {"AllReduce", "AllGather",  "Send",     "Recv",
+                                        "Broadcast", "GroupStart", "GroupEnd", "CommInitRank"};
     char text[512];
     const char *word = words[v[0] % 8];
     sqlite3_stmt *range;
