@@ -123,6 +123,42 @@ static void calls_sort(struct rank_recording *rank)
     rank->cap_calls = n;
 }
 
+static int by_sequence(const void *a, const void *b)
+{
+    const struct numbered_call *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+static int by_wait(const void *a, const void *b)
+{
+    const struct call_wait *x = a, *y = b;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+// The calls by number, where the program's waits for them are known.
+static void calls_number(struct sweep *w)
+{
+    struct rank_recording *rank = w->rank;
+    if (rank->n_call_waits == 0)
+        return;
+    qsort(rank->call_waits, rank->n_call_waits, sizeof *rank->call_waits, by_wait);
+    w->numbered = memory_zeroed(w->n, sizeof *w->numbered);
+    for (uint32_t e = 0; e < w->n; e++) {
+        const struct call *call =
+            w->events[e].call < COPY_CALL ? &rank->calls[w->events[e].call] : NULL;
+        if (call != NULL && call->kind == CALL_COLLECTIVE && call->sequence != SEQUENCE_UNKNOWN)
+            w->numbered[w->n_numbered++] = (struct numbered_call){call->group, e, call->sequence};
+    }
+    if (w->n_numbered > 1)
+        qsort(w->numbered, w->n_numbered, sizeof *w->numbered, by_sequence);
+}
+
 void rank_nodes_make(struct recording *r, struct rank_recording *rank)
 {
     struct sweep w = {.recording = r,
@@ -149,6 +185,7 @@ void rank_nodes_make(struct recording *r, struct rank_recording *rank)
         err_add(r->err, rank->path, "%u streams have communication: at most %u can be simulated",
                 rank->n_comm_streams, COMM_STREAMS_MOST);
     clocks_check(&w);
+    calls_number(&w);
     sweep_waits(&w);
     sweep_nodes(&w);
     free(w.first);
@@ -158,4 +195,5 @@ void rank_nodes_make(struct recording *r, struct rank_recording *rank)
     free(w.waits);
     free(w.first_wait);
     free(w.awaited);
+    free(w.numbered);
 }

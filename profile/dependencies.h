@@ -12,12 +12,15 @@
 // 4. Where the profiler recorded that a stream waits for an event of another, that holds.
 // 5. The first computation of an iteration (ProfilerStep) waits for the communication that ended
 //    before it.
+// 6. A computation launched after the program waited for a collective (Work.wait(), with its number)
+//    waits for it, if it had ended.
 // What remains between the last of these and the beginning is a time without computing: launches
 // and the CPU's own work.
 //
 // Computations of the stream that computes most become one node up to the next operation that
-// something waits for. Deliberately left out: that a computation uses the result of communication
-// that had ended long before; only a stream's idle time shows that it waited.
+// something waits for. Deliberately left out: where waits were not recorded (4, 6), that a
+// computation uses the result of communication that had ended long before; then only a stream's
+// idle time shows that it waited.
 #pragma once
 
 #include "profile/recording.h"

@@ -7,6 +7,11 @@
 #define COMM_STREAMS_MOST 32u
 #define NO_EVENT UINT32_MAX
 
+struct numbered_call {
+    uint32_t group, event;
+    int64_t sequence;
+};
+
 struct sweep {
     /* config */
     struct recording *recording;
@@ -20,6 +25,9 @@ struct sweep {
     /* state */
     uint32_t *ended; // [stream] events that have ended by the present event's start
     uint64_t clock_errors;
+    struct numbered_call *numbered; // by group and sequence number
+    size_t n_numbered;
+    size_t next_call_wait; // of the main stream
     /* what each event waits for, other than its stream's order */
     uint32_t *first_wait; // [event], [n] = their number
     uint32_t *waits;      // events

@@ -208,6 +208,10 @@ static void groups_join(struct kineto_file *f)
             index[g] = group_join(f, &f->groups[g]);
     for (size_t c = 0; c < f->rank.n_calls; c++)
         f->rank.calls[c].group = index[f->rank.calls[c].group];
+    for (size_t i = 0; i < f->rank.n_call_waits; i++) { // of a group without calls: of none
+        uint32_t *group = &f->rank.call_waits[i].group;
+        *group = used[*group] ? index[*group] : UINT32_MAX;
+    }
     free(used);
     free(index);
 }
@@ -228,6 +232,8 @@ static void base_add(struct kineto_file *f)
         f->rank.steps[s].start_ns += f->base_ns;
         f->rank.steps[s].end_ns += f->base_ns;
     }
+    for (size_t i = 0; i < f->rank.n_call_waits; i++)
+        f->rank.call_waits[i].at_ns += f->base_ns;
     for (size_t h = 0; h < f->rank.n_host_waits; h++) {
         f->rank.host_waits[h].start_ns += f->base_ns;
         f->rank.host_waits[h].end_ns += f->base_ns;

@@ -129,12 +129,30 @@ static void annotation_read(struct kineto_file *f, const json_t *event, const ch
         (struct step_mark){strtoll(name + sizeof begin - 1, NULL, 10), start_ns, end_ns};
 }
 
+// The program waits for a collective, by its group and number.
+static void wait_read(struct kineto_file *f, const json_t *event, const json_t *args,
+                      uint64_t offset)
+{
+    const char *group = json_string_value(json_object_get(args, "Process Group Name"));
+    const json_t *sequence = json_object_get(args, "Seq");
+    int64_t start_ns, end_ns;
+    if (group == NULL || group[0] == '\0' || !json_is_integer(sequence) ||
+        !times_read(f, event, offset, &start_ns, &end_ns))
+        return;
+    *rank_call_wait(&f->rank) =
+        (struct call_wait){.at_ns = start_ns,
+                           .sequence = json_integer_value(sequence),
+                           .group = (uint32_t)(kineto_group_note(f, group, NULL) - f->groups)};
+}
+
 static void description_read(struct kineto_file *f, const json_t *event, const char *name,
                              uint64_t offset)
 {
     const json_t *args = json_object_get(event, "args");
     const char *word = json_string_value(json_object_get(args, "Collective name"));
     struct call call = {0};
+    if (strcmp(name, "record_param_comms") == 0 && word != NULL && strcmp(word, "wait") == 0)
+        wait_read(f, event, args, offset);
     if (strcmp(name, "record_param_comms") != 0 || word == NULL || !call_word_read(word, &call) ||
         kineto_call_read(f, args, offset, &call) <= 0)
         return;

@@ -34,13 +34,16 @@ static void drop_events(struct rank_recording *rank)
     free(rank->streams);
     free(rank->host_waits);
     free(rank->stream_waits);
+    free(rank->call_waits);
     rank->events = NULL;
     rank->streams = NULL;
     rank->host_waits = NULL;
     rank->stream_waits = NULL;
+    rank->call_waits = NULL;
     rank->n_events = rank->cap_events = rank->n_streams = rank->cap_streams = 0;
     rank->n_host_waits = rank->cap_host_waits = 0;
     rank->n_stream_waits = rank->cap_stream_waits = 0;
+    rank->n_call_waits = rank->cap_call_waits = 0;
 }
 
 void rank_drop(struct rank_recording *rank)
@@ -160,6 +163,11 @@ struct host_wait *rank_host_wait(struct rank_recording *rank)
 struct stream_wait *rank_stream_wait(struct rank_recording *rank)
 {
     APPEND(stream_waits, n_stream_waits, cap_stream_waits);
+}
+
+struct call_wait *rank_call_wait(struct rank_recording *rank)
+{
+    APPEND(call_waits, n_call_waits, cap_call_waits);
 }
 
 void recording_end_rank(struct recording *r, uint32_t index)

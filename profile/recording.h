@@ -68,6 +68,13 @@ struct stream_wait {
     uint64_t correlation, on_correlation;
 };
 
+// The program waited for a collective (Work.wait() of PyTorch): computations that it launches after
+// `at_ns` wait for it.
+struct call_wait {
+    int64_t at_ns, sequence;
+    uint32_t group;
+};
+
 struct step_mark { // an iteration of the training loop, as the CPU saw it
     int64_t number, start_ns, end_ns;
 };
@@ -95,6 +102,8 @@ struct rank_recording {
     size_t n_host_waits, cap_host_waits;
     struct stream_wait *stream_waits;
     size_t n_stream_waits, cap_stream_waits;
+    struct call_wait *call_waits;
+    size_t n_call_waits, cap_call_waits;
     /* kept */
     struct step_mark *steps;
     size_t n_steps, cap_steps;
@@ -166,6 +175,7 @@ struct call *rank_call(struct rank_recording *rank);
 struct step_mark *rank_step(struct rank_recording *rank);
 struct host_wait *rank_host_wait(struct rank_recording *rank);
 struct stream_wait *rank_stream_wait(struct rank_recording *rank);
+struct call_wait *rank_call_wait(struct rank_recording *rank);
 
 // Make the nodes of rank `index` and drop its events.
 void recording_end_rank(struct recording *r, uint32_t index);

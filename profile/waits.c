@@ -130,6 +130,34 @@ static void add_step(struct sweep *w, uint32_t e, uint32_t before)
             add(w, e, last_ended(w, s, w->events[e].correlation));
 }
 
+// Rule 6.
+static void add_waited(struct sweep *w, uint32_t e)
+{
+    const struct rank_recording *rank = w->rank;
+    const struct gpu_event *event = &w->events[e];
+    if (event->stream != w->main || event->launch_ns == TIME_UNKNOWN)
+        return;
+    for (; w->next_call_wait < rank->n_call_waits &&
+           rank->call_waits[w->next_call_wait].at_ns <= event->launch_ns;
+         w->next_call_wait++) {
+        const struct call_wait *wait = &rank->call_waits[w->next_call_wait];
+        for (size_t low = 0, high = w->n_numbered; low < high;) {
+            size_t middle = low + (high - low) / 2;
+            const struct numbered_call *call = &w->numbered[middle];
+            if (call->group == wait->group && call->sequence == wait->sequence) {
+                if (w->events[call->event].end_ns <= event->start_ns)
+                    add(w, e, call->event);
+                break;
+            }
+            if (call->group < wait->group ||
+                (call->group == wait->group && call->sequence < wait->sequence))
+                low = middle + 1;
+            else
+                high = middle;
+        }
+    }
+}
+
 static void waits_of(struct sweep *w, uint32_t e)
 {
     const struct gpu_event *event = &w->events[e];
@@ -145,6 +173,7 @@ static void waits_of(struct sweep *w, uint32_t e)
     if (event->call < COPY_CALL)
         add_work_before(w, e);
     add_recorded(w, e, before != NO_EVENT ? w->events[before].correlation : 0);
+    add_waited(w, e);
     add_gap(w, e, idle_ns);
     if (before != NO_EVENT)
         add_step(w, e, before);

@@ -212,6 +212,20 @@ def check_kineto(folder):
             print(done.stderr, end="")
 
 
+def check_hidden(folder):
+    """A collective that computing hides is waited for where the program did, if that was recorded."""
+    mine = [("compute", 10), ("call", "comm0", "0", "all_reduce", 400000), ("compute", 50), ("compute", 60), ("wait", "comm0"), ("compute", 5)]
+    run = traces.Run({"0": [0, 1]}, [mine, mine])
+    for waits in (True, False):
+        where = os.path.join(folder, f"hidden-{waits}")
+        traces.write_kineto(where, run, waits=waits)
+        call("import", "kineto", where, "-o", os.path.join(folder, "job.json"))
+        _, nodes = program(os.path.join(folder, "job.nodes.jsonl"))
+        collective = next(n["id"] for n in nodes[0] if n["kind"] == "collective")
+        waiting = [n for n in nodes[0] if collective in node_after(n)]
+        expect(f"hidden collective, waits {waits}", [nanoseconds(n["time"]) for n in waiting] == ([5000] if waits else []))
+
+
 def check_inspector(folder):
     def named(group):
         return f"0x{int(group) + 0xabc0:x}"
@@ -254,6 +268,7 @@ def check_nsys(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_kineto(folder)
+        check_hidden(folder)
         check_inspector(folder)
         check_nsys(folder)
     print(f"{len(FAILED)} failed" if FAILED else "all hold")

@@ -38,6 +38,7 @@ class Run:
         self.offsets = offsets or [0] * len(ranks)  # us of each rank's clock
         self.events = [[] for _ in ranks]
         self.steps = [[] for _ in ranks]
+        self.waits = [[] for _ in ranks]  # when the program waited for which call
         self._play()
 
     def _play(self):
@@ -69,6 +70,9 @@ class Run:
             cpu[r] = max(cpu[r], max(free.values(), default=0)) + step[1]
         elif kind == "wait":
             free["compute"] = max(free.get("compute", 0), free.get(step[1], 0))
+            calls = [e for e in self.events[r] if e["stream"] == step[1] and e["op"] in NAMES]
+            if calls:
+                self.waits[r].append((cpu[r], calls[-1]))
         elif kind == "step":
             self.steps[r].append([step[1], cpu[r], None])
         elif kind == "call":
@@ -125,7 +129,7 @@ def kineto_args(run, event):
                    "Seq": 100 + event["seq"]}
 
 
-def kineto_trace(run, rank, described="kernel"):
+def kineto_trace(run, rank, described="kernel", waits=True):
     """One rank's trace; `described`: where the collective is described, kernel or record_param_comms."""
     events = [{"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 0, "args": {"name": "python"}}]
     shift = run.offsets[rank] + 1000
@@ -149,6 +153,9 @@ def kineto_trace(run, rank, described="kernel"):
                        "ts": event["launch"] + shift, "dur": 0.25, "args": {"correlation": correlation}})
         events.append({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
                        "ts": event["launch"] + shift, "dur": 0.4, "args": {"External id": 5000 + i, "note": "a \\\" { ["}})
+    for at, event in run.waits[rank] if waits else []:
+        events.append({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1, "ts": at - 0.1 + shift, "dur": 0.05,
+                       "args": {"Collective name": "wait", "Process Group Name": event["group"], "Seq": 100 + event["seq"]}})
     for number, start, _ in run.steps[rank]:
         events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number}", "pid": 1, "tid": 1,
                        "ts": start + shift, "dur": 1, "args": {}})
@@ -160,10 +167,10 @@ def kineto_trace(run, rank, described="kernel"):
             "displayTimeUnit": "ms", "baseTimeNanoseconds": 1700000000000000000, "traceEvents": events}
 
 
-def write_kineto(folder, run, described="kernel", zipped=()):
+def write_kineto(folder, run, described="kernel", zipped=(), waits=True):
     os.makedirs(folder, exist_ok=True)
     for rank in range(len(run.ranks)):
-        text = json.dumps(kineto_trace(run, rank, described), indent=1 if rank % 2 else None)
+        text = json.dumps(kineto_trace(run, rank, described, waits), indent=1 if rank % 2 else None)
         if rank in zipped:
             with gzip.open(os.path.join(folder, f"worker{rank}.json.gz"), "wt", encoding="utf-8") as file:
                 file.write(text)
