@@ -25,14 +25,17 @@ static const struct format {
     const char *name;
     const char *ends[8];
     void (*read)(struct recording *r, const char *path);
+    // Read what belongs to several files. Returns true if the file needs no read(); NULL = none.
+    bool (*look)(struct recording *r, const char *path);
     void (*end)(struct recording *r); // all files have been read; NULL = nothing to do
 } formats[] = {
-    {"kineto", {".json", ".json.gz"}, kineto_read, NULL},
+    {"kineto", {".json", ".json.gz"}, kineto_read, kineto_graph_read, kineto_end},
     {"inspector",
      {".log", ".log.gz", ".json", ".json.gz", ".jsonl", ".jsonl.gz"},
      inspector_read,
+     NULL,
      inspector_end},
-    {"nsys", {".sqlite", ".sqlite3", ".db"}, nsys_read, nsys_end},
+    {"nsys", {".sqlite", ".sqlite3", ".db"}, nsys_read, NULL, nsys_end},
 };
 #define N_FORMATS (sizeof formats / sizeof *formats)
 
@@ -201,6 +204,20 @@ static void calls_check(struct recording *r, const char *folder)
             }
 }
 
+static void files_read(struct recording *r, const struct format *format,
+                       const struct folder *folder)
+{
+    bool *done = memory_zeroed(folder->n + 1, sizeof *done);
+    for (size_t i = 0; i < folder->n && format->look != NULL && !recording_is_full(r); i++)
+        done[i] = format->look(r, folder->paths[i]);
+    for (size_t i = 0; i < folder->n && !recording_is_full(r); i++)
+        if (!done[i])
+            format->read(r, folder->paths[i]);
+    free(done);
+    if (format->end != NULL)
+        format->end(r);
+}
+
 int profile_read(const struct profile_import *from, struct profile_result *result, struct err *err)
 {
     const struct format *format = format_find(from->format);
@@ -211,10 +228,7 @@ int profile_read(const struct profile_import *from, struct profile_result *resul
     *result = (struct profile_result){.recording = r};
     r->err = err;
     if (folder_list(&folder, from->folder, format->ends, err) == 0) {
-        for (size_t i = 0; i < folder.n && !recording_is_full(r); i++)
-            format->read(r, folder.paths[i]);
-        if (format->end != NULL)
-            format->end(r);
+        files_read(r, format, &folder);
         if (!recording_is_full(r)) { // else not all files were read
             world_find(r);
             clocks_check(r);

@@ -148,13 +148,18 @@ static void wait_read(struct kineto_file *f, const json_t *event, const json_t *
 static void description_read(struct kineto_file *f, const json_t *event, const char *name,
                              uint64_t offset)
 {
-    const json_t *args = json_object_get(event, "args");
-    const char *word = json_string_value(json_object_get(args, "Collective name"));
+    const json_t *args = json_object_get(event, "args"), *from = args;
     struct call call = {0};
-    if (strcmp(name, "record_param_comms") == 0 && word != NULL && strcmp(word, "wait") == 0)
-        wait_read(f, event, args, offset);
-    if (strcmp(name, "record_param_comms") != 0 || word == NULL || !call_word_read(word, &call) ||
-        kineto_call_read(f, args, offset, &call) <= 0)
+    if (strcmp(name, "record_param_comms") != 0)
+        return;
+    if (json_object_get(args, "Collective name") == NULL && f->recording->reader != NULL)
+        from =
+            kineto_graph_call(f, integer_at(event, "pid"), integer_at(args, "Record function id"));
+    const char *word = json_string_value(json_object_get(from, "Collective name"));
+    if (word != NULL && strcmp(word, "wait") == 0)
+        wait_read(f, event, from, offset);
+    if (word == NULL || !call_word_read(word, &call) ||
+        kineto_call_read(f, from, offset, &call) <= 0)
         return;
     if (f->n_described == f->cap_described)
         f->described = memory_grow(f->described, &f->cap_described, sizeof *f->described);

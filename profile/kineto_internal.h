@@ -58,6 +58,10 @@ struct kineto_group *kineto_group_note(struct kineto_file *f, const char *name,
 // False for events of which nothing is used, most of a trace, which are not parsed.
 bool kineto_event_needed(const struct piece *piece);
 
+// The description of a call that a graph of the process has, with the keys of `args`; NULL = none.
+// The process groups of the graph are noted.
+const json_t *kineto_graph_call(struct kineto_file *f, json_int_t pid, json_int_t function);
+
 void kineto_event_read(struct kineto_file *f, const json_t *event, uint64_t offset);
 
 __attribute__((format(printf, 3, 4))) void kineto_error(struct kineto_file *f, uint64_t offset,

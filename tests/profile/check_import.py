@@ -194,6 +194,7 @@ def check_kineto(folder):
 
     for what, run, described in (("data parallel", data_parallel(4, 2), "kernel"), ("pipeline", pipeline_and_tensor(), "kernel"),
                                  ("described by the CPU", data_parallel(3, 1), "record_param_comms"),
+                                 ("described by graphs", data_parallel(3, 1), "graph"),
                                  *((f"drawn {seed}", drawn(seed), "kernel") for seed in range(20))):
         where = os.path.join(folder, what.replace(" ", "-"))
         traces.write_kineto(where, run, described, zipped=(1,))

@@ -144,9 +144,9 @@ def kineto_trace(run, rank, described="kernel", waits=True):
             if described == "kernel":
                 args |= kineto_args(run, event)
             else:
-                events.append({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1,
-                               "ts": event["launch"] + shift, "dur": 0.25,
-                               "args": kineto_args(run, event) | {"External id": 5000 + i}})
+                about = kineto_args(run, event) if described != "graph" else {"Record function id": 7000 + i}
+                events.append({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 100 + rank, "tid": 1,
+                               "ts": event["launch"] + shift, "dur": 0.25, "args": about | {"External id": 5000 + i}})
         events.append({"ph": "X", "cat": "kernel", "name": name, "pid": rank % 8, "tid": args["stream"],
                        "ts": event["start"] + shift, "dur": event["end"] - event["start"], "args": args})
         events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
@@ -167,9 +167,29 @@ def kineto_trace(run, rank, described="kernel", waits=True):
             "displayTimeUnit": "ms", "baseTimeNanoseconds": 1700000000000000000, "traceEvents": events}
 
 
+GRAPH_KEYS = {"Collective name": "collective_name", "dtype": "dtype", "In msg nelems": "in_msg_nelems", "Out msg nelems": "out_msg_nelems",
+              "In split size": "in_split_size", "Out split size": "out_split_size", "Process Group Name": "pg_name",
+              "Process Group Description": "pg_desc", "Group size": "pg_size"}
+
+
+def graph(run, rank):
+    """What ExecutionTraceObserver writes of a rank: process groups, and its collectives."""
+    groups = [{"pg_name": name, "ranks": ranks, "group_size": len(ranks)} for name, ranks in run.groups.items()]
+    nodes = [{"id": 4, "name": "## process_group:init ##", "ctrl_deps": 3, "inputs": {"values": [json.dumps(groups)]}, "attrs": []}]
+    for i, event in enumerate(run.events[rank]):
+        if "op" in event:
+            attrs = [{"name": GRAPH_KEYS[k], "type": "string", "value": v} for k, v in kineto_args(run, event).items() if k in GRAPH_KEYS]
+            nodes.append({"id": 10 + i, "name": "record_param_comms", "ctrl_deps": 9, "inputs": {"values": []},
+                          "attrs": [{"name": "rf_id", "type": "uint64", "value": 7000 + i}, *attrs]})
+    return {"schema": "1.1.1-chakra.0.0.4", "pid": 100 + rank, "time": "", "start_ts": 1, "nodes": nodes, "finish_ts": 2}
+
+
 def write_kineto(folder, run, described="kernel", zipped=(), waits=True):
     os.makedirs(folder, exist_ok=True)
     for rank in range(len(run.ranks)):
+        if described == "graph":
+            with open(os.path.join(folder, f"x-graph{rank}.json"), "w", encoding="utf-8") as file:
+                json.dump(graph(run, rank), file, indent=2)
         text = json.dumps(kineto_trace(run, rank, described, waits), indent=1 if rank % 2 else None)
         if rank in zipped:
             with gzip.open(os.path.join(folder, f"worker{rank}.json.gz"), "wt", encoding="utf-8") as file:
