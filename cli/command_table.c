@@ -228,7 +228,7 @@ static const struct command commands[] = {
      COMPLETE_FILES, false},
     {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",
      list_text, command_list, COMPLETE_CATEGORIES, false},
-    {"import", "a scenario from files of another simulator, or from recordings of a real run",
+    {"import", "a scenario from files of others, or from a real run",
      "(astra FILES | chakra PREFIX | kineto|inspector|nsys FOLDER)", import_text, command_import,
      COMPLETE_FILES, false},
     {"gpcnet", "how much congestion slows other jobs down, as GPCNeT asks", "NETWORK", gpcnet_text,
