@@ -51,9 +51,9 @@ function chart(measured) {
         height: (width) => 320 + moreLegend(ops, width),
         build: (width) => ({
             legend: { ...legendStyle(), type: "plain", data: ops },
-            grid: { left: 24, right: 24, top: 36 + moreLegend(ops, width), bottom: 30, containLabel: true },
+            grid: { left: 40, right: 24, top: 36 + moreLegend(ops, width), bottom: 30, containLabel: true },
             xAxis: axis("measured", low, high, { nameGap: 24 }),
-            yAxis: axis("simulated", low, high, { nameGap: 52 }),
+            yAxis: axis("simulated", low, high, { nameGap: 62 }),
             tooltip: { trigger: "item", formatter: (item) => tip(item.data.row) },
             series: ops.map((op, k) => ({
                 name: op,
