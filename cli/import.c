@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // collwire import: scenarios from files of other simulators, and from recordings of real runs.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +24,13 @@ static char *astra(const struct options *o, struct err *err)
 }
 
 // Check the scenario with its files, as `validate` does. Returns false with errors.
-static bool scenario_check(const struct options *o, const char *text, struct err *err)
+static bool scenario_check(const struct options *o, const char *text,
+                           const struct collwire_setting *settings, size_t n, struct err *err)
 {
     const char *slash = o->file ? strrchr(o->file, '/') : NULL;
     char *folder = slash ? text_format("%.*s", (int)(slash - o->file), o->file) : NULL;
-    struct collwire_scenario *scenario = collwire_scenario_parse(text, folder ? folder : ".", NULL,
-                                                                 0, o->policies, messages_of(err));
+    struct collwire_scenario *scenario = collwire_scenario_parse(
+        text, folder ? folder : ".", settings, n, o->policies, messages_of(err));
     bool good = scenario != NULL;
     collwire_scenario_free(scenario);
     free(folder);
@@ -44,7 +46,7 @@ static char *chakra(const struct options *o, struct err *err)
                                  .memory = o->memory,
                                  .output = o->file};
     char *text = chakra_import(&from, err);
-    if (text && scenario_check(o, text, err))
+    if (text && scenario_check(o, text, NULL, 0, err))
         return text;
     free(text);
     return NULL;
@@ -61,18 +63,30 @@ static char *program_name(const char *file)
     return text_format("%.*s.nodes.jsonl", (int)n, file);
 }
 
-// Write both files. What cannot be simulated leaves none.
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+// Write both files. What cannot be simulated leaves no new file, and old ones as they are.
 static int recording_files(const struct options *o, const struct profile_result *result,
                            const char *program)
 {
     struct err err = {0};
-    int code = output_write(program, recording_write, result->recording);
-    if (code == EXIT_DONE && !scenario_check(o, result->scenario, &err))
+    char *draft = text_format("%s.draft.jsonl", program);
+    struct collwire_setting in_draft = {"workload.file", base_of(draft)};
+    int code = output_write(draft, recording_write, result->recording);
+    if (code == EXIT_DONE && !scenario_check(o, result->scenario, &in_draft, 1, &err))
         code = EXIT_BAD_USE;
+    if (code == EXIT_DONE && rename(draft, program) != 0) {
+        err_add(&err, program, "cannot be written: %s", strerror(errno));
+        code = EXIT_BAD_USE;
+    }
     if (code == EXIT_DONE)
         code = text_write(o->file, result->scenario);
-    if (code != EXIT_DONE)
-        remove(program);
+    remove(draft);
+    free(draft);
     errors_print(&err);
     return code;
 }
@@ -82,11 +96,10 @@ static int recording_import(const struct options *o)
     struct err err = {0};
     struct profile_result result;
     char *program = program_name(o->file);
-    const char *slash = strrchr(program, '/');
     struct profile_import from = {.format = o->args[0],
                                   .folder = o->args[1],
                                   .network = o->network,
-                                  .program = slash != NULL ? slash + 1 : program};
+                                  .program = base_of(program)};
     int code = profile_read(&from, &result, &err) == 0 ? EXIT_DONE : EXIT_BAD_USE;
     errors_print(&err);
     if (code == EXIT_DONE)

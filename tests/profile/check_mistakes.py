@@ -25,14 +25,14 @@ expect = check_import.expect
 
 def refused(what, kind, folder, *sentences, more=()):
     """The import fails with exit code 2 and these sentences (regular expressions), and writes nothing."""
-    out = os.path.join(folder, "..", "refused.json")
+    out = os.path.join(os.path.dirname(folder), "refused.json")
     done = subprocess.run([COLLWIRE, "import", kind, folder, "-o", out, *more], capture_output=True, text=True, check=False)
     expect(f"{what}: exit code 2", done.returncode == 2)
     for sentence in sentences:
         expect(f"{what}: {sentence}", re.search(sentence, done.stderr) is not None)
         if not re.search(sentence, done.stderr):
             print(done.stderr)
-    expect(f"{what}: nothing is written", not os.path.exists(out) and not os.path.exists(os.path.join(folder, "..", "refused.nodes.jsonl")))
+    expect(f"{what}: nothing is written", not [name for name in os.listdir(os.path.dirname(folder)) if name.startswith("refused")])
 
 
 def edited(folder, name, run, edit):
@@ -159,6 +159,13 @@ def check_network(folder):
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"name": "big", "topology": {"dims": [{"kind": "leaf_spine", "size": 16, "ranks_per_leaf": 4, "spines": 2}]},
                    "cc": {"kind": "dcqcn"}, "workload": {"kind": "incast", "receiver": 0, "bytes": "1MB"}}, file)
+    where = edited(folder, "kept", check_import.data_parallel(4, 1), lambda rank, trace: trace)
+    out = os.path.join(folder, "kept.json")
+    check_import.call("import", "kineto", where, "-o", out)
+    before = [open(os.path.join(folder, name), "rb").read() for name in ("kept.json", "kept.nodes.jsonl")]
+    done = check_import.call("import", "kineto", where, "--network", small_network(folder), "-o", out)
+    expect("an import that fails keeps the files before", done.returncode == 2 and before == [
+        open(os.path.join(folder, name), "rb").read() for name in ("kept.json", "kept.nodes.jsonl")])
     where = edited(folder, "with-network", check_import.data_parallel(4, 1), lambda rank, trace: trace)
     out = os.path.join(folder, "placed.json")
     done = check_import.call("import", "kineto", where, "--network", path, "-o", out)
