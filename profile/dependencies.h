@@ -12,8 +12,8 @@
 // 4. Where the profiler recorded that a stream waits for an event of another, that holds.
 // 5. The first computation of an iteration (ProfilerStep) waits for the communication that ended
 //    before it.
-// 6. A computation launched after the program waited for a collective (Work.wait(), with its number)
-//    waits for it, if it had ended.
+// 6. A computation launched after the program waited for a collective (Work.wait(), with its
+//    number) waits for it, if it had ended.
 // What remains between the last of these and the beginning is a time without computing: launches
 // and the CPU's own work.
 //

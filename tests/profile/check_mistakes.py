@@ -153,6 +153,25 @@ def check_unused(folder):
     expect("unknown events are counted", "4 events of 2 kinds are not used; the largest: mystery, 3 times, 15.0 us" in done.stdout)
 
 
+def check_uneven(folder):
+    """An all-to-all whose members receive different amounts."""
+    mine = [("compute", 5), ("call", "comm0", "0", "all_to_all", 2400), ("wait", "comm0"), ("compute", 5)]
+
+    def edit(rank, trace):
+        for event in kernels(trace, "AlltoAll"):
+            event["args"].update({"In msg nelems": 200, "Out msg nelems": 100 * (rank + 1), "In split size": "[50, 100, 50]"})
+        return trace
+
+    where = edited(folder, "uneven", traces.Run({"0": [0, 1, 2]}, [mine] * 3), edit)
+    done = check_import.call("import", "kineto", where, "-o", os.path.join(folder, "uneven.json"))
+    _, nodes = check_import.program(os.path.join(folder, "uneven.nodes.jsonl"))
+    vectors = [[n["vectors"] for n in nodes[r] if n["kind"] == "collective"] for r in range(3)]
+    expect("vectors of what members receive", done.returncode == 0 and
+           vectors == [[{"bytes": [400, 800, 1200], "of": "receivers"}]] * 3)
+    done = check_import.call("run", os.path.join(folder, "uneven.json"), "--quiet", "--out", os.path.join(folder, "uneven"))
+    expect("it runs", done.returncode == 0)
+
+
 def check_network(folder):
     """The network of a scenario with more ranks than the traces have."""
     path = os.path.join(folder, "big.json")
@@ -292,6 +311,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_kineto(folder)
         check_unused(folder)
+        check_uneven(folder)
         check_network(folder)
         check_inspector(folder)
         check_nsys(folder)
