@@ -102,12 +102,17 @@ static const char list_text[] = "Prints the catalogue: everything that a scenari
                                 "  collwire list metrics flows";
 
 static const char import_text[] =
-    "Makes a scenario from files of other simulators. astra takes the network, system and "
-    "workload files of ASTRA-sim 1.0; chakra takes execution traces PREFIX.0.et, PREFIX.1.et, "
-    ".. of MLCommons Chakra with files of ASTRA-sim 2.\n\n"
+    "Makes a scenario from files of other simulators, or from recordings of a real run. astra "
+    "takes the network, system and workload files of ASTRA-sim 1.0; chakra takes execution traces "
+    "PREFIX.0.et, PREFIX.1.et, .. of MLCommons Chakra with files of ASTRA-sim 2. kineto takes a "
+    "folder with a trace of PyTorch's profiler for each rank, inspector one with the logs of "
+    "NCCL's Inspector, nsys one with SQLite exports of Nsight Systems: they make FILE and its "
+    "program beside it, in which computations take the measured times, and collectives keep "
+    "theirs for comparison (docs/traces.md).\n\n"
     "  collwire import astra network.json system.txt workload.txt -o job.json\n"
     "  collwire import chakra traces/llm --network net.yml --system sys.json \\\n"
-    "    --groups groups.json -o job.json";
+    "    --groups groups.json -o job.json\n"
+    "  collwire import kineto traces/ --network cluster.json -o job.json";
 
 static const char shrink_text[] =
     "Writes a scenario with fewer layers, micro-batches and iterations of its llm and training "
@@ -238,8 +243,8 @@ static const struct command commands[] = {
      COMPLETE_FILES, false},
     {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",
      list_text, command_list, COMPLETE_CATEGORIES, false},
-    {"import", "a scenario from files of another simulator",
-     "(astra NETWORK.json SYSTEM.txt WORKLOAD.txt | chakra PREFIX)", import_text, command_import,
+    {"import", "a scenario from files of others, or from a real run",
+     "(astra FILES | chakra PREFIX | kineto|inspector|nsys FOLDER)", import_text, command_import,
      COMPLETE_FILES, false},
     {"gpcnet", "how much congestion slows other jobs down, as GPCNeT asks", "NETWORK...",
      gpcnet_text, command_gpcnet, COMPLETE_FILES, false},

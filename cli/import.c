@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// collwire import: makes scenarios from files of other simulators.
+// collwire import: scenarios from files of other simulators, and from recordings of real runs.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "config/import_astra.h"
 #include "config/import_chakra.h"
 #include "engine/text.h"
+#include "profile/import.h"
+#include "profile/program.h"
 
 static char *astra(const struct options *o, struct err *err)
 {
@@ -20,13 +23,14 @@ static char *astra(const struct options *o, struct err *err)
     return astra_import(&from, err);
 }
 
-// Check the scenario with its traces, as `validate` does. Returns false with errors.
-static bool chakra_check(const struct options *o, const char *text, struct err *err)
+// Check the scenario with its files, as `validate` does. Returns false with errors.
+static bool scenario_check(const struct options *o, const char *text,
+                           const struct collwire_setting *settings, size_t n, struct err *err)
 {
     const char *slash = o->file ? strrchr(o->file, '/') : NULL;
     char *folder = slash ? text_format("%.*s", (int)(slash - o->file), o->file) : NULL;
-    struct collwire_scenario *scenario = collwire_scenario_parse(text, folder ? folder : ".", NULL,
-                                                                 0, o->policies, messages_of(err));
+    struct collwire_scenario *scenario = collwire_scenario_parse(
+        text, folder ? folder : ".", settings, n, o->policies, messages_of(err));
     bool good = scenario != NULL;
     collwire_scenario_free(scenario);
     free(folder);
@@ -42,24 +46,88 @@ static char *chakra(const struct options *o, struct err *err)
                                  .memory = o->memory,
                                  .output = o->file};
     char *text = chakra_import(&from, err);
-    if (text && chakra_check(o, text, err))
+    if (text && scenario_check(o, text, NULL, 0, err))
         return text;
     free(text);
     return NULL;
+}
+
+/* ---- recordings of real runs: a scenario, and its program beside it ---- */
+
+// "job.json" -> "job.nodes.jsonl". To be freed.
+static char *program_name(const char *file)
+{
+    size_t n = strlen(file);
+    if (n > 5 && strcmp(file + n - 5, ".json") == 0)
+        n -= 5;
+    return text_format("%.*s.nodes.jsonl", (int)n, file);
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+// Write both files. What cannot be simulated leaves no new file, and old ones as they are.
+static int recording_files(const struct options *o, const struct profile_result *result,
+                           const char *program)
+{
+    struct err err = {0};
+    char *draft = text_format("%s.draft.jsonl", program);
+    struct collwire_setting in_draft = {"workload.file", base_of(draft)};
+    int code = output_write(draft, recording_write, result->recording);
+    if (code == EXIT_DONE && !scenario_check(o, result->scenario, &in_draft, 1, &err))
+        code = EXIT_BAD_USE;
+    if (code == EXIT_DONE && rename(draft, program) != 0) {
+        err_add(&err, program, "cannot be written: %s", strerror(errno));
+        code = EXIT_BAD_USE;
+    }
+    if (code == EXIT_DONE)
+        code = text_write(o->file, result->scenario);
+    remove(draft);
+    free(draft);
+    errors_print(&err);
+    return code;
+}
+
+static int recording_import(const struct options *o)
+{
+    struct err err = {0};
+    struct profile_result result;
+    char *program = program_name(o->file);
+    struct profile_import from = {.format = o->args[0],
+                                  .folder = o->args[1],
+                                  .network = o->network,
+                                  .program = base_of(program)};
+    int code = profile_read(&from, &result, &err) == 0 ? EXIT_DONE : EXIT_BAD_USE;
+    errors_print(&err);
+    if (code == EXIT_DONE)
+        code = recording_files(o, &result, program);
+    if (code == EXIT_DONE && !o->quiet) {
+        path_print(stdout, "scenario: %s\n", o->file);
+        path_print(stdout, "program: %s\n", program);
+        fputs(result.summary, stdout);
+    }
+    profile_free(&result);
+    free(program);
+    return code;
 }
 
 int command_import(const struct options *o)
 {
     struct err err = {0};
     char *text;
+    if (o->n_args == 2 && o->file && profile_format_known(o->args[0]))
+        return recording_import(o);
     if (o->n_args == 4 && strcmp(o->args[0], "astra") == 0) {
         text = astra(o, &err);
     } else if (o->n_args == 2 && strcmp(o->args[0], "chakra") == 0 && o->network && o->system) {
         text = chakra(o, &err);
     } else {
         fprintf(stderr, "collwire: import takes astra NETWORK.json SYSTEM.txt WORKLOAD.txt, or "
-                        "chakra PREFIX --network FILE --system FILE; see collwire import "
-                        "--help\n");
+                        "chakra PREFIX --network FILE --system FILE, or inspector, kineto, nsys "
+                        "FOLDER -o FILE; see collwire import --help\n");
         return EXIT_BAD_USE;
     }
     errors_print(&err);

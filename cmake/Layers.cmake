@@ -136,9 +136,9 @@ collwire_layer(workload/cnn # training of convolutional networks, as programs
 collwire_layer(workload/training # training layer by layer, and by parameter servers
   ALLOW engine collective comm footprint kernels nccl net/transfer.h workload workload/tiers VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
-  ALLOW engine collective workload workload/nodes jansson.h protobuf-c/protobuf-c.h
+  ALLOW engine collective workload workload/nodes jansson.h protobuf-c/protobuf-c.h zlib.h
   VIA comm net nccl
-  LIBS PkgConfig::jansson chakra_schema m)
+  LIBS PkgConfig::jansson PkgConfig::zlib chakra_schema m)
 collwire_layer(workload/goal ALLOW engine workload workload/nodes VIA comm collective net)
 collwire_layer(trace ALLOW engine net net/wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 
@@ -220,6 +220,9 @@ collwire_layer(config
 collwire_layer(replay # captures of other sources, as flows
   ALLOW engine net/wire/address.h net/wire/ip.h config/text/text_file.h pcap.h zlib.h
   LIBS PkgConfig::libpcap PkgConfig::zlib)
+collwire_layer(profile # recordings of real runs, as programs
+  ALLOW engine collective config/text/json_file.h replay/input.h jansson.h sqlite3.h
+  LIBS PkgConfig::jansson PkgConfig::sqlite3 m) # llround
 collwire_layer(study # pools of runs and what is made of their results
   ALLOW engine report/csv.h report/metric.h report/path_shares.h report/rows.h ev.h jansson.h libsmartcols.h
         nettle/sha2.h sqlite3.h zlib.h
@@ -288,7 +291,7 @@ collwire_layer(cli/synth # collwire synth
   VIA cc/plugin config/job workload/nodes workload collective comm nccl replay ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli
-  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan cli/partition cli/gpcnet cli/synth library config replay study jansson.h nettle/sha2.h dlfcn.h
+  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan cli/partition cli/gpcnet cli/synth library config profile replay study jansson.h nettle/sha2.h dlfcn.h
         config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
         config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h

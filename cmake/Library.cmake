@@ -6,7 +6,7 @@ if(COLLWIRE_SANITIZE OR COLLWIRE_TSAN)
   return() # a program that uses the library would have to be built in the same way
 endif()
 set(library_folders ${COLLWIRE_LAYERS})
-list(FILTER library_folders EXCLUDE REGEX "^collwire_(cli|study|replay|partition|synth)")
+list(FILTER library_folders EXCLUDE REGEX "^collwire_(cli|study|replay|profile|partition|synth)")
 set(library_map ${PROJECT_SOURCE_DIR}/library/symbols.map)
 
 set(library_objects "")

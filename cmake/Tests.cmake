@@ -502,6 +502,16 @@ collwire_script_test(chakra_large_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/chakra/check_large.py 1024 100000 1000)
 set_tests_properties(chakra_large_all PROPERTIES TIMEOUT 7200)
 
+collwire_script_test(profile_import unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/profile/check_import.py)
+collwire_script_test(profile_mistakes unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/profile/check_mistakes.py ${PROJECT_SOURCE_DIR}/tests/data/profile)
+if(NOT COLLWIRE_SANITIZE) # whose shadow memory counts too
+  collwire_script_test(profile_memory unit python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/profile/check_memory.py 60 30)
+  collwire_script_test(profile_memory_all long python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/profile/check_memory.py 1000 500)
+endif()
 collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)
 

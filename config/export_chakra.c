@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/export_nodes.h"
 #include "config/job/job_reader.h"
 #include "config/text/relative_path.h"
 #include "engine/text.h"
@@ -82,12 +83,13 @@ int chakra_export(const struct scenario *scenario, const char *prefix, struct er
     if (spec->n_jobs != 1)
         return err_add(err, "workload", "has %zu jobs: one can be exported", spec->n_jobs);
     const struct job_spec *job = &spec->jobs[0];
+    struct node_program made = {0};
+    if (job->kind->nodes == NULL && !export_nodes_make(spec, job, &made, err))
+        return -1;
+    int result = trace_write(job->kind->nodes != NULL ? job->kind->nodes(job) : &made, prefix, err);
     if (job->kind->nodes == NULL)
-        return err_add(err, "workload.kind",
-                       "%s is not a program of nodes: program, llm and others with nodes can be "
-                       "exported",
-                       job->kind->name);
-    if (trace_write(job->kind->nodes(job), prefix, err) != 0)
+        node_program_free(&made);
+    if (result != 0)
         return -1;
     return scenario_write(scenario, prefix, err);
 }

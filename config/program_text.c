@@ -65,6 +65,8 @@ static void set_collective(json_t *line, const struct node_program *p, const str
         json_object_set_new(line, "root", json_integer(node->root));
     if (node->uneven != NULL)
         set_vectors(line, node->uneven, coll_ranks(&group->schedule));
+    if (node->measured_ps > 0)
+        set_text(line, "measured", text_format("%lldps", (long long)node->measured_ps));
 }
 
 static void set_kind(json_t *line, const struct node_program *p, const struct node *node)

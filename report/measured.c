@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Messages from a capture beside their simulation, as text.
+// Messages from a capture, and collectives of a real run, beside their simulation, as text.
 #include "report/measured.h"
 
 #include <libsmartcols/libsmartcols.h>
@@ -55,18 +55,20 @@ static void line_add(struct libscols_table *table, const json_t *flow)
     scols_line_set_data(line, 5, cell);
 }
 
-static void put_table(FILE *out, const json_t **flows, size_t n)
+static struct libscols_table *table_new(const char *const *headings, size_t n)
 {
-    static const char *const headings[] = {"flow",     "bytes",     "start",
-                                           "measured", "simulated", "ratio"};
     struct libscols_table *table = scols_new_table();
-    char *text = NULL;
     scols_table_set_column_separator(table, "  ");
     scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+    for (size_t i = 0; i < n; i++)
         scols_table_new_column(table, headings[i], 0, i == 0 ? 0 : SCOLS_FL_RIGHT);
-    for (size_t i = 0; i < n && i < ROWS_MAX; i++)
-        line_add(table, flows[i]);
+    return table;
+}
+
+// Print the table, indented, and free it.
+static void table_print(FILE *out, struct libscols_table *table)
+{
+    char *text = NULL;
     scols_print_table_to_string(table, &text);
     for (const char *at = text; *at != '\0';) {
         size_t length = 0;
@@ -77,6 +79,16 @@ static void put_table(FILE *out, const json_t **flows, size_t n)
     }
     free(text);
     scols_unref_table(table);
+}
+
+static void put_table(FILE *out, const json_t **flows, size_t n)
+{
+    static const char *const headings[] = {"flow",     "bytes",     "start",
+                                           "measured", "simulated", "ratio"};
+    struct libscols_table *table = table_new(headings, sizeof headings / sizeof *headings);
+    for (size_t i = 0; i < n && i < ROWS_MAX; i++)
+        line_add(table, flows[i]);
+    table_print(out, table);
 }
 
 static void put_flows(FILE *out, const json_t *list)
@@ -96,17 +108,63 @@ static void put_flows(FILE *out, const json_t *list)
     free(flows);
 }
 
+/* ---- collectives ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const json_t *const *x = a, *const *y = b;
+    double of_x = number_at(json_object_get(*x, "measured_ns"), "mean") * number_at(*x, "count");
+    double of_y = number_at(json_object_get(*y, "measured_ns"), "mean") * number_at(*y, "count");
+    if (of_x != of_y)
+        return of_x < of_y ? 1 : -1;
+    return (*x > *y) - (*x < *y); // elements of one list
+}
+
+static void size_add(struct libscols_table *table, const json_t *size)
+{
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    char cell[CELL], text[UNIT_TEXT];
+    scols_line_set_data(line, 0, json_string_value(json_object_get(size, "op")));
+    scols_line_set_data(line, 1, human_bytes((uint64_t)number_at(size, "bytes"), text));
+    snprintf(cell, CELL, "%.0f", number_at(size, "ranks"));
+    scols_line_set_data(line, 2, cell);
+    snprintf(cell, CELL, "%.0f", number_at(size, "count"));
+    scols_line_set_data(line, 3, cell);
+    scols_line_set_data(line, 4, time_at(json_object_get(size, "measured_ns"), "p50", text));
+    scols_line_set_data(line, 5, time_at(json_object_get(size, "simulated_ns"), "p50", text));
+    snprintf(cell, CELL, "%.2f", number_at(json_object_get(size, "ratios"), "p50"));
+    scols_line_set_data(line, 6, cell);
+}
+
+static void put_collectives(FILE *out, const json_t *all)
+{
+    static const char *const headings[] = {"collective", "bytes",     "ranks", "count",
+                                           "measured",   "simulated", "ratio"};
+    const json_t *list = json_object_get(all, "sizes"), *size;
+    const json_t **sizes = memory_zeroed(json_array_size(list) + 1, sizeof *sizes);
+    char measured[UNIT_TEXT], simulated[UNIT_TEXT];
+    size_t i, n = 0;
+    json_array_foreach(list, i, size) sizes[n++] = size;
+    qsort(sizes, n, sizeof *sizes, by_time);
+    fprintf(out, "  %.0f collectives of a real run: measured %s, simulated %s, ratio %.2f\n",
+            number_at(all, "count"), time_at(all, "measured_ns", measured),
+            time_at(all, "simulated_ns", simulated), number_at(all, "ratio"));
+    if (n > ROWS_MAX)
+        fprintf(out, "  the %d of %zu sizes that took most time (all: metrics.json), medians:\n",
+                ROWS_MAX, n);
+    struct libscols_table *table = table_new(headings, sizeof headings / sizeof *headings);
+    for (i = 0; i < n && i < ROWS_MAX; i++)
+        size_add(table, sizes[i]);
+    table_print(out, table);
+    free(sizes);
+}
+
 /* ---- all ---- */
 
-char *measured_text(const json_t *metrics)
+static void put_capture(FILE *out, const json_t *metrics, const json_t *all)
 {
-    const json_t *all = json_object_get(metrics, "measured"),
-                 *ratios = json_object_get(all, "ratios");
+    const json_t *ratios = json_object_get(all, "ratios");
     char measured[UNIT_TEXT], simulated[UNIT_TEXT];
-    if (!json_is_object(all))
-        return memory_text("");
-    struct text text;
-    FILE *out = text_open(&text);
     double count = number_at(all, "count");
     fprintf(out,
             "  %.0f flow%s of a capture: measured %s, simulated %s, ratio %.2f\n"
@@ -115,5 +173,17 @@ char *measured_text(const json_t *metrics)
             time_at(all, "simulated_ns", simulated), number_at(all, "ratio"),
             number_at(ratios, "p50"), number_at(ratios, "p99"));
     put_flows(out, json_object_get(metrics, "flows"));
+}
+
+char *measured_text(const json_t *metrics)
+{
+    const json_t *flows = json_object_get(metrics, "measured");
+    const json_t *collectives = json_object_get(metrics, "measured_collectives");
+    struct text text;
+    FILE *out = text_open(&text);
+    if (json_is_object(flows))
+        put_capture(out, metrics, flows);
+    if (json_is_object(collectives))
+        put_collectives(out, collectives);
     return text_close(out, &text);
 }

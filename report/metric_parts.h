@@ -20,4 +20,5 @@ extern const struct metric_table time_stats_table, ratio_stats_table; // metric_
 extern const struct metric_table job_table;                           // metric_jobs.c
 extern const struct metric_table training_table;                      // metric_training.c
 extern const struct metric_table program_table, rank_table;           // metric_programs.c
+extern const struct metric_table measured_collectives_table;          // metric_measured.c
 extern const struct metric_table memory_table;                        // metric_memory.c

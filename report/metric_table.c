@@ -59,6 +59,15 @@ static json_t *measured_of(const void *record)
     return r->measured.count > 0 ? metric_json(&measured_table, &r->measured) : NULL;
 }
 
+// Only where collectives were measured in a real run.
+static json_t *measured_collectives_of(const void *record)
+{
+    const struct result *r = record;
+    return r->measured_collectives.n > 0
+               ? metric_json(&measured_collectives_table, &r->measured_collectives)
+               : NULL;
+}
+
 // Only where a job says what its ranks need.
 static json_t *memory_of(const void *record)
 {
@@ -96,6 +105,10 @@ static const struct metric metrics_rows[] = {
      "messages from a capture, measured there and simulated here (docs/replay.md); over those in "
      "`flows`; only where there are any",
      .type = METRIC_CUSTOM, .table = &measured_table, .json = measured_of},
+    {"measured_collectives", METRIC_WORDS,
+     "collectives of programs that were measured in a real run, and simulated here "
+     "(docs/traces.md): from the begin of the last member to the end; only where there are any",
+     .type = METRIC_CUSTOM, .table = &measured_collectives_table, .json = measured_collectives_of},
     {"collectives", METRIC_WORDS, "a record a collective; empty above report.collectives_max",
      LIST(result, collectives, n_collectives, collective_table), .count = collectives_written},
     {"slowest", METRIC_WORDS,

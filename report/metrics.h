@@ -15,6 +15,9 @@ char *run_json(const struct result *r, const char *version);
 // The series as CSV: t_ns, then a column per line of the series. NULL if there is no series.
 char *series_csv(const struct result *r);
 
+// Collectives that were measured in a real run as CSV: measured there, and simulated. NULL if there
+// are none.
+char *measured_collectives_csv(const struct result *r);
 // Messages from a capture as CSV: measured there, and simulated. NULL if there are none.
 char *measured_csv(const struct result *r);
 

@@ -157,6 +157,7 @@ static void set_group(const struct made_source *s, uint32_t rank, struct node *n
     bool grows = g->grows[node->group], weights = grows && node->op != COLL_ALL_TO_ALL;
     double by = weights ? s->wish.scale.weights : s->wish.scale.activations;
     node->bytes = sized(node->bytes, by);
+    node->measured_ps = 0; // of the source's network
     if (by != 1 || (grows && g->n_ranks != g->of_source))
         node->uneven = NULL; // its size is then the same for all members
     node->group = g->number[rank / g->per_replica * g->n_source_groups + node->group];

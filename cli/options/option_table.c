@@ -311,8 +311,8 @@ const struct option_row option_rows[] = {
      .take = option_compute_scale},
     {.name = "network",
      .argument = "FILE",
-     .help = "import chakra: the network, a YAML file of ASTRA-sim 2; synth: a scenario whose "
-             "network the new set gets",
+     .help = "chakra: the network, a YAML file of ASTRA-sim 2; kineto, inspector, nsys, synth: a "
+             "scenario whose network the job gets",
      .commands = "import synth",
      .type = OPTION_TEXT,
      AT(network)},

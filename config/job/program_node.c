@@ -28,7 +28,7 @@ static const char *const node_words[] = {"compute", "wait",       "copy", "send"
 struct node_text { // a node as written
     int kind, op;
     uint64_t id, tag, root, priority, bytes;
-    ps_t takes_ps;
+    ps_t takes_ps, measured_ps;
     const char *name, *stream, *layer, *use, *group;
 };
 
@@ -46,6 +46,9 @@ static const struct param node_rows[] = {
     ROW("name", PARAM_TEXT, name, .def = "", .help = "for results"),
     ROW("time", PARAM_TIME, takes_ps, .def = "0ns", .max = "100000s",
         .help = "that a compute or wait node takes"),
+    ROW("measured", PARAM_TIME, measured_ps, .def = "0ns", .max = "100000s",
+        .help = "how long a collective took on this rank in a real run, for comparison; 0 = not "
+                "measured"),
     ROW("bytes", PARAM_BYTES, bytes, .def = "0B", .max = "1PB",
         .help = "of a send, copy or collective (the largest per-rank buffer)"),
     ROW("tag", PARAM_COUNT, tag, .def = "0", .max = TAG_MAX,
@@ -321,6 +324,7 @@ static void check_keys(struct nodes_reader *n, const struct place *place, int ki
         {"time", 1u << WORD_COMPUTE | 1u << WORD_WAIT},
         {"bytes", 1u << WORD_SEND | 1u << WORD_RECV | 1u << WORD_COPY | 1u << WORD_COLLECTIVE},
         {"op", 1u << WORD_COLLECTIVE},
+        {"measured", 1u << WORD_COLLECTIVE},
         {"group", 1u << WORD_COLLECTIVE},
         {"root", 1u << WORD_COLLECTIVE},
         {"vectors", 1u << WORD_COLLECTIVE}};
@@ -393,6 +397,7 @@ void program_node_read(struct nodes_reader *n, const struct place *place)
                         .stream = read_stream(n, place, &text),
                         .priority = (int32_t)text.priority,
                         .takes_ps = text.takes_ps,
+                        .measured_ps = text.measured_ps,
                         .bytes = text.bytes,
                         .tag = (uint32_t)text.tag,
                         .name = text.name[0] != '\0' ? text.name : NULL};

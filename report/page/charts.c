@@ -64,6 +64,7 @@ static const struct chart {
     {"window", "windows over time", put_windows, OF_ALL},
     {"links", "use of links", sheet_links, OF_ALL},
     {"pauses", "who paused whom", sheet_pauses, OF_ALL},
+    {"measured", "collectives of a real run, measured and simulated", sheet_measured, OF_ALL},
     {"memory", "memory of a GPU within an iteration, by kind", sheet_memory, OF_ALL},
     {"memory.ranks", "memory of ranks by kind, when it is most", sheet_memory_ranks, OF_ALL},
     {"timeline", "what ranks did when", sheet_timeline, OF_ALL},

@@ -128,6 +128,8 @@ void page_add_run(struct page *page, const struct page_run *run)
         page_set(detail, "links", page_links(page, metrics, PAGE_LINKS / page->n_detail));
         page_set(detail, "series", page_series(page, metrics, PAGE_SERIES_BYTES / page->n_detail));
         page_set(detail, "timeline", timeline_of(page, run));
+        page_set(detail, "measured",
+                 page_measured(page, metrics, PAGE_MEASURED_SIZES / page->n_detail));
         page_set(detail, "memory", page_memory(page, metrics, PAGE_MEMORY_STEPS / page->n_detail));
         page_set(detail, "slowest_flows",
                  page_slowest_flows(json_object_get(metrics, "flows"), 20));

@@ -20,7 +20,8 @@ enum {
     PAGE_SERIES_BYTES = 700000,
     PAGE_TIMELINE_SLICES = 12000,
     PAGE_LINKS = 12000,
-    PAGE_MEMORY_STEPS = 2400
+    PAGE_MEMORY_STEPS = 2400,
+    PAGE_MEASURED_SIZES = 4000
 };
 
 // Escape characters that could end a <script> element or a line of it: <, >, &, U+2028, U+2029
@@ -56,6 +57,10 @@ json_t *page_activity(struct page *page, const json_t *timeline, const json_t *m
 // The memory that the jobs need, with at most `limit` steps of an iteration, and a note where
 // there are more.
 json_t *page_memory(struct page *page, const json_t *metrics, size_t limit);
+
+// Collectives that were measured in a real run, of at most `limit` sizes, and a note where there
+// are more.
+json_t *page_measured(struct page *page, const json_t *metrics, size_t limit);
 
 // The summary of a run: values of the columns of comparisons, parts of time, sentences.
 json_t *page_summary(const struct page_run *run);

@@ -54,6 +54,7 @@ void sheet_stopped(struct sheet *s);
 void sheet_links(struct sheet *s);
 void sheet_pauses(struct sheet *s);
 void sheet_timeline(struct sheet *s);
+void sheet_measured(struct sheet *s);
 void sheet_memory(struct sheet *s);
 void sheet_memory_ranks(struct sheet *s);
 void sheet_points(struct sheet *s, size_t axes_least); // of a sweep with at least so many axes

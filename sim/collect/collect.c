@@ -382,6 +382,7 @@ struct result *collect(struct sim *sim)
     collect_collectives(sim, r);
     collect_trainings(sim, r);
     collect_programs(sim, r);
+    collect_measured_collectives(sim, r);
     collect_memory(sim, r);
     collect_slowest(sim, r);
     collect_jobs(sim, r);

@@ -169,6 +169,32 @@ struct program_result {
     struct swap_result swap;
 };
 
+// A collective that was measured in a real run: from the beginning of the member that began last to
+// the end, there and here.
+struct measured_collective {
+    uint32_t job, number, ranks; // number: in its group
+    const char *group, *op;
+    uint64_t bytes;
+    ps_t measured_ps, simulated_ps;
+};
+
+// Those of one operation, size and number of ranks.
+struct measured_size {
+    const char *op;
+    uint64_t bytes, count;
+    uint32_t ranks;
+    struct stats measured_ns, simulated_ns, ratio; // ratio: simulated / measured of each
+};
+
+struct measured_collectives {
+    struct measured_collective *list; // by job, group and number
+    size_t n;                         // 0 = none was measured
+    double measured_ns, simulated_ns; // sums
+    struct stats ratio;               // of single collectives
+    struct measured_size *sizes;      // by operation, ranks and bytes
+    size_t n_sizes;
+};
+
 // An interval of a rank's timeline. Slices of one lane do not overlap.
 struct slice_result {
     uint32_t job, rank; // rank: of the network

@@ -71,6 +71,8 @@ static void jobs_free(struct result *r)
     free(r->memory.classes);
     free(r->memory.steps);
     free(r->trainings);
+    free(r->measured_collectives.list);
+    free(r->measured_collectives.sizes);
     free(r->programs);
     free(r->ranks);
     free(r->jobs);

@@ -39,6 +39,7 @@ struct result {
     bool collectives_complete; // false: there are more collectives than report.collectives_max
     struct training_result *trainings;
     size_t n_trainings;
+    struct measured_collectives measured_collectives;
     struct program_result *programs;
     size_t n_programs;
     struct rank_result *ranks; // of training jobs and programs, by job and rank

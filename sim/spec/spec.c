@@ -42,3 +42,11 @@ bool spec_has_measured(const struct spec *spec)
         measured |= job_is_measured(&spec->jobs[j]);
     return measured;
 }
+
+bool spec_has_programs(const struct spec *spec)
+{
+    bool any = false;
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        any |= spec->jobs[j].kind->nodes != NULL;
+    return any;
+}

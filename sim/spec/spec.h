@@ -204,5 +204,8 @@ static inline ps_t dim_path_ps(const struct dim_spec *dim, uint32_t ranks)
 // Returns true if flows of a job were measured in a capture.
 bool spec_has_measured(const struct spec *spec);
 
+// Returns true if a job is a program of nodes, whose collectives may have been measured.
+bool spec_has_programs(const struct spec *spec);
+
 // Returns true if noise acts: in a packet network with a job that is not of raw flows.
 bool spec_has_noise(const struct spec *spec);

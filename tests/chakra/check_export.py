@@ -47,6 +47,37 @@ def same(scenario, *changes):
         assert own == traced, (scenario, changes)
 
 
+def written(folder, workload):
+    """A scenario on one switch, and its metrics; and those of its export."""
+    path = os.path.join(folder, "own.json")
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump({"name": "own", "topology": {"dims": [{"kind": "switch", "size": 8}]}, "cc": {"kind": "dcqcn"},
+                   "workload": workload}, stream)
+    collwire("export", "chakra", path, "-o", os.path.join(folder, "x"))
+    return [json.loads(metrics(os.path.join(folder, name), os.path.join(folder, f"out-{name}")))
+            for name in ("own.json", "x.json")]
+
+
+def others(folder):
+    """Collectives and messages become programs that take the same time."""
+    for op in ("all_reduce", "all_gather", "all_to_all", "broadcast"):
+        own, made = written(folder, {"kind": "collective", "op": op, "bytes": "4MB", "algorithm": "ring" if op != "broadcast" else "tree",
+                                     "chunks": 4, "repeat": 3})
+        times = [[(c["start_ns"], c["end_ns"]) for c in m["collectives"]] for m in (own, made)]
+        assert times[0] == times[1] and len(times[0]) == 3, (op, times)
+    own, made = written(folder, {"kind": "flows", "flows": [
+        {"src": 0, "dst": 3, "bytes": "1MB"}, {"src": 1, "dst": 3, "bytes": "2MB", "start": "5us"},
+        {"src": 2, "dst": 0, "bytes": "64KB", "start": "7us"}]})
+    flows = [sorted((f["src"], f["dst"], f["bytes"], f["start_ns"], f["fct_ns"]) for f in m["flows"]) for m in (own, made)]
+    assert flows[0] == flows[1] and len(flows[0]) == 3, flows
+    own, made = written(folder, {"kind": "incast", "receiver": 2, "bytes": "300KB"})
+    assert [m["flows_summary"]["bytes"] for m in (own, made)] == [2100000, 2100000]
+    # The measured times of a recording stay.
+    own, made = written(folder, {"kind": "program", "nodes": [
+        {"rank": "all", "kind": "collective", "bytes": "1MB", "measured": "70us"}]})
+    assert own["measured_collectives"] == made["measured_collectives"] and own["measured_collectives"]["measured_ns"] == 70000
+
+
 def main():
     golden, data = sys.argv[1:]
     program, llm = (os.path.join(golden, "program", name) for name in ("scenario.json", "llm.json"))
@@ -62,11 +93,12 @@ def main():
                 collwire("import", "chakra", case["trace"], "--network", case["network"],
                          "--system", case["system"], *groups, "-o", scenario)
                 same(scenario)
+        others(folder)
         out = os.path.join(folder, "none")
         os.mkdir(out)
         got = collwire("export", "chakra", program, "-o", os.path.join(out, "t"), "--set",
-                       'workload={"kind":"incast","receiver":0,"bytes":100}', code=2)
-        assert "workload.kind: incast is not a program of nodes" in got.stderr, got.stderr
+                       'workload={"kind":"training","layers":[{"name":"a","forward_compute":"1us"}]}', code=2)
+        assert "workload" in got.stderr, got.stderr
         got = collwire("export", "chakra", program, "-o", os.path.join(out, "no", "t"), code=2)
         assert "cannot be written" in got.stderr, got.stderr
         assert not os.listdir(out), os.listdir(out)

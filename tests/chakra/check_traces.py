@@ -4,6 +4,7 @@
 written. Traces that are right: both generations of the schema give the same run.
 
 usage: check_traces.py"""
+import gzip
 import json
 import os
 import subprocess
@@ -28,18 +29,18 @@ def scenario(folder, ranks, groups=None, **job):
     return path
 
 
-def files(folder, traces):
+def files(folder, traces, zipped=False):
     for rank, content in enumerate(traces):
         if content is not None:
             content = content if isinstance(content, bytes) else trace(content)
-            with open(os.path.join(folder, f"t.{rank}.et"), "wb") as stream:
+            with open(os.path.join(folder, f"t.{rank}.et" + (".gz" if zipped else "")), "wb") as stream:
                 stream.write(content)
 
 
 def run(traces, expected, **settings):
     """Run the traces; `expected`: parts of the errors, one each, or None for a run that completes."""
     with tempfile.TemporaryDirectory() as folder:
-        files(folder, traces)
+        files(folder, traces, settings.pop("zipped", False))
         path = scenario(folder, settings.pop("ranks", len(traces)), **settings)
         out = os.path.join(folder, "out")
         got = subprocess.run([COLLWIRE, "run", path, "--out", out, "--quiet"], capture_output=True,
@@ -74,6 +75,21 @@ def damaged_files():
     run([b"PK\x03\x04 this is not a trace at all, but some text that goes on for a while....."],
         ["t.0.et: record 0 at byte 0 "])
     run([GOOD + varint(3) + b"\x08\xff\xff"], ["record 2 at byte 19 is not a node"])
+
+
+def compressed():
+    """Traces of gzip give the same run; damaged ones are named."""
+    many = trace([node(i, "COMP", us=1 + i % 7) for i in range(20000)])
+    plain, packed = run([many, GOOD], None), run([gzip.compress(many), gzip.compress(GOOD)], None, zipped=True)
+    parts = run([gzip.compress(many[:5000]) + gzip.compress(many[5000:]), gzip.compress(GOOD)], None, zipped=True)
+    for made in (packed, parts):
+        assert {k: v for k, v in made.items() if k != "scenario"} == {k: v for k, v in plain.items() if k != "scenario"}
+    run([gzip.compress(many)[:-900]], ["t.0.et.gz: the compressed data end too early"], zipped=True)
+    broken = bytearray(gzip.compress(many))
+    broken[3000:3100] = bytes(100)
+    run([bytes(broken)], ["t.0.et.gz: "], zipped=True)
+    run([gzip.compress(GOOD[:-3])], ["t.0.et.gz: record 1 at byte 8 is cut off"], zipped=True)
+    run([gzip.compress(b"")], ["t.0.et.gz is empty"], zipped=True)
 
 
 def wrong_nodes():
@@ -212,7 +228,7 @@ def imported_files():
           memory='{"memory-type": "CLOUD", "remote": 1, "remote-mem-latency": 1, "remote-mem-bw": 1}')
 
 
-for check in (imported_files, damaged_files, wrong_nodes, wrong_sets, waiting_ranks, both_generations):
+for check in (imported_files, damaged_files, compressed, wrong_nodes, wrong_sets, waiting_ranks, both_generations):
     check()
 print("all as expected")
 sys.exit(0)

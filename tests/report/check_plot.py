@@ -35,15 +35,17 @@ def collwire(*words, **more):
 
 def results(tmp, scenarios):
     """A run whose messages are not listed, a comparison with samples, one of two scenarios, and a sweep."""
-    of = {name: os.path.join(tmp, name) for name in ("run", "compare", "several", "sweep", "memory")}
+    of = {name: os.path.join(tmp, name) for name in ("run", "compare", "several", "sweep", "memory", "measured")}
     rail = os.path.join(scenarios, "collectives", "rail.json")
     incast = os.path.join(scenarios, "incast.json")
     memory = os.path.join(os.path.dirname(scenarios), "tests", "golden", "memory", "scenario.json")
+    measured = os.path.join(os.path.dirname(scenarios), "tests", "golden", "program", "scenario.json")
     for words in (("run", rail, "--set", "report.flows_max=100", "--out", of["run"]),
                   ("compare", incast, "--cc", "none,dcqcn,swift", "--seeds", "2", "--set", "report.sample=10us",
                    "--out", of["compare"]),
                   ("compare", incast, os.path.join(scenarios, "collectives", "in-network.json"), "--cc", "none,dcqcn", "--out", of["several"]),
                   ("run", memory, "--out", of["memory"]),
+                  ("run", measured, "--out", of["measured"]),
                   ("sweep", incast, "--vary", "workload.bytes=100KB,200KB", "--cc", "none,dcqcn", "--out", of["sweep"])):
         code, _, stderr = collwire(*words, "--quiet")
         expect(code == 0, f"{words}: {stderr}")
@@ -145,6 +147,17 @@ def of_memory(folder):
     expect([(r["rank"], r["kind"], r["memory_bytes"]) for r in rows] == known, f"memory of ranks: {rows}")
 
 
+def of_measured(folder):
+    """A row for each operation and size of measured collectives."""
+    measured = metrics_of(folder)["measured_collectives"]
+    expect("measured" in listed(folder), f"charts with measured collectives: {listed(folder)}")
+    rows = table(folder, "measured")
+    known = [(s["op"], str(s["ranks"]), str(s["bytes"]), str(s["count"]), str(s["measured_ns"]["p50"]), str(s["simulated_ns"]["p50"]))
+             for s in measured["sizes"]]
+    expect([(r["op"], r["ranks"], r["bytes"], r["count"], r["measured_ns"], r["simulated_ns"]) for r in rows] == known and len(known) == 2,
+           f"measured: {rows}")
+
+
 def of_a_sweep(folder):
     expect(listed(folder) == ["sweep.lines", "sweep.map"], f"charts of a sweep: {listed(folder)}")
     with open(os.path.join(folder, "sweep.csv"), encoding="utf-8") as f:
@@ -242,6 +255,7 @@ def main():
             of_scenarios(of["several"])
             of_a_sweep(of["sweep"])
             of_memory(of["memory"])
+            of_measured(of["measured"])
             refused(of)
     print(f"{len(failures)} failures")
     return 1 if failures else 0

@@ -12,7 +12,8 @@ static const char *const orders[] = {"program", "ready", "auto", NULL}; // enum 
 static const char *const missing_words[] = {"error", "ignore", NULL};
 
 static const struct param chakra_params[] = {
-    PARAM_ROW("prefix", TEXT, FIELD(prefix), .help = "of the files: rank N has PREFIX.N.et"),
+    PARAM_ROW("prefix", TEXT, FIELD(prefix),
+              .help = "of the files: rank N has PREFIX.N.et, or PREFIX.N.et.gz"),
     PARAM_ROW("comm_groups", TEXT, FIELD(comm_groups), .def = "",
               .help = "file of communicators, {\"1\": [0, 1]}; nodes name them in pg_name"),
     PARAM_ROW("order", ENUM, FIELD(order), .choices = orders, .def = "auto",

@@ -331,13 +331,14 @@ static int convert_own(const struct conversion *c, struct node *node)
     const struct trace_node *from = c->from;
     uint64_t kind = node->kind, op = node->op, takes_ps = (uint64_t)node->takes_ps;
     uint64_t stream = node->stream, dims = node->dims, tag = UINT64_MAX;
-    uint64_t shared = node->shared;
+    uint64_t shared = node->shared, measured_ps = 0;
     if (number_or(c, TRACE_KIND, NODE_EMPTY, kind, &kind) != 0 ||
         number_or(c, TRACE_OP, COLL_OPS - 1, op, &op) != 0 ||
         number_or(c, TRACE_TAKES_PS, TAKES_MAX_NS * PS_PER_NS, takes_ps, &takes_ps) != 0 ||
         number_or(c, TRACE_STREAM, NODE_NO_STREAM, stream, &stream) != 0 ||
         number_or(c, TRACE_NODE_DIMS, UINT32_MAX, dims, &dims) != 0 ||
         number_or(c, TRACE_TAG, UINT32_MAX, tag, &tag) != 0 ||
+        number_or(c, TRACE_MEASURED_PS, TAKES_MAX_NS * PS_PER_NS, measured_ps, &measured_ps) != 0 ||
         number_or(c, TRACE_SHARED, c->set->n_ranks, shared, &shared) != 0 ||
         number_or(c, TRACE_BYTES, BYTES_MAX, node->bytes, &node->bytes) != 0)
         return -1;
@@ -352,6 +353,7 @@ static int convert_own(const struct conversion *c, struct node *node)
     node->kind = (uint8_t)kind;
     node->op = (enum coll_op)op;
     node->takes_ps = (ps_t)takes_ps;
+    node->measured_ps = (ps_t)measured_ps;
     node->stream = (uint8_t)stream;
     node->dims = (uint32_t)dims;
     node->shared = (uint32_t)shared;

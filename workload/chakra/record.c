@@ -12,6 +12,7 @@
 
 #include "engine/memory.h"
 #include "engine/regular_file.h"
+#include "workload/chakra/record_gzip.h"
 
 #define FILL_BYTES ((size_t)16 << 10)
 #define VARINT_MAX_BYTES 10
@@ -19,6 +20,7 @@
 void record_reader_free(struct record_reader *r)
 {
     free(r->bytes);
+    record_gzip_free(r->gz);
     *r = (struct record_reader){0};
 }
 
@@ -31,6 +33,8 @@ static int file_check(struct record_reader *r, int fd, const char *path, struct 
     if (r->offset == 0) {
         r->size = now.st_size;
         r->changed = now.st_mtim;
+        if (r->gz == NULL)
+            r->gz = record_gzip_new(fd);
     }
     if (r->size != now.st_size || r->changed.tv_sec != now.st_mtim.tv_sec ||
         r->changed.tv_nsec != now.st_mtim.tv_nsec)
@@ -54,10 +58,27 @@ static int read_at(int fd, unsigned char *bytes, size_t n, int64_t offset, size_
     return 0;
 }
 
+static bool at_end(const struct record_reader *r)
+{
+    return r->gz != NULL ? record_gzip_ended(r->gz) : r->offset > 0 && r->offset == r->size;
+}
+
+// Read up to `n` bytes behind the buffer's. Returns 0, or -1 with an error.
+static int fill(struct record_reader *r, int fd, size_t n, size_t *got, const char *path,
+                struct err *err)
+{
+    const char *why = NULL;
+    if (r->gz != NULL)
+        *got = record_gzip_read(r->gz, fd, r->bytes + r->end, n, &why);
+    else if (read_at(fd, r->bytes + r->end, n, r->offset, got) != 0)
+        why = strerror(errno);
+    return why == NULL ? 0 : err_add(err, path, "%s: %s", r->file, why);
+}
+
 // Have at least `n` bytes in the buffer, fewer only at the end of the file.
 static int need(struct record_reader *r, size_t n, const char *path, struct err *err)
 {
-    if (r->end - r->begin >= n || (r->offset > 0 && r->offset == r->size))
+    if (r->end - r->begin >= n || at_end(r))
         return 0;
     size_t wanted = n > FILL_BYTES ? n : FILL_BYTES, got;
     if (r->end > r->begin)
@@ -73,8 +94,8 @@ static int need(struct record_reader *r, size_t n, const char *path, struct err 
     if (fd < 0)
         return err_add(err, path, "%s: %s", r->file, why);
     int result = file_check(r, fd, path, err);
-    if (result == 0 && read_at(fd, r->bytes + r->end, wanted - r->end, r->offset, &got) != 0)
-        result = err_add(err, path, "%s: %s", r->file, strerror(errno));
+    if (result == 0)
+        result = fill(r, fd, wanted - r->end, &got, path, err);
     close(fd);
     if (result != 0)
         return -1;
@@ -124,7 +145,7 @@ int record_next(struct record_reader *r, const unsigned char **bytes, size_t *n,
     if (length > RECORD_MAX_BYTES)
         return record_error(r, path, err, "is longer than 64 MB: is this an execution trace?");
     int64_t left = r->size - (r->offset - (int64_t)(r->end - r->begin));
-    if ((int64_t)length > left)
+    if (r->gz == NULL && (int64_t)length > left)
         return err_add(err, path,
                        "%s: record %llu at byte %lld is cut off: the file has %lld of its %llu "
                        "bytes",
@@ -132,6 +153,8 @@ int record_next(struct record_reader *r, const unsigned char **bytes, size_t *n,
                        (unsigned long long)length);
     if (need(r, (size_t)length, path, err) != 0)
         return -1;
+    if (r->end - r->begin < length && r->gz != NULL)
+        return record_error(r, path, err, "is cut off: the file ends in it");
     if (r->end - r->begin < length)
         return err_add(err, path, "%s changed while it was read", r->file);
     *bytes = r->bytes + r->begin;

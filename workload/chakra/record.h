@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files of records: each is preceded by its length, a varint of protocol buffers.
+// Files of records, compressed by gzip or not: each is preceded by its length, a varint of protocol
+// buffers.
 //
 // A reader holds no file descriptor between its calls: it opens the file to fill its buffer, so
 // that thousands of ranks can be read at the same time. The buffer is as large as the largest
@@ -25,6 +26,7 @@ struct record_reader {
     uint64_t number;         // of the current record, from 0
     unsigned char *bytes;    // buffer
     size_t begin, end, cap;  // bytes in the buffer that have not been read; its size
+    struct record_gzip *gz;  // NULL = the file is not compressed; offsets are those of its content
 };
 
 // Zero-initialise with `file` set; release with record_reader_free().

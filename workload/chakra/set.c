@@ -28,6 +28,19 @@ static int compare_identities(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+// PREFIX.N.et, or PREFIX.N.et.gz where there is only that. To be freed.
+static char *file_name(const char *prefix, uint32_t rank)
+{
+    struct stat file;
+    char *plain = text_format("%s.%u.et", prefix, rank), *zipped;
+    if (stat(plain, &file) == 0)
+        return plain;
+    zipped = text_format("%s.gz", plain);
+    bool exists = stat(zipped, &file) == 0;
+    free(exists ? plain : zipped);
+    return exists ? zipped : plain;
+}
+
 // Look up the file of every rank. Returns 0, or -1 with errors that name the missing files.
 static int files_find(struct trace_set *set, struct identity *of, const char *path, struct err *err)
 {
@@ -56,7 +69,7 @@ int trace_set_open(struct trace_set *set, const char *prefix, uint32_t n_ranks,
     set->files = memory_zeroed(n_ranks, sizeof *set->files);
     set->same = memory_zeroed(n_ranks, sizeof *set->same);
     for (uint32_t r = 0; r < n_ranks; r++)
-        set->files[r] = text_format("%s.%u.et", prefix, r);
+        set->files[r] = file_name(prefix, r);
     struct identity *of = memory_zeroed(n_ranks, sizeof *of);
     int result = files_find(set, of, path, err);
     if (result == 0)
@@ -66,7 +79,7 @@ int trace_set_open(struct trace_set *set, const char *prefix, uint32_t n_ranks,
         set->same[of[i].rank] = again ? set->same[of[i - 1].rank] : of[i].rank;
     }
     free(of);
-    char *one_more = text_format("%s.%u.et", prefix, n_ranks);
+    char *one_more = file_name(prefix, n_ranks);
     struct stat file;
     if (result == 0 && stat(one_more, &file) == 0)
         result =

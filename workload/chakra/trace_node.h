@@ -54,6 +54,7 @@ enum trace_coll { // numbers of schema 0.0.4
     X(BYTES, "collwire_bytes")                                                                     \
     X(TAG, "collwire_tag")                                                                         \
     X(SHARED, "collwire_shared")                                                                   \
+    X(MEASURED_PS, "collwire_measured_ps")                                                         \
     X(NODE_DIMS, "collwire_dims")                                                                  \
     X(OF_RECEIVER, "collwire_of_receiver")                                                         \
     X(DIMS, "involved_dim")                                                                        \

@@ -276,6 +276,8 @@ static int node_write(struct writer *w, uint32_t rank, const struct node *node)
     number_add(&a, TRACE_TAKES_PS, node->takes_ps);
     number_add(&a, TRACE_STREAM, node->stream);
     number_add(&a, TRACE_PRIORITY, node->priority);
+    if (node->measured_ps > 0)
+        number_add(&a, TRACE_MEASURED_PS, node->measured_ps);
     if (node->shared > 0)
         number_add(&a, TRACE_SHARED, node->shared);
     if (w->p->n_uses > 0)

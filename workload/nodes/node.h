@@ -75,6 +75,7 @@ struct node {
         bytes;
     uint32_t from, to;                // copy: tiers
     const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL
+    ps_t measured_ps; // collective: how long it took on this rank in a real run; 0 = not measured
     // wait: it moves `bytes` for `use`, so the rank's account has it as it has communication.
     bool counts_as_use;
     const char *name; // for records and messages; NULL = none

@@ -53,6 +53,7 @@ void *node_run_new(struct job_run *job)
     for (uint32_t g = 0; g < p->program->n_groups; g++)
         job_group_new(job, p->program->groups[g].ranks, &p->program->groups[g].schedule);
     p->windows = memory_zeroed(job->n_ranks, sizeof *p->windows);
+    p->measured = memory_zeroed(job->n_ranks, sizeof *p->measured);
     p->job_ranks = memory_zeroed(job->workload->n_ranks, sizeof *p->job_ranks);
     for (uint32_t r = 0; r < job->n_ranks; r++) {
         window_init(&p->windows[r], p->cursor, p->program, r, window_limit(p->program), &p->names);
@@ -80,8 +81,11 @@ static void run_free(void *self)
 {
     struct node_run *p = self;
     free(p->clock.end_ps);
-    for (uint32_t r = 0; r < p->job->n_ranks; r++)
+    for (uint32_t r = 0; r < p->job->n_ranks; r++) {
         window_free(&p->windows[r]);
+        free(p->measured[r].items);
+    }
+    free(p->measured);
     p->program->source->close(p->cursor);
     account_free(&p->account);
     names_free(&p->names);
@@ -275,12 +279,30 @@ static void note_pass(struct node_run *p, uint32_t rank, const struct node *node
         p->clock.end_ps[node->pass - 1] = now;
 }
 
+// Only the rank's own events write here.
+static void note_measured(struct node_run *p, uint32_t rank, const struct window_node *n, ps_t now)
+{
+    struct measured_calls *calls = &p->measured[rank];
+    if (n->node.measured_ps == 0)
+        return;
+    if (calls->n == calls->cap)
+        calls->items = memory_grow(calls->items, &calls->cap, sizeof *calls->items);
+    calls->items[calls->n++] = (struct measured_call){.group = n->node.group,
+                                                      .number = n->node.number,
+                                                      .op = n->node.op,
+                                                      .bytes = n->node.bytes,
+                                                      .measured_ps = n->node.measured_ps,
+                                                      .begin_ps = n->start_ps,
+                                                      .end_ps = now};
+}
+
 static void run_done(void *self, uint32_t rank, uint32_t id, ps_t now)
 {
     struct node_run *p = self;
     struct node_window *w = &p->windows[rank];
     const struct window_node *n = window_at(w, id);
     note(p, rank, n, now);
+    note_measured(p, rank, n, now);
     if (computes(&n->node)) {
         note_pass(p, rank, &n->node, now);
         account_later(p, on_computed,

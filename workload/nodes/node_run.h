@@ -3,6 +3,7 @@
 #pragma once
 
 #include "comm/recorder.h"
+#include "workload/nodes/measured.h"
 #include "workload/nodes/node_account.h"
 #include "workload/nodes/node_window.h"
 #include "workload/program.h"
@@ -25,6 +26,7 @@ struct node_run {
     uint32_t *job_ranks; // [rank of the network] rank of the job
     struct timeline timeline;
     struct pass_clock clock;
+    struct measured_calls *measured; // [rank]
 };
 
 extern const struct program_ops node_run_ops;

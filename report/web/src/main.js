@@ -24,6 +24,7 @@ import { el, section, select, table } from "./dom.js";
 import { capital, share, text } from "./format.js";
 import { firstReason, headline, perScenario, ranking } from "./headline.js";
 import { linksSection } from "./links.js";
+import { measuredSection } from "./measured.js";
 import { memorySection } from "./memory.js";
 import { messagesSection } from "./messages.js";
 import { pausesSection } from "./pauses.js";
@@ -370,6 +371,7 @@ function build() {
         whySection(),
         timeSection(follow),
         messagesSection(follow),
+        measuredSection(follow),
         jobsSection(),
         seriesSection(follow),
         linksSection(follow),

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Collectives that were measured in a real run, beside their simulation: sums, sizes, and as CSV.
+#include <math.h>
+#include <stdio.h>
+
+#include "engine/text.h"
+#include "report/csv.h"
+#include "report/metric_parts.h"
+#include "report/metrics.h"
+#include "sim/result/result.h"
+
+static double ratio_of_sums(const void *record)
+{
+    const struct measured_collectives *m = record;
+    return m->simulated_ns / m->measured_ns;
+}
+
+static const struct metric size_rows[] = {
+    {"op", METRIC_WORDS, "operation", TEXT(measured_size, op)},
+    {"bytes", METRIC_BYTES, "largest buffer of a rank", INTEGER(measured_size, bytes)},
+    {"ranks", METRIC_COUNT, "ranks that take part", INTEGER(measured_size, ranks)},
+    {"count", METRIC_COUNT, "such collectives", INTEGER(measured_size, count)},
+    {"measured_ns", METRIC_NS, "in the real run",
+     OBJECT(measured_size, measured_ns, time_stats_table)},
+    {"simulated_ns", METRIC_NS, "here", OBJECT(measured_size, simulated_ns, time_stats_table)},
+    {"ratios", METRIC_RATIO, "simulated by measured of single collectives",
+     OBJECT(measured_size, ratio, ratio_stats_table)},
+};
+static METRIC_TABLE(size_table, size_rows);
+
+static const struct metric rows[] = {
+    {"count", METRIC_COUNT, "collectives that were measured and have ended",
+     INTEGER(measured_collectives, n)},
+    {"measured_ns", METRIC_NS, "sum over them", ROUNDED(measured_collectives, measured_ns)},
+    {"simulated_ns", METRIC_NS, "sum over them", ROUNDED(measured_collectives, simulated_ns)},
+    {"ratio", METRIC_RATIO, "simulated_ns / measured_ns", .type = METRIC_REAL,
+     .real = ratio_of_sums},
+    {"ratios", METRIC_RATIO, "simulated by measured of single collectives",
+     OBJECT(measured_collectives, ratio, ratio_stats_table)},
+    {"sizes", METRIC_WORDS, "by operation, number of ranks and size",
+     LIST(measured_collectives, sizes, n_sizes, size_table)},
+};
+METRIC_TABLE(measured_collectives_table, rows);
+
+/* ---- CSV ---- */
+
+static double ratio(const void *record)
+{
+    const struct measured_collective *c = record;
+    return c->measured_ps > 0 ? (double)c->simulated_ps / (double)c->measured_ps : (double)NAN;
+}
+
+static const struct metric columns[] = {
+    {"job", METRIC_WORDS, "", INTEGER(measured_collective, job)},
+    {"group", METRIC_WORDS, "", TEXT(measured_collective, group)},
+    {"number", METRIC_WORDS, "", INTEGER(measured_collective, number)},
+    {"op", METRIC_WORDS, "", TEXT(measured_collective, op)},
+    {"ranks", METRIC_WORDS, "", INTEGER(measured_collective, ranks)},
+    {"bytes", METRIC_BYTES, "", INTEGER(measured_collective, bytes)},
+    {"measured_ns", METRIC_NS, "", TIME(measured_collective, measured_ps)},
+    {"simulated_ns", METRIC_NS, "", TIME(measured_collective, simulated_ps)},
+    {"measured_ratio", METRIC_RATIO, "", .type = METRIC_REAL, .real = ratio},
+};
+static METRIC_TABLE(column_table, columns);
+
+char *measured_collectives_csv(const struct result *r)
+{
+    struct text text;
+    if (r->measured_collectives.n == 0)
+        return NULL;
+    FILE *out = text_open(&text);
+    csv_heading(out, &column_table);
+    for (size_t i = 0; i < r->measured_collectives.n; i++)
+        csv_row(out, &column_table, &r->measured_collectives.list[i]);
+    return text_close(out, &text);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Collectives that were measured in a real run: simulated over measured times, by operation and size.
+import { axisStyle, figure, legendStyle, moreLegend } from "./chart.js";
+import { detailed, nameOf, shownRun } from "./data.js";
+import { el, section } from "./dom.js";
+import { html, text } from "./format.js";
+import { colour } from "./theme.js";
+
+const COLOURS = ["part-sending", "part-network", "part-queued", "part-window", "part-paused", "part-behind"];
+const SYMBOLS = ["circle", "rect", "triangle", "diamond", "pin", "arrow"];
+const COLUMNS = [
+    { name: "operation" },
+    { name: "ranks", unit: "count", number: true },
+    { name: "bytes", unit: "bytes", number: true },
+    { name: "collectives", unit: "count", number: true },
+    { name: "measured", unit: "ns", number: true },
+    { name: "simulated", unit: "ns", number: true },
+    { name: "ratio", number: true },
+];
+
+function axis(name, low, high, more) {
+    return {
+        ...axisStyle(),
+        type: "log",
+        min: low,
+        max: high,
+        name,
+        nameLocation: "middle",
+        axisLabel: { color: colour("muted"), hideOverlap: true, formatter: (v) => text(v, "ns") },
+        ...more,
+    };
+}
+
+function tip([op, ranks, bytes, n, measured, simulated, ratio]) {
+    return (
+        `<b>${html(op)}</b> of ${html(text(bytes, "bytes"))}, ${ranks} ranks, ${n} times<br>` +
+        `measured ${html(text(measured, "ns"))}, simulated ${html(text(simulated, "ns"))}, ratio ${ratio.toFixed(2)}`
+    );
+}
+
+function chart(measured) {
+    const { sizes } = measured;
+    const ops = [...new Set(sizes.map((row) => row[0]))].sort();
+    const times = sizes.flatMap((row) => [row[4], row[5]]);
+    const low = 10 ** Math.floor(Math.log10(Math.max(1, Math.min(...times))));
+    const high = 10 ** Math.ceil(Math.log10(Math.max(10, ...times)));
+    return figure({
+        name: "measured",
+        title: "Simulated over measured times",
+        label: "Median times of collectives by operation and size; on the line both are equal.",
+        height: (width) => 320 + moreLegend(ops, width),
+        build: (width) => ({
+            legend: { ...legendStyle(), type: "plain", data: ops },
+            grid: { left: 40, right: 24, top: 36 + moreLegend(ops, width), bottom: 30, containLabel: true },
+            xAxis: axis("measured", low, high, { nameGap: 24 }),
+            yAxis: axis("simulated", low, high, { nameGap: 62 }),
+            tooltip: { trigger: "item", formatter: (item) => tip(item.data.row) },
+            series: ops.map((op, k) => ({
+                name: op,
+                type: "scatter",
+                symbol: SYMBOLS[k % SYMBOLS.length],
+                symbolSize: 10,
+                itemStyle: { color: colour(COLOURS[k % COLOURS.length]) },
+                markLine:
+                    k === 0
+                        ? {
+                              silent: true,
+                              symbol: "none",
+                              lineStyle: { color: colour("muted"), type: "dashed", width: 1 },
+                              label: { show: false },
+                              data: [[{ coord: [low, low] }, { coord: [high, high] }]],
+                          }
+                        : undefined,
+                data: sizes.filter((row) => row[0] === op).map((row) => ({ value: [row[4], row[5]], row })),
+            })),
+        }),
+        data: () => ({ columns: COLUMNS, rows: sizes }),
+        csv: () => ({ columns: COLUMNS, rows: sizes }),
+    });
+}
+
+export function measuredSection(follow) {
+    if (!detailed.some((run) => run.detail.measured)) return null;
+    const box = section(
+        "measured",
+        "Measured and simulated",
+        "Collectives of a recording of a real run: from the begin of the last member to the end, there and here.",
+        detailed.length > 1 ? [follow.control()] : [],
+    );
+    const body = el("div");
+    follow.fill(body, () => {
+        const { measured } = shownRun().detail;
+        if (!measured) return [el("p", { class: "note" }, `Nothing was measured of ${nameOf(shownRun())}.`)];
+        return [
+            el(
+                "p",
+                {},
+                `${measured.count} collectives took ${text(measured.measured_ns, "ns")} in the real run and ` +
+                    `${text(measured.simulated_ns, "ns")} here, a ratio of ${measured.ratio.toFixed(2)}.`,
+            ),
+            chart(measured),
+        ];
+    });
+    box.append(body);
+    return box;
+}
