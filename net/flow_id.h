@@ -21,6 +21,7 @@ struct flow_id {
     uint32_t entropy, back_entropy; // packet.entropy of data, and of ACKs and CNPs
     uint16_t src_port, dst_port;    // UDP source port of data, and of ACKs and CNPs
     uint16_t job;                   // index of the job that opened the flow
+    uint32_t channel;               // struct transfer_request
     uint16_t dim;                   // network dimension of the flow
     uint8_t transport;              // number of its transport in the dimension
     uint16_t int_bytes;             // bytes of the INT trailer of data and ACKs; 0 = none

@@ -85,6 +85,8 @@ static void fill_segment(struct sender *s, struct message *m, uint64_t number, s
                                                    .clock_ms = tcp_of(s)->peer_clock_ms,
                                                    .payload_bytes = seg->bytes,
                                                    .connection = tcp_of(s)->connection};
+    if (tcp_of(s)->back)
+        tcp_carry_ack(tcp_of(s)->back, p, now);
     if (number + 1 == message_end_seq(m))
         p->flags |= PACKET_LAST;
     tcp_of(s)->last_sent_ps = now;

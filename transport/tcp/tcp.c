@@ -78,6 +78,14 @@ static const struct param params[] = {
               .max = "256",
               .help = "pooled: connections of a pair of ranks, which its messages use in turn",
               .source = "NCCL_NSOCKS_PERTHREAD"),
+    PARAM_ROW("duplex", BOOL, TC(duplex), .def = "false",
+              .help = "the messages of both directions of a pair share a connection, so that data "
+                      "carries the ACKs of the other direction",
+              .source = "RFC 9293; Open MPI's btl tcp"),
+    PARAM_ROW("packet_counting", BOOL, TC(packet_counting), .def = "false",
+              .help = "a packet that is acknowledged lets the window grow as a full segment does, "
+                      "whatever its size; else by its bytes (RFC 3465)",
+              .source = "Linux: tcp_slow_start(), tcp_cong_avoid_ai()"),
     PARAM_ROW("ecn", ENUM, TC(ecn), .def = "auto", .choices = ecn_modes,
               .help = "data is ECN capable; auto = if the policy's preset expects marks",
               .source = "RFC 3168"),
@@ -139,6 +147,12 @@ static size_t check(const struct transport_spec *t, const struct transport_netwo
             true};
     if (spec->read_resume_ps != PARAM_AUTO_TIME && spec->read_resume_ps <= spec->read_stop_ps)
         out[n++] = (struct transport_finding){"read_resume", "must be later than read_stop", true};
+    if (spec->duplex && (spec->connections == TCP_PER_MESSAGE || spec->connections_per_pair > 1))
+        out[n++] = (struct transport_finding){
+            "duplex",
+            "needs one connection of a pair, which stays open: connections pooled or "
+            "established, and connections_per_pair 1",
+            true};
     if (spec->delack_ps > spec->rto_min_ps && spec->delack_segments > 1)
         out[n++] = (struct transport_finding){
             "delayed_ack",
