@@ -100,6 +100,7 @@ struct host_counters {
 };
 
 struct adapters;   // transport/nic/adapter.h
+struct stack;      // transport/stack.h
 struct cc_envs;    // transport/sender/envs.h
 struct pair_table; // transport/sender/pairs.h
 
@@ -117,6 +118,7 @@ struct hosts {
     struct host_client client;
     struct host_observer observer;
     struct adapters *adapters; // NULL = all NICs are ideal
+    struct stack *stack;       // NULL = messages cost no time of cores
     struct cc_watch *cc_watch; // of policies from plugins
     /* state */
     struct arriving arriving;

@@ -113,6 +113,7 @@ struct transport_ops {
     const char *default_cc;     // name of the policy of scenarios that give none
     const char *default_preset; // its preset; NULL = the first
     unsigned data_class;        // class of the data of jobs that give none
+    bool by_host;               // cores of the host handle its packets (transport/stack.h)
     /* settings: a struct of spec_bytes at transport_spec.own */
     const struct param *params;
     size_t n_params, spec_bytes;

@@ -3,6 +3,7 @@
 // timers, and reports their ends to the program.
 #include <stdlib.h>
 
+#include "cpu/cores.h"
 #include "engine/assert.h"
 #include "engine/critical_path.h"
 #include "engine/memory.h"
@@ -211,6 +212,8 @@ static void on_entered(void *ctx, uint64_t token, ps_t now)
 {
     struct workload *w = ctx;
     struct job_run *job = job_of(w, token);
+    if ((token & TOKEN_OWN) == 0)
+        comm_entered(&job->comm, token, now);
     if ((token & TOKEN_OWN) == 0 || (token & (TOKEN_DETACHED | TOKEN_COPY)) != 0)
         return;
     uint32_t rank, step;
@@ -370,10 +373,26 @@ ps_t job_start_ps(const struct job_run *job, uint32_t rank)
            (noise != NULL ? noise[at] : 0);
 }
 
+/* ---- cores of hosts ---- */
+
+static void on_computing(void *ctx, bool begins, ps_t now)
+{
+    const struct rank_run *r = ctx;
+    cores_compute(r->job->workload->cores, r->timed.node, begins, now);
+}
+
+static void on_speed(void *ctx, uint32_t rank, double speed, ps_t now)
+{
+    const struct workload *w = ctx;
+    for (struct rank_run *r = w->rank_runs[rank]; r != NULL; r = r->next_of_rank)
+        timed_steps_cores(&r->timed, speed, now);
+}
+
 static void init_ranks(struct job_run *job)
 {
     const struct program_ops *program = job->spec->kind->program;
-    struct engine *e = job->workload->engine;
+    struct workload *w = job->workload;
+    struct engine *e = w->engine;
     job->ranks = memory_zeroed(job->n_ranks, sizeof *job->ranks);
     for (uint32_t i = 0; i < job->n_ranks; i++) {
         struct rank_run *r = &job->ranks[i];
@@ -386,7 +405,12 @@ static void init_ranks(struct job_run *job)
                                          .pending = &job->workload->starts_pending,
                                          .busy_until_ps = &job->workload->busy_until_ps,
                                          .ended = on_timed,
+                                         .computing = w->computes ? on_computing : NULL,
                                          .ctx = r}};
+        if (w->computes) {
+            r->next_of_rank = w->rank_runs[r->timed.node];
+            w->rank_runs[r->timed.node] = r;
+        }
         if (after == PS_NEVER)
             continue;
         sim_timer_init_locked(e, &r->timer, job_rank(job->spec, i), on_start, r);
@@ -407,6 +431,7 @@ static void init_job(struct job_run *job)
     job->comm = (struct comm_job){.engine = w->engine,
                                   .path_book = w->path_book,
                                   .transfer = &w->transfer,
+                                  .cores = w->cores,
                                   .bandwidth = w->bandwidth,
                                   .reduce = w->reduce,
                                   .bandwidth_ctx = w->network_ctx,
@@ -435,6 +460,10 @@ void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_job
 {
     w->n_jobs = w->jobs_left = n_jobs;
     w->jobs = memory_zeroed(n_jobs, sizeof *w->jobs);
+    if (w->computes) {
+        w->rank_runs = memory_zeroed(w->n_ranks, sizeof(struct rank_run *));
+        cores_watch(w->cores, on_speed, w);
+    }
     sim_timer_init_locked(w->engine, &w->dry, w->n_ranks, on_dry, w);
     for (size_t j = 0; j < n_jobs; j++) {
         struct job_run *job = &w->jobs[j];
@@ -463,6 +492,7 @@ void workload_free(struct workload *w)
 {
     for (size_t j = 0; j < w->n_jobs; j++)
         job_run_free(&w->jobs[j]);
+    free(w->rank_runs);
     free(w->jobs);
     recorder_free(&w->recorder);
     free(w->failure);

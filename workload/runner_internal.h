@@ -21,6 +21,7 @@ struct rank_run {
     uint32_t blocking_group; // of a collective
     uint32_t open;           // number of steps started and not ended
     bool blocked, pulling, ended;
+    struct rank_run *next_of_rank; // of the same rank of the network, where computations use cores
     struct timed_steps timed;
     uint32_t n_computed;         // computations that it has started, for their noise
     uint32_t kernels, offloaded; // open collectives that the GPU runs, and that switches reduce

@@ -2,7 +2,7 @@
 // Messages of a connection, and what clears them to send.
 #include <stdlib.h>
 
-#include "comm/library/library_internal.h"
+#include "comm/library/mpi_internal.h"
 #include "engine/memory.h"
 
 #define CLEAR_BYTES 64     // of the write that clears a message (transport/net_ib.cc)
@@ -297,8 +297,18 @@ static struct connection *connection_of(const struct library *l, uint64_t token)
     return l->connections[(token & ((UINT64_C(1) << LIBRARY_TOKEN_BITS) - 1)) >> NUMBER_SHIFT];
 }
 
+void library_entered(struct library *l, uint64_t token, ps_t now)
+{
+    if (token & LIBRARY_TOKEN_MPI)
+        mpi_entered(l, token, now);
+}
+
 void library_delivered(struct library *l, uint64_t token, ps_t now)
 {
+    if (token & LIBRARY_TOKEN_MPI) {
+        mpi_delivered(l, token, now);
+        return;
+    }
     struct connection *c = connection_of(l, token);
     if (token & TOKEN_STAGED) {
         come_to_nic(c, now);
@@ -325,6 +335,10 @@ static void message_sent(struct connection *c, uint32_t message, ps_t now)
 
 void library_sent(struct library *l, uint64_t token, ps_t now)
 {
+    if (token & LIBRARY_TOKEN_MPI) {
+        mpi_sent(l, token, now);
+        return;
+    }
     struct connection *c = connection_of(l, token);
     struct library_run *run = c->run;
     if (!(token & (TOKEN_CLEAR | TOKEN_STAGED)))

@@ -147,6 +147,7 @@ void tcp_open_sender(struct sender *s, const struct transport_path *path)
     tcp_of(s)->linger_ps = env->base_rtt_ps + path->queueing_ps;
     tcp_of(s)->shortest_timer_ps = s->dim->ops->shortest_timer_ps(&s->dim->spec, env->base_rtt_ps);
     s->ackreq_end = UINT64_MAX; // ACKs need no request
+    tcp_writer_open(s);
 }
 
 void tcp_close_sender(struct sender *s) { segments_free(&tcp_of(s)->segs); }

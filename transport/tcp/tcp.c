@@ -221,6 +221,7 @@ const struct transport_ops tcp_transport = {
     .provides = CC_NEEDS_ECN | CC_NEEDS_CE_SHARE | CC_NEEDS_GLOBAL_RTT | CC_NEEDS_SLOW_START,
     .default_cc = "cubic",
     .data_class = 0, // lossy
+    .by_host = true,
     .prepare = tcp_prepare,
     .data_sizes = tcp_data_sizes,
     .shortest_timer_ps = shortest_timer_ps,

@@ -262,6 +262,13 @@ void tcp_burst_count(struct sender *s);
 // Returns true if the next burst waits for more room in the window, which is not full.
 bool tcp_burst_waits(const struct sender *s, uint32_t in_flight, ps_t now);
 
+/* write.c */
+void tcp_writer_open(struct sender *s);
+// Let the thread of the sender write what has been posted, if it does not do so already.
+void tcp_write(struct sender *s, ps_t now);
+// Bytes of the stream that it has written; UINT64_MAX = that takes no time.
+uint64_t tcp_written(const struct sender *s);
+
 /* buffer.c */
 // Acknowledgements, a larger window or a post have changed the send buffer: let it grow, and report
 // messages whose last byte has entered it. The callbacks may post.
