@@ -148,10 +148,17 @@ static void on_end(struct engine *e, struct sim_timer *timer, int revents)
     t->running = false;
     h->running--;
     h->busy_ps += task->takes_ps;
-    bool more = t->first != NULL;
-    if (more)
+    if (t->first != NULL && !t->keeps)
         schedule(t, e->now_ps);
-    task->done(task, e->now_ps); // before the others, whose tasks end later
+    t->ending = true; // what it starts now waits until it is known who has the core
+    task->done(task, e->now_ps);
+    t->ending = false;
+    if (t->first != NULL && !t->running && !t->waiting) {
+        if (t->keeps)
+            start(t, e->now_ps);
+        else
+            schedule(t, e->now_ps);
+    }
     start_waiting(h, e->now_ps);
     update_speed(h, e->now_ps);
 }
@@ -178,7 +185,7 @@ void core_run(struct core_thread *t, struct core_task *task, ps_t takes_ps, ps_t
     else
         t->last->next = task;
     t->last = task;
-    if (!idle || t->running || t->waiting)
+    if (!idle || t->running || t->waiting || t->ending)
         return;
     schedule(t, now);
     start_waiting(t->host, now);

@@ -4,9 +4,8 @@
 //
 // A host has `ranks_per_host` ranks (numbers k * ranks_per_host onwards) and `cores` cores. A thread
 // has tasks, which it handles one after the other, in the order in which they came; it is never
-// interrupted in a task. A thread with tasks waits for a free core, in the order of coming, and gives
-// the core away after each task if others wait (FIFO among tasks, as SCHED_FIFO threads that block
-// between them). Computations of ranks, where they are said to use cores, get what the threads
+// interrupted in a task. A thread with tasks waits for a free core, in the order of coming. It gives
+// the core away after each task if others wait, or keeps it until it has none (`keeps`). Computations of ranks, where they are said to use cores, get what the threads
 // leave: the m computations of a host run at min(1, (cores - busy threads) / m) of their speed.
 //
 // Differs from a kernel: no time slices, no cost of a change of threads, no migration.
@@ -30,7 +29,9 @@ struct core_thread {
     struct core_task *first, *last; // the first runs or waits
     struct core_thread *next;       // of those that wait for a core
     struct sim_timer timer;
-    bool running, waiting;
+    bool running, waiting, ending;
+    bool keeps; // its core while it has tasks, those of task.done() included (SCHED_FIFO); else the
+                // threads of a host take turns
 };
 
 // `n_ranks` ranks; `cores` 0 = one for each thread. `engine` must outlive it.

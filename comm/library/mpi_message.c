@@ -28,6 +28,7 @@ struct core_thread *mpi_process_of(struct library *l, uint32_t node)
     if (x->processes[node] == NULL) {
         x->processes[node] = memory_zeroed(1, sizeof(struct mpi_process));
         core_thread_init(&x->processes[node]->thread, l->env.cores, node);
+        x->processes[node]->thread.keeps = true;
     }
     return &x->processes[node]->thread;
 }

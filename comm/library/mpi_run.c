@@ -68,6 +68,7 @@ void mpi_process_run(struct mpi_member *m, mpi_task_call *call, uint32_t message
     else
         task = mpi_task_new(l);
     uint32_t node = run_node(m->run, m->number);
+    struct core_thread *thread = mpi_process_of(l, node);
     task->base.done = on_done;
     task->member = m;
     task->call = call;
@@ -75,7 +76,7 @@ void mpi_process_run(struct mpi_member *m, mpi_task_call *call, uint32_t message
     task->path = path_take(env->path_book, now);
     (*env->delays)++;
     m->run->open++;
-    core_run(mpi_process_of(l, node), &task->base, takes_ps + noise_ps(l, node), now);
+    core_run(thread, &task->base, takes_ps + noise_ps(l, node), now);
 }
 
 /* ---- the steps ---- */

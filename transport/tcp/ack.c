@@ -181,7 +181,10 @@ static void notify_policy(struct sender *s, const struct tcp_ack_facts *facts, p
 {
     const struct tcp_sender *t = tcp_of(s);
     bool reducing = t->state == TCP_REDUCING || t->state == TCP_RECOVERY;
-    bool starting = t->ssthresh == UINT32_MAX && t->cwnd < 2 * (uint64_t)t->max_out;
+    // In slow start a window counts as used that is less than twice what was outstanding
+    // (tcp_is_cwnd_limited()), also after a timeout, when all that is sent may be retransmissions.
+    bool slow = t->ssthresh == UINT32_MAX || t->state == TCP_LOSS;
+    bool starting = slow && t->cwnd < 2 * (uint64_t)t->max_out;
     if (!s->cc->ops->on_ack || facts->delivered == 0)
         return;
     uint64_t bytes = tcp_sender_spec(s)->packet_counting

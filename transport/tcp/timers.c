@@ -90,10 +90,13 @@ static void on_reorder_timeout(struct sender *s, ps_t now)
 static void on_probe_timeout(struct sender *s, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
-    if (t->tlp_end == 0)
+    if (t->tlp_end == 0) {
         t->probe_due = true;
-    else
-        tcp_arm(s, TCP_TIMER_RTO, tcp_rto_ps(s), now);
+        return;
+    }
+    // One probe is outstanding: the timeout of the oldest segment runs on (tcp_rearm_rto()).
+    ps_t left_ps = rto_left_ps(s, now);
+    tcp_arm(s, TCP_TIMER_RTO, left_ps > 0 ? left_ps : 1, now);
 }
 
 // Probe a closed receive window with a segment without payload before the next expected byte, which
