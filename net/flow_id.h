@@ -30,6 +30,7 @@ struct flow_id {
     uint8_t window_scale;           // TCP: scale of the window fields
     bool sack, timestamps, ecn;     // TCP: as negotiated
     bool joined, immediate;         // struct transfer_request
+    bool duplex;                    // TCP: the flow back is the other direction of the connection
     bool established;               // TCP: before the start, without a handshake in the run
     uint8_t cls;                    // class of the data packets
     uint8_t data_dscp, ack_dscp, cnp_dscp; // DSCP of data, ACKs and CNPs

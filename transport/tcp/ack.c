@@ -282,7 +282,9 @@ static void on_ack(struct sender *s, const struct packet_meta *meta,
 void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
-    const struct packet_meta meta = *meta_at(&sender_hosts(s)->net->meta, p->meta);
+    struct packet_meta meta = *meta_at(&sender_hosts(s)->net->meta, p->meta);
+    unsigned own = sender_id(s)->duplex ? TCP_OWN_NUMBER : 0;
+    meta.n_sacks = (uint8_t)(meta.n_sacks > own ? meta.n_sacks - own : 0);
     if (s->failed || meta.connection != t->connection)
         return;
     if (t->phase == TCP_CLOSED) {
@@ -298,8 +300,8 @@ void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
     if (!(meta.tcp_control & TCP_SYN))
         note_duplicate(s, &meta, &facts);
     if ((meta.tcp_control == 0 && t->phase == TCP_ESTABLISHED) || tcp_on_control(s, &meta, now))
-        on_ack(s, &meta, meta.n_sacks > 0 ? meta_sacks(&hosts->net->meta, p->meta) : NULL, &facts,
-               now);
+        on_ack(s, &meta, meta.n_sacks > 0 ? meta_sacks(&hosts->net->meta, p->meta) + own : NULL,
+               &facts, now);
     if (meta.tcp_control & TCP_FIN)
         tcp_on_peer_fin(s, now);
     if (t->phase == TCP_ESTABLISHED && s->una == s->tail)

@@ -54,6 +54,13 @@ static unsigned write_sacks(struct tcp_receiver *r, struct sack_block *blocks, u
     return n;
 }
 
+// Blocks that an ACK has room for: in the header, and in the packet's meta-data.
+static unsigned sack_room(const struct tcp_receiver *r)
+{
+    unsigned room = tcp_sack_room(spec_of(r)), most = META_SACKS - (r->back ? TCP_OWN_NUMBER : 0);
+    return room < most ? room : most;
+}
+
 static bool has_sacks(const struct tcp_receiver *r)
 {
     return spec_of(r)->sack &&
@@ -90,9 +97,14 @@ static void write_meta(struct tcp_receiver *r, uint32_t slot, uint8_t control, p
         .tcp_control = control | (r->closed ? TCP_AFTER_FIN : 0),
         .connection = r->connection,
     };
+    struct packet_meta *meta = meta_at(pool, slot);
+    if (r->back) {
+        meta_sacks(pool, slot)[0] = (struct sack_block){(uint32_t)r->back->nxt_bytes, 0};
+        meta->n_sacks = TCP_OWN_NUMBER;
+    }
     if (!(control & TCP_SYN) && has_sacks(r))
-        meta_at(pool, slot)->n_sacks =
-            (uint8_t)write_sacks(r, meta_sacks(pool, slot), tcp_sack_room(spec_of(r)));
+        meta->n_sacks +=
+            (uint8_t)write_sacks(r, meta_sacks(pool, slot) + meta->n_sacks, sack_room(r));
 }
 
 // All that has arrived is acknowledged.
@@ -110,7 +122,8 @@ void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now)
     uint32_t slot = meta_alloc(&net->meta);
     write_meta(r, slot, control, now);
     meta_note_made(&net->meta, slot, now);
-    struct packet_sizes size = size_of(r, control, meta_at(&net->meta, slot)->n_sacks);
+    unsigned sacks = meta_at(&net->meta, slot)->n_sacks - (r->back ? TCP_OWN_NUMBER : 0u);
+    struct packet_sizes size = size_of(r, control, sacks);
     struct packet ack = {.flow = r->base.flow,
                          .dst = r->src_node,
                          .entropy = r->entropy,

@@ -36,7 +36,7 @@ void tcp_open_receiver(struct receiver *base)
     tcp_receiver_timers_init(r);
     if (id->established)
         establish(r, id);
-    if (tcp_spec_const(&dim->spec)->duplex) {
+    if (id->duplex) {
         r->back = hosts_opposite(hosts_of(r), base->flow);
         tcp_of(r->back)->back = r;
     }

@@ -79,8 +79,8 @@ static const struct param params[] = {
               .help = "pooled: connections of a pair of ranks, which its messages use in turn",
               .source = "NCCL_NSOCKS_PERTHREAD"),
     PARAM_ROW("duplex", BOOL, TC(duplex), .def = "false",
-              .help = "the messages of both directions of a pair share a connection, so that data "
-                      "carries the ACKs of the other direction",
+              .help = "the messages of both directions of a pair share a connection that is "
+                      "established, so that data carries the ACKs of the other direction",
               .source = "RFC 9293; Open MPI's btl tcp"),
     PARAM_ROW("packet_counting", BOOL, TC(packet_counting), .def = "false",
               .help = "a packet that is acknowledged lets the window grow as a full segment does, "
@@ -147,11 +147,12 @@ static size_t check(const struct transport_spec *t, const struct transport_netwo
             true};
     if (spec->read_resume_ps != PARAM_AUTO_TIME && spec->read_resume_ps <= spec->read_stop_ps)
         out[n++] = (struct transport_finding){"read_resume", "must be later than read_stop", true};
-    if (spec->duplex && (spec->connections == TCP_PER_MESSAGE || spec->connections_per_pair > 1))
+    bool opens = spec->connections != TCP_CONNECTED && spec->connections != TCP_CONNECTIONS_AUTO;
+    if (spec->duplex && (opens || spec->connections_per_pair > 1))
         out[n++] = (struct transport_finding){
             "duplex",
-            "needs one connection of a pair, which stays open: connections pooled or "
-            "established, and connections_per_pair 1",
+            "needs one connection of a pair, open before the start: connections established or "
+            "auto, and connections_per_pair 1",
             true};
     if (spec->delack_ps > spec->rto_min_ps && spec->delack_segments > 1)
         out[n++] = (struct transport_finding){

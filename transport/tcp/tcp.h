@@ -34,6 +34,8 @@ enum tcp_control {
 // Data of a duplex connection carries the ACK of the other direction in the places of SACK blocks:
 // {number, window}, {low and high half of the echoed time}, then SACK blocks.
 #define TCP_CARRIED 2
+// A packet without data of such a connection has its own sequence number in the first place.
+#define TCP_OWN_NUMBER 1
 
 #define TCP_DUPLICATE_THRESHOLD 3 // segments out of order that show a loss (RFC 5681, 6675)
 #define TCP_FIELD_MAX 65535u      // largest value of the header's window field
