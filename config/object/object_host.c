@@ -16,7 +16,7 @@ static const struct host_spec values[] = {
     [HOST_LINUX] = {.ranks = 1,
                     .send = {.rate_bps = UINT64_C(150000000000),
                              .packet_ps = 150 * PS_PER_NS,
-                             .call_ps = 2000 * PS_PER_NS,
+                             .call_ps = 1240 * PS_PER_NS,
                              .segment_bytes = 65536},
                     .receive = {.rate_bps = UINT64_C(86000000000),
                                 .packet_ps = 450 * PS_PER_NS,
