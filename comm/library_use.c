@@ -128,6 +128,7 @@ static struct library *library_of(struct comm_job *job)
     if (job->library == NULL) {
         struct library_env env = {.engine = job->engine,
                                   .cores = job->cores,
+                                  .mpi = &library_mpi,
                                   .path_book = job->path_book,
                                   .transfer = job->transfer,
                                   .job = job->job,

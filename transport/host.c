@@ -9,7 +9,7 @@
 #include "engine/memory.h"
 #include "transport/nic/adapter.h"
 #include "transport/sender/pairs.h"
-#include "transport/stack.h"
+#include "transport/nic/stack.h"
 
 void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 {

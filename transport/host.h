@@ -100,7 +100,7 @@ struct host_counters {
 };
 
 struct adapters;   // transport/nic/adapter.h
-struct stack;      // transport/stack.h
+struct stack;      // transport/nic/stack.h
 struct cc_envs;    // transport/sender/envs.h
 struct pair_table; // transport/sender/pairs.h
 

@@ -2,7 +2,7 @@
 // Messages of a connection, and what clears them to send.
 #include <stdlib.h>
 
-#include "comm/library/mpi_internal.h"
+#include "comm/library/library_internal.h"
 #include "engine/memory.h"
 
 #define CLEAR_BYTES 64     // of the write that clears a message (transport/net_ib.cc)
@@ -300,13 +300,13 @@ static struct connection *connection_of(const struct library *l, uint64_t token)
 void library_entered(struct library *l, uint64_t token, ps_t now)
 {
     if (token & LIBRARY_TOKEN_MPI)
-        mpi_entered(l, token, now);
+        l->env.mpi->entered(l, token, now);
 }
 
 void library_delivered(struct library *l, uint64_t token, ps_t now)
 {
     if (token & LIBRARY_TOKEN_MPI) {
-        mpi_delivered(l, token, now);
+        l->env.mpi->delivered(l, token, now);
         return;
     }
     struct connection *c = connection_of(l, token);
@@ -336,7 +336,7 @@ static void message_sent(struct connection *c, uint32_t message, ps_t now)
 void library_sent(struct library *l, uint64_t token, ps_t now)
 {
     if (token & LIBRARY_TOKEN_MPI) {
-        mpi_sent(l, token, now);
+        l->env.mpi->sent(l, token, now);
         return;
     }
     struct connection *c = connection_of(l, token);

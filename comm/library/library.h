@@ -22,10 +22,15 @@ struct library;
 struct library_group;
 struct library_run;
 
+// How Open MPI's processes run operations (mpi_run.c), in place of NCCL's blocks of threads.
+struct library_run_ops;
+extern const struct library_run_ops library_mpi;
+
 // What a job gives its library, and what it is told. `run_ctx` is that of library_run_new().
 struct library_env {
     struct engine *engine;
-    struct cores *cores; // of the hosts, for MPI
+    struct cores *cores;               // of the hosts, for MPI
+    const struct library_run_ops *mpi; // library_mpi
     struct path_book *path_book;
     const struct transfer *transfer;
     uint32_t job, cls, transport; // of the messages

@@ -157,6 +157,19 @@ struct library {
     bool clears; // receivers clear messages to send; not where messages have a closed form
 };
 
+// The functions of a source of runs that are no blocks of threads.
+struct library_run_ops {
+    void (*new)(struct library_run *run);
+    void (*free)(struct library_run *run);
+    void (*begin)(struct library_run *run, uint32_t member, ps_t now);
+    uint64_t (*bytes)(const struct library_group *g, const struct library_request *request);
+    struct library_choice (*choice)(const struct library_run *run);
+    void (*delivered)(struct library *l, uint64_t token, ps_t now);
+    void (*entered)(struct library *l, uint64_t token, ps_t now);
+    void (*sent)(struct library *l, uint64_t token, ps_t now);
+    void (*end)(struct library *l);
+};
+
 static inline const struct library_env *run_env(const struct library_run *run)
 {
     return &run->group->library->env;

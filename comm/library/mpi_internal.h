@@ -63,11 +63,6 @@ struct mpi_message {
 // Let the process of a member do something for `takes_ps`, then call `call`.
 void mpi_process_run(struct mpi_member *m, mpi_task_call *call, uint32_t message, ps_t takes_ps,
                      ps_t now);
-void mpi_run_new(struct library_run *run);
-void mpi_run_free(struct library_run *run);
-void mpi_begin(struct library_run *run, uint32_t member, ps_t now);
-uint64_t mpi_bytes(const struct library_group *g, const struct library_request *request);
-struct library_choice mpi_choice_of(const struct library_run *run);
 mpi_task_call mpi_on_request, mpi_on_answer, mpi_on_data, mpi_on_left;
 
 /* mpi_message.c */

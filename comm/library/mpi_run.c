@@ -254,7 +254,7 @@ static struct mpi_shape shape_of(const struct library_group *g, const struct lib
     return mpi_shape_of(g->spec->mpi, operation_of(r), g->n, r->root, r->bytes);
 }
 
-void mpi_run_new(struct library_run *run)
+static void run_new(struct library_run *run)
 {
     uint32_t n = run->group->n;
     struct mpi_run *x = run->mpi = memory_zeroed(1, sizeof *x);
@@ -270,10 +270,8 @@ void mpi_run_new(struct library_run *run)
                                             .awaits = MPI_NONE};
 }
 
-void mpi_run_free(struct library_run *run)
+static void run_free(struct library_run *run)
 {
-    if (run->mpi == NULL)
-        return;
     free(run->mpi->members);
     free(run->mpi->receives);
     free(run->mpi);
@@ -286,13 +284,13 @@ static void begin(struct mpi_member *m, uint32_t message, ps_t now)
     advance(m, now);
 }
 
-void mpi_begin(struct library_run *run, uint32_t member, ps_t now)
+static void run_begin(struct library_run *run, uint32_t member, ps_t now)
 {
     struct mpi_member *m = &run->mpi->members[member];
     mpi_process_run(m, begin, 0, settings_of(m)->step_ps, now);
 }
 
-uint64_t mpi_bytes(const struct library_group *g, const struct library_request *request)
+static uint64_t run_bytes(const struct library_group *g, const struct library_request *request)
 {
     struct mpi_shape shape = shape_of(g, request);
     uint64_t sum = 0;
@@ -305,7 +303,7 @@ uint64_t mpi_bytes(const struct library_group *g, const struct library_request *
     return sum;
 }
 
-struct library_choice mpi_choice_of(const struct library_run *run)
+static struct library_choice run_choice(const struct library_run *run)
 {
     const struct mpi_shape *s = &run->mpi->shape;
     struct mpi_step first = mpi_step(s, 0, 0);
@@ -318,3 +316,15 @@ struct library_choice mpi_choice_of(const struct library_run *run)
                                    .channels = 1,
                                    .chunk_bytes = first.sends_bytes};
 }
+
+const struct library_run_ops library_mpi = {
+    .new = run_new,
+    .free = run_free,
+    .begin = run_begin,
+    .bytes = run_bytes,
+    .choice = run_choice,
+    .delivered = mpi_delivered,
+    .entered = mpi_entered,
+    .sent = mpi_sent,
+    .end = mpi_library_free,
+};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm/library/mpi_internal.h"
+#include "comm/library/library_internal.h"
 #include "engine/memory.h"
 
 /* ---- libraries and groups ---- */
@@ -34,7 +34,8 @@ void library_free(struct library *l)
         wiring_free(w);
     }
     proxies_free(l);
-    mpi_library_free(l);
+    if (l->env.mpi != NULL)
+        l->env.mpi->end(l);
     free(l->connections);
     slots_free(&l->numbers);
     free(l);
@@ -107,7 +108,8 @@ static void run_free(struct library_run *run)
         block_free(&run->blocks[b]);
     }
     exchanges_free(run);
-    mpi_run_free(run);
+    if (run->source == RUN_MPI)
+        run_env(run)->mpi->free(run);
     if (run->source == RUN_XML)
         xml_operation_free(&run->xml);
     for (uint32_t m = 0; m < run->group->n; m++)
@@ -260,7 +262,7 @@ struct library_run *library_run_new(struct library_group *g, const struct librar
     }
     run->members = memory_zeroed(g->n, sizeof *run->members);
     if (run->source == RUN_MPI) {
-        mpi_run_new(run);
+        run_env(run)->mpi->new (run);
     } else if (run->source == RUN_XML) {
         file_blocks_new(run);
         for (uint32_t i = 0; i < run->n_blocks; i++)
@@ -284,7 +286,7 @@ struct library_choice library_choice(const struct library_run *run)
     const struct xml_operation *x = &run->xml;
     switch (run->source) {
     case RUN_MPI:
-        return mpi_choice_of(run);
+        return run_env(run)->mpi->choice(run);
     case RUN_EXCHANGES:
         return (struct library_choice){.exchanges = true,
                                        .protocol = nccl_protocol_name(NCCL_SIMPLE),
@@ -361,7 +363,7 @@ void library_begin(struct library_run *run, uint32_t member, uint32_t tag, ps_t 
     m->run = run;
     m->tag = tag;
     if (run->source == RUN_MPI) {
-        mpi_begin(run, member, now);
+        env->mpi->begin(run, member, now);
         return;
     }
     m->path = path_take(env->path_book, now);
@@ -390,7 +392,7 @@ uint64_t library_bytes(struct library_group *g, const struct library_request *re
     struct nccl_block blocks[NCCL_BLOCKS];
     uint64_t sum = 0;
     if (g->spec->mpi != NULL)
-        return mpi_bytes(g, request);
+        return g->library->env.mpi->bytes(g, request);
     if (g->spec->xml != NULL)
         return file_bytes(g, request->bytes);
     if (request->exchanges)

@@ -72,6 +72,21 @@ static const size_t n_host_params = sizeof host_params / sizeof *host_params;
 
 #define CROSSINGS 3 // of a bus by data that is staged in memory of the host
 
+static void note_unused(struct reader *r, const struct place *place, const struct host_spec *host)
+{
+    const struct spec *spec = &r->scenario->spec;
+    bool bus = false;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        bus |= spec->dims[d].nic.bus_rate_bps > 0;
+    if (host->given && host->rdma == HOST_RDMA_STAGED && !bus) {
+        struct place at = place_key(place, "rdma");
+        place_warn(r->err, &at, "needs a bus to cross: nic.bus_rate, or a preset that has one");
+    }
+    if (host->given && spec->network == NETWORK_ANALYTICAL &&
+        (host_stack_costs(&host->send) || host_stack_costs(&host->receive)))
+        place_warn(r->err, place, "the analytical network has no costs of network stacks");
+}
+
 static void finish(struct reader *r, const struct place *place, void *value)
 {
     struct host_spec *host = value;
@@ -87,6 +102,7 @@ static void finish(struct reader *r, const struct place *place, void *value)
     PRESET("receive_packet", receive.packet_ps);
     PRESET("receive_call", receive.call_ps);
     PRESET("receive_segment", receive.segment_bytes);
+    note_unused(r, place, host);
 }
 
 static json_t *write_host(const struct scenario *s, const void *value)

@@ -5,7 +5,7 @@
 #include "cpu/cores.h"
 #include "engine/memory.h"
 #include "sim/fabric/fabric_internal.h"
-#include "transport/stack.h"
+#include "transport/nic/stack.h"
 
 // A fault that takes lanes of a link adds a kind of link for each of its ports at most.
 static void check_link_kinds(const struct fabric *fabric, struct err *err)

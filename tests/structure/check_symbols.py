@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 66
-ARROWS = 362
+ROOMS = 68
+ARROWS = 371
 
 
 def objects(build):

@@ -336,3 +336,10 @@ void tcp_on_carried(struct sender *s, const struct packet *p, ps_t now)
         tcp_finish(s, now);
     tcp_update(s, now);
 }
+
+void tcp_on_written(struct sender *s, uint64_t bytes, ps_t now)
+{
+    (void)bytes;
+    tcp_buffer_update(s, now);
+    tcp_update(s, now);
+}

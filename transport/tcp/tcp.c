@@ -241,6 +241,7 @@ const struct transport_ops tcp_transport = {
     .on_window = tcp_on_window,
     .idle_rtos = tcp_idle_rtos,
     .on_post = tcp_on_post,
+    .on_written = tcp_on_written,
     .open_receiver = tcp_open_receiver,
     .close_receiver = tcp_close_receiver,
     .on_data = tcp_on_data,

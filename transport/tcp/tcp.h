@@ -37,9 +37,10 @@ enum tcp_control {
 // A packet without data of such a connection has its own sequence number in the first place.
 #define TCP_OWN_NUMBER 1
 
-#define TCP_DUPLICATE_THRESHOLD 3 // segments out of order that show a loss (RFC 5681, 6675)
-#define TCP_FIELD_MAX 65535u      // largest value of the header's window field
-#define TCP_SCALE_MAX 14          // largest window scale (RFC 7323)
+#define TCP_DUPLICATE_THRESHOLD 3       // segments out of order that show a loss (RFC 5681, 6675)
+#define TCP_FIELD_MAX 65535u            // largest value of the header's window field
+#define TCP_SCALE_MAX 14                // largest window scale (RFC 7323)
+#define TCP_MAX_RTO_PS (120 * PS_PER_S) // Linux
 #define TCP_WINDOW_AUTO UINT64_C(6291456)
 
 /* ---- sender ---- */
@@ -280,6 +281,7 @@ void tcp_buffer_post(struct sender *s, ps_t now);
 
 /* ack.c, recovery.c, rack.c */
 void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now);
+void tcp_on_written(struct sender *s, uint64_t bytes, ps_t now);
 // Handle the ACK that a data packet carries; within sender_begin() and sender_end().
 void tcp_on_carried(struct sender *s, const struct packet *p, ps_t now);
 // Detect losses, begin and end episodes of recovery, and move the window during a reduction.
@@ -310,6 +312,7 @@ void tcp_arm_for_data(struct sender *s, bool progress, ps_t now); // RTO or tail
 bool tcp_arm_for_window(struct sender *s, ps_t now);
 void tcp_on_timeout(struct sender *s, ps_t now);
 uint32_t tcp_idle_rtos(const struct sender *s, ps_t now);
+/* ticks.c */
 ps_t tcp_tick_delay(ps_t tick_ps, ps_t delay_ps, ps_t now);
 
 /* receive.c, acknowledge.c */

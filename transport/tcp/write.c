@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sender's thread writes into the send buffer, where the host has costs (transport/stack.h):
+// What a sender's thread writes into the send buffer, where the host has costs (transport/nic/stack.h):
 // the data of messages enters the buffer a segment at a time, after the thread's time for it, and as
 // far as the buffer has room. Only what has been written can be sent. Without costs all that fits
 // has been written at once.
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "transport/stack.h"
+#include "transport/nic/stack.h"
 #include "transport/tcp/tcp.h"
 
 #define ROOM_SHARE 3
@@ -50,8 +50,7 @@ static void done(struct core_task *task, ps_t now)
     sender_catch_up(s, now);
     sender_begin(s);
     w->written += w->bytes;
-    tcp_buffer_update(s, now);
-    tcp_update(s, now);
+    s->dim->ops->on_written(s, w->bytes, now);
     sender_end(s, now);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "transport/stack.h"
+#include "transport/nic/stack.h"
 
 #include <stdlib.h>
 #include <string.h>
