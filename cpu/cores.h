@@ -2,11 +2,12 @@
 // The cores of hosts, and the threads that run on them: what the processors of hosts do for
 // messages (kernel, proxies of a library, MPI processes).
 //
-// A host has `ranks_per_host` ranks (numbers k * ranks_per_host onwards) and `cores` cores. A thread
-// has tasks, which it handles one after the other, in the order in which they came; it is never
-// interrupted in a task. A thread with tasks waits for a free core, in the order of coming. It gives
-// the core away after each task if others wait, or keeps it until it has none (`keeps`). Computations of ranks, where they are said to use cores, get what the threads
-// leave: the m computations of a host run at min(1, (cores - busy threads) / m) of their speed.
+// A host has `ranks_per_host` ranks (numbers k * ranks_per_host onwards) and `cores` cores. A
+// thread has tasks, which it handles one after the other, in the order in which they came; it is
+// never interrupted in a task. A thread with tasks waits for a free core, in the order of coming.
+// It gives the core away after each task if others wait, or keeps it until it has none (`keeps`).
+// Computations of ranks, where they are said to use cores, get what the threads leave: the m
+// computations of a host run at min(1, (cores - busy threads) / m) of their speed.
 //
 // Differs from a kernel: no time slices, no cost of a change of threads, no migration.
 #pragma once
@@ -47,8 +48,8 @@ void core_thread_end(struct core_thread *t); // it runs nothing any more
 // again before it is done.
 void core_run(struct core_thread *t, struct core_task *task, ps_t takes_ps, ps_t now);
 
-// Computations of ranks: `speed` is called whenever the speed of a host's computations changes, with
-// a rank of the host, once for each of its ranks; it may not start tasks.
+// Computations of ranks: `speed` is called whenever the speed of a host's computations changes,
+// with a rank of the host, once for each of its ranks; it may not start tasks.
 typedef void core_speed(void *ctx, uint32_t rank, double speed, ps_t now);
 void cores_watch(struct cores *c, core_speed *speed, void *ctx);
 // A computation of a rank begins or ends.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Open MPI: how its collectives are made of messages between pairs of processes, and the protocol of
-// such a message. Pure: comm/library/mpi_run.c runs it.
+// Open MPI: how its collectives are made of messages between pairs of processes, and the protocol
+// of such a message. Pure: comm/library/mpi_run.c runs it.
 //
 // An operation is a sequence of steps for each process (struct mpi_step). A message that a process
 // sends has the number of the receive at its receiver, as MPI would match them by order.

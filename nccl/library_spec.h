@@ -34,5 +34,8 @@ static inline bool library_is_given(const struct library_spec *spec)
 // The word of its kind in scenarios and results.
 static inline const char *library_kind(const struct library_spec *spec)
 {
-    return spec->mpi != NULL ? "mpi" : spec->xml != NULL ? "xml" : spec->settings.rccl ? "rccl" : "nccl";
+    return spec->mpi != NULL     ? "mpi"
+           : spec->xml != NULL   ? "xml"
+           : spec->settings.rccl ? "rccl"
+                                 : "nccl";
 }

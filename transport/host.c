@@ -8,8 +8,8 @@
 
 #include "engine/memory.h"
 #include "transport/nic/adapter.h"
-#include "transport/sender/pairs.h"
 #include "transport/nic/stack.h"
+#include "transport/sender/pairs.h"
 
 void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 {

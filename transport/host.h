@@ -282,8 +282,8 @@ struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_r
 void hosts_connection_idle(struct hosts *hosts, struct sender *s); // called when all messages of
                                                                    // the sender have ended
 struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow);
-// Returns the sender of the other direction of a flow's pair, in an event of the flow's destination;
-// opens it if that has not been done.
+// Returns the sender of the other direction of a flow's pair, in an event of the flow's
+// destination; opens it if that has not been done.
 struct sender *hosts_opposite(struct hosts *hosts, uint32_t flow);
 void hosts_try_other_port(struct hosts *hosts, struct sender *s, ps_t now);
 

@@ -3,7 +3,6 @@
 // timers, and reports their ends to the program.
 #include <stdlib.h>
 
-#include "cpu/cores.h"
 #include "engine/assert.h"
 #include "engine/critical_path.h"
 #include "engine/memory.h"
@@ -373,21 +372,6 @@ ps_t job_start_ps(const struct job_run *job, uint32_t rank)
            (noise != NULL ? noise[at] : 0);
 }
 
-/* ---- cores of hosts ---- */
-
-static void on_computing(void *ctx, bool begins, ps_t now)
-{
-    const struct rank_run *r = ctx;
-    cores_compute(r->job->workload->cores, r->timed.node, begins, now);
-}
-
-static void on_speed(void *ctx, uint32_t rank, double speed, ps_t now)
-{
-    const struct workload *w = ctx;
-    for (struct rank_run *r = w->rank_runs[rank]; r != NULL; r = r->next_of_rank)
-        timed_steps_cores(&r->timed, speed, now);
-}
-
 static void init_ranks(struct job_run *job)
 {
     const struct program_ops *program = job->spec->kind->program;
@@ -405,12 +389,10 @@ static void init_ranks(struct job_run *job)
                                          .pending = &job->workload->starts_pending,
                                          .busy_until_ps = &job->workload->busy_until_ps,
                                          .ended = on_timed,
-                                         .computing = w->computes ? on_computing : NULL,
+                                         .computing = w->computes ? rank_cores_computing : NULL,
                                          .ctx = r}};
-        if (w->computes) {
-            r->next_of_rank = w->rank_runs[r->timed.node];
-            w->rank_runs[r->timed.node] = r;
-        }
+        if (w->computes)
+            rank_cores_add(w, r);
         if (after == PS_NEVER)
             continue;
         sim_timer_init_locked(e, &r->timer, job_rank(job->spec, i), on_start, r);
@@ -460,10 +442,8 @@ void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_job
 {
     w->n_jobs = w->jobs_left = n_jobs;
     w->jobs = memory_zeroed(n_jobs, sizeof *w->jobs);
-    if (w->computes) {
-        w->rank_runs = memory_zeroed(w->n_ranks, sizeof(struct rank_run *));
-        cores_watch(w->cores, on_speed, w);
-    }
+    if (w->computes)
+        rank_cores_init(w);
     sim_timer_init_locked(w->engine, &w->dry, w->n_ranks, on_dry, w);
     for (size_t j = 0; j < n_jobs; j++) {
         struct job_run *job = &w->jobs[j];

@@ -47,8 +47,8 @@ ps_t timed_step_end_ps(const struct timed_steps *t, uint32_t step);
 // Collectives that the GPU runs are under way or not, and those of switches take so large a share.
 void timed_steps_beside(struct timed_steps *t, bool beside, double in_network, ps_t now);
 
-// Computations run at `speed` of the speed that they have otherwise, 0 <= speed <= 1: what threads of
-// the host leave of its cores.
+// Computations run at `speed` of the speed that they have otherwise, 0 <= speed <= 1: what threads
+// of the host leave of its cores.
 void timed_steps_cores(struct timed_steps *t, double speed, ps_t now);
 
 void timed_steps_free(struct timed_steps *t);

@@ -22,11 +22,12 @@ bool library_check(struct reader *r, const struct place *place, const struct job
                    const uint32_t *members, uint32_t n);
 
 // Its entry among the own keys of a kind of job.
-#define LIBRARY_KEY                                                                                 \
-    {                                                                                               \
-        "library", "word or object", "textbook",                                                    \
-            "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}, or \"rccl\": as NCCL "   \
-            "or RCCL runs them on the machine of the topology (docs/nccl.md); or {\"kind\": "       \
-            "\"xml\", ...}: as MSCCL runs the algorithm of a file there (docs/xml-algorithms.md); " \
-            "or {\"kind\": \"mpi\", ...}: as Open MPI runs them on any network (docs/mpi.md)"       \
+#define LIBRARY_KEY                                                                                \
+    {                                                                                              \
+        "library", "word or object", "textbook",                                                   \
+            "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}, or \"rccl\": as NCCL "  \
+            "or RCCL runs them on the machine of the topology (docs/nccl.md); or {\"kind\": "      \
+            "\"xml\", ...}: as MSCCL runs the algorithm of a file there "                          \
+            "(docs/xml-algorithms.md); or {\"kind\": \"mpi\", ...}: as Open MPI runs them on "     \
+            "any network (docs/mpi.md)"                                                            \
     }

@@ -86,7 +86,8 @@ extern const struct object limits_object, noise_object, host_object, engine_obje
 static const struct object *const objects[] = {
     &editor_object, &plugins_object,   &topology_object, &links_object,
     &switch_object, &nic_object,       &transport_object, &cc_object,
-    &workload_object, &memory_object,  &noise_object,    &host_object, &faults_object,  &routes_object,
+    &workload_object, &memory_object,  &noise_object,    &host_object,
+    &faults_object,  &routes_object,
     &capture_object, &report_object,   &limits_object,   &engine_object, NULL,
 };
 // clang-format on

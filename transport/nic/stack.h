@@ -10,10 +10,10 @@
 // Sending: transport/tcp/write.c.
 //
 // Differs from Linux: there the kernel acknowledges data before the application has copied it, and
-// closes the window if the copies fall behind. Here ACKs come after the copy. Both let the sender go
-// as fast as the receiving thread, with a window of data in flight; but RTTs contain the wait for
-// the thread here. ACKs, SYNs and FINs take no time of cores; the cost of an ACK belongs to that of
-// the packets that it acknowledges.
+// closes the window if the copies fall behind. Here ACKs come after the copy. Both let the sender
+// go as fast as the receiving thread, with a window of data in flight; but RTTs contain the wait
+// for the thread here. ACKs, SYNs and FINs take no time of cores; the cost of an ACK belongs to
+// that of the packets that it acknowledges.
 // Sources: Cai et al., SIGCOMM 2021; Linux net/core/gro.c, net/ipv4/tcp_output.c.
 #pragma once
 

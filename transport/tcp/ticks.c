@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Delays of the kernel's timer wheel (Linux, kernel/time/timer.c, described in its opening comment):
-// with timer_tick a timeout is a whole number of ticks, it ends at the first tick after it, and
-// longer timeouts are rounded up to coarser steps: 8 ticks from 63 ticks on, 64 from 504 on, and so
-// on.
+// Delays of the kernel's timer wheel (Linux, kernel/time/timer.c, described in its opening
+// comment): with timer_tick a timeout is a whole number of ticks, it ends at the first tick after
+// it, and longer timeouts are rounded up to coarser steps: 8 ticks from 63 ticks on, 64 from 504
+// on, and so on.
 #include "transport/tcp/tcp.h"
 
 #define WHEEL_FIRST_TICKS 63

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a sender's thread writes into the send buffer, where the host has costs (transport/nic/stack.h):
-// the data of messages enters the buffer a segment at a time, after the thread's time for it, and as
-// far as the buffer has room. Only what has been written can be sent. Without costs all that fits
-// has been written at once.
+// What a sender's thread writes into the send buffer, where the host has costs
+// (transport/nic/stack.h): the data of messages enters the buffer a segment at a time, after the
+// thread's time for it, and as far as the buffer has room. Only what has been written can be sent.
+// Without costs all that fits has been written at once.
 //
 // Like Linux (sk_stream_write_space()) a thread that waits for room goes on when a third of the
 // buffer is free, or all that is left fits.
