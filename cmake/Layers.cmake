@@ -100,6 +100,8 @@ collwire_layer(footprint ALLOW engine LIBS m) # the memory of a GPU in training:
 collwire_layer(kernels # times of kernels on GPUs, by shape: pure
   ALLOW engine footprint/device.h LIBS m)
 
+collwire_layer(cpu ALLOW engine) # cores of hosts, and their threads
+collwire_layer(mpi) # Open MPI's algorithms and protocol: pure
 collwire_layer(nccl)
 collwire_layer(nccl/xml # algorithms of MSCCL's files
   ALLOW engine nccl)
@@ -110,15 +112,15 @@ collwire_layer(cc/plugin # policies of shared libraries
 
 collwire_layer(switch ALLOW engine net)
 collwire_layer(transport # its senders and NICs are open to all, the folders of transports are not
-  ALLOW engine net cc net/wire transport/sender transport/nic isa-l/crc.h LIBS PkgConfig::libisal) # ICRC
+  ALLOW engine cpu net cc net/wire transport/sender transport/nic isa-l/crc.h LIBS PkgConfig::libisal) # ICRC
 collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
 collwire_layer(comm/library # collectives as a library of GPUs runs them
-  ALLOW engine nccl nccl/xml net/transfer.h LIBS m)
+  ALLOW engine cpu mpi nccl nccl/xml net/transfer.h LIBS m)
 collwire_layer(comm ALLOW engine collective nccl net/transfer.h comm/library)
 collwire_layer(workload/tiers # memories beside a GPU's own, and copies between them
   ALLOW engine net/transfer.h)
-collwire_layer(workload ALLOW engine collective comm nccl net/transfer.h workload/tiers LIBS m)
+collwire_layer(workload ALLOW engine cpu collective comm nccl net/transfer.h workload/tiers LIBS m)
 collwire_layer(workload/nodes # programs: computations and messages with dependencies
   ALLOW engine collective comm net/transfer.h workload workload/tiers VIA net nccl LIBS m)
 collwire_layer(workload/llm # training of transformers, as programs
@@ -143,57 +145,57 @@ collwire_layer(workload/goal ALLOW engine workload workload/nodes VIA comm colle
 collwire_layer(trace ALLOW engine net net/wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 
 # A simulation, from its floor up.
-set(spec_via engine collective nccl topology cc comm net net/wire switch transport workload sim/spec/output_list.h)
+set(spec_via cpu engine collective nccl topology cc comm net net/wire switch transport workload sim/spec/output_list.h)
 collwire_layer(sim/spec # the scenario as structs
-  ALLOW engine footprint net topology cc collective comm switch transport workload)
+  ALLOW engine cpu/host_spec.h footprint net topology cc collective comm switch transport workload)
 collwire_layer(sim/result # the results as structs
   ALLOW engine footprint/footprint.h net/drop.h LIBS m)
 collwire_layer(sim/fabric # the network: graph, ports, switches, hosts
-  ALLOW engine net net/wire topology cc collective comm switch transport sim/spec sim/result
-  VIA footprint/footprint.h workload LIBS m)
+  ALLOW engine cpu net net/wire topology cc collective comm switch transport sim/spec sim/result
+  VIA cpu footprint/footprint.h workload LIBS m)
 collwire_layer(sim/ideal # times of messages and collectives that are alone
   ALLOW engine net topology collective comm transport sim/spec sim/result sim/fabric
-  VIA footprint/footprint.h cc net/wire switch workload LIBS m)
+  VIA cpu footprint/footprint.h cc net/wire switch workload LIBS m)
 collwire_layer(sim/delivery # the layers of messages, and their records
   ALLOW engine net topology collective transport analytical sim/spec sim/result sim/fabric sim/ideal
-  VIA footprint/footprint.h cc comm net/wire switch workload LIBS m)
+  VIA cpu footprint/footprint.h cc comm net/wire switch workload LIBS m)
 set(delivery_via analytical cc collective comm net/wire sim/spec sim/ideal switch topology)
 collwire_layer(sim/parallel # several threads
   ALLOW engine net switch topology comm/foresight.h transport workload sim/result sim/fabric sim/delivery
-  VIA footprint/footprint.h ${delivery_via} LIBS m)
+  VIA cpu footprint/footprint.h ${delivery_via} LIBS m)
 collwire_layer(sim/skip # repetitions
   ALLOW engine net switch transport workload sim/result sim/fabric sim/delivery
-  VIA footprint/footprint.h ${delivery_via} LIBS m)
+  VIA cpu footprint/footprint.h ${delivery_via} LIBS m)
 collwire_layer(sim/observe # captures and time series
   ALLOW engine net net/wire cc switch topology transport trace sim/spec sim/result sim/fabric sim/delivery
-  VIA footprint/footprint.h analytical collective comm sim/ideal switch topology workload LIBS m)
+  VIA cpu footprint/footprint.h analytical collective comm sim/ideal switch topology workload LIBS m)
 collwire_layer(sim/explain # sentences
   ALLOW workload/training engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
         sim/ideal
-  VIA footprint nccl net/wire LIBS m)
+  VIA cpu footprint nccl net/wire LIBS m)
 collwire_layer(sim/advice # what a scenario's settings lead to, before the run
   ALLOW engine net cc collective comm switch topology transport workload sim/spec sim/result sim/fabric
-  VIA footprint/footprint.h net/wire LIBS m)
+  VIA cpu footprint/footprint.h net/wire LIBS m)
 collwire_layer(sim/collect # the result of a run
   ALLOW workload/nodes workload/training engine footprint net cc collective comm nccl/library_spec.h switch topology transport workload sim/simulation.h sim/spec sim/result sim/fabric
         sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
-  VIA analytical nccl net/wire trace sim/sim.h sim/estimate.h LIBS m)
+  VIA analytical cpu nccl net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
   ALLOW engine footprint net comm switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
         sim/parallel sim/skip sim/observe sim/collect sim/advice
-  VIA analytical cc collective net/wire topology trace LIBS m)
+  VIA analytical cc collective cpu net/wire topology trace LIBS m)
 
 collwire_layer(report
   ALLOW engine footprint/footprint.h net/drop.h sim/result jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 # Reading scenarios. VIA: cc/cc.h, sim/spec and what they include.
-set(config_via nccl net net/wire comm switch transport workload collective cc topology sim/spec)
+set(config_via cpu nccl net net/wire comm switch transport workload collective cc topology sim/spec)
 collwire_layer(config/text # JSON and YAML, files, places of errors, tables of keys
   ALLOW engine cc/catalogue.h cc/plugin/policies.h topology/graph.h sim/spec jansson.h yaml.h
   VIA cc/plugin collwire/collwire.h ${config_via}
   LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m)
 collwire_layer(config/algorithm # the ranks of a job, and the algorithms of its collectives
-  ALLOW workload/training engine collective nccl nccl/xml config/text topology/graph.h workload workload/chakra sim/spec expat.h jansson.h
+  ALLOW workload/training engine collective mpi nccl nccl/xml config/text topology/graph.h workload workload/chakra sim/spec expat.h jansson.h
   VIA cc/plugin ${config_via}
   LIBS PkgConfig::expat PkgConfig::jansson m)
 collwire_layer(config/foreign # files of ASTRA-sim
@@ -231,11 +233,11 @@ collwire_layer(study # pools of runs and what is made of their results
 
 collwire_layer(library # collwire/collwire.h over the folders above
   ALLOW engine collwire cc/plugin config/scenario.h report/metrics.h sim sim/advice sim/spec sim/result jansson.h
-  VIA footprint/footprint.h sim/fabric cc net net/wire topology collective switch transport analytical comm workload
+  VIA cpu footprint/footprint.h sim/fabric cc net net/wire topology collective switch transport analytical comm workload
   LIBS PkgConfig::jansson m)
 
 # The command line. What the library offers it has from collwire/collwire.h.
-set(cli_via footprint/footprint.h net net/wire topology cc collective switch transport analytical comm workload report sim)
+set(cli_via cpu footprint/footprint.h net net/wire topology cc collective switch transport analytical comm workload report sim)
 collwire_layer(cli/terminal # terminal, signals, and the limits of the process
   ALLOW engine collwire study/pool.h dlfcn.h
   VIA cc config/scenario.h ${cli_via}

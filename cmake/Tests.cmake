@@ -461,8 +461,14 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/linux/check_linux.py a b f.1.reno.q42)
   collwire_script_test(linux_collectives theory python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/linux/check_collectives.py)
+  collwire_script_test(linux_mpi theory python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/linux/check_mpi.py)
+  collwire_script_test(theory_host theory python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/theory/check_host.py)
   collwire_script_test(linux_tcp_all long python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/linux/check_linux.py)
+  collwire_script_test(linux_mpi_all long python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/linux/check_mpi.py --table --seeds 101)
 endif()
 
 # Every call of a kind fails once (tests/faults); a preloaded library and a sanitizer exclude each other.

@@ -24,6 +24,7 @@ struct timeline;
 struct dim_use;
 struct rank_streams;
 struct library;
+struct cores;
 
 #define COMM_TOKEN_BITS 47 // bits of a message's token; the bits above them belong to the job
 
@@ -49,6 +50,7 @@ struct comm_job {
     struct engine *engine;
     struct path_book *path_book;
     const struct transfer *transfer;
+    struct cores *cores; // of the hosts (cpu/cores.h), for libraries
     // Bandwidth from one rank to another over all its ports, in bytes/s or any other fixed unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
     void *bandwidth_ctx; // for `bandwidth` and `reduce`
@@ -146,6 +148,8 @@ bool comm_offloaded(const struct communicator *c, enum coll_op op);
 
 // A message of one of this job's communicators has arrived, and its last ACK; `token` as posted.
 void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t now);
+// The message has left its sender (struct transfer_client).
+void comm_entered(struct comm_job *job, uint64_t token, ps_t now);
 void comm_sent(struct comm_job *job, uint64_t token, ps_t now);
 
 // Bytes that all members will send for one such collective; to be called before the run.

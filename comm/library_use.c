@@ -37,6 +37,7 @@ static struct library_request request_of(const struct comm_request *r, uint64_t 
                                       .step = number,
                                       .op = coll_op_name(r->op),
                                       .name = r->name};
+    request.barrier = r->op == COLL_BARRIER;
     request.exchanges = true;
     if (r->op == COLL_ALL_TO_ALL)
         request.exchange = LIBRARY_ALL_TO_ALL;
@@ -126,6 +127,8 @@ static struct library *library_of(struct comm_job *job)
 {
     if (job->library == NULL) {
         struct library_env env = {.engine = job->engine,
+                                  .cores = job->cores,
+                                  .mpi = &library_mpi,
                                   .path_book = job->path_book,
                                   .transfer = job->transfer,
                                   .job = job->job,

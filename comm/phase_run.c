@@ -445,6 +445,12 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
         walk_on(walk, now);
 }
 
+void comm_entered(struct comm_job *job, uint64_t token, ps_t now)
+{
+    if (job->library != NULL)
+        library_entered(job->library, token, now);
+}
+
 void comm_sent(struct comm_job *job, uint64_t token, ps_t now)
 {
     if (job->library != NULL)

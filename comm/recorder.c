@@ -153,16 +153,17 @@ void recorder_library(const struct communicator *c, const struct instance *in,
                       const struct library_run *run)
 {
     struct library_choice choice = library_choice(run);
-    c->job->recorder->records[in->record].library =
-        (struct library_record){.library = nccl_library_name(c->schedule.library->settings.rccl),
-                                .exchanges = choice.exchanges,
-                                .xml = choice.xml,
-                                .algorithm = choice.algorithm,
-                                .protocol = choice.protocol,
-                                .channels = choice.channels,
-                                .threads = choice.threads,
-                                .blocks = choice.blocks,
-                                .chunk_bytes = choice.chunk_bytes};
+    c->job->recorder->records[in->record].library = (struct library_record){
+        .library = choice.mpi ? "Open MPI" : nccl_library_name(c->schedule.library->settings.rccl),
+        .mpi = choice.mpi,
+        .exchanges = choice.exchanges,
+        .xml = choice.xml,
+        .algorithm = choice.algorithm,
+        .protocol = choice.protocol,
+        .channels = choice.channels,
+        .threads = choice.threads,
+        .blocks = choice.blocks,
+        .chunk_bytes = choice.chunk_bytes};
 }
 
 static struct busy *busy_of(const struct communicator *c, const struct run_place *place)

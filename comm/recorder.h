@@ -47,6 +47,7 @@ struct critical_record {
 struct library_record {
     bool exchanges;      // between pairs of ranks, by no algorithm
     bool xml;            // by the algorithm of a file
+    bool mpi;            // by processes of Open MPI
     const char *library; // "NCCL" or "RCCL"
     const char *algorithm, *protocol;
     uint32_t channels, threads; // that have data; of a channel, 0 = not known

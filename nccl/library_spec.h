@@ -7,9 +7,11 @@
 #include "nccl/settings.h"
 
 struct xml_algorithm; // nccl/xml/algorithm.h
+struct mpi_settings;  // mpi/mpi.h
 
 struct library_spec {
-    const struct nccl_machine *machine; // NULL = no library
+    const struct nccl_machine *machine; // NULL = no library, or MPI
+    const struct mpi_settings *mpi;     // Open MPI, on any network; belongs to the scenario
     // The algorithm of a file, which belongs to the scenario and runs in place of those that NCCL
     // would choose, with the most that goes at once (0 = as MSCCL); NULL = NCCL's own.
     const struct xml_algorithm *xml;
@@ -24,8 +26,16 @@ struct library_spec {
     uint32_t gpus;
 };
 
+static inline bool library_is_given(const struct library_spec *spec)
+{
+    return spec->machine != NULL || spec->mpi != NULL;
+}
+
 // The word of its kind in scenarios and results.
 static inline const char *library_kind(const struct library_spec *spec)
 {
-    return spec->xml != NULL ? "xml" : spec->settings.rccl ? "rccl" : "nccl";
+    return spec->mpi != NULL     ? "mpi"
+           : spec->xml != NULL   ? "xml"
+           : spec->settings.rccl ? "rccl"
+                                 : "nccl";
 }

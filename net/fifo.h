@@ -87,6 +87,25 @@ static inline struct packet *fifo_last(const struct fifo_pool *pool, const struc
     return &pool->packets[f->tail * FIFO_CHUNK + f->tail_at - 1];
 }
 
+// A walk over the packets of a FIFO from its head; the walk ends after `count` of them.
+struct fifo_walk {
+    uint32_t chunk;
+    uint16_t at;
+};
+static inline struct fifo_walk fifo_walk(const struct fifo *f)
+{
+    return (struct fifo_walk){f->head, f->head_at};
+}
+static inline const struct packet *fifo_next(const struct fifo_pool *pool, struct fifo_walk *w)
+{
+    const struct packet *p = &pool->packets[w->chunk * FIFO_CHUNK + w->at];
+    if (++w->at == FIFO_CHUNK) {
+        w->chunk = pool->next[w->chunk];
+        w->at = 0;
+    }
+    return p;
+}
+
 static inline void fifo_drop_head(struct fifo_pool *pool, struct fifo *f)
 {
     uint32_t chunk = f->head;

@@ -21,6 +21,7 @@ struct flow_id {
     uint32_t entropy, back_entropy; // packet.entropy of data, and of ACKs and CNPs
     uint16_t src_port, dst_port;    // UDP source port of data, and of ACKs and CNPs
     uint16_t job;                   // index of the job that opened the flow
+    uint32_t channel;               // struct transfer_request
     uint16_t dim;                   // network dimension of the flow
     uint8_t transport;              // number of its transport in the dimension
     uint16_t int_bytes;             // bytes of the INT trailer of data and ACKs; 0 = none
@@ -29,6 +30,7 @@ struct flow_id {
     uint8_t window_scale;           // TCP: scale of the window fields
     bool sack, timestamps, ecn;     // TCP: as negotiated
     bool joined, immediate;         // struct transfer_request
+    bool duplex;                    // TCP: the flow back is the other direction of the connection
     bool established;               // TCP: before the start, without a handshake in the run
     uint8_t cls;                    // class of the data packets
     uint8_t data_dscp, ack_dscp, cnp_dscp; // DSCP of data, ACKs and CNPs

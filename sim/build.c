@@ -43,6 +43,8 @@ static void build_workload(struct sim *sim)
     w->path_book = &sim->delivery.path_book;
     delivery_connect(&sim->delivery, workload_client(w));
     w->transfer = sim->delivery.entry;
+    w->cores = sim->fabric.cores;
+    w->computes = spec->host.given && spec->host.compute;
     w->n_ranks = sim->fabric.graph.n_ranks;
     w->start_jitter_ps = sim->start_jitter_ps;
     w->start_noise_ps = sim->start_noise_ps;

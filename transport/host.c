@@ -8,6 +8,7 @@
 
 #include "engine/memory.h"
 #include "transport/nic/adapter.h"
+#include "transport/nic/stack.h"
 #include "transport/sender/pairs.h"
 
 void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
@@ -341,6 +342,7 @@ void hosts_free(struct hosts *hosts)
     for (uint32_t p = 0; p < hosts->n_nics; p++)
         nic_free(&hosts->nics[p]);
     adapters_free(hosts);
+    stack_free(hosts);
     if (hosts->pairs)
         pairs_free(hosts->pairs);
     free(hosts->pairs);

@@ -100,6 +100,7 @@ struct host_counters {
 };
 
 struct adapters;   // transport/nic/adapter.h
+struct stack;      // transport/nic/stack.h
 struct cc_envs;    // transport/sender/envs.h
 struct pair_table; // transport/sender/pairs.h
 
@@ -117,6 +118,7 @@ struct hosts {
     struct host_client client;
     struct host_observer observer;
     struct adapters *adapters; // NULL = all NICs are ideal
+    struct stack *stack;       // NULL = messages cost no time of cores
     struct cc_watch *cc_watch; // of policies from plugins
     /* state */
     struct arriving arriving;
@@ -280,6 +282,9 @@ struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_r
 void hosts_connection_idle(struct hosts *hosts, struct sender *s); // called when all messages of
                                                                    // the sender have ended
 struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow);
+// Returns the sender of the other direction of a flow's pair, in an event of the flow's
+// destination; opens it if that has not been done.
+struct sender *hosts_opposite(struct hosts *hosts, uint32_t flow);
 void hosts_try_other_port(struct hosts *hosts, struct sender *s, ps_t now);
 
 // The routes of the network have changed. Senders whose port leads nowhere take another port and

@@ -162,6 +162,7 @@ static const struct state_field hosts_fields[] = {
     F(client, CONFIG),
     F(observer, CONFIG),
     F(adapters, CONFIG), // refused
+    F(stack, CONFIG),    // refused
     F(cc_watch, CONFIG),
     F(arriving, SCRATCH),
     F(acking, SCRATCH),

@@ -113,6 +113,7 @@ struct transport_ops {
     const char *default_cc;     // name of the policy of scenarios that give none
     const char *default_preset; // its preset; NULL = the first
     unsigned data_class;        // class of the data of jobs that give none
+    bool by_host;               // cores of the host handle its packets (transport/nic/stack.h)
     /* settings: a struct of spec_bytes at transport_spec.own */
     const struct param *params;
     size_t n_params, spec_bytes;
@@ -173,6 +174,9 @@ struct transport_ops {
     // Returns for how many retransmission timeouts the flow has sent nothing. NULL = the transport
     // does not restart slowly after idle time.
     uint32_t (*idle_rtos)(const struct sender *s, ps_t now);
+    // The thread of the sender has written so many bytes of its messages (transport/nic/stack.h).
+    // Called as on_timeout is. NULL = it has no such thread.
+    void (*on_written)(struct sender *s, uint64_t bytes, ps_t now);
     // A message has been posted, and may not be sent yet. May be NULL.
     void (*on_post)(struct sender *s, ps_t now);
     void (*open_receiver)(struct receiver *r);

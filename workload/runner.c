@@ -211,6 +211,8 @@ static void on_entered(void *ctx, uint64_t token, ps_t now)
 {
     struct workload *w = ctx;
     struct job_run *job = job_of(w, token);
+    if ((token & TOKEN_OWN) == 0)
+        comm_entered(&job->comm, token, now);
     if ((token & TOKEN_OWN) == 0 || (token & (TOKEN_DETACHED | TOKEN_COPY)) != 0)
         return;
     uint32_t rank, step;
@@ -373,7 +375,8 @@ ps_t job_start_ps(const struct job_run *job, uint32_t rank)
 static void init_ranks(struct job_run *job)
 {
     const struct program_ops *program = job->spec->kind->program;
-    struct engine *e = job->workload->engine;
+    struct workload *w = job->workload;
+    struct engine *e = w->engine;
     job->ranks = memory_zeroed(job->n_ranks, sizeof *job->ranks);
     for (uint32_t i = 0; i < job->n_ranks; i++) {
         struct rank_run *r = &job->ranks[i];
@@ -386,7 +389,10 @@ static void init_ranks(struct job_run *job)
                                          .pending = &job->workload->starts_pending,
                                          .busy_until_ps = &job->workload->busy_until_ps,
                                          .ended = on_timed,
+                                         .computing = w->computes ? rank_cores_computing : NULL,
                                          .ctx = r}};
+        if (w->computes)
+            rank_cores_add(w, r);
         if (after == PS_NEVER)
             continue;
         sim_timer_init_locked(e, &r->timer, job_rank(job->spec, i), on_start, r);
@@ -407,6 +413,7 @@ static void init_job(struct job_run *job)
     job->comm = (struct comm_job){.engine = w->engine,
                                   .path_book = w->path_book,
                                   .transfer = &w->transfer,
+                                  .cores = w->cores,
                                   .bandwidth = w->bandwidth,
                                   .reduce = w->reduce,
                                   .bandwidth_ctx = w->network_ctx,
@@ -435,6 +442,8 @@ void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_job
 {
     w->n_jobs = w->jobs_left = n_jobs;
     w->jobs = memory_zeroed(n_jobs, sizeof *w->jobs);
+    if (w->computes)
+        rank_cores_init(w);
     sim_timer_init_locked(w->engine, &w->dry, w->n_ranks, on_dry, w);
     for (size_t j = 0; j < n_jobs; j++) {
         struct job_run *job = &w->jobs[j];
@@ -463,6 +472,7 @@ void workload_free(struct workload *w)
 {
     for (size_t j = 0; j < w->n_jobs; j++)
         job_run_free(&w->jobs[j]);
+    free(w->rank_runs);
     free(w->jobs);
     recorder_free(&w->recorder);
     free(w->failure);

@@ -21,6 +21,7 @@ struct rank_run {
     uint32_t blocking_group; // of a collective
     uint32_t open;           // number of steps started and not ended
     bool blocked, pulling, ended;
+    struct rank_run *next_of_rank; // of the same rank of the network, where computations use cores
     struct timed_steps timed;
     uint32_t n_computed;         // computations that it has started, for their noise
     uint32_t kernels, offloaded; // open collectives that the GPU runs, and that switches reduce
@@ -48,6 +49,11 @@ void runner_check_dry(struct workload *w, ps_t now);
 
 // A collective of the rank begins or ends: see workload/contention.h.
 void runner_contention(struct rank_run *r, bool offloaded, int change, ps_t now);
+
+/* rank_cores.c: computations on the cores of hosts, where workload.computes is set */
+void rank_cores_init(struct workload *w);
+void rank_cores_add(struct workload *w, struct rank_run *r);
+void rank_cores_computing(void *rank_run, bool begins, ps_t now); // timed_steps.computing
 
 // The member of a group that a rank of the job is.
 uint32_t job_group_member(const struct job_group *group, uint32_t rank);

@@ -43,6 +43,8 @@ static void on_end(struct engine *e, struct sim_timer *timer, int revents)
     s->next_free = t->free_steps;
     t->free_steps = s;
     (*t->pending)--;
+    if (s->kind == TIMED_COMPUTE && t->computing != NULL)
+        t->computing(t->ctx, false, e->now_ps);
     uint32_t before = path_enter(t->path_book, path_at_end(s, e->now_ps));
     t->ended(t->ctx, s->id, e->now_ps);
     path_leave(t->path_book, before);
@@ -68,18 +70,23 @@ static bool slows(const struct timed_step *s) { return s->kind == TIMED_COMPUTE;
 static double speed_of(const struct timed_step *s)
 {
     double share = s->owner->beside ? s->share : 0, network = s->owner->in_network;
-    return slows(s) ? 1 - (network > share ? network : share) : 1;
+    double lost = s->owner->lost;
+    return slows(s) ? (1 - (network > share ? network : share)) * (1 - lost) : 1;
 }
 
 static ps_t rest_ps(const struct timed_step *s)
 {
     double speed = speed_of(s);
+    if (speed <= 0)
+        return PS_NEVER; // until it gets a core
     return speed < 1 ? (ps_t)((double)s->left_ps / speed + 0.5) : s->left_ps;
 }
 
 void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step, uint32_t label,
                       ps_t takes_ps, double share, ps_t now)
 {
+    if (kind == TIMED_COMPUTE && t->computing != NULL)
+        t->computing(t->ctx, true, now);
     struct timed_step *s = step_take(t);
     s->kind = kind;
     s->id = step;
@@ -90,9 +97,39 @@ void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step
     s->running = true;
     s->path = path_take(t->path_book, now);
     (*t->pending)++;
-    ps_t end_ps = now + rest_ps(s);
+    ps_t rest = rest_ps(s);
+    if (rest == PS_NEVER)
+        return;
+    ps_t end_ps = now + rest;
     *t->busy_until_ps = end_ps > *t->busy_until_ps ? end_ps : *t->busy_until_ps;
     sim_timer_start(t->engine, &s->timer, end_ps);
+}
+
+// Subtract what running computations have done at their present speed.
+static void note_work(struct timed_steps *t, ps_t now)
+{
+    for (struct timed_step *s = t->steps; s != NULL; s = s->next) {
+        if (!s->running || !slows(s))
+            continue;
+        ps_t done = (ps_t)((double)(now - s->since_ps) * speed_of(s) + 0.5);
+        s->left_ps -= done < s->left_ps ? done : s->left_ps;
+        s->since_ps = now;
+    }
+}
+
+// Set the ends of running computations at their new speed.
+static void restart(struct timed_steps *t, ps_t now)
+{
+    *t->busy_until_ps = 0; // it may be earlier now
+    for (struct timed_step *s = t->steps; s != NULL; s = s->next) {
+        if (!s->running || !slows(s))
+            continue;
+        ps_t rest = rest_ps(s);
+        if (rest == PS_NEVER)
+            sim_timer_stop(&s->timer);
+        else
+            sim_timer_start(t->engine, &s->timer, now + rest);
+    }
 }
 
 // Whether a running step's speed depends on what has changed.
@@ -112,19 +149,17 @@ void timed_steps_beside(struct timed_steps *t, bool beside, double in_network, p
         t->in_network = in_network;
         return;
     }
-    for (struct timed_step *s = t->steps; s != NULL; s = s->next) {
-        if (!s->running || !slows(s))
-            continue;
-        ps_t done = (ps_t)((double)(now - s->since_ps) * speed_of(s) + 0.5);
-        s->left_ps -= done < s->left_ps ? done : s->left_ps;
-        s->since_ps = now;
-    }
+    note_work(t, now);
     t->beside = beside;
     t->in_network = in_network;
-    *t->busy_until_ps = 0; // it may be earlier now
-    for (struct timed_step *s = t->steps; s != NULL; s = s->next)
-        if (s->running && slows(s))
-            sim_timer_start(t->engine, &s->timer, now + rest_ps(s));
+    restart(t, now);
+}
+
+void timed_steps_cores(struct timed_steps *t, double speed, ps_t now)
+{
+    note_work(t, now);
+    t->lost = 1 - speed;
+    restart(t, now);
 }
 
 ps_t timed_step_end_ps(const struct timed_steps *t, uint32_t step)

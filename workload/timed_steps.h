@@ -25,12 +25,15 @@ struct timed_steps {
     uint32_t *pending;   // counter of armed timers
     ps_t *busy_until_ps; // largest time at which a timer has been set to end, 0 = not known
     void (*ended)(void *ctx, uint32_t step, ps_t now);
+    // A computation begins or ends; may call timed_steps_cores(). NULL = nobody needs to know.
+    void (*computing)(void *ctx, bool begins, ps_t now);
     void *ctx;
     /* state */
     struct timed_step *steps; // running and free ones
     struct timed_step *free_steps;
     bool beside;       // collectives that the GPU runs
     double in_network; // share that computations lose to collectives of switches
+    double lost;       // share that they lose since threads use the cores of the host
 };
 
 // Begin a step that takes `takes_ps` >= 0 at full speed, and loses `share` of it beside collectives
@@ -43,5 +46,9 @@ ps_t timed_step_end_ps(const struct timed_steps *t, uint32_t step);
 
 // Collectives that the GPU runs are under way or not, and those of switches take so large a share.
 void timed_steps_beside(struct timed_steps *t, bool beside, double in_network, ps_t now);
+
+// Computations run at `speed` of the speed that they have otherwise, 0 <= speed <= 1: what threads
+// of the host leave of its cores.
+void timed_steps_cores(struct timed_steps *t, double speed, ps_t now);
 
 void timed_steps_free(struct timed_steps *t);

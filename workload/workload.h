@@ -46,6 +46,9 @@ struct workload {
     ps_t over_ps; // the last end of a message or a rank, which may be known later
     struct path_book *path_book;
     struct transfer transfer;
+    struct cores *cores;         // of the ranks' hosts
+    bool computes;               // computations use them
+    struct rank_run **rank_runs; // [rank of the network], where they do: its runs in all jobs
     uint32_t n_ranks;
     const ps_t *start_jitter_ps; // [rank] delay of the rank's start, NULL = none
     const ps_t *start_noise_ps;  // [rank] the same for jobs that are not raw flows, NULL = none

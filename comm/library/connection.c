@@ -297,8 +297,18 @@ static struct connection *connection_of(const struct library *l, uint64_t token)
     return l->connections[(token & ((UINT64_C(1) << LIBRARY_TOKEN_BITS) - 1)) >> NUMBER_SHIFT];
 }
 
+void library_entered(struct library *l, uint64_t token, ps_t now)
+{
+    if (token & LIBRARY_TOKEN_MPI)
+        l->env.mpi->entered(l, token, now);
+}
+
 void library_delivered(struct library *l, uint64_t token, ps_t now)
 {
+    if (token & LIBRARY_TOKEN_MPI) {
+        l->env.mpi->delivered(l, token, now);
+        return;
+    }
     struct connection *c = connection_of(l, token);
     if (token & TOKEN_STAGED) {
         come_to_nic(c, now);
@@ -325,6 +335,10 @@ static void message_sent(struct connection *c, uint32_t message, ps_t now)
 
 void library_sent(struct library *l, uint64_t token, ps_t now)
 {
+    if (token & LIBRARY_TOKEN_MPI) {
+        l->env.mpi->sent(l, token, now);
+        return;
+    }
     struct connection *c = connection_of(l, token);
     struct library_run *run = c->run;
     if (!(token & (TOKEN_CLEAR | TOKEN_STAGED)))

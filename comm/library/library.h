@@ -22,9 +22,15 @@ struct library;
 struct library_group;
 struct library_run;
 
+// How Open MPI's processes run operations (mpi_run.c), in place of NCCL's blocks of threads.
+struct library_run_ops;
+extern const struct library_run_ops library_mpi;
+
 // What a job gives its library, and what it is told. `run_ctx` is that of library_run_new().
 struct library_env {
     struct engine *engine;
+    struct cores *cores;               // of the hosts, for MPI
+    const struct library_run_ops *mpi; // library_mpi
     struct path_book *path_book;
     const struct transfer *transfer;
     uint32_t job, cls, transport; // of the messages
@@ -63,6 +69,7 @@ enum library_exchange {
     LIBRARY_SHIFT // `bytes`: of each rank to the next one
 };
 struct library_request {
+    bool barrier; // whatever the function
     bool exchanges;
     enum nccl_function function;    // unless exchanges
     enum library_exchange exchange; // if so
@@ -82,6 +89,7 @@ void library_begin(struct library_run *run, uint32_t member, uint32_t tag, ps_t 
 struct library_choice {
     bool exchanges;                   // between pairs of ranks, by no algorithm
     bool xml;                         // the algorithm of a file
+    bool mpi;                         // Open MPI
     const char *algorithm, *protocol; // algorithm: NULL where there is none
     uint32_t channels, threads;       // that have data; of a channel, 0 = not known
     uint32_t blocks;                  // of a rank at most, of a file
@@ -94,4 +102,6 @@ uint64_t library_bytes(struct library_group *g, const struct library_request *re
 
 // A message has arrived, and its last ACK; `token` as posted.
 void library_delivered(struct library *l, uint64_t token, ps_t now);
+// It has left the process of its sender (struct transfer_client).
+void library_entered(struct library *l, uint64_t token, ps_t now);
 void library_sent(struct library *l, uint64_t token, ps_t now);

@@ -69,6 +69,7 @@ struct member {
 
 // Where the blocks of a run come from.
 enum run_source {
+    RUN_MPI,       // none: Open MPI's processes
     RUN_OPERATION, // NCCL's algorithms
     RUN_EXCHANGES, // pairs of ranks
     RUN_XML        // a file's algorithm
@@ -87,6 +88,7 @@ struct library_run {
     size_t n_blocks;
     struct connection **peers;   // pool of the blocks' `from` and `to`
     struct exchanges *exchanges; // of RUN_EXCHANGES
+    struct mpi_run *mpi;         // of RUN_MPI
     uint32_t members_left;
     uint32_t open; // connections with open messages
     struct library_run *next;
@@ -132,7 +134,20 @@ struct proxy {
     struct sim_timer timer; // the end of the next one
 };
 
+// What the operations of Open MPI share.
+struct mpi_library {
+    struct mpi_message *messages; // by slot
+    struct slots numbers;
+    struct mpi_process **processes; // [rank of the network]
+    uint32_t n_processes;
+    struct mpi_task *free_tasks, *all_tasks;
+    uint32_t posting; // message that is being posted
+    bool is_posting;
+};
+#define LIBRARY_TOKEN_MPI (UINT64_C(1) << (LIBRARY_TOKEN_BITS - 1))
+
 struct library {
+    struct mpi_library mpi;
     struct library_env env;
     struct connection **connections; // by number
     struct slots numbers;
@@ -140,6 +155,19 @@ struct library {
     uint32_t n_proxies;
     struct wiring *wirings;
     bool clears; // receivers clear messages to send; not where messages have a closed form
+};
+
+// The functions of a source of runs that are no blocks of threads.
+struct library_run_ops {
+    void (*new)(struct library_run *run);
+    void (*free)(struct library_run *run);
+    void (*begin)(struct library_run *run, uint32_t member, ps_t now);
+    uint64_t (*bytes)(const struct library_group *g, const struct library_request *request);
+    struct library_choice (*choice)(const struct library_run *run);
+    void (*delivered)(struct library *l, uint64_t token, ps_t now);
+    void (*entered)(struct library *l, uint64_t token, ps_t now);
+    void (*sent)(struct library *l, uint64_t token, ps_t now);
+    void (*end)(struct library *l);
 };
 
 static inline const struct library_env *run_env(const struct library_run *run)

@@ -34,6 +34,8 @@ void library_free(struct library *l)
         wiring_free(w);
     }
     proxies_free(l);
+    if (l->env.mpi != NULL)
+        l->env.mpi->end(l);
     free(l->connections);
     slots_free(&l->numbers);
     free(l);
@@ -86,6 +88,8 @@ struct library_group *library_group_new(struct library *l, const struct library_
     *g = (struct library_group){.library = l, .spec = spec, .n = n, .index = index};
     g->ranks = memory_zeroed(n, sizeof *g->ranks);
     memcpy(g->ranks, ranks, n * sizeof *ranks);
+    if (spec->mpi != NULL)
+        return g;
     const struct wiring *w = wiring_of(l, spec, members_of(spec, ranks, n), n, error, error_bytes);
     if (w != NULL) {
         g->comm = &w->comm;
@@ -104,6 +108,8 @@ static void run_free(struct library_run *run)
         block_free(&run->blocks[b]);
     }
     exchanges_free(run);
+    if (run->source == RUN_MPI)
+        run_env(run)->mpi->free(run);
     if (run->source == RUN_XML)
         xml_operation_free(&run->xml);
     for (uint32_t m = 0; m < run->group->n; m++)
@@ -242,7 +248,9 @@ struct library_run *library_run_new(struct library_group *g, const struct librar
                                 .request = *request,
                                 .protocol = NCCL_SIMPLE,
                                 .members_left = g->n};
-    if (g->spec->xml != NULL)
+    if (g->spec->mpi != NULL)
+        run->source = RUN_MPI;
+    else if (g->spec->xml != NULL)
         run->source = RUN_XML;
     else
         run->source = request->exchanges ? RUN_EXCHANGES : RUN_OPERATION;
@@ -253,7 +261,9 @@ struct library_run *library_run_new(struct library_group *g, const struct librar
         return NULL;
     }
     run->members = memory_zeroed(g->n, sizeof *run->members);
-    if (run->source == RUN_XML) {
+    if (run->source == RUN_MPI) {
+        run_env(run)->mpi->new (run);
+    } else if (run->source == RUN_XML) {
         file_blocks_new(run);
         for (uint32_t i = 0; i < run->n_blocks; i++)
             connect_file_block(run, i);
@@ -275,6 +285,8 @@ struct library_choice library_choice(const struct library_run *run)
     const struct nccl_operation *o = &run->operation;
     const struct xml_operation *x = &run->xml;
     switch (run->source) {
+    case RUN_MPI:
+        return run_env(run)->mpi->choice(run);
     case RUN_EXCHANGES:
         return (struct library_choice){.exchanges = true,
                                        .protocol = nccl_protocol_name(NCCL_SIMPLE),
@@ -350,6 +362,10 @@ void library_begin(struct library_run *run, uint32_t member, uint32_t tag, ps_t 
     struct member *m = &run->members[member];
     m->run = run;
     m->tag = tag;
+    if (run->source == RUN_MPI) {
+        env->mpi->begin(run, member, now);
+        return;
+    }
     m->path = path_take(env->path_book, now);
     (*env->delays)++;
     sim_timer_init_locked(env->engine, &m->timer, run_node(run, member), on_launched, m);
@@ -375,6 +391,8 @@ uint64_t library_bytes(struct library_group *g, const struct library_request *re
     struct nccl_operation o;
     struct nccl_block blocks[NCCL_BLOCKS];
     uint64_t sum = 0;
+    if (g->spec->mpi != NULL)
+        return g->library->env.mpi->bytes(g, request);
     if (g->spec->xml != NULL)
         return file_bytes(g, request->bytes);
     if (request->exchanges)

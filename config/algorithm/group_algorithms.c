@@ -29,7 +29,7 @@ void group_algorithms_read(struct reader *r, const struct place *place, struct k
     }
     if (at.json == NULL)
         return;
-    if (choice->library.machine != NULL)
+    if (library_is_given(&choice->library))
         place_error(r->err, &at, "is decided by the library: leave it out");
     if (!json_is_object(at.json)) {
         choose(r, &at, choice, 0);
@@ -52,7 +52,7 @@ void group_algorithms_write(json_t *json, const struct group_choice *choice)
     for (unsigned op = 0; op < COLL_OPS; op++)
         json_object_set_new(all, coll_op_name((enum coll_op)op),
                             json_string(choice->by_op[op].algorithm->name));
-    if (choice->library.machine == NULL)
+    if (!library_is_given(&choice->library))
         json_object_set(json, "algorithm", all);
     json_decref(all);
     library_write(json, &choice->library);

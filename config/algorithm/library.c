@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "config/algorithm/library_mpi.h"
 #include "config/algorithm/library_settings.h"
 #include "config/algorithm/library_xml.h"
 #include "config/text/schema_parts.h"
@@ -59,7 +60,7 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
                   struct library_spec *spec)
 {
     static const char *const words[] = {"textbook", NULL}, *const kinds[] = {"nccl", "rccl", "xml",
-                                                                             NULL};
+                                                                             "mpi", NULL};
     struct place at = place_key(place, "library"), kind = place_key(&at, "kind"),
                  cost = place_key(&at, "host_cost");
     struct keys own = {0};
@@ -73,6 +74,12 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
     }
     if (!read_object(r, &at) || (which = read_word(r, &kind, "library", kinds)) < 0)
         return;
+    if (which == 3) { // on any network, without a machine
+        library_mpi_read(r, &at, &own, spec);
+        keys_add(&own, "kind");
+        keys_check(r, &at, &own);
+        return;
+    }
     if (which < 2)
         read_settings(r, &at, &own, which == 1, spec);
     else
@@ -100,11 +107,16 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
 
 void library_write(json_t *json, const struct library_spec *spec)
 {
-    if (spec->machine == NULL) {
+    if (!library_is_given(spec)) {
         json_object_set_new(json, "library", json_string("textbook"));
         return;
     }
     json_t *library = json_pack("{s:s}", "kind", library_kind(spec));
+    if (spec->mpi != NULL) {
+        library_mpi_write(library, spec);
+        json_object_set_new(json, "library", library);
+        return;
+    }
     if (spec->xml != NULL) {
         library_xml_write(library, spec);
     } else {
@@ -134,8 +146,9 @@ void library_definition(json_t *defs)
     json_t *xml = library_xml_schema();
     schema_key(xml, "host_cost", schema_table(cost_params, N_COSTS), false);
     json_object_set_new(defs, "library",
-                        json_pack("{s:[o,o,o,o]}", "anyOf", schema_words(words),
-                                  settings_schema(false), settings_schema(true), xml));
+                        json_pack("{s:[o,o,o,o,o]}", "anyOf", schema_words(words),
+                                  settings_schema(false), settings_schema(true), xml,
+                                  library_mpi_schema()));
 }
 
 /* ---- checks ---- */
@@ -161,6 +174,8 @@ bool library_check(struct reader *r, const struct place *place, const struct job
     struct nccl_communicator c;
     struct nccl_operation o;
     enum nccl_function function;
+    if (spec->mpi != NULL)
+        return n < 2 || library_mpi_check(r, place, spec, op);
     if (spec->machine == NULL || n < 2)
         return true;
     if (!joins_nics(r, spec)) {

@@ -5,8 +5,8 @@
 #include "config/algorithm/job_ranks.h"
 #include "nccl/library_spec.h"
 
-// Read `library`: "textbook", or an object of kind nccl, rccl or xml. `spec->machine` stays NULL
-// for textbook.
+// Read `library`: "textbook", or an object of kind nccl, rccl, xml or mpi. For textbook
+// library_is_given() stays false.
 void library_read(struct reader *r, const struct place *place, struct keys *keys,
                   struct library_spec *spec);
 void library_write(json_t *json, const struct library_spec *spec);
@@ -27,5 +27,7 @@ bool library_check(struct reader *r, const struct place *place, const struct job
         "library", "word or object", "textbook",                                                   \
             "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}, or \"rccl\": as NCCL "  \
             "or RCCL runs them on the machine of the topology (docs/nccl.md); or {\"kind\": "      \
-            "\"xml\", ...}: as MSCCL runs the algorithm of a file there (docs/xml-algorithms.md)"  \
+            "\"xml\", ...}: as MSCCL runs the algorithm of a file there "                          \
+            "(docs/xml-algorithms.md); or {\"kind\": \"mpi\", ...}: as Open MPI runs them on "     \
+            "any network (docs/mpi.md)"                                                            \
     }

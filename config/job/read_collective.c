@@ -228,7 +228,7 @@ static void read_collective(struct reader *r, const struct place *place, struct 
     library_read(r, place, keys, &settings->library);
     read_algorithms(r, &at, settings->algorithms, ranks, s);
     set_schedule(params, !json_is_array(at.algorithm.json), s);
-    s->library = settings->library.machine != NULL ? &settings->library : NULL;
+    s->library = library_is_given(&settings->library) ? &settings->library : NULL;
     if (s->library != NULL && s->library->by_switches)
         use_switches(r, place, settings, ranks);
     if (!json_is_string(op.json) || coll_op_find(json_string_value(op.json), &known) != 0)

@@ -308,7 +308,7 @@ static void read_training(struct reader *r, const struct place *place, struct ke
     read_job_dims(r, &dims, ranks, s);
     read_system(r, &system, s);
     library_read(r, place, keys, &settings->library);
-    s->library = settings->library.machine != NULL ? &settings->library : NULL;
+    s->library = library_is_given(&settings->library) ? &settings->library : NULL;
     if (s->library != NULL && system.json != NULL)
         place_error(r->err, &system, "is decided by the library: leave it out");
     if (has_rings(&r->scenario->spec))

@@ -79,14 +79,15 @@ extern const struct object routes_object;
 extern const struct object capture_object;
 extern const struct object report_object;
 extern const struct object memory_object;
-extern const struct object limits_object, noise_object, engine_object;
+extern const struct object limits_object, noise_object, host_object, engine_object;
 
 // The objects in the order of the resolved form.
 // clang-format off
 static const struct object *const objects[] = {
     &editor_object, &plugins_object,   &topology_object, &links_object,
     &switch_object, &nic_object,       &transport_object, &cc_object,
-    &workload_object, &memory_object,  &noise_object,    &faults_object,  &routes_object,
+    &workload_object, &memory_object,  &noise_object,    &host_object,
+    &faults_object,  &routes_object,
     &capture_object, &report_object,   &limits_object,   &engine_object, NULL,
 };
 // clang-format on

@@ -21,6 +21,9 @@ static char *choice_text(const struct collective_record *record)
         return text_format("The XML algorithm %s runs %s of %s with protocol %s: up to %u thread "
                            "blocks a GPU on %u channels, %s of each chunk at once",
                            l->algorithm, op, bytes, l->protocol, l->blocks, l->channels, chunk);
+    if (l->mpi)
+        return text_format("%s runs %s of %s by %s: messages of up to %s, %s", name, op, bytes,
+                           l->algorithm, chunk, l->protocol);
     if (l->threads == 0)
         return text_format("%s runs %s for %s of %s: the GPUs of a server exchange, and switches "
                            "add between servers, in %u chunks of %s",

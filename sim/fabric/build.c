@@ -2,8 +2,10 @@
 // Builds the packet network of a spec, and frees it.
 #include <stdlib.h>
 
+#include "cpu/cores.h"
 #include "engine/memory.h"
 #include "sim/fabric/fabric_internal.h"
+#include "transport/nic/stack.h"
 
 // A fault that takes lanes of a link adds a kind of link for each of its ports at most.
 static void check_link_kinds(const struct fabric *fabric, struct err *err)
@@ -24,12 +26,25 @@ static void on_violation(void *ctx, const char *text)
     engine_stop(&fabric->engine);
 }
 
+// What messages cost the cores of hosts.
+static void attach_stack(struct fabric *fabric)
+{
+    const struct host_spec *host = &fabric->spec->host;
+    if (!host->given)
+        return;
+    fabric_needs_order(fabric, "ranks share the cores of hosts (`host`)");
+    fabric_needs_events(fabric, "ranks share the cores of hosts (`host`)");
+    if (host_stack_costs(&host->send) || host_stack_costs(&host->receive))
+        stack_attach(&fabric->hosts, host, fabric->cores);
+}
+
 static void build_hosts(struct fabric *fabric)
 {
     fabric->cc_watch = (struct cc_watch){fabric, on_violation, false};
     fabric->hosts.cc_watch = &fabric->cc_watch;
     fabric->hosts.paths = (struct host_paths){fabric_joining_dim, fabric_path, fabric};
     hosts_init(&fabric->hosts, &fabric->net);
+    attach_stack(fabric);
     if (fabric->switches.n_routers > 0)
         routers_attach(&fabric->switches);
 }
@@ -54,6 +69,9 @@ void fabric_init(struct fabric *fabric, const struct spec *spec, struct err *err
     engine_init(&fabric->engine, spec->seed);
     fabric_prepare_hosts(fabric);
     fabric_build_graph(fabric, err);
+    fabric->cores = cores_new(&fabric->engine, fabric->graph.n_ends,
+                              spec->host.ranks > 0 ? (uint32_t)spec->host.ranks : 1,
+                              (uint32_t)spec->host.cores);
     if (spec->limits.events > 0)
         fabric_needs_events(fabric, "events are counted (`limits.events`)");
     if (spec->report.timeline)
@@ -81,6 +99,7 @@ void fabric_free(struct fabric *fabric)
     fabric_reductions_free(fabric);
     fabric_circuits_free(fabric);
     hosts_free(&fabric->hosts);
+    cores_free(fabric->cores);
     switches_free(&fabric->switches);
     if (fabric->partition)
         hosts_shards_free(fabric->shard_hosts, fabric->partition->n);

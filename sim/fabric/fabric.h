@@ -14,6 +14,7 @@
 #include "transport/host.h"
 
 struct change_timer;
+struct cores;
 struct circuits;
 struct quality_timer;
 struct reductions;
@@ -34,7 +35,8 @@ struct fabric {
     struct network net;
     struct switches switches;
     struct hosts hosts;
-    bool *nic_at; // [dimension * n_ends + rank] true = not ideal; NULL = all NICs are ideal
+    struct cores *cores; // of the ranks' hosts
+    bool *nic_at;        // [dimension * n_ends + rank] true = not ideal; NULL = all NICs are ideal
     struct circuits *circuits; // NULL if no dimension is a circuit switch
     struct reductions *reductions;
     uint32_t *flow_order;  // handles of flows in the order of their numbers in the results

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cc/cc.h"
+#include "cpu/host_spec.h"
 #include "engine/noise.h"
 #include "switch/switch_spec.h"
 #include "topology/topology.h"
@@ -170,6 +171,7 @@ struct spec {
     struct report_spec report;
     struct limits_spec limits;
     struct noise_spec noise;
+    struct host_spec host;
     struct memory_spec memory;
     int fast_forward; // enum fast_forward
 };

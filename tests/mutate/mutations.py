@@ -21,7 +21,7 @@ FILES = [
     "transport/tcp/ack.c", "transport/tcp/acknowledge.c", "transport/tcp/connection.c",
     "transport/tcp/frame.c", "transport/tcp/rack.c", "transport/tcp/ranges.c",
     "transport/tcp/receive.c", "transport/tcp/recovery.c", "transport/tcp/rtt.c",
-    "transport/tcp/segments.c", "transport/tcp/send.c", "transport/tcp/timers.c",
+    "transport/tcp/segments.c", "transport/tcp/send.c", "transport/tcp/ticks.c", "transport/tcp/timers.c",
 ]
 
 MUTATIONS = [
@@ -201,7 +201,7 @@ MUTATIONS = [
     ("transport/host.c", "first[r + 1] = first[r] + hosts->n_opened[r];", "first[r + 1] = first[r] + hosts->n_named[r];"),
     # transport/tcp/
     ("transport/tcp/rtt.c", "t->srtt_ps += error / 8;", "t->srtt_ps += error / 4;"),
-    ("transport/tcp/timers.c", "#define WHEEL_FIRST_TICKS 63", "#define WHEEL_FIRST_TICKS 64"),
+    ("transport/tcp/ticks.c", "#define WHEEL_FIRST_TICKS 63", "#define WHEEL_FIRST_TICKS 64"),
     ("transport/tcp/segments.c", "segs->retx += !(seg->state & SEGMENT_RETX);", "segs->retx++;"),
     ("transport/tcp/ranges.c", "*added = i == ranges->n ||", "*added = i != ranges->n ||"),
     ("transport/tcp/connection.c", "    tcp_counters(s)->resets++;\n", ""),
@@ -280,7 +280,7 @@ MUTATIONS = [
      "? sim->fabric.engine.now_ps : sim->fabric.engine.now_ps"),
     ("transport/sender/sender_time.c", "sender_rare_make(s)->mark.ack_delay_ps += part_ps;", ""),
     ("transport/tcp/acknowledge.c", "bool timer = r->shows_hold == TCP_HOLD_TIMER;", "bool timer = false;"),
-    ("transport/tcp/buffer.c", "m->start_byte + m->bytes > s->una_bytes + t->buffer_bytes", "false"),
+    ("transport/tcp/buffer.c", "end > s->una_bytes + t->buffer_bytes", "false"),
     ("transport/tcp/send.c", "t->edge < buffered ? t->edge : buffered", "t->edge < buffered ? t->edge : t->edge"),
     ("transport/tcp/connection.c", "    if (id->established)\n", "    if (id->established && id->src == UINT32_MAX)\n"),
     ("workload/goal/goal_file.c", "node->order = goes_on ? before->order + 1 : 1;", "node->order = goes_on ? before->order : 1;"),

@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
 import draw as drawing
 import fabric
+import hosts
 import stacks
 import topologies
 import workloads
@@ -285,6 +286,7 @@ def scenario(seed, folder):
         made["duration"] = draw.rng.choice(("1ns", "1us", "30us", "100us", "2ms"))
     if draw.chance(0.2):
         extremes(draw, made)
+    hosts.hosts(seed, made)
     write(made, folder)
     return made
 

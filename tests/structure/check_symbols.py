@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 69
-ARROWS = 381
+ROOMS = 71
+ARROWS = 390
 
 
 def objects(build):

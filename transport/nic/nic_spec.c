@@ -112,7 +112,8 @@ void nic_spec_init(struct nic_spec *spec, const struct nic_preset *preset)
 uint64_t nic_bus_bytes(const struct nic_spec *spec, uint32_t payload_bytes)
 {
     uint64_t bursts = (payload_bytes + spec->burst_bytes - 1) / spec->burst_bytes;
-    return payload_bytes + bursts * spec->burst_overhead;
+    uint64_t bytes = payload_bytes + bursts * spec->burst_overhead;
+    return spec->crossings > 1 ? bytes * spec->crossings : bytes;
 }
 
 ps_t nic_packet_ps(const struct nic_spec *spec, uint32_t payload_bytes)

@@ -14,6 +14,7 @@ struct nic_spec {
     const char *at;          // patterns of ranks, with commas between them; "" = all ranks
     uint64_t message_rate;   // packets per second in each direction; 0 = no limit
     uint64_t bus_rate_bps;   // of the bus to the host; 0 = no limit
+    uint64_t crossings;      // of the bus by a payload: 1, or more where it is staged
     int bus_duplex;          // enum bus_duplex
     uint64_t burst_bytes;    // largest payload of a transaction on the bus
     uint64_t burst_overhead; // bytes that a transaction takes beside its payload

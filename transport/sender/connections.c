@@ -226,6 +226,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                               .dst_node = path.dst_node,
                                               .number = hosts->n_opened[request->src]++,
                                               .job = (uint16_t)request->job,
+                                              .channel = request->channel,
                                               .joined = request->joined,
                                               .immediate = request->immediate,
                                               .dim = (uint16_t)d,
@@ -284,6 +285,29 @@ struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_r
         return hosts->senders[pair->flow];
     struct sender *s = open_flow(hosts, r, d, now);
     pair->flow = s->flow;
+    return s;
+}
+
+struct sender *hosts_opposite(struct hosts *hosts, uint32_t flow)
+{
+    const struct flow_id *id = &hosts->flows.ids[flow];
+    const struct transfer_request request = {.src = id->dst,
+                                             .dst = id->src,
+                                             .job = id->job,
+                                             .channel = id->channel,
+                                             .cls = id->cls,
+                                             .transport = id->transport,
+                                             .joined = id->joined,
+                                             .control = id->cls == NET_CLASS_CONTROL};
+    engine_lock(hosts->net->engine);
+    struct pair *pair = pairs_get(hosts->pairs, request.src, request.dst, request.job,
+                                  pair_channel(request.channel, id->dim));
+    if (pair->flow == FLOW_NIL) {
+        struct sender *s = open_flow(hosts, &request, id->dim, hosts->net->engine->now_ps);
+        pair->flow = s->flow;
+    }
+    struct sender *s = hosts->senders[pair->flow];
+    engine_unlock(hosts->net->engine);
     return s;
 }
 

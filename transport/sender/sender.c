@@ -211,7 +211,7 @@ static void append(struct sender *s, const struct transfer_request *request)
     m->token = request->token;
     s->tail += m->n_seq;
     if (s->cls != NET_CLASS_CONTROL) {
-        hosts->counters.posted_bytes += m->bytes;
+        hosts->counters.posted_bytes += request->unrecorded ? 0 : m->bytes;
         hosts->n_running++;
     }
     if (last)

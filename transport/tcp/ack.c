@@ -66,13 +66,10 @@ static void read_block(struct sender *s, const struct sack_block *block,
     }
 }
 
-static void read_sacks(struct sender *s, const struct packet *p, struct tcp_ack_facts *facts,
-                       ps_t now)
+static void read_sacks(struct sender *s, const struct packet_meta *meta,
+                       const struct sack_block *blocks, struct tcp_ack_facts *facts, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
-    struct meta_pool *pool = &sender_hosts(s)->net->meta;
-    const struct packet_meta *meta = meta_at(pool, p->meta);
-    const struct sack_block *blocks = meta_sacks(pool, p->meta);
     unsigned n = meta->n_sacks, first = 0;
     if (is_dsack(blocks, n, meta->seq)) {
         uint32_t bytes = blocks[0].end - blocks[0].start;
@@ -184,17 +181,23 @@ static void notify_policy(struct sender *s, const struct tcp_ack_facts *facts, p
 {
     const struct tcp_sender *t = tcp_of(s);
     bool reducing = t->state == TCP_REDUCING || t->state == TCP_RECOVERY;
-    bool starting = t->ssthresh == UINT32_MAX && t->cwnd < 2 * (uint64_t)t->max_out;
+    // In slow start a window counts as used that is less than twice what was outstanding
+    // (tcp_is_cwnd_limited()), also after a timeout, when all that is sent may be retransmissions.
+    bool slow = t->ssthresh == UINT32_MAX || t->state == TCP_LOSS;
+    bool starting = slow && t->cwnd < 2 * (uint64_t)t->max_out;
     if (!s->cc->ops->on_ack || facts->delivered == 0)
         return;
+    uint64_t bytes = tcp_sender_spec(s)->packet_counting
+                         ? (uint64_t)facts->delivered * s->dim->mtu_bytes
+                         : facts->delivered_bytes;
     const struct cc_ack ack = {
         .now_ps = now,
         .rtt_ps = facts->last_rtt_ps >= 0 ? facts->last_rtt_ps : t->srtt_ps,
         .seq = s->una_bytes,
         .snd_una = s->una_bytes,
         .snd_nxt = s->nxt_bytes,
-        .acked_bytes = (uint32_t)facts->delivered_bytes,
-        .ce_bytes = facts->ece ? (uint32_t)facts->delivered_bytes : 0,
+        .acked_bytes = (uint32_t)bytes,
+        .ce_bytes = facts->ece ? (uint32_t)bytes : 0,
         .inflight_bytes = (uint64_t)tcp_in_flight(s) * s->dim->mtu_bytes,
         .recovering = reducing || !facts->advanced,
         .window_limited = t->limited || starting,
@@ -246,8 +249,8 @@ static void end_probe(struct sender *s, const struct tcp_ack_facts *facts, ps_t 
     }
 }
 
-static void on_ack(struct sender *s, const struct packet *p, const struct packet_meta *meta,
-                   struct tcp_ack_facts *facts, ps_t now)
+static void on_ack(struct sender *s, const struct packet_meta *meta,
+                   const struct sack_block *blocks, struct tcp_ack_facts *facts, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
     uint64_t ack = seq_restore(meta->seq, s->una_bytes);
@@ -259,7 +262,7 @@ static void on_ack(struct sender *s, const struct packet *p, const struct packet
     bool outstanding = s->una < s->nxt;
     t->rack_advanced = false;
     if (meta->n_sacks > 0)
-        read_sacks(s, p, facts, now);
+        read_sacks(s, meta, blocks, facts, now);
     else
         t->n_seen = 0;
     acknowledge(s, ack, facts, now);
@@ -279,7 +282,9 @@ static void on_ack(struct sender *s, const struct packet *p, const struct packet
 void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
-    const struct packet_meta meta = *meta_at(&sender_hosts(s)->net->meta, p->meta);
+    struct packet_meta meta = *meta_at(&sender_hosts(s)->net->meta, p->meta);
+    unsigned own = sender_id(s)->duplex ? TCP_OWN_NUMBER : 0;
+    meta.n_sacks = (uint8_t)(meta.n_sacks > own ? meta.n_sacks - own : 0);
     if (s->failed || meta.connection != t->connection)
         return;
     if (t->phase == TCP_CLOSED) {
@@ -295,7 +300,8 @@ void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
     if (!(meta.tcp_control & TCP_SYN))
         note_duplicate(s, &meta, &facts);
     if ((meta.tcp_control == 0 && t->phase == TCP_ESTABLISHED) || tcp_on_control(s, &meta, now))
-        on_ack(s, p, &meta, &facts, now);
+        on_ack(s, &meta, meta.n_sacks > 0 ? meta_sacks(&hosts->net->meta, p->meta) + own : NULL,
+               &facts, now);
     if (meta.tcp_control & TCP_FIN)
         tcp_on_peer_fin(s, now);
     if (t->phase == TCP_ESTABLISHED && s->una == s->tail)
@@ -304,4 +310,36 @@ void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
     if (hosts->acking.timer)
         sender_time_ack_held(s, hosts->acking.made_ps - hosts->acking.owed_ps, now);
     hosts->acking = (struct meta_held){0};
+}
+
+// An ACK that comes with data is no duplicate (RFC 5681, section 2).
+void tcp_on_carried(struct sender *s, const struct packet *p, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    struct meta_pool *pool = &sender_hosts(s)->net->meta;
+    const struct packet_meta *data = meta_at(pool, p->meta);
+    const struct sack_block *blocks = meta_sacks(pool, p->meta);
+    if (s->failed || t->phase != TCP_ESTABLISHED)
+        return;
+    const struct packet_meta ack = {.sent_ps =
+                                        (ps_t)((uint64_t)blocks[1].end << 32 | blocks[1].start),
+                                    .window_bytes = blocks[0].end,
+                                    .seq = blocks[0].start,
+                                    .clock_ms = (uint32_t)(data->sent_ps / PS_PER_MS),
+                                    .n_sacks = (uint8_t)(data->n_sacks - TCP_CARRIED)};
+    struct tcp_ack_facts facts = {
+        .first_rtt_ps = -1, .last_rtt_ps = -1, .sack_rtt_ps = -1, .ece = p->flags & PACKET_ECHO_CE};
+    t->last_ack = ack.seq;
+    t->last_window_bytes = ack.window_bytes;
+    on_ack(s, &ack, blocks + TCP_CARRIED, &facts, now);
+    if (s->una == s->tail)
+        tcp_finish(s, now);
+    tcp_update(s, now);
+}
+
+void tcp_on_written(struct sender *s, uint64_t bytes, ps_t now)
+{
+    (void)bytes;
+    tcp_buffer_update(s, now);
+    tcp_update(s, now);
 }

@@ -42,10 +42,9 @@ static uint64_t window(struct tcp_receiver *r)
 }
 
 // Write the SACK blocks: a duplicate first (RFC 2883), then the most recent ranges.
-static unsigned write_sacks(struct tcp_receiver *r, struct sack_block *blocks)
+static unsigned write_sacks(struct tcp_receiver *r, struct sack_block *blocks, unsigned room)
 {
-    const struct tcp_spec *spec = spec_of(r);
-    unsigned n = 0, room = tcp_sack_room(spec);
+    unsigned n = 0;
     if (r->duplicate.end > r->duplicate.start)
         blocks[n++] = (struct sack_block){(uint32_t)r->duplicate.start, (uint32_t)r->duplicate.end};
     r->duplicate = (struct byte_range){0};
@@ -53,6 +52,13 @@ static unsigned write_sacks(struct tcp_receiver *r, struct sack_block *blocks)
         blocks[n++] = (struct sack_block){(uint32_t)r->early->recent[i].start,
                                           (uint32_t)r->early->recent[i].end};
     return n;
+}
+
+// Blocks that an ACK has room for: in the header, and in the packet's meta-data.
+static unsigned sack_room(const struct tcp_receiver *r)
+{
+    unsigned room = tcp_sack_room(spec_of(r)), most = META_SACKS - (r->back ? TCP_OWN_NUMBER : 0);
+    return room < most ? room : most;
 }
 
 static bool has_sacks(const struct tcp_receiver *r)
@@ -91,8 +97,23 @@ static void write_meta(struct tcp_receiver *r, uint32_t slot, uint8_t control, p
         .tcp_control = control | (r->closed ? TCP_AFTER_FIN : 0),
         .connection = r->connection,
     };
+    struct packet_meta *meta = meta_at(pool, slot);
+    if (r->back) {
+        meta_sacks(pool, slot)[0] = (struct sack_block){(uint32_t)r->back->nxt_bytes, 0};
+        meta->n_sacks = TCP_OWN_NUMBER;
+    }
     if (!(control & TCP_SYN) && has_sacks(r))
-        meta_at(pool, slot)->n_sacks = (uint8_t)write_sacks(r, meta_sacks(pool, slot));
+        meta->n_sacks +=
+            (uint8_t)write_sacks(r, meta_sacks(pool, slot) + meta->n_sacks, sack_room(r));
+}
+
+// All that has arrived is acknowledged.
+static void note_acked(struct tcp_receiver *r)
+{
+    r->owes = r->due = false;
+    r->shows_hold = TCP_HOLD_HIDDEN;
+    r->acked = r->expected;
+    r->held = r->compressed = 0;
 }
 
 void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now)
@@ -101,7 +122,8 @@ void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now)
     uint32_t slot = meta_alloc(&net->meta);
     write_meta(r, slot, control, now);
     meta_note_made(&net->meta, slot, now);
-    struct packet_sizes size = size_of(r, control, meta_at(&net->meta, slot)->n_sacks);
+    unsigned sacks = meta_at(&net->meta, slot)->n_sacks - (r->back ? TCP_OWN_NUMBER : 0u);
+    struct packet_sizes size = size_of(r, control, sacks);
     struct packet ack = {.flow = r->base.flow,
                          .dst = r->src_node,
                          .entropy = r->entropy,
@@ -118,10 +140,7 @@ void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now)
         meta_keep_held(&net->meta, slot, (struct meta_held){r->owed_ps, now, timer});
         ack.flags |= PACKET_HELD;
     }
-    r->owes = false;
-    r->shows_hold = TCP_HOLD_HIDDEN;
-    r->acked = r->expected;
-    r->held = r->compressed = 0;
+    note_acked(r);
     if (control & TCP_FIN) {
         ps_t rto_ps = FIN_RTO_PS + r->rtt_ps;
         sim_timer_start(engine_of(r), &r->timer, now + (rto_ps << (r->fin_tries & 7)));
@@ -129,6 +148,23 @@ void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now)
         sim_timer_stop(&r->timer);
     }
     port_enqueue(net, r->port, &ack, now);
+}
+
+void tcp_carry_ack(struct tcp_receiver *r, struct packet *p, ps_t now)
+{
+    struct meta_pool *pool = &r->base.dim->hosts->net->meta;
+    struct sack_block *blocks = meta_sacks(pool, p->meta);
+    (void)now;
+    blocks[0] = (struct sack_block){(uint32_t)r->expected, (uint32_t)window(r)};
+    blocks[1] = (struct sack_block){(uint32_t)r->echo_ps, (uint32_t)((uint64_t)r->echo_ps >> 32)};
+    unsigned n = TCP_CARRIED;
+    if (has_sacks(r))
+        n += write_sacks(r, blocks + n, META_SACKS - TCP_CARRIED);
+    meta_at(pool, p->meta)->n_sacks = (uint8_t)n;
+    p->flags |= echo(r);
+    note_acked(r);
+    if (sim_timer_active(&r->timer))
+        sim_timer_stop(&r->timer);
 }
 
 /* ---- time ---- */
@@ -140,13 +176,38 @@ static void hold(struct tcp_receiver *r, ps_t now)
     r->owes = true;
 }
 
+// Send an ACK now, or when the segment that is arriving has been handled.
+static void reply(struct tcp_receiver *r, ps_t now)
+{
+    if (!r->arriving) {
+        tcp_reply(r, 0, now);
+        return;
+    }
+    hold(r, now);
+    r->due = true;
+}
+
+void tcp_flush_ack(struct tcp_receiver *r, ps_t now)
+{
+    const struct tcp_spec *spec = spec_of(r);
+    r->arriving = false;
+    if (!r->due)
+        return;
+    r->due = false;
+    if (r->back->place == SENDER_IDLE)
+        tcp_reply(r, 0, now);
+    else if (!sim_timer_active(&r->timer)) // in case that the data does not leave
+        sim_timer_start(engine_of(r), &r->timer,
+                        now + tcp_tick_delay(spec->tick_ps, spec->delack_ps, now));
+}
+
 static void compress(struct tcp_receiver *r, ps_t now)
 {
     ps_t longest_ps = spec_of(r)->sack_compression_ps, share_ps = r->rtt_ps / COMPRESSION_SHARE;
     if (longest_ps == 0 || !spec_of(r)->sack || r->sack_acks < GAP_ACKS ||
         r->compressed >= COMPRESSED_MAX) {
         r->sack_acks++;
-        tcp_reply(r, 0, now);
+        reply(r, now);
         return;
     }
     r->compressed++;
@@ -162,7 +223,7 @@ static void delay(struct tcp_receiver *r, ps_t now)
     const struct tcp_spec *spec = spec_of(r);
     if (r->quick > 0 || ++r->held >= spec->delack_segments) {
         r->quick -= r->quick > 0;
-        tcp_reply(r, 0, now);
+        reply(r, now);
         return;
     }
     hold(r, now);
@@ -174,7 +235,7 @@ static void delay(struct tcp_receiver *r, ps_t now)
 void tcp_acknowledge(struct tcp_receiver *r, enum tcp_ack_kind kind, ps_t now)
 {
     if (r->closed || kind == TCP_ACK_NOW)
-        tcp_reply(r, 0, now);
+        reply(r, now);
     else if (kind == TCP_ACK_GAP)
         compress(r, now);
     else
@@ -185,6 +246,11 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct tcp_receiver *r = timer->data;
+    if (r->back) {
+        sender_catch_up(r->back, e->now_ps); // data may have carried the ACK
+        if (!r->owes)
+            return;
+    }
     if (!r->closed) {
         r->shows_hold = TCP_HOLD_TIMER;
         tcp_reply(r, 0, e->now_ps);

@@ -31,9 +31,11 @@ void tcp_buffer_update(struct sender *s, ps_t now)
     struct hosts *hosts = sender_hosts(s);
     uint64_t bytes = grown(s);
     t->buffer_bytes = bytes > t->buffer_bytes ? bytes : t->buffer_bytes;
+    uint64_t written = tcp_written(s);
     while (t->entering != MESSAGE_NIL) {
         const struct message *m = hosts_message(hosts, t->entering);
-        if (m->start_byte + m->bytes > s->una_bytes + t->buffer_bytes)
+        uint64_t end = m->start_byte + m->bytes;
+        if (end > s->una_bytes + t->buffer_bytes || end > written)
             break;
         t->entering = m->next;
         if (!hosts->client.entered)
@@ -42,6 +44,7 @@ void tcp_buffer_update(struct sender *s, ps_t now)
         hosts->client.entered(hosts->client.ctx, m->token, now);
         engine_unlock(hosts->net->engine);
     }
+    tcp_write(s, now);
 }
 
 void tcp_buffer_post(struct sender *s, ps_t now)

@@ -115,14 +115,31 @@ static void establish(struct sender *s, const struct flow_id *id)
     tcp_rtt_sample(s, sender_env(s)->base_rtt_ps);
 }
 
+// Both directions of a duplex connection have the same name, which each end makes by itself: the
+// rank with the smaller number has the ephemeral port.
+static void name_ports(struct flow_id *id, uint32_t count)
+{
+    bool first = id->src < id->dst;
+    if (id->duplex) {
+        uint32_t low = first ? id->src : id->dst, high = first ? id->dst : id->src;
+        count = (uint32_t)(address_hash(low, high) % PORTS) + 64u * id->job + id->channel;
+    }
+    uint16_t client = (uint16_t)(FIRST_PORT + count % PORTS),
+             server = (uint16_t)(SERVER_PORT + count / PORTS);
+    id->src_conn = id->dst_conn = count;
+    id->src_port = id->duplex && !first ? server : client;
+    id->dst_port = id->duplex && !first ? client : server;
+}
+
 void tcp_name_connection(struct sender *s, uint32_t count)
 {
     const struct transport_dim *dim = s->dim;
     const struct tcp_spec *spec = tcp_sender_spec(s);
     struct flow_id *id = &dim->hosts->flows.ids[s->flow];
-    id->src_conn = id->dst_conn = count;
-    id->src_port = (uint16_t)(FIRST_PORT + count % PORTS);
-    id->dst_port = (uint16_t)(SERVER_PORT + count / PORTS);
+    id->established = spec->connections == TCP_CONNECTED ||
+                      (spec->connections == TCP_CONNECTIONS_AUTO && id->joined);
+    id->duplex = spec->duplex && id->established;
+    name_ports(id, count);
     id->data_dscp = id->ack_dscp = id->cnp_dscp = dscp_of_class(id->cls);
     id->window_bytes = (uint32_t)receive_window(dim, sender_env(s));
     id->window_scale = window_scale(id->window_bytes);
@@ -130,12 +147,10 @@ void tcp_name_connection(struct sender *s, uint32_t count)
     id->sack = spec->sack;
     id->timestamps = spec->timestamps;
     id->ecn = spec->ect;
-    id->established = spec->connections == TCP_CONNECTED ||
-                      (spec->connections == TCP_CONNECTIONS_AUTO && id->joined);
     uint32_t ports = (uint32_t)id->src_port << 16 | id->dst_port;
     id->entropy = s->entropy = header_entropy(id->src, id->dst, ports, 0);
     id->back_entropy = header_entropy(id->dst, id->src, ports << 16 | ports >> 16, 0);
-    connection_reset(s, count);
+    connection_reset(s, id->src_conn);
     if (id->established)
         establish(s, id);
     tcp_counters(s)->connections++;
@@ -147,6 +162,7 @@ void tcp_open_sender(struct sender *s, const struct transport_path *path)
     tcp_of(s)->linger_ps = env->base_rtt_ps + path->queueing_ps;
     tcp_of(s)->shortest_timer_ps = s->dim->ops->shortest_timer_ps(&s->dim->spec, env->base_rtt_ps);
     s->ackreq_end = UINT64_MAX; // ACKs need no request
+    tcp_writer_open(s);
 }
 
 void tcp_close_sender(struct sender *s) { segments_free(&tcp_of(s)->segs); }

@@ -45,6 +45,11 @@ enum flag { FLAG_PSH = 0x08, FLAG_ACK = 0x10, FLAG_ECE = 0x40, FLAG_CWR = 0x80 }
 static uint32_t start_of(const struct flow_id *id, bool from_source, uint32_t use)
 {
     uint64_t name = (uint64_t)id->src << 32 | id->dst;
+    if (id->duplex) { // the same from both directions
+        bool swaps = id->src > id->dst;
+        name = swaps ? (uint64_t)id->dst << 32 | id->src : name;
+        return (uint32_t)hash_mix(hash_mix(name + id->src_conn) + 2 * use + (from_source != swaps));
+    }
     return (uint32_t)hash_mix(hash_mix(name + id->src_conn) + 4 * (uint64_t)id->number + 2 * use +
                               from_source);
 }
@@ -73,14 +78,18 @@ static uint8_t *put_options(uint8_t *at, const struct frame_source *source, uint
                             uint32_t echo)
 {
     const struct packet_meta *meta = source->meta;
+    bool data = source->packet->kind == PACKET_DATA;
+    unsigned first = !source->flow->duplex || meta->n_sacks == 0 ? 0
+                     : data                                      ? TCP_CARRIED
+                                                                 : TCP_OWN_NUMBER;
     if (source->flow->timestamps)
         at = put_timestamps(put8(put8(at, OPTION_NOP), OPTION_NOP), value, echo);
-    if (meta->n_sacks == 0)
+    if (meta->n_sacks == first)
         return at;
-    uint32_t start = start_of(source->flow, true, 0) + 1;
+    uint32_t start = start_of(source->flow, !data, 0) + 1;
     at = put8(put8(at, OPTION_NOP), OPTION_NOP);
-    at = put8(put8(at, OPTION_SACK), (uint8_t)(2 + 8 * meta->n_sacks));
-    for (unsigned i = 0; i < meta->n_sacks; i++)
+    at = put8(put8(at, OPTION_SACK), (uint8_t)(2 + 8 * (meta->n_sacks - first)));
+    for (unsigned i = first; i < meta->n_sacks; i++)
         at = put32(put32(at, start + source->sacks[i].start), start + source->sacks[i].end);
     return at;
 }
@@ -99,6 +108,12 @@ static void numbers(const struct frame_source *source, bool data, uint32_t *seq,
         bool fin = meta->tcp_control & TCP_FIN;
         *seq = reply + !syn + (after && !fin);
         *ack = stream;
+    }
+    if (source->flow->duplex && meta->n_sacks > 0) { // the other direction
+        if (data)
+            *ack = reply + 1 + source->sacks[0].start;
+        else
+            *seq = reply + 1 + source->sacks[0].start;
     }
 }
 
@@ -122,6 +137,8 @@ static uint16_t window_of(const struct frame_source *source, bool data)
     const struct packet_meta *meta = source->meta;
     const struct flow_id *id = source->flow;
     uint64_t bytes = data ? id->window_bytes : meta->window_bytes;
+    if (data && id->duplex && meta->n_sacks > 0)
+        bytes = source->sacks[0].end;
     if (!(meta->tcp_control & TCP_SYN))
         bytes >>= id->window_scale;
     return (uint16_t)(bytes < TCP_FIELD_MAX ? bytes : TCP_FIELD_MAX);

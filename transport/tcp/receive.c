@@ -36,6 +36,10 @@ void tcp_open_receiver(struct receiver *base)
     tcp_receiver_timers_init(r);
     if (id->established)
         establish(r, id);
+    if (id->duplex) {
+        r->back = hosts_opposite(hosts_of(r), base->flow);
+        tcp_of(r->back)->back = r;
+    }
 }
 
 static void early_free(struct tcp_receiver *r)
@@ -273,13 +277,11 @@ static void in_order(struct tcp_receiver *r, const struct packet *p, struct byte
         deliver_early(r, now);
 }
 
-void tcp_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
+static void on_segment(struct tcp_receiver *r, struct packet *p, ps_t now)
 {
-    struct tcp_receiver *r = (struct tcp_receiver *)base;
     const struct packet_meta meta = *meta_at(&hosts_of(r)->net->meta, p->meta);
     uint64_t start = seq_restore(meta.seq, r->expected);
     struct byte_range range = {start, start + meta.payload_bytes};
-    r->port = port;
     if (meta.tcp_control & TCP_SYN) {
         on_syn(r, &meta, now);
         return;
@@ -307,4 +309,24 @@ void tcp_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t no
     } else {
         tcp_acknowledge(r, TCP_ACK_GAP, now);
     }
+}
+
+// On a duplex connection the order is that of Linux (tcp_rcv_established()): the ACK that the
+// segment carries, its data, data that may be sent now, and an ACK if none of it has carried one.
+void tcp_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
+{
+    struct tcp_receiver *r = (struct tcp_receiver *)base;
+    r->port = port;
+    if (!r->back) {
+        on_segment(r, p, now);
+        return;
+    }
+    sender_catch_up(r->back, now);
+    sender_begin(r->back);
+    if (meta_at(&hosts_of(r)->net->meta, p->meta)->n_sacks > 0)
+        tcp_on_carried(r->back, p, now);
+    r->arriving = true;
+    on_segment(r, p, now);
+    sender_end(r->back, now);
+    tcp_flush_ack(r, now);
 }

@@ -16,7 +16,8 @@ bool tcp_fits_receiver(const struct sender *s)
 {
     const struct tcp_sender *t = tcp_of(s);
     uint64_t buffered = s->una_bytes + t->buffer_bytes;
-    uint64_t edge = t->edge < buffered ? t->edge : buffered;
+    uint64_t edge = t->edge < buffered ? t->edge : buffered, written = tcp_written(s);
+    edge = edge < written ? edge : written;
     if (s->nxt_bytes + s->dim->mtu_bytes <= edge)
         return true;
     return s->nxt < s->tail && s->nxt_bytes + next_payload(s) <= edge;
@@ -85,6 +86,8 @@ static void fill_segment(struct sender *s, struct message *m, uint64_t number, s
                                                    .clock_ms = tcp_of(s)->peer_clock_ms,
                                                    .payload_bytes = seg->bytes,
                                                    .connection = tcp_of(s)->connection};
+    if (tcp_of(s)->back)
+        tcp_carry_ack(tcp_of(s)->back, p, now);
     if (number + 1 == message_end_seq(m))
         p->flags |= PACKET_LAST;
     tcp_of(s)->last_sent_ps = now;

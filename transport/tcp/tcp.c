@@ -78,6 +78,14 @@ static const struct param params[] = {
               .max = "256",
               .help = "pooled: connections of a pair of ranks, which its messages use in turn",
               .source = "NCCL_NSOCKS_PERTHREAD"),
+    PARAM_ROW("duplex", BOOL, TC(duplex), .def = "false",
+              .help = "the messages of both directions of a pair share a connection that is "
+                      "established, so that data carries the ACKs of the other direction",
+              .source = "RFC 9293; Open MPI's btl tcp"),
+    PARAM_ROW("packet_counting", BOOL, TC(packet_counting), .def = "false",
+              .help = "a packet that is acknowledged lets the window grow as a full segment does, "
+                      "whatever its size; else by its bytes (RFC 3465)",
+              .source = "Linux: tcp_slow_start(), tcp_cong_avoid_ai()"),
     PARAM_ROW("ecn", ENUM, TC(ecn), .def = "auto", .choices = ecn_modes,
               .help = "data is ECN capable; auto = if the policy's preset expects marks",
               .source = "RFC 3168"),
@@ -139,6 +147,13 @@ static size_t check(const struct transport_spec *t, const struct transport_netwo
             true};
     if (spec->read_resume_ps != PARAM_AUTO_TIME && spec->read_resume_ps <= spec->read_stop_ps)
         out[n++] = (struct transport_finding){"read_resume", "must be later than read_stop", true};
+    bool opens = spec->connections != TCP_CONNECTED && spec->connections != TCP_CONNECTIONS_AUTO;
+    if (spec->duplex && (opens || spec->connections_per_pair > 1))
+        out[n++] = (struct transport_finding){
+            "duplex",
+            "needs one connection of a pair, open before the start: connections established or "
+            "auto, and connections_per_pair 1",
+            true};
     if (spec->delack_ps > spec->rto_min_ps && spec->delack_segments > 1)
         out[n++] = (struct transport_finding){
             "delayed_ack",
@@ -207,6 +222,7 @@ const struct transport_ops tcp_transport = {
     .provides = CC_NEEDS_ECN | CC_NEEDS_CE_SHARE | CC_NEEDS_GLOBAL_RTT | CC_NEEDS_SLOW_START,
     .default_cc = "cubic",
     .data_class = 0, // lossy
+    .by_host = true,
     .prepare = tcp_prepare,
     .data_sizes = tcp_data_sizes,
     .shortest_timer_ps = shortest_timer_ps,
@@ -225,6 +241,7 @@ const struct transport_ops tcp_transport = {
     .on_window = tcp_on_window,
     .idle_rtos = tcp_idle_rtos,
     .on_post = tcp_on_post,
+    .on_written = tcp_on_written,
     .open_receiver = tcp_open_receiver,
     .close_receiver = tcp_close_receiver,
     .on_data = tcp_on_data,

@@ -31,9 +31,16 @@ enum tcp_control {
     TCP_CWR = 0x80,
 };
 
-#define TCP_DUPLICATE_THRESHOLD 3 // segments out of order that show a loss (RFC 5681, 6675)
-#define TCP_FIELD_MAX 65535u      // largest value of the header's window field
-#define TCP_SCALE_MAX 14          // largest window scale (RFC 7323)
+// Data of a duplex connection carries the ACK of the other direction in the places of SACK blocks:
+// {number, window}, {low and high half of the echoed time}, then SACK blocks.
+#define TCP_CARRIED 2
+// A packet without data of such a connection has its own sequence number in the first place.
+#define TCP_OWN_NUMBER 1
+
+#define TCP_DUPLICATE_THRESHOLD 3       // segments out of order that show a loss (RFC 5681, 6675)
+#define TCP_FIELD_MAX 65535u            // largest value of the header's window field
+#define TCP_SCALE_MAX 14                // largest window scale (RFC 7323)
+#define TCP_MAX_RTO_PS (120 * PS_PER_S) // Linux
 #define TCP_WINDOW_AUTO UINT64_C(6291456)
 
 /* ---- sender ---- */
@@ -58,25 +65,28 @@ enum tcp_congestion {
 // Purpose of a sender's timer.
 enum tcp_timer { TCP_TIMER_RTO, TCP_TIMER_PROBE, TCP_TIMER_REORDER, TCP_TIMER_WINDOW };
 
+struct tcp_receiver;
+
 struct tcp_sender {
     struct tcp_segments segs;
-    uint32_t cwnd;         // window in segments
-    uint8_t phase;         // enum tcp_phase
-    uint8_t state;         // enum tcp_congestion
-    uint32_t entering;     // first message whose last byte has not entered the send buffer
-    uint64_t buffer_bytes; // of the send buffer
-    uint8_t timer;         // enum tcp_timer
-    uint8_t connection;    // low bits of the number of the connection
-    bool probe_due;        // a tail loss probe must be sent now, whatever the window
-    bool cwr_due;          // the next new segment carries CWR
-    bool limited;          // the window was full since the data before usage_end was sent
-    uint64_t cwr_end;      // DCTCP: segment number after which CWR may be set again
-    uint64_t edge;         // bytes of the stream before it fit into the receive window
-    uint64_t usage_end;    // segment number
-    uint32_t max_out;      // most segments outstanding since then
-    uint32_t ssthresh;     // target of the reduction, in segments
-    uint64_t high;         // highest segment number when the state was entered
-    ps_t last_sent_ps;     // of data
+    struct tcp_receiver *back; // duplex: the receiver of the other direction; NULL = none yet
+    uint32_t cwnd;             // window in segments
+    uint8_t phase;             // enum tcp_phase
+    uint8_t state;             // enum tcp_congestion
+    uint32_t entering;         // first message whose last byte has not entered the send buffer
+    uint64_t buffer_bytes;     // of the send buffer
+    uint8_t timer;             // enum tcp_timer
+    uint8_t connection;        // low bits of the number of the connection
+    bool probe_due;            // a tail loss probe must be sent now, whatever the window
+    bool cwr_due;              // the next new segment carries CWR
+    bool limited;              // the window was full since the data before usage_end was sent
+    uint64_t cwr_end;          // DCTCP: segment number after which CWR may be set again
+    uint64_t edge;             // bytes of the stream before it fit into the receive window
+    uint64_t usage_end;        // segment number
+    uint32_t max_out;          // most segments outstanding since then
+    uint32_t ssthresh;         // target of the reduction, in segments
+    uint64_t high;             // highest segment number when the state was entered
+    ps_t last_sent_ps;         // of data
     /* RTT (RFC 6298) */
     ps_t srtt_ps, mdev_ps, mdev_max_ps, rttvar_ps, min_rtt_ps;
     ps_t rto_ps;      // without backoff
@@ -182,6 +192,7 @@ enum tcp_hold {
 
 struct tcp_receiver {
     struct receiver base;
+    struct sender *back;     // duplex: the sender of the other direction; else NULL
     uint64_t expected;       // number of the next byte in order
     uint64_t acked;          // `expected` in the last ACK
     uint64_t edge;           // end of the advertised window
@@ -202,6 +213,8 @@ struct tcp_receiver {
     uint8_t connection;
     bool open, closed;  // SYN received; own FIN sent
     bool owes;          // an ACK is held back
+    bool arriving;      // a segment is being handled, after which data may carry its ACK
+    bool due;           // which must go at once
     uint8_t shows_hold; // enum tcp_hold
     bool fin_received, fin_acked;
     bool ce;                // the segments not yet acknowledged carried CE
@@ -252,6 +265,13 @@ void tcp_burst_count(struct sender *s);
 // Returns true if the next burst waits for more room in the window, which is not full.
 bool tcp_burst_waits(const struct sender *s, uint32_t in_flight, ps_t now);
 
+/* write.c */
+void tcp_writer_open(struct sender *s);
+// Let the thread of the sender write what has been posted, if it does not do so already.
+void tcp_write(struct sender *s, ps_t now);
+// Bytes of the stream that it has written; UINT64_MAX = that takes no time.
+uint64_t tcp_written(const struct sender *s);
+
 /* buffer.c */
 // Acknowledgements, a larger window or a post have changed the send buffer: let it grow, and report
 // messages whose last byte has entered it. The callbacks may post.
@@ -261,6 +281,9 @@ void tcp_buffer_post(struct sender *s, ps_t now);
 
 /* ack.c, recovery.c, rack.c */
 void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now);
+void tcp_on_written(struct sender *s, uint64_t bytes, ps_t now);
+// Handle the ACK that a data packet carries; within sender_begin() and sender_end().
+void tcp_on_carried(struct sender *s, const struct packet *p, ps_t now);
 // Detect losses, begin and end episodes of recovery, and move the window during a reduction.
 void tcp_recover(struct sender *s, struct tcp_ack_facts *facts, ps_t now);
 // Report congestion to the policy, which cuts its window.
@@ -289,6 +312,7 @@ void tcp_arm_for_data(struct sender *s, bool progress, ps_t now); // RTO or tail
 bool tcp_arm_for_window(struct sender *s, ps_t now);
 void tcp_on_timeout(struct sender *s, ps_t now);
 uint32_t tcp_idle_rtos(const struct sender *s, ps_t now);
+/* ticks.c */
 ps_t tcp_tick_delay(ps_t tick_ps, ps_t delay_ps, ps_t now);
 
 /* receive.c, acknowledge.c */
@@ -298,6 +322,10 @@ uint64_t tcp_received_bytes(const struct receiver *r, const struct message *m);
 void tcp_on_data(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
 // Send an ACK with the control bits SYN or FIN, or none.
 void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now);
+// Write the ACK of a duplex connection's other direction to a data packet, and count it as sent.
+void tcp_carry_ack(struct tcp_receiver *r, struct packet *p, ps_t now);
+// Send the ACK that became due while a segment was handled, unless data has carried it or will.
+void tcp_flush_ack(struct tcp_receiver *r, ps_t now);
 enum tcp_ack_kind {
     TCP_ACK_DELAYED, // in order
     TCP_ACK_GAP,     // data is out of order

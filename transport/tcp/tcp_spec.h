@@ -23,6 +23,8 @@ struct tcp_spec {
     int ecn;                           // enum tcp_ecn
     bool tail_loss_probe;
     bool sack, timestamps, slow_start_after_idle, pacing;
+    bool packet_counting; // the policy counts packets
+    bool duplex;          // a connection carries both directions of a pair
     /* derived */
     bool ect; // data packets are ECN capable
 };

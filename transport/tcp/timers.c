@@ -2,33 +2,15 @@
 // The timer of a sender. It serves one purpose at a time: a retransmission timeout (RFC 6298), a
 // tail loss probe or a reordering timeout (RFC 8985), or a probe of a closed receive window (RFC
 // 9293, section 3.8.6.1).
-//
-// With timer_tick it has the resolution of the kernel's timer wheel (Linux, kernel/time/timer.c,
-// described in its opening comment): a timeout is a whole number of ticks, it ends at the first
-// tick after it, and longer timeouts are rounded up to coarser steps: 8 ticks from 63 ticks on, 64
-// from 504 on, and so on.
 #include "transport/tcp/tcp.h"
-
-#define WHEEL_FIRST_TICKS 63
-#define MAX_RTO_PS (120 * PS_PER_S) // Linux
-
-ps_t tcp_tick_delay(ps_t tick_ps, ps_t delay_ps, ps_t now)
-{
-    if (tick_ps <= 0)
-        return delay_ps;
-    ps_t ticks = (delay_ps + tick_ps - 1) / tick_ps, at = now / tick_ps + ticks, step = 1;
-    for (ps_t level = WHEEL_FIRST_TICKS; ticks >= level && step < MAX_RTO_PS / tick_ps; level *= 8)
-        step *= 8;
-    return (at / step + 1) * step * tick_ps - now;
-}
 
 ps_t tcp_rto_ps(const struct sender *s)
 {
     const struct tcp_sender *t = tcp_of(s);
     ps_t rto_ps = t->rto_ps;
-    for (uint32_t i = 0; i < t->backoff && rto_ps < MAX_RTO_PS; i++)
+    for (uint32_t i = 0; i < t->backoff && rto_ps < TCP_MAX_RTO_PS; i++)
         rto_ps *= 2;
-    return rto_ps < MAX_RTO_PS ? rto_ps : MAX_RTO_PS;
+    return rto_ps < TCP_MAX_RTO_PS ? rto_ps : TCP_MAX_RTO_PS;
 }
 
 void tcp_arm(struct sender *s, enum tcp_timer timer, ps_t delay_ps, ps_t now)
@@ -90,10 +72,13 @@ static void on_reorder_timeout(struct sender *s, ps_t now)
 static void on_probe_timeout(struct sender *s, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
-    if (t->tlp_end == 0)
+    if (t->tlp_end == 0) {
         t->probe_due = true;
-    else
-        tcp_arm(s, TCP_TIMER_RTO, tcp_rto_ps(s), now);
+        return;
+    }
+    // One probe is outstanding: the timeout of the oldest segment runs on (tcp_rearm_rto()).
+    ps_t left_ps = rto_left_ps(s, now);
+    tcp_arm(s, TCP_TIMER_RTO, left_ps > 0 ? left_ps : 1, now);
 }
 
 // Probe a closed receive window with a segment without payload before the next expected byte, which

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// "library": {"kind": "mpi", "algo": "rabenseifner", "copy_rate": "15Gbps"}: Open MPI.
+#include "config/algorithm/library_mpi.h"
+
+#include "config/text/schema_parts.h"
+#include "engine/memory.h"
+#include "mpi/mpi.h"
+
+#define FIELD(name) offsetof(struct mpi_settings, name)
+#define SOURCE "Open MPI 4.1.4"
+
+// The order of enum mpi_algorithm.
+static const char *const algos[] = {"auto",
+                                    "ring",
+                                    "segmented_ring",
+                                    "recursive_doubling",
+                                    "rabenseifner",
+                                    "linear",
+                                    "pairwise",
+                                    "binomial",
+                                    NULL};
+
+static const struct param mpi_params[] = {
+    PARAM_ROW("algo", ENUM, FIELD(algorithm), .def = "auto", .choices = algos,
+              .help = "of operations that have it; auto, and the others: by the fixed rules of "
+                      "coll_tuned",
+              .source = SOURCE ": coll_tuned_allreduce_algorithm and its siblings"),
+    PARAM_ROW("segment", BYTES, FIELD(segment_bytes), .def = "0B", .max = "1GB",
+              .help = "of the segmented ring, which is a ring where this is 0",
+              .source = SOURCE ": coll_tuned_allreduce_algorithm_segmentsize"),
+    PARAM_ROW("eager_limit", BYTES, FIELD(eager_bytes), .def = "65480B", .max = "1GB",
+              .help = "a message of this size or more waits until its receive is posted",
+              .source = SOURCE ": btl_tcp_eager_limit 64 KB less the largest header"),
+    PARAM_ROW("event", TIME, FIELD(event_ps), .def = "0ns", .max = "1s",
+              .help = "time of a process for each message, request or answer that comes",
+              .source = "docs/mpi.md"),
+    PARAM_ROW("step", TIME, FIELD(step_ps), .def = "0ns", .max = "1s",
+              .help = "time of a process from the end of a wait to its next message, and before "
+                      "its first",
+              .source = "docs/mpi.md"),
+    PARAM_ROW("copy_rate", RATE, FIELD(copy_bps), .def = "0bps", .max = "100Tbps",
+              .help = "at which a process copies its input at the start; 0 = at once",
+              .source = "docs/mpi.md"),
+    PARAM_ROW("reduce_rate", RATE, FIELD(reduce_bps), .def = "0bps", .max = "100Tbps",
+              .help = "at which a process adds what has come; 0 = at once",
+              .source = "docs/mpi.md"),
+};
+enum { N_PARAMS = sizeof mpi_params / sizeof *mpi_params };
+
+void library_mpi_read(struct reader *r, const struct place *place, struct keys *own,
+                      struct library_spec *spec)
+{
+    struct mpi_settings *settings = memory_zeroed(1, sizeof *settings);
+    struct scenario *s = r->scenario;
+    s->files = memory_resize(s->files, s->n_files + 1, sizeof *s->files);
+    s->files[s->n_files++] = settings;
+    params_default(mpi_params, N_PARAMS, settings);
+    read_params(r, place, own, mpi_params, N_PARAMS, settings);
+    spec->mpi = settings;
+    spec->gpus = 1;
+}
+
+void library_mpi_write(json_t *library, const struct library_spec *spec)
+{
+    write_params(library, mpi_params, N_PARAMS, spec->mpi);
+}
+
+json_t *library_mpi_schema(void)
+{
+    json_t *object = schema_object();
+    schema_key(object, "kind", schema_constant("mpi"), true);
+    schema_params(object, mpi_params, N_PARAMS);
+    return object;
+}
+
+bool library_mpi_check(struct reader *r, const struct place *place, const struct library_spec *spec,
+                       enum coll_op op)
+{
+    static const struct {
+        enum coll_op op;
+        enum mpi_operation mpi;
+    } operations[] = {{COLL_ALL_REDUCE, MPI_ALL_REDUCE},
+                      {COLL_ALL_TO_ALL, MPI_ALL_TO_ALL},
+                      {COLL_BROADCAST, MPI_BROADCAST},
+                      {COLL_BARRIER, MPI_BARRIER}};
+    enum mpi_algorithm algorithm = (enum mpi_algorithm)spec->mpi->algorithm;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        if (operations[i].op != op)
+            continue;
+        if (mpi_algorithm_is_of(algorithm, operations[i].mpi))
+            return true;
+        place_error(r->err, place, "%s is no algorithm of %s", mpi_algorithm_name(algorithm),
+                    coll_op_name(op));
+        return false;
+    }
+    place_error(r->err, place,
+                "kind mpi has all_reduce, all_to_all, broadcast and barrier, and not %s",
+                coll_op_name(op));
+    return false;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The part of the network stack that runs on cores of the host (cpu/cores.h): what it costs to send
+// and to receive over TCP.
+//
+// Receiving: data packets that have arrived wait for a thread, those of a flow together. The thread
+// takes what has come of a flow, at most a segment (`host.receive_segment`, as GRO joins packets),
+// and after the time for it the transport handles the packets: it acknowledges them, and messages
+// that they end are complete. Flows take turns. What waits is in the receive window of its flow, so
+// it is bounded, and no packet is lost here.
+// Sending: transport/tcp/write.c.
+//
+// Differs from Linux: there the kernel acknowledges data before the application has copied it, and
+// closes the window if the copies fall behind. Here ACKs come after the copy. Both let the sender
+// go as fast as the receiving thread, with a window of data in flight; but RTTs contain the wait
+// for the thread here. ACKs, SYNs and FINs take no time of cores; the cost of an ACK belongs to
+// that of the packets that it acknowledges.
+// Sources: Cai et al., SIGCOMM 2021; Linux net/core/gro.c, net/ipv4/tcp_output.c.
+#pragma once
+
+#include "cpu/cores.h"
+#include "cpu/host_spec.h"
+#include "net/network.h"
+
+struct hosts;
+struct stack;
+
+// Insert the stack between the network and the hosts, after hosts_init() and before adapters.
+void stack_attach(struct hosts *hosts, const struct host_spec *spec, struct cores *cores);
+void stack_free(struct hosts *hosts);
+
+// Whether a flow's transport has costs in this direction.
+bool stack_sends(const struct hosts *hosts);
+
+// The thread of a flow's source that sends its data.
+struct core_thread *stack_send_thread(struct hosts *hosts, uint32_t flow);
+// The time for `bytes` of a flow, and the most that it hands on at once.
+ps_t stack_send_ps(const struct hosts *hosts, uint64_t bytes, uint32_t packet_bytes);
+uint64_t stack_send_segment(const struct hosts *hosts, uint32_t packet_bytes);

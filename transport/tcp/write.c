@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// What a sender's thread writes into the send buffer, where the host has costs
+// (transport/nic/stack.h): the data of messages enters the buffer a segment at a time, after the
+// thread's time for it, and as far as the buffer has room. Only what has been written can be sent.
+// Without costs all that fits has been written at once.
+//
+// Like Linux (sk_stream_write_space()) a thread that waits for room goes on when a third of the
+// buffer is free, or all that is left fits.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "transport/nic/stack.h"
+#include "transport/tcp/tcp.h"
+
+#define ROOM_SHARE 3
+
+struct tcp_writer {
+    struct core_task task;
+    struct core_thread *thread;
+    struct sender *sender;
+    uint64_t written, bytes; // offset in the stream; of the segment that is being written
+    bool busy;
+};
+
+static struct tcp_writer *writer_of(const struct sender *s) { return s->cold.own; }
+
+// The end of the messages that have been posted.
+static uint64_t posted_end(const struct sender *s)
+{
+    if (s->cold.newest == MESSAGE_NIL)
+        return s->una_bytes;
+    const struct message *m = hosts_message(sender_hosts(s), s->cold.newest);
+    return m->start_byte + m->bytes;
+}
+
+static ps_t begin(struct core_task *task, ps_t now)
+{
+    const struct tcp_writer *w = (const struct tcp_writer *)task;
+    (void)now;
+    return stack_send_ps(sender_hosts(w->sender), w->bytes, w->sender->dim->mtu_bytes);
+}
+
+static void done(struct core_task *task, ps_t now)
+{
+    struct tcp_writer *w = (struct tcp_writer *)task;
+    struct sender *s = w->sender;
+    w->busy = false;
+    if (s->failed)
+        return;
+    sender_catch_up(s, now);
+    sender_begin(s);
+    w->written += w->bytes;
+    s->dim->ops->on_written(s, w->bytes, now);
+    sender_end(s, now);
+}
+
+uint64_t tcp_written(const struct sender *s)
+{
+    return writer_of(s) ? writer_of(s)->written : UINT64_MAX;
+}
+
+void tcp_write(struct sender *s, ps_t now)
+{
+    struct tcp_writer *w = writer_of(s);
+    if (w == NULL || w->busy)
+        return;
+    uint64_t buffer = tcp_of(s)->buffer_bytes, end = posted_end(s);
+    uint64_t left = end > w->written ? end - w->written : 0,
+             used = w->written > s->una_bytes ? w->written - s->una_bytes : 0,
+             room = buffer > used ? buffer - used : 0;
+    if (left == 0 || (room < left && room < buffer / ROOM_SHARE))
+        return;
+    uint64_t bytes = stack_send_segment(sender_hosts(s), s->dim->mtu_bytes);
+    bytes = bytes < left ? bytes : left;
+    w->bytes = bytes < room ? bytes : room;
+    w->busy = true;
+    core_run(w->thread, &w->task, 0, now);
+}
+
+void tcp_writer_open(struct sender *s)
+{
+    struct hosts *hosts = sender_hosts(s);
+    if (!stack_sends(hosts))
+        return;
+    struct tcp_writer *w = s->cold.own = memory_zeroed(1, sizeof *w);
+    *w = (struct tcp_writer){.task = {.begin = begin, .done = done},
+                             .thread = stack_send_thread(hosts, s->flow),
+                             .sender = s,
+                             .written = s->una_bytes};
+}
