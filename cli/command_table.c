@@ -122,8 +122,8 @@ static const char shrink_text[] =
     "  collwire run small.json";
 
 static const char export_text[] =
-    "Writes the program of a scenario's job (program, llm) as execution traces of MLCommons "
-    "Chakra, one file a rank: PREFIX.0.et, PREFIX.1.et, .. and PREFIX.groups.json with the "
+    "Writes a scenario's job (a program of nodes, a collective, a training loop, a list of "
+    "messages) as execution traces of MLCommons Chakra, one file a rank: PREFIX.0.et, PREFIX.1.et, .. and PREFIX.groups.json with the "
     "communicators, for other simulators; and PREFIX.json, the scenario that runs the traces.\n"
     "\n"
     "  collwire export chakra scenarios/llm/mixtral-64.json -o traces/mixtral\n"

@@ -216,7 +216,7 @@ collwire_layer(config/object # objects of a scenario
 collwire_layer(config
   ALLOW engine topology cc collective config/text config/algorithm config/foreign config/job config/object
         transport/transport.h workload workload/chakra workload/nodes workload/training sim/spec jansson.h cc/plugin collwire/collwire.h collwire/loader.h
-  VIA ${config_via}
+  VIA footprint kernels workload/tiers ${config_via}
   LIBS PkgConfig::jansson m)
 
 collwire_layer(replay # captures of other sources, as flows

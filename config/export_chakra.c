@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config/export_nodes.h"
+#include "config/export_training.h"
 #include "config/job/job_reader.h"
 #include "config/text/relative_path.h"
 #include "engine/text.h"
@@ -46,6 +47,8 @@ static json_t *job_make(const struct job_spec *job, const json_t *resolved, cons
         if (key_kept(key))
             json_object_set(made, key, value);
     }
+    if (job->kind == &training_kind)
+        export_training_schedule(job->settings, made);
     if (job->ranks != NULL && json_object_get(made, "ranks") == NULL) { // placed by `mapping`
         json_t *ranks = json_array();
         for (size_t i = 0; i < job->n_ranks; i++)

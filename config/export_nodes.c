@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "collective/grid.h"
+#include "config/export_training.h"
 #include "engine/memory.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
@@ -110,10 +111,12 @@ bool export_nodes_make(const struct spec *spec, const struct job_spec *job,
     uint32_t n_ranks = ranks_of(spec, job);
     if (kind == &collective_kind)
         return collective_make(job, n_ranks, program, err);
+    if (kind == &training_kind)
+        return export_training_make(job->settings, n_ranks, program, err);
     if (!kind->raw)
         return err_add(err, "workload.kind",
                        "%s is not a program of nodes: program, llm and others with nodes, "
-                       "collectives and lists of messages can be exported",
+                       "collectives, training loops and lists of messages can be exported",
                        kind->name) == 0;
     *program = flows_make(job_flows(job), n_ranks);
     return true;

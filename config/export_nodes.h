@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Jobs that are no programs, as programs: collectives, and lists of messages.
+// Jobs that are no programs, as programs: collectives, training loops, and lists of messages.
 #pragma once
 
 #include <stdbool.h>

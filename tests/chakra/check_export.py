@@ -78,6 +78,33 @@ def others(folder):
     assert own["measured_collectives"] == made["measured_collectives"] and own["measured_collectives"]["measured_ns"] == 70000
 
 
+def loop(keyword, **more):
+    """A training job of six layers with everything a loop of this kind can have."""
+    forward = {"op": "all_gather", "bytes": "100KB"} if keyword not in ("DATA", "HYBRID_DLRM") else {}
+    back = {"op": "all_reduce", "bytes": "200KB"} if keyword not in ("DATA", "HYBRID_DLRM") else {}
+    layers = [{"name": f"l{i}", "fwd": {"compute": "20us"} | forward, "ig": {"compute": "25us"} | back, "update_delay": "2us",
+               "wg": {"compute": "30us", "op": "all_reduce", "bytes": f"{300 * (i + 1)}KB"}} for i in range(6)]
+    if keyword == "HYBRID_TRANSFORMER":
+        more["model_parallel"] = 8
+    return {"kind": "training", "parallelism": keyword, "layers": layers, "iterations": 3, **more}
+
+
+def training(folder):
+    """Training loops take the same time and hide as much, to the nanosecond."""
+    system = {"scheduling-policy": "LIFO", "all-reduce-implementation": "ring", "all-gather-implementation": "ring",
+              "active-chunks-per-dimension": 1, "preferred-dataset-splits": 4}
+    for keyword in ("DATA", "MODEL", "HYBRID_DATA_MODEL", "HYBRID_MODEL_DATA", "HYBRID_TRANSFORMER", "HYBRID_DLRM", "MICRO",
+                    "DISTRIBUTED_INFERENCE"):
+        for more in ({"stragglers": [{"rank": 3, "factor": 1.5}]}, {"system": system}):
+            own, made = written(folder, loop(keyword, **more))
+            times = [[m[key][name] for name in ("total_ns", "compute_ns", "exposed_comm_ns")]
+                     for m, key in ((own, "training"), (made | {"program": made["programs"][0]}, "program"))]
+            assert times[0] == times[1], (keyword, more, times)
+    dlrm = {"kind": "training", "iterations": 2, "dlrm": {"batch": 64, "n_tables": 8, "rows": 1000, "dim": 16, "bottom": [64, 16], "top": [64, 1]}}
+    own, made = written(folder, dlrm)
+    assert own["training"]["total_ns"] == made["programs"][0]["total_ns"], (own["training"], made["programs"])
+
+
 def main():
     golden, data = sys.argv[1:]
     program, llm = (os.path.join(golden, "program", name) for name in ("scenario.json", "llm.json"))
@@ -94,11 +121,12 @@ def main():
                          "--system", case["system"], *groups, "-o", scenario)
                 same(scenario)
         others(folder)
+        training(folder)
         out = os.path.join(folder, "none")
         os.mkdir(out)
         got = collwire("export", "chakra", program, "-o", os.path.join(out, "t"), "--set",
-                       'workload={"kind":"training","layers":[{"name":"a","forward_compute":"1us"}]}', code=2)
-        assert "workload" in got.stderr, got.stderr
+                       'workload={"kind":"training","parallelism":"DATA","compute_jitter":0.1,"layers":[{"name":"a","fwd":{"compute":"1us"}}]}', code=2)
+        assert "workload.compute_jitter" in got.stderr, got.stderr
         got = collwire("export", "chakra", program, "-o", os.path.join(out, "no", "t"), code=2)
         assert "cannot be written" in got.stderr, got.stderr
         assert not os.listdir(out), os.listdir(out)

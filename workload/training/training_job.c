@@ -219,28 +219,50 @@ static uint64_t scaled_bytes(uint64_t bytes, double scale)
     return scale < 1 || scale > 1 ? scaled(bytes, scale) : bytes;
 }
 
-static void fill_slot(struct training_job *t, uint32_t slot)
+ps_t training_compute_ps(const struct training_settings *s, uint32_t slot)
 {
-    const struct training_params *params = &t->settings->params;
-    const struct coll_schedule *s = &t->settings->schedule;
+    const struct training_step *step =
+        &s->training.layers[slot / TRAINING_PARTS].parts[slot % TRAINING_PARTS];
+    return (ps_t)scaled(step->compute_ns, s->params.compute_scale) * PS_PER_NS;
+}
+
+uint64_t *training_rank_bytes(const struct training_settings *s, uint32_t slot)
+{
+    const struct training_step *step =
+        &s->training.layers[slot / TRAINING_PARTS].parts[slot % TRAINING_PARTS];
+    if (step->rank_bytes == NULL)
+        return NULL;
+    uint64_t *all = memory_zeroed(step->n_rank_bytes, sizeof *all);
+    for (size_t r = 0; r < step->n_rank_bytes; r++)
+        all[r] = scaled_bytes(step->rank_bytes[r], s->params.comm_scale);
+    return all;
+}
+
+struct comm_request training_request(const struct training_settings *s, uint32_t slot)
+{
     uint32_t layer = slot / TRAINING_PARTS, part = slot % TRAINING_PARTS;
-    const struct training_step *step = &t->spec->layers[layer].parts[part];
-    uint32_t dims = training_dims(t->spec, layer, (enum training_part)part, s);
-    t->slots[slot].compute_ps = (ps_t)scaled(step->compute_ns, params->compute_scale) * PS_PER_NS;
-    if (step->op == TRAINING_NO_OP)
-        return;
-    uint64_t bytes = scaled_bytes(step->bytes, params->comm_scale);
-    t->requests[slot] = (struct comm_request){
+    const struct training_step *step = &s->training.layers[layer].parts[part];
+    uint32_t dims = training_dims(&s->training, layer, (enum training_part)part, &s->schedule);
+    uint64_t bytes = scaled_bytes(step->bytes, s->params.comm_scale);
+    return (struct comm_request){
         .op = (enum coll_op)step->op,
-        .bytes = bytes * (step->op == COLL_ALL_GATHER ? coll_span(s, dims) : 1),
+        .bytes = bytes * (step->op == COLL_ALL_GATHER ? coll_span(&s->schedule, dims) : 1),
         .dims = dims,
         .label = slot + 1,
-        .name = t->spec->layers[layer].name};
+        .name = s->training.layers[layer].name};
+}
+
+static void fill_slot(struct training_job *t, uint32_t slot)
+{
+    uint32_t layer = slot / TRAINING_PARTS, part = slot % TRAINING_PARTS;
+    const struct training_step *step = &t->spec->layers[layer].parts[part];
+    t->slots[slot].compute_ps = training_compute_ps(t->settings, slot);
+    if (step->op == TRAINING_NO_OP)
+        return;
+    t->requests[slot] = training_request(t->settings, slot);
     if (step->rank_bytes) {
-        uint64_t *all = memory_zeroed(step->n_rank_bytes, sizeof *all);
-        for (size_t r = 0; r < step->n_rank_bytes; r++)
-            all[r] = scaled_bytes(step->rank_bytes[r], params->comm_scale);
-        t->uneven[slot] = (struct coll_uneven){all, step->of_receiver};
+        t->uneven[slot] =
+            (struct coll_uneven){training_rank_bytes(t->settings, slot), step->of_receiver};
         t->requests[slot].uneven = &t->uneven[slot];
     }
 }

@@ -40,6 +40,13 @@ struct training_settings {
 
 extern const struct job_kind training_kind;
 
+// What a part of a layer (slot = layer * TRAINING_PARTS + part) computes in a pass, before jitter
+// and the factors of stragglers; its collective, if it has one, but for `uneven`; and the sizes of
+// its members in an all-to-all whose ranks differ ([n_ranks], to be freed), else NULL.
+ps_t training_compute_ps(const struct training_settings *s, uint32_t slot);
+struct comm_request training_request(const struct training_settings *s, uint32_t slot);
+uint64_t *training_rank_bytes(const struct training_settings *s, uint32_t slot);
+
 // Sums of times over all ranks.
 struct training_slot {    // a part of a layer
     ps_t compute_ps;      // of one pass of one rank, without jitter and straggler factors
