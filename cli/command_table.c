@@ -123,8 +123,9 @@ static const char shrink_text[] =
 
 static const char export_text[] =
     "Writes a scenario's job (a program of nodes, a collective, a training loop, a list of "
-    "messages) as execution traces of MLCommons Chakra, one file a rank: PREFIX.0.et, PREFIX.1.et, .. and PREFIX.groups.json with the "
-    "communicators, for other simulators; and PREFIX.json, the scenario that runs the traces.\n"
+    "messages) as execution traces of MLCommons Chakra, one file a rank: "
+    "PREFIX.0.et, PREFIX.1.et, .. and PREFIX.groups.json with the communicators, for other "
+    "simulators; and PREFIX.json, the scenario that runs the traces.\n"
     "\n"
     "  collwire export chakra scenarios/llm/mixtral-64.json -o traces/mixtral\n"
     "  collwire run traces/mixtral.json";

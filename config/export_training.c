@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A rank's loop is walked through as it runs (workload/training/training_loop.h): computations and
-// the nanosecond between two parts follow each other in one chain, a collective is issued behind the
-// chain and is awaited, with the layer's update delay, by the next node of the chain after a wait.
+// the nanosecond between two parts follow each other in one chain; a collective is issued behind
+// the chain and is awaited, with the layer's update delay, by the next node of the chain after a
+// wait.
 #include "config/export_training.h"
 
 #include <stdlib.h>
