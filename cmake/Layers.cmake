@@ -289,7 +289,7 @@ collwire_layer(cli/partition # collwire partition
   LIBS PkgConfig::jansson m)
 collwire_layer(cli/synth # collwire synth
   ALLOW engine collwire cli/terminal cli/options cli/results library config/draft.h config/job/flow_file.h config/program_scenario.h
-        config/program_text.h config/scenario.h replay/replay.h sim/spec synth workload/flows.h workload/nodes/node.h jansson.h
+        config/program_text.h config/scenario.h config/text/relative_path.h replay/replay.h sim/spec synth workload/flows.h workload/nodes/node.h jansson.h
   VIA cc/plugin config/job workload/nodes workload collective comm nccl replay ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli

@@ -146,13 +146,14 @@ static void on_end(struct engine *e, struct sim_timer *timer, int revents)
     if (t->first == NULL)
         t->last = NULL;
     t->running = false;
-    h->running--;
+    h->running -= !t->keeps;
     h->busy_ps += task->takes_ps;
     if (t->first != NULL && !t->keeps)
         schedule(t, e->now_ps);
     t->ending = true; // what it starts now waits until it is known who has the core
     task->done(task, e->now_ps);
     t->ending = false;
+    h->running -= t->keeps; // until here its core was not free for what done() started
     if (t->first != NULL && !t->running && !t->waiting) {
         if (t->keeps)
             start(t, e->now_ps);

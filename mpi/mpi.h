@@ -56,6 +56,7 @@ struct mpi_shape {
     uint64_t segment_bytes; // struct mpi_settings
 };
 
+#define MPI_PHASES_MOST 32768 // segments of a block
 #define MPI_NONE UINT32_MAX
 #define MPI_ALL (UINT32_MAX - 1)
 

@@ -55,14 +55,15 @@ static uint64_t part_bytes(uint64_t count, uint64_t n, uint64_t i)
     return (count / n + (i < count % n)) * MPI_ELEMENT;
 }
 
-// Segments of each block, COLL_BASE_COMPUTED_SEGCOUNT and what follows it; 1 = a plain ring.
+// Segments of each block, at most MPI_PHASES_MOST: COLL_BASE_COMPUTED_SEGCOUNT and what follows it; 1 = a plain ring.
 uint32_t mpi_ring_phases(const struct mpi_shape *s)
 {
     uint64_t count = elements(s), n = s->ranks, segment = s->segment_bytes / MPI_ELEMENT;
     if (s->algorithm != MPI_SEGMENTED_RING || segment == 0 || count < n * segment)
         return 1;
     uint64_t phases = count / (n * segment), left = count % (n * segment);
-    return (uint32_t)(phases + (left >= n && left > n * segment / 2));
+    phases += left >= n && left > n * segment / 2;
+    return phases < MPI_PHASES_MOST ? (uint32_t)phases : MPI_PHASES_MOST;
 }
 
 uint32_t mpi_ring_steps(const struct mpi_shape *s)

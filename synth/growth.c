@@ -36,7 +36,8 @@ static uint32_t member(const struct node_group *group, uint32_t m)
 
 static uint32_t stride(const struct node_group *group)
 {
-    return size_of(group) < 2 ? 0 : member(group, 1) - member(group, 0);
+    uint32_t a = member(group, 0), b = size_of(group) < 2 ? a : member(group, 1);
+    return a > b ? a - b : b - a;
 }
 
 // Marks the groups for which `wanted` holds. Returns their number.
@@ -213,6 +214,17 @@ int synth_grow(struct synth_growth *g, struct node_program *made, const struct n
     for (uint32_t i = 0; i < from->n_groups; i++)
         result |= make_group(g, made, from, i, err);
     return result;
+}
+
+uint32_t synth_growth_root(const struct synth_growth *g, const struct node_group *from,
+                           uint32_t root)
+{
+    uint32_t before = 0;
+    if (g->place[member(from, root)] == NONE)
+        return NONE;
+    for (uint32_t m = 0; m < root; m++)
+        before += g->place[member(from, m)] != NONE;
+    return before;
 }
 
 void synth_growth_free(struct synth_growth *g)

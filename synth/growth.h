@@ -26,4 +26,8 @@ struct synth_growth {
 int synth_grow(struct synth_growth *g, struct node_program *made, const struct node_program *from,
                const struct synth_survey *survey, uint32_t n_ranks, const char *uses,
                struct err *err);
+// The place of a member in the new group: the members before it that are kept (of the first replica
+// where the group grows). UINT32_MAX = it is left out.
+uint32_t synth_growth_root(const struct synth_growth *g, const struct node_group *from,
+                           uint32_t root);
 void synth_growth_free(struct synth_growth *g);

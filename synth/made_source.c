@@ -134,9 +134,32 @@ static int join_make(struct made_cursor *c, uint32_t rank, uint32_t copy, struct
 
 /* ---- nodes ---- */
 
-static uint64_t sized(uint64_t bytes, double by)
+// What a scaled time (1e6 s) or size must not exceed.
+#define TIME_MOST_PS 1e18
+#define BYTES_MOST 1e15
+
+static int too_large(struct err *err)
 {
-    return bytes == 0 || by == 1 ? bytes : (uint64_t)fmax(1, round((double)bytes * by));
+    return err_add(err, "--scale", "makes a time above 1,000,000 s, or a size above 1 PB");
+}
+
+static int scale_bytes(uint64_t *bytes, double by, struct err *err)
+{
+    double to = *bytes > 0 ? fmax(1, round((double)*bytes * by)) : 0;
+    if (to > BYTES_MOST && by > 1)
+        return too_large(err);
+    if (by < 1 || by > 1)
+        *bytes = (uint64_t)to;
+    return 0;
+}
+
+static int draw_time(struct made_rank *r, double by, struct node *node, struct err *err)
+{
+    double takes_ps = synth_draw_next(&r->draw) * by;
+    if (takes_ps > TIME_MOST_PS)
+        return too_large(err);
+    node->takes_ps = (ps_t)fmax(1, takes_ps + 0.5);
+    return 0;
 }
 
 static int set_peer(const struct made_source *s, uint32_t rank, struct node *node, struct err *err)
@@ -147,20 +170,24 @@ static int set_peer(const struct made_source *s, uint32_t rank, struct node *nod
                        s->growth.source[rank], node->peer);
     node->peer = rank / s->growth.per_replica * s->growth.per_replica + place;
     node->order = 0;
-    node->bytes = sized(node->bytes, s->wish.scale.activations);
-    return 0;
+    return scale_bytes(&node->bytes, s->wish.scale.activations, err);
 }
 
-static void set_group(const struct made_source *s, uint32_t rank, struct node *node)
+static int set_group(const struct made_source *s, uint32_t rank, struct node *node, struct err *err)
 {
     const struct synth_growth *g = &s->growth;
     bool grows = g->grows[node->group], weights = grows && node->op != COLL_ALL_TO_ALL;
     double by = weights ? s->wish.scale.weights : s->wish.scale.activations;
-    node->bytes = sized(node->bytes, by);
     node->measured_ps = 0; // of the source's network
+    if (coll_op_rooted(node->op))
+        node->root = synth_growth_root(g, &s->from->groups[node->group], node->root);
+    if (node->root == UINT32_MAX)
+        return err_add(err, "--ranks", "the root of a %s of group %s is left out",
+                       coll_op_name(node->op), s->from->groups[node->group].name);
     if (by != 1 || (grows && g->n_ranks != g->of_source))
         node->uneven = NULL; // its size is then the same for all members
     node->group = g->number[rank / g->per_replica * g->n_source_groups + node->group];
+    return scale_bytes(&node->bytes, by, err);
 }
 
 static void set_after(struct made_cursor *c, uint32_t copy, struct node *node)
@@ -181,16 +208,16 @@ static int change(struct made_cursor *c, uint32_t rank, struct node *node, struc
     const struct made_source *s = c->s;
     struct made_rank *r = &c->ranks[rank];
     set_after(c, r->copy, node);
-    if (synth_timed(node))
-        node->takes_ps = (ps_t)fmax(1, synth_draw_next(&r->draw) * s->wish.scale.time + 0.5);
+    if (synth_timed(node) && draw_time(r, s->wish.scale.time, node, err) != 0)
+        return -1;
     if (node->name != NULL) {
         hidden_name(s->wish.seed, node->name, c->name);
         node->name = c->name;
     }
     if (node->kind == NODE_COLLECTIVE)
-        set_group(s, rank, node);
+        return set_group(s, rank, node, err);
     if (node->kind == NODE_COPY)
-        node->bytes = sized(node->bytes, s->wish.scale.activations);
+        return scale_bytes(&node->bytes, s->wish.scale.activations, err);
     return node->kind == NODE_SEND || node->kind == NODE_RECV ? set_peer(s, rank, node, err) : 0;
 }
 

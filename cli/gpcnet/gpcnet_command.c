@@ -2,6 +2,7 @@
 // collwire gpcnet: reads all networks, then runs and prints them one by one.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/gpcnet/gpcnet.h"
 #include "cli/gpcnet/page.h"
@@ -60,6 +61,22 @@ static int run_networks(struct experiment *list, const struct options *o, struct
     return code == EXIT_DONE && o->out != NULL ? report_after(o, o->out, code) : code;
 }
 
+static const char *name_of(const struct experiment *g)
+{
+    const char *name = json_string_value(json_object_get(g->draft.json, "name"));
+    return name != NULL ? name : "";
+}
+
+// Results are told apart by the names of networks.
+static void check_names(const struct experiment *list, const struct options *o, struct err *err)
+{
+    for (size_t i = 1; i < o->n_args && err->n_errors == 0; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(name_of(&list[i]), name_of(&list[j])) == 0)
+                err_add(err, o->args[i], "has the name of %s: networks need names of their own",
+                        o->args[j]);
+}
+
 int command_gpcnet(const struct options *given)
 {
     struct err err = {0};
@@ -72,10 +89,14 @@ int command_gpcnet(const struct options *given)
     options_jobs(&o);
     struct experiment *list = memory_zeroed(o.n_args, sizeof *list);
     for (size_t i = 0; i < o.n_args; i++) {
+        size_t errors = err.n_errors;
         list[i].options = &o;
         if (experiment_read(&list[i], o.args[i], &err) == 0)
             experiment_make(&list[i], &err);
+        if (o.n_args > 1 && err.n_errors > errors)
+            err_add(&err, o.args[i], "has these errors");
     }
+    check_names(list, &o, &err);
     if (err.n_errors == 0)
         code = run_networks(list, &o, &err);
     errors_print(&err);

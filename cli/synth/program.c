@@ -14,6 +14,7 @@
 #include "config/draft.h"
 #include "config/program_scenario.h"
 #include "config/program_text.h"
+#include "config/text/relative_path.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "synth/summary.h"
@@ -24,6 +25,8 @@ struct making {
     const struct node_program *from;
     struct node_program made;
     unsigned comm_streams;
+    double contention;               // of the source's job
+    bool unsaid;                     // the source has what a file of nodes cannot say
     char *nodes_file, *checked_file; // of the nodes, and its name until the scenario is checked
     struct err *err;
 };
@@ -41,18 +44,49 @@ static void grow_network(json_t *root, const struct making *m)
                             json_integer(size * (json_int_t)m->made.n_ranks / m->from->n_ranks));
 }
 
+// Files of the network as they are called from the folder of the new scenario.
+static void move_files(const struct making *m, json_t *root, const char *folder)
+{
+    json_t *dims = json_object_get(json_object_get(root, "topology"), "dims"), *dim;
+    size_t i;
+    json_array_foreach(dims, i, dim)
+    {
+        const char *file = json_string_value(json_object_get(dim, "file"));
+        if (file == NULL || file[0] == '/')
+            continue;
+        char *path = text_format("%s/%s", folder, file), *moved = path_relative(m->o->file, path);
+        json_object_set_new(dim, "file", json_string(moved));
+        free(path);
+        free(moved);
+    }
+}
+
 static json_t *network_of(const struct making *m)
 {
     struct draft draft;
     if (m->o->network != NULL) {
         int read = draft_read(&draft, m->o->network, m->err);
         json_t *root = read == 0 ? json_incref(draft.json) : NULL;
+        json_object_del(root, "capture");
+        move_files(m, root, draft.folder);
         draft_free(&draft);
         return root;
     }
     json_t *root = json_loads(scenario_resolved(scenario_of(m->source)), 0, NULL);
     grow_network(root, m);
+    move_files(m, root, scenario_dir(scenario_of(m->source)));
     return root;
+}
+
+// The ranks of the job: those of the source's if there are as many on its network, else the first.
+static json_t *ranks_of(const struct making *m)
+{
+    const struct job_spec *job = &scenario_spec(scenario_of(m->source))->jobs[0];
+    bool same = m->o->network == NULL && m->made.n_ranks == m->from->n_ranks && job->ranks != NULL;
+    json_t *ranks = json_array();
+    for (uint32_t r = 0; r < m->made.n_ranks; r++)
+        json_array_append_new(ranks, json_integer(same ? job->ranks[r] : r));
+    return ranks;
 }
 
 static const char *base_name(const char *path)
@@ -68,10 +102,8 @@ static json_t *scenario_with(const struct making *m, json_t *network, const char
         program_job_like(scenario_of(m->source), base_name(file), m->comm_streams, m->err);
     if (job == NULL)
         return NULL;
-    json_t *root = json_deep_copy(network), *ranks = json_array();
-    for (uint32_t r = 0; r < m->made.n_ranks; r++)
-        json_array_append_new(ranks, json_integer(r));
-    json_object_set_new(job, "ranks", ranks);
+    json_t *root = json_deep_copy(network);
+    json_object_set_new(job, "ranks", ranks_of(m));
     json_object_set_new(root, "workload", job);
     json_object_set_new(root, "name", json_string("synthetic"));
     json_object_set_new(root, "seed",
@@ -107,23 +139,25 @@ static void note_stream(void *ctx, uint32_t rank, const struct node *node)
 {
     struct making *m = ctx;
     (void)rank;
+    bool own = node->own_contention && fabs(node->contention - m->contention) > 0;
+    m->unsaid |= own || node->counts_as_use || node->shared > 0;
     if (node->stream != NODE_NO_STREAM && node->stream >= NODE_COMM_STREAM &&
         node->stream - NODE_COMM_STREAM + 1u > m->comm_streams)
         m->comm_streams = node->stream - NODE_COMM_STREAM + 1u;
 }
 
+// The scenario first: where it cannot be written, the nodes of an earlier one stay.
 static int write_scenario(struct making *m, json_t *network)
 {
     json_t *root = scenario_with(m, network, m->nodes_file);
-    if (rename(m->checked_file, m->nodes_file) != 0) {
-        err_add(m->err, m->nodes_file, "cannot be written: %s", strerror(errno));
-        json_decref(root);
-        return EXIT_BAD_USE;
-    }
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
     int code = text_write(m->o->file, text);
     free(text);
     json_decref(root);
+    if (code == EXIT_DONE && rename(m->checked_file, m->nodes_file) != 0) {
+        err_add(m->err, m->nodes_file, "cannot be written: %s", strerror(errno));
+        code = EXIT_BAD_USE;
+    }
     return code;
 }
 
@@ -149,7 +183,7 @@ static void name_files(struct making *m)
     size_t n = strlen(m->o->file);
     int stem = n > 5 && strcmp(m->o->file + n - 5, ".json") == 0 ? (int)n - 5 : (int)n;
     m->nodes_file = text_format("%.*s.jsonl", stem, m->o->file);
-    m->checked_file = text_format("%.*s.checked.jsonl", stem, m->o->file);
+    m->checked_file = text_format("%.*s.collwire-%ld.jsonl", stem, m->o->file, (long)getpid());
 }
 
 /* ---- what was made ---- */
@@ -175,8 +209,14 @@ static int make(struct making *m, const struct synth_wish *wish)
     int code = EXIT_BAD_USE;
     if (synth_make(&m->made, m->from, wish, m->err) == 0 &&
         synth_nodes(&m->made, note_stream, m, m->err) == 0 &&
-        synth_compare(&table, m->from, &m->made, m->err) == 0)
-        code = write_files(m);
+        synth_compare(&table, m->from, &m->made, m->err) == 0) {
+        if (m->unsaid)
+            err_add(m->err, "workload",
+                    "has nodes that a file of nodes cannot say: contention of single kernels, "
+                    "swaps out of core, or a memory that ranks share");
+        else
+            code = write_files(m);
+    }
     if (code == EXIT_DONE)
         print_made(m, &table);
     synth_table_free(&table);
@@ -194,6 +234,7 @@ int synth_program(const struct options *o, const char *path, struct err *err)
         err_add(err, "--flows", "is for lists of flows; programs take --repeat");
     m.source = scenario_open(o, path, o->sets, o->n_sets, err);
     json_t *job = m.source != NULL ? program_job_like(scenario_of(m.source), "", 1, err) : NULL;
+    m.contention = json_number_value(json_object_get(job, "contention"));
     json_decref(job);
     if (job != NULL && err->n_errors == 0) {
         const struct spec *spec = scenario_spec(scenario_of(m.source));

@@ -13,6 +13,7 @@
 #include "replay/replay.h"
 #include "synth/traffic.h"
 
+#define RANKS_MOST 262144
 #define GAP_NS 1000000 // pauses of a connection that divide its transfers (collwire replay)
 
 struct flow_table {
@@ -46,9 +47,12 @@ static void read_flows(struct flow_table *t, const char *path, struct err *err)
 {
     size_t n = strlen(path);
     if (n > 4 && strcmp(path + n - 4, ".csv") == 0)
-        t->flows = flow_file_read("", path, path, &t->n, err);
+        t->flows = flow_file_read(".", path, path, &t->n, err);
     else
         read_capture(t, path, err);
+    for (size_t i = 0; i < t->n && err->n_errors == 0; i++)
+        if (t->flows[i].src >= RANKS_MOST || t->flows[i].dst >= RANKS_MOST)
+            err_add(err, path, "flow %zu is of a rank above %d", i + 1, RANKS_MOST - 1);
 }
 
 /* ---- drawing ---- */
@@ -64,12 +68,15 @@ static uint32_t ranks_of(const struct flow_table *t)
 }
 
 // Lists for `replicas` times the ranks, each with draws of its own, all beginning together.
-static struct flow_table draw(struct flow_table *from, size_t each, uint32_t replicas,
-                              uint32_t ranks, uint64_t seed)
+static struct flow_table draw(struct flow_table *from, size_t n, uint32_t replicas, uint32_t ranks,
+                              uint64_t seed)
 {
-    struct flow_table made = {memory_zeroed(each * replicas, sizeof *made.flows), each * replicas};
+    struct flow_table made = {memory_zeroed(n, sizeof *made.flows), n};
+    size_t first = 0;
     for (uint32_t j = 0; j < replicas; j++) {
-        struct raw_flow *part = &made.flows[j * each];
+        size_t each = n / replicas + (j < n % replicas);
+        struct raw_flow *part = &made.flows[first];
+        first += each;
         traffic_draw(from->flows, from->n, part, each, seed, j);
         for (size_t i = 0; i < each; i++) {
             part[i].src += j * ranks;
@@ -127,12 +134,14 @@ static void check_options(const struct options *o, struct err *err)
 }
 
 // The seed of --seed, which is a setting of scenarios for other commands.
-static uint64_t seed_of(const struct options *o)
+static uint64_t seed_of(const struct options *o, struct err *err)
 {
     uint64_t seed = 1;
     for (size_t i = 0; i < o->n_sets; i++)
-        if (strcmp(o->sets[i].path, "seed") == 0)
-            seed = strtoull(o->sets[i].value, NULL, 10);
+        if (strcmp(o->sets[i].path, "seed") != 0)
+            err_add(err, "--set", "is for scenarios, not for lists of flows");
+        else if (parse_count(o->sets[i].value, &seed) != 0)
+            err_add(err, "--seed", "%s is not a count", o->sets[i].value);
     return seed;
 }
 
@@ -141,6 +150,7 @@ int synth_traffic(const struct options *o, const char *path, struct err *err)
     struct flow_table from = {0}, made = {0};
     int code = EXIT_BAD_USE;
     check_options(o, err);
+    uint64_t seed = seed_of(o, err);
     if (err->n_errors == 0)
         read_flows(&from, path, err);
     uint32_t ranks = err->n_errors == 0 ? ranks_of(&from) : 1,
@@ -148,8 +158,8 @@ int synth_traffic(const struct options *o, const char *path, struct err *err)
     if (wanted % ranks != 0)
         err_add(err, "--ranks", "must be a multiple of the %u ranks of the flows", ranks);
     if (err->n_errors == 0) {
-        size_t each = o->flows > 0 ? (size_t)o->flows / (wanted / ranks) : from.n;
-        made = draw(&from, each > 0 ? each : 1, wanted / ranks, ranks, seed_of(o));
+        size_t n = o->flows > 0 ? (size_t)o->flows : from.n * (wanted / ranks);
+        made = draw(&from, n, wanted / ranks, ranks, seed);
         code = output_write(o->file, put_flows, &made);
     }
     if (code == EXIT_DONE) {

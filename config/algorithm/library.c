@@ -175,7 +175,7 @@ bool library_check(struct reader *r, const struct place *place, const struct job
     struct nccl_operation o;
     enum nccl_function function;
     if (spec->mpi != NULL)
-        return n < 2 || library_mpi_check(r, place, spec, op);
+        return n < 2 || library_mpi_check(r, place, spec, op, bytes != LIBRARY_ANY_BYTES);
     if (spec->machine == NULL || n < 2)
         return true;
     if (!joins_nics(r, spec)) {

@@ -25,9 +25,12 @@ static const struct param mpi_params[] = {
               .help = "of operations that have it; auto, and the others: by the fixed rules of "
                       "coll_tuned",
               .source = SOURCE ": coll_tuned_allreduce_algorithm and its siblings"),
-    PARAM_ROW("segment", BYTES, FIELD(segment_bytes), .def = "0B", .max = "1GB",
-              .help = "of the segmented ring, which is a ring where this is 0",
-              .source = SOURCE ": coll_tuned_allreduce_algorithm_segmentsize"),
+    PARAM_ROW(
+        "segment", BYTES, FIELD(segment_bytes), .def = "0B", .max = "1GB",
+        .help =
+            "of the segmented ring, which is a ring where this is 0; larger where a block would "
+            "have more than 32768",
+        .source = SOURCE ": coll_tuned_allreduce_algorithm_segmentsize"),
     PARAM_ROW("eager_limit", BYTES, FIELD(eager_bytes), .def = "65480B", .max = "1GB",
               .help = "a message of this size or more waits until its receive is posted",
               .source = SOURCE ": btl_tcp_eager_limit 64 KB less the largest header"),
@@ -74,7 +77,7 @@ json_t *library_mpi_schema(void)
 }
 
 bool library_mpi_check(struct reader *r, const struct place *place, const struct library_spec *spec,
-                       enum coll_op op)
+                       enum coll_op op, bool one)
 {
     static const struct {
         enum coll_op op;
@@ -87,7 +90,7 @@ bool library_mpi_check(struct reader *r, const struct place *place, const struct
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         if (operations[i].op != op)
             continue;
-        if (mpi_algorithm_is_of(algorithm, operations[i].mpi))
+        if (!one || mpi_algorithm_is_of(algorithm, operations[i].mpi))
             return true;
         place_error(r->err, place, "%s is no algorithm of %s", mpi_algorithm_name(algorithm),
                     coll_op_name(op));

@@ -20,10 +20,10 @@ def expect(what, good):
     print(f"{'ok' if good else 'FAIL'}: {what}")
 
 
-def write(folder, name, **scenario):
-    path = os.path.join(folder, name)
+def write(folder, file_name, **scenario):
+    path = os.path.join(folder, file_name)
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"name": "net", **scenario}, file)
+        json.dump({"name": "net"} | scenario, file)
     return path
 
 
@@ -53,7 +53,7 @@ def check_switch(folder):
 def check_folder(folder):
     """Two networks, and the folder: a row for each network, policy, test and seed; impacts of one seed as printed."""
     link = {"rate": "100Gbps", "delay": "1us"}
-    paths = [write(folder, f"{name}.json", topology={"dims": [{"kind": "switch", "size": ranks, "link": link}]})
+    paths = [write(folder, f"{name}.json", name=name, topology={"dims": [{"kind": "switch", "size": ranks, "link": link}]})
              for name, ranks in (("small", 12), ("large", 20))]
     out, share = os.path.join(folder, "out"), os.path.join(folder, "share")
     os.makedirs(share, exist_ok=True)
@@ -79,6 +79,8 @@ def check_folder(folder):
         expect("a page", "beside congestors" in file.read())
     again = subprocess.run([COLLWIRE, "report", out], capture_output=True, text=True, check=False, env=with_page)
     expect("collwire report makes it again", again.returncode == 0)
+    twice = gpcnet(paths[0], paths[0], code=2).stderr
+    expect("the same network twice", "names of their own" in twice)
 
 
 def check_fabric(folder):

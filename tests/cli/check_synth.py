@@ -197,12 +197,36 @@ def check_refusals(folder, scenarios):
             ((other, "-o", out), ("workload",)), ((flows, "-o", out, "--scale", "hidden=2", "--repeat", "2"), ("--scale", "--repeat")),
             ((flows, "-o", out, "--ranks", "17"), ("--ranks",)), ((os.path.join(folder, "none.csv"), "-o", out), ("none.csv",)),
             ((source, "-o", out, "--network", other + "x"), ("incast.jsonx",)),
+            ((source, "-o", out, "--scale", "hidden=1000000,time=1000000"), ("--scale", "1 PB")),
+            ((flows, "-o", out, "--seed", "x"), ("--seed",)), ((flows, "-o", out, "--set", "a.b=1"), ("--set",)),
+            ((table(folder, "far.csv", [(4294967295, 1, 10, 0)]), "-o", out), ("far.csv", "262143")),
             ((source, "-o", out, "--ranks", "16", "--network", source), ("ranks",))):
         made = call("synth", *args)
         expect(f"refused: {' '.join(args[1:])}", made.returncode == 2 and all(word in made.stderr for word in words))
         if made.returncode != 2 or not all(word in made.stderr for word in words):
             print(made.returncode, made.stdout, made.stderr)
     expect("nothing written", not [name for name in os.listdir(folder) if name.startswith("refused")])
+
+
+def check_places(folder):
+    """Roots and placements stay where they were; a list is read from the working directory, too."""
+    job = {"kind": "program", "ranks": [0, 2, 4, 6], "groups": {"odd": {"ranks": [3, 0, 1, 2], "use": "data"}},
+           "nodes": [{"rank": "all", "kind": "collective", "op": "broadcast", "bytes": "1MB", "group": "odd", "root": 1}]}
+    source = write(folder, "root.json", model(8) | {"workload": job})
+    made, _ = synth(folder, source)
+    expect("ranks of the job", json.loads(read(made))["workload"]["ranks"] == [0, 2, 4, 6])
+    made, _ = synth(folder, source, "--ranks", "2", "--grow", "data", "--network", write(folder, "two.json", model(2)))
+    first, node = (lines(made.replace(".json", ".jsonl"))[i] for i in (0, 1))
+    expect(f"root of fewer ranks: {first}, {node['root']}", list(first["groups"].values())[0][node["root"]] == 0)
+    table(folder, "here.csv", bursty(100))
+    done = subprocess.run([os.path.abspath(COLLWIRE), "synth", "here.csv", "-o", "there.csv"], cwd=folder, capture_output=True, text=True, check=False)
+    expect("a list in the working directory", done.returncode == 0)
+    os.makedirs(os.path.join(folder, "a.json"))
+    with open(os.path.join(folder, "a.jsonl"), "w", encoding="utf-8") as file:
+        file.write("mine")
+    done = call("synth", source, "-o", os.path.join(folder, "a.json"))
+    expect("where the scenario cannot be written, the nodes stay", done.returncode != 0 and read(os.path.join(folder, "a.jsonl")) == "mine")
+    expect("no file is left", not [name for name in os.listdir(folder) if "collwire-" in name])
 
 
 def main():
@@ -213,6 +237,7 @@ def main():
         check_names(folder)
         check_flows(folder)
         check_capture(folder)
+        check_places(folder)
         check_refusals(folder, sys.argv[1])
     if FAILED:
         sys.exit(f"{len(FAILED)} failed")

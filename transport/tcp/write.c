@@ -68,7 +68,8 @@ void tcp_write(struct sender *s, ps_t now)
     uint64_t left = end > w->written ? end - w->written : 0,
              used = w->written > s->una_bytes ? w->written - s->una_bytes : 0,
              room = buffer > used ? buffer - used : 0;
-    if (left == 0 || (room < left && room < buffer / ROOM_SHARE))
+    bool sends = used >= s->dim->mtu_bytes; // less than a segment alone is not sent: no ACK comes
+    if (left == 0 || (room < left && room < buffer / ROOM_SHARE && sends))
         return;
     uint64_t bytes = stack_send_segment(sender_hosts(s), s->dim->mtu_bytes);
     bytes = bytes < left ? bytes : left;
