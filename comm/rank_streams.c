@@ -7,6 +7,7 @@
 
 #include "collective/grid.h"
 #include "comm/phase_admission.h"
+#include "comm/rendezvous.h"
 #include "comm/stream_internal.h"
 #include "engine/critical_path.h"
 #include "engine/memory.h"
@@ -240,6 +241,12 @@ static uint32_t member_at(const struct stream *s, uint32_t position)
     return coll_rank_of(schedule, dim, coll_group_of(schedule, dim, s->set->member), position);
 }
 
+static struct rendezvous_key key_of(const struct stream *s, uint32_t src, uint32_t dst)
+{
+    return (struct rendezvous_key){
+        .src = src, .dst = dst, .comm = s->set->comm->index + 1, .number = s->number};
+}
+
 void stream_send(struct stream *s, uint32_t peer, uint64_t bytes, ps_t now)
 {
     struct communicator *c = s->set->comm;
@@ -272,15 +279,20 @@ void stream_send(struct stream *s, uint32_t peer, uint64_t bytes, ps_t now)
                    .phase = s->at,
                    .step = s->step.sent},
     };
-    (*job->messages)++;
-    job->transfer->post(job->transfer->net, &request, now);
+    struct rendezvous_key key = key_of(s, request.src, request.dst);
+    rendezvous_send(job, &key, &request, now);
 }
 
 void stream_receive(struct stream *s, uint32_t peer, uint64_t bytes)
 {
+    const struct communicator *c = s->set->comm;
+    const struct comm_job *job = c->job;
     struct inbox *box = inbox_of(s->set->comm, s->set->member, s->number);
-    if (inbox_expect(box, member_at(s, peer), bytes))
+    uint32_t src = member_at(s, peer);
+    if (inbox_expect(box, src, bytes))
         stream_wait(s, STREAM_RECEIVED, 0);
+    struct rendezvous_key key = key_of(s, comm_rank(c, src), stream_rank(s));
+    rendezvous_receive(job, &key, engine_current(job->engine)->now_ps);
 }
 
 void streams_delivered(struct comm_job *job, uint64_t token, ps_t now)

@@ -70,6 +70,20 @@ static void number_read(struct reader *r, const struct place *root, struct keys 
         *value = number;
 }
 
+// Read true or false, which stands in a text where it comes from a command line.
+static bool switch_read(struct reader *r, const struct place *root, struct keys *keys,
+                        const char *key)
+{
+    struct place at = place_key(root, key);
+    const char *text = json_string_value(at.json);
+    keys_add(keys, key);
+    bool on = json_is_true(at.json) || (text != NULL && strcmp(text, "true") == 0);
+    bool off = json_is_false(at.json) || (text != NULL && strcmp(text, "false") == 0);
+    if (at.json != NULL && !on && !off)
+        place_error(r->err, &at, "must be true or false");
+    return on;
+}
+
 static int word_read(struct reader *r, const struct place *root, struct keys *keys, const char *key,
                      const char *const *words, int none)
 {
@@ -189,6 +203,7 @@ static void keys_of(struct reader *r, const struct place *place, struct keys *ke
     count_read(r, place, keys, "model-shared-bus", 0, 0, &bus);
     count_read(r, place, keys, "replay-only", 0, 0, &replay);
     count_read(r, place, keys, "roofline-enabled", 0, 1, &roofline);
+    s->rendezvous = switch_read(r, place, keys, "rendezvous-protocol");
     number_read(r, place, keys, "local-mem-bw", &memory);
     number_read(r, place, keys, "peak-perf", &peak);
     implementation_read(r, place, keys, "all-reduce-implementation", COLL_ALL_REDUCE, s);

@@ -9,6 +9,7 @@ struct astra2_system {
     struct coll_schedule whole; // for collectives of all ranks
     bool single[COLL_OPS];      // one algorithm is listed for the operation
     bool roofline;
+    bool rendezvous;               // messages wait for their receivers
     double peak_ops, memory_bytes; // per second
 };
 

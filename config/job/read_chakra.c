@@ -136,6 +136,7 @@ static void read_astra(struct reader *r, const struct place *place, const struct
         return;
     struct trace_rules rules = astra_rules(&astra);
     common_rules(&s->params, &rules);
+    s->rendezvous = astra.rendezvous;
     traces_read(r, place, job, rules);
     s->program.in_order = false;
     if (r->err->n_errors == errors)

@@ -17,6 +17,10 @@ import sys
 import tempfile
 
 
+# Options of ASTRA-sim's command line that are keys of `system` here.
+IN_SYSTEM = ("num-queues-per-dim", "rendezvous-protocol")
+
+
 def write(path, value):
     mode = "wb" if isinstance(value, bytes) else "w"
     with open(path, mode, **({} if mode == "wb" else {"encoding": "utf-8"})) as stream:
@@ -56,10 +60,11 @@ def cases_folder(folder, out):
         for key in ("trace", "network", "system", "groups", "memory"):
             if case.get(key):
                 made[key] = os.path.join(folder, case[key])
-        if "num-queues-per-dim" in made["extra"]:
+        options = {key: made["extra"].pop(key) for key in IN_SYSTEM if key in made["extra"]}
+        if options:
             with open(made["system"], encoding="utf-8") as stream:
                 system = json.load(stream)
-            system["num-queues-per-dim"] = made["extra"].pop("num-queues-per-dim")
+            system.update(options)
             made["system"] = write(os.path.join(out, f"{i}-system.json"), json.dumps(system))
         yield made
 
