@@ -454,4 +454,6 @@ void comm_sent(struct comm_job *job, uint64_t token, ps_t now)
 {
     if (job->library != NULL)
         library_sent(job->library, token, now);
+    else if (job->streams != NULL)
+        streams_sent(job, token, now);
 }

@@ -16,7 +16,7 @@ import sys
 
 FILES_IN_A_CIRCLE = 4
 ROOMS = 69
-ARROWS = 381
+ARROWS = 382
 
 
 def objects(build):
