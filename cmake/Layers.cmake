@@ -138,8 +138,8 @@ collwire_layer(workload/cnn # training of convolutional networks, as programs
 collwire_layer(workload/training # training layer by layer, and by parameter servers
   ALLOW engine collective comm footprint kernels nccl net/transfer.h workload workload/tiers VIA net LIBS m)
 collwire_layer(workload/chakra # execution traces as nodes of programs
-  ALLOW engine collective workload workload/nodes jansson.h protobuf-c/protobuf-c.h zlib.h
-  VIA comm net nccl
+  ALLOW engine collective comm/rendezvous.h workload workload/nodes jansson.h protobuf-c/protobuf-c.h
+  zlib.h VIA comm net nccl
   LIBS PkgConfig::jansson PkgConfig::zlib chakra_schema m)
 collwire_layer(workload/goal ALLOW engine workload workload/nodes VIA comm collective net)
 collwire_layer(trace ALLOW engine net net/wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)

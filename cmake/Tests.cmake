@@ -495,6 +495,8 @@ set_tests_properties(mutate PROPERTIES TIMEOUT 7200)
 # Execution traces: runs of ASTRA-sim 2, and errors in traces.
 collwire_script_test(chakra_astra2 theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/chakra/check_astra2.py ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
+collwire_script_test(chakra_options theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/chakra/check_options.py)
 collwire_script_test(chakra_ideals unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/chakra/check_ideals.py)
 collwire_script_test(chakra_traces unit python3 [[python3 -B "$@"]]

@@ -9,6 +9,7 @@
 #include "comm/library_use.h"
 #include "comm/phase_admission.h"
 #include "comm/rank_streams.h"
+#include "comm/rendezvous.h"
 #include "engine/memory.h"
 
 // Measure the bandwidths of dimensions, which Themis uses: from the first member to its neighbour.
@@ -153,6 +154,7 @@ void comm_free(struct communicator *c)
 void comm_job_free(struct comm_job *job)
 {
     streams_free(job);
+    rendezvous_free(job->rendezvous);
     library_free(job->library);
     free(job->walks);
 }

@@ -25,6 +25,7 @@ struct dim_use;
 struct rank_streams;
 struct library;
 struct cores;
+struct rendezvous;
 
 #define COMM_TOKEN_BITS 47 // bits of a message's token; the bits above them belong to the job
 
@@ -79,9 +80,10 @@ struct comm_job {
     struct walk **walks; // by token
     size_t n_walks, cap_walks;
     uint32_t n_communicators;
-    struct rank_streams *streams; // of communicators whose schedule enables them
-    struct library *library;      // of communicators whose schedule names one
-    uint32_t n_libraries;         // sets of groups that it runs
+    struct rank_streams *streams;  // of communicators whose schedule enables them
+    struct library *library;       // of communicators whose schedule names one
+    uint32_t n_libraries;          // sets of groups that it runs
+    struct rendezvous *rendezvous; // of all messages of the job; NULL = they leave when posted
 };
 void comm_job_free(struct comm_job *job); // after its communicators
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "collective/graph.h"
 #include "comm/comm_internal.h"
 #include "engine/memory.h"
 
@@ -101,7 +102,8 @@ struct instance *instance_new(struct coll_planner *planner, const struct comm_re
     in->span = coll_span(s, request->dims);
     in->bytes = wire_bytes(s, request->bytes);
     uint64_t held = in->bytes / unit_of(in);
-    uint64_t chunks = comm_by_library(s) ? 1 : s->chunks;
+    bool whole = comm_by_library(s) || coll_graph_of(s, request->op) != NULL;
+    uint64_t chunks = whole ? 1 : s->chunks;
     in->n_chunks = (uint32_t)(chunks < held ? chunks : held > 0 ? held : 1);
     in->ranks_left = ranks;
     plan_chunks(in, planner, now);

@@ -10,6 +10,7 @@
 #include "comm/comm_internal.h"
 #include "comm/library/library.h"
 #include "comm/rank_streams.h"
+#include "comm/rendezvous.h"
 #include "engine/assert.h"
 #include "engine/critical_path.h"
 #include "engine/memory.h"
@@ -420,6 +421,10 @@ void walk_begin(struct walk *walk, ps_t now)
 
 void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t now)
 {
+    if (job->rendezvous != NULL && (token & RENDEZVOUS_TOKEN) != 0) {
+        rendezvous_delivered(job->rendezvous, token, now);
+        return;
+    }
     if (job->library != NULL) {
         library_delivered(job->library, token, now);
         return;
@@ -455,4 +460,6 @@ void comm_sent(struct comm_job *job, uint64_t token, ps_t now)
 {
     if (job->library != NULL)
         library_sent(job->library, token, now);
+    else if (job->streams != NULL)
+        streams_sent(job, token, now);
 }

@@ -5,14 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/graph.h"
 #include "collective/grid.h"
 #include "comm/phase_admission.h"
+#include "comm/rendezvous.h"
 #include "comm/stream_internal.h"
 #include "engine/critical_path.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
 
 #define WAITS_BLOCK 256
+#define TOKEN_GRAPH (UINT64_C(1) << 32) // of a message whose sender waits for its end
 
 /* ---- memory ---- */
 
@@ -104,7 +107,7 @@ static struct phase_record *phase_record(const struct stream *s)
     return &r->phases[i];
 }
 
-static void run(struct stream *s, enum stream_event event, ps_t now);
+static void run(struct stream *s, enum stream_event event, uint32_t node, ps_t now);
 
 // Start streams of a queue while it has room.
 static void queue_start(struct communicator *c, struct stream_queue *q, ps_t now)
@@ -166,13 +169,21 @@ static void stream_next(struct stream *s, ps_t now)
 
 /* ---- events ---- */
 
-static void run(struct stream *s, enum stream_event event, ps_t now)
+static bool phase_ends(struct stream *s, enum stream_event event, uint32_t node, ps_t now)
 {
     const struct stream_phase *phase = stream_phase(s);
-    bool tree = strcmp(phase->choice->algorithm->name, "double_binary_tree") == 0;
+    if (phase->graph != NULL)
+        return event == STREAM_BEGIN ? stream_graph_begin(s, now)
+                                     : stream_graph_ended(s, node, now);
     if (event == STREAM_BEGIN)
         stream_steps_begin(s);
-    if (tree ? stream_tree_run(s, event, now) : stream_steps_run(s, event, now))
+    bool tree = strcmp(phase->choice->algorithm->name, "double_binary_tree") == 0;
+    return tree ? stream_tree_run(s, event, now) : stream_steps_run(s, event, now);
+}
+
+static void run(struct stream *s, enum stream_event event, uint32_t node, ps_t now)
+{
+    if (phase_ends(s, event, node, now))
         stream_next(s, now);
 }
 
@@ -187,25 +198,37 @@ static void on_wait(struct engine *e, struct sim_timer *timer, int revents)
     path_extend(book, path, PATH_SCHEDULED, e->now_ps);
     uint32_t before = path_enter(book, path);
     enum stream_event event = wait->event;
+    uint32_t node = wait->node;
     sim_timer_end(e, timer);
     wait->next_free = job->streams->free_waits;
     job->streams->free_waits = wait;
     (*job->delays)--;
-    run(s, event, e->now_ps);
+    run(s, event, node, e->now_ps);
     path_leave(book, before);
 }
 
-void stream_wait(struct stream *s, enum stream_event event, ps_t delay_ps)
+static void wait_start(struct stream *s, enum stream_event event, uint32_t node, ps_t delay_ps)
 {
     struct comm_job *job = s->set->comm->job;
     struct stream_wait *wait = wait_take(job->streams);
     wait->stream = s;
     wait->event = event;
+    wait->node = node;
     ps_t now = engine_current(job->engine)->now_ps;
     wait->path = path_take(job->path_book, now);
     (*job->delays)++;
     sim_timer_init_locked(job->engine, &wait->timer, stream_rank(s), on_wait, wait);
     sim_timer_start(job->engine, &wait->timer, now + delay_ps);
+}
+
+void stream_wait(struct stream *s, enum stream_event event, ps_t delay_ps)
+{
+    wait_start(s, event, STREAM_NO_NODE, delay_ps);
+}
+
+void stream_wait_node(struct stream *s, uint32_t node, ps_t delay_ps)
+{
+    wait_start(s, STREAM_NODE_ENDED, node, delay_ps);
 }
 
 // Returns the delay that noise of the rank's host adds before its present step.
@@ -240,47 +263,85 @@ static uint32_t member_at(const struct stream *s, uint32_t position)
     return coll_rank_of(schedule, dim, coll_group_of(schedule, dim, s->set->member), position);
 }
 
-void stream_send(struct stream *s, uint32_t peer, uint64_t bytes, ps_t now)
+// Post a message; `tag`: of a send of a graph.
+static void post(struct stream *s, struct stream_message message, uint32_t tag, ps_t now)
 {
     struct communicator *c = s->set->comm;
     struct comm_job *job = c->job;
     const struct instance *in = s->set->instance;
     struct phase_record *record = phase_record(s);
-    uint32_t at = slots_take(&job->streams->numbers, job->streams->messages),
-             dst = member_at(s, peer), src = s->set->member;
-    job->streams->messages[at] = (struct stream_message){
-        .comm = c, .number = s->number, .bytes = bytes, .src = src, .dst = dst};
+    uint32_t at = slots_take(&job->streams->numbers, job->streams->messages);
+    uint32_t src = comm_rank(c, message.src), dst = comm_rank(c, message.dst);
+    uint64_t bytes = message.bytes;
+    job->streams->messages[at] = message;
     record->bytes += bytes;
     record->messages++;
     job->recorder->records[in->record].dims[stream_phase(s)->dim].bytes += bytes;
     if (job->sent != NULL)
-        job->sent(job->sent_ctx, comm_rank(c, src), in->request.label, bytes);
+        job->sent(job->sent_ctx, src, in->request.label, bytes);
     struct transfer_request request = {
-        .src = comm_rank(c, src),
-        .dst = comm_rank(c, dst),
+        .src = src,
+        .dst = dst,
         .bytes = bytes,
         .job = job->job,
         .cls = job->cls,
         .transport = job->transport,
         .joined = true,
-        .token = job->token | at,
+        .token = job->token | (message.graph != NULL ? TOKEN_GRAPH : 0) | at,
         .origin = {.op = coll_op_name(in->request.op),
                    .name = in->request.name,
                    .communicator = c->index,
                    .collective = in->number,
                    .chunk = (uint32_t)s->number,
                    .phase = s->at,
-                   .step = s->step.sent},
+                   .step = message.graph != NULL ? message.node : s->step.sent},
     };
-    (*job->messages)++;
-    job->transfer->post(job->transfer->net, &request, now);
+    struct rendezvous_key key = {
+        .src = src, .dst = dst, .comm = c->index + 1, .tag = tag, .number = s->number};
+    rendezvous_send(job, &key, &request, now);
+}
+
+void stream_send(struct stream *s, uint32_t peer, uint64_t bytes, ps_t now)
+{
+    struct stream_message message = {.comm = s->set->comm,
+                                     .number = s->number,
+                                     .bytes = bytes,
+                                     .src = s->set->member,
+                                     .dst = member_at(s, peer)};
+    post(s, message, 0, now);
+}
+
+void stream_post(struct stream *s, uint32_t node, const struct coll_graph_node *send, ps_t now)
+{
+    struct stream_message message = {.comm = s->set->comm,
+                                     .number = s->number,
+                                     .bytes = send->bytes,
+                                     .src = s->set->member,
+                                     .dst = send->peer,
+                                     .graph = stream_phase(s)->graph,
+                                     .node = node,
+                                     .key = send->key};
+    post(s, message, send->tag, now);
+}
+
+void stream_ready(const struct stream *s, uint32_t src, uint32_t tag, ps_t now)
+{
+    const struct communicator *c = s->set->comm;
+    struct rendezvous_key key = {.src = comm_rank(c, src),
+                                 .dst = stream_rank(s),
+                                 .comm = c->index + 1,
+                                 .tag = tag,
+                                 .number = s->number};
+    rendezvous_receive(c->job, &key, now);
 }
 
 void stream_receive(struct stream *s, uint32_t peer, uint64_t bytes)
 {
     struct inbox *box = inbox_of(s->set->comm, s->set->member, s->number);
-    if (inbox_expect(box, member_at(s, peer), bytes))
+    uint32_t src = member_at(s, peer);
+    if (inbox_expect(box, src, bytes))
         stream_wait(s, STREAM_RECEIVED, 0);
+    stream_ready(s, src, 0, engine_current(s->set->comm->job->engine)->now_ps);
 }
 
 void streams_delivered(struct comm_job *job, uint64_t token, ps_t now)
@@ -288,10 +349,27 @@ void streams_delivered(struct comm_job *job, uint64_t token, ps_t now)
     struct rank_streams *streams = job->streams;
     uint32_t at = (uint32_t)token;
     const struct stream_message m = streams->messages[at];
-    slots_give(&streams->numbers, at);
     struct inbox *box = inbox_of(m.comm, m.dst, m.number);
+    if (m.graph != NULL) { // its number is free when it has been sent
+        uint32_t node = stream_graph_arrived(box, m.graph, m.dst, m.key);
+        if (node != STREAM_NO_NODE)
+            run(box->stream, STREAM_NODE_ENDED, node, now);
+        return;
+    }
+    slots_give(&streams->numbers, at);
     if (inbox_arrive(box, m.src, m.bytes))
-        run(box->stream, STREAM_RECEIVED, now);
+        run(box->stream, STREAM_RECEIVED, STREAM_NO_NODE, now);
+}
+
+void streams_sent(struct comm_job *job, uint64_t token, ps_t now)
+{
+    struct rank_streams *streams = job->streams;
+    uint32_t at = (uint32_t)token;
+    if ((token & TOKEN_GRAPH) == 0)
+        return;
+    const struct stream_message m = streams->messages[at];
+    slots_give(&streams->numbers, at);
+    run(inbox_of(m.comm, m.src, m.number)->stream, STREAM_NODE_ENDED, m.node, now);
 }
 
 /* ---- the beginning ---- */

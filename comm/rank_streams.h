@@ -29,5 +29,6 @@ bool streams_issue(struct communicator *c, struct instance *in, uint32_t member,
 
 // A message has arrived; `token` as posted.
 void streams_delivered(struct comm_job *job, uint64_t token, ps_t now);
+void streams_sent(struct comm_job *job, uint64_t token, ps_t now); // the same, for its sender
 void streams_free(struct comm_job *job);
 void inboxes_free(struct communicator *c); // before its job's streams

@@ -54,6 +54,7 @@ void inbox_end(struct communicator *c, uint32_t member, uint64_t number)
     struct inboxes *boxes = &c->inboxes[member];
     struct inbox *box = inbox_of(c, member, number);
     free(box->letters);
+    free(box->keys);
     *box = (struct inbox){.ended = true};
     while (boxes->n_ended < boxes->n && boxes->items[boxes->n_ended].ended)
         boxes->n_ended++;
@@ -73,7 +74,10 @@ void inboxes_free(struct communicator *c)
             struct inbox *box = &c->inboxes[m].items[i];
             if (box->stream != NULL && --box->stream->set->streams_left == 0)
                 free(box->stream->set);
+            if (box->stream != NULL)
+                free(box->stream->walk);
             free(box->letters);
+            free(box->keys);
             free(box->stream);
         }
         free(c->inboxes[m].items);

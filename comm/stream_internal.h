@@ -9,6 +9,12 @@
 #include "engine/timer.h"
 
 struct stream;
+struct coll_graph;
+struct coll_graph_node;
+struct graph_key;
+struct graph_walk;
+
+#define STREAM_NO_NODE UINT32_MAX
 
 struct stream_phase {
     uint8_t dim, op;
@@ -17,9 +23,10 @@ struct stream_phase {
     uint32_t tree;  // of a double binary tree: which of the two
     uint64_t bytes; // at the beginning
     const struct coll_choice *choice;
+    const struct coll_graph *graph; // in place of an algorithm's steps (stream_graph.c), or NULL
 };
 
-enum stream_event { STREAM_BEGIN, STREAM_DELAYED, STREAM_RECEIVED };
+enum stream_event { STREAM_BEGIN, STREAM_DELAYED, STREAM_RECEIVED, STREAM_NODE_ENDED };
 
 // An event of a stream that will come.
 struct stream_wait {
@@ -27,6 +34,7 @@ struct stream_wait {
     struct stream *stream;
     struct stream_wait *next_free;
     enum stream_event event;
+    uint32_t node; // of a graph, that ends
     uint32_t path;
 };
 
@@ -57,7 +65,8 @@ struct stream { // a chunk of it
     int64_t priority;
     ps_t ready_ps; // time when it entered its queue
     struct stepper step;
-    struct stream *next; // of its set, while that is issued
+    struct graph_walk *walk; // progress in a graph
+    struct stream *next;     // of its set, while that is issued
 };
 
 struct letter { // messages of a stream from one member with one size
@@ -68,6 +77,7 @@ struct letter { // messages of a stream from one member with one size
 struct inbox { // messages of a member's stream, which may not have begun
     struct stream *stream;
     struct letter *letters;
+    struct graph_key *keys; // of a graph, in place of letters
     uint32_t n, cap;
     bool ended;
 };
@@ -104,7 +114,9 @@ struct rank_state {
 struct stream_message { // in flight
     struct communicator *comm;
     uint64_t number, bytes;
-    uint32_t src, dst; // members
+    uint32_t src, dst;              // members
+    const struct coll_graph *graph; // whose send `node` it is, for the receiver's `key`; or NULL
+    uint32_t node, key;
     struct instance *instance;
     struct phase_record *record;
 };
@@ -135,6 +147,11 @@ static inline const struct stream_phase *stream_phase(const struct stream *s)
 
 // Call the stream's algorithm with the event after `delay_ps`.
 void stream_wait(struct stream *s, enum stream_event event, ps_t delay_ps);
+void stream_wait_node(struct stream *s, uint32_t node, ps_t delay_ps); // STREAM_NODE_ENDED
+// Post the message of a send of the graph, the member's `node`.
+void stream_post(struct stream *s, uint32_t node, const struct coll_graph_node *send, ps_t now);
+// A receive from a member is posted: tell it, if messages wait for that.
+void stream_ready(const struct stream *s, uint32_t src, uint32_t tag, ps_t now);
 void stream_send(struct stream *s, uint32_t peer, uint64_t bytes, ps_t now);
 // Expect a message, which may have arrived already: STREAM_RECEIVED follows.
 void stream_receive(struct stream *s, uint32_t peer, uint64_t bytes);
@@ -162,6 +179,15 @@ void stream_plan(struct stream *s, struct rank_streams *streams, const struct co
 void stream_steps_begin(struct stream *s);
 bool stream_steps_run(struct stream *s, enum stream_event event, ps_t now);
 bool stream_tree_run(struct stream *s, enum stream_event event, ps_t now);
+
+/* stream_graph.c */
+
+// Begin, and go on when a node has ended. True: the rank's part of the graph has ended.
+bool stream_graph_begin(struct stream *s, ps_t now);
+bool stream_graph_ended(struct stream *s, uint32_t node, ps_t now);
+// A message with the receiver's key has arrived. Returns the receive that ends, or STREAM_NO_NODE.
+uint32_t stream_graph_arrived(struct inbox *box, const struct coll_graph *g, uint32_t member,
+                              uint32_t number);
 
 /* stream_inbox.c */
 struct inboxes *inboxes_of(struct communicator *c, uint32_t member);

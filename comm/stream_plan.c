@@ -3,6 +3,7 @@
 // phases are those of collective/plan.c in fixed order; sizes are divided with rounding down.
 #include <string.h>
 
+#include "collective/graph.h"
 #include "collective/grid.h"
 #include "comm/stream_internal.h"
 
@@ -32,6 +33,8 @@ uint64_t stream_chunks(const struct communicator *c, const struct comm_request *
         size = s->chunks * chunk;
     }
     if (chunk == 0)
+        chunk = size;
+    if (coll_graph_of(s, request->op) != NULL)
         chunk = size;
     *n = chunk > 0 ? (uint32_t)((size + chunk - 1) / chunk) : 1;
     return chunk;
@@ -105,9 +108,19 @@ void stream_plan(struct stream *s, struct rank_streams *streams, const struct co
 {
     const struct communicator *c = s->set->comm;
     const struct coll_schedule *schedule = &c->schedule;
+    const struct coll_graph *graph = coll_graph_of(schedule, request->op);
     uint32_t n_dims = schedule->n_dims, dims = dims_of(c, request);
     bool reduces = request->op == COLL_ALL_REDUCE, gathers = request->op == COLL_ALL_GATHER;
     s->n_phases = 0;
+    if (graph != NULL) { // in the first queue, and without a turn of the queues
+        s->phases[s->n_phases++] =
+            (struct stream_phase){.dim = (uint8_t)n_dims,
+                                  .op = (uint8_t)request->op,
+                                  .bytes = bytes,
+                                  .choice = &schedule->choice[request->op][n_dims],
+                                  .graph = graph};
+        return;
+    }
     if (dims == 0)
         return;
     if (schedule->flat[request->op]) {

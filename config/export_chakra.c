@@ -9,6 +9,7 @@
 
 #include "config/export_nodes.h"
 #include "config/export_training.h"
+#include "config/foreign/astra2_system.h"
 #include "config/job/job_reader.h"
 #include "config/text/relative_path.h"
 #include "engine/text.h"
@@ -63,8 +64,11 @@ static int scenario_write(const struct scenario *scenario, const char *prefix, s
     json_t *root = json_loads(scenario_resolved(scenario), 0, NULL);
     json_t *workload = json_object_get(root, "workload");
     const json_t *job = json_is_array(workload) ? json_array_get(workload, 0) : workload;
-    json_object_set_new(root, "workload", job_make(&scenario->spec.jobs[0], job, prefix));
-    char *name = text_format("%s.json", prefix), *text = json_text(root);
+    json_t *made = job_make(&scenario->spec.jobs[0], job, prefix);
+    char *name = text_format("%s.json", prefix);
+    astra2_system_move(json_object_get(made, "system"), scenario->dir, name);
+    json_object_set_new(root, "workload", made);
+    char *text = json_text(root);
     FILE *out = fopen(name, "wb");
     int result = out != NULL ? 0 : -1;
     if (result == 0) {

@@ -131,6 +131,7 @@ static json_t *system_read(struct import *im)
     }
     err_free(&errors);
     astra2_system_strip(root);
+    astra2_system_move(root, ".", im->from->output); // from the working directory, as ASTRA-sim
     return root;
 }
 

@@ -3,6 +3,7 @@
 // timers, and reports their ends to the program.
 #include <stdlib.h>
 
+#include "comm/rendezvous.h"
 #include "engine/assert.h"
 #include "engine/critical_path.h"
 #include "engine/memory.h"
@@ -138,7 +139,6 @@ static struct matching_key key_of(const struct step *step, uint32_t src, uint32_
 static void post(struct rank_run *r, const struct step *step, ps_t now)
 {
     struct job_run *job = r->job;
-    struct workload *w = job->workload;
     uint64_t token = (uint64_t)job->index << TOKEN_JOB_SHIFT | TOKEN_OWN;
     if (step->detached)
         token |= TOKEN_DETACHED | step->id;
@@ -157,8 +157,8 @@ static void post(struct rank_run *r, const struct step *step, ps_t now)
                                        .origin = {.op = step->name != NULL ? "send" : NULL,
                                                   .name = step->name,
                                                   .step = step->tag}};
-    w->messages_open++;
-    w->transfer.post(w->transfer.net, &request, now);
+    struct rendezvous_key key = {.src = request.src, .dst = request.dst, .tag = step->tag};
+    rendezvous_send(&job->comm, &key, &request, now);
 }
 
 static void set_peers(void *ctx, const void *note, ps_t now)
@@ -306,6 +306,11 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
         return false;
     case STEP_RECV:
         runner_set_peers(job, (struct peers){0, UINT32_MAX});
+        rendezvous_receive(&job->comm,
+                           &(struct rendezvous_key){.src = job_rank(job->spec, step->peer),
+                                                    .dst = job_rank(job->spec, r->rank),
+                                                    .tag = step->tag},
+                           now);
         return matching_receive(&job->matching, key_of(step, step->peer, r->rank), step->id);
     case STEP_COPY:
         copies_begin(

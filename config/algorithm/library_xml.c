@@ -44,12 +44,6 @@ static void rows_make(struct param rows[N_ROWS])
 
 /* ---- reading ---- */
 
-static void keep(struct scenario *s, void *file)
-{
-    s->files = memory_resize(s->files, s->n_files + 1, sizeof *s->files);
-    s->files[s->n_files++] = file;
-}
-
 static struct xml_algorithm *read_file(struct reader *r, const struct place *place,
                                        const struct xml_params *p)
 {
@@ -92,7 +86,7 @@ void library_xml_read(struct reader *r, const struct place *place, struct keys *
     struct xml_algorithm *a = traces ? read_traces(r, place, &p) : read_file(r, place, &p);
     if (a == NULL)
         return;
-    keep(r->scenario, a);
+    reader_keep(r, a);
     struct nccl_cluster cluster = {.buffer_bytes = spec->settings.buffer_bytes};
     uint64_t most = xml_piece_max(&cluster, a->protocol);
     if (p.chunk > most)

@@ -49,7 +49,7 @@ static uint32_t sort_rank(struct making *m, uint32_t rank, uint32_t first_block)
     uint32_t first = g->first[rank], n = g->first[rank + 1] - first, blocks = 0;
     struct member *members = memory_zeroed((size_t)n + 1, sizeof *members);
     for (uint32_t i = 0; i < n; i++) {
-        const struct graph_node *node = &g->nodes[first + i];
+        const struct trace_graph_node *node = &g->nodes[first + i];
         bool receives = node->type == TRACE_RECV;
         members[i] = (struct member){.kind = node->type,
                                      .peer = node->peer,
@@ -75,7 +75,7 @@ static uint32_t sort_rank(struct making *m, uint32_t rank, uint32_t first_block)
 static uint32_t awaited(const struct making *m, uint32_t node, uint32_t *items)
 {
     const struct trace_graph *g = m->g;
-    const struct graph_node *x = &g->nodes[node];
+    const struct trace_graph_node *x = &g->nodes[node];
     uint32_t n = 0;
     for (uint32_t k = 0; k < x->n_after; k++) {
         uint32_t before = g->after[x->first_after + k];
@@ -91,7 +91,7 @@ static uint32_t awaited(const struct making *m, uint32_t node, uint32_t *items)
 // Steps of a node: one for each dependency but the last, then those that move or compute.
 static uint64_t steps_of(const struct making *m, uint32_t node)
 {
-    const struct graph_node *x = &m->g->nodes[node];
+    const struct trace_graph_node *x = &m->g->nodes[node];
     uint32_t waits = awaited(m, node, NULL);
     uint64_t own = x->type == TRACE_COMP ? 1 : (x->bytes + m->step_bytes - 1) / m->step_bytes;
     return own + (waits > 0 ? waits - 1 : 0);
@@ -99,7 +99,7 @@ static uint64_t steps_of(const struct making *m, uint32_t node)
 
 static void make_steps(const struct making *m, uint32_t node, uint32_t *items)
 {
-    const struct graph_node *x = &m->g->nodes[node];
+    const struct trace_graph_node *x = &m->g->nodes[node];
     const struct xml_block *b = &m->a->blocks[m->block[node]];
     struct xml_step *steps = &m->a->steps[b->first_step + m->first[node]];
     uint32_t waits = awaited(m, node, items);
@@ -158,7 +158,7 @@ static void fill_blocks(struct making *m)
         struct xml_gpu *gpu = &a->gpus[rank];
         *gpu = (struct xml_gpu){.first_block = blocks};
         for (uint32_t i = g->first[rank]; i < g->first[rank + 1]; i++) {
-            const struct graph_node *node = &g->nodes[m->queue[i]];
+            const struct trace_graph_node *node = &g->nodes[m->queue[i]];
             uint32_t index = m->block[m->queue[i]];
             struct xml_block *b = &a->blocks[index];
             if (index == blocks) {

@@ -45,7 +45,8 @@ static bool number(struct reading *r, const struct trace_node *from, enum trace_
     return true;
 }
 
-static bool read_message(struct reading *r, const struct trace_node *from, struct graph_node *node)
+static bool read_message(struct reading *r, const struct trace_node *from,
+                         struct trace_graph_node *node)
 {
     uint64_t peer = 0;
     if (!number(r, from, from->type == TRACE_SEND ? TRACE_COMM_DST : TRACE_COMM_SRC, 0,
@@ -62,12 +63,12 @@ static bool read_message(struct reading *r, const struct trace_node *from, struc
 static bool read_node(struct reading *r, const struct trace_node *from)
 {
     struct trace_graph *g = r->g;
-    struct graph_node node = {.type = (uint8_t)from->type,
-                              .rank = r->rank,
-                              .id = from->id,
-                              .record = (uint32_t)r->trace.records.number,
-                              .n_after = (uint32_t)from->n_after,
-                              .first_after = g->n_after};
+    struct trace_graph_node node = {.type = (uint8_t)from->type,
+                                    .rank = r->rank,
+                                    .id = from->id,
+                                    .record = (uint32_t)r->trace.records.number,
+                                    .n_after = (uint32_t)from->n_after,
+                                    .first_after = g->n_after};
     if (from->type == TRACE_COMP) {
         if (from->duration_us > TAKES_MAX_US)
             return FAIL(r, from, "a duration of %" PRIu64 " us is more than 100000 s",
@@ -132,7 +133,7 @@ __attribute__((format(printf, 3, 4))) static bool fail_at(struct reading *r, uin
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    const struct graph_node *n = &r->g->nodes[node];
+    const struct trace_graph_node *n = &r->g->nodes[node];
     err_add(r->err, r->path, "%s.%u.et: node %" PRIu64 " (record %u): %s", r->prefix, n->rank,
             n->id, n->record, text);
     return false;
@@ -248,7 +249,7 @@ static struct message *messages_of(const struct trace_graph *g, uint8_t type, si
     struct message *list = memory_zeroed(g->n_nodes + 1, sizeof *list);
     *n = 0;
     for (uint32_t i = 0; i < g->n_nodes; i++) {
-        const struct graph_node *node = &g->nodes[i];
+        const struct trace_graph_node *node = &g->nodes[i];
         if (node->type != type)
             continue;
         bool sends = type == TRACE_SEND;

@@ -9,7 +9,7 @@
 #include "engine/err.h"
 #include "engine/units.h"
 
-struct graph_node {
+struct trace_graph_node {
     uint8_t type; // TRACE_COMP, TRACE_SEND, TRACE_RECV
     uint32_t rank, peer;
     uint64_t id, tag, bytes;
@@ -25,7 +25,7 @@ struct trace_graph {
     uint32_t n_ranks;
     uint32_t
         *first; // [n_ranks + 1] of the nodes of each rank, which stand in the order of the file
-    struct graph_node *nodes;
+    struct trace_graph_node *nodes;
     uint32_t *after; // nodes
     size_t n_nodes, n_after, cap_nodes;
 };

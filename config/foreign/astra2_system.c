@@ -5,11 +5,15 @@
 #include "config/foreign/astra2_system.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "collective/graph.h"
 #include "collective/grid.h"
 #include "collective/settings.h"
 #include "config/foreign/ignored_keys.h"
+#include "config/text/json_file.h"
+#include "config/text/relative_path.h"
 
 #define DELAY_NS_MAX 1000000000
 #define COUNT_MAX 1000000
@@ -33,11 +37,14 @@ static const char *const ignored[] = {
 };
 
 static const char *const unsupported[][2] = {
-    {"all-reduce-implementation-custom", "collectives as traces"},
-    {"all-gather-implementation-custom", "collectives as traces"},
-    {"reduce-scatter-implementation-custom", "collectives as traces"},
-    {"all-to-all-implementation-custom", "collectives as traces"},
-    {"per-node-custom-implementation", "collectives as traces"},
+    {"per-node-custom-implementation", "collectives of single nodes as traces"},
+};
+
+const char *const astra2_custom_keys[COLL_OPS] = {
+    [COLL_ALL_REDUCE] = "all-reduce-implementation-custom",
+    [COLL_REDUCE_SCATTER] = "reduce-scatter-implementation-custom",
+    [COLL_ALL_GATHER] = "all-gather-implementation-custom",
+    [COLL_ALL_TO_ALL] = "all-to-all-implementation-custom",
 };
 
 // Read a whole number, if the key is there.
@@ -68,6 +75,20 @@ static void number_read(struct reader *r, const struct place *root, struct keys 
         place_error(r->err, &at, "must be a number from 0 to 1000000000");
     else
         *value = number;
+}
+
+// Read true or false, which stands in a text where it comes from a command line.
+static bool switch_read(struct reader *r, const struct place *root, struct keys *keys,
+                        const char *key)
+{
+    struct place at = place_key(root, key);
+    const char *text = json_string_value(at.json);
+    keys_add(keys, key);
+    bool on = json_is_true(at.json) || (text != NULL && strcmp(text, "true") == 0);
+    bool off = json_is_false(at.json) || (text != NULL && strcmp(text, "false") == 0);
+    if (at.json != NULL && !on && !off)
+        place_error(r->err, &at, "must be true or false");
+    return on;
 }
 
 static int word_read(struct reader *r, const struct place *root, struct keys *keys, const char *key,
@@ -156,6 +177,26 @@ static void implementation_read(struct reader *r, const struct place *root, stru
     }
 }
 
+// Read the prefix of the traces of an operation, which run over all ranks at once.
+static void custom_read(struct reader *r, const struct place *root, struct keys *keys,
+                        enum coll_op op, struct astra2_system *s)
+{
+    struct coll_schedule *c = &s->whole;
+    struct place list = place_key(root, astra2_custom_keys[op]);
+    keys_add(keys, astra2_custom_keys[op]);
+    if (list.json == NULL || !read_list(r, &list))
+        return;
+    s->custom[op] = json_string_value(json_array_get(list.json, 0));
+    if (json_array_size(list.json) != 1 || s->custom[op] == NULL || s->custom[op][0] == '\0') {
+        place_error(r->err, &list, "must be a list of one prefix of traces");
+        s->custom[op] = NULL;
+        return;
+    }
+    s->single[op] = c->flat[op] = true;
+    c->op_dims[op] = (UINT32_C(1) << c->n_dims) - 1;
+    c->choice[op][c->n_dims] = coll_graph_choice(NULL);
+}
+
 static void defaults(struct astra2_system *s)
 {
     struct coll_schedule *c = &s->whole;
@@ -189,12 +230,16 @@ static void keys_of(struct reader *r, const struct place *place, struct keys *ke
     count_read(r, place, keys, "model-shared-bus", 0, 0, &bus);
     count_read(r, place, keys, "replay-only", 0, 0, &replay);
     count_read(r, place, keys, "roofline-enabled", 0, 1, &roofline);
+    s->rendezvous = switch_read(r, place, keys, "rendezvous-protocol");
     number_read(r, place, keys, "local-mem-bw", &memory);
     number_read(r, place, keys, "peak-perf", &peak);
     implementation_read(r, place, keys, "all-reduce-implementation", COLL_ALL_REDUCE, s);
     implementation_read(r, place, keys, "reduce-scatter-implementation", COLL_REDUCE_SCATTER, s);
     implementation_read(r, place, keys, "all-gather-implementation", COLL_ALL_GATHER, s);
     implementation_read(r, place, keys, "all-to-all-implementation", COLL_ALL_TO_ALL, s);
+    for (unsigned op = 0; op < COLL_OPS; op++)
+        if (astra2_custom_keys[op] != NULL)
+            custom_read(r, place, keys, (enum coll_op)op, s);
     c->endpoint_ps = delay * PS_PER_NS;
     c->active_chunks = (uint64_t)active;
     c->chunks = (uint64_t)splits;
@@ -232,6 +277,21 @@ void astra2_system_strip(json_t *system)
         json_object_del(system, ignored[i]);
 }
 
+void astra2_system_move(json_t *system, const char *dir, const char *file)
+{
+    for (unsigned op = 0; op < COLL_OPS; op++) {
+        const char *key = astra2_custom_keys[op];
+        json_t *list = key != NULL ? json_object_get(system, key) : NULL;
+        const char *prefix = json_string_value(json_array_get(list, 0));
+        if (prefix == NULL)
+            continue;
+        char *from = path_from(dir, prefix), *to = path_relative(file, from);
+        json_array_set_new(list, 0, json_string(to));
+        free(from);
+        free(to);
+    }
+}
+
 struct coll_schedule astra2_group_schedule(const struct astra2_system *s, uint32_t n)
 {
     struct coll_schedule c = s->whole;
@@ -241,7 +301,7 @@ struct coll_schedule astra2_group_schedule(const struct astra2_system *s, uint32
     c.streams.local = true;
     for (unsigned op = 0; op < COLL_OPS; op++) {
         uint32_t from = s->whole.flat[op] ? s->whole.n_dims : 0;
-        c.flat[op] = false;
+        c.flat[op] = s->custom[op] != NULL;
         c.op_dims[op] = 1;
         c.choice[op][0] =
             s->single[op] ? s->whole.choice[op][from] : coll_choice_of(coll_find("ring"));

@@ -7,6 +7,7 @@
 #include "collective/grid.h"
 #include "config/algorithm/group_algorithms.h"
 #include "config/foreign/astra2_system.h"
+#include "config/job/custom_collectives.h"
 #include "config/job/job_reader.h"
 #include "config/text/json_file.h"
 #include "config/text/schema_parts.h"
@@ -28,8 +29,10 @@ static struct trace_rules astra_rules(const struct astra2_system *system)
                                 .memory_bytes = system->memory_bytes};
     for (uint32_t d = 0; d < rules.n_dims; d++)
         rules.dim_size[d] = system->whole.dim_size[d];
-    for (unsigned op = 0; op < COLL_OPS; op++)
+    for (unsigned op = 0; op < COLL_OPS; op++) {
         rules.op_dims[op] = system->whole.op_dims[op];
+        rules.over_all |= system->custom[op] != NULL ? UINT32_C(1) << op : 0;
+    }
     return rules;
 }
 
@@ -136,10 +139,13 @@ static void read_astra(struct reader *r, const struct place *place, const struct
         return;
     struct trace_rules rules = astra_rules(&astra);
     common_rules(&s->params, &rules);
+    s->rendezvous = astra.rendezvous;
     traces_read(r, place, job, rules);
     s->program.in_order = false;
     if (r->err->n_errors == errors)
         astra_schedules(r, system, &astra, s);
+    if (r->err->n_errors == errors)
+        custom_collectives_read(r, system, &astra, job);
 }
 
 // Read a job without `system`: its groups are like those of programs.

@@ -55,6 +55,9 @@ void keys_add(struct keys *keys, const char *name);
 bool read_object(struct reader *r, const struct place *place);
 bool read_list(struct reader *r, const struct place *place);
 
+// Leave a block of memory to the scenario, which frees it.
+void reader_keep(struct reader *r, void *block);
+
 // Set the fields of `base` whose keys are present; adds an error for each missing key that is
 // required. Adds the table's keys to `keys`.
 void read_params(struct reader *r, const struct place *place, struct keys *keys,

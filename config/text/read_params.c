@@ -6,6 +6,7 @@
 
 #include "config/text/read.h"
 #include "engine/assert.h"
+#include "engine/memory.h"
 
 #define BYTES_MAX 1e15 // 1 PB
 
@@ -34,6 +35,13 @@ bool read_object(struct reader *r, const struct place *place)
 bool read_list(struct reader *r, const struct place *place)
 {
     return read_type(r, place, JSON_ARRAY, "a list");
+}
+
+void reader_keep(struct reader *r, void *block)
+{
+    struct scenario *s = r->scenario;
+    s->files = memory_resize(s->files, s->n_files + 1, sizeof *s->files);
+    s->files[s->n_files++] = block;
 }
 
 static const char *type_like(enum param_type type)

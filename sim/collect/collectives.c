@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/graph.h"
 #include "collective/grid.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
@@ -100,11 +101,13 @@ static struct ideal *ideal_slot(struct ideal *kept, const struct collective_reco
 
 // Equal requests of one communicator have the same ideal time, which is kept as long as its slot
 // holds no other. A collective that has not ended has no efficiency, so its ideal time is not
-// computed, and an interrupted run ends sooner. A library's is not known.
+// computed, and an interrupted run ends sooner. That of a library or of a graph is not
+// known.
 static ps_t ideal_of(const struct sim *sim, struct ideal *kept, size_t i)
 {
     const struct collective_record *record = &sim->workload.recorder.records[i];
-    if (record->end_ps == PS_NEVER || record->end_ps < 0 || record->schedule->library != NULL)
+    if (record->end_ps == PS_NEVER || record->end_ps < 0 || record->schedule->library != NULL ||
+        coll_graph_of(record->schedule, record->request.op) != NULL)
         return -1;
     struct ideal *slot = ideal_slot(kept, record);
     if (slot->schedule != record->schedule ||

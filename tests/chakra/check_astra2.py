@@ -10,11 +10,16 @@ the differences are only listed."""
 import argparse
 import base64
 import csv
+import gzip
 import json
 import os
 import subprocess
 import sys
 import tempfile
+
+
+# Options of ASTRA-sim's command line that are keys of `system` here.
+IN_SYSTEM = ("num-queues-per-dim", "rendezvous-protocol")
 
 
 def write(path, value):
@@ -30,10 +35,12 @@ def cases_packed(data, out):
         document = json.load(stream)
     for name, ranks in document["traces"].items():
         for rank, text in enumerate(ranks):
-            write(os.path.join(out, f"{name}.{rank}.et"), base64.b64decode(text))
+            trace = base64.b64decode(text)
+            trace = gzip.decompress(trace) if trace.startswith(b"\x1f\x8b") else trace
+            write(os.path.join(out, f"{name}.{rank}.et"), trace)
     for i, case in enumerate(document["cases"]):
         made = {"case": case["case"], "trace": os.path.join(out, case["trace"]),
-                "differs": case.get("differs"), "extra": {}, "backend": case.get("backend", "unaware"),
+                "differs": case.get("differs"), "extra": {}, "cwd": out, "backend": case.get("backend", "unaware"),
                 "network": write(os.path.join(out, f"{i}.yml"), case["network"]),
                 "ranks": {rank: tuple(times) for rank, times in enumerate(case["ranks"])}}
         for key in ("system", "groups", "memory"):
@@ -52,14 +59,15 @@ def cases_folder(folder, out):
     with open(os.path.join(folder, "cases.json"), encoding="utf-8") as stream:
         listed = json.load(stream)
     for i, case in enumerate(listed):
-        made = dict(case, ranks=runs[case["case"]], extra=dict(case.get("extra") or {}))
+        made = dict(case, ranks=runs[case["case"]], extra=dict(case.get("extra") or {}), cwd=folder)
         for key in ("trace", "network", "system", "groups", "memory"):
             if case.get(key):
-                made[key] = os.path.join(folder, case[key])
-        if "num-queues-per-dim" in made["extra"]:
+                made[key] = os.path.abspath(os.path.join(folder, case[key]))
+        options = {key: made["extra"].pop(key) for key in IN_SYSTEM if key in made["extra"]}
+        if options:
             with open(made["system"], encoding="utf-8") as stream:
                 system = json.load(stream)
-            system["num-queues-per-dim"] = made["extra"].pop("num-queues-per-dim")
+            system.update(options)
             made["system"] = write(os.path.join(out, f"{i}-system.json"), json.dumps(system))
         yield made
 
@@ -77,7 +85,7 @@ def run(collwire, case, out):
     for command in (command, [collwire, "run", scenario, "--out", os.path.join(out, "run"), "--quiet"]):
         if "run" in command and case["backend"] == "aware":
             command += ["--set", "analytical_route=links"]
-        got = subprocess.run(command, capture_output=True, text=True, check=False)
+        got = subprocess.run(command, capture_output=True, text=True, check=False, cwd=case["cwd"])
         if got.returncode != 0:
             return None, got.stderr.strip() or f"exit code {got.returncode}"
     with open(os.path.join(out, "run", "metrics.json"), encoding="utf-8") as stream:
@@ -98,7 +106,7 @@ def main():
     parser.add_argument("--backend")
     parser.add_argument("cases", nargs="*")
     args = parser.parse_args()
-    collwire = os.environ.get("COLLWIRE", "build/collwire")
+    collwire = os.path.abspath(os.environ.get("COLLWIRE", "build/collwire"))
     exact, wrong = 0, []
     with tempfile.TemporaryDirectory() as out:
         cases = (cases_folder if os.path.isdir(args.data) else cases_packed)(args.data, out)

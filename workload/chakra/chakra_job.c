@@ -2,6 +2,7 @@
 // Settings of the job kind; the nodes are the set's.
 #include "workload/chakra/chakra_job.h"
 
+#include "comm/rendezvous.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
 
@@ -68,6 +69,8 @@ static void *chakra_new(struct job_run *job)
     const struct chakra_params *params =
         &((const struct chakra_settings *)job->spec->settings)->params;
     job->contention = params->contention;
+    if (((const struct chakra_settings *)job->spec->settings)->rendezvous)
+        rendezvous_begin(&job->comm);
     if (params->remote_share > 1) // ranks share the remote memory
         job->workload->takes_order = true;
     return node_run_new(job);

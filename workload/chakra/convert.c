@@ -272,6 +272,8 @@ static int convert_collective(const struct conversion *c, struct node *node)
         return FAIL(c, "ASTRA-sim has no %s: use the rules \"gpu\"", trace_coll_names[type]);
     if (type == TRACE_BARRIER)
         return 0;
+    if ((rules->over_all >> node->op & 1) != 0)
+        node->dims = UINT32_MAX;
     span = span_of(c->set, node);
     uint64_t factor = type == TRACE_ALL_GATHER || type == TRACE_GATHER ? span : 1;
     if (number_need(c, TRACE_COMM_SIZE, BYTES_MAX, &node->bytes) != 0 ||

@@ -22,6 +22,7 @@ struct trace_rules {
     uint32_t n_dims;  // dimensions of the network that involved_dim lists
     uint32_t dim_size[COLL_MAX_DIMS];
     uint32_t op_dims[COLL_OPS]; // [op] bit set of the dimensions that its collectives may use
+    uint32_t over_all;          // operations that run over all dimensions, whatever a node says
     bool roofline;              // computations by operations and bytes, not by their duration
     double peak_ops;            // per second
     double memory_bytes;        // per second
