@@ -55,7 +55,8 @@ static uint64_t part_bytes(uint64_t count, uint64_t n, uint64_t i)
     return (count / n + (i < count % n)) * MPI_ELEMENT;
 }
 
-// Segments of each block, at most MPI_PHASES_MOST: COLL_BASE_COMPUTED_SEGCOUNT and what follows it; 1 = a plain ring.
+// Segments of each block, at most MPI_PHASES_MOST: COLL_BASE_COMPUTED_SEGCOUNT and what follows it;
+// 1 = a plain ring.
 uint32_t mpi_ring_phases(const struct mpi_shape *s)
 {
     uint64_t count = elements(s), n = s->ranks, segment = s->segment_bytes / MPI_ELEMENT;

@@ -44,6 +44,8 @@ struct job_group {
 void runner_step_ended(struct rank_run *r, uint32_t id, ps_t now);
 // Note, in the order of events, the peers of the step that ends in this event.
 void runner_set_peers(struct job_run *job, struct peers peers);
+/* dry.c */
+void runner_dry_init(struct workload *w);
 // Look whether programs that read ahead wait for each other.
 void runner_check_dry(struct workload *w, ps_t now);
 
