@@ -167,7 +167,7 @@ void rank_drop(struct rank_recording *rank);
 uint32_t recording_group(struct recording *r, const char *name, const char *use,
                          const uint32_t *ranks, uint32_t size);
 
-// The sum of two times; no more than TIME_MOST_NS, so that sums of wrong recordings do not overflow.
+// The sum of two times, at most TIME_MOST_NS: sums of wrong recordings do not overflow.
 int64_t time_sum(int64_t a_ns, int64_t b_ns);
 
 void recording_unused(struct recording *r, const char *what, int64_t ns);
