@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/results/output.h"
@@ -69,24 +71,68 @@ static const char *base_of(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-// Write both files. What cannot be simulated leaves no new file, and old ones as they are.
+// True if the file can be replaced: it is a regular one, or there is none. Else an error.
+static bool replace_check(const char *file, struct err *err)
+{
+    struct stat there;
+    if (stat(file, &there) != 0 || S_ISREG(there.st_mode))
+        return true;
+    err_add(err, file, "cannot be written: it is no regular file");
+    return false;
+}
+
+// A new file beside `file`, of a unique name with this end; NULL with an error. To be freed.
+static char *draft_make(const char *file, const char *end, struct err *err)
+{
+    char *path = text_format("%s-XXXXXX%s", file, end);
+    int fd = mkstemps(path, (int)strlen(end));
+    if (fd >= 0) {
+        close(fd);
+        return path;
+    }
+    err_add(err, file, "cannot be written: %s", strerror(errno));
+    free(path);
+    return NULL;
+}
+
+static bool draft_keep(const char *draft, const char *file, struct err *err)
+{
+    if (rename(draft, file) == 0)
+        return true;
+    err_add(err, file, "cannot be written: %s", strerror(errno));
+    return false;
+}
+
+static void draft_drop(char *draft)
+{
+    if (draft != NULL)
+        remove(draft);
+    free(draft);
+}
+
+// Write both files. What cannot be simulated, or one that cannot be written, leaves no new file,
+// and old ones as they are.
 static int recording_files(const struct options *o, const struct profile_result *result,
                            const char *program)
 {
     struct err err = {0};
-    char *draft = text_format("%s.draft.jsonl", program);
-    struct collwire_setting in_draft = {"workload.file", base_of(draft)};
-    int code = output_write(draft, recording_write, result->recording);
-    if (code == EXIT_DONE && !scenario_check(o, result->scenario, &in_draft, 1, &err))
-        code = EXIT_BAD_USE;
-    if (code == EXIT_DONE && rename(draft, program) != 0) {
-        err_add(&err, program, "cannot be written: %s", strerror(errno));
-        code = EXIT_BAD_USE;
+    bool good = replace_check(o->file, &err);
+    good = replace_check(program, &err) && good;
+    char *nodes = good ? draft_make(program, ".jsonl", &err) : NULL;
+    char *scenario = nodes != NULL ? draft_make(o->file, ".json", &err) : NULL;
+    int code = EXIT_BAD_USE;
+    if (scenario != NULL) {
+        struct collwire_setting in_draft = {"workload.file", base_of(nodes)};
+        code = output_write(nodes, recording_write, result->recording);
+        if (code == EXIT_DONE)
+            code = text_write(scenario, result->scenario);
+        if (code == EXIT_DONE &&
+            !(scenario_check(o, result->scenario, &in_draft, 1, &err) &&
+              draft_keep(nodes, program, &err) && draft_keep(scenario, o->file, &err)))
+            code = EXIT_BAD_USE;
     }
-    if (code == EXIT_DONE)
-        code = text_write(o->file, result->scenario);
-    remove(draft);
-    free(draft);
+    draft_drop(nodes);
+    draft_drop(scenario);
     errors_print(&err);
     return code;
 }

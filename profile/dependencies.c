@@ -50,7 +50,7 @@ static void streams_sort_out(struct sweep *w)
             rank->n_comm_streams++;
         }
         if (event->call == NO_CALL)
-            stream->busy_ns += event->end_ns - event->start_ns;
+            stream->busy_ns = time_sum(stream->busy_ns, event->end_ns - event->start_ns);
     }
     w->main = UINT32_MAX;
     for (uint32_t s = 0; s < w->n_streams; s++)

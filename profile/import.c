@@ -71,7 +71,8 @@ static void put_sums(FILE *out, const struct recording *r)
             const struct trace_node *node = &r->ranks[i].nodes[n];
             if (node->stream != TRACE_STREAM_COMPUTE)
                 continue;
-            *(node->kind == TRACE_COMPUTE ? &compute_ns : &wait_ns) += node->takes_ns;
+            int64_t *sum = node->kind == TRACE_COMPUTE ? &compute_ns : &wait_ns;
+            *sum = time_sum(*sum, node->takes_ns);
         }
     }
     for (size_t g = 0; g < r->n_groups; g++)

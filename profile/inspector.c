@@ -63,10 +63,31 @@ static uint32_t communicator_note(const struct line *l, const char *id, uint32_t
     *made = (struct log_communicator){.id = memory_text(id), .n_ranks = n_ranks};
     made->name = memory_text(name != NULL && strcmp(name, "unknown") != 0 ? name : "");
     made->n_nodes = nodes > 0 && nodes <= (json_int_t)n_ranks ? (uint32_t)nodes : 0;
-    made->process = memory_bytes(n_ranks * sizeof *made->process);
-    for (uint32_t m = 0; m < n_ranks; m++)
-        made->process[m] = NO_PROCESS;
     return (uint32_t)in->n_communicators++;
+}
+
+// The process of a line is the rank of its communicator. Returns 0, or -1 with an error.
+static int member_note(const struct line *l, const struct log_entry *entry)
+{
+    struct log_communicator *c = &l->in->communicators[entry->call.group];
+    for (size_t m = 0; m < c->n_members; m++) {
+        bool rank = c->members[m].rank == entry->rank;
+        bool process = c->members[m].process == entry->process;
+        if (rank && process)
+            return 0;
+        if (rank)
+            return line_error(l, "header.rank",
+                              "is that of another process in this communicator: logs "
+                              "of different runs are mixed");
+        if (process)
+            return line_error(l, "header.rank",
+                              "is the second of its process: processes with "
+                              "several GPUs cannot be told apart");
+    }
+    if (c->n_members == c->cap_members)
+        c->members = memory_grow(c->members, &c->cap_members, sizeof *c->members);
+    c->members[c->n_members++] = (struct log_member){entry->rank, entry->process};
+    return 0;
 }
 
 // The communicator, the rank in it and the process of a line. Returns 0, or -1 with an error.
@@ -86,22 +107,11 @@ static int origin_read(const struct line *l, struct log_entry *entry)
         return line_error(l, "header.rank", "must be from 0 to n_ranks - 1");
     entry->rank = (uint32_t)own;
     entry->call.group = communicator_note(l, id, (uint32_t)n);
-    struct log_communicator *c = &l->in->communicators[entry->call.group];
-    if (c->n_ranks != (uint32_t)n)
+    if (l->in->communicators[entry->call.group].n_ranks != (uint32_t)n)
         return line_error(l, "header.n_ranks", "is another one than before in this communicator");
     entry->process = process_note(l, host != NULL ? host : "",
                                   json_integer_value(json_object_get(l->metadata, "pid")));
-    if (c->process[own] != NO_PROCESS && c->process[own] != entry->process)
-        return line_error(l, "header.rank",
-                          "is that of another process in this communicator: logs "
-                          "of different runs are mixed");
-    for (uint32_t m = 0; m < c->n_ranks; m++)
-        if (m != (uint32_t)own && c->process[m] == entry->process)
-            return line_error(l, "header.rank",
-                              "is the second of its process: processes with "
-                              "several GPUs cannot be told apart");
-    c->process[own] = entry->process;
-    return 0;
+    return member_note(l, entry);
 }
 
 /* ---- what ran ---- */

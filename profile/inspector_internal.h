@@ -19,9 +19,11 @@ struct log_process {
 struct log_communicator {
     char *id, *name;
     uint32_t n_ranks, n_nodes;
-    uint32_t *process; // [n_ranks], or NO_PROCESS
+    struct log_member { // that a log has; by rank once all logs are read
+        uint32_t rank, process;
+    } * members;
+    size_t n_members, cap_members;
 };
-#define NO_PROCESS UINT32_MAX
 
 struct inspector {
     struct log_entry *entries;

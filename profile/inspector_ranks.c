@@ -18,7 +18,7 @@ static void inspector_free(struct inspector *in)
     for (size_t c = 0; c < in->n_communicators; c++) {
         free(in->communicators[c].id);
         free(in->communicators[c].name);
-        free(in->communicators[c].process);
+        free(in->communicators[c].members);
     }
     free(in->entries);
     free(in->processes);
@@ -37,21 +37,31 @@ static int by_host(const void *a, const void *b)
     return ((*x)->pid > (*y)->pid) - ((*x)->pid < (*y)->pid);
 }
 
+static int by_rank(const void *a, const void *b)
+{
+    const struct log_member *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void members_sort(struct inspector *in)
+{
+    for (size_t c = 0; c < in->n_communicators; c++)
+        if (in->communicators[c].n_members > 1)
+            qsort(in->communicators[c].members, in->communicators[c].n_members,
+                  sizeof *in->communicators[c].members, by_rank);
+}
+
 // Number the processes by the communicator with most ranks, if it has all of them; else by host and
 // process.
 static void processes_number(struct recording *r, struct inspector *in)
 {
     const struct log_communicator *world = NULL;
-    uint32_t present = 0;
     for (size_t c = 0; c < in->n_communicators; c++)
         if (world == NULL || in->communicators[c].n_ranks > world->n_ranks)
             world = &in->communicators[c];
-    for (uint32_t m = 0; world != NULL && m < world->n_ranks; m++)
-        present += world->process[m] != NO_PROCESS;
-    if (world != NULL && present == in->n_processes) {
-        for (uint32_t m = 0; m < world->n_ranks; m++)
-            if (world->process[m] != NO_PROCESS)
-                in->processes[world->process[m]].number = m;
+    if (world != NULL && world->n_members == in->n_processes) {
+        for (size_t m = 0; m < world->n_members; m++)
+            in->processes[world->members[m].process].number = world->members[m].rank;
         r->world = world->n_ranks;
         if (world->n_nodes > 0 && world->n_ranks % world->n_nodes == 0)
             r->gpus_per_node = world->n_ranks / world->n_nodes;
@@ -75,9 +85,12 @@ static void missing_named(struct recording *r, const struct log_communicator *c)
     struct text text;
     FILE *out = text_open(&text);
     uint32_t n = 0;
+    size_t next = 0;
     for (uint32_t m = 0; m < c->n_ranks; m++) {
-        if (c->process[m] != NO_PROCESS)
+        if (next < c->n_members && c->members[next].rank == m) {
+            next++;
             continue;
+        }
         if (n < 8)
             fprintf(out, "%s%u", n > 0 ? ", " : "", m);
         n++;
@@ -92,16 +105,16 @@ static void missing_named(struct recording *r, const struct log_communicator *c)
 static uint32_t group_make(struct recording *r, const struct inspector *in,
                            const struct log_communicator *c)
 {
-    uint32_t *ranks = memory_zeroed(c->n_ranks, sizeof *ranks), group = UINT32_MAX;
-    bool whole = true;
-    for (uint32_t m = 0; m < c->n_ranks; m++) {
-        whole = whole && c->process[m] != NO_PROCESS;
-        ranks[m] = c->process[m] != NO_PROCESS ? in->processes[c->process[m]].number : 0;
+    if (c->n_members < c->n_ranks) {
+        if (!recording_is_full(r))
+            missing_named(r, c);
+        return UINT32_MAX;
     }
-    if (whole)
-        group = recording_group(r, c->id, c->name[0] != '\0' ? c->name : NULL, ranks, c->n_ranks);
-    else if (!recording_is_full(r))
-        missing_named(r, c);
+    uint32_t *ranks = memory_zeroed(c->n_ranks, sizeof *ranks);
+    for (uint32_t m = 0; m < c->n_ranks; m++)
+        ranks[m] = in->processes[c->members[m].process].number;
+    uint32_t group =
+        recording_group(r, c->id, c->name[0] != '\0' ? c->name : NULL, ranks, c->n_ranks);
     free(ranks);
     return group;
 }
@@ -147,7 +160,7 @@ static void ranks_make(struct recording *r, struct inspector *in, const uint32_t
             struct call *call = &in->entries[next].call;
             const struct log_communicator *c = &in->communicators[call->group];
             if (call->kind != CALL_COLLECTIVE)
-                call->peer = in->processes[c->process[call->peer]].number;
+                call->peer = in->processes[c->members[call->peer].process].number;
             call->group = groups[call->group];
         }
         struct rank_recording *rank = recording_rank(r, in->processes[process].number);
@@ -162,13 +175,22 @@ void inspector_end(struct recording *r)
     if (in == NULL)
         return;
     size_t errors = r->err->n_errors;
+    if (in->n_processes > RANKS_MOST)
+        err_add(r->err, NULL, "the logs are of %zu processes: at most %d can be ranks",
+                in->n_processes, RANKS_MOST);
+    if (in->n_processes == 0 || in->n_processes > RANKS_MOST) {
+        inspector_free(in);
+        r->reader = NULL;
+        return;
+    }
     uint32_t *groups = memory_zeroed(in->n_communicators + 1, sizeof *groups);
+    members_sort(in);
     processes_number(r, in);
     for (size_t c = 0; c < in->n_communicators; c++)
         groups[c] = group_make(r, in, &in->communicators[c]);
     entries_sort(in);
     twice_check(r, in);
-    if (r->err->n_errors == errors)
+    if (r->err->n_errors == errors && !recording_is_full(r)) // else groups may be missing
         ranks_make(r, in, groups);
     free(groups);
     inspector_free(in);

@@ -28,14 +28,18 @@ void kineto_error(struct kineto_file *f, uint64_t offset, const char *format, ..
 
 /* ---- members of the file's object ---- */
 
-static void distributed_read(struct kineto_file *f, const json_t *info)
+static void distributed_read(struct kineto_file *f, const json_t *info, uint64_t offset)
 {
     const json_t *rank = json_object_get(info, "rank"), *group;
     const json_t *world = json_object_get(info, "world_size");
     size_t i;
     if (json_is_integer(rank))
         f->number = json_integer_value(rank);
-    if (json_is_integer(world))
+    if (json_is_integer(world) &&
+        (json_integer_value(world) < 1 || json_integer_value(world) > RANKS_MOST))
+        kineto_error(f, offset, "world_size: %" JSON_INTEGER_FORMAT " must be from 1 to %d",
+                     json_integer_value(world), RANKS_MOST);
+    else if (json_is_integer(world))
         f->world = json_integer_value(world);
     json_array_foreach(json_object_get(info, "pg_config"), i, group)
     {
@@ -63,7 +67,7 @@ static void member_read(struct kineto_file *f, const struct piece *piece)
         return;
     json_t *json = piece_json(f->pieces, piece, f->recording->err);
     if (which == 0)
-        distributed_read(f, json);
+        distributed_read(f, json, piece->offset);
     else if (which == 1 && json_array_size(json) <= GPUS_MOST &&
              json_array_size(json) > f->recording->gpus_per_node)
         f->recording->gpus_per_node = (uint32_t)json_array_size(json);
@@ -176,7 +180,7 @@ static bool is_plain(const char *description)
 // The group of the recording for a group of the file; UINT32_MAX with an error.
 static uint32_t group_join(struct kineto_file *f, const struct kineto_group *group)
 {
-    uint32_t world = f->world > 0 && f->world <= RANKS_MOST ? (uint32_t)f->world : 0;
+    uint32_t world = f->world > 0 ? (uint32_t)f->world : 0;
     uint32_t size = group->n_ranks > 0 ? group->n_ranks : group->size;
     bool whole = group->n_ranks == 0 && world > 0 && group->size == world;
     char *name = text_format("pg%s%s", group->name[0] == '[' ? " " : "", group->name);
@@ -261,7 +265,7 @@ static void file_end(struct kineto_file *f, bool broken)
         err_add(r->err, f->path,
                 "world_size %" PRId64 ", and %u in another file: traces of different jobs",
                 f->world, r->world);
-    if (f->world > 0 && f->world <= RANKS_MOST && r->world == 0)
+    if (f->world > 0 && r->world == 0)
         r->world = (uint32_t)f->world;
     size_t errors = r->err->n_errors;
     if (!broken) {

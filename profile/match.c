@@ -206,6 +206,29 @@ static void group_check(struct recording *r, uint32_t g)
     free(first);
 }
 
+// A rank can only call what it is a member of.
+static void members_check(struct recording *r)
+{
+    enum { UNKNOWN, MEMBER, OTHER };
+    for (uint32_t i = 0; i < r->n_ranks && !recording_is_full(r); i++) {
+        const struct rank_recording *rank = &r->ranks[i];
+        uint8_t *is = memory_zeroed(r->n_groups + 1, sizeof *is);
+        for (size_t c = 0; c < rank->n_calls && !recording_is_full(r); c++) {
+            const struct recorded_group *group = &r->groups[rank->calls[c].group];
+            uint8_t *own = &is[rank->calls[c].group];
+            for (uint32_t m = 0; m < group->size && *own == UNKNOWN; m++)
+                *own = group->ranks[m] == i ? MEMBER : UNKNOWN;
+            if (*own == MEMBER)
+                continue;
+            *own = OTHER;
+            err_add(r->err, rank->path,
+                    "byte %" PRIu64 ": rank %u is no member of group %s, which it calls",
+                    rank->calls[c].offset, i, group->name);
+        }
+        free(is);
+    }
+}
+
 /* ---- messages ---- */
 
 struct pair {
@@ -296,6 +319,7 @@ void recording_match(struct recording *r)
     bool complete;
     missing_check(r, &complete);
     steps_check(r);
+    members_check(r);
     for (uint32_t g = 0; g < r->n_groups && !recording_is_full(r); g++)
         if (is_whole(r, &r->groups[g]))
             group_check(r, g);

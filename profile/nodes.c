@@ -110,7 +110,7 @@ static void computation(struct node_pass *pass, uint32_t e)
         pass->step = step;
     }
     pass->wait_ns += residual_ns(w, e);
-    pass->busy_ns += busy_ns(w, e);
+    pass->busy_ns = time_sum(pass->busy_ns, busy_ns(w, e));
     if (w->awaited[e])
         run_close(pass);
 }

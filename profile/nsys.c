@@ -29,8 +29,7 @@ sqlite3_stmt *nsys_query(struct nsys_file *f, bool optional, const char *sql)
 
 static bool is_time(int64_t ns) { return ns > -TIME_MOST_NS && ns < TIME_MOST_NS; }
 
-// The next row; false at the end, or after an error.
-static bool row_next(struct nsys_file *f, sqlite3_stmt *statement)
+bool nsys_row_next(struct nsys_file *f, sqlite3_stmt *statement)
 {
     int got = sqlite3_step(statement);
     if (got != SQLITE_ROW && got != SQLITE_DONE && !recording_is_full(f->recording))
@@ -48,16 +47,16 @@ static void runtime_read(struct nsys_file *f)
             "r.globalTid") ", r.correlationId, s.value FROM "
                            "CUPTI_ACTIVITY_KIND_RUNTIME r LEFT JOIN StringIds s ON s.id = "
                            "r.nameId");
-    while (rows != NULL && row_next(f, rows)) {
+    while (rows != NULL && nsys_row_next(f, rows)) {
         const char *name = (const char *)sqlite3_column_text(rows, 4);
-        int64_t start = sqlite3_column_int64(rows, 0), pid = sqlite3_column_int64(rows, 2);
-        if (!is_time(start))
+        int64_t start = sqlite3_column_int64(rows, 0), end = sqlite3_column_int64(rows, 1);
+        int64_t pid = sqlite3_column_int64(rows, 2);
+        if (!is_time(start) || !is_time(end))
             continue;
         if (name != NULL && strstr(name, "Synchronize") != NULL) {
             if (f->n_waits == f->cap_waits)
                 f->waits = memory_grow(f->waits, &f->cap_waits, sizeof *f->waits);
-            f->waits[f->n_waits++] =
-                (struct host_wait_of){pid, {start, sqlite3_column_int64(rows, 1)}};
+            f->waits[f->n_waits++] = (struct host_wait_of){pid, {start, end}};
             continue;
         }
         if (f->n_launches == f->cap_launches)
@@ -112,7 +111,7 @@ static void kernel_note(struct nsys_file *f, struct nsys_gpu *gpu, const char *n
 // Rows of start, end, device, stream, correlation, process, and the name of kernels.
 static void activities_read(struct nsys_file *f, sqlite3_stmt *rows, bool copies)
 {
-    while (rows != NULL && row_next(f, rows)) {
+    while (rows != NULL && nsys_row_next(f, rows)) {
         int64_t start = sqlite3_column_int64(rows, 0), end = sqlite3_column_int64(rows, 1);
         int64_t correlation = sqlite3_column_int64(rows, 4), pid = sqlite3_column_int64(rows, 5);
         struct nsys_gpu *gpu = gpu_of(f, pid, sqlite3_column_int64(rows, 2));
@@ -128,6 +127,13 @@ static void activities_read(struct nsys_file *f, sqlite3_stmt *rows, bool copies
                         "an operation ends %" PRId64 " ns before its start at %" PRId64
                         " ns: the clock runs backwards",
                         start - end, start);
+            continue;
+        }
+        if (end - start > SPAN_MOST_NS) {
+            if (!recording_is_full(f->recording))
+                err_add(f->recording->err, f->path,
+                        "an operation at %" PRId64 " ns takes %" PRId64 " ns, more than 100000 s",
+                        start, end - start);
             continue;
         }
         struct gpu_event *event = rank_event(&gpu->rank);
@@ -189,8 +195,32 @@ static void inits_give(struct nsys_file *f)
     }
 }
 
+// A view in place of a table may compute rows without end. Returns false with an error.
+static bool tables_check(struct nsys_file *f)
+{
+    bool good = true;
+    sqlite3_stmt *rows = nsys_query(
+        f, false,
+        "SELECT name FROM sqlite_master WHERE type <> 'table' AND lower(name) IN ('stringids', "
+        "'nvtx_events', 'nvtx_payload_schema_entries', 'cupti_activity_kind_runtime', "
+        "'cupti_activity_kind_kernel', 'cupti_activity_kind_memcpy', "
+        "'cupti_activity_kind_memset') ORDER BY name");
+    if (rows == NULL)
+        return false;
+    while (nsys_row_next(f, rows)) {
+        good = false;
+        if (!recording_is_full(f->recording))
+            err_add(f->recording->err, f->path, "%s is no table",
+                    (const char *)sqlite3_column_text(rows, 0));
+    }
+    sqlite3_finalize(rows);
+    return good;
+}
+
 static void tables_read(struct nsys_file *f)
 {
+    if (!tables_check(f))
+        return;
     runtime_read(f);
     if (f->n_launches > 1)
         qsort(f->launches, f->n_launches, sizeof *f->launches, by_correlation);

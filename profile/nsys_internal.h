@@ -81,6 +81,9 @@ struct nsys_file {
 // or columns do not exist. sqlite3_finalize() it.
 sqlite3_stmt *nsys_query(struct nsys_file *f, bool optional, const char *sql);
 
+// The next row; false at the end, or after an error, which names the file.
+bool nsys_row_next(struct nsys_file *f, sqlite3_stmt *statement);
+
 // Read the ranges of NCCL's functions, in the order of their starts.
 void nsys_ranges_read(struct nsys_file *f);
 

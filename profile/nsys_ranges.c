@@ -31,7 +31,7 @@ static void schemas_read(struct nsys_file *f, struct schemas *s)
         nsys_query(f, true,
                    "SELECT DISTINCT schemaId, name, coalesce(\"offset\", 0) FROM "
                    "NVTX_PAYLOAD_SCHEMA_ENTRIES WHERE name IS NOT NULL ORDER BY schemaId, idx");
-    while (rows != NULL && sqlite3_step(rows) == SQLITE_ROW) {
+    while (rows != NULL && nsys_row_next(f, rows)) {
         if (s->n == s->cap)
             s->fields = memory_grow(s->fields, &s->cap, sizeof *s->fields);
         struct field *field = &s->fields[s->n++];
@@ -157,7 +157,7 @@ void nsys_ranges_read(struct nsys_file *f)
                    "SELECT e.start, e.globalTid, coalesce(e.text, s.value) AS name, e.binaryData "
                    "FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId WHERE name GLOB "
                    "'nccl*' ORDER BY e.start");
-    while (rows != NULL && sqlite3_step(rows) == SQLITE_ROW) {
+    while (rows != NULL && nsys_row_next(f, rows)) {
         const char *name = (const char *)sqlite3_column_text(rows, 2);
         struct thread_group *thread =
             thread_of(&threads, &n_threads, &cap_threads, sqlite3_column_int64(rows, 1));

@@ -36,15 +36,27 @@ struct nsys_member *nsys_member_find(struct nsys *n, uint32_t communicator, uint
 
 /* ---- numbers ---- */
 
+// True if the members have the ranks from 0 to n - 1, each once.
+static bool is_whole(const struct nsys_communicator *c, size_t n)
+{
+    bool whole = c->n_ranks == (int64_t)n && c->n_members == n;
+    bool *seen = memory_zeroed(n + 1, sizeof *seen);
+    for (size_t m = 0; m < c->n_members && whole; m++) {
+        int64_t rank = c->members[m].rank;
+        whole = rank >= 0 && rank < (int64_t)n && !seen[rank];
+        if (whole)
+            seen[rank] = true;
+    }
+    free(seen);
+    return whole;
+}
+
 // By the communicator of all GPUs, if it was recorded whole. Returns true if they are numbered.
 static bool number_by_world(struct nsys *n)
 {
     for (size_t c = 0; c < n->n_communicators; c++) {
         const struct nsys_communicator *world = &n->communicators[c];
-        bool whole = world->n_ranks == (int64_t)n->n_gpus && world->n_members == n->n_gpus;
-        for (size_t m = 0; m < world->n_members && whole; m++)
-            whole = world->members[m].rank >= 0;
-        if (!whole)
+        if (!is_whole(world, n->n_gpus))
             continue;
         for (size_t m = 0; m < world->n_members; m++)
             n->gpus[world->members[m].gpu].number = (uint32_t)world->members[m].rank;
@@ -107,7 +119,8 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-// The members in the communicator's order. Returns false if ranks are missing, with an error.
+// The members in the communicator's order. Returns false with an error if ranks are missing, or
+// occur twice.
 static bool members_place(struct recording *r, const struct nsys *n,
                           const struct nsys_communicator *c, struct placed_member *placed)
 {
@@ -125,6 +138,13 @@ static bool members_place(struct recording *r, const struct nsys *n,
         placed[m] = (struct placed_member){known ? c->members[m].rank : (int64_t)number, number};
     }
     qsort(placed, c->n_members, sizeof *placed, by_rank);
+    for (size_t m = 1; m < c->n_members; m++)
+        if (placed[m].rank == placed[m - 1].rank) {
+            if (!recording_is_full(r))
+                err_add(r->err, NULL, "communicator 0x%" PRIx64 ": rank %" PRId64 " occurs twice",
+                        c->id, placed[m].rank);
+            return false;
+        }
     return true;
 }
 
@@ -222,15 +242,11 @@ static void gpus_drop_idle(struct nsys *n)
     free(moved);
 }
 
-void nsys_end(struct recording *r)
+static void ranks_make(struct recording *r, struct nsys *n)
 {
-    struct nsys *n = r->reader;
-    if (n == NULL)
-        return;
     size_t errors = r->err->n_errors;
     uint32_t *groups = memory_zeroed(n->n_communicators + 1, sizeof *groups);
-    gpus_drop_idle(n);
-    if (n->n_gpus > 0 && !number_by_world(n) && !number_by_names(n))
+    if (!number_by_world(n) && !number_by_names(n))
         number_by_place(r, n);
     r->world = (uint32_t)n->n_gpus;
     for (size_t c = 0; c < n->n_communicators; c++)
@@ -239,6 +255,19 @@ void nsys_end(struct recording *r)
     for (size_t g = 0; g < n->n_gpus && r->err->n_errors == errors; g++)
         rank_make(r, &n->gpus[g], groups);
     free(groups);
+}
+
+void nsys_end(struct recording *r)
+{
+    struct nsys *n = r->reader;
+    if (n == NULL)
+        return;
+    gpus_drop_idle(n);
+    if (n->n_gpus > RANKS_MOST)
+        err_add(r->err, NULL, "the files have %zu GPUs: at most %d can be ranks", n->n_gpus,
+                RANKS_MOST);
+    else if (n->n_gpus > 0 && !recording_is_full(r)) // else groups may be missing
+        ranks_make(r, n);
     nsys_free(n);
     r->reader = NULL;
 }

@@ -116,14 +116,18 @@ uint32_t recording_group(struct recording *r, const char *name, const char *use,
     return (uint32_t)r->n_groups++;
 }
 
+int64_t time_sum(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns < TIME_MOST_NS - b_ns ? a_ns + b_ns : TIME_MOST_NS;
+}
+
 void recording_unused(struct recording *r, const char *what, int64_t ns)
 {
     const char *name = name_keep(&r->names, what);
     for (size_t i = 0; i < r->n_unused; i++)
         if (r->unused[i].what == name) {
             r->unused[i].n++;
-            if (r->unused[i].ns < TIME_MOST_NS)
-                r->unused[i].ns += ns;
+            r->unused[i].ns = time_sum(r->unused[i].ns, ns);
             return;
         }
     if (r->n_unused == r->cap_unused)

@@ -167,6 +167,9 @@ void rank_drop(struct rank_recording *rank);
 uint32_t recording_group(struct recording *r, const char *name, const char *use,
                          const uint32_t *ranks, uint32_t size);
 
+// The sum of two times, at most TIME_MOST_NS: sums of wrong recordings do not overflow.
+int64_t time_sum(int64_t a_ns, int64_t b_ns);
+
 void recording_unused(struct recording *r, const char *what, int64_t ns);
 
 uint32_t rank_stream(struct rank_recording *rank, int64_t id);

@@ -8,8 +8,10 @@ import gzip
 import json
 import os
 import re
+import resource
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -99,6 +101,15 @@ def check_kineto(folder):
     def kind(trace):
         kernels(trace, "AllReduce")[0]["args"]["dtype"] = "Quad"
 
+    def stranger(trace):
+        for group in trace["distributedInfo"]["pg_config"]:
+            group.update({"ranks": [0, 1], "pg_size": 2})
+        for event in kernels(trace, "AllReduce"):
+            event["args"].update({"Process Group Ranks": "[0, 1]", "Group size": 2})
+
+    def of_worlds(size):
+        return lambda trace: trace["distributedInfo"].update({"world_size": size})
+
     cases = [
         ("missing rank", lambda rank, trace: None if rank == 2 else trace, ["of 4 ranks, 1 are missing: 2", "group pg0 has no recording of rank 2"]),
         ("different worlds", change([3], world), ["worker3.json: world_size 8, and 4 in another file: traces of different jobs"]),
@@ -118,6 +129,10 @@ def check_kineto(folder):
         ("a wrong value", change([0], lambda trace: json.dumps(trace).replace('"stream": 7', '"stream": 7x', 1)), [r"worker0.json: byte \d+: "]),
         ("no object", change([0], lambda _: "hello"), ["worker0.json: byte 0: is no JSON object or list"]),
         ("empty", change([0], lambda _: ""), ["worker0.json: byte 0: the file is empty"]),
+        ("no member", change([0, 1, 3], stranger), [r"worker3.json: byte \d+: rank 3 is no member of group pg0(@0)?, which it calls"]),
+        ("a large world", change([0], of_worlds(2**40)), [r"worker0.json: byte \d+: world_size: 1099511627776 must be from 1 to 65536"]),
+        ("a negative world", change([1], of_worlds(-5)), [r"worker1.json: byte \d+: world_size: -5 must be from 1 to 65536"]),
+        ("an empty world", change([1], of_worlds(0)), [r"worker1.json: byte \d+: world_size: 0 must be from 1 to 65536"]),
         ("several at once", lambda rank, trace: change([1], backwards)(rank, change([3], unknown)(rank, trace)) if rank != 2 else None,
          ["worker1.json: .*clock runs backwards", "worker3.json: .*sparkle", "of 4 ranks, 1 are missing: 2"]),
     ]
@@ -204,6 +219,60 @@ def check_network(folder):
     expect("simulated times are those of the collectives", all(0 < int(row.split(",")[7]) <= longest for row in rows[1:]))
 
 
+def check_files(folder):
+    """Files that cannot be replaced are left with their neighbours; files of the user beside them stay."""
+    traced = edited(folder, "replaced", check_import.data_parallel(2, 1), lambda rank, trace: trace)
+    for name, directory in (("first", "first.json"), ("second", "second.nodes.jsonl")):
+        where = os.path.join(folder, f"beside-{name}")
+        os.makedirs(os.path.join(where, directory))
+        other = os.path.join(where, {"first.json": "first.nodes.jsonl", "second.nodes.jsonl": "second.json"}[directory])
+        with open(other, "w", encoding="utf-8") as file:
+            file.write("old")
+        before = sorted(os.listdir(where))
+        done = check_import.call("import", "kineto", traced, "-o", os.path.join(where, f"{name}.json"))
+        with open(other, encoding="utf-8") as file:
+            expect(f"{directory} is a folder: nothing is written", done.returncode == 2 and "no regular file" in done.stderr and
+                   file.read() == "old" and sorted(os.listdir(where)) == before)
+    where = os.path.join(folder, "beside-draft")
+    os.makedirs(where)
+    with open(os.path.join(where, "job.nodes.jsonl.draft.jsonl"), "w", encoding="utf-8") as file:
+        file.write("mine")
+    done = check_import.call("import", "kineto", traced, "-o", os.path.join(where, "job.json"))
+    with open(os.path.join(where, "job.nodes.jsonl.draft.jsonl"), encoding="utf-8") as file:
+        expect("the user's file beside stays", done.returncode == 0 and file.read() == "mine" and
+               sorted(os.listdir(where)) == ["job.json", "job.nodes.jsonl", "job.nodes.jsonl.draft.jsonl"])
+    expect("it can be read by others as files of the program are", os.stat(os.path.join(where, "job.json")).st_mode ==
+           os.stat(os.path.join(where, "job.nodes.jsonl.draft.jsonl")).st_mode)
+
+
+def many_lines(folder, name, n, header):
+    """One log of n lines, each of another process."""
+    line = traces.inspector_line(check_import.data_parallel(2, 1), 0, {"start": 1, "end": 2, "op": "all_reduce", "group": "0", "bytes": 8, "seq": 0}, False)
+    where = os.path.join(folder, name)
+    os.makedirs(where)
+    with open(os.path.join(where, "all.log"), "w", encoding="utf-8") as file:
+        for i in range(n):
+            line["header"].update(header(i))
+            line["metadata"]["pid"] = i
+            file.write(json.dumps(line) + "\n")
+    return where
+
+
+def check_many(folder):
+    """More processes than a job can have ranks; communicators of many ranks in few lines."""
+    where = many_lines(folder, "i-many", 65537, lambda i: {"id": f"0x{i // 256:x}", "rank": i % 256, "n_ranks": 256})
+    refused("inspector: too many processes", "inspector", where, "the logs are of 65537 processes: at most 65536 can be ranks")
+    where = many_lines(folder, "i-wide", 8000, lambda i: {"id": f"0x{i:x}", "rank": 65535, "n_ranks": 65536})
+    refused("inspector: wide communicators", "inspector", where, "communicator 0x0: of 65536 ranks, 65535 have no log: 0, 1, ")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    expect(f"their memory is that of their lines: {used} KB", used < 1000000)  # 8000 * 65536 ranks of 4 B are 2.1 GB; sanitizers need some
+    where = os.path.join(folder, "i-empty")
+    os.makedirs(where)
+    with open(os.path.join(where, "a.log"), "w", encoding="utf-8"):
+        pass
+    refused("inspector: empty log", "inspector", where, "^collwire: [^\n]*i-empty: no file has communication of NCCL or RCCL\n$")
+
+
 def check_inspector(folder):
     run = check_import.data_parallel(4, 2)
 
@@ -261,6 +330,23 @@ def check_nsys(folder):
     refused("nsys: no ranges", "nsys", broken("n-nvtx", "DROP TABLE NVTX_EVENTS"), "host-y.sqlite: process 701, device 0: 4 kernels of NCCL, the first at .* have no range")
     refused("nsys: no kernels", "nsys", broken("n-kernels", "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL"), "host-y.sqlite: no such table")
     refused("nsys: clock", "nsys", broken("n-clock", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = start - 5 WHERE correlationId = 14"), "the clock runs backwards")
+    refused("nsys: long operations", "nsys", broken("n-long", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = 2000000000000000000 WHERE correlationId = 14"),
+            r"host-y.sqlite: an operation at \d+ ns takes \d+ ns, more than 100000 s")
+    refused("nsys: a view without end", "nsys", broken(
+        "n-view", "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME", "CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+        "SELECT x AS start, x AS \"end\", 0 AS globalTid, x AS correlationId, 0 AS nameId FROM c"), "host-y.sqlite: CUPTI_ACTIVITY_KIND_RUNTIME is no table")
+    for table in ("NVTX_EVENTS", "NVTX_PAYLOAD_SCHEMA_ENTRIES"):
+        where = broken(f"n-damaged-{table}")
+        path = os.path.join(where, "host-y.sqlite")
+        with sqlite3.connect(path) as db:
+            page, size = db.execute("SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        db.close()
+        with open(path, "r+b") as file:
+            file.seek((page - 1) * size)
+            file.write(b"\xff" * size)
+        refused(f"nsys: {table} is damaged", "nsys", where, "host-y.sqlite: database disk image is malformed")
+    data = traces.payload(11, 0xabc0, struct.pack("<iii", 3, 0, 0)).hex()
+    refused("nsys: a rank twice", "nsys", broken("n-twice", f"UPDATE NVTX_EVENTS SET binaryData = x'{data}' WHERE start = 10"), "communicator 0xabc0: rank 0 occurs twice")
     where = broken("n-file")
     with open(os.path.join(where, "host-x.sqlite"), "w", encoding="utf-8") as file:
         file.write("this is no database, but long enough to look at" * 50)
@@ -313,6 +399,8 @@ def main():
         check_unused(folder)
         check_uneven(folder)
         check_network(folder)
+        check_files(folder)
+        check_many(folder)
         check_inspector(folder)
         check_nsys(folder)
         check_real(folder, sys.argv[1])
