@@ -240,7 +240,7 @@ MUTATIONS = [
     ("workload/llm/llm_layer.c", "node->uneven = even ? NULL : to ? &load->to : &load->from;", "node->uneven = even ? NULL : to ? &load->from : &load->to;"),
     ("sim/collect/programs.c", "ranks[i].uses[use].waiting_ps + total - ranks[i].finish_ps", "ranks[i].uses[use].waiting_ps"),
     ("comm/scheduler.c", "in->last_member = issue->member;", "in->last_member = 0;"),
-    ("workload/runner.c", "w->reads_ahead && is_dry(w)", "false && is_dry(w)"),
+    ("workload/dry.c", "w->reads_ahead && is_dry(w)", "false && is_dry(w)"),
     ("workload/llm/llm_moe.c", "limit_shares(shares, n, 1.0 / (double)s->p.top_k);", "limit_shares(shares, n, 1.0 / 1.0);"),
     ("workload/llm/llm_source.c", "return m->s->p.zero >= 2 ||\n           (m->s->p.overlap &&", "return (m->s->p.overlap &&"),
     # NICs, destination flow control, MRC
