@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/results/output.h"
 #include "cli/terminal/terminal.h"
+#include "config/draft.h"
 #include "config/import_astra.h"
 #include "config/import_chakra.h"
 #include "engine/text.h"
@@ -65,12 +66,6 @@ static char *program_name(const char *file)
     return text_format("%.*s.nodes.jsonl", (int)n, file);
 }
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 // True if the file can be replaced: it is a regular one, or there is none. Else an error.
 static bool replace_check(const char *file, struct err *err)
 {
@@ -122,7 +117,7 @@ static int recording_files(const struct options *o, const struct profile_result 
     char *scenario = nodes != NULL ? draft_make(o->file, ".json", &err) : NULL;
     int code = EXIT_BAD_USE;
     if (scenario != NULL) {
-        struct collwire_setting in_draft = {"workload.file", base_of(nodes)};
+        struct collwire_setting in_draft = {"workload.file", file_base(nodes)};
         code = output_write(nodes, recording_write, result->recording);
         if (code == EXIT_DONE)
             code = text_write(scenario, result->scenario);
@@ -145,7 +140,7 @@ static int recording_import(const struct options *o)
     struct profile_import from = {.format = o->args[0],
                                   .folder = o->args[1],
                                   .network = o->network,
-                                  .program = base_of(program)};
+                                  .program = file_base(program)};
     int code = profile_read(&from, &result, &err) == 0 ? EXIT_DONE : EXIT_BAD_USE;
     errors_print(&err);
     if (code == EXIT_DONE)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A collective given as a graph: sends, receives and computations of each member. A node begins
-// when all nodes of its member that it is after have ended; nothing else holds it.
+// as soon as all nodes that it depends on, which are of the same member, have ended.
 // Source: the custom collectives of ASTRA-sim 2, CustomAlgorithm.cc.
 #pragma once
 
@@ -25,7 +25,8 @@ struct coll_graph {
     uint32_t n;     // members
     uint64_t bytes; // that all members send
     const struct coll_graph_node *nodes;
-    // [n + 1] of each member's nodes and keys; a member's nodes begin in their order
+    // [n + 1] the first node and the first key of each member; nodes that become ready
+    // together begin in the order of this list
     const uint32_t *first, *first_key;
     const uint32_t *next; // the nodes after a node, numbered from the member's first
 };

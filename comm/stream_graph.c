@@ -7,7 +7,8 @@
 #include "comm/stream_internal.h"
 #include "engine/memory.h"
 
-// Receives of one key: messages that came before them, or a list of those that have begun.
+// A pair, tag and size: the number of messages that have arrived without a receive, or else the
+// list of receives that have begun without a message.
 struct graph_key {
     uint32_t arrived, first, last; // first, last: node + 1
 };

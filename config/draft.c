@@ -14,6 +14,12 @@ char *file_folder(const char *path)
     return slash != NULL ? text_format("%.*s", (int)(slash - path), path) : memory_text(".");
 }
 
+const char *file_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 int draft_read(struct draft *d, const char *path, struct err *err)
 {
     *d = (struct draft){.json = json_file_read(path, err), .folder = file_folder(path)};

@@ -18,5 +18,6 @@ void draft_free(struct draft *d);
 // The only job of a scenario; NULL if it has several.
 json_t *draft_job(json_t *scenario);
 
-// The folder of a file; to be freed.
+// The folder of a file; to be freed. And its name in there, borrowed.
 char *file_folder(const char *path);
+const char *file_base(const char *path);

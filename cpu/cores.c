@@ -150,7 +150,7 @@ static void on_end(struct engine *e, struct sim_timer *timer, int revents)
     h->busy_ps += task->takes_ps;
     if (t->first != NULL && !t->keeps)
         schedule(t, e->now_ps);
-    t->ending = true; // what it starts now waits until it is known who has the core
+    t->ending = true; // tasks that done() adds to this thread are started below
     task->done(task, e->now_ps);
     t->ending = false;
     h->running -= t->keeps; // until here its core was not free for what done() started

@@ -53,7 +53,7 @@ static const struct unit byte_units[] = {
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-static uint64_t gcd(uint64_t a, uint64_t b)
+uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     while (b != 0) {
         uint64_t rest = a % b;
@@ -65,7 +65,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 
 struct byte_time byte_time_of(uint64_t rate_bps)
 {
-    uint64_t common = gcd(PS_BITS_PER_BYTE, rate_bps);
+    uint64_t common = common_divisor(PS_BITS_PER_BYTE, rate_bps);
     return (struct byte_time){PS_BITS_PER_BYTE / common, rate_bps / common};
 }
 

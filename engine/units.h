@@ -16,6 +16,9 @@ struct byte_time {
     uint64_t num, den;
 };
 
+// The greatest common divisor; that of 0 and a number is the number.
+uint64_t common_divisor(uint64_t a, uint64_t b);
+
 // Returns the byte time at `rate_bps` (> 0).
 struct byte_time byte_time_of(uint64_t rate_bps);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What each operation on a GPU waited for, from the times of a trace; and the nodes that follow.
 //
-// A profiler records when operations ran, not why. The rules, of which each needs no more than
+// A profiler records when operations ran, not why. These rules use only
 // times and the order of launches:
 // 1. Operations of one stream run in its order.
 // 2. Communication waits for the last computation that ended before it began and was launched

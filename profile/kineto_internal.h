@@ -55,7 +55,7 @@ int kineto_call_read(struct kineto_file *f, const json_t *args, uint64_t offset,
 struct kineto_group *kineto_group_note(struct kineto_file *f, const char *name,
                                        const json_t *ranks);
 
-// False for events of which nothing is used, most of a trace, which are not parsed.
+// False if no field of the event is used; most events of a trace are such, and are not parsed.
 bool kineto_event_needed(const struct piece *piece);
 
 // The description of a call that a graph of the process has, with the keys of `args`; NULL = none.

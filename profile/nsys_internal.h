@@ -77,8 +77,8 @@ struct nsys_file {
     size_t n_waits, cap_waits;
 };
 
-// A statement; NULL with an error that names the file, or without one if `optional` and the tables
-// or columns do not exist. sqlite3_finalize() it.
+// Prepare a statement, to be released by sqlite3_finalize(). NULL with an error that names the
+// file; with `optional` a table or column that does not exist is no error.
 sqlite3_stmt *nsys_query(struct nsys_file *f, bool optional, const char *sql);
 
 // The next row; false at the end, or after an error, which names the file.

@@ -215,7 +215,7 @@ static int64_t launched(const struct nsys_gpu *gpu, const struct undescribed *ke
     return event->launch_ns != TIME_UNKNOWN ? event->launch_ns : event->start_ns;
 }
 
-// Returns the number of calls that the kernel runs.
+// Assign to a kernel the calls of NCCL that it executes. Returns their number.
 static size_t kernel_match(struct nsys_file *f, struct nsys_gpu *gpu,
                            const struct undescribed *kernel, size_t *from)
 {

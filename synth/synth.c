@@ -19,14 +19,6 @@ static void copy_names(struct node_program *made, const struct node_program *fro
     }
 }
 
-// Messages with a rank that is left out cannot be made; they are found before anything is written.
-static void ignore_node(void *ctx, uint32_t rank, const struct node *node)
-{
-    (void)ctx;
-    (void)rank;
-    (void)node;
-}
-
 int synth_make(struct node_program *made, const struct node_program *from,
                const struct synth_wish *wish, struct err *err)
 {
@@ -49,7 +41,7 @@ int synth_make(struct node_program *made, const struct node_program *from,
     if (s->times == NULL)
         return -1;
     s->seat = synth_seats(s->times, s->growth.source, s->growth.n_ranks, wish->seed);
-    return wish->n_ranks < from->n_ranks ? synth_nodes(made, ignore_node, NULL, err) : 0;
+    return 0;
 }
 
 uint32_t synth_classes(const struct node_program *made)

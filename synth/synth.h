@@ -3,8 +3,8 @@
 //
 // Of the set are kept: the order of operations and their dependencies, sizes of messages, groups,
 // and the distributions of times (synth/times.h). Names of operations, layers and groups are
-// replaced by hashes that hang on the seed. Source of the aim: Liang et al., "Mystique" (ISCA 2023)
-// and the generative goal of Chakra (Sridharan et al., 2023): traces that can be given away.
+// replaced by hashes of the name and the seed. The aim is that of Mystique (Liang et al., ISCA
+// 2023) and of Chakra (Sridharan et al., 2023): traces that can be given to others.
 #pragma once
 
 #include "synth/growth.h"
@@ -20,7 +20,8 @@ struct synth_wish {
 };
 
 // Fill *made, whose nodes are drawn while they are read; `from` must outlive it. Returns 0, or -1
-// with errors. node_program_free() in both cases.
+// with errors; node_program_free() in both cases. Reading the nodes can fail, too: at a message
+// with a rank that is left out, and at a size out of range.
 int synth_make(struct node_program *made, const struct node_program *from,
                const struct synth_wish *wish, struct err *err);
 

@@ -358,16 +358,6 @@ struct synth_seat *synth_seats(const struct synth_times *t, const uint32_t *sour
     return seat;
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b > 0) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 // The rest that a place gets of a computation: the class's, in an order that is drawn for each
 // computation, the same for all of its ranks (place -> factor * place + first modulo the ranks).
 static double dealt_rest(const struct synth_class *class, size_t i, uint32_t place, struct rng *rng)

@@ -6,14 +6,15 @@
 //
 //     time = base of the computation in the class * speed of the rank * rest
 //
-// where the base is the median over the ranks of the class, the speed is the rank's whole time over
-// that of the bases (a straggler's is above 1), and the rest is what is left. New times are drawn
-// from these three: the base, moved by at most SYNTH_BLUR; a speed of the class, each as often as
-// any other; and a rest. Ranks of a class of four or more deal the rests of each computation among
-// each other; in smaller classes the rest is one of all computations of the same operation. All
-// times of a rank are then scaled so that their sum is its speed times the sum of the bases. So the
-// whole times of ranks are those of the set, and ranks of a class that wait for each other have
-// times that belong together, which is what the exposed share of communication depends on.
+// where the base is the median over the ranks of the class, the speed is the rank's time for all
+// its computations over the sum of their bases (above 1 for a straggler), and the rest is the
+// remaining factor. New times are drawn from these three: the base, moved by at most SYNTH_BLUR; a
+// speed of the class, each as often as any other; and a rest. Ranks of a class of four or more deal
+// the rests of each computation among each other; in smaller classes the rest is one of all
+// computations of the same operation. All times of a rank are then scaled so that their sum is its
+// speed times the sum of the bases. So the whole times of ranks are those of the set, and ranks of
+// a class that wait for each other have times that belong together, which is what the exposed share
+// of communication depends on.
 #pragma once
 
 #include "engine/rng.h"

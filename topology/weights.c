@@ -90,16 +90,6 @@ static uint64_t capacity_from(struct weighing *w, uint32_t row, uint32_t group)
     return w->capacity_bps[row] = sum;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b > 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 // Turn capacities into numbers of entries. Returns their sum.
 static uint32_t entries_of(uint64_t *weights, uint32_t n)
 {

@@ -89,17 +89,11 @@ static json_t *ranks_of(const struct making *m)
     return ranks;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-// The scenario with nodes of `file`. NULL with errors.
+// The new scenario, whose job reads the nodes in `file`; NULL with errors.
 static json_t *scenario_with(const struct making *m, json_t *network, const char *file)
 {
     json_t *job =
-        program_job_like(scenario_of(m->source), base_name(file), m->comm_streams, m->err);
+        program_job_like(scenario_of(m->source), file_base(file), m->comm_streams, m->err);
     if (job == NULL)
         return NULL;
     json_t *root = json_deep_copy(network);

@@ -134,7 +134,7 @@ struct proxy {
     struct sim_timer timer; // the end of the next one
 };
 
-// What the operations of Open MPI share.
+// State that all operations of Open MPI in a job have in common.
 struct mpi_library {
     struct mpi_message *messages; // by slot
     struct slots numbers;

@@ -24,7 +24,7 @@ void astra2_system_read(struct reader *r, const struct place *place, struct astr
 // Remove the keys that have no effect.
 void astra2_system_strip(json_t *system);
 
-// Prefixes of traces, as seen from folder `dir`, become those that `file` has (path_relative()).
+// Prefixes of traces are relative to folder `dir`: make them relative to the folder of `file`.
 void astra2_system_move(json_t *system, const char *dir, const char *file);
 
 // The schedule of a group of `n` ranks, which are fewer than the system has: one logical ring.

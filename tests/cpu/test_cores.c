@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads on the cores of hosts: who has a core when, and the speed of computations beside them.
+// Threads on the cores of hosts: which thread runs at which time, and the speed of computations
+// beside them.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

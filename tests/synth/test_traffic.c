@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The stationary bootstrap: statistics of new lists, against those that the list must have.
+// The stationary bootstrap: statistics of drawn lists, against the known ones of the process that
+// made the given list.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
