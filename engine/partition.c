@@ -11,9 +11,10 @@
 static void exchange(struct partition *p, ps_t until_ps)
 {
     for (uint32_t i = 0; i < p->n && until_ps > 0; i++)
-        p->hooks.send(p->hooks.ctx, i, until_ps);
+        p->next_ps[i] = p->hooks.send(p->hooks.ctx, i, until_ps);
     for (uint32_t i = 0; i < p->n; i++)
-        p->next_ps[i] = p->hooks.receive(p->hooks.ctx, i);
+        p->hooks.receive(p->hooks.ctx, i);
+    tiles_settle(p);
 }
 
 static void one_event(struct partition *p, struct engine *e, ps_t at_ps)
@@ -46,6 +47,7 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
 {
     const struct engine *common = p->engines[p->n];
     struct event first;
+    tiles_gather(p, until_ps);
     for (;;) {
         uint32_t shard = first_part(p, &first);
         if (first.at_ps >= until_ps || (common->stopped && first.at_ps > common->now_ps) ||
@@ -88,37 +90,36 @@ static uint64_t events_of(const struct partition *p)
     return n;
 }
 
-static void window(struct partition *p, ps_t until_ps, size_t max)
+static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max)
 {
     struct partition_counts *c = &p->counts;
     bool must = p->engines[p->n]->stopped || p->hooks.alone(p->hooks.ctx, until_ps);
-    bool chosen = !must && trial_wants_alone(&p->trial), whole = true;
+    bool chosen = !must && p->n > 1 && trial_wants_alone(&p->trial), whole = true;
     double began_s = monotonic_s();
     if (must)
         whole = alone(p, until_ps, max);
-    else if (chosen)
-        threads_window_alone(p, until_ps);
+    else if (chosen || p->n == 1)
+        threads_window_alone(p, began_ps, until_ps);
     else
-        threads_window(p, until_ps);
+        threads_window(p, began_ps, until_ps);
     c->windows += whole;
     c->alone += whole && (must || chosen);
     c->chosen += whole && chosen;
-    if (!must)
+    if (!must && p->n > 1)
         trial_note(&p->trial, !chosen, monotonic_s() - began_s, events_of(p));
 }
 
 bool partition_step(struct partition *p, size_t max)
 {
     struct engine *common = p->engines[p->n];
-    struct event first, shared = event_queue_first(&common->queue);
-    first_part(p, &first);
-    for (uint32_t i = 0; i < p->n; i++)
-        first.at_ps = p->next_ps[i] < first.at_ps ? p->next_ps[i] : first.at_ps;
-    ps_t at_ps = first.at_ps < shared.at_ps ? first.at_ps : shared.at_ps;
+    struct event shared = event_queue_first(&common->queue);
+    tiles_settle(p);
+    ps_t first_ps = tiles_first_ps(p);
+    ps_t at_ps = first_ps < shared.at_ps ? first_ps : shared.at_ps;
     if (at_ps == PS_NEVER || at_ps > common->horizon_ps ||
         (common->stopped && at_ps > common->now_ps))
         return false;
-    if (shared.at_ps < first.at_ps) {
+    if (shared.at_ps < first_ps) {
         for (uint32_t i = 0; i < p->n; i++)
             p->engines[i]->now_ps = shared.at_ps;
         p->current = common;
@@ -131,7 +132,7 @@ bool partition_step(struct partition *p, size_t max)
         until_ps = shared.at_ps + 1;
     if (common->horizon_ps < until_ps)
         until_ps = common->horizon_ps + 1;
-    window(p, until_ps, max);
+    window(p, at_ps, until_ps, max);
     sum_up(p);
     p->current = common;
     return true;
@@ -144,11 +145,14 @@ size_t partition_pending(const struct partition *p)
         n += p->engines[i]->queue.n;
     for (uint32_t i = 0; i < p->n; i++) // packets that leave a shard without an event
         n += p->next_ps[i] < PS_NEVER;
+    for (uint32_t i = 0; i < p->n_tiles; i++)
+        n += p->tiles[i].queue.n > 0 ? p->tiles[i].queue.n : p->tiles[i].next_ps < PS_NEVER;
     return n;
 }
 
 /* ---- life ---- */
 
+// The events of the common engine become those of tiles.
 static void distribute(struct partition *p)
 {
     struct engine *common = p->engines[p->n];
@@ -156,19 +160,45 @@ static void distribute(struct partition *p)
     *kept = (struct event_queue){0};
     event_queue_shape(kept, all.shift);
     struct event e;
-    while (event_queue_pop(&all, &e))
-        event_queue_push(&partition_engine(p, event_node(e.key))->queue, e);
+    while (event_queue_pop(&all, &e)) {
+        uint32_t shard = p->shard_of[event_node(e.key)];
+        event_queue_push(shard < p->n ? &p->engines[shard]->queue : kept, e);
+    }
     event_queue_free(&all);
+    tiles_settle(p);
 }
 
-struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *shard_of,
-                                uint32_t n_nodes, ps_t lookahead_ps,
-                                const struct partition_hooks *hooks)
+// A tile has fewer events at a time than the whole, so its slots are wider, up to those of 4 ns.
+#define TILE_SHIFT 12
+
+static unsigned tile_shift(const struct partition *p, unsigned shift)
+{
+    for (uint32_t n = p->n_tiles / p->n; n > 1 && shift < TILE_SHIFT; n /= 2)
+        shift++;
+    return shift;
+}
+
+static void tiles_new(struct partition *p, const struct partition_cut *cut, uint32_t n_nodes)
+{
+    unsigned shift = tile_shift(p, p->engines[p->n]->queue.shift);
+    p->tiles = memory_zeroed(p->n_tiles, sizeof *p->tiles);
+    for (uint32_t i = 0; i < p->n_tiles; i++) {
+        p->tiles[i].next_ps = PS_NEVER;
+        event_queue_shape(&p->tiles[i].queue, shift);
+    }
+    for (uint32_t node = 0; node < n_nodes; node++)
+        p->tiles[cut->tile_of[node]].shard = cut->shard_of[node];
+}
+
+struct partition *partition_new(struct engine *common, const struct partition_cut *cut,
+                                uint32_t n_nodes, const struct partition_hooks *hooks)
 {
     struct partition *p = memory_zeroed(1, sizeof *p);
-    p->n = n;
-    p->shard_of = shard_of;
-    p->lookahead_ps = lookahead_ps;
+    uint32_t n = p->n = cut->shards;
+    p->n_tiles = cut->tiles;
+    p->shard_of = cut->shard_of;
+    p->tile_of = cut->tile_of;
+    p->lookahead_ps = cut->lookahead_ps;
     p->hooks = *hooks;
     p->engines = memory_zeroed(n + 1, sizeof(struct engine *));
     p->boxes = memory_zeroed((size_t)n * n, sizeof *p->boxes);
@@ -184,13 +214,21 @@ struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *sha
         e->timers = common->timers;
         e->n_timer_nodes = common->n_timer_nodes;
         e->partition = p;
-        event_queue_shape(&e->queue, common->queue.shift);
     }
     p->engines[n] = p->current = common;
     common->partition = p;
+    tiles_new(p, cut, n_nodes);
     distribute(p);
     threads_start(p);
     return p;
+}
+
+void partition_look_ahead(struct partition *p)
+{
+    for (uint32_t i = 0; i < p->n_tiles; i++)
+        p->tiles[i].queue.ahead = p->engines[p->tiles[i].shard]->hint ? EVENT_AHEAD : 0;
+    for (uint32_t i = 0; i < p->n; i++)
+        p->engines[i]->queue.ahead = 0;
 }
 
 void partition_free(struct partition *p)
@@ -209,12 +247,16 @@ void partition_free(struct partition *p)
         mailbox_free(&p->boxes[i]);
     for (uint32_t i = 0; i < p->n; i++)
         mailbox_free(&p->logs[i]);
+    for (uint32_t i = 0; i < p->n_tiles; i++)
+        event_queue_free(&p->tiles[i].queue);
     p->engines[p->n]->partition = NULL;
+    free(p->tiles);
     free(p->deferred);
     free(p->logs);
     free(p->next_ps);
     free(p->boxes);
     free(p->engines);
     free((void *)(uintptr_t)p->shard_of);
+    free((void *)(uintptr_t)p->tile_of);
     free(p);
 }

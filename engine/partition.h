@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A simulation cut into shards, each with its nodes, engine and thread.
+// A simulation cut into tiles, each with some of its nodes, and into shards, each with some of the
+// tiles, an engine and a thread.
 //
-// An event at a node of one shard affects another shard at least `lookahead_ps` later, and only by
-// mail (engine/mailbox.h). So all shards process the events of a window of this length
-// independently; then each reads its mail. Events of no shard (samples, faults, the stall rule) are
-// in the common engine; they end a window, and are processed while the shards rest.
+// An event at a node of one tile affects another tile at least `lookahead_ps` later. So the events
+// of a window of this length are processed tile by tile, all of one tile before the next, while what
+// they touch stays in the cache of the processor; and all shards do so independently. What happens
+// in one shard reaches another only by mail (engine/mailbox.h), which each reads at the window's
+// end. Events of no tile (samples, faults, the stall rule) are in the common engine; they end a
+// window, and are processed while the shards rest.
 //
-// Decisions that involve several shards at one instant need the order of events. Before each window
+// Decisions that involve several tiles at one instant need the order of events. Before each window
 // the owner of the partition reports whether such a decision is possible in it (`alone`); if so,
-// one thread processes the events of all shards, in order. Other shared state, which does not
+// one thread processes the events of all tiles, in order. Other shared state, which does not
 // depend on order, is behind one lock: engine_lock().
 //
-// The results are therefore the same, byte for byte, for any number of shards.
+// The results are therefore the same, byte for byte, for any number of tiles and shards.
 #pragma once
 
 #include "engine/engine.h"
@@ -32,11 +35,13 @@ struct partition_counts {
 };
 
 struct partition_hooks {
+    // Events of the tile that others have sent are to be added to the queue of its shard's engine.
+    void (*enter)(void *ctx, uint32_t tile);
     // The events of a shard before `until_ps` have been processed: send the mail of the window.
-    void (*send)(void *ctx, uint32_t shard, ps_t until_ps);
-    // Read the mail of a shard: mailboxes [*][shard]. Returns when the shard has something to send
-    // that is not an event, or PS_NEVER.
-    ps_t (*receive)(void *ctx, uint32_t shard);
+    // Returns when the shard has something to send that is not an event, or PS_NEVER.
+    ps_t (*send)(void *ctx, uint32_t shard, ps_t until_ps);
+    // Read the mail of a shard: mailboxes [*][shard].
+    void (*receive)(void *ctx, uint32_t shard);
     // Returns true if events before `until_ps` may need their order across shards.
     bool (*alone)(void *ctx, ps_t until_ps);
     void *ctx;
@@ -56,15 +61,32 @@ struct trial {
 struct threads; // shard_threads.c
 struct deferral;
 
+// How nodes are cut; [node], and behind the last node the number of shards or tiles.
+struct partition_cut {
+    uint32_t shards, tiles;
+    uint16_t *shard_of, *tile_of;
+    ps_t lookahead_ps; // between tiles
+};
+
+struct tile {
+    struct event_queue queue;
+    ps_t next_ps; // its first event, or what has been sent to it, is not before this time
+    uint32_t shard;
+};
+
 struct partition {
-    uint32_t n;
+    uint32_t n, n_tiles;
     const uint16_t *shard_of; // [node], and behind the last node the number of shards
-    struct engine **engines;  // [shard], then the common one
-    struct mailbox *boxes;    // [from * n + to]
-    struct mailbox *logs;     // [shard] work that its events have deferred in the present window
+    const uint16_t *tile_of;  // the same for tiles
+    struct tile *tiles;
+    // [shard], then the common one. The queue of a shard's engine is that of the tile that is being
+    // processed; else it has what comes to the shard meanwhile, in a window of one thread all events.
+    struct engine **engines;
+    struct mailbox *boxes; // [from * n + to]
+    struct mailbox *logs;  // [shard] work that its events have deferred in the present window
     ps_t lookahead_ps;
     struct trial trial;
-    ps_t *next_ps; // [shard] as hooks.receive has returned it
+    ps_t *next_ps; // [shard] as hooks.send has returned it
     struct partition_hooks hooks;
     // Engine whose event is being processed; in a window of several threads, by the lock's holder.
     struct engine *current;
@@ -76,11 +98,13 @@ struct partition {
     struct partition_counts counts;
 };
 
-// Cut the events and timers of `common` into `n` engines, one per shard, with handlers to be set by
-// the caller. shard_of is the partition's from now on.
-struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *shard_of,
-                                uint32_t n_nodes, ps_t lookahead_ps,
-                                const struct partition_hooks *hooks);
+// Cut the events and timers of `common` into engines, one per shard, with handlers to be set by
+// the caller, and queues, one per tile. The lists of the cut are the partition's from now on.
+struct partition *partition_new(struct engine *common, const struct partition_cut *cut,
+                                uint32_t n_nodes, const struct partition_hooks *hooks);
+
+// Let the engines' prefetch functions see ahead in the queues of their tiles.
+void partition_look_ahead(struct partition *p);
 
 // End the threads. No further step may follow; counters and engines remain.
 void partition_rest(struct partition *p);
@@ -101,10 +125,10 @@ static inline struct mailbox *partition_box(const struct partition *p, uint32_t 
     return &p->boxes[from * p->n + to];
 }
 
-// True if two nodes are in different shards; `p` may be NULL.
+// True if two nodes are in different tiles; `p` may be NULL.
 static inline bool partition_divides(const struct partition *p, uint32_t a, uint32_t b)
 {
-    return p && p->shard_of[a] != p->shard_of[b];
+    return p && p->tile_of[a] != p->tile_of[b];
 }
 
 // False if shards are being processed apart, and the present event is that of another shard than

@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Between the files of a partition: threads (shard_threads.c), deferred decisions (deferral.c),
-// trials (trial.c).
+// Between the files of a partition: tiles (tiles.c), threads (shard_threads.c), deferred decisions
+// (deferral.c), trials (trial.c).
 #pragma once
 
 #include "engine/loop.h"
 #include "engine/partition.h"
 
+/* tiles.c */
+// Process the events of a shard before `until_ps`, tile by tile, from `began_ps` on.
+void tiles_window(struct partition *p, uint32_t shard, ps_t began_ps, ps_t until_ps);
+// Move the events of all tiles before `until_ps` to the queues of their shards' engines.
+void tiles_gather(struct partition *p, ps_t until_ps);
+// Move the events in the queues of the shards' engines to their tiles.
+void tiles_settle(struct partition *p);
+// Returns a time before which no tile has an event, and no shard anything to send.
+ps_t tiles_first_ps(const struct partition *p);
+
 /* shard_threads.c */
 void threads_start(struct partition *p);
 // Process a window on all threads.
-void threads_window(struct partition *p, ps_t until_ps);
+void threads_window(struct partition *p, ps_t began_ps, ps_t until_ps);
 // The same on the calling thread: the shards in turn.
-void threads_window_alone(struct partition *p, ps_t until_ps);
+void threads_window_alone(struct partition *p, ps_t began_ps, ps_t until_ps);
 
 /* deferral.c */
 // Do the deferred work, in the order of events.

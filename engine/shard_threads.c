@@ -31,7 +31,7 @@ struct thread {
 
 struct threads {
     struct thread *of; // [shard]
-    ps_t until_ps;
+    ps_t began_ps, until_ps;
     atomic_uint window;            // number of the window that may begin
     alignas(64) atomic_uint met;   // threads that have reached the end of a half, over all windows
     alignas(64) atomic_flag taken; // the lock on state that shards share
@@ -57,29 +57,22 @@ void engine_lock_shards(struct engine *e)
     struct partition *p = e->partition;
     if (!p->parallel || e->lock_depth++ > 0)
         return;
+    SIM_ASSERT(e, -1, !p->in_turn || p->current == e); // no event reaches into another shard
     for (unsigned spins = 0;
-         atomic_flag_test_and_set_explicit(&p->threads->taken, memory_order_acquire); spins++) {
-        SIM_ASSERT(e, -1, !p->in_turn); // an event of one shard has reached into another shard
+         !p->in_turn && atomic_flag_test_and_set_explicit(&p->threads->taken, memory_order_acquire);
+         spins++)
         relax(spins);
-    }
     p->current = e;
 }
 
 void engine_unlock_shards(struct engine *e)
 {
     struct partition *p = e->partition;
-    if (p->parallel && --e->lock_depth == 0)
+    if (p->parallel && --e->lock_depth == 0 && !p->in_turn)
         atomic_flag_clear_explicit(&p->threads->taken, memory_order_release);
 }
 
 /* ---- windows of several threads ---- */
-
-static void drain(struct engine *e, ps_t until_ps)
-{
-    e->horizon_ps = until_ps - 1;
-    e->late_ps = -1;
-    engine_drain(e, SIZE_MAX);
-}
 
 // Wait until all threads have come here `times` times.
 static void meet(struct partition *p, unsigned times)
@@ -97,13 +90,13 @@ static void process(struct partition *p, uint32_t shard, unsigned window)
     struct thread *thread = &p->threads->of[shard];
     struct engine *e = p->engines[shard];
     uint64_t before = e->events;
-    drain(e, p->threads->until_ps);
-    p->hooks.send(p->hooks.ctx, shard, p->threads->until_ps);
+    tiles_window(p, shard, p->threads->began_ps, p->threads->until_ps);
+    p->next_ps[shard] = p->hooks.send(p->hooks.ctx, shard, p->threads->until_ps);
     thread->events = e->events - before;
     double done_s = monotonic_s();
     meet(p, 2 * window - 1);
     thread->wait_s = monotonic_s() - done_s;
-    p->next_ps[shard] = p->hooks.receive(p->hooks.ctx, shard);
+    p->hooks.receive(p->hooks.ctx, shard);
     meet(p, 2 * window);
 }
 
@@ -185,11 +178,12 @@ void partition_rest(struct partition *p)
     p->threads = NULL;
 }
 
-void threads_window(struct partition *p, ps_t until_ps)
+void threads_window(struct partition *p, ps_t began_ps, ps_t until_ps)
 {
     struct partition_counts *c = &p->counts;
     double began_s = monotonic_s();
     uint64_t most = 0, all = 0;
+    p->threads->began_ps = began_ps;
     p->threads->until_ps = until_ps;
     p->parallel = true;
     process(p, 0, begin_window(p->threads));
@@ -206,15 +200,16 @@ void threads_window(struct partition *p, ps_t until_ps)
     c->together_s += monotonic_s() - began_s;
 }
 
-void threads_window_alone(struct partition *p, ps_t until_ps)
+void threads_window_alone(struct partition *p, ps_t began_ps, ps_t until_ps)
 {
     p->parallel = p->in_turn = true;
     for (uint32_t i = 0; i < p->n; i++) {
-        drain(p->engines[i], until_ps);
-        p->hooks.send(p->hooks.ctx, i, until_ps);
+        p->current = p->engines[i];
+        tiles_window(p, i, began_ps, until_ps);
+        p->next_ps[i] = p->hooks.send(p->hooks.ctx, i, until_ps);
     }
     p->parallel = p->in_turn = false;
     for (uint32_t i = 0; i < p->n; i++)
-        p->next_ps[i] = p->hooks.receive(p->hooks.ctx, i);
+        p->hooks.receive(p->hooks.ctx, i);
     deferral_catch_up(p);
 }

@@ -91,8 +91,7 @@ static void unpack(struct network *net, const struct letter *letter)
     struct port *ghost = &net->ports[letter->ghost];
     SIM_ASSERT(net->engine, ghost->peer_node, letter->packet.arrives_ps > net->engine->now_ps);
     if (ghost->flight.count == 0)
-        engine_push(net->engine, letter->packet.arrives_ps,
-                    event_key(ghost->peer_node, EVENT_ARRIVAL, ghost->peer_local, letter->ghost));
+        crossing_arrival(net, letter->ghost, letter->packet.arrives_ps);
     struct packet *place = ring_push(&net->rings, &ghost->flight);
     *place = letter->packet;
     place->onward = PACKET_UNDECIDED;
@@ -100,22 +99,70 @@ static void unpack(struct network *net, const struct letter *letter)
         place->meta = unpack_meta(&net->meta, letter);
 }
 
-void crossing_depart(struct network *net, ps_t until_ps)
+/* ---- lists of border ports ---- */
+
+static void list_add(struct border_list *list, uint32_t port)
 {
-    const struct network_shards *shards = net->shards;
-    for (uint32_t i = shards->first[net->shard]; i < shards->first[net->shard + 1]; i++)
-        port_catch_up(net, shards->borders[i], until_ps);
+    if (list->n == list->cap)
+        list->ports = memory_grow(list->ports, &list->cap, sizeof *list->ports);
+    list->ports[list->n++] = port;
 }
 
-ps_t crossing_next_ps(const struct network *net)
+void crossing_due(struct network *net, uint32_t index)
 {
-    const struct network_shards *shards = net->shards;
+    struct port *port = &net->ports[index];
+    ps_t *next_ps = &net->shards->partition->next_ps[net->shard];
+    *next_ps = port->wake_ps < *next_ps ? port->wake_ps : *next_ps;
+    if (port->flags & PORT_DUE)
+        return;
+    port->flags |= PORT_DUE;
+    list_add(&net->shards->due[net->shard], index);
+}
+
+ps_t crossing_depart(struct network *net, ps_t until_ps)
+{
+    struct border_list *due = &net->shards->due[net->shard];
     ps_t next_ps = PS_NEVER;
-    for (uint32_t i = shards->first[net->shard]; i < shards->first[net->shard + 1]; i++) {
-        ps_t wake_ps = net->ports[shards->borders[i]].wake_ps;
-        next_ps = wake_ps < next_ps ? wake_ps : next_ps;
+    size_t kept = 0;
+    for (size_t i = 0; i < due->n; i++) {
+        uint32_t index = due->ports[i];
+        struct port *port = &net->ports[index];
+        if (i + 8 < due->n)
+            __builtin_prefetch(&net->ports[due->ports[i + 8]], 1);
+        port_catch_up(net, index, until_ps);
+        if (port->wake_ps == PS_NEVER || port->flags & PORT_DEPARTURE_EVENTS) {
+            port->flags ^= PORT_DUE;
+            continue;
+        }
+        next_ps = port->wake_ps < next_ps ? port->wake_ps : next_ps;
+        due->ports[kept++] = index;
     }
+    due->n = kept;
     return next_ps;
+}
+
+void crossing_arrival(struct network *net, uint32_t port, ps_t arrives_ps)
+{
+    const struct partition *partition = net->shards->partition;
+    uint32_t tile = partition->tile_of[net->ports[port].peer_node];
+    ps_t *next_ps = &partition->tiles[tile].next_ps;
+    *next_ps = arrives_ps < *next_ps ? arrives_ps : *next_ps;
+    list_add(&net->shards->arrivals[tile], port);
+}
+
+void crossing_enter(struct network *net, uint32_t tile)
+{
+    struct border_list *list = &net->shards->arrivals[tile];
+    for (size_t i = 0; i < list->n; i++) {
+        uint32_t index = list->ports[i];
+        const struct port *port = &net->ports[index];
+        if (i + 8 < list->n)
+            __builtin_prefetch(&net->ports[list->ports[i + 8]], 1);
+        ps_t at_ps = ring_head(&net->rings, &port->flight)->arrives_ps;
+        engine_push_later(net->engine, at_ps,
+                          event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
+    }
+    list->n = 0;
 }
 
 void crossing_receive(struct network *net)
@@ -152,7 +199,6 @@ static void add_ghosts(struct network *net, const uint16_t *shard_of)
             continue;
         shards->real_of[ghost - n] = p;
         network_make_special(net, p, SPECIAL_CROSSES);
-        net->ports[p].flags |= PORT_CROSSES;
         net->ports[ghost] = net->ports[p];
         net->ports[ghost].flags = net->ports[p].flags & PORT_FAULTY;
         net->ports[ghost].wake_ps = PS_NEVER;
@@ -161,27 +207,25 @@ static void add_ghosts(struct network *net, const uint16_t *shard_of)
     }
 }
 
-static void list_borders(struct network *net, uint32_t n_parts, const uint16_t *shard_of)
+static void mark_borders(struct network *net, const uint16_t *tile_of)
 {
-    struct network_shards *shards = net->shards;
-    uint32_t n = 0;
-    shards->borders = memory_zeroed(shards->n_ghosts + 1, sizeof *shards->borders);
-    for (uint32_t shard = 0; shard < n_parts; shard++) {
-        shards->first[shard] = n;
-        for (uint32_t p = 0; p < net->n_ports; p++)
-            if (shards->ghost_of[p] > 0 && shard_of[net->ports[p].node] == shard)
-                shards->borders[n++] = p;
-    }
-    shards->first[n_parts] = n;
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        if (tile_of[net->ports[p].node] != tile_of[net->ports[p].peer_node])
+            net->ports[p].flags |= PORT_CROSSES;
 }
 
-struct network_shards *network_divide(struct network *net, uint32_t n, const uint16_t *shard_of)
+struct network_shards *network_divide(struct network *net, const struct partition_cut *cut)
 {
     struct network_shards *shards = net->shards = memory_zeroed(1, sizeof *shards);
+    const uint16_t *shard_of = cut->shard_of;
+    uint32_t n = cut->shards;
     shards->n = n;
+    shards->n_tiles = cut->tiles;
     shards->ghost_of = memory_zeroed(net->n_ports, sizeof *shards->ghost_of);
+    shards->due = memory_zeroed(n, sizeof *shards->due);
+    shards->arrivals = memory_zeroed(cut->tiles, sizeof *shards->arrivals);
     add_ghosts(net, shard_of);
-    list_borders(net, n, shard_of);
+    mark_borders(net, cut->tile_of);
     shards->nets = memory_zeroed(n, sizeof *shards->nets);
     for (uint32_t i = 0; i < n; i++) {
         struct network *shard = &shards->nets[i];
@@ -231,7 +275,12 @@ void network_shards_free(struct network *net)
     free(shards->nets);
     free(shards->ghost_of);
     free(shards->real_of);
-    free(shards->borders);
+    for (uint32_t i = 0; i < shards->n; i++)
+        free(shards->due[i].ports);
+    for (uint32_t i = 0; i < shards->n_tiles; i++)
+        free(shards->arrivals[i].ports);
+    free(shards->due);
+    free(shards->arrivals);
     free(shards);
     net->shards = NULL;
 }

@@ -1,30 +1,40 @@
 // SPDX-License-Identifier: MIT
-// A network in shards (engine/partition.h): packets that cross from one shard to another.
+// A network in tiles and shards (engine/partition.h): packets that cross from one to another.
 //
 // The shards share the arrays of ports, links and faults, since each entry belongs to one shard.
 // Each shard has a struct network of its own with its engine, its pools of packets, and its
-// counters. A link between two shards has two ports: the real one, through which its shard sends,
-// and a ghost, an entry behind the last port. The ghost's link holds the packets in flight for the
-// receiving shard.
+// counters.
+//
+// A link between two tiles of one shard holds its packets as any other does. Its port computes the
+// departures of a window at the window's end, if not before, so the far tile finds in the link what
+// arrives in the next window. A link between two shards has two ports: the real one, through which
+// its shard sends, and a ghost, an entry behind the last port, which holds the packets in flight for
+// the receiving shard.
 #pragma once
 
 #include "engine/partition.h"
 #include "net/network.h"
 
+struct border_list {
+    uint32_t *ports;
+    size_t n, cap;
+};
+
 struct network_shards {
     struct partition *partition;
     struct network *nets; // [shard]
-    uint32_t n;
+    uint32_t n, n_tiles;
     uint32_t *ghost_of; // [port] 0 = its link does not leave the shard
     uint32_t *real_of;  // [ghost - n_ports]
     uint32_t n_ghosts;
-    uint32_t *borders;              // ports whose links leave their shard, by shard
-    uint32_t first[SHARDS_MAX + 1]; // [shard] index into borders
+    struct border_list *due;      // [shard] ports with PORT_DUE
+    struct border_list *arrivals; // [tile] ports and ghosts whose first packet in flight is not an
+                                  // event yet: it arrives in the tile
 };
 
 // Cut a network whose ports are set and which holds no packet. The nets have copies of the
 // operations, whose contexts the caller replaces. The partition may be set afterwards.
-struct network_shards *network_divide(struct network *net, uint32_t n, const uint16_t *shard_of);
+struct network_shards *network_divide(struct network *net, const struct partition_cut *cut);
 
 // Add the counters of the shards to those of the network; call when the run has ended.
 void network_unite(struct network *net);
@@ -39,11 +49,18 @@ void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t ar
 // Put the packets that have been sent to a shard on their links.
 void crossing_receive(struct network *net);
 
-// Let the ports whose links leave a shard compute their departures until `until_ps`.
-void crossing_depart(struct network *net, ps_t until_ps);
+// A port with PORT_CROSSES has a departure at its wake_ps, which is not an event.
+void crossing_due(struct network *net, uint32_t port);
 
-// Returns the time of the next departure of these ports, which may have no event, or PS_NEVER.
-ps_t crossing_next_ps(const struct network *net);
+// Let the ports of a shard whose links leave their tiles compute their departures until `until_ps`.
+// Returns the time of their next departure, or PS_NEVER.
+ps_t crossing_depart(struct network *net, ps_t until_ps);
+
+// The first packet of a flight that ends in another tile, or on a ghost, arrives at `arrives_ps`.
+void crossing_arrival(struct network *net, uint32_t port, ps_t arrives_ps);
+
+// A tile is entered: make events of the first packets of such flights.
+void crossing_enter(struct network *net, uint32_t tile);
 
 static inline uint32_t network_ghosts(const struct network *net)
 {

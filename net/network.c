@@ -110,6 +110,17 @@ __attribute__((noinline)) static ps_t special_transmission(struct network *net, 
     return arrives_ps;
 }
 
+// The first packet of a link's flight becomes an event, at once or when its tile is entered.
+static inline void begin_flight(struct network *net, uint32_t index, ps_t arrives_ps)
+{
+    const struct port *port = &net->ports[index];
+    if (port->flags & PORT_CROSSES)
+        crossing_arrival(net, index, arrives_ps);
+    else
+        engine_push_later(net->engine, arrives_ps,
+                          event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
+}
+
 // Start the transmission of the packet at `now`: compute its end and its arrival.
 __attribute__((always_inline)) static inline void transmit(struct network *net, uint32_t index,
                                                            struct packet *p, ps_t now)
@@ -129,8 +140,7 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
             return;
     }
     if (port->flight.count == 0)
-        engine_push_later(net->engine, arrives_ps,
-                          event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
+        begin_flight(net, index, arrives_ps);
     struct packet *place = ring_push(&net->rings, &port->flight);
     *place = *p;
     place->arrives_ps = arrives_ps;
@@ -254,6 +264,15 @@ __attribute__((noinline)) static void push_departure(struct network *net, uint32
                 event_key(port->node, EVENT_DEPARTURE, net->cold[index].local, index));
 }
 
+// The same for a port whose departures are all events, or that catches up at a window's end.
+__attribute__((noinline)) static void wake_otherwise(struct network *net, uint32_t index)
+{
+    if (net->ports[index].flags & PORT_DEPARTURE_EVENTS)
+        push_departure(net, index);
+    else
+        crossing_due(net, index);
+}
+
 // Schedule a departure at `at_ps` unless one is pending earlier. While a packet is in flight no
 // event is needed: a packet that starts at `at_ps` arrives after the one in flight, whose delivery
 // lets the port catch up first. Nor is one where the end of a window does that (PORT_CROSSES).
@@ -263,8 +282,9 @@ static inline void wake_at(struct network *net, uint32_t index, ps_t at_ps)
     if (port->wake_ps <= at_ps)
         return;
     port->wake_ps = at_ps;
-    if (port->flags & PORT_DEPARTURE_EVENTS ||
-        (port->flight.count == 0 && !(port->flags & PORT_CROSSES)))
+    if (port->flags & (PORT_DEPARTURE_EVENTS | PORT_CROSSES))
+        wake_otherwise(net, index);
+    else if (port->flight.count == 0)
         push_departure(net, index);
 }
 
@@ -412,7 +432,7 @@ static void on_arrival(void *ctx, uint64_t key)
     uint32_t sender = event_payload(key);
     struct port *link = &net->ports[sender];
     ps_t now = net->engine->now_ps;
-    port_catch_up(net, sender, now);
+    port_catch_up_behind(net, sender, now);
     const struct packet *head = ring_head(&net->rings, &link->flight);
     struct packet p = *head;
     __builtin_prefetch(head + 3);
@@ -422,7 +442,7 @@ static void on_arrival(void *ctx, uint64_t key)
         engine_push_later(net->engine, next->arrives_ps, key);
         uint32_t meta = next->meta & -(uint32_t)node_is_rank(net, link->peer_node);
         __builtin_prefetch(meta_at(&net->meta, meta), 1);
-    } else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_DEPARTURE_EVENTS))
+    } else if (link->wake_ps != PS_NEVER && !(link->flags & (PORT_DEPARTURE_EVENTS | PORT_CROSSES)))
         push_departure(net, sender); // no packet in flight is left whose delivery would let the
                                      // port catch up
     if (!(link->flags & PORT_FAULTY && is_lost(net, sender, &p))) {

@@ -37,7 +37,8 @@ enum port_flag {
     PORT_DEPARTURE_EVENTS = 4, // its departures are scheduled as events
     PORT_FAULTY = 8,           // its link has an entry in `faults`
     PORT_ROUTES = 16,          // port of a router: alternates between queued and pulled packets
-    PORT_CROSSES = 32,         // catches up at the end of a window: its link leaves its shard
+    PORT_CROSSES = 32,         // its link leaves its tile: it catches up at the end of a window
+    PORT_DUE = 64,             // listed for that (net/crossing.h)
 };
 
 // Further steps that a transmission needs.
@@ -53,7 +54,7 @@ enum port_special {
 // UDP headers, and the transport's.
 #define NET_CUT_THROUGH_BYTES 64
 
-#define NET_NODE_BITS 26 // of a port's peer; events have 22 bits for a node (engine/event_queue.h)
+#define NET_NODE_BITS 25 // of a port's peer; events have 22 bits for a node (engine/event_queue.h)
 #define NET_MAX_LINKS (1u << 20) // kinds of links: a port has 20 bits for their index
 
 // Properties shared by all ports with the same kind of link. There are few kinds, so they stay in
@@ -96,7 +97,7 @@ struct port {
     /* hot config */
     uint32_t node;
     unsigned peer_node : NET_NODE_BITS;
-    unsigned flags : 6; // enum port_flag
+    unsigned flags : 7; // enum port_flag
     unsigned peer_local : 12;
     unsigned link : 20; // index of its struct link
     // State, a bit per slot (queue of a class): `waiting`, the slot holds packets; `paused`, PFC
@@ -278,6 +279,13 @@ static inline void port_catch_up(struct network *net, uint32_t port, ps_t now)
 {
     const struct port *p = &net->ports[port];
     if (p->wake_ps <= now && !(p->flags & PORT_DEPARTURE_EVENTS))
+        port_replay_departures(net, port, now);
+}
+// The same where a packet arrives by the port's link. A port of another tile has caught up already.
+static inline void port_catch_up_behind(struct network *net, uint32_t port, ps_t now)
+{
+    const struct port *p = &net->ports[port];
+    if (p->wake_ps <= now && !(p->flags & (PORT_DEPARTURE_EVENTS | PORT_CROSSES)))
         port_replay_departures(net, port, now);
 }
 void network_catch_up(struct network *net, ps_t now); // all ports

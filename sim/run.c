@@ -179,7 +179,7 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     skip_begin(&sim->skipping);
     if (sim->parallel.threads > 1 && sim->skipping.skip)
         sim_explain_threads(sim, "engine.fast_forward skips on one thread");
-    else if (sim->parallel.threads > 1 && parallel_divide(&sim->parallel) && sim->captures)
+    else if (!sim->skipping.skip && parallel_divide(&sim->parallel) && sim->captures)
         captures_divide(sim->captures);
     sim->began_cpu_s = cpu_seconds();
     sim->began_s = monotonic_s();

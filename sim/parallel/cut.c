@@ -16,9 +16,10 @@
 
 struct cut {
     const struct fabric *fabric;
-    uint32_t *group; // [node] parent in a union-find tree; the root is the lowest node
-    double *weight;  // [node that names a group]
-    bool *has_ranks; // [same]
+    uint32_t *group;      // [node] parent in a union-find tree; the root is the lowest node
+    double *weight;       // [node that names a group]
+    bool *has_ranks;      // [same]
+    double *pull, *loads; // [part]
     double total;
     uint32_t frame_bytes; // lower bound of a frame's length
 };
@@ -197,7 +198,7 @@ static void assign_switches(struct cut *c, uint32_t n, uint16_t *shard_of, doubl
     const struct graph *g = &c->fabric->graph;
     uint32_t *order = memory_zeroed(g->n_ports + 1, sizeof *order); // ports by group
     uint32_t *first = memory_zeroed(g->n_nodes + 2, sizeof *first);
-    double pull[SHARDS_MAX];
+    double *pull = c->pull;
     for (uint32_t p = 0; p < g->n_ports; p++)
         first[group_of(c, g->ports[p].node) + 2]++;
     for (uint32_t node = 0; node < g->n_nodes; node++)
@@ -247,7 +248,8 @@ static uint32_t thresholds(const struct cut *c, ps_t **list)
 
 static uint32_t try_cut(struct cut *c, uint32_t n, ps_t threshold_ps, bool last, uint16_t *shard_of)
 {
-    double heaviest, sum, loads[SHARDS_MAX] = {0};
+    double heaviest, sum, *loads = c->loads;
+    memset(loads, 0, n * sizeof *loads);
     group_nodes(c, threshold_ps);
     ranks_weight(c, &heaviest);
     if (!last && heaviest > 1.25 * c->total / n)
@@ -282,7 +284,9 @@ struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n, uint16_t
     c.has_ranks = memory_zeroed(n_nodes, sizeof *c.has_ranks);
     ps_t *list;
     uint32_t n_thresholds = thresholds(&c, &list);
-    n = n < SHARDS_MAX ? n : SHARDS_MAX;
+    n = n < PARTS_MAX ? n : PARTS_MAX;
+    c.pull = memory_zeroed(n, sizeof *c.pull);
+    c.loads = memory_zeroed(n, sizeof *c.loads);
     for (uint32_t i = 0; i < n_thresholds && r.shards < n; i++) {
         if (r.shards > 1 && r.longer == 0) {
             r.longer = r.shards;
@@ -296,5 +300,7 @@ struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n, uint16_t
     free(c.group);
     free(c.weight);
     free(c.has_ranks);
+    free(c.pull);
+    free(c.loads);
     return r;
 }

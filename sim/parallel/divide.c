@@ -35,19 +35,23 @@ void parallel_init(struct parallel *parallel, struct delivery *delivery,
 
 /* ---- hooks of the partition ---- */
 
-static void send(void *ctx, uint32_t shard, ps_t until_ps)
+static struct network *net_of(void *ctx, uint32_t shard)
 {
-    const struct parallel *parallel = ctx;
-    crossing_depart(&parallel->fabric->net.shards->nets[shard], until_ps - 1);
+    return &((const struct parallel *)ctx)->fabric->net.shards->nets[shard];
 }
 
-static ps_t receive(void *ctx, uint32_t shard)
+static void enter(void *ctx, uint32_t tile)
 {
     const struct parallel *parallel = ctx;
-    struct network *net = &parallel->fabric->net.shards->nets[shard];
-    crossing_receive(net);
-    return crossing_next_ps(net);
+    crossing_enter(net_of(ctx, parallel->fabric->partition->tiles[tile].shard), tile);
 }
+
+static ps_t send(void *ctx, uint32_t shard, ps_t until_ps)
+{
+    return crossing_depart(net_of(ctx, shard), until_ps - 1);
+}
+
+static void receive(void *ctx, uint32_t shard) { crossing_receive(net_of(ctx, shard)); }
 
 static bool alone(void *ctx, ps_t until_ps) { return quiet_possible(ctx, until_ps); }
 
@@ -76,9 +80,10 @@ static void set_handlers(struct fabric *fabric)
         if (fabric->engine.hint)
             network_set_hints(net, true);
     }
+    partition_look_ahead(fabric->partition);
 }
 
-static void note_cut(struct parallel *parallel, const struct cut_result *cut)
+void parallel_note_cut(struct parallel *parallel, const struct cut_result *cut)
 {
     char now[UNIT_TEXT], longer[UNIT_TEXT], *why = parallel->why;
     size_t room = sizeof parallel->why;
@@ -98,17 +103,15 @@ static void note_cut(struct parallel *parallel, const struct cut_result *cut)
         snprintf(why, room, "the machine has %ld processors: threads wait for each other", cpus);
 }
 
-static void divide(struct parallel *parallel, const struct cut_result *cut, uint16_t *shard_of)
+static void divide(struct parallel *parallel, const struct partition_cut *cut)
 {
     struct fabric *fabric = parallel->fabric;
     uint32_t n_nodes = fabric->graph.n_nodes;
-    shard_of[n_nodes] = (uint16_t)cut->shards;
     fabric_faults_prepare(fabric);
-    struct network_shards *nets = network_divide(&fabric->net, cut->shards, shard_of);
+    struct network_shards *nets = network_divide(&fabric->net, cut);
     struct partition_hooks hooks = {
-        .send = send, .receive = receive, .alone = alone, .ctx = parallel};
-    nets->partition = fabric->partition =
-        partition_new(&fabric->engine, cut->shards, shard_of, n_nodes, cut->lookahead_ps, &hooks);
+        .enter = enter, .send = send, .receive = receive, .alone = alone, .ctx = parallel};
+    nets->partition = fabric->partition = partition_new(&fabric->engine, cut, n_nodes, &hooks);
     fabric->partition->trial.never = parallel->always_together;
     set_handlers(fabric);
     parallel->frames_per_window = frames_per_window(fabric, cut->lookahead_ps);
@@ -124,14 +127,14 @@ bool parallel_divide(struct parallel *parallel)
     snprintf(parallel->why, sizeof parallel->why, "%s", text ? text : "");
     if (text)
         return false;
-    uint16_t *shard_of = memory_zeroed(parallel->fabric->graph.n_nodes + 1, sizeof *shard_of);
-    struct cut_result cut = parallel_cut(parallel->fabric, parallel->threads, shard_of);
-    note_cut(parallel, &cut);
-    if (cut.shards > 1)
-        divide(parallel, &cut, shard_of);
-    else
-        free(shard_of);
-    return cut.shards > 1;
+    struct partition_cut cut = parallel_tiles(parallel);
+    if (cut.tiles > 1) {
+        divide(parallel, &cut);
+    } else {
+        free(cut.shard_of);
+        free(cut.tile_of);
+    }
+    return cut.tiles > 1;
 }
 
 double parallel_unite(struct parallel *parallel)

@@ -23,6 +23,7 @@ struct parallel {
     struct delivery *delivery;
     const struct workload *workload;
     uint32_t threads;     // requested
+    uint32_t tiles;       // for tests: tiles of each thread; 0 = by the size of the network
     bool always_together; // for tests: however few events a window has
     char why[200];        // why there are fewer, or what they cost
     /* while the fabric is divided */
@@ -47,7 +48,8 @@ double parallel_unite(struct parallel *parallel);
 // Returns counts and shares of the threads' work; to be called after parallel_unite().
 struct threads_result parallel_result(const struct parallel *parallel);
 
-// The cut of a graph into at most `n` shards.
+// The cut of a graph into at most `n` parts, shards or tiles.
+#define PARTS_MAX 4096
 struct cut_result {
     uint32_t shards;
     ps_t lookahead_ps; // the least time that anything takes from one shard to another

@@ -4,6 +4,16 @@
 
 #include "sim/parallel/parallel.h"
 
+/* tiles.c */
+// The cut of a simulation into tiles for its threads: one tile for each, or several where the
+// network is larger than a processor's cache.
+struct partition_cut parallel_tiles(struct parallel *parallel);
+
+/* divide.c */
+// Note what limits the number of threads, or what the cut costs.
+void parallel_note_cut(struct parallel *parallel, const struct cut_result *cut);
+
+/* quiet.c */
 // True if all messages may have ended before `until_ps`, or if a flow may fail.
 bool quiet_possible(struct parallel *parallel, ps_t until_ps);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Partitions, on a toy model: tokens walk over nodes by arrivals, at random delays of at least the
-// lookahead between shards; each visit is logged through engine_defer. The log must be the same for
-// any number of shards.
+// lookahead between tiles; each visit is logged through engine_defer. The log must be the same for
+// any number of shards and tiles.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,8 @@ struct visit {
 
 struct world {
     struct engine engine;
-    struct partition *partition; // NULL = one shard
+    struct partition *partition;    // NULL = one shard
+    struct mailbox arrivals[NODES]; // [tile] from its own shard
     uint32_t hops[TOKENS];
     uint32_t seen[NODES];
     struct visit log[LOG_MAX];
@@ -75,7 +76,11 @@ static void move(struct handler *h, uint32_t node, uint32_t token, ps_t now)
     if (!w->partition) {
         engine_push(&w->engine, at_ps, key);
     } else if (to == h->shard) {
-        engine_push(w->partition->engines[to], at_ps, key);
+        struct tile *tile = &w->partition->tiles[w->partition->tile_of[next]];
+        struct letter *letter =
+            mailbox_put(&w->arrivals[w->partition->tile_of[next]], sizeof *letter);
+        *letter = (struct letter){at_ps, key};
+        tile->next_ps = at_ps < tile->next_ps ? at_ps : tile->next_ps;
     } else {
         struct letter *letter =
             mailbox_put(partition_box(w->partition, h->shard, to), sizeof *letter);
@@ -112,12 +117,13 @@ static void on_common(struct engine *e, struct sim_timer *timer, int revents)
         sim_timer_start(e, timer, e->now_ps + 3 * LOOKAHEAD + 500);
 }
 
-static void hook_send(void *ctx, uint32_t shard, ps_t until_ps)
+static ps_t hook_send(void *ctx, uint32_t shard, ps_t until_ps)
 {
     (void)ctx, (void)shard, (void)until_ps;
+    return PS_NEVER;
 }
 
-static ps_t hook_receive(void *ctx, uint32_t shard)
+static void hook_receive(void *ctx, uint32_t shard)
 {
     const struct world *w = ctx;
     for (uint32_t from = 0; from < w->partition->n; from++) {
@@ -129,7 +135,16 @@ static ps_t hook_receive(void *ctx, uint32_t shard)
         }
         mailbox_clear(box);
     }
-    return PS_NEVER;
+}
+
+// A tile's mail is in a mailbox of its own.
+static void hook_enter(void *ctx, uint32_t tile)
+{
+    struct world *w = ctx;
+    size_t at = 0;
+    for (const struct letter *l; (l = mailbox_next(&w->arrivals[tile], &at)) != NULL;)
+        engine_push(w->partition->engines[w->partition->tiles[tile].shard], l->at_ps, l->key);
+    mailbox_clear(&w->arrivals[tile]);
 }
 
 static bool hook_alone(void *ctx, ps_t until_ps)
@@ -137,6 +152,22 @@ static bool hook_alone(void *ctx, ps_t until_ps)
     struct world *w = ctx;
     (void)until_ps;
     return w->always_alone || w->n_alone++ % 5 == 4;
+}
+
+static struct partition_cut cut_of(uint32_t shards, uint32_t tiles)
+{
+    struct partition_cut cut = {.shards = shards,
+                                .tiles = tiles,
+                                .shard_of = memory_zeroed(NODES + 1, sizeof *cut.shard_of),
+                                .tile_of = memory_zeroed(NODES + 1, sizeof *cut.tile_of),
+                                .lookahead_ps = LOOKAHEAD};
+    for (uint32_t node = 0; node < NODES; node++) {
+        cut.tile_of[node] = (uint16_t)(node * tiles / NODES);
+        cut.shard_of[node] = (uint16_t)(cut.tile_of[node] * shards / tiles);
+    }
+    cut.shard_of[NODES] = (uint16_t)shards;
+    cut.tile_of[NODES] = (uint16_t)tiles;
+    return cut;
 }
 
 static void begin(struct world *w)
@@ -151,7 +182,7 @@ static void begin(struct world *w)
     sim_timer_start(&w->engine, &w->common, 2 * LOOKAHEAD);
 }
 
-static void run(struct world *w, uint32_t shards, bool alone)
+static void run(struct world *w, uint32_t shards, uint32_t tiles, bool alone)
 {
     begin(w);
     w->always_alone = alone;
@@ -163,12 +194,9 @@ static void run(struct world *w, uint32_t shards, bool alone)
         engine_free(&w->engine);
         return;
     }
-    uint16_t *shard_of = memory_zeroed(NODES + 1, sizeof *shard_of);
-    for (uint32_t node = 0; node < NODES; node++)
-        shard_of[node] = (uint16_t)(node * shards / NODES);
-    shard_of[NODES] = (uint16_t)shards;
-    struct partition_hooks hooks = {hook_send, hook_receive, hook_alone, w};
-    w->partition = partition_new(&w->engine, shards, shard_of, NODES, LOOKAHEAD, &hooks);
+    struct partition_cut cut = cut_of(shards, tiles);
+    struct partition_hooks hooks = {hook_enter, hook_send, hook_receive, hook_alone, w};
+    w->partition = partition_new(&w->engine, &cut, NODES, &hooks);
     for (uint32_t i = 0; i < shards; i++) {
         handlers[i] = (struct handler){w, i};
         w->partition->engines[i]->handlers[EVENT_ARRIVAL] = on_arrival;
@@ -180,17 +208,19 @@ static void run(struct world *w, uint32_t shards, bool alone)
     partition_rest(w->partition);
     partition_free(w->partition);
     engine_free(&w->engine);
+    for (uint32_t i = 0; i < NODES; i++)
+        mailbox_free(&w->arrivals[i]);
 }
 
 static void test_same_log(void **state)
 {
     struct world *one = malloc(sizeof *one), *more = malloc(sizeof *more);
     (void)state;
-    run(one, 0, false);
+    run(one, 0, 0, false);
     assert_int_equal(one->n, TOKENS * (HOPS + 1) + 20);
     for (uint32_t shards = 1; shards <= 6; shards++)
-        for (int alone = 0; alone < 2; alone++) {
-            run(more, shards, alone);
+        for (uint32_t mode = 0; mode < 4; mode++) {
+            run(more, shards, mode < 2 ? shards : NODES, mode % 2);
             assert_int_equal(more->n, one->n);
             for (size_t i = 0; i < one->n; i++)
                 assert_memory_equal(&one->log[i], &more->log[i], sizeof one->log[i]);
@@ -205,12 +235,10 @@ static void test_counts(void **state)
     struct world *w = malloc(sizeof *w);
     (void)state;
     begin(w);
-    uint16_t *shard_of = memory_zeroed(NODES + 1, sizeof *shard_of);
-    shard_of[NODES] = 1;
-    struct partition_hooks hooks = {hook_send, hook_receive, hook_alone, w};
+    struct partition_cut cut = cut_of(1, 1);
+    struct partition_hooks hooks = {hook_enter, hook_send, hook_receive, hook_alone, w};
     handlers[0] = (struct handler){w, 0};
-    struct partition *p = w->partition =
-        partition_new(&w->engine, 1, shard_of, NODES, LOOKAHEAD, &hooks);
+    struct partition *p = w->partition = partition_new(&w->engine, &cut, NODES, &hooks);
     p->engines[0]->handlers[EVENT_ARRIVAL] = on_arrival;
     p->engines[0]->handler_ctx = &handlers[0];
     w->engine.horizon_ps = 5 * LOOKAHEAD; // an event at the horizon is processed, later ones stay

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The same bytes of metrics.json and of the series, whatever the number of threads, on random
-// scenarios.
+// The same bytes of metrics.json and of the series, whatever the number of threads and of tiles, on
+// random scenarios.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void make(struct fixture *f, uint64_t seed)
         random_any(f, seed);
 }
 
-static struct outcome run(uint64_t seed, uint32_t threads)
+static struct outcome run(uint64_t seed, uint32_t threads, uint32_t tiles)
 {
     struct fixture *f = malloc(sizeof *f);
     struct err err = {0};
@@ -40,6 +40,7 @@ static struct outcome run(uint64_t seed, uint32_t threads)
     assert_non_null(f->sim);
     err_free(&err); // warnings
     sim_set_threads(f->sim, threads);
+    f->sim->parallel.tiles = tiles;
     f->sim->parallel.always_together = seed % 4 != 0;
     sim_run(f->sim, NULL);
     struct result *r = f->result = sim_result(f->sim);
@@ -53,13 +54,14 @@ static struct outcome run(uint64_t seed, uint32_t threads)
 }
 
 // Shows where the metrics begin to differ.
-static void report(uint64_t seed, uint32_t threads, const char *one, const char *more)
+static void report(uint64_t seed, uint32_t threads, uint32_t tiles, const char *one,
+                   const char *more)
 {
     size_t at = 0, line = 0;
     for (; one[at] == more[at]; at++)
         line = one[at] == '\n' ? at : line;
-    print_error("seed %llu, %u threads:\n%.300s\n...%.300s\n", (unsigned long long)seed, threads,
-                one + line, more + line);
+    print_error("seed %llu, %u threads, %u tiles each:\n%.300s\n...%.300s\n",
+                (unsigned long long)seed, threads, tiles, one + line, more + line);
 }
 
 static uint64_t scenarios(void)
@@ -72,7 +74,7 @@ static uint64_t scenarios(void)
 
 static void test_same_bytes(void **state)
 {
-    static const uint32_t threads[] = {2, 3, 4, 7};
+    static const uint32_t threads[] = {2, 1, 3, 1, 4, 2, 7}, tiles[] = {1, 2, 1, 5, 3};
     unsigned differ = 0;
     uint64_t n = scenarios(), divided = 0, windows = 0, alone = 0;
     (void)state;
@@ -81,9 +83,11 @@ static void test_same_bytes(void **state)
     for (uint64_t seed = first; seed < first + n; seed++) {
         if (only)
             fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
-        struct outcome one = run(seed, 1), more = run(seed, threads[seed / 3 % 4]);
+        uint32_t n_threads = threads[seed / 3 % 7], n_tiles = tiles[seed / 3 % 5];
+        n_tiles += n_threads == 1;
+        struct outcome one = run(seed, 1, 1), more = run(seed, n_threads, n_tiles);
         if (strcmp(one.metrics, more.metrics) != 0)
-            report(seed, threads[seed / 3 % 4], one.metrics, more.metrics);
+            report(seed, n_threads, n_tiles, one.metrics, more.metrics);
         differ += strcmp(one.metrics, more.metrics) != 0;
         divided += more.divided;
         windows += more.counts.windows;

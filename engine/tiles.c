@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The tiles of a partition: each has the queue of its events. While a tile is processed, its queue
+// is that of its shard's engine.
+#include "engine/partition_internal.h"
+
+static void drain(struct engine *e, ps_t began_ps, ps_t until_ps)
+{
+    e->now_ps = began_ps;
+    e->late_ps = -1;
+    e->horizon_ps = until_ps - 1;
+    engine_drain(e, SIZE_MAX);
+}
+
+static void note_next(struct tile *t, ps_t at_ps)
+{
+    t->next_ps = at_ps < t->next_ps ? at_ps : t->next_ps;
+}
+
+static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t until_ps)
+{
+    struct tile *t = &p->tiles[tile];
+    struct engine *e = p->engines[t->shard];
+    struct event_queue outside = e->queue;
+    e->queue = t->queue;
+    p->hooks.enter(p->hooks.ctx, tile);
+    t->next_ps = PS_NEVER;
+    drain(e, began_ps, until_ps);
+    note_next(t, event_queue_first(&e->queue).at_ps);
+    t->queue = e->queue;
+    e->queue = outside;
+}
+
+void tiles_window(struct partition *p, uint32_t shard, ps_t began_ps, ps_t until_ps)
+{
+    struct engine *e = p->engines[shard];
+    ps_t last_ps = e->now_ps;
+    for (uint32_t i = 0; i < p->n_tiles; i++) {
+        if (p->tiles[i].shard != shard || p->tiles[i].next_ps >= until_ps)
+            continue;
+        process(p, i, began_ps, until_ps);
+        last_ps = e->now_ps > last_ps ? e->now_ps : last_ps;
+    }
+    e->now_ps = last_ps;
+}
+
+void tiles_gather(struct partition *p, ps_t until_ps)
+{
+    for (uint32_t i = 0; i < p->n_tiles; i++) {
+        struct tile *t = &p->tiles[i];
+        struct event_queue *into = &p->engines[t->shard]->queue;
+        if (t->next_ps >= until_ps)
+            continue;
+        p->hooks.enter(p->hooks.ctx, i);
+        struct event e;
+        while (event_queue_first(&t->queue).at_ps < until_ps && event_queue_pop(&t->queue, &e))
+            event_queue_push(into, e);
+        t->next_ps = event_queue_first(&t->queue).at_ps;
+    }
+}
+
+void tiles_settle(struct partition *p)
+{
+    struct event e;
+    for (uint32_t i = 0; i < p->n; i++)
+        while (event_queue_pop(&p->engines[i]->queue, &e)) {
+            struct tile *t = &p->tiles[p->tile_of[event_node(e.key)]];
+            event_queue_push(&t->queue, e);
+            note_next(t, e.at_ps);
+        }
+}
+
+ps_t tiles_first_ps(const struct partition *p)
+{
+    ps_t first_ps = PS_NEVER;
+    for (uint32_t i = 0; i < p->n_tiles; i++)
+        first_ps = p->tiles[i].next_ps < first_ps ? p->tiles[i].next_ps : first_ps;
+    for (uint32_t i = 0; i < p->n; i++)
+        first_ps = p->next_ps[i] < first_ps ? p->next_ps[i] : first_ps;
+    return first_ps;
+}
