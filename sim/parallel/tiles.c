@@ -26,18 +26,19 @@ struct partition_cut parallel_tiles(struct parallel *parallel)
         shards = parallel_cut(fabric, threads, cut.shard_of);
         parallel_note_cut(parallel, &shards);
     }
-    memcpy(cut.tile_of, cut.shard_of, n_nodes * sizeof *cut.tile_of);
-    cut.shards = cut.tiles = shards.shards;
-    cut.lookahead_ps = shards.lookahead_ps;
-    uint32_t each = wanted(parallel);
-    if (each > 1) {
-        struct cut_result tiles = parallel_cut(fabric, each * shards.shards, cut.tile_of);
-        if (tiles.shards > shards.shards) {
-            cut.tiles = tiles.shards;
-            cut.lookahead_ps = tiles.lookahead_ps;
-            for (uint32_t node = 0; node < n_nodes; node++)
-                cut.shard_of[node] = (uint16_t)(cut.tile_of[node] * cut.shards / cut.tiles);
-        }
+    uint32_t n = wanted(parallel) * shards.shards;
+    struct cut_result tiles = {.shards = 1};
+    if (n > shards.shards)
+        tiles = parallel_cut(fabric, n, cut.tile_of);
+    bool several = tiles.shards > shards.shards;
+    cut.shards = shards.shards;
+    cut.tiles = several ? tiles.shards : shards.shards;
+    cut.lookahead_ps = several ? tiles.lookahead_ps : shards.lookahead_ps;
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        if (several)
+            cut.shard_of[node] = (uint16_t)((uint32_t)cut.tile_of[node] * cut.shards / cut.tiles);
+        else
+            cut.tile_of[node] = cut.shard_of[node];
     }
     cut.shard_of[n_nodes] = (uint16_t)cut.shards;
     cut.tile_of[n_nodes] = (uint16_t)cut.tiles;
