@@ -210,8 +210,8 @@ static void make_result(struct collwire_sim *s, struct collwire_messages *m)
     sim_packets_free(s->sim);
 }
 
-// A program that fails stops the run at that event. Where several threads have processed a window,
-// other shards have gone on to its end, so the run is repeated on one thread. The first one stays
+// A program that fails stops the run at that event. Where a window was processed by parts of the
+// network, others have gone on to its end, so the run is repeated as a whole. The first one stays
 // until the end, since a signal or another thread may look at it.
 static void repeat_alone(struct collwire_sim *s, const struct sim_watch *watch,
                          struct collwire_messages *m)
@@ -222,6 +222,7 @@ static void repeat_alone(struct collwire_sim *s, const struct sim_watch *watch,
     if (!again)
         return;
     sim_close_captures(s->sim, err_of(m));
+    sim_set_tiles(again, 1);
     sim_explain_threads(again, "a program has failed, which ends a run at its event");
     if (s->to.folder)
         sim_open_captures(again, &s->to, err_of(m));
@@ -245,6 +246,7 @@ enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collw
     if (s->run.plain)
         sim_set_plain(s->sim);
     sim_set_threads(s->sim, s->run.threads);
+    sim_set_tiles(s->sim, s->run.tiles);
     if (!s->result) {
         sim_run(s->sim, &watch);
         if (sim_failed_in_parts(s->sim))

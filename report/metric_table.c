@@ -224,17 +224,25 @@ static bool has_parts(const void *record)
     return ((const struct threads_result *)record)->used > 1;
 }
 
+static bool has_windows(const void *record)
+{
+    return ((const struct threads_result *)record)->windows > 0;
+}
+
 static const struct metric threads_rows[] = {
     {"used", METRIC_COUNT, "threads of the run", INTEGER(threads_result, used)},
     {"note", METRIC_WORDS,
      "why there were fewer than --threads, or what the cut costs; null = nothing to say",
      TEXT(threads_result, note)},
-    {"windows", METRIC_COUNT, "windows of time, at whose ends the threads met",
-     INTEGER(threads_result, windows), .known = has_parts},
+    {"tiles", METRIC_COUNT,
+     "parts of the network, each processed to the end of a window before the next; 1 = none",
+     INTEGER(threads_result, tiles)},
+    {"windows", METRIC_COUNT, "windows of time, at whose ends threads meet",
+     INTEGER(threads_result, windows), .known = has_windows},
     {"window_ns", METRIC_NS, "length of a window at most: the least time between two parts",
-     TIME(threads_result, lookahead_ps), .known = has_parts},
+     TIME(threads_result, lookahead_ps), .known = has_windows},
     {"events_per_window", METRIC_COUNT, "events by windows",
-     REAL(threads_result, events_per_window), .known = has_parts},
+     REAL(threads_result, events_per_window), .known = has_windows},
     {"parallel", METRIC_RATIO, "share of the windows that the threads processed together",
      REAL(threads_result, parallel), .known = has_parts},
     {"waiting", METRIC_RATIO, "share of these windows' time in which threads waited for others",

@@ -113,6 +113,8 @@ void sim_set_plain(struct sim *sim)
 
 void sim_set_threads(struct sim *sim, uint32_t n) { sim->parallel.threads = n; }
 
+void sim_set_tiles(struct sim *sim, uint32_t n) { sim->parallel.tiles = n; }
+
 void sim_explain_threads(struct sim *sim, const char *why)
 {
     snprintf(sim->parallel.why, sizeof sim->parallel.why, "%s", why);

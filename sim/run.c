@@ -139,7 +139,10 @@ bool sim_overdue(const struct sim *sim)
     return limit_s > 0 && sim->began_s > 0 && monotonic_s() - sim->began_s > limit_s;
 }
 
-bool sim_divided(const struct sim *sim) { return sim->fabric.partition != NULL; }
+bool sim_divided(const struct sim *sim)
+{
+    return sim->fabric.partition && sim->fabric.partition->n > 1;
+}
 
 void sim_leave(struct sim *sim, bool interrupted)
 {
@@ -147,6 +150,7 @@ void sim_leave(struct sim *sim, bool interrupted)
     sim->left = true;
     sim->wall_s = monotonic_s() - sim->began_s;
     sim->cpu_s = cpu_seconds() - sim->began_cpu_s;
+    parallel_unite(&sim->parallel);
     recorder_settle(&sim->workload.recorder);
 }
 
@@ -179,7 +183,9 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     skip_begin(&sim->skipping);
     if (sim->parallel.threads > 1 && sim->skipping.skip)
         sim_explain_threads(sim, "engine.fast_forward skips on one thread");
-    else if (!sim->skipping.skip && parallel_divide(&sim->parallel) && sim->captures)
+    else if (sim->parallel.threads > 1 && loop.pace_ps > 0)
+        sim_explain_threads(sim, "a paced run has one thread");
+    else if (!sim->skipping.skip && loop.pace_ps == 0 && parallel_divide(&sim->parallel) && sim->captures)
         captures_divide(sim->captures);
     sim->began_cpu_s = cpu_seconds();
     sim->began_s = monotonic_s();

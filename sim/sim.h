@@ -25,6 +25,9 @@ void sim_set_plain(struct sim *sim);
 
 // Run on up to `n` threads; the results are the same. To be called before sim_run().
 void sim_set_threads(struct sim *sim, uint32_t n);
+// Let each thread process up to `n` parts of the network one after the other; 0 = by its size. The
+// results are the same.
+void sim_set_tiles(struct sim *sim, uint32_t n);
 // Set the reason, for run.json, why the simulation uses one thread although more were requested.
 void sim_explain_threads(struct sim *sim, const char *why);
 // True if a program has failed in a run with several shards. Its results then depend on which nodes

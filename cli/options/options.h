@@ -41,7 +41,7 @@ struct options {
     struct texts plugins;
     bool allow_plugins;
     uint64_t verify; // causes that explain removes; 0 = none
-    uint64_t seeds, jobs, threads;
+    uint64_t seeds, jobs, threads, tiles;
     struct texts vary;              // for sweep
     const char *sizes, *shard;      // for sweep
     bool list, dry_run, merge, why; // for sweep

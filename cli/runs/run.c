@@ -114,6 +114,7 @@ int command_run(const struct options *o)
                        : text_format("out/%s", collwire_scenario_name(scenario));
     struct simulation_options options = {.plain = o->plain,
                                          .threads = (unsigned)o->threads,
+                                         .tiles = (unsigned)o->tiles,
                                          .note_threads = true,
                                          .note_replaced = !o->quiet,
                                          .show_progress = progress_wanted(o),

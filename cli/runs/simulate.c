@@ -258,7 +258,8 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
                                    .progress_s = progress ? PROGRESS_EVERY_S : 0,
                                    .pace_ps = options->pace_ps,
                                    .plain = options->plain,
-                                   .threads = options->threads};
+                                   .threads = options->threads,
+                                   .tiles = options->tiles};
         enum collwire_status status = run(sim, &how, &err);
         if (line.shown)
             fputs("\r\033[K", stderr);

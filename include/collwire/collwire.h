@@ -151,6 +151,9 @@ struct collwire_run {
     double pace_ps;   // simulated time allowed per second of wall time; 0 = as fast as possible
     int plain;        // by the reference engine, which gives the same results more slowly
     unsigned threads; // run on up to so many threads, which gives the same results; 0 = 1
+    // Parts of the network that each thread processes one after the other, so that they stay in the
+    // processor's cache, which gives the same results; 0 = by its size, 1 = the whole at once.
+    unsigned tiles;
 };
 
 enum collwire_status {

@@ -274,7 +274,8 @@ static ps_t lookahead(const struct cut *c, const uint16_t *shard_of)
     return least;
 }
 
-struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n, uint16_t *shard_of)
+struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n, uint32_t enough,
+                               uint16_t *shard_of)
 {
     uint32_t n_nodes = fabric->graph.n_nodes;
     struct cut_result r = {.shards = 1, .lookahead_ps = PS_NEVER};
@@ -285,14 +286,16 @@ struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n, uint16_t
     ps_t *list;
     uint32_t n_thresholds = thresholds(&c, &list);
     n = n < PARTS_MAX ? n : PARTS_MAX;
+    enough = enough < n ? enough : n;
     c.pull = memory_zeroed(n, sizeof *c.pull);
     c.loads = memory_zeroed(n, sizeof *c.loads);
-    for (uint32_t i = 0; i < n_thresholds && r.shards < n; i++) {
+    for (uint32_t i = 0; i < n_thresholds && r.shards < enough; i++) {
         if (r.shards > 1 && r.longer == 0) {
             r.longer = r.shards;
             r.longer_ps = list[i - 1];
         }
-        r.shards = try_cut(&c, n, list[i], i + 1 == n_thresholds, shard_of);
+        bool last = i + 1 == n_thresholds || enough < n;
+        r.shards = try_cut(&c, n, list[i], last, shard_of);
     }
     if (r.shards > 1)
         r.lookahead_ps = lookahead(&c, shard_of);

@@ -124,8 +124,9 @@ static void divide(struct parallel *parallel, const struct partition_cut *cut)
 bool parallel_divide(struct parallel *parallel)
 {
     const char *text = obstacle(parallel);
-    snprintf(parallel->why, sizeof parallel->why, "%s", text ? text : "");
-    if (text)
+    bool notes = parallel->threads > 1;
+    snprintf(parallel->why, sizeof parallel->why, "%s", text && notes ? text : "");
+    if (text || (!notes && parallel->tiles == 1))
         return false;
     struct partition_cut cut = parallel_tiles(parallel);
     if (cut.tiles > 1) {
@@ -151,7 +152,8 @@ double parallel_unite(struct parallel *parallel)
 
 struct threads_result parallel_result(const struct parallel *parallel)
 {
-    struct threads_result r = {.used = 1, .note = parallel->why[0] != '\0' ? parallel->why : NULL};
+    struct threads_result r = {
+        .used = 1, .tiles = 1, .note = parallel->why[0] != '\0' ? parallel->why : NULL};
     if (!parallel->fabric->partition)
         return r;
     const struct partition *p = parallel->fabric->partition;
@@ -160,6 +162,7 @@ struct threads_result parallel_result(const struct parallel *parallel)
         r.note = "for most windows one thread was faster than several";
     double together_s = c->together_s * p->n;
     r.used = p->n;
+    r.tiles = p->n_tiles;
     r.windows = c->windows;
     r.lookahead_ps = p->lookahead_ps;
     r.events_per_window = c->windows > 0 ? (double)c->events / (double)c->windows : 0;

@@ -23,7 +23,7 @@ struct parallel {
     struct delivery *delivery;
     const struct workload *workload;
     uint32_t threads;     // requested
-    uint32_t tiles;       // for tests: tiles of each thread; 0 = by the size of the network
+    uint32_t tiles;       // requested of each thread; 0 = by the size of the network, 1 = none
     bool always_together; // for tests: however few events a window has
     char why[200];        // why there are fewer, or what they cost
     /* while the fabric is divided */
@@ -56,5 +56,6 @@ struct cut_result {
     uint32_t longer;   // number of fewer shards that are at least longer_ps apart; 0 = none
     ps_t longer_ps;
 };
-struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n,
-                               uint16_t *shard_of); // [n_nodes + 1]
+// The parts are joined by the longest links at which there are at least `enough` of them.
+struct cut_result parallel_cut(const struct fabric *fabric, uint32_t n, uint32_t enough,
+                               uint16_t *part_of); // [n_nodes + 1]

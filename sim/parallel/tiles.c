@@ -6,12 +6,39 @@
 #include "engine/memory.h"
 #include "sim/parallel/parallel_internal.h"
 
-static uint32_t wanted(const struct parallel *parallel)
+// A tile of so many ports, with the ranks behind them, stays in a second-level cache of a megabyte:
+// two to four hundred bytes of a port and its link, one to three thousand of a rank. A network with
+// fewer ports than LEAST has no tiles: its caches of the next level still have it.
+#define TILE_PORTS 400
+#define LEAST_PORTS 3000
+// What it costs to change from one tile to the next is little beside so many packets of a window.
+#define LEAST_PACKETS 500
+
+static uint32_t tiles_of_thread(const struct parallel *parallel, uint32_t threads)
 {
-    const char *text = getenv("TILES");
-    if (text)
-        return (uint32_t)atoi(text);
-    return parallel->tiles > 0 ? parallel->tiles : 1;
+    uint32_t n_ports = parallel->fabric->net.n_ports;
+    if (parallel->tiles > 0)
+        return parallel->tiles;
+    return n_ports < LEAST_PORTS ? 1 : n_ports / TILE_PORTS / threads + 1;
+}
+
+// Packets of 1500 bytes that the ports of a mean tile send in a window at most.
+static double packets_of_window(const struct fabric *fabric, const struct cut_result *tiles)
+{
+    double sum = 0;
+    for (uint32_t p = 0; p < fabric->net.n_ports; p++)
+        sum += (double)tiles->lookahead_ps /
+               (double)byte_time_span(&port_link(&fabric->net, p)->byte_time, 1500);
+    return sum / tiles->shards;
+}
+
+// True if tiles are worth their windows, or were asked for, and threads do not meet more often.
+static bool pays(const struct parallel *parallel, const struct cut_result *shards,
+                 const struct cut_result *tiles)
+{
+    if (tiles->shards <= shards->shards || tiles->lookahead_ps < shards->lookahead_ps)
+        return false;
+    return parallel->tiles > 0 || packets_of_window(parallel->fabric, tiles) >= LEAST_PACKETS;
 }
 
 struct partition_cut parallel_tiles(struct parallel *parallel)
@@ -21,16 +48,16 @@ struct partition_cut parallel_tiles(struct parallel *parallel)
     threads = threads < 1 ? 1 : threads < SHARDS_MAX ? threads : SHARDS_MAX;
     struct partition_cut cut = {.shard_of = memory_zeroed(n_nodes + 1, sizeof *cut.shard_of),
                                 .tile_of = memory_zeroed(n_nodes + 1, sizeof *cut.tile_of)};
-    struct cut_result shards = {.shards = 1, .lookahead_ps = PS_NEVER};
+    struct cut_result shards = {.shards = 1};
     if (threads > 1) {
-        shards = parallel_cut(fabric, threads, cut.shard_of);
+        shards = parallel_cut(fabric, threads, threads, cut.shard_of);
         parallel_note_cut(parallel, &shards);
     }
-    uint32_t n = wanted(parallel) * shards.shards;
+    uint32_t n = tiles_of_thread(parallel, shards.shards) * shards.shards;
     struct cut_result tiles = {.shards = 1};
     if (n > shards.shards)
-        tiles = parallel_cut(fabric, n, cut.tile_of);
-    bool several = tiles.shards > shards.shards;
+        tiles = parallel_cut(fabric, n, n / 2, cut.tile_of);
+    bool several = pays(parallel, &shards, &tiles);
     cut.shards = shards.shards;
     cut.tiles = several ? tiles.shards : shards.shards;
     cut.lookahead_ps = several ? tiles.lookahead_ps : shards.lookahead_ps;

@@ -24,7 +24,8 @@ struct threads_result {
     uint32_t used; // 1 = the simulation was not divided
     const char
         *note; // why there were fewer than requested, or the shards' cost; NULL = nothing to report
-    /* of several threads */
+    /* where the network was divided into parts */
+    uint32_t tiles; // parts that were processed one after the other, of all threads
     uint64_t windows;
     ps_t lookahead_ps;
     double events_per_window, parallel; // parallel: share of the windows that all threads processed

@@ -20,7 +20,7 @@ static struct cut_result cut(struct fixture *f, uint32_t n, uint16_t *shard_of)
     f->sim = sim_new(&f->spec, &err);
     assert_non_null(f->sim);
     err_free(&err);
-    return parallel_cut(&f->sim->fabric, n, shard_of);
+    return parallel_cut(&f->sim->fabric, n, n, shard_of);
 }
 
 // Least delay of a link between two shards, and the largest share of link rates in a shard.
