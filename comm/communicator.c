@@ -125,7 +125,7 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
         (c->schedule.active_chunks > 0 || (job->transfer->phase != NULL && !c->schedule.stepwise));
     c->timed = c->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0 ||
                job->noise.mean_ps > 0;
-    if (job->takes_order != NULL && schedule->order == COLL_THEMIS)
+    if (job->takes_order != NULL && (schedule->order == COLL_THEMIS || comm_by_library(schedule)))
         *job->takes_order = true;
     if (job->queued != NULL && c->queued) {
         c->next_queued = *job->queued;

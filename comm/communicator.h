@@ -67,8 +67,9 @@ struct comm_job {
     uint64_t *messages; // counter of posted messages
     char **failure;     // set, and the engine stopped, when members issue different collectives
     uint32_t *delays;   // counter of armed timers that will post messages
-    bool
-        *takes_order; // set to true if collectives are planned by when they are issued; may be NULL
+    // Set to true if collectives are planned by when they are issued, or run by a library; may be
+    // NULL.
+    bool *takes_order;
     // Returns whether a member may issue a collective before `until_ps`. `ctx` as in comm_new().
     enum comm_issuer (*issuer)(const void *ctx, uint32_t member, ps_t until_ps, uint32_t *ticket);
     struct communicator *

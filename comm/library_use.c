@@ -255,8 +255,6 @@ void library_use_issue(struct communicator *c, struct instance *in, uint32_t mem
     if (in->libraries == NULL) {
         in->comm = c;
         in->libraries = memory_zeroed(groups_of(c, in->request.dims), sizeof(struct library_run *));
-        if (c->job->takes_order != NULL)
-            *c->job->takes_order = true;
     }
     if (in->libraries[p.group] == NULL)
         in->libraries[p.group] = begin_run(c, in, p.group);

@@ -94,6 +94,8 @@ static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max
 {
     struct partition_counts *c = &p->counts;
     bool must = p->engines[p->n]->stopped || p->hooks.alone(p->hooks.ctx, until_ps);
+    tiles_note(p, must);
+    must |= p->merged;
     bool chosen = !must && p->n > 1 && trial_wants_alone(&p->trial), whole = true;
     double began_s = monotonic_s();
     if (must)
@@ -180,7 +182,7 @@ static unsigned tile_shift(const struct partition *p, unsigned shift)
 
 static void tiles_new(struct partition *p, const struct partition_cut *cut, uint32_t n_nodes)
 {
-    unsigned shift = tile_shift(p, p->engines[p->n]->queue.shift);
+    unsigned shift = p->tile_shift = tile_shift(p, p->engines[p->n]->queue.shift);
     p->tiles = memory_zeroed(p->n_tiles, sizeof *p->tiles);
     for (uint32_t i = 0; i < p->n_tiles; i++) {
         p->tiles[i].next_ps = PS_NEVER;

@@ -80,8 +80,12 @@ struct partition {
     const uint16_t *tile_of;  // the same for tiles
     struct tile *tiles;
     // [shard], then the common one. The queue of a shard's engine is that of the tile that is being
-    // processed; else it has what comes to the shard meanwhile, in a window of one thread all events.
+    // processed; else it has what comes to the shard meanwhile, in a window in order its events, and
+    // while the tiles are merged all events.
     struct engine **engines;
+    bool merged;           // windows in order are frequent: the tiles' queues are empty
+    uint32_t in_order;     // how frequent they have been lately
+    unsigned tile_shift;   // log2 of the width of slots in the queues of tiles, and of merged ones
     struct mailbox *boxes; // [from * n + to]
     struct mailbox *logs;  // [shard] work that its events have deferred in the present window
     ps_t lookahead_ps;

@@ -11,8 +11,11 @@
 void tiles_window(struct partition *p, uint32_t shard, ps_t began_ps, ps_t until_ps);
 // Move the events of all tiles before `until_ps` to the queues of their shards' engines.
 void tiles_gather(struct partition *p, ps_t until_ps);
-// Move the events in the queues of the shards' engines to their tiles.
+// Move the events in the queues of the shards' engines to their tiles, unless these are merged.
 void tiles_settle(struct partition *p);
+// Note that the next window is in order, or need not be. Where many are, tiles are merged: an event
+// that is moved to and fro costs more than a tile saves.
+void tiles_note(struct partition *p, bool in_order);
 // Returns a time before which no tile has an event, and no shard anything to send.
 ps_t tiles_first_ps(const struct partition *p);
 

@@ -61,6 +61,8 @@ void tiles_gather(struct partition *p, ps_t until_ps)
 void tiles_settle(struct partition *p)
 {
     struct event e;
+    if (p->merged)
+        return;
     for (uint32_t i = 0; i < p->n; i++)
         while (event_queue_pop(&p->engines[i]->queue, &e)) {
             struct tile *t = &p->tiles[p->tile_of[event_node(e.key)]];
@@ -76,5 +78,42 @@ ps_t tiles_first_ps(const struct partition *p)
         first_ps = p->tiles[i].next_ps < first_ps ? p->tiles[i].next_ps : first_ps;
     for (uint32_t i = 0; i < p->n; i++)
         first_ps = p->next_ps[i] < first_ps ? p->next_ps[i] : first_ps;
+    for (uint32_t i = 0; p->merged && i < p->n; i++) {
+        ps_t at_ps = event_queue_first(&p->engines[i]->queue).at_ps;
+        first_ps = at_ps < first_ps ? at_ps : first_ps;
+    }
     return first_ps;
+}
+
+/* ---- merged tiles ---- */
+
+#define OFTEN 16 // more than a third of the last windows are in order
+#define MOST 64  // windows after which tiles come back if none is
+
+// Give the queues of the shards' engines a wheel, or leave them a heap for the few events that come
+// between windows.
+static void shape_queues(struct partition *p, unsigned shift)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        struct engine *e = p->engines[i];
+        event_queue_shape(&e->queue, shift);
+        e->queue.ahead = shift > 0 && e->hint ? EVENT_AHEAD : 0;
+    }
+}
+
+void tiles_note(struct partition *p, bool in_order)
+{
+    if (in_order)
+        p->in_order += p->in_order < MOST ? 2 : 0;
+    else if (p->in_order > 0)
+        p->in_order--;
+    if (in_order && !p->merged && p->in_order > OFTEN) {
+        shape_queues(p, p->tile_shift);
+        tiles_gather(p, PS_NEVER);
+        p->merged = true;
+    } else if (p->merged && p->in_order == 0) {
+        p->merged = false;
+        tiles_settle(p);
+        shape_queues(p, 0);
+    }
 }

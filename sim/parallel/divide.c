@@ -21,7 +21,8 @@ static const char *obstacle(const struct parallel *parallel)
     if (fabric->threads_obstacle)
         return fabric->threads_obstacle;
     if (parallel->workload->takes_order)
-        return "collectives are planned by when they are issued, or ranks share resources";
+        return "collectives are run by a library or planned by when they are issued, or ranks share "
+               "resources";
     return NULL;
 }
 

@@ -56,7 +56,7 @@ struct partition_cut parallel_tiles(struct parallel *parallel)
     uint32_t n = tiles_of_thread(parallel, shards.shards) * shards.shards;
     struct cut_result tiles = {.shards = 1};
     if (n > shards.shards)
-        tiles = parallel_cut(fabric, n, n / 2, cut.tile_of);
+        tiles = parallel_cut(fabric, n, n / 2 > 2 ? n / 2 : 2, cut.tile_of);
     bool several = pays(parallel, &shards, &tiles);
     cut.shards = shards.shards;
     cut.tiles = several ? tiles.shards : shards.shards;
