@@ -50,11 +50,12 @@ struct partition_hooks {
 // Trials of one thread against several (trial.c).
 struct trial {
     struct pace {
-        double s;
-        uint64_t events;
-    } paces[2];           // of windows of one thread and of several, in the present trial
-    uint32_t windows;     // since the beginning, or since the last trial
-    bool alone_is_faster; // as the last trial has found
+        double s, events;
+    } paces[2];           // of windows of one thread and of several; old ones count less
+    uint32_t windows;     // of the present turn
+    uint32_t skipped;     // windows before the first turn
+    uint64_t turns;       // that have ended
+    bool alone_is_faster; // as the last turn has found
     bool never;           // several threads process every window that they may
 };
 

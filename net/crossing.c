@@ -9,94 +9,32 @@
 
 struct letter {
     struct packet packet;
-    struct packet_meta meta;
     uint32_t ghost;
-    // struct meta_waits, SACK blocks, INT records and the note follow
-    bool has_waits, has_sacks, has_hops, has_note;
 };
 
-static bool carries_waits(const struct packet *p)
+// Put a packet on the ghost of the link by which it has left another shard.
+static void put(struct network *net, uint32_t index, const struct packet *p)
 {
-    return p->flags & (PACKET_LAST | PACKET_RETX) ||
-           (p->kind == PACKET_ACK && (p->flags & (PACKET_HELD | PACKET_NAK)) == PACKET_HELD);
+    struct port *ghost = &net->ports[index];
+    if (ghost->flight.count == 0)
+        crossing_arrival(net, index, p->arrives_ps);
+    struct packet *place = ring_push(&net->rings, &ghost->flight);
+    *place = *p;
+    place->onward = PACKET_UNDECIDED;
 }
 
-void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t arrives_ps)
+void crossing_send(struct network *net, uint32_t port, const struct packet *p, ps_t arrives_ps)
 {
     const struct network_shards *shards = net->shards;
-    const struct meta_pool *pool = &net->meta;
-    struct packet_meta *meta = meta_at(pool, p->meta);
-    bool any = p->meta != 0;
-    bool waits = any && carries_waits(p) && p->meta < pool->n_wait_slots;
-    size_t sacks = any && meta->n_sacks > 0 && p->meta < pool->n_sack_slots
-                       ? META_SACKS * sizeof(struct sack_block)
-                       : 0;
-    size_t hops = any && meta->int_enabled ? pool->per_slot * sizeof(struct int_hop) : 0;
-    const struct packet_note *note = meta_note(pool, p->meta);
-    struct mailbox *box = partition_box(shards->partition, net->shard,
-                                        shards->partition->shard_of[net->ports[port].peer_node]);
-    struct letter *letter =
-        mailbox_put(box, sizeof *letter + (waits ? sizeof(struct meta_waits) : 0) + sacks + hops +
-                             (note ? sizeof *note : 0));
-    *letter = (struct letter){.packet = *p,
-                              .meta = *meta,
-                              .ghost = shards->ghost_of[port],
-                              .has_waits = waits,
-                              .has_sacks = sacks > 0,
-                              .has_hops = hops > 0,
-                              .has_note = note != NULL};
-    letter->packet.arrives_ps = arrives_ps;
-    char *more = (char *)(letter + 1);
-    if (waits) {
-        memcpy(more, &pool->waits[p->meta], sizeof(struct meta_waits));
-        more += sizeof(struct meta_waits);
-    }
-    if (sacks > 0)
-        memcpy(more, &pool->sacks[(size_t)p->meta * META_SACKS], sacks);
-    if (hops > 0)
-        memcpy(more + sacks, &pool->hops[(size_t)p->meta * pool->per_slot], hops);
-    if (note)
-        memcpy(more + sacks + hops, note, sizeof *note);
-    packet_end(net, p);
-}
-
-// Give the packet of a letter a slot of meta-data with the data of the letter.
-static uint32_t unpack_meta(struct meta_pool *pool, const struct letter *letter)
-{
-    const char *more = (const char *)(letter + 1);
-    uint32_t slot = meta_alloc(pool);
-    *meta_at(pool, slot) = letter->meta;
-    if (letter->has_waits) {
-        meta_keep_waits(pool, slot);
-        memcpy(&pool->waits[slot], more, sizeof(struct meta_waits));
-        more += sizeof(struct meta_waits);
-    }
-    if (letter->has_sacks) {
-        memcpy(meta_sacks(pool, slot), more, META_SACKS * sizeof(struct sack_block));
-        more += META_SACKS * sizeof(struct sack_block);
-    }
-    if (letter->has_hops) {
-        meta_enable_int(pool, slot);
-        memcpy(&pool->hops[(size_t)slot * pool->per_slot], more,
-               pool->per_slot * sizeof(struct int_hop));
-        more += pool->per_slot * sizeof(struct int_hop);
-    }
-    if (letter->has_note)
-        memcpy(meta_note(pool, slot), more, sizeof(struct packet_note));
-    return slot;
-}
-
-static void unpack(struct network *net, const struct letter *letter)
-{
-    struct port *ghost = &net->ports[letter->ghost];
-    SIM_ASSERT(net->engine, ghost->peer_node, letter->packet.arrives_ps > net->engine->now_ps);
-    if (ghost->flight.count == 0)
-        crossing_arrival(net, letter->ghost, letter->packet.arrives_ps);
-    struct packet *place = ring_push(&net->rings, &ghost->flight);
-    *place = letter->packet;
-    place->onward = PACKET_UNDECIDED;
-    if (place->meta != 0)
-        place->meta = unpack_meta(&net->meta, letter);
+    const struct partition *partition = shards->partition;
+    uint32_t to = partition->shard_of[net->ports[port].peer_node];
+    struct letter letter = {.packet = *p, .ghost = shards->ghost_of[port]};
+    letter.packet.arrives_ps = arrives_ps;
+    if (!partition->parallel || partition->in_turn) // the other shard rests
+        put(&shards->nets[to], letter.ghost, &letter.packet);
+    else
+        *(struct letter *)mailbox_put(partition_box(partition, net->shard, to), sizeof letter) =
+            letter;
 }
 
 /* ---- lists of border ports ---- */
@@ -171,8 +109,11 @@ void crossing_receive(struct network *net)
     for (uint32_t from = 0; from < partition->n; from++) {
         struct mailbox *box = partition_box(partition, from, net->shard);
         size_t at = 0;
-        for (const void *letter; (letter = mailbox_next(box, &at)) != NULL;)
-            unpack(net, letter);
+        for (const struct letter *letter; (letter = mailbox_next(box, &at)) != NULL;) {
+            SIM_ASSERT(net->engine, (int32_t)net->ports[letter->ghost].peer_node,
+                       letter->packet.arrives_ps > net->engine->now_ps);
+            put(net, letter->ghost, &letter->packet);
+        }
         mailbox_clear(box);
     }
 }
@@ -214,6 +155,21 @@ static void mark_borders(struct network *net, const uint16_t *tile_of)
             net->ports[p].flags |= PORT_CROSSES;
 }
 
+static void share_meta(const struct network *net)
+{
+    const struct network_shards *shards = net->shards;
+    struct meta_pool *pools[SHARDS_MAX], *first = &shards->nets[0].meta;
+    for (uint32_t i = 0; i < shards->n; i++)
+        pools[i] = &shards->nets[i].meta;
+    if (shards->n > 1) {
+        meta_pools_share(&net->meta, pools, shards->n);
+        return;
+    }
+    meta_pool_init(first);
+    first->per_slot = net->meta.per_slot;
+    first->keeps_notes = net->meta.keeps_notes;
+}
+
 struct network_shards *network_divide(struct network *net, const struct partition_cut *cut)
 {
     struct network_shards *shards = net->shards = memory_zeroed(1, sizeof *shards);
@@ -233,12 +189,10 @@ struct network_shards *network_divide(struct network *net, const struct partitio
         shard->shard = i;
         ring_pool_init(&shard->rings);
         fifo_pool_init(&shard->pool);
-        meta_pool_init(&shard->meta);
-        shard->meta.per_slot = net->meta.per_slot;
-        shard->meta.keeps_notes = net->meta.keeps_notes;
         shard->packet_hops = 0;
         memset(shard->drops, 0, sizeof shard->drops);
     }
+    share_meta(net);
     for (uint32_t p = 0; p < net->n_ports; p++)
         net->pfc[p].expiry.data = &shards->nets[shard_of[net->ports[p].node]];
     return shards;

@@ -43,8 +43,9 @@ void network_shards_free(struct network *net);
 // Give the shards the network's present array of links, which may have grown.
 void network_shards_update(struct network *net);
 
-// A packet leaves by a port whose far end belongs to another shard. Its meta-data goes along.
-void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t arrives_ps);
+// A packet leaves by a port whose far end belongs to another shard. Its meta-data stay where they
+// are. Where the other shard is being processed too, a letter takes the packet.
+void crossing_send(struct network *net, uint32_t port, const struct packet *p, ps_t arrives_ps);
 
 // Put the packets that have been sent to a shard on their links.
 void crossing_receive(struct network *net);

@@ -2,6 +2,7 @@
 // Growth of the pool of packet meta-data.
 #include "net/meta.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -17,8 +18,75 @@ void meta_pool_init(struct meta_pool *pool)
     pool->cap_slots = (uint32_t)(pool->reserved_bytes / sizeof *pool->slots);
 }
 
+/* ---- one array for the pools of several shards ---- */
+
+// What shards share. Arrays beside the slots have their full size from the beginning, as address
+// space, since none may move while another shard uses it.
+struct meta_share {
+    atomic_uint n_slots; // that the pools have taken
+    atomic_uint n_pools; // that are in use
+    size_t hop_bytes, sack_bytes, wait_bytes, note_bytes;
+};
+
+// Reserve an array with `size` bytes for each slot; *cap is lowered to what there is room for.
+static void *reserve(size_t *bytes, size_t size, uint32_t *cap)
+{
+    *bytes = (size_t)*cap * size;
+    void *p = memory_reserve(bytes);
+    *cap = *bytes / size < *cap ? (uint32_t)(*bytes / size) : *cap;
+    return p;
+}
+
+void meta_pools_share(const struct meta_pool *pool, struct meta_pool **pools, uint32_t n)
+{
+    struct meta_pool all;
+    meta_pool_init(&all);
+    struct meta_share *share = all.share = memory_zeroed(1, sizeof *share);
+    atomic_init(&share->n_slots, 1);
+    atomic_init(&share->n_pools, n);
+    all.per_slot = pool->per_slot;
+    all.keeps_notes = pool->keeps_notes;
+    all.keeps_hops = pool->keeps_hops;
+    uint32_t cap = all.cap_slots;
+    if (all.keeps_hops)
+        all.hops = reserve(&share->hop_bytes, all.per_slot * sizeof *all.hops, &cap);
+    all.sacks = reserve(&share->sack_bytes, META_SACKS * sizeof *all.sacks, &cap);
+    all.waits = reserve(&share->wait_bytes, sizeof *all.waits, &cap);
+    if (all.keeps_notes)
+        all.notes = reserve(&share->note_bytes, sizeof *all.notes, &cap);
+    all.cap_slots = all.n_hop_slots = all.n_sack_slots = all.n_wait_slots = all.n_note_slots = cap;
+    for (uint32_t i = 0; i < n; i++)
+        *pools[i] = all;
+}
+
+static void share_free(struct meta_pool *pool)
+{
+    struct meta_share *share = pool->share;
+    if (atomic_fetch_sub(&share->n_pools, 1) > 1)
+        return;
+    memory_release(pool->slots, pool->reserved_bytes);
+    memory_release(pool->hops, share->hop_bytes);
+    memory_release(pool->sacks, share->sack_bytes);
+    memory_release(pool->waits, share->wait_bytes);
+    memory_release(pool->notes, share->note_bytes);
+    free(share);
+}
+
+bool meta_pool_low(const struct meta_pool *pool)
+{
+    uint32_t n = pool->share ? atomic_load(&pool->share->n_slots) : pool->n_slots;
+    return n > pool->cap_slots - pool->cap_slots / 16;
+}
+
+/* ---- life and growth ---- */
+
 void meta_pool_free(struct meta_pool *pool)
 {
+    if (pool->share) {
+        share_free(pool);
+        *pool = (struct meta_pool){0};
+        return;
+    }
     if (pool->slots)
         memory_release(pool->slots, pool->reserved_bytes);
     free(pool->hops);
@@ -30,7 +98,9 @@ void meta_pool_free(struct meta_pool *pool)
 
 void meta_pool_grow(struct meta_pool *pool)
 {
-    uint32_t first = pool->n_slots, end = first + META_STEP;
+    uint32_t first =
+        pool->share ? atomic_fetch_add(&pool->share->n_slots, META_STEP) : pool->n_slots;
+    uint32_t end = first + META_STEP;
     if (end > pool->cap_slots)
         memory_exhausted(end, sizeof *pool->slots);
     for (uint32_t slot = end; slot-- > first;) {

@@ -79,21 +79,29 @@ struct meta_waits {
 _Static_assert(sizeof(struct packet_meta) == 32, "struct packet_meta is half a cache line");
 
 struct meta_pool {
-    struct packet_meta *slots; // never moves
-    struct int_hop *hops;      // [slot * per_slot]; NULL until INT is first enabled for a packet
-    struct sack_block *sacks;  // [slot * META_SACKS]; NULL until a packet first carries some
-    struct meta_waits *waits;  // [slot]; NULL until a packet has waits
-    struct packet_note *notes; // [slot]; NULL unless notes are kept
-    bool keeps_notes;          // set before the first packet
-    uint32_t per_slot;         // INT records that a packet has room for; set before INT is first
-                               // enabled
-    uint32_t free_head;        // 0 = none, because slot 0 is reserved
+    struct packet_meta *slots;    // never moves
+    struct int_hop *hops;         // [slot * per_slot]; NULL until INT is first enabled for a packet
+    struct sack_block *sacks;     // [slot * META_SACKS]; NULL until a packet first carries some
+    struct meta_waits *waits;     // [slot]; NULL until a packet has waits
+    struct packet_note *notes;    // [slot]; NULL unless notes are kept
+    bool keeps_notes, keeps_hops; // set before the first packet; hops: INT is in use
+    uint32_t per_slot;            // INT records that a packet has room for; set before INT is first
+                                  // enabled
+    uint32_t free_head;           // 0 = none, because slot 0 is reserved
     uint32_t n_slots, n_used, cap_slots, n_hop_slots, n_sack_slots, n_wait_slots;
     uint32_t n_note_slots;
     size_t reserved_bytes;
+    struct meta_share
+        *share; // of the pools of several shards; NULL = the pool has slots of its own
 };
 
 void meta_pool_init(struct meta_pool *pool);
+// Turn an empty pool, with `per_slot`, `keeps_notes` and `keeps_hops` set, into `n` pools whose slots are one
+// array. A slot may be freed to another pool than that which allocated it, so packets keep their
+// slots where they cross from one shard to another.
+void meta_pools_share(const struct meta_pool *pool, struct meta_pool **pools, uint32_t n);
+// True if less than a sixteenth of the slots is left.
+bool meta_pool_low(const struct meta_pool *pool);
 void meta_pool_free(struct meta_pool *pool);
 void meta_pool_grow(struct meta_pool *pool);
 void meta_pool_grow_hops(struct meta_pool *pool);

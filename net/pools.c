@@ -6,10 +6,9 @@ static bool pools_low(const struct network *net)
 {
     const struct ring_pool *rings = &net->rings;
     const struct fifo_pool *fifos = &net->pool;
-    const struct meta_pool *meta = &net->meta;
     return rings->n_units > rings->cap_units - rings->cap_units / 16 ||
            fifos->n_chunks > fifos->cap_chunks - fifos->cap_chunks / 16 ||
-           meta->n_slots > meta->cap_slots - meta->cap_slots / 16;
+           meta_pool_low(&net->meta);
 }
 
 bool network_pools_low(const struct network *net)

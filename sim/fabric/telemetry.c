@@ -36,7 +36,7 @@ void fabric_telemetry_init(struct fabric *fabric, struct err *err)
 {
     const struct spec *spec = fabric->spec;
     uint32_t per_slot = 1;
-    bool records = false;
+    bool records = false, any = false;
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct dim_spec *dim = &spec->dims[d];
         bool uses = fabric_int_mode(dim) != INT_OFF;
@@ -44,9 +44,11 @@ void fabric_telemetry_init(struct fabric *fabric, struct err *err)
             uses |= transport_init(fabric, d, t, err);
             records |= hosts_dim(&fabric->hosts, d, t)->int_records;
         }
+        any |= uses;
         if (uses && dim->sw.int_hops > per_slot)
             per_slot = (uint32_t)dim->sw.int_hops;
     }
     fabric->net.meta.per_slot = per_slot;
+    fabric->net.meta.keeps_hops = any;
     network_set_hints(&fabric->net, fabric->net.n_ports >= (records ? HINT_PORTS_INT : HINT_PORTS));
 }
