@@ -87,8 +87,10 @@ ps_t tiles_first_ps(const struct partition *p)
 
 /* ---- merged tiles ---- */
 
-#define OFTEN 16 // more than a third of the last windows are in order
-#define MOST 64  // windows after which tiles come back if none is
+// A window in order adds 2, any other takes away 1, or BACK while the tiles are merged.
+#define OFTEN 32 // then they are merged, until nothing is left
+#define MOST 64
+#define BACK 4
 
 // Give the queues of the shards' engines a wheel, or leave them a heap for the few events that come
 // between windows.
@@ -103,10 +105,11 @@ static void shape_queues(struct partition *p, unsigned shift)
 
 void tiles_note(struct partition *p, bool in_order)
 {
+    uint32_t less = p->merged ? BACK : 1;
     if (in_order)
         p->in_order += p->in_order < MOST ? 2 : 0;
-    else if (p->in_order > 0)
-        p->in_order--;
+    else
+        p->in_order -= p->in_order < less ? p->in_order : less;
     if (in_order && !p->merged && p->in_order > OFTEN) {
         shape_queues(p, p->tile_shift);
         tiles_gather(p, PS_NEVER);
