@@ -185,7 +185,8 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
         sim_explain_threads(sim, "engine.fast_forward skips on one thread");
     else if (sim->parallel.threads > 1 && loop.pace_ps > 0)
         sim_explain_threads(sim, "a paced run has one thread");
-    else if (!sim->skipping.skip && loop.pace_ps == 0 && parallel_divide(&sim->parallel) && sim->captures)
+    else if (!sim->skipping.skip && loop.pace_ps == 0 && parallel_divide(&sim->parallel) &&
+             sim->captures)
         captures_divide(sim->captures);
     sim->began_cpu_s = cpu_seconds();
     sim->began_s = monotonic_s();
