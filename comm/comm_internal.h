@@ -191,6 +191,11 @@ void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now);
 void scheduler_start(struct phase_run *run, ps_t now);
 
 // A member has ended its part of a collective.
+// A member begins, or ends, its part of a phase that has `n_members`; the first one to begin and
+// the last one to end count. runs_open holds the collective until the last has ended.
+void scheduler_member_begins(struct communicator *c, const struct run_place *place);
+void scheduler_member_ends(struct communicator *c, const struct run_place *place,
+                           uint32_t n_members);
 void scheduler_rank_done(struct communicator *c, struct instance *in, uint32_t rank, ps_t now);
 
 // A member has ended its part of a phase.

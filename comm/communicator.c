@@ -108,6 +108,12 @@ static void reserve_reductions(struct communicator *c)
         s->active_chunks = s->chunks;
 }
 
+// The least number of ranks whose servers contain those of both numbers; 0 = no servers yet.
+static uint32_t joint_servers(uint32_t a, uint32_t b)
+{
+    return a == 0 || b == 0 ? a + b : (uint32_t)(a / common_divisor(a, b) * b);
+}
+
 struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
                               const struct coll_schedule *schedule, comm_done *done, void *ctx)
 {
@@ -125,8 +131,11 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
         (c->schedule.active_chunks > 0 || (job->transfer->phase != NULL && !c->schedule.stepwise));
     c->timed = c->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0 ||
                job->noise.mean_ps > 0;
-    if (job->takes_order != NULL && (schedule->order == COLL_THEMIS || comm_by_library(schedule)))
+    bool mpi = comm_by_library(schedule) && schedule->library->mpi != NULL;
+    if (job->takes_order != NULL && (schedule->order == COLL_THEMIS || mpi))
         *job->takes_order = true;
+    if (job->server_ranks != NULL && comm_by_library(schedule))
+        *job->server_ranks = joint_servers(*job->server_ranks, schedule->library->gpus);
     if (job->queued != NULL && c->queued) {
         c->next_queued = *job->queued;
         *job->queued = c;

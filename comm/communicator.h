@@ -70,6 +70,9 @@ struct comm_job {
     // Set to true if collectives are planned by when they are issued, or run by a library; may be
     // NULL.
     bool *takes_order;
+    // Set to a number by which the ranks of the network are divided into servers whose ranks read
+    // each other's state, 0 = none; may be NULL.
+    uint32_t *server_ranks;
     // Returns whether a member may issue a collective before `until_ps`. `ctx` as in comm_new().
     enum comm_issuer (*issuer)(const void *ctx, uint32_t member, ps_t until_ps, uint32_t *ticket);
     struct communicator *
@@ -83,7 +86,6 @@ struct comm_job {
     uint32_t n_communicators;
     struct rank_streams *streams;  // of communicators whose schedule enables them
     struct library *library;       // of communicators whose schedule names one
-    uint32_t n_libraries;          // sets of groups that it runs
     struct rendezvous *rendezvous; // of all messages of the job; NULL = they leave when posted
 };
 void comm_job_free(struct comm_job *job); // after its communicators

@@ -2,6 +2,7 @@
 // Finds messages and members that keep the running phases of a queue from ending.
 #include "comm/foresight.h"
 
+#include "comm/library/library.h"
 #include "comm/phase_admission.h"
 
 struct look {
@@ -134,4 +135,10 @@ bool comm_may_start(struct communicator *listed, const struct comm_network_view 
         if (comm_may_decide(c, &look))
             return true;
     return false;
+}
+
+bool comm_library_holds(const struct comm_job *job, const struct comm_network_view *view,
+                        ps_t span_ps)
+{
+    return job->library != NULL && library_holds(job->library, view->least_ps, view->ctx, span_ps);
 }

@@ -24,6 +24,11 @@ struct comm_network_view {
     void *ctx;
 };
 
+// True if a library's operation of the job ends after `span_ps` from now: the job is not over
+// before, and messages or timers of the operation are pending until then.
+bool comm_library_holds(const struct comm_job *job, const struct comm_network_view *view,
+                        ps_t span_ps);
+
 // Returns true unless no phase of such a group of the listed communicators (comm_job.queued) can
 // start or end between `now` and `until_ps`.
 bool comm_may_start(struct communicator *listed, const struct comm_network_view *view, ps_t now,

@@ -71,13 +71,9 @@ static void on_ended(void *ctx, void *run_ctx, uint32_t member, ps_t now)
     struct communicator *c = in->comm;
     struct run_place place = place_of(in);
     (void)ctx;
-    in->runs_open++; // keeps the collective until this event has been recorded
-    if (++in->members_over[0] == c->n_ranks)
-        recorder_end(c, &place, now);
     in->chunks_left[member] = 0;
     scheduler_rank_done(c, in, member, now);
-    in->runs_open--;
-    admission_close(c, in);
+    scheduler_member_ends(c, &place, c->n_ranks);
 }
 
 static void on_posted(void *ctx, void *run_ctx, uint32_t rank, uint64_t bytes, ps_t now)
@@ -207,7 +203,7 @@ static struct library_group **groups_along(struct communicator *c, uint32_t dims
     if (c->libraries[dims] != NULL)
         return c->libraries[dims];
     uint32_t n = groups_of(c, dims), size = coll_span(&c->schedule, dims),
-             index = c->job->n_libraries++;
+             index = c->index << c->schedule.n_dims | dims;
     struct library_group **groups = memory_zeroed(n, sizeof(struct library_group *));
     uint32_t *ranks = memory_zeroed(c->n_ranks, sizeof *ranks); // group by group
     for (uint32_t r = 0; r < c->n_ranks; r++) {
@@ -253,6 +249,7 @@ void library_use_issue(struct communicator *c, struct instance *in, uint32_t mem
     struct run_place place = place_of(in);
     struct place_in_group p = place_in(&c->schedule, in->request.dims, member);
     if (in->libraries == NULL) {
+        in->runs_open++; // until its members have ended
         in->comm = c;
         in->libraries = memory_zeroed(groups_of(c, in->request.dims), sizeof(struct library_run *));
     }
@@ -260,8 +257,7 @@ void library_use_issue(struct communicator *c, struct instance *in, uint32_t mem
         in->libraries[p.group] = begin_run(c, in, p.group);
     if (in->libraries[p.group] == NULL)
         return; // the run is over
-    if (in->members_begun[0]++ == 0)
-        recorder_start(c, &place, now);
+    scheduler_member_begins(c, &place);
     path_stage_current(book, PHASE_STAGE(in->record_phase[0]), now);
     library_begin(in->libraries[p.group], p.member, member, now);
 }

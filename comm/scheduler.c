@@ -164,6 +164,11 @@ static void member_begun(void *ctx, const void *note, ps_t now)
         recorder_start(ctx, place, now);
 }
 
+void scheduler_member_begins(struct communicator *c, const struct run_place *place)
+{
+    engine_defer(c->job->engine, member_begun, c, place, sizeof *place);
+}
+
 // A rank is ready for its current phase.
 static void enter(struct communicator *c, struct instance *in, uint32_t chunk, uint32_t rank,
                   ps_t now)
@@ -175,7 +180,7 @@ static void enter(struct communicator *c, struct instance *in, uint32_t chunk, u
     if (c->queued)
         return; // the rank begins when the phase gets a place, possibly in this call
     struct run_place place = run_place(run);
-    engine_defer(c->job->engine, member_begun, c, &place, sizeof place);
+    scheduler_member_begins(c, &place);
     walks_prepare(run);
     path_enters_phase(run, now);
     walk_begin(&run->walks[coll_member_of(&c->schedule, dim, rank)], now);
@@ -233,6 +238,13 @@ static void member_over(void *ctx, const void *note, ps_t now)
     admission_close(c, in);
 }
 
+void scheduler_member_ends(struct communicator *c, const struct run_place *place,
+                           uint32_t n_members)
+{
+    struct member_over over = {*place, n_members};
+    engine_defer(c->job->engine, member_over, c, &over, sizeof over);
+}
+
 static void run_end(struct phase_run *run, ps_t now)
 {
     struct communicator *c = run->comm;
@@ -249,7 +261,8 @@ void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
     struct communicator *c = run->comm;
     struct instance *in = run->instance;
     uint32_t rank = run_member(run, member), chunk = run->chunk;
-    struct member_over over = {run_place(run), run->n_members};
+    struct run_place place = run_place(run);
+    uint32_t members = run->n_members;
     bool last = ++run->n_done == run->n_members;
     if (timeline_wants(c->timeline, rank) && run->began_ps != PS_NEVER)
         recorder_slice(run, rank, now);
@@ -259,7 +272,7 @@ void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
         scheduler_rank_done(c, in, rank, now);
     if (last)
         run_end(run, now);
-    engine_defer(c->job->engine, member_over, c, &over, sizeof over);
+    scheduler_member_ends(c, &place, members);
 }
 
 // A rank's part of a collective has no phases.

@@ -398,6 +398,7 @@ static void init_job(struct job_run *job)
                                   .failure = &w->failure,
                                   .delays = &w->starts_pending,
                                   .takes_order = &w->takes_order,
+                                  .server_ranks = &w->server_ranks,
                                   .issuer = job_group_issuer,
                                   .queued = &w->queued};
     job->self = spec->kind->new (job);

@@ -69,6 +69,7 @@ struct workload {
     uint32_t starts_pending;     // armed timers that start ranks or end delays
     ps_t busy_until_ps;          // a step of a rank, or the wait for its start, ends not before
     bool takes_order;            // ranks decide together: plans of collectives, shared resources
+    uint32_t server_ranks;       // ranks of a server that share the state of libraries; 0 = none
     struct communicator *queued; // list of communicators whose ranks queue for dimensions
     struct recorder recorder;
     /* counters */

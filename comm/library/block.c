@@ -124,10 +124,22 @@ static void arm(struct block *b, ps_t at, ps_t now)
     sim_timer_start(env->engine, &b->timer, at);
 }
 
+static void disarm(struct block *b)
+{
+    const struct library_env *env = run_env(b->run);
+    if (!b->armed)
+        return;
+    path_drop(env->path_book, b->path);
+    (*env->delays)--;
+    b->armed = false;
+}
+
 static void end_block(struct block *b, ps_t now)
 {
     const struct library_env *env = run_env(b->run);
     b->ended = true;
+    disarm(b);
+    sim_timer_end(env->engine, &b->timer); // in an event of its rank
     env->used(env->ctx, b->run->ctx, b->run->members[b->plan.rank].tag, b->plan.channel,
               b->began_ps, now);
     run_block_ended(b, now);

@@ -93,11 +93,12 @@ struct connection *connection_new(struct library_run *run, uint32_t channel, uin
 
 void connection_free(struct connection *c)
 {
+    library_of(c)->connections[c->number] = NULL;
     slots_give(&library_of(c)->numbers, c->number);
     free(c);
 }
 
-/* ---- messages ---- */
+/* ---- what keeps an operation from ending ---- */
 
 static struct transfer_request request_of(const struct connection *c, bool clears)
 {
@@ -114,6 +115,27 @@ static struct transfer_request request_of(const struct connection *c, bool clear
                                      .joined = true,
                                      .immediate = c->remote && !clears};
 }
+
+static bool holds(const struct connection *c, library_least *least, void *ctx, ps_t span_ps)
+{
+    if (c == NULL || !c->remote || c->posted >= c->messages || c->run->launched < c->run->group->n)
+        return false;
+    struct transfer_request request = request_of(c, false);
+    request.bytes = 1;
+    return least(ctx, &request) >= span_ps;
+}
+
+bool library_holds(struct library *l, library_least *least, void *ctx, ps_t span_ps)
+{
+    for (uint32_t i = 0; i < l->numbers.n; i++) {
+        if (holds(l->connections[l->looked_at], least, ctx, span_ps))
+            return true;
+        l->looked_at = l->looked_at + 1 < l->numbers.n ? l->looked_at + 1 : 0;
+    }
+    return false;
+}
+
+/* ---- messages ---- */
 
 static void post(struct connection *c, struct transfer_request *request, uint64_t bytes,
                  uint64_t token, ps_t now)

@@ -101,6 +101,12 @@ struct library_choice library_choice(const struct library_run *run);
 uint64_t library_bytes(struct library_group *g, const struct library_request *request);
 
 // A message has arrived, and its last ACK; `token` as posted.
+// The least time from the post of a message to its delivery.
+typedef ps_t library_least(void *ctx, const struct transfer_request *request);
+// True if an operation that all its members have begun cannot end within `span_ps`, since a message
+// is still to be posted that takes as long.
+bool library_holds(struct library *l, library_least *least, void *ctx, ps_t span_ps);
+
 void library_delivered(struct library *l, uint64_t token, ps_t now);
 // It has left the process of its sender (struct transfer_client).
 void library_entered(struct library *l, uint64_t token, ps_t now);

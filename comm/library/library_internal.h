@@ -90,7 +90,8 @@ struct library_run {
     struct exchanges *exchanges; // of RUN_EXCHANGES
     struct mpi_run *mpi;         // of RUN_MPI
     uint32_t members_left;
-    uint32_t open; // connections with open messages
+    uint32_t launched; // members whose kernel has begun
+    uint32_t open;     // connections with open messages
     struct library_run *next;
 };
 
@@ -149,12 +150,13 @@ struct mpi_library {
 struct library {
     struct mpi_library mpi;
     struct library_env env;
-    struct connection **connections; // by number
+    struct connection **connections; // by number; NULL = free
     struct slots numbers;
     struct proxy **proxies; // [rank of the network]
     uint32_t n_proxies;
     struct wiring *wirings;
-    bool clears; // receivers clear messages to send; not where messages have a closed form
+    uint32_t looked_at; // where library_holds() last found a connection: looked at first
+    bool clears;        // receivers clear messages to send; not where messages have a closed form
 };
 
 // The functions of a source of runs that are no blocks of threads.

@@ -344,6 +344,8 @@ static void on_launched(struct engine *e, struct sim_timer *timer, int revents)
     path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
     uint32_t before = path_enter(env->path_book, path);
     (*env->delays)--;
+    sim_timer_end(env->engine, &m->timer);
+    run->launched++;
     run->open++;
     if (run->source == RUN_EXCHANGES)
         exchanges_begin(run, member, e->now_ps);

@@ -53,7 +53,8 @@ struct fabric {
     uint32_t *fault_ports;                // the ports of all faults, concatenated
     size_t n_fault_ports, cap_fault_ports;
     /* on several threads: sim/parallel */
-    struct partition *partition;     // NULL = one thread
+    uint32_t server_ranks; // ranks that stay together (struct comm_job); 0 = any may be divided
+    struct partition *partition;     // NULL = the network is not divided
     struct switches *shard_switches; // [shard]
     struct hosts *shard_hosts;       // [shard]
     /* reasons against several threads, and against fast-forward; NULL = none stated */

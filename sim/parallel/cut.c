@@ -87,6 +87,8 @@ static void group_nodes(struct cut *c, ps_t threshold_ps)
             join(c, g->ports[p].node, g->ports[g->ports[p].peer].node);
     for (uint32_t a = g->n_ranks; a < g->n_ends; a++)
         join(c, a, graph_switch_of(g, a));
+    for (uint32_t r = 0; c->fabric->server_ranks > 0 && r < g->n_ranks; r++)
+        join(c, r, r - r % c->fabric->server_ranks);
     for (uint32_t d = 0; d < g->n_dims; d++)
         for (uint32_t r = 0; r < g->n_ranks; r++)
             join(c, r, graph_owner(g, r, d));

@@ -21,7 +21,7 @@ static const char *obstacle(const struct parallel *parallel)
     if (fabric->threads_obstacle)
         return fabric->threads_obstacle;
     if (parallel->workload->takes_order)
-        return "collectives are run by a library or planned by when they are issued, or ranks share "
+        return "collectives are run by MPI or planned by when they are issued, or ranks share "
                "resources";
     return NULL;
 }
@@ -129,6 +129,7 @@ bool parallel_divide(struct parallel *parallel)
     snprintf(parallel->why, sizeof parallel->why, "%s", text && notes ? text : "");
     if (text || (!notes && parallel->tiles == 1))
         return false;
+    parallel->fabric->server_ranks = parallel->workload->server_ranks;
     struct partition_cut cut = parallel_tiles(parallel);
     if (cut.tiles > 1) {
         divide(parallel, &cut);

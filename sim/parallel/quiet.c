@@ -3,7 +3,8 @@
 // ahead may find that nothing is left to happen, and both need the order of events across shards.
 //
 // They cannot all end if there is a computation or a start after the window; a message that takes
-// longer even on an empty network; or a sender with unsent data, which needs a round trip. A flow
+// longer even on an empty network; a sender with unsent data, which needs a round trip; or an
+// operation of a library with a message still to be posted. A flow
 // fails after several retransmission timeouts, so while one has had a timeout, events are processed
 // in order. So are they where limits.events may be reached, and where ranks of several shards may
 // begin a phase for which they queue (comm/foresight.h).
@@ -140,9 +141,24 @@ static bool late(void *ctx, const struct transfer_request *request, ps_t until_p
     return false;
 }
 
+static struct comm_network_view view_of(struct parallel *parallel)
+{
+    return (struct comm_network_view){.least_ps = least_ps, .late = late, .ctx = parallel};
+}
+
+static bool library_holds_job(struct parallel *parallel, ps_t until_ps)
+{
+    const struct comm_network_view view = view_of(parallel);
+    const struct workload *w = parallel->workload;
+    for (size_t j = 0; j < w->n_jobs; j++)
+        if (comm_library_holds(&w->jobs[j].comm, &view, until_ps - begin_ps(parallel, until_ps)))
+            return true;
+    return false;
+}
+
 static bool may_start(struct parallel *parallel, ps_t until_ps)
 {
-    const struct comm_network_view view = {.least_ps = least_ps, .late = late, .ctx = parallel};
+    const struct comm_network_view view = view_of(parallel);
     return comm_may_start(parallel->workload->queued, &view, begin_ps(parallel, until_ps),
                           until_ps);
 }
@@ -160,7 +176,7 @@ bool quiet_possible(struct parallel *parallel, ps_t until_ps)
     if (may_start(parallel, until_ps))
         return true;
     return parallel->workload->busy_until_ps < until_ps && parallel->ends_ps < until_ps &&
-           !any_witness(parallel, until_ps);
+           !any_witness(parallel, until_ps) && !library_holds_job(parallel, until_ps);
 }
 
 // If a posted message is known to end later than so many windows from now, the ideal times of
