@@ -256,14 +256,16 @@ struct ideal_path ideal_path(const struct ideals *ideals, uint32_t src, uint32_t
     uint64_t hash = hash_mix(((uint64_t)path.src << 32 | path.dst) * 31 + dim);
     struct ideal_path *kept = &ideals->paths->kept[hash & (KEPT - 1)];
     bool shared = path.src == path.dst, any_route = ideals->fabric->rerouted && !shared;
+    if (!shared && !any_route && kept->known && kept->src == path.src && kept->dst == path.dst &&
+        kept->dim == dim)
+        return *kept;
     if (shared || (ideals->paths->even[dim] && !any_route && !parts_ways(ideals, dim))) {
         set_from_path(ideals, src, dst, &path);
         set_ends(ideals, &path, !path.exact);
+        if (!shared)
+            *kept = path;
         return path;
     }
-    if (!any_route && kept->known && kept->src == path.src && kept->dst == path.dst &&
-        kept->dim == dim)
-        return *kept;
     bool found = !any_route && set_from_search(ideals, &path);
     set_ends(ideals, &path, !found);
     if (!any_route)
