@@ -216,8 +216,8 @@ static double answered_ps(const struct ideals *ideals, const struct ideal_path *
     return last > train ? last : train;
 }
 
-ps_t ideal_message_ps(const struct ideals *ideals, uint32_t src, uint32_t dst, uint32_t dim,
-                      uint32_t transport, uint64_t bytes, ps_t *delivered_ps)
+static ps_t message_ps(const struct ideals *ideals, uint32_t src, uint32_t dst, uint32_t dim,
+                       uint32_t transport, uint64_t bytes, ps_t *delivered_ps)
 {
     uint32_t parts;
     const struct transport_dim *t = hosts_dim(&ideals->fabric->hosts, dim, transport);
@@ -225,9 +225,24 @@ ps_t ideal_message_ps(const struct ideals *ideals, uint32_t src, uint32_t dst, u
                       back = ideal_path(ideals, dst, src, dim);
     bytes = ideal_part(ideals, src, dst, dim, transport, bytes, &parts);
     double arrived = delivery_ps(ideals, &out, src, dst, t, bytes);
-    if (delivered_ps)
-        *delivered_ps = ideal_whole_ps(arrived, out.fractions);
+    *delivered_ps = ideal_whole_ps(arrived, out.fractions);
     double end = answered_ps(ideals, &out, &back, src, dst, t, bytes, arrived);
     ps_t ideal = ideal_whole_ps(end, out.fractions + back.fractions);
     return ideal > 1 ? ideal : 1;
+}
+
+ps_t ideal_message_ps(const struct ideals *ideals, uint32_t src, uint32_t dst, uint32_t dim,
+                      uint32_t transport, uint64_t bytes, ps_t *delivered_ps)
+{
+    struct ideal_answer *kept = ideal_kept(ideals, src, dst),
+                        now = {.src = src, .dst = dst, .dim = dim, .transport = transport};
+    if (ideals->fabric->rerouted || kept->ideal_ps == 0 || kept->src != src || kept->dst != dst ||
+        kept->dim != dim || kept->transport != transport || kept->bytes != bytes) {
+        now.bytes = bytes;
+        now.ideal_ps = message_ps(ideals, src, dst, dim, transport, bytes, &now.delivered_ps);
+        *kept = now;
+    }
+    if (delivered_ps)
+        *delivered_ps = kept->delivered_ps;
+    return kept->ideal_ps;
 }

@@ -36,6 +36,15 @@ struct ideal_path {
     double into_single_ps;  // byte time of the slowest of these links
 };
 
+// The ideal times of the last message of a pair, since most messages of a pair have one size.
+struct ideal_answer {
+    uint32_t src, dst, dim, transport;
+    uint64_t bytes;
+    ps_t ideal_ps, delivered_ps; // ideal_ps 0 = none
+};
+// The place that a pair shares with other pairs of the same hash.
+struct ideal_answer *ideal_kept(const struct ideals *ideals, uint32_t src, uint32_t dst);
+
 // The bounds between two ranks that share dimension `dim`.
 struct ideal_path ideal_path(const struct ideals *ideals, uint32_t src, uint32_t dst, uint32_t dim);
 

@@ -22,7 +22,13 @@ struct ideal_paths {
     uint64_t round;
     bool *even; // [dim] all links are equal, so all shortest paths are alike
     struct ideal_path kept[KEPT];
+    struct ideal_answer answers[KEPT];
 };
+
+struct ideal_answer *ideal_kept(const struct ideals *ideals, uint32_t src, uint32_t dst)
+{
+    return &ideals->paths->answers[hash_mix((uint64_t)src << 32 | dst) & (KEPT - 1)];
+}
 
 // Time by which a hop grows with each byte of a packet: 0 where the packet is forwarded by
 // cut-through, whose few header bytes the bounds leave out.
