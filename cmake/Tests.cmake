@@ -197,6 +197,9 @@ collwire_script_test(cli_library unit python3 [[python3 -B "$@"]]
 collwire_script_test(cli_threads unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_threads.py ${PROJECT_SOURCE_DIR}/bench)
 
+collwire_script_test(cli_bench unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_bench.py ${PROJECT_SOURCE_DIR}/bench)
+
 collwire_script_test(cli_sweep unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_sweep.py ${PROJECT_SOURCE_DIR}/scenarios 6)
 collwire_script_test(cli_sweep_killed long python3 [[python3 -B "$@"]]
