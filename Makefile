@@ -55,6 +55,7 @@ regen: # all generated files: schema, pages of docs/, golden runs
 
 bench: build
 	@COLLWIRE=$(BUILD)/collwire sh bench/run.sh $(BENCH_FLAGS)
+	@COLLWIRE=$(BUILD)/collwire sh bench/htsim.sh "$(BENCH_HTSIM)"
 
 # Runs of a study that have finished are kept in out/; STUDY_FLAGS=--reduced checks its claims in minutes.
 study-allreduce study-dlrm study-figures study-validation: study-%: build

@@ -202,6 +202,9 @@ collwire_script_test(cli_same_bytes_all long python3 [[python3 -B "$@"]] ${PROJE
   --events 400000 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
 set_tests_properties(cli_same_bytes_all PROPERTIES TIMEOUT 3600)
 
+collwire_script_test(cli_bench unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_bench.py ${PROJECT_SOURCE_DIR}/bench)
+
 collwire_script_test(cli_sweep unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_sweep.py ${PROJECT_SOURCE_DIR}/scenarios 6)
 collwire_script_test(cli_sweep_killed long python3 [[python3 -B "$@"]]

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/event_sort.h"
 #include "engine/memory.h"
 
 /* ---- heap: 4-ary, the four children share one cache line ---- */
@@ -107,16 +108,21 @@ __attribute__((always_inline)) static inline void reverse(struct event *events, 
     }
 }
 
-static int ascending(const void *a, const void *b)
+__attribute__((noinline)) static void sort_many(struct event_queue *q, struct event *events,
+                                                size_t n)
 {
-    return event_before(*(const struct event *)a, *(const struct event *)b) ? -1 : 1;
+    if (q->cap_scratch < n) {
+        q->cap_scratch = 2 * n;
+        q->scratch = memory_resize(q->scratch, q->cap_scratch, sizeof *q->scratch);
+    }
+    events_sort(events, q->scratch, n);
 }
 
 // Ranks that move in step push their events in key order, and a slot's list yields them in reverse,
 // so insertion into a descending array is cheap even for many events. Once insertion has moved
-// INSERTION_MOVES events, the slot is sorted with qsort() instead.
+// INSERTION_MOVES events, the slot is sorted by merging instead (engine/event_sort.c).
 #define INSERTION_MOVES 4096
-#define SORT_MOVES 16 // cost per event counted for qsort()
+#define SORT_MOVES 16 // cost per event counted for events_sort()
 
 // Move the events of a wheel slot, all later than those in `current`, to the end of `current` in
 // ascending order.
@@ -124,23 +130,35 @@ __attribute__((always_inline)) static inline void current_load(struct event_queu
 {
     current_reserve(q);
     struct event *events = q->current + q->tail;
-    struct wheel_node *node;
-    size_t n = 0, moves = 0;
-    uint32_t at = q->slots[slot];
-    do {
+    struct wheel_node *node = &q->nodes[q->slots[slot]];
+    size_t n = 1, moves = 0;
+    uint32_t at = node->next;
+    events[0] = node->event;
+    if (at != WHEEL_NIL) { // the second one without a branch on the order
+        const struct event first = node->event;
+        node = &q->nodes[at];
+        const struct event second = node->event;
+        size_t later = event_before(first, second);
+        events[later] = first;
+        events[1 - later] = second;
+        moves = later;
+        n = 2;
+        at = node->next;
+    }
+    while (at != WHEEL_NIL) {
         node = &q->nodes[at];
         if (moves < INSERTION_MOVES)
             moves += place_descending(events, n++, node->event);
         else
             events[n++] = node->event;
         at = node->next;
-    } while (at != WHEEL_NIL);
+    }
     node->next = q->free_node;
     q->free_node = q->slots[slot];
     if (moves < INSERTION_MOVES) {
         reverse(events, n);
     } else {
-        qsort(events, n, sizeof *events, ascending);
+        sort_many(q, events, n);
         moves = n * SORT_MOVES;
     }
     q->tail += n;
@@ -156,6 +174,7 @@ __attribute__((always_inline)) static inline void current_load(struct event_queu
 void event_queue_free(struct event_queue *q)
 {
     free(q->current);
+    free(q->scratch);
     free(q->nodes);
     free(q->slots);
     free(q->occupied);

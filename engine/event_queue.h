@@ -91,6 +91,8 @@ struct event_queue {
     struct event
         *current; // events loaded from the wheel: [head, tail) ascending, then EVENT_AHEAD zeros
     size_t head, tail, cap_current;
+    struct event *scratch; // for sorting many simultaneous events; NULL until then
+    size_t cap_scratch;
     uint32_t ahead; // EVENT_AHEAD, or 0 without lookahead
     struct wheel_node *nodes;
     uint32_t free_node;

@@ -50,6 +50,37 @@ static void check_sorted(uint64_t seed, uint64_t spread)
     event_queue_free(&q);
 }
 
+// `n` events of one instant in random order, in a slot of the wheel.
+static void check_simultaneous(uint64_t seed, size_t n)
+{
+    static struct event model[EVENTS];
+    struct rng rng = rng_init(seed, RNG_WORKLOAD, 0);
+    struct event_queue q = {0};
+    struct event e;
+    event_queue_shape(&q, 10);
+    for (size_t i = 0; i < n; i++) {
+        model[i] = (struct event){5000, (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng)};
+        event_queue_push(&q, model[i]);
+    }
+    qsort(model, n, sizeof *model, by_time_and_key);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(event_queue_pop(&q, &e));
+        assert_event_equal(e, model[i]);
+    }
+    assert_false(event_queue_pop(&q, &e));
+    event_queue_free(&q);
+}
+
+// Few events, which insertion sorts, and many, which are merged: whole runs and parts of them.
+static void test_simultaneous_events_are_sorted(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 40; n++)
+        check_simultaneous(n, n);
+    for (size_t n = EVENTS - 70; n <= EVENTS; n++)
+        check_simultaneous(n, n);
+}
+
 static void test_pops_are_sorted(void **state)
 {
     (void)state;
@@ -251,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_million_pending),
         cmocka_unit_test(test_pops_are_sorted),
+        cmocka_unit_test(test_simultaneous_events_are_sorted),
         cmocka_unit_test(test_mixed_pushes_and_pops),
         cmocka_unit_test(test_empty_queue),
         cmocka_unit_test(test_key_fields),

@@ -29,7 +29,7 @@ void sender_restart(struct sender *s, ps_t now)
     cc_begin(s->cc, s->dim->cc, s->dim->cc_params, s->cc->env, now);
     s->pace_q = s->pace_rate_bps = 0;
     apply_window(s, now);
-    ps_t ready_ps = sender_rare(s)->ready_ps;
+    ps_t ready_ps = sender_ready_ps(s);
     s->next_send_ps = now > ready_ps ? now : ready_ps;
 }
 
@@ -43,8 +43,8 @@ static void apply_rate(struct sender *s)
             ? 0
             : (uint64_t)(((UINT64_C(8000000000000) << PACE_SHIFT) + rate_bps / 2) / rate_bps);
     s->next_send_ps = s->last_start_ps + pace_gap(s, s->last_wire_bytes);
-    if (s->next_send_ps < sender_rare(s)->ready_ps)
-        s->next_send_ps = sender_rare(s)->ready_ps;
+    if (s->next_send_ps < sender_ready_ps(s))
+        s->next_send_ps = sender_ready_ps(s);
     if (s->place == SENDER_PACED) {
         nic_repace(s->nic, s);
         s->repaced = true; // sender_wake() kicks the port, when the sender is consistent again
@@ -239,6 +239,7 @@ static void ring_doorbell(struct sender *s, ps_t now)
     if (doorbell_ps == 0 || s->place != SENDER_IDLE || s->nxt < s->tail)
         return;
     ps_t ready_ps = sender_rare_make(s)->ready_ps = now + doorbell_ps;
+    s->rung = true;
     if (s->next_send_ps < ready_ps)
         s->next_send_ps = ready_ps;
 }

@@ -90,6 +90,7 @@ struct sender {
     bool path_due : 1;      // change of path: nothing is sent while packets are in flight
     bool repaced : 1;       // next_send_ps has changed since its port has been kicked
     bool displaced : 1;     // it left its NIC's list only because it was busy
+    bool rung : 1;          // rare->ready_ps has been set
     uint32_t path;          // struct cc, path
     uint64_t pace_rate_bps; // rate for which pace_q was computed
     uint64_t cwnd_bytes;    // the policy's window when it was last applied
@@ -111,6 +112,13 @@ static inline const struct sender_rare *sender_rare(const struct sender *s)
     return s->cold.rare ? s->cold.rare : &sender_no_rare;
 }
 struct sender_rare *sender_rare_make(struct sender *s);
+
+// Returns the arrival of the last doorbell at the NIC, 0 if there was none. A paced packet asks for
+// it, so `rare` is not read, which lies in memory of its own.
+static inline ps_t sender_ready_ps(const struct sender *s)
+{
+    return s->rung ? s->cold.rare->ready_ps : 0;
+}
 
 static inline bool sender_window_open(const struct sender *s)
 {

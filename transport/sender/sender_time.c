@@ -79,7 +79,7 @@ void sender_time_gap(struct sender *s, ps_t now)
 {
     struct sender_time *t = &s->time;
     ps_t since = uncounted_since(s), paced = s->next_send_ps < now ? s->next_send_ps : now;
-    ps_t ready = sender_rare(s)->ready_ps < now ? sender_rare(s)->ready_ps : now;
+    ps_t ready_ps = sender_ready_ps(s), ready = ready_ps < now ? ready_ps : now;
     if (ready > since) {
         s->cold.rare->mark.doorbell_ps += ready - since;
         since = ready;

@@ -283,8 +283,8 @@ void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
     struct packet_meta meta = *meta_at(&sender_hosts(s)->net->meta, p->meta);
-    unsigned own = sender_id(s)->duplex ? TCP_OWN_NUMBER : 0;
-    meta.n_sacks = (uint8_t)(meta.n_sacks > own ? meta.n_sacks - own : 0);
+    unsigned own = meta.n_sacks > 0 && sender_id(s)->duplex ? TCP_OWN_NUMBER : 0;
+    meta.n_sacks = (uint8_t)(meta.n_sacks - own);
     if (s->failed || meta.connection != t->connection)
         return;
     if (t->phase == TCP_CLOSED) {

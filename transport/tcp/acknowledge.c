@@ -29,7 +29,7 @@ static struct engine *engine_of(const struct tcp_receiver *r)
 
 // Returns the window to advertise. Its end never retreats, and less than one segment of room counts
 // as none (RFC 9293, section 3.8.6.2.2).
-static uint64_t window(struct tcp_receiver *r)
+__attribute__((always_inline)) static inline uint64_t window(struct tcp_receiver *r)
 {
     const struct transport_dim *dim = r->base.dim;
     uint64_t size = dim->hosts->flows.ids[r->base.flow].window_bytes;

@@ -19,9 +19,11 @@ static uint64_t grown(const struct sender *s)
     uint64_t spec = tcp_sender_spec(s)->send_buffer_bytes;
     if (spec != PARAM_AUTO)
         return spec > s->dim->mtu_bytes ? spec : s->dim->mtu_bytes;
-    uint64_t window = sender_id(s)->window_bytes, most = window > WMEM_MAX ? window : WMEM_MAX;
     uint64_t segments = t->cwnd > LEAST_SEGMENTS ? t->cwnd : LEAST_SEGMENTS;
     uint64_t bytes = 2 * segments * s->dim->mtu_bytes;
+    if (bytes <= t->buffer_bytes)
+        return bytes; // it does not grow, and the limits need not be read
+    uint64_t window = sender_id(s)->window_bytes, most = window > WMEM_MAX ? window : WMEM_MAX;
     return bytes < most ? bytes : most;
 }
 
@@ -31,7 +33,7 @@ void tcp_buffer_update(struct sender *s, ps_t now)
     struct hosts *hosts = sender_hosts(s);
     uint64_t bytes = grown(s);
     t->buffer_bytes = bytes > t->buffer_bytes ? bytes : t->buffer_bytes;
-    uint64_t written = tcp_written(s);
+    uint64_t written = t->writes ? tcp_writer_bytes(s) : UINT64_MAX;
     while (t->entering != MESSAGE_NIL) {
         const struct message *m = hosts_message(hosts, t->entering);
         uint64_t end = m->start_byte + m->bytes;
@@ -44,7 +46,8 @@ void tcp_buffer_update(struct sender *s, ps_t now)
         hosts->client.entered(hosts->client.ctx, m->token, now);
         engine_unlock(hosts->net->engine);
     }
-    tcp_write(s, now);
+    if (t->writes)
+        tcp_write(s, now);
 }
 
 void tcp_buffer_post(struct sender *s, ps_t now)

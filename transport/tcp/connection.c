@@ -82,6 +82,7 @@ static void connection_reset(struct sender *s, uint32_t count)
     const struct tcp_spec *spec = tcp_sender_spec(s);
     struct tcp_segments segs = t->segs;
     ps_t linger_ps = t->linger_ps, shortest_ps = t->shortest_timer_ps;
+    bool writes = t->writes;
     segs = (struct tcp_segments){.ring = segs.ring, .mask = segs.mask, .retx_from = s->una};
     *t = (struct tcp_sender){
         .segs = segs,
@@ -98,6 +99,7 @@ static void connection_reset(struct sender *s, uint32_t count)
         .burst = (uint32_t)(spec->offload_bytes / s->dim->mtu_bytes),
         .linger_ps = linger_ps,
         .shortest_timer_ps = shortest_ps,
+        .writes = writes,
     };
     sender_progress(s);
 }

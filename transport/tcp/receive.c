@@ -313,20 +313,29 @@ static void on_segment(struct tcp_receiver *r, struct packet *p, ps_t now)
 
 // On a duplex connection the order is that of Linux (tcp_rcv_established()): the ACK that the
 // segment carries, its data, data that may be sent now, and an ACK if none of it has carried one.
-void tcp_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
+__attribute__((noinline)) static void duplex_begin(struct tcp_receiver *r, const struct packet *p,
+                                                   ps_t now)
 {
-    struct tcp_receiver *r = (struct tcp_receiver *)base;
-    r->port = port;
-    if (!r->back) {
-        on_segment(r, p, now);
-        return;
-    }
     sender_catch_up(r->back, now);
     sender_begin(r->back);
     if (meta_at(&hosts_of(r)->net->meta, p->meta)->n_sacks > 0)
         tcp_on_carried(r->back, p, now);
     r->arriving = true;
-    on_segment(r, p, now);
+}
+
+__attribute__((noinline)) static void duplex_end(struct tcp_receiver *r, ps_t now)
+{
     sender_end(r->back, now);
     tcp_flush_ack(r, now);
+}
+
+void tcp_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
+{
+    struct tcp_receiver *r = (struct tcp_receiver *)base;
+    r->port = port;
+    if (r->back)
+        duplex_begin(r, p, now);
+    on_segment(r, p, now);
+    if (r->back)
+        duplex_end(r, now);
 }

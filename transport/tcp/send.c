@@ -16,8 +16,9 @@ bool tcp_fits_receiver(const struct sender *s)
 {
     const struct tcp_sender *t = tcp_of(s);
     uint64_t buffered = s->una_bytes + t->buffer_bytes;
-    uint64_t edge = t->edge < buffered ? t->edge : buffered, written = tcp_written(s);
-    edge = edge < written ? edge : written;
+    uint64_t edge = t->edge < buffered ? t->edge : buffered;
+    if (t->writes && tcp_writer_bytes(s) < edge)
+        edge = tcp_writer_bytes(s);
     if (s->nxt_bytes + s->dim->mtu_bytes <= edge)
         return true;
     return s->nxt < s->tail && s->nxt_bytes + next_payload(s) <= edge;

@@ -79,6 +79,7 @@ struct tcp_sender {
     uint8_t connection;        // low bits of the number of the connection
     bool probe_due;            // a tail loss probe must be sent now, whatever the window
     bool cwr_due;              // the next new segment carries CWR
+    bool writes;               // a thread writes its data into the send buffer (write.c)
     bool limited;              // the window was full since the data before usage_end was sent
     uint64_t cwr_end;          // DCTCP: segment number after which CWR may be set again
     uint64_t edge;             // bytes of the stream before it fit into the receive window
@@ -267,10 +268,12 @@ bool tcp_burst_waits(const struct sender *s, uint32_t in_flight, ps_t now);
 
 /* write.c */
 void tcp_writer_open(struct sender *s);
-// Let the thread of the sender write what has been posted, if it does not do so already.
+// Let the thread of the sender write what has been posted, if it does not do so already. Call only
+// if tcp_sender.writes is set.
 void tcp_write(struct sender *s, ps_t now);
-// Bytes of the stream that it has written; UINT64_MAX = that takes no time.
-uint64_t tcp_written(const struct sender *s);
+// Bytes of the stream that it has written. Call only if tcp_sender.writes is set; otherwise writing
+// takes no time.
+uint64_t tcp_writer_bytes(const struct sender *s);
 
 /* buffer.c */
 // Acknowledgements, a larger window or a post have changed the send buffer: let it grow, and report
@@ -313,7 +316,13 @@ bool tcp_arm_for_window(struct sender *s, ps_t now);
 void tcp_on_timeout(struct sender *s, ps_t now);
 uint32_t tcp_idle_rtos(const struct sender *s, ps_t now);
 /* ticks.c */
-ps_t tcp_tick_delay(ps_t tick_ps, ps_t delay_ps, ps_t now);
+// Returns the delay of a timeout on a timer wheel with ticks of tick_ps, more than 0.
+ps_t tcp_tick_rounded(ps_t tick_ps, ps_t delay_ps, ps_t now);
+// The same, and delay_ps itself with tick_ps 0: timeouts are exact.
+static inline ps_t tcp_tick_delay(ps_t tick_ps, ps_t delay_ps, ps_t now)
+{
+    return tick_ps > 0 ? tcp_tick_rounded(tick_ps, delay_ps, now) : delay_ps;
+}
 
 /* receive.c, acknowledge.c */
 void tcp_open_receiver(struct receiver *r);

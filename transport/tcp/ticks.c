@@ -7,10 +7,8 @@
 
 #define WHEEL_FIRST_TICKS 63
 
-ps_t tcp_tick_delay(ps_t tick_ps, ps_t delay_ps, ps_t now)
+ps_t tcp_tick_rounded(ps_t tick_ps, ps_t delay_ps, ps_t now)
 {
-    if (tick_ps <= 0)
-        return delay_ps;
     ps_t ticks = (delay_ps + tick_ps - 1) / tick_ps, at = now / tick_ps + ticks, step = 1;
     for (ps_t level = WHEEL_FIRST_TICKS; ticks >= level && step < TCP_MAX_RTO_PS / tick_ps;
          level *= 8)

@@ -54,15 +54,12 @@ static void done(struct core_task *task, ps_t now)
     sender_end(s, now);
 }
 
-uint64_t tcp_written(const struct sender *s)
-{
-    return writer_of(s) ? writer_of(s)->written : UINT64_MAX;
-}
+uint64_t tcp_writer_bytes(const struct sender *s) { return writer_of(s)->written; }
 
 void tcp_write(struct sender *s, ps_t now)
 {
     struct tcp_writer *w = writer_of(s);
-    if (w == NULL || w->busy)
+    if (w->busy)
         return;
     uint64_t buffer = tcp_of(s)->buffer_bytes, end = posted_end(s);
     uint64_t left = end > w->written ? end - w->written : 0,
@@ -88,4 +85,5 @@ void tcp_writer_open(struct sender *s)
                              .thread = stack_send_thread(hosts, s->flow),
                              .sender = s,
                              .written = s->una_bytes};
+    tcp_of(s)->writes = true;
 }
