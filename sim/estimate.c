@@ -16,10 +16,11 @@ const char *const estimate_part_names[] = {
     [ESTIMATE_DISTRIBUTIONS] = "statistics of messages",
 };
 
-/* Measured bytes per item with its share of tables and allocation; bytes of its JSON text. */
+/* Measured bytes per item with its share of tables and allocation; bytes of its JSON text, which is
+ * written piece by piece. */
 #define FLOW_EXTRA_BYTES 128
 #define MESSAGE_BYTES (sizeof(struct message) + 128)
-#define RECORD_BYTES (sizeof(struct flow_record) + 2600) // a JSON object of 20 members
+#define RECORD_BYTES (sizeof(struct flow_record) + 2 * sizeof(double)) // with its percentiles
 #define RECORD_TEXT 640
 #define COLLECTIVE_BYTES 1000    // the record, and its result after the run
 #define COLLECTIVE_DIM_BYTES 450 // the same for each dimension of its schedule, with a phase
