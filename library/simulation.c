@@ -75,6 +75,7 @@ struct collwire_sim *collwire_sim_new(const struct collwire_scenario *scenario, 
     if (good) {
         s->cost = sim_estimate(s->sim);
         good = check_memory(s, err_of(m)) == 0;
+        sim_warn_captures(s->sim, &s->cost, err_of(m));
     }
     plain_locale_end(locale);
     if (good)

@@ -2,6 +2,7 @@
 // Estimates the memory, time and output of a run.
 #include "sim/estimate.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sim/simulation.h"
@@ -26,6 +27,7 @@ const char *const estimate_part_names[] = {
 #define COLLECTIVE_DIM_BYTES 450 // the same for each dimension of its schedule, with a phase
 #define SAMPLE_BYTES (sizeof(double) + 40)
 #define SAMPLE_TEXT 16
+#define CAPTURE_LARGE_BYTES 1e9 // a warning names the snaplen that keeps all headers
 
 static double pairs_of_job(const struct sim *sim, const struct job_spec *job, bool *listed)
 {
@@ -94,15 +96,43 @@ static double hop_ns(const struct sim *sim)
 
 /* ---- output ---- */
 
+// Of the packets at the ports of capture `c`, with a snaplen of its own or another one.
+static double one_capture_bytes(const struct sim *sim, size_t c, double hops, uint64_t snaplen)
+{
+    double per_port = hops / (sim->fabric.graph.n_ports > 0 ? sim->fabric.graph.n_ports : 1);
+    struct capture_spec spec = sim->spec->captures[c];
+    spec.snaplen_bytes = snaplen;
+    // half of the packets are ACKs, whose frames are as long as headers
+    double data = (double)captures_packet_bytes(&spec, smallest_mtu(sim) + 82),
+           ack = (double)captures_packet_bytes(&spec, 82);
+    double acks = 1 / (double)(1 + sim->fabric.hosts.dims[0].packets_per_ack);
+    return per_port * captures_ports(&sim->fabric, c) * (data * (1 - acks) + ack * acks);
+}
+
 static uint64_t capture_bytes(const struct sim *sim, double hops)
 {
-    double bytes = 0,
-           per_port = hops / (sim->fabric.graph.n_ports > 0 ? sim->fabric.graph.n_ports : 1);
-    for (size_t c = 0; c < sim->spec->n_captures; c++) {
-        uint64_t each = captures_packet_bytes(&sim->spec->captures[c], smallest_mtu(sim) + 82);
-        bytes += per_port * captures_ports(&sim->fabric, c) * (double)each;
-    }
+    double bytes = 0;
+    for (size_t c = 0; c < sim->spec->n_captures; c++)
+        bytes += one_capture_bytes(sim, c, hops, sim->spec->captures[c].snaplen_bytes);
     return (uint64_t)bytes;
+}
+
+void sim_warn_captures(const struct sim *sim, const struct estimate *e, struct err *err)
+{
+    for (size_t c = 0; c < sim->spec->n_captures; c++) {
+        char path[48], now[UNIT_TEXT], then[UNIT_TEXT];
+        double whole =
+                   one_capture_bytes(sim, c, e->packet_hops, sim->spec->captures[c].snaplen_bytes),
+               cut = one_capture_bytes(sim, c, e->packet_hops, CAPTURE_HEAD_BYTES);
+        if (whole <= CAPTURE_LARGE_BYTES || cut >= whole)
+            continue;
+        snprintf(path, sizeof path, "capture[%zu].snaplen", c);
+        err_warn(err, path,
+                 "the capture takes about %s, most of it payload of zeros; \"%uB\" keeps all "
+                 "headers, in about %s",
+                 human_bytes((uint64_t)whole, now), CAPTURE_HEAD_BYTES,
+                 human_bytes((uint64_t)cut, then));
+    }
 }
 
 static double collective_bytes(const struct sim *sim)

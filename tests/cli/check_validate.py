@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What `validate` says before a run: each warning where it must appear and where it must not, and the values of
-settings that are "auto". A run prints none of them.
+settings that are "auto". A run prints none of them, but that a
+capture is large.
 
 usage: check_validate.py SCENARIOS, with the executable in $COLLWIRE.
 """
@@ -148,7 +149,30 @@ def check_silence():
     assert run("validate", "incast", ("cc.kind=dcqcn",), "--quiet") == (0, "", "")
 
 
+def check_captures():
+    """Captures above 1 GB name the snaplen that keeps all headers, also in front of a run; its size is that of a run."""
+    def capture(snaplen, suffix=""):
+        return f'capture=[{{"at":"rank*,dim0.sw0","file":"a.pcapng{suffix}","snaplen":"{snaplen}"}}]'
+    words = 'capture[0].snaplen: the capture takes about'
+    for size, snaplen, suffix, wanted in (("70MB", "65535B", "", True), ("70MB", "65535B", ".gz", False),
+                                          ("70MB", "128B", "", False), ("30MB", "65535B", "", False)):
+        sets = (f"workload.bytes={size}", capture(snaplen, suffix))
+        code, stdout, stderr = run("validate", "incast", sets)
+        assert code == 0 and (words in stderr) == wanted and words not in stdout, (sets, stderr)
+    assert '"128B" keeps all headers' in run("validate", "incast", ("workload.bytes=70MB", capture("65535B")))[2]
+    with tempfile.TemporaryDirectory() as folder:
+        sets = ("workload.bytes=70MB", capture("65535B"), "capture[0].to=1us", "limits.sim_time=2us")
+        assert words in run("run", "incast", sets, "--out", folder)[2]
+        for snaplen in ("128B", "65535B"):
+            _, stdout, _ = run("validate", "incast", ("report.flows_max=0", capture(snaplen)))
+            run("run", "incast", (capture(snaplen),), "--quiet", "--out", folder)
+            about, unit = re.search("up to (.*) (.B) of output", stdout).groups()
+            about, real = float(about) * {"KB": 1e3, "MB": 1e6}[unit], os.path.getsize(os.path.join(folder, "a.pcapng"))
+            assert 1 / 1.5 < about / real < 1.5, (snaplen, about, real)
+
+
 check_warnings()
+check_captures()
 check_values()
 check_values_hold()
 check_never()
