@@ -48,6 +48,18 @@ static size_t flows_written(const void *record)
     return m->brief && m->result.measured.count == 0 && n > 1 ? 1 : n;
 }
 
+static size_t ranks_written(const void *record)
+{
+    const struct metrics_record *m = record;
+    return m->brief && m->result.n_ranks > 1 ? 1 : m->result.n_ranks;
+}
+
+static size_t links_written(const void *record)
+{
+    const struct metrics_record *m = record;
+    return m->brief && m->result.n_ports > 1 ? 1 : m->result.n_ports;
+}
+
 static void write_slowest(struct json_writer *w, const void *record)
 {
     const struct result *r = record;
@@ -131,7 +143,7 @@ static const struct metric metrics_rows[] = {
     {"programs", METRIC_WORDS, "a record for each job that is a program",
      LIST(result, programs, n_programs, program_table)},
     {"ranks", METRIC_WORDS, "a record for each rank of training jobs and programs",
-     LIST(result, ranks, n_ranks, rank_table)},
+     LIST(result, ranks, n_ranks, rank_table), .count = ranks_written},
     {"memory", METRIC_WORDS,
      "memory of a GPU that the jobs need (docs/memory.md); only where it is known of one",
      .type = METRIC_CUSTOM, .table = &memory_table, .write = write_memory},
@@ -160,7 +172,7 @@ static const struct metric metrics_rows[] = {
      LIST(result, changes, n_changes, change_table)},
     {"queues", METRIC_WORDS, "at switches", PART_OF(result, queues_table)},
     {"links", METRIC_WORDS, "every direction of every link",
-     LIST(result, ports, n_ports, link_table)},
+     LIST(result, ports, n_ports, link_table), .count = links_written},
     {"nics", METRIC_WORDS, "NICs that are not ideal (`nic`), by dimension and rank",
      LIST(result, nics, n_nics, nic_table)},
     {"aggregators", METRIC_WORDS, "reductions in switches, by aggregator",
@@ -297,7 +309,8 @@ static const struct metric run_rows[] = {
      INTEGER(result, packet_hops)},
     {"packet_hops_per_s", METRIC_COUNT, "packet_hops by cpu_s", .type = METRIC_ROUNDED,
      .real = hop_rate},
-    {"peak_rss_bytes", METRIC_BYTES, "largest resident memory of the process, up to the writing of this file, the last one",
+    {"peak_rss_bytes", METRIC_BYTES,
+     "largest resident memory of the process, up to the writing of this file, the last one",
      INTEGER(result, peak_rss_bytes)},
     {"memory_limit_bytes", METRIC_BYTES, "memory at which the run would have ended",
      INTEGER(result, memory_limit_bytes)},

@@ -10,7 +10,7 @@
 #include "sim/result/result.h"
 
 // Write metrics.json. `scenario` is the resolved scenario as JSON text. Equal results give equal
-// bytes. `brief`: `flows` as metrics_brief() has it (report/metrics_brief.h).
+// bytes. `brief`: long lists as metrics_brief() has them (report/metrics_brief.h).
 void metrics_write(FILE *out, const struct result *r, const char *scenario, bool brief);
 
 // The same as a text with all records of `flows`, to be freed.

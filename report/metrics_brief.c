@@ -1,37 +1,57 @@
 // SPDX-License-Identifier: MIT
-// Skips the records of messages in the text, by the lines that begin and end the list. A line feed
+// Skips the records of a list in the text, by the lines that begin and end the list. A line feed
 // inside of a string is escaped in JSON, so these lines are not found elsewhere.
 #include "report/metrics_brief.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
+static const char *const lists[] = {"flows", "ranks", "links"}; // in their order in the file
+enum { LISTS = sizeof lists / sizeof *lists };
+
+// The parts of the text that are read.
 struct pieces {
-    const char *at, *end; // what is read now
-    const char *rest;     // what follows; NULL = nothing
+    struct piece {
+        const char *at, *end;
+    } list[LISTS + 1];
+    size_t n, now;
 };
 
 static size_t next_piece(void *buffer, size_t room, void *data)
 {
     struct pieces *p = data;
-    if (p->at == p->end && p->rest) {
-        p->at = p->rest;
-        p->end = p->rest + strlen(p->rest);
-        p->rest = NULL;
-    }
-    size_t left = (size_t)(p->end - p->at), n = left < room ? left : room;
-    memcpy(buffer, p->at, n);
-    p->at += n;
+    while (p->now < p->n && p->list[p->now].at == p->list[p->now].end)
+        p->now++;
+    if (p->now == p->n)
+        return 0;
+    struct piece *piece = &p->list[p->now];
+    size_t left = (size_t)(piece->end - piece->at), n = left < room ? left : room;
+    memcpy(buffer, piece->at, n);
+    piece->at += n;
     return n;
+}
+
+// End the last piece after the first record of the list, and begin another one at the list's end.
+static void cut(struct pieces *p, const char *list)
+{
+    char begin[32];
+    struct piece *last = &p->list[p->n - 1];
+    snprintf(begin, sizeof begin, "\n \"%s\": [\n  {", list);
+    const char *from = strstr(last->at, begin);
+    const char *second = from ? strstr(from, "\n  },\n  {") : NULL;
+    const char *after = from ? strstr(from, "\n ],\n") : NULL;
+    if (!second || !after || second > after)
+        return;
+    p->list[p->n++] = (struct piece){after, last->end};
+    last->end = second + strlen("\n  }");
 }
 
 json_t *metrics_brief(const char *text)
 {
-    static const char begin[] = "\n \"flows\": [\n  {", next[] = "\n  },\n  {", end[] = "\n ],\n";
-    const char *flows = strstr(text, begin);
-    const char *second = flows ? strstr(flows, next) : NULL;
-    const char *after = flows ? strstr(flows, end) : NULL;
-    if (!second || !after || second > after || strstr(after, "\n \"measured\": {"))
-        return json_loads(text, 0, NULL);
-    struct pieces pieces = {.at = text, .end = second + strlen("\n  }"), .rest = after};
+    struct pieces pieces = {.list = {{text, text + strlen(text)}}, .n = 1};
+    bool measured = strstr(text, "\n \"measured\": {") != NULL;
+    for (size_t i = measured; i < LISTS; i++)
+        cut(&pieces, lists[i]);
     return json_load_callback(next_piece, &pieces, 0, NULL);
 }
