@@ -2,6 +2,7 @@
 // Estimates the memory, time and output of a run.
 #include "sim/estimate.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@ const char *const estimate_part_names[] = {
     [ESTIMATE_RECORDS] = "records of messages (report.flows_max)",
     [ESTIMATE_COLLECTIVES] = "records of collectives",
     [ESTIMATE_DISTRIBUTIONS] = "statistics of messages",
+    [ESTIMATE_PORTS] = "ports and their results",
 };
 
 /* Measured bytes per item with its share of tables and allocation; bytes of its JSON text, which is
@@ -25,6 +27,8 @@ const char *const estimate_part_names[] = {
 #define RECORD_TEXT 640
 #define COLLECTIVE_BYTES 1000    // the record, and its result after the run
 #define COLLECTIVE_DIM_BYTES 450 // the same for each dimension of its schedule, with a phase
+#define PORT_BYTES 580           // touched in the run, and its result with its name
+#define PAIR_NS 5000             // to open a queue pair and to post its first message
 #define SAMPLE_BYTES (sizeof(double) + 40)
 #define SAMPLE_TEXT 16
 #define CAPTURE_LARGE_BYTES 1e9 // a warning names the snaplen that keeps all headers
@@ -86,12 +90,13 @@ static struct pair_means sample_pairs(const struct sim *sim)
     return (struct pair_means){sum.hops / pairs, sum.parts / pairs};
 }
 
-// Nanoseconds per packet-hop: 60 if the network fits into the cache, up to 50 more from 8192 ports
-// on.
+// Nanoseconds per packet-hop: 60 if the network fits into the cache, 110 at 8192 ports, and then
+// more with a power of the ports, as caches miss more often: 2.8 times as much at 98,304 (fat tree
+// of 16,384 ranks), 5.1 times at 393,216 (of 65,536).
 static double hop_ns(const struct sim *sim)
 {
     double share = sim->fabric.graph.n_ports / 8192.;
-    return 60 + 50 * (share < 1 ? share : 1);
+    return share < 1 ? 60 + 50 * share : 110 * pow(share, 0.42);
 }
 
 /* ---- output ---- */
@@ -178,15 +183,18 @@ struct estimate sim_estimate(const struct sim *sim)
     }
     const struct transport_dim *t = &sim->fabric.hosts.dims[0];
     e.queue_pairs = (uint64_t)flows;
+    double least = pairs * means.parts; // a packet for each pair
     e.packets = posted / (double)smallest_mtu(sim);
+    e.packets = raw && e.packets < least ? least : e.packets;
     e.packet_hops = e.packets * (1 + 1 / (double)t->packets_per_ack) * means.hops;
-    e.wall_s = e.packet_hops * hop_ns(sim) * 1e-9;
+    e.wall_s = (e.packet_hops * hop_ns(sim) + flows * PAIR_NS) * 1e-9;
     double messages = raw || pairs > e.packets ? pairs : e.packets;
     e.part_bytes[ESTIMATE_DISTRIBUTIONS] = distribution_bytes(sim, messages);
     e.part_bytes[ESTIMATE_COLLECTIVES] = (uint64_t)collective_bytes(sim);
     if (messages > (double)spec->report.flows_max)
         messages = (double)spec->report.flows_max;
     e.part_bytes[ESTIMATE_QUEUE_PAIRS] = (uint64_t)flow_bytes;
+    e.part_bytes[ESTIMATE_PORTS] = (uint64_t)sim->fabric.graph.n_ports * PORT_BYTES;
     e.part_bytes[ESTIMATE_MESSAGES] = (uint64_t)(pairs * means.parts) * MESSAGE_BYTES;
     e.part_bytes[ESTIMATE_PACKETS] =
         (uint64_t)(flight_packets(sim, posted) * 2 *

@@ -20,6 +20,7 @@ enum estimate_part {
     ESTIMATE_RECORDS,       // records of messages, in memory and as JSON
     ESTIMATE_COLLECTIVES,   // records of collectives, which are all kept to the end of the run
     ESTIMATE_DISTRIBUTIONS, // histograms of the messages that have no record
+    ESTIMATE_PORTS,         // queues and counters, and the list of links in the results
     ESTIMATE_PARTS
 };
 

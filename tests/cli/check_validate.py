@@ -182,7 +182,29 @@ def check_large():
     assert took < 4 or os.environ.get("COLLWIRE_SANITIZED", "OFF") == "ON", took
 
 
+def check_memory():
+    """The memory that a run of 16,384 ranks takes beside the network, which validate builds too, is within 1.5 times
+    the estimate, for short messages and for those that fill the links."""
+    bench = os.path.join(os.path.dirname(SCENARIOS.rstrip("/")), "bench")
+    def peak(command, *more):
+        process = subprocess.Popen([os.environ["COLLWIRE"], command, os.path.join(bench, "ft16384.json"), *more],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        stdout = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0, status
+        return usage.ru_maxrss * 1024, stdout
+    for size in ("20KB", "60KB"):
+        sets = ("--set", f"workload.bytes={size}")
+        before, stdout = peak("validate", *sets)
+        with tempfile.TemporaryDirectory() as folder:
+            after, _ = peak("run", *sets, "--quiet", "--out", folder)
+        about = float(re.search("estimate: up to ([0-9.]*) MB", stdout).group(1)) * 1e6
+        assert 1 / 1.5 < about / (after - before) < 1.5, (size, about, after - before)
+
+
 check_large()
+if os.environ.get("COLLWIRE_SANITIZED", "OFF") != "ON":
+    check_memory()
 check_warnings()
 check_captures()
 check_values()
