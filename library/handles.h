@@ -22,7 +22,8 @@ enum collwire_status simulation_leave(struct collwire_sim *sim, bool interrupted
                                       struct collwire_messages *m);
 
 // Write a file of the results of a run, piece by piece; false = the run does not have it, and
-// nothing was written. `brief`: metrics.json without most of its long lists (report/metrics_brief.h).
+// nothing was written. `brief`: metrics.json without most of its long lists
+// (report/metrics_brief.h).
 bool simulation_write(const struct collwire_sim *sim, const char *file, bool brief, FILE *out);
 
 static inline struct err *err_of(struct collwire_messages *m) { return (struct err *)m; }

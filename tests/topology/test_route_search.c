@@ -41,7 +41,8 @@ static uint32_t neighbour(const struct graph *g, uint32_t p)
     return g->ports[g->ports[p].peer].node;
 }
 
-// Distances to `dst`; packets go from a node by ports that are not down, through nodes that forward.
+// Distances to `dst`; packets go from a node by ports that are not down, through nodes that
+// forward.
 static void distances_to(const struct graph *g, uint32_t dst, uint32_t d[NODES])
 {
     for (uint32_t i = 0; i < NODES; i++)
