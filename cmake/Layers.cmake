@@ -254,7 +254,7 @@ collwire_layer(cli/results # folders of results
 collwire_layer(cli/runs # commands that simulate, or read what was simulated
   ALLOW engine collwire cli/terminal cli/options cli/results library config/scenario.h config/policy_choice.h config/object/output_name.h study jansson.h
         sim/result
-        report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h
+        report/csv.h report/headline.h report/metric.h report/metrics_brief.h report/page.h report/rows.h report/why.h
   VIA cc/plugin ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli/sweep # collwire sweep

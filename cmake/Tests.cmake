@@ -210,6 +210,9 @@ collwire_script_test(cli_sweep unit python3 [[python3 -B "$@"]]
 collwire_script_test(cli_sweep_killed long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_sweep.py ${PROJECT_SOURCE_DIR}/scenarios 20)
 
+collwire_script_test(report_stream unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/report/check_stream.py)
+
 # The recipes of docs/sweeps.md, as they are written there.
 collwire_script_test(sweeps_parallel unit "python3;parallel" [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/docs/check_sweeps.py ${PROJECT_SOURCE_DIR} parallel)

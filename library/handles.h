@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cc/plugin/policies.h"
 #include "collwire/collwire.h"
@@ -19,6 +20,11 @@ bool simulation_divided(const struct collwire_sim *sim);   // several threads pr
 // After a jump out of collwire_sim_run(): end the run within the event that was left.
 enum collwire_status simulation_leave(struct collwire_sim *sim, bool interrupted,
                                       struct collwire_messages *m);
+
+// Write a file of the results of a run, piece by piece; false = the run does not have it, and
+// nothing was written. `brief`: metrics.json without most of its long lists
+// (report/metrics_brief.h).
+bool simulation_write(const struct collwire_sim *sim, const char *file, bool brief, FILE *out);
 
 static inline struct err *err_of(struct collwire_messages *m) { return (struct err *)m; }
 static inline struct collwire_messages *messages_of(struct err *err)

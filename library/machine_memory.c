@@ -44,6 +44,13 @@ uint64_t memory_resident(void)
     return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
+uint64_t memory_peak(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
 #define PROGRAM_BYTES UINT64_C(6000000) // of code, libraries and stacks
 #define MEGABYTE UINT64_C(1000000)
 

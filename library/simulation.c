@@ -75,6 +75,7 @@ struct collwire_sim *collwire_sim_new(const struct collwire_scenario *scenario, 
     if (good) {
         s->cost = sim_estimate(s->sim);
         good = check_memory(s, err_of(m)) == 0;
+        sim_warn_captures(s->sim, &s->cost, err_of(m));
     }
     plain_locale_end(locale);
     if (good)
@@ -298,24 +299,48 @@ const char *collwire_sim_file(const struct collwire_sim *s, size_t i)
     return i < n ? names[i] : NULL;
 }
 
-char *collwire_sim_result(struct collwire_sim *s, const char *file)
+static bool write_run(FILE *out, const struct result *r)
+{
+    struct result now = *r;
+    now.peak_rss_bytes = memory_peak();
+    char *text = run_json(&now, COLLWIRE_VERSION);
+    fputs(text, out);
+    free(text);
+    return true;
+}
+
+bool simulation_write(const struct collwire_sim *s, const char *file, bool brief, FILE *out)
 {
     const struct result *r = s->result;
-    char *text = NULL;
+    bool written = false;
     if (!r)
-        return NULL;
+        return false;
     struct plain_locale locale = plain_locale_begin();
-    if (strcmp(file, "metrics.json") == 0)
-        text = metrics_json(r, scenario_resolved(s->scenario));
+    if (strcmp(file, "metrics.json") == 0) {
+        metrics_write(out, r, scenario_resolved(s->scenario), brief);
+        written = true;
+    }
     if (strcmp(file, "run.json") == 0)
-        text = run_json(r, COLLWIRE_VERSION);
+        written = write_run(out, r);
 #define WRITE(name, write, wanted)                                                                 \
     if (strcmp(file, name) == 0)                                                                   \
-        text = write(r);
+        written = write(out, r);
     OUTPUT_LIST(WRITE)
 #undef WRITE
     plain_locale_end(locale);
-    return text;
+    return written;
+}
+
+char *collwire_sim_result(struct collwire_sim *s, const char *file)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    bool written = simulation_write(s, file, false, out);
+    char *whole = text_close(out, &text);
+    if (written)
+        return whole;
+    free(whole);
+    return NULL;
 }
 
 void collwire_sim_summary(const struct collwire_sim *s, struct collwire_summary *summary)

@@ -2,10 +2,9 @@
 // Causes of time as JSON.
 #pragma once
 
-#include <jansson.h>
-
 #include "engine/critical_path.h"
+#include "report/json_writer.h"
 
-// An object with the time of every cause that is not zero, in ns, which add up to that of
+// Write an object with the time of every cause that is not zero, in ns, which add up to that of
 // `total_ps`: the largest takes what rounding leaves over.
-json_t *causes_json(const ps_t parts[PATH_CAUSES], ps_t total_ps);
+void causes_write(struct json_writer *w, const ps_t parts[PATH_CAUSES], ps_t total_ps);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "engine/text.h"
 #include "report/csv.h"
 #include "report/metrics.h"
 #include "sim/result/result.h"
@@ -32,15 +31,13 @@ static const struct metric columns[] = {
 };
 static METRIC_TABLE(column_table, columns);
 
-char *measured_csv(const struct result *r)
+bool measured_csv(FILE *out, const struct result *r)
 {
-    struct text text;
     if (r->measured.count == 0)
-        return NULL;
-    FILE *out = text_open(&text);
+        return false;
     csv_heading(out, &column_table);
     for (size_t i = 0; i < r->n_flows; i++)
         if (r->flows[i].measured_ps > 0)
             csv_row(out, &column_table, &r->flows[i]);
-    return text_close(out, &text);
+    return true;
 }

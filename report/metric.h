@@ -9,7 +9,7 @@
 
 #include "engine/units.h"
 
-struct json_t;
+struct json_writer;
 
 enum metric_unit {
     METRIC_WORDS,
@@ -35,7 +35,7 @@ enum metric_type {
     METRIC_OBJECT,      // a record embedded in the record
     METRIC_LIST,        // pointer to records and a count
     METRIC_ONE_OR_LIST, // likewise; written as null for 0 items and as the object itself for 1 item
-    METRIC_CUSTOM       // written by a function; left out if it is NULL or returns NULL
+    METRIC_CUSTOM       // written by a function; left out if it is NULL or writes no value
 };
 
 struct metric_table {
@@ -55,7 +55,7 @@ struct metric {
     double (*real)(const void *record);
     ps_t (*time)(const void *record);
     size_t (*count)(const void *record);
-    struct json_t *(*json)(const void *record);
+    void (*write)(struct json_writer *w, const void *record);
     /* METRIC_WORD; objects and lists */
     const char *const *words;
     const struct metric_table *table;

@@ -10,9 +10,8 @@ static const struct metric cause_rows[] = {PATH_LIST(ROW)};
 #undef ROW
 METRIC_TABLE(life_table, cause_rows);
 
-json_t *causes_json(const ps_t parts[PATH_CAUSES], ps_t total_ps)
+void causes_write(struct json_writer *w, const ps_t parts[PATH_CAUSES], ps_t total_ps)
 {
-    json_t *object = json_object();
     int64_t ns[PATH_CAUSES], rest = ns_of_ps(total_ps);
     unsigned largest = 0;
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++) {
@@ -21,16 +20,19 @@ json_t *causes_json(const ps_t parts[PATH_CAUSES], ps_t total_ps)
         largest = parts[cause] > parts[largest] ? cause : largest;
     }
     ns[largest] += rest;
+    json_writer_object(w);
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
-        if (ns[cause] != 0)
-            json_object_set_new(object, cause_rows[cause].key, json_integer(ns[cause]));
-    return object;
+        if (ns[cause] != 0) {
+            json_writer_key(w, cause_rows[cause].key);
+            json_writer_integer(w, ns[cause]);
+        }
+    json_writer_end(w);
 }
 
-static json_t *parts_json(const void *record)
+static void write_parts(struct json_writer *w, const void *record)
 {
     const struct critical_result *c = record;
-    return causes_json(c->parts, c->total_ps);
+    causes_write(w, c->parts, c->total_ps);
 }
 
 #define WORD_OF(constant, key, help, words) key,
@@ -49,7 +51,7 @@ static METRIC_TABLE(place_table, place_rows);
 static const struct metric critical_rows[] = {
     {"total_ns", METRIC_NS, "sum of the parts", TIME(critical_result, total_ps)},
     {"parts", METRIC_NS, "time by cause; only what is not zero", .type = METRIC_CUSTOM,
-     .table = &life_table, .json = parts_json},
+     .table = &life_table, .write = write_parts},
     {"places", METRIC_WORDS, "the largest times by place, the largest first",
      LIST(critical_result, places, n_places, place_table)},
     {"elsewhere_ns", METRIC_NS, "time at other places", TIME(critical_result, elsewhere_ps)},
@@ -57,17 +59,17 @@ static const struct metric critical_rows[] = {
 };
 METRIC_TABLE(critical_table, critical_rows);
 
-static json_t *stage_parts(const void *record)
+static void write_stage(struct json_writer *w, const void *record)
 {
     const struct critical_stage *s = record;
-    return causes_json(s->parts, s->total_ps);
+    causes_write(w, s->parts, s->total_ps);
 }
 
 #define STAGE_ROWS                                                                                 \
     {"total_ns", METRIC_NS, "sum of the parts", TIME(critical_stage, total_ps)},                   \
     {                                                                                              \
         "parts", METRIC_NS, "time by cause; only what is not zero",                                \
-            .type = METRIC_CUSTOM, .table = &life_table, .json = stage_parts                       \
+            .type = METRIC_CUSTOM, .table = &life_table, .write = write_stage                      \
     }
 static const struct metric phase_rows[] = {STAGE_ROWS};
 METRIC_TABLE(critical_phase_table, phase_rows);
@@ -75,10 +77,10 @@ static const struct metric iteration_rows[] = {
     {"iteration", METRIC_WORDS, "its number, from 1", INTEGER(critical_stage, number)}, STAGE_ROWS};
 static METRIC_TABLE(iteration_table, iteration_rows);
 
-static json_t *slowest_parts(const void *record)
+static void write_slowest(struct json_writer *w, const void *record)
 {
     const struct slowest_result *s = record;
-    return causes_json(s->critical.parts, s->critical.total_ps);
+    causes_write(w, s->critical.parts, s->critical.total_ps);
 }
 
 static const struct metric layer_rows[] = {
@@ -104,7 +106,7 @@ static const struct metric slowest_rows[] = {
     {"end_ns", METRIC_NS, "its end", TIME(slowest_result, end_ps)},
     {"total_ns", METRIC_NS, "end - begin", TIME(slowest_result, critical.total_ps)},
     {"parts", METRIC_NS, "time by cause; only what is not zero", .type = METRIC_CUSTOM,
-     .table = &life_table, .json = slowest_parts},
+     .table = &life_table, .write = write_slowest},
     {"places", METRIC_WORDS, "the largest times by place, the largest first",
      LIST(slowest_result, critical.places, critical.n_places, place_table)},
     {"elsewhere_ns", METRIC_NS, "time at other places",
@@ -149,18 +151,18 @@ static const char *const reason_words[] = {"cuts",
                                            "drops",
                                            "swap"};
 
-static json_t *remedy_json(const void *record)
+static void write_remedy(struct json_writer *w, const void *record)
 {
     const struct reason_result *reason = record;
-    json_t *list = json_array();
+    json_writer_list(w);
     for (size_t i = 0; i < reason->n_remedy; i++)
-        json_array_append_new(list, json_string(reason->remedy[i]));
-    return list;
+        json_writer_text(w, reason->remedy[i]);
+    json_writer_end(w);
 }
 
-static json_t *bound_json(const void *record)
+static void write_bound(struct json_writer *w, const void *record)
 {
-    return json_boolean(((const struct reason_result *)record)->bound);
+    json_writer_value(w, json_boolean(((const struct reason_result *)record)->bound));
 }
 
 static const struct metric cost_rows[] = {
@@ -170,9 +172,9 @@ static const struct metric cost_rows[] = {
      "how much shorter the run could be at most without it; null = not known",
      TIME(reason_result, saving_ps)},
     {"bound", METRIC_WORDS, "true: at most saving_ns (\"up to\"); false: about saving_ns",
-     .type = METRIC_CUSTOM, .json = bound_json},
+     .type = METRIC_CUSTOM, .write = write_bound},
     {"remedy", METRIC_WORDS, "settings (`--set`) that remove the cause; none = no setting does",
-     .type = METRIC_CUSTOM, .json = remedy_json},
+     .type = METRIC_CUSTOM, .write = write_remedy},
     {"sentence", METRIC_WORDS, "the explanation", TEXT(reason_result, sentence)},
 };
 METRIC_TABLE(cost_table, cost_rows);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The metrics of messages and collectives.
-#include <jansson.h>
-
 #include "report/critical.h"
 #include "report/metric_parts.h"
 #include "sim/result/result.h"
@@ -40,34 +38,40 @@ static bool was_delivered(const void *record)
     return f->delivered_ps >= 0;
 }
 
-static json_t *life_json(const void *record)
+static void write_life(struct json_writer *w, const void *record)
 {
     const struct flow_record *f = record;
-    return causes_json(f->life_ps, f->delivered_ps);
+    causes_write(w, f->life_ps, f->delivered_ps);
 }
 
 // Keys of messages from a capture; others do not have them.
-static json_t *measured_json(const void *record)
+static void write_measured(struct json_writer *w, const void *record)
 {
     const struct flow_record *f = record;
-    return f->measured_ps > 0 ? json_integer(ns_of_ps(f->measured_ps)) : NULL;
+    if (f->measured_ps > 0)
+        json_writer_integer(w, ns_of_ps(f->measured_ps));
 }
 
-static json_t *simulated_json(const void *record)
+static void write_simulated(struct json_writer *w, const void *record)
 {
     const struct flow_record *f = record;
     if (f->measured_ps == 0)
-        return NULL;
-    return f->simulated_ps > 0 ? json_integer(ns_of_ps(f->simulated_ps)) : json_null();
+        return;
+    if (f->simulated_ps > 0)
+        json_writer_integer(w, ns_of_ps(f->simulated_ps));
+    else
+        json_writer_null(w);
 }
 
-static json_t *measured_ratio_json(const void *record)
+static void write_measured_ratio(struct json_writer *w, const void *record)
 {
     const struct flow_record *f = record;
     if (f->measured_ps == 0)
-        return NULL;
-    return f->simulated_ps > 0 ? json_real((double)f->simulated_ps / (double)f->measured_ps)
-                               : json_null();
+        return;
+    if (f->simulated_ps > 0)
+        json_writer_real(w, (double)f->simulated_ps / (double)f->measured_ps);
+    else
+        json_writer_null(w);
 }
 
 static const struct metric flow_rows[] = {
@@ -104,17 +108,17 @@ static const struct metric flow_rows[] = {
     {"timeouts", METRIC_COUNT, "retransmission timeouts", INTEGER(flow_record, timeouts)},
     {"time", METRIC_NS,
      "where the time from posting to delivery went; only what is not zero; null = not delivered",
-     .type = METRIC_CUSTOM, .table = &life_table, .json = life_json, .known = was_delivered},
+     .type = METRIC_CUSTOM, .table = &life_table, .write = write_life, .known = was_delivered},
     {"status", METRIC_WORDS, "running, completed or failed", WORD(flow_record, status, flow_words)},
     {"measured_ns", METRIC_NS,
      "from the first to the last packet in the capture that the message is from; only of such "
      "messages, as are the next two",
-     .type = METRIC_CUSTOM, .json = measured_json},
+     .type = METRIC_CUSTOM, .write = write_measured},
     {"simulated_ns", METRIC_NS,
      "the same here: delivered_ns less the time of the first packet alone; null = not delivered",
-     .type = METRIC_CUSTOM, .json = simulated_json},
+     .type = METRIC_CUSTOM, .write = write_simulated},
     {"measured_ratio", METRIC_RATIO, "simulated_ns / measured_ns", .type = METRIC_CUSTOM,
-     .json = measured_ratio_json},
+     .write = write_measured_ratio},
 };
 METRIC_TABLE(flow_table, flow_rows);
 
@@ -138,27 +142,33 @@ static bool any_completed(const void *record)
     return s->count != s->failed + s->running;
 }
 
-// A histogram as two lists, or NULL where every message has a record.
-static json_t *histogram_json(const struct histogram *h)
+// A histogram as two lists; left out where every message has a record.
+static void write_histogram(struct json_writer *w, const struct histogram *h)
 {
     if (h->n == 0)
-        return NULL;
-    json_t *below = json_array(), *count = json_array();
-    for (size_t i = 0; i < h->n; i++) {
-        json_array_append_new(below, json_real(h->bins[i].below));
-        json_array_append_new(count, json_integer((json_int_t)h->bins[i].count));
-    }
-    return json_pack("{s:o, s:o}", "below", below, "count", count);
+        return;
+    json_writer_object(w);
+    json_writer_key(w, "below");
+    json_writer_list(w);
+    for (size_t i = 0; i < h->n; i++)
+        json_writer_real(w, h->bins[i].below);
+    json_writer_end(w);
+    json_writer_key(w, "count");
+    json_writer_list(w);
+    for (size_t i = 0; i < h->n; i++)
+        json_writer_integer(w, (int64_t)h->bins[i].count);
+    json_writer_end(w);
+    json_writer_end(w);
 }
 
-static json_t *fct_bins(const void *record)
+static void write_fct_bins(struct json_writer *w, const void *record)
 {
-    return histogram_json(&((const struct flows_summary *)record)->fct_ns_bins);
+    write_histogram(w, &((const struct flows_summary *)record)->fct_ns_bins);
 }
 
-static json_t *slowdown_bins(const void *record)
+static void write_slowdown_bins(struct json_writer *w, const void *record)
 {
-    return histogram_json(&((const struct flows_summary *)record)->slowdown_bins);
+    write_histogram(w, &((const struct flows_summary *)record)->slowdown_bins);
 }
 
 #define HISTOGRAM                                                                                  \
@@ -175,9 +185,9 @@ static const struct metric summary_rows[] = {
     {"slowdown", METRIC_RATIO, "slowdowns of completed messages",
      OBJECT(flows_summary, slowdown, ratio_stats_table), .known = any_completed},
     {"fct_ns_histogram", METRIC_NS, "histogram of completion times" HISTOGRAM,
-     .type = METRIC_CUSTOM, .json = fct_bins},
+     .type = METRIC_CUSTOM, .write = write_fct_bins},
     {"slowdown_histogram", METRIC_RATIO, "histogram of slowdowns" HISTOGRAM, .type = METRIC_CUSTOM,
-     .json = slowdown_bins},
+     .write = write_slowdown_bins},
     {"jain", METRIC_RATIO, "Jain's fairness index of goodputs: 1 = all equal, 1/n = one has all",
      REAL(flows_summary, jain), .known = any_completed},
 };

@@ -36,10 +36,13 @@ static bool any_efficiency(const void *record)
     return job->collectives > 0 && job->efficiency > 0;
 }
 
-static json_t *training_json(const void *record)
+static void write_training(struct json_writer *w, const void *record)
 {
     const struct job_result *job = record;
-    return job->training ? metric_json(&training_table, job->training) : json_null();
+    if (job->training)
+        metric_write(w, &training_table, job->training);
+    else
+        json_writer_null(w);
 }
 
 static bool any_update(const void *record)
@@ -48,13 +51,13 @@ static bool any_update(const void *record)
     return servers->updates > 0;
 }
 
-static json_t *by_staleness(const void *record)
+static void write_by_staleness(struct json_writer *w, const void *record)
 {
     const struct server_result *servers = record;
-    json_t *list = json_array();
+    json_writer_list(w);
     for (size_t i = 0; i < servers->n_counts; i++)
-        json_array_append_new(list, json_integer((json_int_t)servers->counts[i]));
-    return list;
+        json_writer_integer(w, (int64_t)servers->counts[i]);
+    json_writer_end(w);
 }
 
 // The least is always 0: the first update of a server.
@@ -75,14 +78,17 @@ static const struct metric server_rows[] = {
      OBJECT(server_result, staleness, staleness_table), .known = any_update},
     {"by_staleness", METRIC_COUNT,
      "updates with staleness 0, 1, ..; the last of 256 values has all beyond",
-     .type = METRIC_CUSTOM, .json = by_staleness},
+     .type = METRIC_CUSTOM, .write = write_by_staleness},
 };
 static METRIC_TABLE(server_table, server_rows);
 
-static json_t *servers_json(const void *record)
+static void write_servers(struct json_writer *w, const void *record)
 {
     const struct job_result *job = record;
-    return job->servers ? metric_json(&server_table, job->servers) : json_null();
+    if (job->servers)
+        metric_write(w, &server_table, job->servers);
+    else
+        json_writer_null(w);
 }
 
 static const struct metric job_rows[] = {
@@ -112,8 +118,8 @@ static const struct metric job_rows[] = {
      .known = any_efficiency},
     {"training", METRIC_WORDS,
      "where several jobs train: the job's, with the keys of `training`; else null",
-     .type = METRIC_CUSTOM, .json = training_json},
+     .type = METRIC_CUSTOM, .write = write_training},
     {"servers", METRIC_WORDS, "of a job with parameter servers; else null", .type = METRIC_CUSTOM,
-     .table = &server_table, .json = servers_json},
+     .table = &server_table, .write = write_servers},
 };
 METRIC_TABLE(job_table, job_rows);

@@ -9,86 +9,117 @@
 
 // ---- writing ----
 
-static json_t *time_json(const struct metric *m, const void *record)
+static void write_time(struct json_writer *w, const struct metric *m, const void *record)
 {
     ps_t ps = metric_time(m, record);
-    return ps < 0 ? json_null() : json_integer(ns_of_ps(ps));
+    if (ps < 0)
+        json_writer_null(w);
+    else
+        json_writer_integer(w, ns_of_ps(ps));
 }
 
-static json_t *real_json(const struct metric *m, const void *record)
+static void write_real(struct json_writer *w, const struct metric *m, const void *record)
 {
     double value = metric_real(m, record);
     if (isnan(value))
-        return json_null();
-    return m->type == METRIC_ROUNDED ? json_integer((json_int_t)(value + 0.5)) : json_real(value);
+        json_writer_null(w);
+    else if (m->type == METRIC_ROUNDED)
+        json_writer_integer(w, (int64_t)(value + 0.5));
+    else
+        json_writer_real(w, value);
 }
 
-static json_t *text_json(const char *text) { return text ? json_string(text) : json_null(); }
+static void write_text(struct json_writer *w, const char *text)
+{
+    if (text)
+        json_writer_text(w, text);
+    else
+        json_writer_null(w);
+}
 
-static json_t *object_json(const struct metric_table *table, const void *record, bool known);
-
-static json_t *item_json(const struct metric *m, const void *item)
+static void write_item(struct json_writer *w, const struct metric *m, const void *item)
 {
     if (m->type == METRIC_TEXTS)
-        return text_json(*(const char *const *)item);
-    if (m->type == METRIC_REALS)
-        return json_real(*(const double *)item);
-    return object_json(m->table, item, true);
+        write_text(w, *(const char *const *)item);
+    else if (m->type == METRIC_REALS)
+        json_writer_real(w, *(const double *)item);
+    else
+        metric_write(w, m->table, item);
 }
 
-static json_t *list_json(const struct metric *m, const void *record)
+static void write_list(struct json_writer *w, const struct metric *m, const void *record)
 {
     size_t n = metric_count(m, record);
-    if (m->type == METRIC_ONE_OR_LIST && n < 2)
-        return n == 0 ? json_null() : item_json(m, metric_item(m, record, 0));
-    json_t *array = json_array();
+    if (m->type == METRIC_ONE_OR_LIST && n == 0) {
+        json_writer_null(w);
+        return;
+    }
+    if (m->type == METRIC_ONE_OR_LIST && n == 1) {
+        write_item(w, m, metric_item(m, record, 0));
+        return;
+    }
+    json_writer_list(w);
     for (size_t i = 0; i < n; i++) {
         const void *item = metric_item(m, record, i);
         if (m->wanted == NULL || m->wanted(item))
-            json_array_append_new(array, item_json(m, item));
+            write_item(w, m, item);
     }
-    return array;
+    json_writer_end(w);
 }
 
-static json_t *value_json(const struct metric *m, const void *record, bool known)
+static void write_object(struct json_writer *w, const struct metric_table *table,
+                         const void *record, bool known);
+
+static void write_value(struct json_writer *w, const struct metric *m, const void *record,
+                        bool known)
 {
     known = known && (m->known == NULL || m->known(record));
-    if (m->type == METRIC_OBJECT)
-        return object_json(m->table, (const char *)record + m->offset, known);
-    if (!known)
-        return json_null();
+    if (m->type == METRIC_OBJECT) {
+        write_object(w, m->table, (const char *)record + m->offset, known);
+        return;
+    }
+    if (!known) {
+        json_writer_null(w);
+        return;
+    }
     switch (m->type) {
     case METRIC_INTEGER:
-        return json_integer((json_int_t)metric_integer(m, record));
+        json_writer_integer(w, (int64_t)metric_integer(m, record));
+        break;
     case METRIC_TIME:
-        return time_json(m, record);
+        write_time(w, m, record);
+        break;
     case METRIC_ROUNDED:
     case METRIC_REAL:
-        return real_json(m, record);
+        write_real(w, m, record);
+        break;
     case METRIC_TEXT:
     case METRIC_WORD:
-        return text_json(metric_text(m, record));
+        write_text(w, metric_text(m, record));
+        break;
     case METRIC_CUSTOM:
-        return m->json ? m->json(record) : NULL;
+        if (m->write)
+            m->write(w, record);
+        break;
     default:
-        return list_json(m, record);
+        write_list(w, m, record);
     }
 }
 
-static json_t *object_json(const struct metric_table *table, const void *record, bool known)
+static void write_object(struct json_writer *w, const struct metric_table *table,
+                         const void *record, bool known)
 {
-    json_t *object = json_object();
+    json_writer_object(w);
     for (size_t i = 0; i < table->n; i++) {
-        json_t *value = value_json(&table->list[i], record, known);
-        if (value)
-            json_object_set_new(object, table->list[i].key, value);
+        json_writer_key(w, table->list[i].key);
+        write_value(w, &table->list[i], record, known);
     }
-    return object;
+    json_writer_end(w);
 }
 
-json_t *metric_json(const struct metric_table *table, const void *record)
+void metric_write(struct json_writer *w, const struct metric_table *table, const void *record)
 {
-    return object_json(table, record, true);
+    write_object(w, table, record, true);
 }
 
 // ---- reading ----

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Converts records to JSON and reads values back, by tables of metrics.
+// Writes records as JSON and reads values back, by tables of metrics.
 #pragma once
 
 #include <jansson.h>
 
+#include "report/json_writer.h"
 #include "report/metric.h"
 
-// The record as an object, with keys in the order of the table.
-json_t *metric_json(const struct metric_table *table, const void *record);
+// Write the record as an object, with keys in the order of the table.
+void metric_write(struct json_writer *w, const struct metric_table *table, const void *record);
 
-// The value at "a.b.c" of an object that metric_json() wrote; NULL if it is missing. The path must
+// The value at "a.b.c" of an object that metric_write() wrote; NULL if it is missing. The path must
 // be one of the table.
 const json_t *metric_at(const struct metric_table *table, const json_t *object, const char *path);
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "engine/text.h"
 #include "report/csv.h"
 #include "report/metric_parts.h"
 #include "report/metrics.h"
@@ -63,14 +62,12 @@ static const struct metric columns[] = {
 };
 static METRIC_TABLE(column_table, columns);
 
-char *measured_collectives_csv(const struct result *r)
+bool measured_collectives_csv(FILE *out, const struct result *r)
 {
-    struct text text;
     if (r->measured_collectives.n == 0)
-        return NULL;
-    FILE *out = text_open(&text);
+        return false;
     csv_heading(out, &column_table);
     for (size_t i = 0; i < r->measured_collectives.n; i++)
         csv_row(out, &column_table, &r->measured_collectives.list[i]);
-    return text_close(out, &text);
+    return true;
 }

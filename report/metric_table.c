@@ -23,10 +23,11 @@ static const struct metric series_rows[] = {
 };
 METRIC_TABLE(series_table, series_rows);
 
-static json_t *series_of(const void *record)
+static void write_series(struct json_writer *w, const void *record)
 {
     const struct result *r = record;
-    return r->series ? series_json(r) : NULL;
+    if (r->series)
+        series_write(w, r->series);
 }
 
 // ---- metrics.json ----
@@ -42,37 +43,54 @@ static size_t collectives_written(const void *record)
 // The list is left out if there are more messages than report.flows_max.
 static size_t flows_written(const void *record)
 {
-    const struct result *r = record;
-    return r->flows_complete ? r->n_flows : 0;
+    const struct metrics_record *m = record;
+    size_t n = m->result.flows_complete ? m->result.n_flows : 0;
+    return m->brief && m->result.measured.count == 0 && n > 1 ? 1 : n;
 }
 
-static json_t *slowest_of(const void *record)
+static size_t ranks_written(const void *record)
+{
+    const struct metrics_record *m = record;
+    return m->brief && m->result.n_ranks > 1 ? 1 : m->result.n_ranks;
+}
+
+static size_t links_written(const void *record)
+{
+    const struct metrics_record *m = record;
+    return m->brief && m->result.n_ports > 1 ? 1 : m->result.n_ports;
+}
+
+static void write_slowest(struct json_writer *w, const void *record)
 {
     const struct result *r = record;
-    return r->last ? metric_json(&slowest_table, r->last) : json_null();
+    if (r->last)
+        metric_write(w, &slowest_table, r->last);
+    else
+        json_writer_null(w);
 }
 
 // Only where messages are from a capture.
-static json_t *measured_of(const void *record)
+static void write_measured(struct json_writer *w, const void *record)
 {
     const struct result *r = record;
-    return r->measured.count > 0 ? metric_json(&measured_table, &r->measured) : NULL;
+    if (r->measured.count > 0)
+        metric_write(w, &measured_table, &r->measured);
 }
 
 // Only where collectives were measured in a real run.
-static json_t *measured_collectives_of(const void *record)
+static void write_measured_collectives(struct json_writer *w, const void *record)
 {
     const struct result *r = record;
-    return r->measured_collectives.n > 0
-               ? metric_json(&measured_collectives_table, &r->measured_collectives)
-               : NULL;
+    if (r->measured_collectives.n > 0)
+        metric_write(w, &measured_collectives_table, &r->measured_collectives);
 }
 
 // Only where a job says what its ranks need.
-static json_t *memory_of(const void *record)
+static void write_memory(struct json_writer *w, const void *record)
 {
     const struct result *r = record;
-    return r->memory.n_classes > 0 ? metric_json(&memory_table, &r->memory) : NULL;
+    if (r->memory.n_classes > 0)
+        metric_write(w, &memory_table, &r->memory);
 }
 
 static size_t only_training(const void *record)
@@ -81,11 +99,15 @@ static size_t only_training(const void *record)
     return r->n_trainings == 1;
 }
 
-static json_t *scenario_of(const void *record)
+static void write_scenario(struct json_writer *w, const void *record)
 {
     const struct metrics_record *m = record;
     json_t *resolved = json_loads(m->scenario, 0, NULL);
-    return resolved ? resolved : json_null();
+    if (resolved)
+        json_writer_value(w, resolved);
+    else
+        json_writer_null(w);
+    json_decref(resolved);
 }
 
 static const struct metric metrics_rows[] = {
@@ -104,26 +126,27 @@ static const struct metric metrics_rows[] = {
     {"measured", METRIC_WORDS,
      "messages from a capture, measured there and simulated here (docs/replay.md); over those in "
      "`flows`; only where there are any",
-     .type = METRIC_CUSTOM, .table = &measured_table, .json = measured_of},
+     .type = METRIC_CUSTOM, .table = &measured_table, .write = write_measured},
     {"measured_collectives", METRIC_WORDS,
      "collectives of programs that were measured in a real run, and simulated here "
      "(docs/traces.md): from the begin of the last member to the end; only where there are any",
-     .type = METRIC_CUSTOM, .table = &measured_collectives_table, .json = measured_collectives_of},
+     .type = METRIC_CUSTOM, .table = &measured_collectives_table,
+     .write = write_measured_collectives},
     {"collectives", METRIC_WORDS, "a record a collective; empty above report.collectives_max",
      LIST(result, collectives, n_collectives, collective_table), .count = collectives_written},
     {"slowest", METRIC_WORDS,
      "what ended last, and where its time went along its critical path; null = nothing has ended",
-     .type = METRIC_CUSTOM, .table = &slowest_table, .json = slowest_of},
+     .type = METRIC_CUSTOM, .table = &slowest_table, .write = write_slowest},
     {"training", METRIC_WORDS,
      "of the training job; null = there is none, or there are several (then see `jobs`)",
      ONE_OR_LIST(result, trainings, n_trainings, training_table), .count = only_training},
     {"programs", METRIC_WORDS, "a record for each job that is a program",
      LIST(result, programs, n_programs, program_table)},
     {"ranks", METRIC_WORDS, "a record for each rank of training jobs and programs",
-     LIST(result, ranks, n_ranks, rank_table)},
+     LIST(result, ranks, n_ranks, rank_table), .count = ranks_written},
     {"memory", METRIC_WORDS,
      "memory of a GPU that the jobs need (docs/memory.md); only where it is known of one",
-     .type = METRIC_CUSTOM, .table = &memory_table, .json = memory_of},
+     .type = METRIC_CUSTOM, .table = &memory_table, .write = write_memory},
     {"jobs", METRIC_WORDS, "a record a job", LIST(result, jobs, n_jobs, job_table)},
     {"pfc", METRIC_WORDS, "priority flow control", PART_OF(result, pfc_table)},
     {"credits", METRIC_WORDS, "flow control by credits (`switch.flow_control`)",
@@ -149,7 +172,7 @@ static const struct metric metrics_rows[] = {
      LIST(result, changes, n_changes, change_table)},
     {"queues", METRIC_WORDS, "at switches", PART_OF(result, queues_table)},
     {"links", METRIC_WORDS, "every direction of every link",
-     LIST(result, ports, n_ports, link_table)},
+     LIST(result, ports, n_ports, link_table), .count = links_written},
     {"nics", METRIC_WORDS, "NICs that are not ideal (`nic`), by dimension and rank",
      LIST(result, nics, n_nics, nic_table)},
     {"aggregators", METRIC_WORDS, "reductions in switches, by aggregator",
@@ -160,9 +183,9 @@ static const struct metric metrics_rows[] = {
      "the causes among the explanations that cost time, the most important first",
      LIST(result, reasons, n_reasons, cost_table)},
     {"series", METRIC_WORDS, "with report.sample: state over time, lists of equal length",
-     .type = METRIC_CUSTOM, .table = &series_table, .json = series_of},
+     .type = METRIC_CUSTOM, .table = &series_table, .write = write_series},
     {"scenario", METRIC_WORDS, "the resolved scenario, every default filled in",
-     .type = METRIC_CUSTOM, .json = scenario_of},
+     .type = METRIC_CUSTOM, .write = write_scenario},
 };
 METRIC_TABLE(metrics_table, metrics_rows);
 
@@ -294,7 +317,8 @@ static const struct metric run_rows[] = {
      INTEGER(result, packet_hops)},
     {"packet_hops_per_s", METRIC_COUNT, "packet_hops by cpu_s", .type = METRIC_ROUNDED,
      .real = hop_rate},
-    {"peak_rss_bytes", METRIC_BYTES, "largest resident memory of the process",
+    {"peak_rss_bytes", METRIC_BYTES,
+     "largest resident memory of the process, up to the writing of this file, the last one",
      INTEGER(result, peak_rss_bytes)},
     {"memory_limit_bytes", METRIC_BYTES, "memory at which the run would have ended",
      INTEGER(result, memory_limit_bytes)},

@@ -12,6 +12,7 @@ struct metrics_record {
     struct result result;
     const char *schema;
     const char *scenario; // resolved, as JSON text
+    bool brief;           // without most of long lists, see report/metrics_brief.h
 };
 
 struct run_record {

@@ -14,6 +14,7 @@
 #include "report/metric_json.h"
 #include "report/metric_parts.h"
 #include "report/metric_table.h"
+#include "report/metrics_brief.h"
 #include "report/path_shares.h"
 
 const struct row_column row_columns[ROW_COLUMNS] = {
@@ -209,7 +210,7 @@ static void add_jobs(struct rows *rows, const struct row_source *run, const json
 
 void rows_add(struct rows *rows, const struct row_source *run)
 {
-    json_t *metrics = run->metrics ? json_loads(run->metrics, 0, NULL) : NULL;
+    json_t *metrics = run->metrics ? metrics_brief(run->metrics) : NULL;
     struct row *row = row_new(rows, run);
     size_t jobs = json_array_size(json_object_get(metrics, "jobs"));
     row->status = status_of(metrics);

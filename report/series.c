@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/metric_table.h"
@@ -12,50 +11,63 @@
 
 static const char *kind_key(int kind) { return series_table.list[1 + kind].key; }
 
-static json_t *value_json(enum series_kind kind, const struct series_line *line, size_t i)
+static void write_value(struct json_writer *w, enum series_kind kind,
+                        const struct series_line *line, size_t i)
 {
     if (i < line->first || (kind == SERIES_CWND && line->values[i] < 0))
-        return json_null();
-    if (kind == SERIES_OBSERVE)
-        return json_real(line->values[i]);
-    return json_integer((json_int_t)line->values[i]);
+        json_writer_null(w);
+    else if (kind == SERIES_OBSERVE)
+        json_writer_real(w, line->values[i]);
+    else
+        json_writer_integer(w, (int64_t)line->values[i]);
 }
 
-static json_t *line_json(const struct series *s, enum series_kind kind,
-                         const struct series_line *line)
+static void write_line(struct json_writer *w, const struct series *s, enum series_kind kind,
+                       const struct series_line *line)
 {
-    json_t *array = json_array();
+    json_writer_list(w);
     for (size_t i = 0; i < s->n_samples; i++)
-        json_array_append_new(array, value_json(kind, line, i));
-    return array;
+        write_value(w, kind, line, i);
+    json_writer_end(w);
 }
 
-json_t *series_json(const struct result *r)
+// The lines of a kind by key; those with fields, which follow each other, are in an object a key.
+static void write_kind(struct json_writer *w, const struct series *s, enum series_kind kind)
 {
-    const struct series *s = r->series;
-    json_t *o = json_object(), *t = json_array();
-    for (size_t i = 0; i < s->n_samples; i++)
-        json_array_append_new(t, json_integer(ns_of_ps((ps_t)i * s->step_ps)));
-    json_object_set_new(o, series_table.list[0].key, t);
-    for (int kind = 0; kind < SERIES_KINDS; kind++) {
-        json_t *group = json_object();
-        for (size_t i = 0; i < s->n_lines[kind]; i++) {
-            const struct series_line *line = &s->lines[kind][i];
-            json_t *values = line_json(s, (enum series_kind)kind, line);
-            if (!line->field) {
-                json_object_set_new(group, line->key, values);
-                continue;
-            }
-            json_t *flow = json_object_get(group, line->key);
-            if (!flow) {
-                flow = json_object();
-                json_object_set_new(group, line->key, flow);
-            }
-            json_object_set_new(flow, line->field, values);
-        }
-        json_object_set_new(o, kind_key(kind), group);
+    const struct series_line *before = NULL;
+    json_writer_object(w);
+    for (size_t i = 0; i < s->n_lines[kind]; i++) {
+        const struct series_line *line = &s->lines[kind][i];
+        bool same = before && before->field && line->field && strcmp(before->key, line->key) == 0;
+        if (before && before->field && !same)
+            json_writer_end(w);
+        if (!same)
+            json_writer_key(w, line->key);
+        if (line->field && !same)
+            json_writer_object(w);
+        if (line->field)
+            json_writer_key(w, line->field);
+        write_line(w, s, kind, line);
+        before = line;
     }
-    return o;
+    if (before && before->field)
+        json_writer_end(w);
+    json_writer_end(w);
+}
+
+void series_write(struct json_writer *w, const struct series *s)
+{
+    json_writer_object(w);
+    json_writer_key(w, series_table.list[0].key);
+    json_writer_list(w);
+    for (size_t i = 0; i < s->n_samples; i++)
+        json_writer_integer(w, ns_of_ps((ps_t)i * s->step_ps));
+    json_writer_end(w);
+    for (int kind = 0; kind < SERIES_KINDS; kind++) {
+        json_writer_key(w, kind_key(kind));
+        write_kind(w, s, (enum series_kind)kind);
+    }
+    json_writer_end(w);
 }
 
 static void csv_row(FILE *out, const struct series *s, size_t i)
@@ -72,13 +84,11 @@ static void csv_row(FILE *out, const struct series *s, size_t i)
     fputc('\n', out);
 }
 
-char *series_csv(const struct result *r)
+bool series_csv(FILE *out, const struct result *r)
 {
     const struct series *s = r->series;
     if (!s)
-        return NULL;
-    struct text text;
-    FILE *out = text_open(&text);
+        return false;
     fputs(series_table.list[0].key, out);
     for (int kind = 0; kind < SERIES_KINDS; kind++)
         for (size_t n = 0; n < s->n_lines[kind]; n++) {
@@ -89,5 +99,5 @@ char *series_csv(const struct result *r)
     fputc('\n', out);
     for (size_t i = 0; i < s->n_samples; i++)
         csv_row(out, s, i);
-    return text_close(out, &text);
+    return true;
 }

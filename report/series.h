@@ -2,8 +2,7 @@
 // Time series as JSON, for metrics.json.
 #pragma once
 
-#include <jansson.h>
-
+#include "report/json_writer.h"
 #include "sim/result/result.h"
 
-json_t *series_json(const struct result *r);
+void series_write(struct json_writer *w, const struct series *s);

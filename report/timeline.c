@@ -94,12 +94,10 @@ static void put_slice(FILE *out, const struct slice_result *s)
     fputs("\"}", out); // the caller writes the comma
 }
 
-char *timeline_json(const struct result *r)
+bool timeline_json(FILE *out, const struct result *r)
 {
-    struct text text;
     if (!r->timeline)
-        return NULL;
-    FILE *out = text_open(&text);
+        return false;
     fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"scenario\":\"", out);
     put_string(out, r->name);
     fprintf(out, "\",\"complete\":%s},\"traceEvents\":[", r->timeline_cut ? "false" : "true");
@@ -114,5 +112,5 @@ char *timeline_json(const struct result *r)
         fputs(i + 1 < r->n_slices ? "," : "", out);
     }
     fputs("\n]}\n", out);
-    return text_close(out, &text);
+    return true;
 }

@@ -89,18 +89,16 @@ static void detailed_row(FILE *out, struct detailed_columns columns,
     fputc('\n', out);
 }
 
-char *training_detailed_csv(const struct result *r)
+bool training_detailed_csv(FILE *out, const struct result *r)
 {
-    struct text text;
     struct detailed_columns columns = columns_of(r);
     if (r->n_trainings == 0)
-        return NULL;
-    FILE *out = text_open(&text);
+        return false;
     detailed_heading(out, columns);
     for (size_t j = 0; j < r->n_trainings; j++)
         for (size_t l = 0; l < r->trainings[j].n_layers; l++)
             detailed_row(out, columns, &r->trainings[j], l);
-    return text_close(out, &text);
+    return true;
 }
 
 static void dimension_rows(FILE *out, const struct training_result *t)
@@ -114,27 +112,28 @@ static void dimension_rows(FILE *out, const struct training_result *t)
         }
 }
 
-static char *file(const struct result *r, const struct metric_table *table,
-                  void (*rows)(FILE *out, const struct training_result *t))
+static bool file(FILE *out, const struct result *r, const struct metric_table *table,
+                 void (*rows)(FILE *out, const struct training_result *t))
 {
-    struct text text;
     if (r->n_trainings == 0)
-        return NULL;
-    FILE *out = text_open(&text);
+        return false;
     csv_heading(out, table);
     for (size_t i = 0; i < r->n_trainings; i++)
         rows(out, &r->trainings[i]);
-    return text_close(out, &text);
+    return true;
 }
 
-char *training_end_to_end_csv(const struct result *r)
+bool training_end_to_end_csv(FILE *out, const struct result *r)
 {
-    return file(r, &end_to_end_table, end_to_end_rows);
+    return file(out, r, &end_to_end_table, end_to_end_rows);
 }
 
-char *training_phases_csv(const struct result *r) { return file(r, &phases_table, phase_rows); }
-
-char *training_dimensions_csv(const struct result *r)
+bool training_phases_csv(FILE *out, const struct result *r)
 {
-    return file(r, &dimensions_table, dimension_rows);
+    return file(out, r, &phases_table, phase_rows);
+}
+
+bool training_dimensions_csv(FILE *out, const struct result *r)
+{
+    return file(out, r, &dimensions_table, dimension_rows);
 }

@@ -2,6 +2,8 @@
 // Estimates the memory, time and output of a run.
 #include "sim/estimate.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sim/simulation.h"
@@ -14,17 +16,22 @@ const char *const estimate_part_names[] = {
     [ESTIMATE_RECORDS] = "records of messages (report.flows_max)",
     [ESTIMATE_COLLECTIVES] = "records of collectives",
     [ESTIMATE_DISTRIBUTIONS] = "statistics of messages",
+    [ESTIMATE_PORTS] = "ports and their results",
 };
 
-/* Measured bytes per item with its share of tables and allocation; bytes of its JSON text. */
+/* Measured bytes per item with its share of tables and allocation; bytes of its JSON text, which is
+ * written piece by piece. */
 #define FLOW_EXTRA_BYTES 128
 #define MESSAGE_BYTES (sizeof(struct message) + 128)
-#define RECORD_BYTES (sizeof(struct flow_record) + 2600) // a JSON object of 20 members
+#define RECORD_BYTES (sizeof(struct flow_record) + 2 * sizeof(double)) // with its percentiles
 #define RECORD_TEXT 640
 #define COLLECTIVE_BYTES 1000    // the record, and its result after the run
 #define COLLECTIVE_DIM_BYTES 450 // the same for each dimension of its schedule, with a phase
+#define PORT_BYTES 580           // touched in the run, and its result with its name
+#define PAIR_NS 5000             // to open a queue pair and to post its first message
 #define SAMPLE_BYTES (sizeof(double) + 40)
 #define SAMPLE_TEXT 16
+#define CAPTURE_LARGE_BYTES 1e9 // a warning names the snaplen that keeps all headers
 
 static double pairs_of_job(const struct sim *sim, const struct job_spec *job, bool *listed)
 {
@@ -83,25 +90,54 @@ static struct pair_means sample_pairs(const struct sim *sim)
     return (struct pair_means){sum.hops / pairs, sum.parts / pairs};
 }
 
-// Nanoseconds per packet-hop: 60 if the network fits into the cache, up to 50 more from 8192 ports
-// on.
+// Nanoseconds per packet-hop: 60 if the network fits into the cache, 110 at 8192 ports, and then
+// more with a power of the ports, as caches miss more often: 2.8 times as much at 98,304 (fat tree
+// of 16,384 ranks), 5.1 times at 393,216 (of 65,536).
 static double hop_ns(const struct sim *sim)
 {
     double share = sim->fabric.graph.n_ports / 8192.;
-    return 60 + 50 * (share < 1 ? share : 1);
+    return share < 1 ? 60 + 50 * share : 110 * pow(share, 0.42);
 }
 
 /* ---- output ---- */
 
+// Of the packets at the ports of capture `c`, with a snaplen of its own or another one.
+static double one_capture_bytes(const struct sim *sim, size_t c, double hops, uint64_t snaplen)
+{
+    double per_port = hops / (sim->fabric.graph.n_ports > 0 ? sim->fabric.graph.n_ports : 1);
+    struct capture_spec spec = sim->spec->captures[c];
+    spec.snaplen_bytes = snaplen;
+    // half of the packets are ACKs, whose frames are as long as headers
+    double data = (double)captures_packet_bytes(&spec, smallest_mtu(sim) + 82),
+           ack = (double)captures_packet_bytes(&spec, 82);
+    double acks = 1 / (double)(1 + sim->fabric.hosts.dims[0].packets_per_ack);
+    return per_port * captures_ports(&sim->fabric, c) * (data * (1 - acks) + ack * acks);
+}
+
 static uint64_t capture_bytes(const struct sim *sim, double hops)
 {
-    double bytes = 0,
-           per_port = hops / (sim->fabric.graph.n_ports > 0 ? sim->fabric.graph.n_ports : 1);
-    for (size_t c = 0; c < sim->spec->n_captures; c++) {
-        uint64_t each = captures_packet_bytes(&sim->spec->captures[c], smallest_mtu(sim) + 82);
-        bytes += per_port * captures_ports(&sim->fabric, c) * (double)each;
-    }
+    double bytes = 0;
+    for (size_t c = 0; c < sim->spec->n_captures; c++)
+        bytes += one_capture_bytes(sim, c, hops, sim->spec->captures[c].snaplen_bytes);
     return (uint64_t)bytes;
+}
+
+void sim_warn_captures(const struct sim *sim, const struct estimate *e, struct err *err)
+{
+    for (size_t c = 0; c < sim->spec->n_captures; c++) {
+        char path[48], now[UNIT_TEXT], then[UNIT_TEXT];
+        double whole =
+                   one_capture_bytes(sim, c, e->packet_hops, sim->spec->captures[c].snaplen_bytes),
+               cut = one_capture_bytes(sim, c, e->packet_hops, CAPTURE_HEAD_BYTES);
+        if (whole <= CAPTURE_LARGE_BYTES || cut >= whole)
+            continue;
+        snprintf(path, sizeof path, "capture[%zu].snaplen", c);
+        err_warn(err, path,
+                 "the capture takes about %s, most of it payload of zeros; \"%uB\" keeps all "
+                 "headers, in about %s",
+                 human_bytes((uint64_t)whole, now), CAPTURE_HEAD_BYTES,
+                 human_bytes((uint64_t)cut, then));
+    }
 }
 
 static double collective_bytes(const struct sim *sim)
@@ -147,15 +183,18 @@ struct estimate sim_estimate(const struct sim *sim)
     }
     const struct transport_dim *t = &sim->fabric.hosts.dims[0];
     e.queue_pairs = (uint64_t)flows;
+    double least = pairs * means.parts; // a packet for each pair
     e.packets = posted / (double)smallest_mtu(sim);
+    e.packets = raw && e.packets < least ? least : e.packets;
     e.packet_hops = e.packets * (1 + 1 / (double)t->packets_per_ack) * means.hops;
-    e.wall_s = e.packet_hops * hop_ns(sim) * 1e-9;
+    e.wall_s = (e.packet_hops * hop_ns(sim) + flows * PAIR_NS) * 1e-9;
     double messages = raw || pairs > e.packets ? pairs : e.packets;
     e.part_bytes[ESTIMATE_DISTRIBUTIONS] = distribution_bytes(sim, messages);
     e.part_bytes[ESTIMATE_COLLECTIVES] = (uint64_t)collective_bytes(sim);
     if (messages > (double)spec->report.flows_max)
         messages = (double)spec->report.flows_max;
     e.part_bytes[ESTIMATE_QUEUE_PAIRS] = (uint64_t)flow_bytes;
+    e.part_bytes[ESTIMATE_PORTS] = (uint64_t)sim->fabric.graph.n_ports * PORT_BYTES;
     e.part_bytes[ESTIMATE_MESSAGES] = (uint64_t)(pairs * means.parts) * MESSAGE_BYTES;
     e.part_bytes[ESTIMATE_PACKETS] =
         (uint64_t)(flight_packets(sim, posted) * 2 *

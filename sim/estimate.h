@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct err;
 struct sim;
 
 enum estimate_part {
@@ -19,6 +20,7 @@ enum estimate_part {
     ESTIMATE_RECORDS,       // records of messages, in memory and as JSON
     ESTIMATE_COLLECTIVES,   // records of collectives, which are all kept to the end of the run
     ESTIMATE_DISTRIBUTIONS, // histograms of the messages that have no record
+    ESTIMATE_PORTS,         // queues and counters, and the list of links in the results
     ESTIMATE_PARTS
 };
 
@@ -32,6 +34,8 @@ struct estimate {
 extern const char *const estimate_part_names[]; // by enum estimate_part
 
 struct estimate sim_estimate(const struct sim *sim);
+// Warn of captures that take more than 1 GB by the estimate `e` and less with a shorter snaplen.
+void sim_warn_captures(const struct sim *sim, const struct estimate *e, struct err *err);
 uint64_t estimate_bytes(const struct estimate *e); // sum over all parts
 enum estimate_part estimate_largest(const struct estimate *e);
 

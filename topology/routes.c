@@ -6,72 +6,27 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "topology/route_search.h"
 
-#define FAR UINT16_MAX
-
-// The fields of a port that a search reads; eight bytes, so that they stay in the cache.
-struct way {
-    uint32_t neighbour; // node at the other end
-    uint8_t dim, cost;
-    bool down, back_down; // the link, and that in the other direction
-};
-
+// The destinations of a search, and the sets that are known.
 struct search {
+    struct routes *r;
     const struct graph *g;
-    uint16_t *distance; // distance of each node to the destination; FAR = not reached
-    struct way *ways;   // [port]
-    uint32_t *queue;    // ring of nodes whose neighbours are to be visited
-    bool *queued;
-    uint32_t *reached; // nodes reached from the destination
-    uint32_t n_reached;
+    struct route_search *paths;
     uint32_t *known; // hash table of sets: index + 1; 0 = free
     size_t cap_known;
+    /* the destinations, by their bits */
+    uint32_t dim, n;
+    uint32_t ranks[ROUTE_SEARCH_WIDTH]; // that stand for their columns
+    uint32_t
+        starts[ROUTE_SEARCH_WIDTH]; // the switch of such a rank if one link leads to it, or itself
+    uint32_t last[ROUTE_SEARCH_WIDTH]; // cost from there to the rank
+    uint32_t most_last;
 };
 
-static bool forwards(const struct graph *g, uint32_t node, uint32_t dim)
+bool route_forwards(const struct graph *g, uint32_t node, uint32_t dim)
 {
     return node >= g->n_ends || (node < g->n_ranks && g->dim_direct[dim]);
-}
-
-static void reach(struct search *s, uint32_t node, uint32_t distance)
-{
-    if (s->distance[node] == FAR)
-        s->reached[s->n_reached++] = node;
-    s->distance[node] = (uint16_t)distance;
-}
-
-// Compute the distances to `dst` over links of dimension `dim`. If all links have the same cost
-// this is a breadth-first search; otherwise a node whose distance shrinks is visited again.
-static void search_from(struct search *s, uint32_t dst, uint32_t dim)
-{
-    const struct graph *g = s->g;
-    uint32_t head = 0, waiting = 1;
-    for (uint32_t i = 0; i < s->n_reached; i++)
-        s->distance[s->reached[i]] = FAR;
-    s->n_reached = 0;
-    reach(s, dst, 0);
-    s->queue[0] = dst;
-    while (waiting > 0) {
-        uint32_t node = s->queue[head];
-        head = head + 1 == g->n_nodes ? 0 : head + 1;
-        waiting--;
-        s->queued[node] = false;
-        if (node != dst && !forwards(g, node, dim))
-            continue;
-        uint32_t first = g->nodes[node].first_port, end = first + g->nodes[node].n_ports;
-        for (uint32_t p = first; p < end; p++) {
-            const struct way *way = &s->ways[p];
-            uint32_t next = way->neighbour, distance = s->distance[node] + way->cost;
-            if (way->dim != dim || s->distance[next] <= distance || way->back_down)
-                continue;
-            reach(s, next, distance);
-            if (s->queued[next])
-                continue;
-            s->queued[next] = true;
-            uint32_t tail = head + waiting++;
-            s->queue[tail < g->n_nodes ? tail : tail - g->n_nodes] = next;
-        }
-    }
 }
 
 static size_t hash_ports(const uint16_t *ports, uint32_t count)
@@ -122,23 +77,9 @@ static uint32_t set_index(struct routes *r, struct search *s, uint32_t count)
     return r->n_sets++;
 }
 
-// Returns the table entry of `node` for the destination of the search.
-static uint16_t next_hop(struct routes *r, struct search *s, uint32_t node, uint32_t dim)
+// Returns the table entry for the last `count` entries of r->ports, which are a set of next hops.
+static uint16_t next_hop(struct routes *r, struct search *s, uint32_t count)
 {
-    const struct graph *g = s->g;
-    const struct graph_node *n = &g->nodes[node];
-    uint32_t count = 0;
-    for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++) {
-        const struct way *way = &s->ways[p];
-        uint32_t next = way->neighbour;
-        if (s->distance[next] + way->cost != s->distance[node] || way->dim != dim ||
-            !(s->distance[next] == 0 || forwards(g, next, dim)) || way->down)
-            continue;
-        if (r->n_ports == r->cap_ports)
-            r->ports = memory_grow(r->ports, &r->cap_ports, sizeof *r->ports);
-        r->ports[r->n_ports++] = (uint16_t)g->ports[p].local;
-        count++;
-    }
     if (count == 0)
         return ROUTE_NONE;
     if (count > 1)
@@ -200,25 +141,86 @@ static void make_rows(struct routes *r, const struct graph *g)
         }
 }
 
-// Fill in one column: the entry of every node of the dimension for a group.
-static void routes_to(struct routes *r, struct search *s, uint32_t rank, uint32_t dim)
+static uint32_t lowest_bit(uint64_t bits) { return (uint32_t)__builtin_ctzll(bits); }
+
+// Append the ports that lead to destination `bit`. Returns the destinations among `of` to which the
+// same ports lead.
+static uint64_t put_ports(struct routes *r, const struct route_settled *at, uint32_t bit,
+                          uint64_t of, uint32_t *count)
 {
-    uint32_t port = 0, edge = edge_of(r, s->g, rank, dim, &port);
-    size_t ranks = (size_t)dim * r->n_ranks;
-    // Ranks with one link to a switch share the search from that switch, because the last link is
-    // the same for all paths.
-    search_from(s, edge != GRAPH_NONE ? edge : rank, dim);
-    uint32_t last = edge != GRAPH_NONE ? s->g->ports[port].cost : 0;
-    for (uint32_t i = 0; i < s->n_reached; i++) {
-        uint32_t node = s->reached[i];
-        uint32_t row = node >= r->n_ranks ? node - r->n_ranks : r->row[ranks + node];
-        if (node < r->n_ranks && s->distance[node] + last > r->longest)
-            r->longest = s->distance[node] + last;
-        if (row == ROUTE_NO_ROW || node == rank)
+    *count = 0;
+    for (uint32_t i = 0; i < at->n_hops; i++) {
+        const struct route_hop *hop = &at->hops[i];
+        bool leads = hop->destinations >> bit & 1;
+        of &= leads ? hop->destinations : ~hop->destinations;
+        if (!leads)
             continue;
-        r->next[(size_t)row * r->n_groups + r->group[ranks + rank]] =
-            node == edge ? ROUTE_HERE : next_hop(r, s, node, dim);
+        if (r->n_ports == r->cap_ports)
+            r->ports = memory_grow(r->ports, &r->cap_ports, sizeof *r->ports);
+        r->ports[r->n_ports++] = hop->port;
+        (*count)++;
     }
+    return of;
+}
+
+// Note the longest path from a rank to the destinations.
+static void note_longest(const struct search *s, const struct route_settled *at)
+{
+    struct routes *r = s->r;
+    if (at->distance + s->most_last <= r->longest)
+        return;
+    for (uint64_t rest = at->settled; rest != 0; rest &= rest - 1) {
+        uint32_t all = at->distance + s->last[lowest_bit(rest)];
+        r->longest = all > r->longest ? all : r->longest;
+    }
+}
+
+// Fill in the entries of a node for the destinations at a distance.
+static void node_settled(void *ctx, const struct route_settled *at)
+{
+    struct search *s = ctx;
+    struct routes *r = s->r;
+    size_t ranks = (size_t)s->dim * r->n_ranks;
+    if (at->node < r->n_ranks)
+        note_longest(s, at);
+    uint32_t row = at->node >= r->n_ranks ? at->node - r->n_ranks : r->row[ranks + at->node];
+    if (row == ROUTE_NO_ROW)
+        return;
+    uint16_t *next = &r->next[(size_t)row * r->n_groups];
+    for (uint64_t rest = at->settled, alike; rest != 0; rest &= ~alike) {
+        uint32_t bit = lowest_bit(rest), count = 0;
+        alike = (uint64_t)1 << bit;
+        if (at->distance == 0 && s->ranks[bit] == at->node)
+            continue; // the rank itself
+        uint16_t entry = ROUTE_HERE;
+        if (at->distance > 0) {
+            alike = put_ports(r, at, bit, rest, &count);
+            entry = next_hop(r, s, count);
+        }
+        for (uint64_t same = alike; same != 0; same &= same - 1)
+            next[r->group[ranks + s->ranks[lowest_bit(same)]]] = entry;
+    }
+}
+
+// Fill in the columns of the ranks that have been noted.
+static void search_noted(struct search *s)
+{
+    if (s->n > 0)
+        route_search_to(s->paths, s->starts, s->n, s->dim, node_settled, s);
+    s->n = s->most_last = 0;
+}
+
+// Note a rank that stands for its column. Ranks with one link to a switch share the search from
+// that switch, because the last link is the same for all paths.
+static void note_rank(struct search *s, uint32_t rank)
+{
+    uint32_t port = 0, edge = edge_of(s->r, s->g, rank, s->dim, &port), at = s->n++;
+    s->ranks[at] = rank;
+    s->starts[at] = edge != GRAPH_NONE ? edge : rank;
+    s->last[at] = edge != GRAPH_NONE ? s->g->ports[port].cost : 0;
+    s->most_last = s->last[at] > s->most_last ? s->last[at] : s->most_last;
+    if (s->n == ROUTE_SEARCH_WIDTH)
+        search_noted(s);
 }
 
 /* ---- groups that are alike ---- */
@@ -288,9 +290,11 @@ static void search_dim(struct routes *r, struct search *s, bool *search, uint32_
         c.stride *= g->dim_size[d];
     bool groups = g->dim_direct[dim] && !g->dim_fabric[dim];
     bool *copied = groups ? find_copies(&c, search) : NULL;
+    s->dim = dim;
     for (uint32_t rank = 0; rank < r->n_ranks; rank++)
         if (search[rank])
-            routes_to(r, s, rank, dim);
+            note_rank(s, rank);
+    search_noted(s);
     for (uint32_t base = 0; groups && base < g->n_ranks; base++)
         if (copied[base])
             copy_rows(r, &c, base);
@@ -299,24 +303,10 @@ static void search_dim(struct routes *r, struct search *s, bool *search, uint32_
 
 static void search_all(struct routes *r, const struct graph *g, bool *search)
 {
-    struct search s = {.g = g,
-                       .distance = memory_zeroed(g->n_nodes, sizeof *s.distance),
-                       .ways = memory_zeroed(g->n_ports, sizeof *s.ways),
-                       .queue = memory_zeroed(g->n_nodes, sizeof *s.queue),
-                       .queued = memory_zeroed(g->n_nodes, sizeof *s.queued),
-                       .reached = memory_zeroed(g->n_nodes, sizeof *s.reached)};
-    memset(s.distance, 0xff, g->n_nodes * sizeof *s.distance);
-    for (uint32_t p = 0; p < g->n_ports; p++) {
-        const struct graph_port *port = &g->ports[p], *peer = &g->ports[port->peer];
-        s.ways[p] = (struct way){peer->node, port->dim, port->cost, port->down, peer->down};
-    }
+    struct search s = {.r = r, .g = g, .paths = route_search_new(g, route_forwards)};
     for (uint32_t dim = 0; dim < g->n_dims; dim++)
         search_dim(r, &s, search + (size_t)dim * r->n_ranks, dim);
-    free(s.distance);
-    free(s.ways);
-    free(s.queue);
-    free(s.queued);
-    free(s.reached);
+    route_search_free(s.paths);
     free(s.known);
 }
 
@@ -373,7 +363,7 @@ uint32_t route_path(const struct routes *r, const struct graph *g, uint32_t src,
         const uint16_t *next;
         uint32_t choices = node < r->n_ranks ? routes_from(r, node, dst, dim, &next)
                                              : routes_get(r, node, dst, &next);
-        bool sends = node == src || forwards(g, node, dim);
+        bool sends = node == src || route_forwards(g, node, dim);
         if (choices == 0 || n == cap || !sends)
             return 0;
         ports[n] = g->nodes[node].first_port + next[0];

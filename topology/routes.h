@@ -44,6 +44,9 @@ struct routes {
     size_t n_ports, cap_ports, cap_sets;
 };
 
+// True if a node forwards packets of others in a dimension: switches do, and ranks in direct ones.
+bool route_forwards(const struct graph *g, uint32_t node, uint32_t dim);
+
 // Compute all paths of least cost within each dimension. Ranks forward only in direct dimensions.
 // Returns 0, or -1 if there are more than ROUTE_MAX_SETS different sets of equal-cost ports. The
 // caller must call routes_free() in either case.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Functions on files of a folder, by the folder's descriptor.
+#define _GNU_SOURCE // fopencookie
+
 #include "cli/results/folder.h"
 
 #include <dirent.h>
@@ -149,30 +151,69 @@ char *folder_read(int fd, const char *name)
     return text;
 }
 
-int folder_write(int fd, const char *name, const char *text, size_t length)
+// Writes all bytes, unlike the write of a plain stream also after an interruption by a signal.
+static ssize_t put_all(void *cookie, const char *bytes, size_t n)
 {
-    const char *last;
-    int at = folder_of(fd, name, true, &last), flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
-    int file = at < 0 ? -1 : openat(at, last, flags | O_CLOEXEC, 0666);
-    int status = file < 0 ? -1 : 0, reason = errno;
-    for (size_t done = 0; status == 0 && done < length;) {
-        ssize_t put = write(file, text + done, length - done);
+    for (size_t done = 0; done < n;) {
+        ssize_t put = write(*(const int *)cookie, bytes + done, n - done);
         if (put > 0)
             done += (size_t)put;
         else if (put == 0 || errno != EINTR)
-            status = -1;
-        reason = errno;
+            return 0;
     }
-    if (status == 0 && fsync(file) != 0)
-        status = -1, reason = errno;
+    return (ssize_t)n;
+}
+
+// Print the file to its descriptor. Returns 0, or -1 with errno; *written is what `write` returned.
+static int print_file(int file, bool (*write)(void *ctx, FILE *out), void *ctx, bool *written)
+{
+    static const cookie_io_functions_t functions = {.write = put_all};
+    FILE *out = fopencookie(&file, "w", functions);
+    if (!out)
+        return -1;
+    errno = 0;
+    *written = write(ctx, out);
+    int status = ferror(out) || fflush(out) != 0 ? -1 : 0, reason = errno ? errno : EIO;
+    fclose(out);
+    if (status == 0 && *written && fsync(file) != 0)
+        return -1;
+    errno = status == 0 ? 0 : reason;
+    return status;
+}
+
+int folder_stream(int fd, const char *name, bool (*write)(void *ctx, FILE *out), void *ctx)
+{
+    const char *last;
+    bool written = false;
+    int at = folder_of(fd, name, true, &last), flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
+    int file = at < 0 ? -1 : openat(at, last, flags | O_CLOEXEC, 0666);
+    int status = file < 0 ? -1 : print_file(file, write, ctx, &written), reason = errno;
     if (file >= 0 && close(file) != 0 && status == 0)
         status = -1, reason = errno;
-    if (status != 0 && file >= 0)
+    if ((status != 0 || !written) && file >= 0)
         unlinkat(at, last, 0);
     if (at >= 0)
         close(at);
     errno = reason;
     return status;
+}
+
+struct piece {
+    const char *text;
+    size_t length;
+};
+
+static bool write_piece(void *ctx, FILE *out)
+{
+    const struct piece *piece = ctx;
+    fwrite(piece->text, 1, piece->length, out);
+    return true;
+}
+
+int folder_write(int fd, const char *name, const char *text, size_t length)
+{
+    struct piece piece = {text, length};
+    return folder_stream(fd, name, write_piece, &piece);
 }
 
 void folder_wipe(int fd, const char *name)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 // Make a folder and its parents. *existed is set to the length of the leading part of `path` that
@@ -29,6 +30,9 @@ int folder_move(int from, int to, const char *name);
 // Read a complete regular file. Returns its text, to be freed, or NULL with errno.
 char *folder_read(int fd, const char *name);
 int folder_write(int fd, const char *name, const char *text, size_t length);
+// Write a file piece by piece: `write` prints to `out`, whose errors are noticed afterwards. If it
+// returns false, there is no file, and no error. After an error there is no file either.
+int folder_stream(int fd, const char *name, bool (*write)(void *ctx, FILE *out), void *ctx);
 
 // Empty a folder and remove it.
 void folder_wipe(int fd, const char *name);

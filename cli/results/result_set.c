@@ -211,6 +211,16 @@ int result_set_write(struct result_set *set, const char *name, const char *text,
     return 0;
 }
 
+int result_set_stream(struct result_set *set, const char *name, bool (*write)(void *ctx, FILE *out),
+                      void *ctx, struct err *err)
+{
+    if (result_set_claim(set, name, err) != 0)
+        return -1;
+    if (folder_stream(set->new_fd, name, write, ctx) != 0)
+        return fail(err, set->dir, name, "cannot be written");
+    return 0;
+}
+
 void result_set_drop(struct result_set *set, const char *name) { folder_unlink(set->new_fd, name); }
 
 /* ---- commit ---- */

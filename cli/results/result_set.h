@@ -10,6 +10,8 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
 
 #include "engine/err.h"
 
@@ -28,6 +30,10 @@ const char *result_set_staging(const struct result_set *set);
 
 // Claim the file `name` and stage `text` as its content. Returns 0, or -1 with an error.
 int result_set_write(struct result_set *set, const char *name, const char *text, struct err *err);
+
+// The same, but `write` prints the content to `out`; false = there is no such file.
+int result_set_stream(struct result_set *set, const char *name, bool (*write)(void *ctx, FILE *out),
+                      void *ctx, struct err *err);
 
 // Remove a claimed file from the set and delete its staged content.
 void result_set_drop(struct result_set *set, const char *name);

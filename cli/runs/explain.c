@@ -9,6 +9,7 @@
 #include "cli/runs/verified.h"
 #include "cli/runs/verify.h"
 #include "cli/terminal/terminal.h"
+#include "report/metrics_brief.h"
 #include "report/why.h"
 
 size_t print_difference(FILE *out, const json_t *a, const char *name_a, const json_t *b,
@@ -28,7 +29,9 @@ size_t print_difference(FILE *out, const json_t *a, const char *name_a, const js
 // Read the metrics of the run in a directory; NULL after a message.
 static json_t *metrics_of(const char *dir)
 {
-    json_t *metrics = result_set_json(dir, "metrics.json");
+    char *text = result_set_read(dir, NULL, "metrics.json");
+    json_t *metrics = text ? metrics_brief(text) : NULL;
+    free(text);
     if (json_is_object(metrics))
         return metrics;
     json_decref(metrics);

@@ -147,19 +147,25 @@ static enum collwire_status run(struct collwire_sim *sim, struct collwire_run *h
 
 /* ---- after the run ---- */
 
-static int stage_files(struct result_set *set, const struct collwire_scenario *scenario,
-                       struct collwire_sim *sim, const char *metrics, struct err *err)
-{
-    int status = result_set_write(set, "metrics.json", metrics, err);
+struct staged {
+    const struct collwire_sim *sim;
     const char *name;
-    for (size_t i = 0; (name = collwire_sim_file(sim, i)) != NULL; i++) {
-        if (strcmp(name, "metrics.json") == 0 || strcmp(name, "run.json") == 0)
-            continue;
-        char *text = collwire_sim_result(sim, name);
-        if (text)
-            status |= result_set_write(set, name, text, err);
-        free(text);
-    }
+};
+
+static bool write_staged(void *ctx, FILE *out)
+{
+    const struct staged *file = ctx;
+    return simulation_write(file->sim, file->name, false, out);
+}
+
+static int stage_files(struct result_set *set, const struct collwire_scenario *scenario,
+                       struct collwire_sim *sim, struct err *err)
+{
+    struct staged file = {.sim = sim};
+    int status = 0;
+    for (size_t i = 0; (file.name = collwire_sim_file(sim, i)) != NULL; i++)
+        if (strcmp(file.name, "run.json") != 0)
+            status |= result_set_stream(set, file.name, write_staged, &file, err);
     if (collwire_scenario_capture(scenario, 0) && status == 0) {
         char *path = text_format("%s/qpmap.csv", result_set_staging(set));
         status |= collwire_sim_write_flows(sim, path, messages_of(err));
@@ -184,17 +190,16 @@ static char *with_scenario(char *text, const struct collwire_scenario *scenario,
 
 // If the disk is full, drop the captures, so that there is room for the metrics.
 static int write_files(struct result_set *set, const struct collwire_scenario *scenario,
-                       struct collwire_sim *sim, const char *metrics, const json_t *mark,
-                       struct err *err)
+                       struct collwire_sim *sim, const json_t *mark, struct err *err)
 {
-    int status = stage_files(set, scenario, sim, metrics, err);
+    int status = stage_files(set, scenario, sim, err);
     bool dropped = false;
     for (size_t c = 0; status != 0 && collwire_scenario_capture(scenario, c); c++)
         if (capture_file(scenario, c)) {
             result_set_drop(set, capture_file(scenario, c));
             dropped = true;
         }
-    if (dropped && (status = stage_files(set, scenario, sim, metrics, err)) == 0)
+    if (dropped && (status = stage_files(set, scenario, sim, err)) == 0)
         err_add(err, "capture", "the captures were left out to make room for the other results");
     char *text = status == 0 ? collwire_sim_result(sim, "run.json") : NULL;
     if (text && (text = with_scenario(text, scenario, mark)) != NULL)
@@ -210,6 +215,14 @@ static int exit_code(enum collwire_status status, bool good)
     return status == COLLWIRE_COMPLETED && good ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 
+static char *brief_metrics(const struct collwire_sim *sim)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    simulation_write(sim, "metrics.json", true, out);
+    return text_close(out, &text);
+}
+
 struct finish {
     enum collwire_status status;
     const char *dir;
@@ -220,7 +233,7 @@ static void finish(struct collwire_sim *sim, struct result_set *set,
                    const struct collwire_scenario *scenario, const struct finish *how,
                    struct simulated *made, struct err *err)
 {
-    made->metrics = collwire_sim_result(sim, "metrics.json");
+    made->metrics = brief_metrics(sim);
     for (size_t c = 0; collwire_scenario_capture(scenario, c); c++)
         if (collwire_sim_capture_failed(sim, c) && capture_file(scenario, c))
             result_set_drop(set, capture_file(scenario, c)); // a part of a capture is no result
@@ -228,7 +241,7 @@ static void finish(struct collwire_sim *sim, struct result_set *set,
     struct replaced earlier = {0};
     if (how->note_replaced)
         earlier = replaced_read(how->dir);
-    made->written = write_files(set, scenario, sim, made->metrics, mark, err) == 0;
+    made->written = write_files(set, scenario, sim, mark, err) == 0;
     made->code = exit_code(how->status, made->written && err->n_errors == 0);
     if (made->written)
         replaced_note(&earlier, how->dir, mark);

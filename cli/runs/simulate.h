@@ -8,7 +8,8 @@
 
 struct simulated {
     int code;      // exit code
-    char *metrics; // text of metrics.json, even if it could not be written; NULL = nothing ran
+    char *metrics; // text of metrics.json, even if it could not be written; of a run with files
+                   // as in report/metrics_brief.h; NULL = nothing ran
     bool written;  // all files are installed
     char id[33];   // id of the set of files
     /* of simulate_in_memory() */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes the result from the state at the end of a run.
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "engine/memory.h"
 #include "net/credits.h"
@@ -282,8 +281,6 @@ static struct capture_result capture_result(const struct sim *sim, size_t c)
 
 static void collect_machine(const struct sim *sim, struct result *r)
 {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
     r->wall_s = sim->wall_s;
     r->cpu_s = sim->cpu_s;
     r->threads = parallel_result(&sim->parallel);
@@ -291,7 +288,6 @@ static void collect_machine(const struct sim *sim, struct result *r)
     r->skipped = sim->skipping.result;
     r->skipped.note = sim->skipping.why;
     r->packet_hops = sim->fabric.net.packet_hops;
-    r->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
     r->n_captures = sim->spec->n_captures;
     r->captures = memory_zeroed(r->n_captures, sizeof *r->captures);
     for (size_t c = 0; c < r->n_captures; c++)

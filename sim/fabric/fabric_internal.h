@@ -73,6 +73,11 @@ bool fabric_queue_limit_at(const struct fabric *fabric, uint32_t index);
 
 /* ---- transports ---- */
 
+// Base RTT of one link: the delays of both directions, and the times to receive a full packet as
+// far as it must arrive before it is forwarded, and its ACK.
+ps_t fabric_hop_rtt_ps(const struct fabric *fabric, const struct transport_dim *sizes,
+                       uint32_t port);
+
 // The largest packets of all transports of a dimension; `frame` is the largest of any kind.
 struct largest_packets {
     uint32_t first_wire, full_wire, full_frame, ack_wire, frame;

@@ -53,6 +53,15 @@ static uint64_t largest_queue(const struct fabric *fabric, const struct transpor
     return bytes;
 }
 
+ps_t fabric_hop_rtt_ps(const struct fabric *fabric, const struct transport_dim *sizes,
+                       uint32_t port)
+{
+    const struct graph_port *there = &fabric->graph.ports[port];
+    return there->delay_ps + fabric->graph.ports[there->peer].delay_ps +
+           store_ps(fabric, port, sizes->full.wire) +
+           store_ps(fabric, there->peer, sizes->ack.wire);
+}
+
 struct transport_path fabric_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
                                   uint32_t transport, uint32_t stripe)
 {
@@ -71,7 +80,6 @@ struct transport_path fabric_path(void *ctx, uint32_t src, uint32_t dst, uint32_
     ps_t nics_ps = fabric_adapter_rtt_ps(fabric, src, dst, dim, transport);
     src = graph_owner(&fabric->graph, src, dim);
     dst = graph_owner(&fabric->graph, dst, dim);
-    uint32_t data = sizes->full.wire, ack = sizes->ack.wire;
     uint64_t queue_bytes = largest_queue(fabric, sizes, dim);
     const struct queue_limit_spec *limit = &fabric->spec->dims[dim].sw.queue_limit;
     struct transport_path out = {.src_node = src,
@@ -91,9 +99,7 @@ struct transport_path fabric_path(void *ctx, uint32_t src, uint32_t dst, uint32_
     out.base_rtt_ps = nics_ps;
     for (uint32_t h = 0; h < n; h++) {
         const struct graph_port *there = &fabric->graph.ports[ports[h]];
-        const struct graph_port *back = &fabric->graph.ports[there->peer];
-        out.base_rtt_ps += there->delay_ps + back->delay_ps + store_ps(fabric, ports[h], data) +
-                           store_ps(fabric, there->peer, ack);
+        out.base_rtt_ps += fabric_hop_rtt_ps(fabric, sizes, ports[h]);
         if (h == 0)
             continue;
         uint64_t marked =
@@ -108,52 +114,6 @@ struct transport_path fabric_path(void *ctx, uint32_t src, uint32_t dst, uint32_
 uint32_t fabric_joining_dim(void *ctx, const struct transfer_request *request)
 {
     return fabric_request_dim(ctx, request);
-}
-
-// All ranks of a group are attached to the same switch, so the first one represents the group.
-static uint32_t *first_of_groups(const struct fabric *fabric, uint32_t dim, uint32_t *n)
-{
-    const struct routes *r = &fabric->routes;
-    bool *seen = memory_zeroed(UINT16_MAX + 1, sizeof *seen);
-    uint32_t *firsts = memory_zeroed(r->n_ranks, sizeof *firsts);
-    *n = 0;
-    for (uint32_t rank = 0; rank < r->n_ranks; rank++) {
-        uint16_t group = r->group[(size_t)dim * r->n_ranks + rank];
-        if (!seen[group])
-            firsts[(*n)++] = rank;
-        seen[group] = true;
-    }
-    free(seen);
-    return firsts;
-}
-
-// True if a message of some size takes the dimension.
-static bool takes_dim(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim)
-{
-    return fabric_message_dim(fabric, src, dst, 0) == dim ||
-           fabric_message_dim(fabric, src, dst, UINT64_MAX) == dim;
-}
-
-struct longest_path fabric_longest_path(const struct fabric *fabric, uint32_t dim,
-                                        uint32_t transport)
-{
-    struct longest_path worst = {0};
-    uint32_t n, *firsts = first_of_groups(fabric, dim, &n);
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = 0; j <= n; j++) {
-            // also to a rank of the same group
-            uint32_t src = firsts[i], dst = j < n ? firsts[j] : src + 1;
-            if (src == dst || dst >= fabric->graph.n_ends || !takes_dim(fabric, src, dst, dim))
-                continue;
-            struct transport_path path =
-                fabric_path((void *)(uintptr_t)fabric, src, dst, dim, transport, 0);
-            if (path.base_rtt_ps > worst.base_rtt_ps)
-                worst.base_rtt_ps = path.base_rtt_ps;
-            if (path.hops > worst.hops)
-                worst = (struct longest_path){worst.base_rtt_ps, path.hops, src, dst};
-        }
-    free(firsts);
-    return worst;
 }
 
 uint32_t fabric_next_rank(const struct graph *g, uint32_t src, uint32_t dst)

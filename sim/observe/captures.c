@@ -8,11 +8,14 @@
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "net/crossing.h"
+#include "net/wire/frame.h"
 #include "sim/observe/capture_places.h"
 #include "sim/observe/captures.h"
 #include "trace/capture.h"
 
 #define RING_AUTO_BYTES 64000000
+
+_Static_assert(CAPTURE_HEAD_BYTES == FRAME_HEAD_MAX, "all headers of a frame");
 
 // A watched port. Its last packets show whether a packet waited for a pause.
 struct watched_port {

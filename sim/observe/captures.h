@@ -25,6 +25,8 @@ bool captures_failed(const struct captures *captures, size_t c);
 struct capture_count captures_count(const struct captures *captures, size_t c);
 void captures_free(struct captures *captures);
 
+#define CAPTURE_HEAD_BYTES 128 // a snaplen that keeps the headers of every frame
+
 // Number of link directions that a capture has.
 uint32_t captures_ports(const struct fabric *fabric, size_t c);
 // Approximate bytes in the capture's file for a packet with a frame of this length.

@@ -101,7 +101,8 @@ struct result {
     double wall_s, cpu_s;
     struct threads_result threads;
     uint64_t memory_limit_bytes; // the limit that applied to the run
-    uint64_t events, packet_hops, peak_rss_bytes;
+    uint64_t events, packet_hops;
+    uint64_t peak_rss_bytes; // up to the writing of run.json, the last file
     struct capture_result *captures;
     size_t n_captures;
     struct plugin_result *plugins;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Files that a run writes in addition to metrics.json and run.json, one per line: name, the
-// function of report/ that makes its text (NULL = nothing to write), and whether a run of `spec`
+// function of report/ that writes it, and whether a run of `spec`
 // may write it.
 #pragma once
 

@@ -80,7 +80,7 @@ TOYS = [
         "report/metric_flows.c": [("static const struct metric flow_rows[] = {",
                                    '    {"toy", METRIC_COUNT, "packets again", INTEGER(flow_record, packets)},')]}),
     Toy("output file", 3, {"report/toy_txt.c": "output/toy_txt.c"}, {
-        "report/metrics.h": [('#include "sim/result/result.h"', "char *toy_txt(const struct result *r);")],
+        "report/metrics.h": [('#include "sim/result/result.h"', "bool toy_txt(FILE *out, const struct result *r);")],
         "sim/spec/output_list.h": [("#define OUTPUT_LIST(X)" + " " * 77 + "\\", '    X("toy.txt", toy_txt, true) \\')]}),
     Toy("drop reason", 2, {}, {
         "net/drop.h": [("#define DROP_LIST(X)" + " " * 79 + "\\",

@@ -12,7 +12,9 @@
 #include <jansson.h>
 #include <cmocka.h>
 
+#include "engine/text.h"
 #include "report/metrics.h"
+#include "report/metrics_brief.h"
 #include "report/rows.h"
 #include "tests/report/metrics/whole.h"
 
@@ -249,6 +251,34 @@ static void test_every_key(void **state)
     free(text);
 }
 
+// What is written briefly is what is read briefly, with and without messages from a capture, and
+// shorter than the whole.
+static void test_brief(void **state)
+{
+    (void)state;
+    struct result r = whole();
+    struct port_result links[] = {r.ports[0], r.ports[0], r.ports[0]};
+    r.ports = links;
+    r.n_ports = 3;
+    for (int measured = 0; measured < 2; measured++) {
+        r.measured.count = (uint64_t)measured;
+        char *text = metrics_json(&r, "{}");
+        struct text brief;
+        FILE *out = text_open(&brief);
+        metrics_write(out, &r, "{}", true);
+        char *written = text_close(out, &brief);
+        json_t *a = metrics_brief(text), *b = json_loads(written, 0, NULL);
+        assert_true(json_equal(a, b));
+        assert_int_equal(json_array_size(json_object_get(a, "links")), 1);
+        assert_int_equal(json_array_size(json_object_get(a, "flows")), measured ? r.n_flows : 1);
+        assert_true(r.n_flows > 1 && strlen(written) < strlen(text));
+        json_decref(a);
+        json_decref(b);
+        free(text);
+        free(written);
+    }
+}
+
 static void test_what_there_is_not(void **state)
 {
     (void)state;
@@ -362,6 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_key),
+        cmocka_unit_test(test_brief),
         cmocka_unit_test(test_what_there_is_not),
         cmocka_unit_test(test_run_json),
         cmocka_unit_test(test_rows),

@@ -29,8 +29,10 @@ static struct estimate check(uint64_t pairs, double tolerance)
     double hops = (double)f.result->packet_hops;
     if (fabs(e.packet_hops - hops) > tolerance * hops)
         fail_msg("%g packet-hops estimated, %g simulated", e.packet_hops, hops);
-    // 60 to 110 ns a packet-hop (hop_ns): a few ports are near the lower end.
-    assert_true(e.wall_s >= 60e-9 * e.packet_hops && e.wall_s < 62e-9 * e.packet_hops);
+    // 60 ns a packet-hop and more (hop_ns): a few ports are near the lower end; 5 us a queue pair.
+    double hops_s = e.wall_s - 5e-6 * (double)pairs;
+    assert_true(hops_s >= 60e-9 * e.packet_hops && hops_s < 62e-9 * e.packet_hops);
+    assert_int_equal(e.part_bytes[ESTIMATE_PORTS], f.sim->fabric.graph.n_ports * 580);
     // A queue pair takes its struct, its name, and a part of tables.
     uint64_t bytes = e.part_bytes[ESTIMATE_QUEUE_PAIRS];
     size_t flow = hosts_flow_bytes(&f.sim->fabric.hosts.dims[0]);
@@ -53,7 +55,7 @@ static void test_flows(void **state)
     // more than the 8 MB posted, so 2000 packets, twice, of 32 bytes and as much of meta.
     assert_int_equal(e.part_bytes[ESTIMATE_PACKETS], 2000 * 2 * 64);
     assert_true(e.part_bytes[ESTIMATE_RECORDS] > 8 * sizeof(struct flow_record));
-    assert_true(e.part_bytes[ESTIMATE_RECORDS] < 8 * 4096);
+    assert_true(e.part_bytes[ESTIMATE_RECORDS] < 8 * 512);
     assert_int_equal(e.output_bytes, 8 * 640);
     uint64_t sum = 0;
     for (int i = 0; i < ESTIMATE_PARTS; i++)

@@ -76,6 +76,39 @@ static void test_one_switch(void **state)
     fixture_free(&f);
 }
 
+// The longest path against all pairs of ranks; the first pair in the order of sources, then
+// destinations. Some links are slower, so that the longest time is not that of the most links.
+static void test_longest_of_all(void **state)
+{
+    (void)state;
+    const struct link_spec link = {.rate_bps = LINE, .delay_ps = PS_PER_US},
+                           trunk = {.rate_bps = LINE / 2, .delay_ps = 2 * PS_PER_US};
+    for (uint32_t slow = 0; slow < 12; slow++) {
+        fixture_leaf_spine(&f, 12, 3, 2, link, trunk);
+        small_packets();
+        fixture_flow(&f, 0, 3, 1000, 0);
+        fixture_run(&f);
+        struct fabric *fabric = &f.sim->fabric;
+        uint32_t port = fabric->graph.nodes[slow].first_port;
+        fabric->graph.ports[port].delay_ps += 40 * PS_PER_US;
+        ps_t most_ps = 0;
+        uint32_t most_hops = 0;
+        for (uint32_t src = 0; src < 12; src += 3)
+            for (uint32_t dst = 0; dst < 12; dst += 3) {
+                uint32_t to = src == dst ? src + 1 : dst;
+                struct transport_path path = fabric_path(fabric, src, to, 0, 0, 0);
+                most_ps = path.base_rtt_ps > most_ps ? path.base_rtt_ps : most_ps;
+                most_hops = path.hops > most_hops ? path.hops : most_hops;
+            }
+        struct longest_path longest = fabric_longest_path(fabric, 0, 0);
+        assert_int_equal(longest.base_rtt_ps, most_ps);
+        assert_int_equal(longest.hops, most_hops);
+        assert_int_equal(longest.src, 0);
+        assert_int_equal(longest.dst, 3);
+        fixture_free(&f);
+    }
+}
+
 static void test_two_planes(void **state)
 {
     (void)state;
@@ -170,13 +203,10 @@ static void test_pauses_without_a_cycle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes_and_pipelines),
-        cmocka_unit_test(test_one_switch),
-        cmocka_unit_test(test_two_planes),
-        cmocka_unit_test(test_leaf_spine),
-        cmocka_unit_test(test_directions),
-        cmocka_unit_test(test_description),
-        cmocka_unit_test(test_pauses_without_a_cycle),
+        cmocka_unit_test(test_codes_and_pipelines), cmocka_unit_test(test_one_switch),
+        cmocka_unit_test(test_two_planes),          cmocka_unit_test(test_longest_of_all),
+        cmocka_unit_test(test_leaf_spine),          cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_description),         cmocka_unit_test(test_pauses_without_a_cycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

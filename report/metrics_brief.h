@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Reads metrics.json without its long lists, which may be hundreds of megabytes.
+#pragma once
+
+#include <jansson.h>
+
+// The metrics in a text that metrics_write() has made, with the first record alone of `flows`,
+// `ranks` and `links`; with all `flows` if messages are from a capture, since these are shown one
+// by one. A text of any other layout is read as it is. NULL = not JSON. To be released.
+json_t *metrics_brief(const char *text);
