@@ -85,10 +85,10 @@ MUTATIONS = [
     ("report/metric_training.c", "TIME(phase_row, phase.queueing_ps)", "TIME(phase_row, phase.network_ps)"),
     ("report/metric_training.c", "OBJECT(training_result, exposed, spread_table)",
      "OBJECT(training_result, rank_end, spread_table)"),
-    ("report/metric_table.c", "return r->flows_complete ? r->n_flows : 0;", "return r->n_flows;"),
+    ("report/metric_table.c", "m->result.flows_complete ? m->result.n_flows : 0;", "m->result.n_flows;"),
     ("report/metric_table.c", "INTEGER(result, cc_cuts)", "INTEGER(result, cnps)"),
     ("report/metric_table.c", "return per_second(r->packet_hops, r);", "return per_second(r->events, r);"),
-    ("report/metric_json.c", "json_integer((json_int_t)(value + 0.5))", "json_integer((json_int_t)value)"),
+    ("report/metric_json.c", "(int64_t)(value + 0.5)", "(int64_t)value"),
     ("report/metric_json.c", "sum.value / (double)sum.n : (double)NAN", "sum.value : (double)NAN"),
     ("report/csv.c", 'fputs("\\"\\"", out);', 'fputs("\\"", out);'),
     ("report/rows.c", '"busbw", "collectives.busbw_bps"', '"bus", "collectives.busbw_bps"'),
@@ -96,8 +96,8 @@ MUTATIONS = [
     ("report/rows.c", '"drops", "drops.packets"', '"drops", "drops.bytes"'),
     ("report/rows.c", '"%.6f" : "%.0f"', '"%.5f" : "%.0f"'),
     ("report/series.c", '",%.10g" : ",%.0f"', '",%.9g" : ",%.1f"'),
-    ("report/series.c", "if (i < line->first || (kind == SERIES_CWND && line->values[i] < 0))\n        return",
-     "if (i < line->first)\n        return"),
+    ("report/series.c", "if (i < line->first || (kind == SERIES_CWND && line->values[i] < 0))\n        json_writer_null",
+     "if (i < line->first)\n        json_writer_null"),
     ("report/timeline.c", "ps / PS_PER_US, ps % PS_PER_US", "ps / PS_PER_US, ps % PS_PER_NS"),
     ("report/training_csv.c", "{t->name, (ps_t)i * u->step_ps, d,", "{t->name, (ps_t)(i + 1) * u->step_ps, d,"),
     # sim/: counting and deriving
@@ -292,4 +292,8 @@ MUTATIONS = [
     ("transport/host.h", "    s->busy = true;", ""),
     ("engine/state.c", "    st->shift_ps = 0; // of an earlier move", "    // of an earlier move"),
     ("trace/output.c", "    pthread_sigmask(SIG_BLOCK, &ticks, &before);", "    pthread_sigmask(SIG_BLOCK, NULL, &before);"),
+    # tiles
+    ("engine/tiles.c", "    note_next(t, event_queue_first(&e->queue).at_ps);", ""),
+    ("net/network.h", "(PORT_DEPARTURE_EVENTS | PORT_CROSSES)))\n        port_replay", "PORT_DEPARTURE_EVENTS))\n        port_replay"),
+    ("net/crossing.c", "        if (port->wake_ps == PS_NEVER || port->flags & PORT_DEPARTURE_EVENTS) {", "        if (true) {"),
 ]
