@@ -90,11 +90,13 @@ static uint64_t events_of(const struct partition *p)
     return n;
 }
 
+#define SPARSE 4 // events of a window for each tile, below which tiles do not pay
+
 static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max)
 {
     struct partition_counts *c = &p->counts;
     bool must = p->engines[p->n]->stopped || p->hooks.alone(p->hooks.ctx, until_ps);
-    tiles_note(p, must);
+    tiles_note(p, must || p->sparse);
     must |= p->merged;
     bool chosen = !must && p->n > 1 && trial_wants_alone(&p->trial), whole = true;
     double began_s = monotonic_s();
@@ -107,6 +109,7 @@ static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max
     c->windows += whole;
     c->alone += whole && (must || chosen);
     c->chosen += whole && chosen;
+    p->sparse = !p->trial.never && events_of(p) < SPARSE * (uint64_t)p->n_tiles;
     if (!must && p->n > 1)
         trial_note(&p->trial, !chosen, monotonic_s() - began_s, events_of(p));
 }
@@ -148,7 +151,7 @@ size_t partition_pending(const struct partition *p)
     for (uint32_t i = 0; i < p->n; i++) // packets that leave a shard without an event
         n += p->next_ps[i] < PS_NEVER;
     for (uint32_t i = 0; i < p->n_tiles; i++)
-        n += p->tiles[i].queue.n > 0 ? p->tiles[i].queue.n : p->tiles[i].next_ps < PS_NEVER;
+        n += p->tiles[i].queue.n > 0 ? p->tiles[i].queue.n : p->tile_next_ps[i] < PS_NEVER;
     return n;
 }
 
@@ -184,12 +187,17 @@ static void tiles_new(struct partition *p, const struct partition_cut *cut, uint
 {
     unsigned shift = p->tile_shift = tile_shift(p, p->engines[p->n]->queue.shift);
     p->tiles = memory_zeroed(p->n_tiles, sizeof *p->tiles);
+    p->tile_next_ps = memory_zeroed(p->n_tiles, sizeof *p->tile_next_ps);
+    p->first_tile = memory_zeroed(p->n + 1, sizeof *p->first_tile);
     for (uint32_t i = 0; i < p->n_tiles; i++) {
-        p->tiles[i].next_ps = PS_NEVER;
+        p->tile_next_ps[i] = PS_NEVER;
         event_queue_shape(&p->tiles[i].queue, shift);
     }
     for (uint32_t node = 0; node < n_nodes; node++)
         p->tiles[cut->tile_of[node]].shard = cut->shard_of[node];
+    for (uint32_t i = p->n_tiles; i-- > 0;)
+        p->first_tile[p->tiles[i].shard] = i;
+    p->first_tile[p->n] = p->n_tiles;
 }
 
 struct partition *partition_new(struct engine *common, const struct partition_cut *cut,
@@ -253,6 +261,8 @@ void partition_free(struct partition *p)
         event_queue_free(&p->tiles[i].queue);
     p->engines[p->n]->partition = NULL;
     free(p->tiles);
+    free(p->tile_next_ps);
+    free(p->first_tile);
     free(p->deferred);
     free(p->logs);
     free(p->next_ps);

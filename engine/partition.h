@@ -71,7 +71,6 @@ struct partition_cut {
 
 struct tile {
     struct event_queue queue;
-    ps_t next_ps; // its first event, or what has been sent to it, is not before this time
     uint32_t shard;
 };
 
@@ -80,12 +79,15 @@ struct partition {
     const uint16_t *shard_of; // [node], and behind the last node the number of shards
     const uint16_t *tile_of;  // the same for tiles
     struct tile *tiles;
+    ps_t *tile_next_ps;   // [tile] its first event, or what has been sent to it, is not before this
+    uint32_t *first_tile; // [shard] its tiles are a run; one more entry at the end
     // [shard], then the common one. The queue of a shard's engine is that of the tile that is being
     // processed; else it has what comes to the shard meanwhile, in a window in order its events, and
     // while the tiles are merged all events.
     struct engine **engines;
-    bool merged;           // windows in order are frequent: the tiles' queues are empty
-    uint32_t in_order;     // how frequent they have been lately
+    bool merged;           // the tiles' queues are empty: tiles do not pay at present
+    uint32_t against;      // how often windows have been against tiles lately
+    bool sparse;           // the last window had few events for each tile
     unsigned tile_shift;   // log2 of the width of slots in the queues of tiles, and of merged ones
     struct mailbox *boxes; // [from * n + to]
     struct mailbox *logs;  // [shard] work that its events have deferred in the present window
@@ -124,6 +126,13 @@ bool partition_step(struct partition *p, size_t max);
 
 // Returns the number of pending events in all engines.
 size_t partition_pending(const struct partition *p);
+
+// A tile has something to do at `at_ps`.
+static inline void partition_note_next(const struct partition *p, uint32_t tile, ps_t at_ps)
+{
+    ps_t *next_ps = &p->tile_next_ps[tile];
+    *next_ps = at_ps < *next_ps ? at_ps : *next_ps;
+}
 
 static inline struct mailbox *partition_box(const struct partition *p, uint32_t from, uint32_t to)
 {

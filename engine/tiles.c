@@ -11,11 +11,6 @@ static void drain(struct engine *e, ps_t began_ps, ps_t until_ps)
     engine_drain(e, SIZE_MAX);
 }
 
-static void note_next(struct tile *t, ps_t at_ps)
-{
-    t->next_ps = at_ps < t->next_ps ? at_ps : t->next_ps;
-}
-
 static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t until_ps)
 {
     struct tile *t = &p->tiles[tile];
@@ -23,9 +18,9 @@ static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t unti
     struct event_queue outside = e->queue;
     e->queue = t->queue;
     p->hooks.enter(p->hooks.ctx, tile);
-    t->next_ps = PS_NEVER;
+    p->tile_next_ps[tile] = PS_NEVER;
     drain(e, began_ps, until_ps);
-    note_next(t, event_queue_first(&e->queue).at_ps);
+    partition_note_next(p, tile, event_queue_first(&e->queue).at_ps);
     t->queue = e->queue;
     e->queue = outside;
 }
@@ -34,8 +29,8 @@ void tiles_window(struct partition *p, uint32_t shard, ps_t began_ps, ps_t until
 {
     struct engine *e = p->engines[shard];
     ps_t last_ps = e->now_ps;
-    for (uint32_t i = 0; i < p->n_tiles; i++) {
-        if (p->tiles[i].shard != shard || p->tiles[i].next_ps >= until_ps)
+    for (uint32_t i = p->first_tile[shard]; i < p->first_tile[shard + 1]; i++) {
+        if (p->tile_next_ps[i] >= until_ps)
             continue;
         process(p, i, began_ps, until_ps);
         last_ps = e->now_ps > last_ps ? e->now_ps : last_ps;
@@ -48,13 +43,13 @@ void tiles_gather(struct partition *p, ps_t until_ps)
     for (uint32_t i = 0; i < p->n_tiles; i++) {
         struct tile *t = &p->tiles[i];
         struct event_queue *into = &p->engines[t->shard]->queue;
-        if (t->next_ps >= until_ps)
+        if (p->tile_next_ps[i] >= until_ps)
             continue;
         p->hooks.enter(p->hooks.ctx, i);
         struct event e;
         while (event_queue_first(&t->queue).at_ps < until_ps && event_queue_pop(&t->queue, &e))
             event_queue_push(into, e);
-        t->next_ps = event_queue_first(&t->queue).at_ps;
+        p->tile_next_ps[i] = event_queue_first(&t->queue).at_ps;
     }
 }
 
@@ -65,9 +60,9 @@ void tiles_settle(struct partition *p)
         return;
     for (uint32_t i = 0; i < p->n; i++)
         while (event_queue_pop(&p->engines[i]->queue, &e)) {
-            struct tile *t = &p->tiles[p->tile_of[event_node(e.key)]];
-            event_queue_push(&t->queue, e);
-            note_next(t, e.at_ps);
+            uint32_t tile = p->tile_of[event_node(e.key)];
+            event_queue_push(&p->tiles[tile].queue, e);
+            partition_note_next(p, tile, e.at_ps);
         }
 }
 
@@ -75,7 +70,7 @@ ps_t tiles_first_ps(const struct partition *p)
 {
     ps_t first_ps = PS_NEVER;
     for (uint32_t i = 0; i < p->n_tiles; i++)
-        first_ps = p->tiles[i].next_ps < first_ps ? p->tiles[i].next_ps : first_ps;
+        first_ps = p->tile_next_ps[i] < first_ps ? p->tile_next_ps[i] : first_ps;
     for (uint32_t i = 0; i < p->n; i++)
         first_ps = p->next_ps[i] < first_ps ? p->next_ps[i] : first_ps;
     for (uint32_t i = 0; p->merged && i < p->n; i++) {
@@ -87,7 +82,7 @@ ps_t tiles_first_ps(const struct partition *p)
 
 /* ---- merged tiles ---- */
 
-// A window in order adds 2, any other takes away 1, or BACK while the tiles are merged.
+// A window against tiles adds 2, any other takes away 1, or BACK while the tiles are merged.
 #define OFTEN 32 // then they are merged, until nothing is left
 #define MOST 64
 #define BACK 4
@@ -103,18 +98,18 @@ static void shape_queues(struct partition *p, unsigned shift)
     }
 }
 
-void tiles_note(struct partition *p, bool in_order)
+void tiles_note(struct partition *p, bool against)
 {
     uint32_t less = p->merged ? BACK : 1;
-    if (in_order)
-        p->in_order += p->in_order < MOST ? 2 : 0;
+    if (against)
+        p->against += p->against < MOST ? 2 : 0;
     else
-        p->in_order -= p->in_order < less ? p->in_order : less;
-    if (in_order && !p->merged && p->in_order > OFTEN) {
+        p->against -= p->against < less ? p->against : less;
+    if (against && !p->merged && p->against > OFTEN) {
         shape_queues(p, p->tile_shift);
         tiles_gather(p, PS_NEVER);
         p->merged = true;
-    } else if (p->merged && p->in_order == 0) {
+    } else if (p->merged && p->against == 0) {
         p->merged = false;
         tiles_settle(p);
         shape_queues(p, 0);

@@ -83,8 +83,7 @@ void crossing_arrival(struct network *net, uint32_t port, ps_t arrives_ps)
 {
     const struct partition *partition = net->shards->partition;
     uint32_t tile = partition->tile_of[net->ports[port].peer_node];
-    ps_t *next_ps = &partition->tiles[tile].next_ps;
-    *next_ps = arrives_ps < *next_ps ? arrives_ps : *next_ps;
+    partition_note_next(partition, tile, arrives_ps);
     list_add(&net->shards->arrivals[tile], port);
 }
 

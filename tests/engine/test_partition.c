@@ -76,11 +76,10 @@ static void move(struct handler *h, uint32_t node, uint32_t token, ps_t now)
     if (!w->partition) {
         engine_push(&w->engine, at_ps, key);
     } else if (to == h->shard) {
-        struct tile *tile = &w->partition->tiles[w->partition->tile_of[next]];
         struct letter *letter =
             mailbox_put(&w->arrivals[w->partition->tile_of[next]], sizeof *letter);
         *letter = (struct letter){at_ps, key};
-        tile->next_ps = at_ps < tile->next_ps ? at_ps : tile->next_ps;
+        partition_note_next(w->partition, w->partition->tile_of[next], at_ps);
     } else {
         struct letter *letter =
             mailbox_put(partition_box(w->partition, h->shard, to), sizeof *letter);
