@@ -188,7 +188,7 @@ static void each_pending(const struct event_queue *q, void (*each)(void *ctx, st
 {
     for (size_t i = q->head; i < q->tail; i++)
         each(ctx, q->current[i]);
-    for (uint32_t slot = 0; q->reach > 0 && slot < WHEEL_SLOTS; slot++)
+    for (uint32_t slot = 0; q->reach > 0 && slot <= q->reach; slot++)
         for (uint32_t at = q->slots[slot]; at != WHEEL_NIL; at = q->nodes[at].next)
             each(ctx, q->nodes[at].event);
     for (size_t i = 0; i < q->n_heap; i++)
@@ -205,16 +205,20 @@ static void note_earliest(void *ctx, struct event e)
 static void push_into(void *ctx, struct event e) { event_queue_push(ctx, e); }
 
 // An empty queue whose wheel begins at `from_ps`.
-static struct event_queue fresh(unsigned shift, uint32_t ahead, ps_t from_ps)
+static struct event_queue fresh(const struct event_queue *like, unsigned shift, ps_t from_ps)
 {
-    struct event_queue q = {
-        .shift = shift, .free_node = WHEEL_NIL, .scout = WHEEL_NIL, .ahead = ahead};
+    struct event_queue q = {.shift = shift,
+                            .free_node = WHEEL_NIL,
+                            .scout = WHEEL_NIL,
+                            .ahead = like->ahead,
+                            .slots_wanted = like->slots_wanted};
+    uint32_t n = q.slots_wanted > 0 ? q.slots_wanted : WHEEL_SLOTS;
     if (shift == 0)
         return q;
-    q.slots = memory_zeroed(WHEEL_SLOTS, sizeof *q.slots);
-    q.reach = WHEEL_SLOTS - 1;
-    memset(q.slots, 0xff, WHEEL_SLOTS * sizeof *q.slots);
-    q.occupied = memory_zeroed(WHEEL_SLOTS / 64, sizeof *q.occupied);
+    q.slots = memory_zeroed(n, sizeof *q.slots);
+    q.reach = n - 1;
+    memset(q.slots, 0xff, n * sizeof *q.slots);
+    q.occupied = memory_zeroed(n / 64, sizeof *q.occupied);
     q.cursor = (from_ps >> shift) - 1;
     return q;
 }
@@ -227,7 +231,7 @@ void event_queue_shape(struct event_queue *q, unsigned shift)
     struct event_queue old = *q;
     ps_t earliest_ps = INT64_MAX;
     each_pending(&old, note_earliest, &earliest_ps);
-    *q = fresh(shift, old.ahead, old.n > 0 ? earliest_ps : (ps_t)1 << shift);
+    *q = fresh(&old, shift, old.n > 0 ? earliest_ps : (ps_t)1 << shift);
     each_pending(&old, push_into, q);
     event_queue_free(&old);
 }
@@ -242,7 +246,7 @@ void event_queue_copy(const struct event_queue *q, struct event *out)
 void event_queue_replace(struct event_queue *q, const struct event *events, size_t n, ps_t from_ps)
 {
     struct event_queue old = *q;
-    *q = fresh(old.shift, old.ahead, from_ps);
+    *q = fresh(&old, old.shift, from_ps);
     q->tuning = old.tuning;
     for (size_t i = 0; i < n; i++)
         event_queue_push(q, events[i]);
@@ -267,7 +271,7 @@ void event_queue_push_slow(struct event_queue *q, struct event e)
         heap_push(q, e);
     } else if (ahead <= 0) {
         current_insert(q, e);
-    } else if (ahead < WHEEL_SLOTS) {
+    } else if (ahead <= q->reach) {
         wheel_grow(q);
         event_queue_push(q, e);
         return;
@@ -279,23 +283,23 @@ void event_queue_push_slow(struct event_queue *q, struct event e)
     q->n++;
 }
 
-// Number of slots from the cursor to the next occupied slot, or WHEEL_SLOTS if all are empty.
+// Number of slots from the cursor to the next occupied slot, or WHEEL_NIL if all are empty.
 static uint32_t wheel_distance(const struct event_queue *q)
 {
-    uint32_t from = (uint32_t)(q->cursor + 1) % WHEEL_SLOTS;
-    uint32_t word = from / 64;
+    uint32_t from = (uint32_t)(q->cursor + 1) & q->reach;
+    uint32_t word = from / 64, words = (q->reach + 1) / 64;
     uint64_t bits = q->occupied[word] & ~UINT64_C(0) << from % 64;
     if (bits)
         return word * 64 + (uint32_t)__builtin_ctzll(bits) - from + 1;
-    for (uint32_t i = 0; i <= WHEEL_SLOTS / 64; i++) {
+    for (uint32_t i = 0; i <= words; i++) {
         if (bits) {
             uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-            return (slot - from + WHEEL_SLOTS) % WHEEL_SLOTS + 1;
+            return ((slot - from) & q->reach) + 1;
         }
-        word = (word + 1) % (WHEEL_SLOTS / 64);
+        word = (word + 1) & (words - 1);
         bits = q->occupied[word];
     }
-    return WHEEL_SLOTS;
+    return WHEEL_NIL;
 }
 
 #define LOOK_EVENTS 32768 // the slot width is reviewed after this many events
@@ -315,7 +319,7 @@ static void reshape(struct event_queue *q, int change, struct wheel_tuning tunin
 static int reaching(const struct event_queue *q, double ps)
 {
     int shift = (int)q->shift + 1;
-    while (shift < 39 && (double)((int64_t)WHEEL_SLOTS << shift) < 2 * ps)
+    while (shift < 39 && (double)(((int64_t)q->reach + 1) << shift) < 2 * ps)
         shift++;
     return shift;
 }
@@ -347,9 +351,9 @@ static void scout_from(struct event_queue *q)
 {
     uint32_t distance = wheel_distance(q);
     q->scout = WHEEL_NIL;
-    if (distance == WHEEL_SLOTS)
+    if (distance == WHEEL_NIL)
         return;
-    q->scout = q->slots[(uint32_t)(q->cursor + distance) % WHEEL_SLOTS];
+    q->scout = q->slots[(uint32_t)(q->cursor + distance) & q->reach];
     __builtin_prefetch(&q->nodes[q->scout]);
 }
 
@@ -358,16 +362,16 @@ static void scout_from(struct event_queue *q)
 __attribute__((always_inline)) static inline bool load_next(struct event_queue *q, int64_t last)
 {
     size_t in_current = q->tail - q->head;
-    uint32_t distance = q->n > q->n_heap + in_current ? wheel_distance(q) : WHEEL_SLOTS;
+    uint32_t distance = q->n > q->n_heap + in_current ? wheel_distance(q) : WHEEL_NIL;
     int64_t next = q->cursor + distance;
     int64_t heap_slot = q->n_heap > 0 ? q->heap[0].at_ps >> q->shift : INT64_MAX;
-    bool in_wheel = distance < WHEEL_SLOTS && next <= heap_slot;
+    bool in_wheel = distance != WHEEL_NIL && next <= heap_slot;
     int64_t slot = in_wheel ? next : heap_slot;
     if (slot > last)
         return false;
     q->cursor = slot;
     if (in_wheel)
-        current_load(q, (uint32_t)next % WHEEL_SLOTS);
+        current_load(q, (uint32_t)next & q->reach);
     if (q->ahead > 0)
         scout_from(q);
     while (q->n_heap > 0 && q->heap[0].at_ps >> q->shift == q->cursor) {

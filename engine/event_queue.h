@@ -63,7 +63,7 @@ static inline bool event_before(struct event a, struct event b)
 
 #define EVENT_AHEAD 4 // events visible before they are popped
 
-#define WHEEL_SLOTS (1u << 14)
+#define WHEEL_SLOTS (1u << 14) // unless a queue wants fewer, a power of two from 64 on
 #define WHEEL_NIL UINT32_MAX
 
 struct wheel_node {
@@ -86,7 +86,8 @@ struct wheel_tuning {
 struct event_queue {
     size_t n;
     unsigned shift; // log2 of a slot's width in ps; 0 = no wheel
-    uint32_t reach; // slots that the wheel holds after the cursor's; 0 = no wheel
+    uint32_t
+        reach; // slots that the wheel holds after the cursor's, a power of two less one; 0 = no wheel
     int64_t cursor; // number of the last slot loaded into `current`
     struct event
         *current; // events loaded from the wheel: [head, tail) ascending, then EVENT_AHEAD zeros
@@ -98,9 +99,10 @@ struct event_queue {
     uint32_t free_node;
     uint32_t scout; // node to prefetch next, in the slot to be loaded next; WHEEL_NIL = none
     size_t n_nodes;
-    uint32_t *slots;    // [WHEEL_SLOTS] first node of each slot
-    uint64_t *occupied; // one bit per slot
-    struct event *heap; // 4-ary heap of the events beyond the wheel
+    uint32_t *slots;       // [reach + 1] first node of each slot
+    uint32_t slots_wanted; // set before event_queue_shape(); 0 = WHEEL_SLOTS
+    uint64_t *occupied;    // one bit per slot
+    struct event *heap;    // 4-ary heap of the events beyond the wheel
     size_t n_heap, cap_heap;
     struct wheel_tuning tuning;
 };
@@ -123,7 +125,7 @@ static inline void event_queue_push(struct event_queue *q, struct event e)
         event_queue_push_slow(q, e);
         return;
     }
-    uint32_t at = (uint32_t)slot % WHEEL_SLOTS;
+    uint32_t at = (uint32_t)slot & q->reach;
     struct wheel_node *n = &q->nodes[node];
     q->free_node = n->next;
     *n = (struct wheel_node){e, q->slots[at]};

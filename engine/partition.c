@@ -175,6 +175,7 @@ static void distribute(struct partition *p)
 
 // A tile has fewer events at a time than the whole, so its slots are wider, up to those of 4 ns.
 #define TILE_SHIFT 12
+#define TILE_SLOTS 2048 // 8 us of such slots, in 8 KB
 
 static unsigned tile_shift(const struct partition *p, unsigned shift)
 {
@@ -191,6 +192,8 @@ static void tiles_new(struct partition *p, const struct partition_cut *cut, uint
     p->first_tile = memory_zeroed(p->n + 1, sizeof *p->first_tile);
     for (uint32_t i = 0; i < p->n_tiles; i++) {
         p->tile_next_ps[i] = PS_NEVER;
+        if (p->n_tiles > p->n)
+            p->tiles[i].queue.slots_wanted = TILE_SLOTS;
         event_queue_shape(&p->tiles[i].queue, shift);
     }
     for (uint32_t node = 0; node < n_nodes; node++)
