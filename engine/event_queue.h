@@ -86,8 +86,7 @@ struct wheel_tuning {
 struct event_queue {
     size_t n;
     unsigned shift; // log2 of a slot's width in ps; 0 = no wheel
-    uint32_t
-        reach; // slots that the wheel holds after the cursor's, a power of two less one; 0 = no wheel
+    uint32_t reach; // slots that the wheel holds after the cursor's, 2^n - 1; 0 = no wheel
     int64_t cursor; // number of the last slot loaded into `current`
     struct event
         *current; // events loaded from the wheel: [head, tail) ascending, then EVENT_AHEAD zeros

@@ -13,8 +13,8 @@ void tiles_window(struct partition *p, uint32_t shard, ps_t began_ps, ps_t until
 void tiles_gather(struct partition *p, ps_t until_ps);
 // Move the events in the queues of the shards' engines to their tiles, unless these are merged.
 void tiles_settle(struct partition *p);
-// Note that the next window is against tiles, or is not: it is in order, so its events would be moved
-// to and fro, or it has few events. Where many are, the tiles are merged.
+// Note that the next window is against tiles, or is not: it is in order, so its events would be
+// moved to and fro, or it has few events. Where many are, the tiles are merged.
 void tiles_note(struct partition *p, bool against);
 // Returns a time before which no tile has an event, and no shard anything to send.
 ps_t tiles_first_ps(const struct partition *p);

@@ -8,8 +8,8 @@
 // A link between two tiles of one shard holds its packets as any other does. Its port computes the
 // departures of a window at the window's end, if not before, so the far tile finds in the link what
 // arrives in the next window. A link between two shards has two ports: the real one, through which
-// its shard sends, and a ghost, an entry behind the last port, which holds the packets in flight for
-// the receiving shard.
+// its shard sends, and a ghost, an entry behind the last port, which holds the packets in flight
+// for the receiving shard.
 #pragma once
 
 #include "engine/partition.h"
