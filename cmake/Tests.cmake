@@ -197,9 +197,9 @@ collwire_script_test(cli_library unit python3 [[python3 -B "$@"]]
 collwire_script_test(cli_threads unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_threads.py ${PROJECT_SOURCE_DIR}/bench)
 collwire_script_test(cli_same_bytes unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py
-  --events 30000 --every 4 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
+  --events 30000 --every 4 --drawn 20 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
 collwire_script_test(cli_same_bytes_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py
-  --events 400000 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
+  --events 400000 --drawn 300 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
 set_tests_properties(cli_same_bytes_all PROPERTIES TIMEOUT 3600)
 
 collwire_script_test(cli_bench unit python3 [[python3 -B "$@"]]
