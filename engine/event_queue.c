@@ -211,7 +211,8 @@ static struct event_queue fresh(const struct event_queue *like, unsigned shift, 
                             .free_node = WHEEL_NIL,
                             .scout = WHEEL_NIL,
                             .ahead = like->ahead,
-                            .slots_wanted = like->slots_wanted};
+                            .slots_wanted = like->slots_wanted,
+                            .limit_ps = like->limit_ps};
     uint32_t n = q.slots_wanted > 0 ? q.slots_wanted : WHEEL_SLOTS;
     if (shift == 0)
         return q;
@@ -396,12 +397,33 @@ bool event_queue_refill(struct event_queue *q)
             current_insert(q, heap_pop(q));
         return true;
     }
+    int64_t limit = q->limit_ps > 0 ? q->limit_ps >> q->shift : INT64_MAX - 1;
     if (q->tail == q->head) {
         q->head = q->tail = 0;
-        load_next(q, INT64_MAX - 1);
+        if (!load_next(q, limit))
+            return false;
     }
     int64_t last = (q->current[q->head].at_ps >> q->shift) + LOOK_SLOTS;
+    last = last < limit ? last : limit;
     while (q->tail - q->head <= q->ahead && q->tail - q->head < q->n && load_next(q, last))
         continue;
     return true;
+}
+
+ps_t event_queue_bound(const struct event_queue *q)
+{
+    if (q->tail > q->head)
+        return q->current[q->head].at_ps;
+    ps_t bound = q->n_heap > 0 ? q->heap[0].at_ps : PS_NEVER;
+    if (q->n == q->n_heap)
+        return bound;
+    ps_t slot_ps = (q->cursor + wheel_distance(q)) << q->shift;
+    return slot_ps < bound ? slot_ps : bound;
+}
+
+void event_queue_skip_to(struct event_queue *q, ps_t now)
+{
+    int64_t before = (now >> q->shift) - 1;
+    if (q->n == q->n_heap && q->reach > 0 && q->cursor < before)
+        q->cursor = before;
 }

@@ -100,6 +100,7 @@ struct event_queue {
     size_t n_nodes;
     uint32_t *slots;       // [reach + 1] first node of each slot
     uint32_t slots_wanted; // set before event_queue_shape(); 0 = WHEEL_SLOTS
+    ps_t limit_ps;         // no slot behind that of this time is loaded; 0 = no limit
     uint64_t *occupied;    // one bit per slot
     struct event *heap;    // 4-ary heap of the events beyond the wheel
     size_t n_heap, cap_heap;
@@ -133,8 +134,13 @@ static inline void event_queue_push(struct event_queue *q, struct event e)
     q->n++;
 }
 
-// Load more events into `current`. Returns false if none is pending.
+// Load more events into `current`. Returns false if none is pending, or none up to the limit.
 bool event_queue_refill(struct event_queue *q);
+
+// Returns a time before which there is no event, without loading any.
+ps_t event_queue_bound(const struct event_queue *q);
+// Time has come to `now` without events: let the wheel begin there if it is empty.
+void event_queue_skip_to(struct event_queue *q, ps_t now);
 
 // Pop the first event. Returns false if there is none.
 static inline bool event_queue_pop(struct event_queue *q, struct event *out)

@@ -17,10 +17,14 @@ static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t unti
     struct engine *e = p->engines[t->shard];
     struct event_queue outside = e->queue;
     e->queue = t->queue;
+    event_queue_skip_to(&e->queue, began_ps);
     p->hooks.enter(p->hooks.ctx, tile);
     p->tile_next_ps[tile] = PS_NEVER;
+    e->queue.limit_ps = until_ps - 1;
     drain(e, began_ps, until_ps);
-    partition_note_next(p, tile, event_queue_first(&e->queue).at_ps);
+    e->queue.limit_ps = 0;
+    ps_t next_ps = event_queue_bound(&e->queue);
+    partition_note_next(p, tile, next_ps > until_ps ? next_ps : until_ps);
     t->queue = e->queue;
     e->queue = outside;
 }

@@ -22,12 +22,14 @@ struct ideal_paths {
     uint64_t round;
     bool *even; // [dim] all links are equal, so all shortest paths are alike
     struct ideal_path kept[KEPT];
-    struct ideal_answer answers[KEPT];
+    struct ideal_answer *answers; // [n_answers] a power of two
+    size_t n_answers;
 };
 
 struct ideal_answer *ideal_kept(const struct ideals *ideals, uint32_t src, uint32_t dst)
 {
-    return &ideals->paths->answers[hash_mix((uint64_t)src << 32 | dst) & (KEPT - 1)];
+    const struct ideal_paths *paths = ideals->paths;
+    return &paths->answers[hash_mix((uint64_t)src << 32 | dst) & (paths->n_answers - 1)];
 }
 
 // Time by which a hop grows with each byte of a packet: 0 where the packet is forwarded by
@@ -70,6 +72,9 @@ void ideals_init_with(struct ideals *ideals, const struct fabric *fabric, const 
     if (fabric_is_analytical(fabric))
         return;
     struct ideal_paths *paths = ideals->paths = memory_zeroed(1, sizeof *paths);
+    for (paths->n_answers = KEPT; paths->n_answers < 2 * (size_t)fabric->graph.n_ends;)
+        paths->n_answers *= 2;
+    paths->answers = memory_zeroed(paths->n_answers, sizeof *paths->answers);
     paths->even = memory_zeroed(ideals->fabric->graph.n_dims, sizeof *paths->even);
     for (uint32_t d = 0; d < ideals->fabric->graph.n_dims; d++)
         paths->even[d] = dim_even(ideals, d);
@@ -82,6 +87,7 @@ void ideals_free(struct ideals *ideals)
         return;
     free(paths->nodes);
     free(paths->even);
+    free(paths->answers);
     free(paths);
 }
 
