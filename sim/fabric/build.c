@@ -74,8 +74,6 @@ void fabric_init(struct fabric *fabric, const struct spec *spec, struct err *err
                               (uint32_t)spec->host.cores);
     if (spec->limits.events > 0)
         fabric_needs_events(fabric, "events are counted (`limits.events`)");
-    if (spec->report.timeline)
-        fabric_needs_order(fabric, "the timeline is recorded in the order of events");
     if (!fabric_is_analytical(fabric) && err->n_errors == errors)
         fabric_circuits_init(fabric, err);
 }
