@@ -361,7 +361,7 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
     const struct flow_id *id = sender_id(s);
     record.ideal_ps = ideal_message_ps(delivery->ideals, e->src, e->dst, id->dim, id->transport,
                                        record.bytes, NULL);
-    completions_record(delivery, &record, now);
+    completions_record(delivery, &record);
 }
 
 void ledger_running(struct delivery *delivery)

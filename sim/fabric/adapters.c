@@ -58,7 +58,6 @@ void fabric_nics_find(struct fabric *fabric, struct err *err)
     if (!any)
         return;
     fabric->nic_at = memory_zeroed((size_t)spec->n_dims * n_ends, sizeof *fabric->nic_at);
-    fabric_needs_order(fabric, "NICs that are not ideal need the order of events");
     fabric_needs_events(fabric, "NICs are not ideal (`nic`)");
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         find_ranks(fabric, d, err);
@@ -115,6 +114,7 @@ static uint64_t xon_bytes(const struct fabric *fabric, uint32_t dim)
 static void set_credits(struct fabric *fabric, uint32_t port, uint8_t classes)
 {
     uint32_t sender = fabric->graph.ports[port].peer;
+    fabric_needs_order(fabric, FABRIC_CREDITS_ORDER);
     if (!switch_of_port(&fabric->switches, port))
         network_set_credits(
             &fabric->net, sender, classes, fabric_credit_bytes(fabric, port) / CREDIT_BLOCK_BYTES,

@@ -63,11 +63,12 @@ static void circuits(struct fixture *f, struct rng *rng)
 static void nics(struct fixture *f, struct rng *rng)
 {
     struct nic_spec *nic = &f->spec.dims[0].nic;
-    static const char *const places[] = {"", "", "rank1", "rank0,rank2"};
+    static const char *const places[] = {"", "", "rank1", "rank0,rank1"};
     nic->at = places[rng_below(rng, 4)];
     nic->message_rate = rng_below(rng, 2) ? 0 : UINT64_C(500000) + rng_below(rng, 20000000);
     nic->bus_rate_bps =
         rng_below(rng, 2) ? 0 : UINT64_C(20000000000) + rng_below(rng, UINT64_C(400000000000));
+    nic->buffer_bytes = 4000000 + rng_below(rng, 2) * 4000000;
     nic->bus_duplex = (int)rng_below(rng, 2);
     nic->qp_cache = rng_below(rng, 2) ? 0 : 1 + rng_below(rng, 6);
     nic->qp_miss_ps = (ps_t)rng_below(rng, 2 * PS_PER_US);
