@@ -114,7 +114,6 @@ static uint64_t xon_bytes(const struct fabric *fabric, uint32_t dim)
 static void set_credits(struct fabric *fabric, uint32_t port, uint8_t classes)
 {
     uint32_t sender = fabric->graph.ports[port].peer;
-    fabric_needs_order(fabric, FABRIC_CREDITS_ORDER);
     if (!switch_of_port(&fabric->switches, port))
         network_set_credits(
             &fabric->net, sender, classes, fabric_credit_bytes(fabric, port) / CREDIT_BLOCK_BYTES,

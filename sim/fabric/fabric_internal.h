@@ -29,8 +29,6 @@ void fabric_check_headroom(const struct fabric *fabric, struct err *err);     //
 void fabric_check_queue_limits(const struct fabric *fabric, struct err *err); // likewise
 void fabric_routes_install(struct fabric *fabric);                            // into the switches
 void fabric_faults_init(struct fabric *fabric, struct err *err);
-// Why links with credits are not divided.
-#define FABRIC_CREDITS_ORDER "credits of a link reach its sender without delay of a packet"
 void fabric_credits_init(struct fabric *fabric, struct err *err);  // after the hosts
 void fabric_adapters_init(struct fabric *fabric, struct err *err); // after the hosts
 void fabric_reductions_free(struct fabric *fabric);

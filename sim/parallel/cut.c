@@ -51,10 +51,14 @@ static uint32_t least_frame_bytes(const struct fabric *fabric)
     return least / 2;
 }
 
-// The least time from the start of a transmission to its arrival.
+// The least time from the start of a transmission to its arrival. Credit that returns on a link
+// takes its delay only.
 static ps_t least_ps(const struct cut *c, uint32_t port)
 {
-    return link_flight_ps(port_link(&c->fabric->net, port), c->frame_bytes);
+    const struct network *net = &c->fabric->net;
+    const struct link *link = port_link(net, port);
+    bool returns_credit = net->credits && net->credits[net->cold[port].peer].classes != 0;
+    return returns_credit ? link->delay_ps : link_flight_ps(link, c->frame_bytes);
 }
 
 static double rate_of(const struct fabric *fabric, uint32_t port)
