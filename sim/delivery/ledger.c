@@ -86,8 +86,13 @@ bool ledger_is(const struct delivery *delivery, uint64_t slot, uint64_t token)
 ps_t ledger_least_ps(const struct delivery *delivery, const struct transfer_request *r)
 {
     ps_t delivered_ps;
-    ideal_message_ps(delivery->ideals, r->src, r->dst, fabric_request_dim(delivery->fabric, r),
-                     r->transport, r->bytes, &delivered_ps);
+    uint32_t dim = fabric_request_dim(delivery->fabric, r);
+    const struct transport_spec *spec =
+        &hosts_dim(&delivery->fabric->hosts, dim, r->transport)->spec;
+    uint64_t bytes = r->bytes;
+    if (spec->admission != ADMISSION_NONE && bytes > spec->slot_bytes)
+        bytes = spec->slot_bytes; // its pieces may take several ports
+    ideal_message_ps(delivery->ideals, r->src, r->dst, dim, r->transport, bytes, &delivered_ps);
     return delivered_ps - delivered_ps / 64; // margin for rounding
 }
 

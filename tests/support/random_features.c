@@ -68,7 +68,7 @@ static void nics(struct fixture *f, struct rng *rng)
     nic->message_rate = rng_below(rng, 2) ? 0 : UINT64_C(500000) + rng_below(rng, 20000000);
     nic->bus_rate_bps =
         rng_below(rng, 2) ? 0 : UINT64_C(20000000000) + rng_below(rng, UINT64_C(400000000000));
-    nic->buffer_bytes = 4000000 + rng_below(rng, 2) * 4000000;
+    nic->buffer_bytes = 8000000 + rng_below(rng, 2) * 24000000;
     nic->bus_duplex = (int)rng_below(rng, 2);
     nic->qp_cache = rng_below(rng, 2) ? 0 : 1 + rng_below(rng, 6);
     nic->qp_miss_ps = (ps_t)rng_below(rng, 2 * PS_PER_US);
