@@ -32,7 +32,6 @@ static void attach_stack(struct fabric *fabric)
     const struct host_spec *host = &fabric->spec->host;
     if (!host->given)
         return;
-    fabric_needs_order(fabric, "ranks share the cores of hosts (`host`)");
     fabric_needs_events(fabric, "ranks share the cores of hosts (`host`)");
     if (host_stack_costs(&host->send) || host_stack_costs(&host->receive))
         stack_attach(&fabric->hosts, host, fabric->cores);
@@ -97,10 +96,10 @@ void fabric_free(struct fabric *fabric)
     fabric_reductions_free(fabric);
     fabric_circuits_free(fabric);
     hosts_free(&fabric->hosts);
-    cores_free(fabric->cores);
     switches_free(&fabric->switches);
     if (fabric->partition)
         hosts_shards_free(fabric->shard_hosts, fabric->partition->n);
+    cores_free(fabric->cores);
     free(fabric->shard_switches);
     partition_free(fabric->partition);
     network_free(&fabric->net);

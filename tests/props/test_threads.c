@@ -135,9 +135,9 @@ static void test_same_bytes(void **state)
 // A quarter of the scenarios for each feature.
 static void test_features(void **state)
 {
-    static const enum random_feature all[] = {FEATURE_LINK_RETRY, FEATURE_TIMELINE,
-                                              FEATURE_CIRCUITS,   FEATURE_NICS,
-                                              FEATURE_CREDITS,    FEATURE_ADMISSION};
+    static const enum random_feature all[] = {
+        FEATURE_LINK_RETRY, FEATURE_TIMELINE,  FEATURE_CIRCUITS, FEATURE_NICS,
+        FEATURE_CREDITS,    FEATURE_ADMISSION, FEATURE_HOSTS};
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         compare_all((int)all[i], scenarios() / 4 + 1);

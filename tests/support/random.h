@@ -28,6 +28,7 @@ enum random_feature {
     FEATURE_NICS,
     FEATURE_ADMISSION,
     FEATURE_CREDITS,
+    FEATURE_HOSTS,
     RANDOM_FEATURES
 };
 void random_feature(struct fixture *f, uint64_t seed, enum random_feature feature);

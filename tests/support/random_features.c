@@ -4,12 +4,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "engine/rng.h"
 #include "tests/support/random.h"
 #include "topology/circuit_schedule.h"
+#include "transport/transport.h"
+#include "transport/tcp/tcp_spec.h"
 
 // A link that loses packets and sends them again; in a third of the cases it gives packets up.
 static void link_retry(struct fixture *f, struct rng *rng)
@@ -94,10 +97,43 @@ static void credits(struct fixture *f, struct rng *rng)
     f->spec.dims[0].sw.pfc.enabled = true;
 }
 
-static void (*const features[])(struct fixture *, struct rng *) = {
-    [FEATURE_LINK_RETRY] = link_retry, [FEATURE_TIMELINE] = timeline,
-    [FEATURE_CIRCUITS] = circuits,     [FEATURE_NICS] = nics,
-    [FEATURE_ADMISSION] = admission,   [FEATURE_CREDITS] = credits};
+static struct host_stack random_stack(struct rng *rng)
+{
+    return (struct host_stack){
+        .rate_bps = rng_below(rng, 2) ? 0 : UINT64_C(5000000000) + rng_below(rng, 90000000000),
+        .packet_ps = (ps_t)rng_below(rng, 300 * PS_PER_NS),
+        .call_ps = (ps_t)rng_below(rng, 2 * PS_PER_US),
+        .segment_bytes = rng_below(rng, 2) ? 0 : 64000};
+}
+
+// TCP whose messages cost time of cores, which the ranks of a host share.
+static void hosts(struct fixture *f, struct rng *rng)
+{
+    struct transport_spec *t = &f->spec.dims[0].transport;
+    size_t i = 0;
+    while (strcmp(transport_registry[i]->name, "tcp") != 0)
+        i++;
+    transport_spec_init(t, transport_registry[i]);
+    t->overhead = OVERHEAD_ETHERNET;
+    tcp_spec_of(t)->retries = 1000;
+    tcp_spec_of(t)->rto_min_ps = PS_PER_MS;
+    fixture_cc(f, rng_below(rng, 2) ? "cubic" : "dctcp", NULL, NULL);
+    f->spec.host = (struct host_spec){.given = true,
+                                      .ranks = 1 + rng_below(rng, 3),
+                                      .cores = rng_below(rng, 4),
+                                      .threads = rng_below(rng, 3),
+                                      .send = random_stack(rng),
+                                      .receive = random_stack(rng)};
+}
+
+static void (*const features[])(struct fixture *,
+                                struct rng *) = {[FEATURE_LINK_RETRY] = link_retry,
+                                                 [FEATURE_TIMELINE] = timeline,
+                                                 [FEATURE_CIRCUITS] = circuits,
+                                                 [FEATURE_NICS] = nics,
+                                                 [FEATURE_ADMISSION] = admission,
+                                                 [FEATURE_CREDITS] = credits,
+                                                 [FEATURE_HOSTS] = hosts};
 
 void random_feature(struct fixture *f, uint64_t seed, enum random_feature feature)
 {
