@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The same files for any number of threads and tiles, on all scenarios of folders, ended after some events.
-usage: check_same_bytes.py [--events N] [--every N] FOLDER..."""
+"""The same files for any number of threads and tiles, on all scenarios of folders, ended at the time at which one
+thread has processed so many events. (With a limit of events itself, most windows would be processed in order.)
+usage: check_same_bytes.py [--events N] [--every N] [--set PATH=VALUE]... FOLDER_OR_FILE..."""
 import argparse
 import filecmp
 import json
@@ -18,6 +19,8 @@ SILENT = ("run.json", ".collwire")
 
 def scenarios(folders):
     for folder in folders:
+        if os.path.isfile(folder):
+            yield folder
         for path, _, names in sorted(os.walk(folder)):
             for name in sorted(names):
                 if not name.endswith(".json"):
@@ -31,10 +34,21 @@ def scenarios(folders):
                     yield os.path.join(path, name)
 
 
-def run(scenario, events, out, *ways):
-    done = subprocess.run([COLLWIRE, "run", scenario, "--quiet", "--out", out, "--set", f"limits.events={events}", *ways],
+def run(scenario, out, *options):
+    done = subprocess.run([COLLWIRE, "run", scenario, "--quiet", "--out", out, *options],
                           capture_output=True, timeout=600, check=False)
     return done.returncode
+
+
+def end_of(scenario, events, out, *options):
+    """Returns the options that end a run where `events` are over: none if it has fewer. None = it is refused."""
+    code = run(scenario, out, "--tiles", "1", "--set", f"limits.events={events}", *options)
+    if code == 2:
+        return None
+    with open(os.path.join(out, "metrics.json"), encoding="utf-8") as f:
+        metrics = json.load(f)
+    ended = metrics["status"] == "completed" or metrics["sim_time_ns"] < 1
+    return () if ended else ("--set", f"limits.sim_time={metrics['sim_time_ns']}ns")
 
 
 def used(out):
@@ -54,27 +68,32 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--events", type=int, default=100000)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--set", action="append", default=[])
     parser.add_argument("folders", nargs="+")
     args = parser.parse_args()
-    differ, ran, divided = [], 0, 0
+    settings = [part for text in args.set for part in ("--set", text)]
+    differ, ran, divided, together = [], 0, 0, 0
     for i, scenario in enumerate(scenarios(args.folders)):
         if i % args.every:
             continue
         with tempfile.TemporaryDirectory() as tmp:
             one, other = os.path.join(tmp, "one"), os.path.join(tmp, "other")
-            code = run(scenario, args.events, one, "--tiles", "1")
-            if code == 2:
+            end = end_of(scenario, args.events, one, *settings)
+            if end is None:
                 continue  # refused: an input of another command, or of a folder of wrong ones
+            code = run(scenario, one, "--tiles", "1", *settings, *end)
             ran += 1
             for way in WAYS:
-                got = run(scenario, args.events, other, *way)
+                got = run(scenario, other, *way, *settings, *end)
                 if got != code or same(one, other) != ([], []):
                     differ.append((scenario, way, code, got))
                     print("DIFFERS:", *differ[-1], flush=True)
                 elif used(other)["windows"]:
                     divided += 1
-    print(f"{ran} scenarios, {divided} of {ran * len(WAYS)} runs in parts, {len(differ)} differ")
-    return 1 if differ or divided < ran else 0
+                    together += (used(other)["parallel"] or 0) > 0
+    print(f"{ran} scenarios, {divided} of {ran * len(WAYS)} runs in parts, {together} with windows of several threads, "
+          f"{len(differ)} differ")
+    return 1 if differ or divided < ran or together == 0 else 0
 
 
 if __name__ == "__main__":
