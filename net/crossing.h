@@ -8,7 +8,7 @@
 // A link between two tiles of one shard holds its packets as any other does. Its port computes the
 // departures of a window at the window's end, if not before, so the far tile finds in the link what
 // arrives in the next window. A link between two shards has two ports: the real one, through which
-// its shard sends, and a ghost, an entry behind the last port, which holds the packets in flight for
+// its shard sends, and a ghost, an entry behind the last port, which holds packets in flight for
 // the receiving shard.
 //
 // Credit (net/credits.h) has no packet: it returns to another tile by letter, also within a shard,

@@ -63,8 +63,8 @@ bool fault_hits(struct fault *fault, const struct packet *p, const struct packet
                 ps_t start_ps, enum drop_reason *reason)
 {
     // listed losses count packets that are lost otherwise too
-    bool listed = fault->retries ? p->given_up
-                                 : fault->list && loss_list_hits(fault->list, p, meta);
+    bool listed =
+        fault->retries ? p->given_up : fault->list && loss_list_hits(fault->list, p, meta);
     if (fault->down || start_ps < fault->up_since_ps)
         *reason = DROP_LINK_DOWN;
     else if (listed)

@@ -57,7 +57,7 @@ struct packet {
     unsigned kind : 4;     // enum packet_kind
     unsigned cls : 3;      // class (priority) 0..7
     unsigned given_up : 1; // on a link with retry: no attempt brings it over (fault_retry)
-    uint8_t flags;     // enum packet_flag
+    uint8_t flags;         // enum packet_flag
 };
 _Static_assert(sizeof(struct packet) == 32, "struct packet is half a cache line");
 

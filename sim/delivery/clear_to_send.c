@@ -14,8 +14,8 @@
 // of raw flows too. A piece that fails returns its slot at the sender; if a grant fails, its slot
 // is lost.
 //
-// On several threads all this is behind the lock: events of the sender change what is queued, posted
-// and ended, events of the receiver what is delivered and copied.
+// On several threads all this is behind the lock: events of the sender change what is queued,
+// posted and ended, events of the receiver what is delivered and copied.
 #include <stdlib.h>
 
 #include "engine/memory.h"

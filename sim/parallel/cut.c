@@ -2,12 +2,13 @@
 // The cut of a network into shards that have about the same number of events, at links with long
 // delays.
 //
-// Nodes joined by links with a delay below a threshold stay together, as do ranks of a server or a
-// host whose state they share, ranks that share a NIC, aggregators and their switches, and a rank and its only switch. The threshold is the longest
-// delay at which enough groups of such nodes are left. The groups with ranks are divided in the
-// order of ranks, into runs of equal weight; each other group (spines, cores) goes to the shard
-// with most of its bandwidth, and among equal shards to the shard with the least weight. The weight
-// of a node is the sum of its links' rates.
+// Nodes joined by links with a delay below a threshold stay together, as do ranks of a server or
+// a host whose state they share, ranks that share a NIC, aggregators and their switches, and a
+// rank and its only switch. The threshold is the longest delay at which enough groups of such
+// nodes are left. The groups with ranks are divided in the order of ranks, into runs of equal
+// weight; each other group (spines, cores) goes to the shard with most of its bandwidth, and
+// among equal shards to the shard with the least weight. The weight of a node is the sum of its
+// links' rates.
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #include "engine/rng.h"
 #include "tests/support/random.h"
 #include "topology/circuit_schedule.h"
-#include "transport/transport.h"
 #include "transport/tcp/tcp_spec.h"
+#include "transport/transport.h"
 
 // A link that loses packets and sends them again; in a third of the cases it gives packets up.
 static void link_retry(struct fixture *f, struct rng *rng)
