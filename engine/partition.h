@@ -3,10 +3,10 @@
 // tiles, an engine and a thread.
 //
 // An event at a node of one tile affects another tile at least `lookahead_ps` later. So the events
-// of a window of this length are processed tile by tile, all of one tile before the next, while what
-// they touch stays in the cache of the processor; and all shards do so independently. What happens
-// in one shard reaches another only by mail (engine/mailbox.h), which each reads at the window's
-// end. Events of no tile (samples, faults, the stall rule) are in the common engine; they end a
+// of a window of this length are processed tile by tile, all of one tile before the next, while
+// what they touch stays in the cache of the processor; and all shards do so independently. What
+// happens in one shard reaches another only by mail (engine/mailbox.h), which each reads at the
+// window's end. Events of no tile (samples, faults, the stall rule) are in the common engine; they end a
 // window, and are processed while the shards rest.
 //
 // Decisions that involve several tiles at one instant need the order of events. Before each window
@@ -81,8 +81,8 @@ struct partition {
     const uint16_t *tile_of;  // the same for tiles
     struct tile *tiles;
     // [shard], then the common one. The queue of a shard's engine is that of the tile that is being
-    // processed; else it has what comes to the shard meanwhile, in a window in order its events, and
-    // while the tiles are merged all events.
+    // processed; else it has what comes to the shard meanwhile, in a window in order its events,
+    // and while the tiles are merged all events.
     struct engine **engines;
     bool merged;           // windows in order are frequent: the tiles' queues are empty
     uint32_t in_order;     // how frequent they have been lately

@@ -77,8 +77,9 @@ __attribute__((noinline)) static ps_t tx_time_fractional(struct network *net, ui
 static ps_t retry(struct network *net, uint32_t index, struct packet *p, ps_t arrives_ps, ps_t now)
 {
     struct port *port = &net->ports[index];
-    ps_t round_ps = port->busy_until_ps - now + port_link(net, index)->delay_ps +
-                    port_link(net, net->cold[index].peer)->delay_ps;
+    // the port at the other end may belong to another thread; its delay never changes
+    ps_t back_ps = port_first_link(net, net->cold[index].peer)->delay_ps;
+    ps_t round_ps = port->busy_until_ps - now + port_link(net, index)->delay_ps + back_ps;
     ps_t waited_ps =
         fault_retry(&net->faults[index], p, meta_at(&net->meta, p->meta), arrives_ps, round_ps);
     port->busy_until_ps += waited_ps;
