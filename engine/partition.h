@@ -6,8 +6,8 @@
 // of a window of this length are processed tile by tile, all of one tile before the next, while
 // what they touch stays in the cache of the processor; and all shards do so independently. What
 // happens in one shard reaches another only by mail (engine/mailbox.h), which each reads at the
-// window's end. Events of no tile (samples, faults, the stall rule) are in the common engine; they end a
-// window, and are processed while the shards rest.
+// window's end. Events of no tile (samples, faults, the stall rule) are in the common engine; they
+// end a window, and are processed while the shards rest.
 //
 // Decisions that involve several tiles at one instant need the order of events. Before each window
 // the owner of the partition reports whether such a decision is possible in it (`alone`); if so,
