@@ -197,7 +197,15 @@ collwire_script_test(cli_library unit python3 [[python3 -B "$@"]]
 collwire_script_test(cli_threads unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_threads.py ${PROJECT_SOURCE_DIR}/bench)
 collwire_script_test(cli_same_bytes unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py
-  --events 30000 --every 4 --drawn 20 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
+  --events 30000 --every 5 --drawn 20 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
+collwire_script_test(cli_same_bytes_timeline unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py --events 60000 --every 5 --set report.timeline=true
+  ${PROJECT_SOURCE_DIR}/scenarios/dlrm ${PROJECT_SOURCE_DIR}/scenarios/llm ${PROJECT_SOURCE_DIR}/scenarios/models
+  ${PROJECT_SOURCE_DIR}/scenarios/parameter-server ${PROJECT_SOURCE_DIR}/scenarios/reproduce)
+collwire_script_test(cli_same_bytes_hosts unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py --events 200000 --set report.timeline=true --set
+  "host={\"preset\":\"linux\",\"ranks\":2,\"cores\":1,\"compute\":true}"
+  ${PROJECT_SOURCE_DIR}/scenarios/dlrm/dlrm-64-tcp.json ${PROJECT_SOURCE_DIR}/scenarios/host)
 collwire_script_test(cli_same_bytes_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py
   --events 400000 --drawn 300 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
 set_tests_properties(cli_same_bytes_all PROPERTIES TIMEOUT 3600)

@@ -114,7 +114,7 @@ static void on_used(void *ctx, void *run_ctx, uint32_t member, uint32_t channel,
                                    .dim = in->phases[0].dim,
                                    .op = in->phases[0].op,
                                    .chunk = channel};
-    timeline_add(c->timeline, &slice);
+    timeline_add(c->job->engine, c->timeline, &slice);
 }
 
 /* ---- life ---- */

@@ -208,7 +208,7 @@ void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now)
                                    .dim = (uint8_t)run->dim,
                                    .op = instance_phase(in, run->chunk, run->index)->op,
                                    .chunk = run->chunk};
-    timeline_add(run->comm->timeline, &slice);
+    timeline_add(run->comm->job->engine, run->comm->timeline, &slice);
 }
 
 /* ---- dimensions in use ---- */
@@ -270,13 +270,24 @@ void dim_use_add(struct dim_use *u, uint32_t dim, ps_t from, ps_t to)
 
 /* ---- timeline ---- */
 
-void timeline_add(struct timeline *t, const struct timeline_slice *slice)
+void timeline_keep(struct timeline *t, const struct timeline_slice *slice)
 {
     if (slice->end_ps <= slice->begin_ps || t->n >= TIMELINE_SLICES)
         return;
     if (t->n == t->cap)
         t->slices = memory_grow(t->slices, &t->cap, sizeof *t->slices);
     t->slices[t->n++] = *slice;
+}
+
+static void keep_slice(void *ctx, const void *note, ps_t now)
+{
+    (void)now;
+    timeline_keep(ctx, note);
+}
+
+void timeline_add(struct engine *engine, struct timeline *t, const struct timeline_slice *slice)
+{
+    engine_defer(engine, keep_slice, t, slice, sizeof *slice);
 }
 
 void recorder_settle(const struct recorder *recorder)

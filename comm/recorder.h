@@ -162,5 +162,8 @@ static inline bool timeline_wants(const struct timeline *t, uint32_t rank)
     return t != NULL && rank < t->n_ranks;
 }
 
-// Add a slice of a recorded rank; slices of zero length are dropped.
-void timeline_add(struct timeline *t, const struct timeline_slice *slice);
+// Add a slice of a recorded rank, in an event of the engine; slices of zero length are dropped. The
+// slices are in the order of events, so the limit drops the same ones for any number of threads.
+void timeline_add(struct engine *engine, struct timeline *t, const struct timeline_slice *slice);
+// Add a slice in work that has been deferred already.
+void timeline_keep(struct timeline *t, const struct timeline_slice *slice);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Whether several threads are faster than one depends on how many events a window has, how many
 // packets cross, and the machine, and changes in a run. So both ways are timed all the time: of
-// every TURN windows the last few are processed the other way, and the faster one has the next.
-// Old times count less and less. The first windows of all, in which flows are opened, do not count,
-// nor those in which the caches of another processor still have the data.
+// every TURN windows the last few are processed the other way, and the faster one has the next
+// ones. Old times count less and less. The first windows of all, in which flows are opened, do not
+// count, nor those in which the caches of another processor still have the data.
 #include "engine/partition_internal.h"
 
 #define TRIAL_FROM 16 // windows that do not count

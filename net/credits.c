@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/crossing.h"
 
 static void on_return(struct engine *engine, struct sim_timer *timer, int revents);
 
@@ -58,18 +59,26 @@ static void returns_grow(struct credit_port *c)
     c->first = 0;
 }
 
+void credits_put(struct network *net, uint32_t port, const struct credit_return *r)
+{
+    struct credit_port *c = &net->credits[port];
+    if (c->n == c->cap)
+        returns_grow(c);
+    c->returns[(c->first + c->n++) & (c->cap - 1)] = *r;
+    if (c->n == 1)
+        sim_timer_start(net->engine, &c->timer, r->at_ps);
+}
+
 void credits_return(struct network *net, uint32_t port, unsigned cls, uint32_t frame_bytes,
                     ps_t now)
 {
-    struct credit_port *c = &net->credits[port];
+    const struct credit_port *c = &net->credits[port]; // of it only the settings may be read
     if (!(c->classes >> cls & 1))
         return;
-    if (c->n == c->cap)
-        returns_grow(c);
-    c->returns[(c->first + c->n++) & (c->cap - 1)] =
-        (struct credit_return){now + c->return_ps, credit_blocks(frame_bytes), cls};
-    if (c->n == 1)
-        sim_timer_start(net->engine, &c->timer, now + c->return_ps);
+    struct credit_return r = {now + c->return_ps, credit_blocks(frame_bytes), cls};
+    bool crosses = net->ports[net->cold[port].peer].flags & PORT_CROSSES;
+    if (!crosses || !crossing_credit(net, port, &r))
+        credits_put(net, port, &r);
 }
 
 static void on_return(struct engine *engine, struct sim_timer *timer, int revents)

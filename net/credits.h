@@ -49,6 +49,9 @@ void credits_free(struct network *net);
 // A packet of a class with credits starts on the port.
 void credits_take(struct network *net, uint32_t port, const struct packet *p, ps_t now);
 
+// Credit is on its way back to a port.
+void credits_put(struct network *net, uint32_t port, const struct credit_return *r);
+
 // The far end of the link behind a port has given up the place of a packet, or the packet is lost.
 void credits_return(struct network *net, uint32_t port, unsigned cls, uint32_t frame_bytes,
                     ps_t now);

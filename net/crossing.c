@@ -8,8 +8,11 @@
 #include "engine/memory.h"
 
 struct letter {
-    struct packet packet;
-    uint32_t ghost;
+    union {
+        struct packet packet;        // to a ghost
+        struct credit_return credit; // to a port
+    };
+    uint32_t port;
 };
 
 // Put a packet on the ghost of the link by which it has left another shard.
@@ -28,13 +31,24 @@ void crossing_send(struct network *net, uint32_t port, const struct packet *p, p
     const struct network_shards *shards = net->shards;
     const struct partition *partition = shards->partition;
     uint32_t to = partition->shard_of[net->ports[port].peer_node];
-    struct letter letter = {.packet = *p, .ghost = shards->ghost_of[port]};
+    struct letter letter = {.packet = *p, .port = shards->ghost_of[port]};
     letter.packet.arrives_ps = arrives_ps;
     if (!partition->parallel || partition->in_turn) // the other shard rests
-        put(&shards->nets[to], letter.ghost, &letter.packet);
+        put(&shards->nets[to], letter.port, &letter.packet);
     else
         *(struct letter *)mailbox_put(partition_box(partition, net->shard, to), sizeof letter) =
             letter;
+}
+
+bool crossing_credit(struct network *net, uint32_t port, const struct credit_return *r)
+{
+    const struct partition *partition = net->shards->partition;
+    uint32_t to = partition->shard_of[net->ports[port].node];
+    if (!partition->parallel)
+        return false;
+    struct letter letter = {.credit = *r, .port = port};
+    *(struct letter *)mailbox_put(partition_box(partition, net->shard, to), sizeof letter) = letter;
+    return true;
 }
 
 /* ---- lists of border ports ---- */
@@ -102,17 +116,25 @@ void crossing_enter(struct network *net, uint32_t tile)
     list->n = 0;
 }
 
+static void receive(struct network *net, const struct letter *letter)
+{
+    bool is_credit = letter->port < net->n_ports;
+    ps_t at_ps = is_credit ? letter->credit.at_ps : letter->packet.arrives_ps;
+    SIM_ASSERT(net->engine, (int32_t)net->ports[letter->port].node, at_ps > net->engine->now_ps);
+    if (is_credit)
+        credits_put(net, letter->port, &letter->credit);
+    else
+        put(net, letter->port, &letter->packet);
+}
+
 void crossing_receive(struct network *net)
 {
     const struct partition *partition = net->shards->partition;
     for (uint32_t from = 0; from < partition->n; from++) {
         struct mailbox *box = partition_box(partition, from, net->shard);
         size_t at = 0;
-        for (const struct letter *letter; (letter = mailbox_next(box, &at)) != NULL;) {
-            SIM_ASSERT(net->engine, (int32_t)net->ports[letter->ghost].peer_node,
-                       letter->packet.arrives_ps > net->engine->now_ps);
-            put(net, letter->ghost, &letter->packet);
-        }
+        for (const struct letter *letter; (letter = mailbox_next(box, &at)) != NULL;)
+            receive(net, letter);
         mailbox_clear(box);
     }
 }
@@ -192,8 +214,12 @@ struct network_shards *network_divide(struct network *net, const struct partitio
         memset(shard->drops, 0, sizeof shard->drops);
     }
     share_meta(net);
-    for (uint32_t p = 0; p < net->n_ports; p++)
-        net->pfc[p].expiry.data = &shards->nets[shard_of[net->ports[p].node]];
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        struct network *shard = &shards->nets[shard_of[net->ports[p].node]];
+        net->pfc[p].expiry.data = shard;
+        if (net->credits)
+            net->credits[p].timer.data = shard;
+    }
     return shards;
 }
 

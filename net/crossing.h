@@ -8,11 +8,15 @@
 // A link between two tiles of one shard holds its packets as any other does. Its port computes the
 // departures of a window at the window's end, if not before, so the far tile finds in the link what
 // arrives in the next window. A link between two shards has two ports: the real one, through which
-// its shard sends, and a ghost, an entry behind the last port, which holds the packets in flight
-// for the receiving shard.
+// its shard sends, and a ghost, an entry behind the last port, which holds packets in flight for
+// the receiving shard.
+//
+// Credit (net/credits.h) has no packet: it returns to another tile by letter, also within a shard,
+// and takes the delay of the link, so a window is not longer than that.
 #pragma once
 
 #include "engine/partition.h"
+#include "net/credits.h"
 #include "net/network.h"
 
 struct border_list {
@@ -47,7 +51,11 @@ void network_shards_update(struct network *net);
 // are. Where the other shard is being processed too, a letter takes the packet.
 void crossing_send(struct network *net, uint32_t port, const struct packet *p, ps_t arrives_ps);
 
-// Put the packets that have been sent to a shard on their links.
+// Credit returns to a port of another tile. Returns false if the tiles are not being processed
+// apart, so that the port may be changed at once.
+bool crossing_credit(struct network *net, uint32_t port, const struct credit_return *r);
+
+// Put the packets and the credit that have been sent to a shard on their links.
 void crossing_receive(struct network *net);
 
 // A port with PORT_CROSSES has a departure at its wake_ps, which is not an event.

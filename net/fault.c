@@ -19,8 +19,6 @@ void fault_free(struct fault *fault)
         loss_list_free(fault->list);
     free(fault->list);
     fault->list = NULL;
-    free(fault->given_up.arrive_ps);
-    fault->given_up = (struct given_up){0};
 }
 
 // Decides random loss and corruption of one transmission.
@@ -37,27 +35,8 @@ static bool draw_loss(struct fault *fault, const struct packet *p, enum drop_rea
     return true;
 }
 
-static void give_up(struct fault *fault, ps_t arrives_ps)
-{
-    struct given_up *g = &fault->given_up;
-    if (g->n == g->cap)
-        g->arrive_ps = memory_grow(g->arrive_ps, &g->cap, sizeof *g->arrive_ps);
-    g->arrive_ps[g->n++] = arrives_ps;
-}
-
-// Returns true if the packet that arrives now has been given up.
-static bool was_given_up(struct fault *fault, ps_t arrives_ps)
-{
-    struct given_up *g = &fault->given_up;
-    if (g->first == g->n || g->arrive_ps[g->first] != arrives_ps)
-        return false;
-    if (++g->first == g->n)
-        g->first = g->n = 0;
-    return true;
-}
-
 // Listed losses count the attempts of a packet after the first like its retransmissions.
-ps_t fault_retry(struct fault *fault, const struct packet *p, const struct packet_meta *meta,
+ps_t fault_retry(struct fault *fault, struct packet *p, const struct packet_meta *meta,
                  ps_t arrives_ps, ps_t round_ps)
 {
     enum drop_reason reason;
@@ -76,8 +55,7 @@ ps_t fault_retry(struct fault *fault, const struct packet *p, const struct packe
     fault->retry.packets += failed > 0;
     fault->retry.attempts += failed;
     fault->retry.waited_ps += waited_ps;
-    if (failed == FAULT_ATTEMPTS_MAX)
-        give_up(fault, arrives_ps + waited_ps);
+    p->given_up = failed == FAULT_ATTEMPTS_MAX;
     return waited_ps;
 }
 
@@ -85,8 +63,8 @@ bool fault_hits(struct fault *fault, const struct packet *p, const struct packet
                 ps_t start_ps, enum drop_reason *reason)
 {
     // listed losses count packets that are lost otherwise too
-    bool listed = fault->retries ? was_given_up(fault, p->arrives_ps)
-                                 : fault->list && loss_list_hits(fault->list, p, meta);
+    bool listed =
+        fault->retries ? p->given_up : fault->list && loss_list_hits(fault->list, p, meta);
     if (fault->down || start_ps < fault->up_since_ps)
         *reason = DROP_LINK_DOWN;
     else if (listed)

@@ -18,10 +18,6 @@ struct fault {
     bool down;
     ps_t up_since_ps; // packets whose transmission started earlier are lost
     struct rng rng;
-    struct given_up { // packets on the link that no attempt brought over, by time of arrival
-        ps_t *arrive_ps;
-        size_t first, n, cap;
-    } given_up;
     /* counters */
     struct link_retry {
         uint64_t packets, attempts; // that were lost at least once; lost attempts
@@ -37,10 +33,10 @@ void fault_free(struct fault *fault);
 // Link-level retry (Ultra Ethernet 1.0, LLR): loss and corruption are decided when a transmission
 // starts, for one attempt after the other. The first attempt of a packet arrives at arrives_ps, and
 // each of the others `round_ps` after the one before it. Returns for how long the link sends the
-// packet again. After FAULT_ATTEMPTS_MAX attempts the packet is given up. Call once for every
-// packet, in order.
+// packet again. After FAULT_ATTEMPTS_MAX attempts the packet is given up: p->given_up says so to
+// the far end. Call once for every packet, in order.
 #define FAULT_ATTEMPTS_MAX 1000
-ps_t fault_retry(struct fault *fault, const struct packet *p, const struct packet_meta *meta,
+ps_t fault_retry(struct fault *fault, struct packet *p, const struct packet_meta *meta,
                  ps_t arrives_ps, ps_t round_ps);
 
 // Returns true and sets *reason if the fault hits the packet, whose transmission started at

@@ -74,12 +74,12 @@ __attribute__((noinline)) static ps_t tx_time_fractional(struct network *net, ui
 // Link-level retry: until a packet has arrived the link sends nothing else. The sending port
 // detects a loss when the packet would have arrived and the way back has passed. Returns for how
 // long attempts fail. Captures and counters of the port only have the last attempt.
-static ps_t retry(struct network *net, uint32_t index, const struct packet *p, ps_t arrives_ps,
-                  ps_t now)
+static ps_t retry(struct network *net, uint32_t index, struct packet *p, ps_t arrives_ps, ps_t now)
 {
     struct port *port = &net->ports[index];
-    ps_t round_ps = port->busy_until_ps - now + port_link(net, index)->delay_ps +
-                    port_link(net, net->cold[index].peer)->delay_ps;
+    // the port at the other end may belong to another thread; its delay never changes
+    ps_t back_ps = port_first_link(net, net->cold[index].peer)->delay_ps;
+    ps_t round_ps = port->busy_until_ps - now + port_link(net, index)->delay_ps + back_ps;
     ps_t waited_ps =
         fault_retry(&net->faults[index], p, meta_at(&net->meta, p->meta), arrives_ps, round_ps);
     port->busy_until_ps += waited_ps;

@@ -54,9 +54,10 @@ struct packet {
         uint16_t ingress; // in a queue: the switch's ingress port, or PACKET_OWN
         uint16_t onward;  // on a link: output port of the next switch, or PACKET_UNDECIDED
     };
-    unsigned kind : 4; // enum packet_kind
-    unsigned cls : 4;  // class (priority) 0..7
-    uint8_t flags;     // enum packet_flag
+    unsigned kind : 4;     // enum packet_kind
+    unsigned cls : 3;      // class (priority) 0..7
+    unsigned given_up : 1; // on a link with retry: no attempt brings it over (fault_retry)
+    uint8_t flags;         // enum packet_flag
 };
 _Static_assert(sizeof(struct packet) == 32, "struct packet is half a cache line");
 

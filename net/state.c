@@ -111,7 +111,6 @@ static const struct state_field fault_fields[] = {
     F(down, PLAIN),
     F(up_since_ps, BY_HAND), // void once all packets in flight are younger
     F(rng, BY_HAND), // faults that draw are refused
-    F(given_up, BY_HAND),
     F(retry, COUNT),
     F(pfc_frames, COUNT),
 };

@@ -272,7 +272,8 @@ static const struct metric threads_rows[] = {
      REAL(threads_result, waiting), .known = has_parts},
     {"imbalance", METRIC_RATIO, "in them, events of the busiest part by those of the mean part",
      REAL(threads_result, imbalance), .known = has_parts},
-    {"crossings", METRIC_COUNT, "packets that went from one part to another",
+    {"crossings", METRIC_COUNT,
+     "packets, and credit without a packet, that went from one part to another",
      INTEGER(threads_result, crossings), .known = has_parts},
 };
 static METRIC_TABLE(threads_table, threads_rows);

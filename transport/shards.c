@@ -7,6 +7,8 @@
 #include "engine/memory.h"
 #include "net/crossing.h"
 #include "transport/host.h"
+#include "transport/nic/adapter.h"
+#include "transport/nic/stack.h"
 
 static struct transport_dim *dims_divide(struct hosts *shard, const struct hosts *hosts)
 {
@@ -30,7 +32,7 @@ struct hosts *hosts_divide(struct hosts *hosts)
         struct hosts *shard = &of[i];
         *shard = *hosts;
         shard->net = &shards->nets[i];
-        shard->net->ops[NET_RANK].ctx = shard;
+        shard->net->ops[NET_RANK].ctx = adapters_divide(shard, stack_divide(shard, shard));
         shard->dims = dims_divide(shard, hosts);
         message_pool_init(&shard->messages);
     }
@@ -94,6 +96,8 @@ void hosts_shards_free(struct hosts *shards, uint32_t n)
         }
         free(shard->dims);
         message_pool_free(&shard->messages);
+        adapters_shard_free(shard);
+        stack_shard_free(shard);
     }
     free(shards);
 }

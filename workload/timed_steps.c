@@ -97,12 +97,11 @@ void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step
     s->running = true;
     s->path = path_take(t->path_book, now);
     (*t->pending)++;
+    ps_t full_ps = now + takes_ps; // its end at full speed; it may be slower now, and faster later
+    *t->busy_until_ps = full_ps > *t->busy_until_ps ? full_ps : *t->busy_until_ps;
     ps_t rest = rest_ps(s);
-    if (rest == PS_NEVER)
-        return;
-    ps_t end_ps = now + rest;
-    *t->busy_until_ps = end_ps > *t->busy_until_ps ? end_ps : *t->busy_until_ps;
-    sim_timer_start(t->engine, &s->timer, end_ps);
+    if (rest != PS_NEVER)
+        sim_timer_start(t->engine, &s->timer, now + rest);
 }
 
 // Subtract what running computations have done at their present speed.
@@ -120,7 +119,6 @@ static void note_work(struct timed_steps *t, ps_t now)
 // Set the ends of running computations at their new speed.
 static void restart(struct timed_steps *t, ps_t now)
 {
-    *t->busy_until_ps = 0; // it may be earlier now
     for (struct timed_step *s = t->steps; s != NULL; s = s->next) {
         if (!s->running || !slows(s))
             continue;

@@ -23,7 +23,7 @@ struct timed_steps {
     struct path_book *path_book;
     uint32_t node;       // rank of the network
     uint32_t *pending;   // counter of armed timers
-    ps_t *busy_until_ps; // largest time at which a timer has been set to end, 0 = not known
+    ps_t *busy_until_ps; // a running step does not end before this time; 0 = not known
     void (*ended)(void *ctx, uint32_t step, ps_t now);
     // A computation begins or ends; may call timed_steps_cores(). NULL = nobody needs to know.
     void (*computing)(void *ctx, bool begins, ps_t now);

@@ -13,6 +13,9 @@
 // piece takes the next channel that has a slot. Pieces use the connections of their channel, those
 // of raw flows too. A piece that fails returns its slot at the sender; if a grant fails, its slot
 // is lost.
+//
+// On several threads all this is behind the lock: events of the sender change what is queued,
+// posted and ended, events of the receiver what is delivered and copied.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -21,8 +24,6 @@
 static uint32_t channel_of(uint64_t token) { return (uint32_t)(token >> CHANNEL_SHIFT) & 0xff; }
 
 /* ---- pairs ---- */
-
-static void on_copied(struct engine *e, struct sim_timer *timer, int revents);
 
 static struct clear_to_send_pair *pair_new(struct clear_to_send *a,
                                            const struct transfer_request *r,
@@ -44,10 +45,6 @@ static struct clear_to_send_pair *pair_new(struct clear_to_send *a,
     p->free_slots = memory_zeroed(spec->channels, sizeof *p->free_slots);
     for (uint64_t c = 0; c < spec->channels; c++)
         p->free_slots[c] = (uint32_t)spec->slots;
-    if (spec->slot_copy_ps > 0) {
-        p->copies = memory_zeroed(spec->channels * spec->slots, sizeof *p->copies);
-        sim_timer_init_locked(&a->delivery->fabric->engine, &p->copied, r->dst, on_copied, p);
-    }
     if (a->n_pairs == a->cap_pairs)
         a->pairs = memory_grow(a->pairs, &a->cap_pairs, sizeof(struct clear_to_send_pair *));
     return a->pairs[a->n_pairs++] = p;
@@ -99,11 +96,15 @@ static void on_copied(struct engine *e, struct sim_timer *timer, int revents)
 static void release(struct clear_to_send *a, struct clear_to_send_pair *p, uint32_t channel,
                     ps_t now)
 {
-    if (!p->copies) {
+    uint32_t cap = (uint32_t)(p->spec->channels * p->spec->slots);
+    if (p->spec->slot_copy_ps == 0) {
         grant(a, p, channel, now);
         return;
     }
-    uint32_t cap = (uint32_t)(p->spec->channels * p->spec->slots);
+    if (!p->copies) { // its timer is the receiver's, so it begins in an event of the receiver
+        p->copies = memory_zeroed(cap, sizeof *p->copies);
+        sim_timer_init_locked(&a->delivery->fabric->engine, &p->copied, p->grant.src, on_copied, p);
+    }
     struct copy *copy = &p->copies[(p->first_copy + p->n_copies++) % cap];
     *copy = (struct copy){.due_ps = now + p->spec->slot_copy_ps,
                           .channel = channel,
@@ -331,7 +332,6 @@ void clear_to_send_init(struct delivery *delivery)
     struct clear_to_send *a = delivery->clear_to_send = memory_zeroed(1, sizeof *a);
     a->delivery = delivery;
     a->ledger = delivery->transfer;
-    fabric_needs_order(delivery->fabric, "clear-to-send admission needs the order of events");
     fabric_needs_events(delivery->fabric, "receivers admit messages (`transport.admission`)");
     // While pieces enter buffers nothing is reported: the program goes on when all are sent.
     a->layer = (struct layer){

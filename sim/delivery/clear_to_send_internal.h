@@ -41,7 +41,7 @@ struct clear_to_send_pair { // of one sender and one receiver, in one job
     uint32_t *free_slots; // [channel] grants that the sender holds
     /* of the receiver */
     struct sim_timer copied;
-    struct copy *copies; // a ring of channels * slots; NULL if slots are free at once
+    struct copy *copies; // a ring of channels * slots; NULL before the first
     uint32_t first_copy, n_copies;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Records of messages that were admitted in pieces, and the counters of admission.
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/memory.h"
@@ -45,14 +46,36 @@ static uint32_t flow_of(const struct delivery *delivery, const struct transfer_r
     return 0;
 }
 
+static int by_name(const void *x, const void *y)
+{
+    const struct admitted *a = *(const struct admitted *const *)x;
+    const struct admitted *b = *(const struct admitted *const *)y;
+    if (a->request.src != b->request.src)
+        return a->request.src < b->request.src ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+// Returns the messages that have not ended, in the order of their names, since their places depend
+// on the order of simultaneous events.
+static const struct admitted **running_of(const struct clear_to_send *a, size_t *n)
+{
+    const struct admitted **list = memory_zeroed(a->numbers.n + 1, sizeof(const struct admitted *));
+    *n = 0;
+    for (uint32_t i = 0; i < a->numbers.n; i++)
+        if (a->messages[i].used && a->messages[i].recorded < a->messages[i].n_pieces)
+            list[(*n)++] = &a->messages[i];
+    qsort(list, *n, sizeof(const struct admitted *), by_name);
+    return list;
+}
+
 void clear_to_send_running(struct delivery *delivery)
 {
-    struct clear_to_send *a = delivery->clear_to_send;
-    for (uint32_t i = 0; a && i < a->numbers.n; i++) {
-        struct admitted *m = &a->messages[i];
+    const struct clear_to_send *a = delivery->clear_to_send;
+    size_t n = 0;
+    const struct admitted **list = a ? running_of(a, &n) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct admitted *m = list[i];
         const struct transfer_request *r = &m->request;
-        if (!m->used || m->recorded == m->n_pieces)
-            continue;
         struct flow_record record = m->record;
         if (m->recorded == 0)
             record.qp = flow_of(delivery, r);
@@ -69,6 +92,7 @@ void clear_to_send_running(struct delivery *delivery)
                                            r->bytes, NULL);
         records_keep(delivery, &record);
     }
+    free(list);
 }
 
 void clear_to_send_collect(const struct delivery *delivery, struct result *r)

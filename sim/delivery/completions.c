@@ -15,7 +15,7 @@ struct completion_queue {
 };
 
 // Records of messages that have ended at their NICs, in the order of the times at which
-// records_keep() gets them: items [first, n).
+// records_put() gets them: items [first, n).
 struct held_records {
     struct flow_record *items;
     size_t first, n, cap;
@@ -69,11 +69,13 @@ void completions_entered(struct delivery *delivery, uint64_t token, uint32_t pat
 static ps_t end_of(const struct flow_record *r) { return r->start_ps + r->fct_ps; }
 
 // Keep the records of messages that have ended by now.
-static void keep_due(struct delivery *delivery, ps_t now)
+static void keep_due(void *ctx, const void *note, ps_t now)
 {
+    struct delivery *delivery = ctx;
     struct held_records *held = &delivery->completions->held;
+    (void)note;
     for (; held->first < held->n && end_of(&held->items[held->first]) <= now; held->first++)
-        records_keep(delivery, &held->items[held->first]);
+        records_put(delivery, &held->items[held->first]);
     if (held->first > held->n / 2) { // so that the array does not grow with the run
         held->n -= held->first;
         memmove(held->items, held->items + held->first, held->n * sizeof *held->items);
@@ -81,11 +83,13 @@ static void keep_due(struct delivery *delivery, ps_t now)
     }
 }
 
-void completions_record(struct delivery *delivery, const struct flow_record *record, ps_t now)
+static void hold_record(void *ctx, const void *note, ps_t now)
 {
+    struct delivery *delivery = ctx;
+    const struct flow_record *record = note;
     struct held_records *held = &delivery->completions->held;
     if (record->status != MESSAGE_DONE || end_of(record) <= now) {
-        records_keep(delivery, record);
+        records_put(delivery, record);
         return;
     }
     if (held->n == held->cap)
@@ -96,13 +100,19 @@ void completions_record(struct delivery *delivery, const struct flow_record *rec
     held->items[at] = *record;
 }
 
+// Which records are kept may depend on their order (`report.flows_max`), which is that of events.
+void completions_record(struct delivery *delivery, const struct flow_record *record)
+{
+    engine_defer(&delivery->fabric->engine, hold_record, delivery, record, sizeof *record);
+}
+
 void completions_running(struct delivery *delivery)
 {
     ps_t now = delivery->fabric->engine.now_ps;
     struct held_records *held = delivery->completions ? &delivery->completions->held : NULL;
     if (!held)
         return;
-    keep_due(delivery, now);
+    keep_due(delivery, NULL, now);
     for (; held->first < held->n; held->first++) {
         struct flow_record r = held->items[held->first];
         r.status = MESSAGE_RUNNING;
@@ -111,7 +121,7 @@ void completions_running(struct delivery *delivery)
             r.delivered_ps = -1;
             memset(r.life_ps, 0, sizeof r.life_ps);
         }
-        records_keep(delivery, &r);
+        records_put(delivery, &r);
     }
 }
 
@@ -122,7 +132,7 @@ static void on_due(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct completion_queue *q = timer->data;
     struct path_book *book = &q->delivery->path_book;
-    keep_due(q->delivery, e->now_ps);
+    engine_defer(&q->delivery->fabric->engine, keep_due, q->delivery, NULL, 0);
     while (q->n > 0 && q->items[q->first].due_ps <= e->now_ps) {
         struct completion c = q->items[q->first];
         q->first = (q->first + 1) & (q->cap - 1);

@@ -29,4 +29,4 @@ void completions_entered(struct delivery *delivery, uint64_t token, uint32_t pat
 ps_t completion_due_ps(const struct delivery *delivery, uint32_t rank, uint32_t dim, ps_t now);
 
 // Keep the record of a message that has ended at its NICs, when its sender's program is notified.
-void completions_record(struct delivery *delivery, const struct flow_record *record, ps_t now);
+void completions_record(struct delivery *delivery, const struct flow_record *record);

@@ -24,7 +24,9 @@ void ledger_free(struct delivery *delivery);
 
 void records_init(struct delivery *delivery);
 void records_free(struct delivery *delivery);
-// Store and count a message that has finished or that the end of the run has cut off.
+// Store and count a message that has finished or that the end of the run has cut off, in the order
+// of events; records_put() at once, in work that has been deferred already.
+void records_put(struct delivery *delivery, const struct flow_record *record);
 void records_keep(struct delivery *delivery, const struct flow_record *record);
 // Add the record of a stripe or a piece to that of its message. Returns true if *record is then
 // that of a complete message; *token is the message's.

@@ -86,8 +86,13 @@ bool ledger_is(const struct delivery *delivery, uint64_t slot, uint64_t token)
 ps_t ledger_least_ps(const struct delivery *delivery, const struct transfer_request *r)
 {
     ps_t delivered_ps;
-    ideal_message_ps(delivery->ideals, r->src, r->dst, fabric_request_dim(delivery->fabric, r),
-                     r->transport, r->bytes, &delivered_ps);
+    uint32_t dim = fabric_request_dim(delivery->fabric, r);
+    const struct transport_spec *spec =
+        &hosts_dim(&delivery->fabric->hosts, dim, r->transport)->spec;
+    uint64_t bytes = r->bytes;
+    if (spec->admission != ADMISSION_NONE && bytes > spec->slot_bytes)
+        bytes = spec->slot_bytes; // its pieces may take several ports
+    ideal_message_ps(delivery->ideals, r->src, r->dst, dim, r->transport, bytes, &delivered_ps);
     return delivered_ps - delivered_ps / 64; // margin for rounding
 }
 
@@ -361,7 +366,7 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
     const struct flow_id *id = sender_id(s);
     record.ideal_ps = ideal_message_ps(delivery->ideals, e->src, e->dst, id->dim, id->transport,
                                        record.bytes, NULL);
-    completions_record(delivery, &record, now);
+    completions_record(delivery, &record);
 }
 
 void ledger_running(struct delivery *delivery)

@@ -97,11 +97,8 @@ static void keep_stats(struct delivery *delivery, const struct flow_record *f)
     sums->goodput_square += goodput * goodput;
 }
 
-static void keep_record(void *ctx, const void *note, ps_t now)
+void records_put(struct delivery *delivery, const struct flow_record *record)
 {
-    struct delivery *delivery = ctx;
-    const struct flow_record *record = note;
-    (void)now;
     jobs_record(delivery, record);
     if (record->status == MESSAGE_DONE)
         keep_stats(delivery, record);
@@ -121,7 +118,12 @@ static void keep_record(void *ctx, const void *note, ps_t now)
     delivery->records.flows[delivery->records.n_flows++] = *record;
 }
 
-// Records are kept in the order in which messages end.
+static void keep_record(void *ctx, const void *note, ps_t now)
+{
+    (void)now;
+    records_put(ctx, note);
+}
+
 void records_keep(struct delivery *delivery, const struct flow_record *record)
 {
     engine_defer(&delivery->fabric->engine, keep_record, delivery, record, sizeof *record);

@@ -32,7 +32,6 @@ static void attach_stack(struct fabric *fabric)
     const struct host_spec *host = &fabric->spec->host;
     if (!host->given)
         return;
-    fabric_needs_order(fabric, "ranks share the cores of hosts (`host`)");
     fabric_needs_events(fabric, "ranks share the cores of hosts (`host`)");
     if (host_stack_costs(&host->send) || host_stack_costs(&host->receive))
         stack_attach(&fabric->hosts, host, fabric->cores);
@@ -74,8 +73,6 @@ void fabric_init(struct fabric *fabric, const struct spec *spec, struct err *err
                               (uint32_t)spec->host.cores);
     if (spec->limits.events > 0)
         fabric_needs_events(fabric, "events are counted (`limits.events`)");
-    if (spec->report.timeline)
-        fabric_needs_order(fabric, "the timeline is recorded in the order of events");
     if (!fabric_is_analytical(fabric) && err->n_errors == errors)
         fabric_circuits_init(fabric, err);
 }
@@ -99,10 +96,10 @@ void fabric_free(struct fabric *fabric)
     fabric_reductions_free(fabric);
     fabric_circuits_free(fabric);
     hosts_free(&fabric->hosts);
-    cores_free(fabric->cores);
     switches_free(&fabric->switches);
     if (fabric->partition)
         hosts_shards_free(fabric->shard_hosts, fabric->partition->n);
+    cores_free(fabric->cores);
     free(fabric->shard_switches);
     partition_free(fabric->partition);
     network_free(&fabric->net);

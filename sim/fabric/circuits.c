@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "net/crossing.h"
 #include "sim/fabric/circuits.h"
 
 static const struct circuit_params *params_of(const struct fabric *fabric, uint32_t dim)
@@ -33,7 +34,8 @@ static void mark_phase(const struct circuit_switch *c, uint32_t phase)
 static void set_circuit(const struct circuit_switch *c, uint32_t circuit, bool dark, ps_t now)
 {
     for (int e = 0; e < 2; e++)
-        port_set_dark(&c->fabric->net, c->ports[circuit][e], dark, now);
+        port_set_dark(network_of_port(&c->fabric->net, c->ports[circuit][e]), c->ports[circuit][e],
+                      dark, now);
 }
 
 // Set the ports of the circuits of `phase` that `other` does not have.
@@ -55,7 +57,7 @@ static ps_t lasts_ps(const struct circuit_switch *c)
 // Returns true if the next change is needed: messages may wait for light, or events may post some.
 static bool goes_on(const struct fabric *fabric)
 {
-    return fabric->hosts.n_running > 0 || !fabric_only_housekeeping(fabric);
+    return fabric_messages_running(fabric) || !fabric_only_housekeeping(fabric);
 }
 
 static void on_change(struct engine *e, struct sim_timer *timer, int revents)
@@ -146,7 +148,6 @@ void fabric_circuits_init(struct fabric *fabric, struct err *err)
             continue;
         if (!fabric->circuits)
             fabric->circuits = memory_zeroed(1, sizeof *fabric->circuits);
-        fabric_needs_order(fabric, "circuits change the light of ports everywhere at once");
         fabric_needs_events(fabric, "circuits change (`topology`)");
         struct circuit_switch *c = fabric->circuits->of_dim[d] = memory_zeroed(1, sizeof *c);
         c->fabric = fabric;

@@ -37,7 +37,6 @@ static void init_port(struct fabric *fabric, uint32_t port)
     if (!s || !fabric_uses_credits(fabric, dim))
         return;
     s->credits = s->lossless;
-    fabric_needs_order(fabric, "credits of a link reach its sender without delay of a packet");
     switches_extend(&fabric->switches);
     network_set_credits(&fabric->net, port, s->lossless,
                         fabric_credit_bytes(fabric, far) / CREDIT_BLOCK_BYTES,

@@ -96,6 +96,8 @@ static inline struct hosts *fabric_hosts_of(struct fabric *fabric, uint32_t rank
 
 size_t fabric_pending(const struct fabric *fabric); // number of pending events
 bool fabric_only_housekeeping(const struct fabric *fabric);
+// True if a message has neither ended nor failed; in an event of the common engine.
+bool fabric_messages_running(const struct fabric *fabric);
 void fabric_faults_prepare(struct fabric *fabric); // before the network is divided
 
 /* ---- aggregators ---- */

@@ -71,11 +71,8 @@ static void set_loss(struct fabric *fabric, uint32_t port, const struct fault_sp
     if (fault->corruption > 0)
         f->corruption = fault->corruption;
     f->hits_pfc |= fault->pfc;
-    if (fabric->spec->dims[fabric->graph.ports[port].dim].sw.llr) {
+    if (fabric->spec->dims[fabric->graph.ports[port].dim].sw.llr)
         network_set_retry(&fabric->net, port);
-        fabric_needs_order(fabric,
-                           "link-level retry knows at one end of a link what is lost at the other");
-    }
     struct loss_rule rule = {.every = fault->every,
                              .packets = fault->packets,
                              .n_packets = fault->n_packets,

@@ -11,3 +11,11 @@ bool fabric_only_housekeeping(const struct fabric *fabric)
 {
     return fabric_pending(fabric) <= fabric->housekeeping;
 }
+
+bool fabric_messages_running(const struct fabric *fabric)
+{
+    bool running = fabric->hosts.n_running > 0;
+    for (uint32_t i = 0; fabric->partition && i < fabric->partition->n; i++)
+        running |= fabric->shard_hosts[i].n_running > 0;
+    return running;
+}

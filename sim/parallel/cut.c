@@ -2,12 +2,13 @@
 // The cut of a network into shards that have about the same number of events, at links with long
 // delays.
 //
-// Nodes joined by links with a delay below a threshold stay together, as do ranks that share a NIC,
-// aggregators and their switches, and a rank and its only switch. The threshold is the longest
-// delay at which enough groups of such nodes are left. The groups with ranks are divided in the
-// order of ranks, into runs of equal weight; each other group (spines, cores) goes to the shard
-// with most of its bandwidth, and among equal shards to the shard with the least weight. The weight
-// of a node is the sum of its links' rates.
+// Nodes joined by links with a delay below a threshold stay together, as do ranks of a server or
+// a host whose state they share, ranks that share a NIC, aggregators and their switches, and a
+// rank and its only switch. The threshold is the longest delay at which enough groups of such
+// nodes are left. The groups with ranks are divided in the order of ranks, into runs of equal
+// weight; each other group (spines, cores) goes to the shard with most of its bandwidth, and
+// among equal shards to the shard with the least weight. The weight of a node is the sum of its
+// links' rates.
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,10 +52,14 @@ static uint32_t least_frame_bytes(const struct fabric *fabric)
     return least / 2;
 }
 
-// The least time from the start of a transmission to its arrival.
+// The least time from the start of a transmission to its arrival. Credit that returns on a link
+// takes its delay only.
 static ps_t least_ps(const struct cut *c, uint32_t port)
 {
-    return link_flight_ps(port_link(&c->fabric->net, port), c->frame_bytes);
+    const struct network *net = &c->fabric->net;
+    const struct link *link = port_link(net, port);
+    bool returns_credit = net->credits && net->credits[net->cold[port].peer].classes != 0;
+    return returns_credit ? link->delay_ps : link_flight_ps(link, c->frame_bytes);
 }
 
 static double rate_of(const struct fabric *fabric, uint32_t port)
@@ -76,6 +81,13 @@ static void weigh(struct cut *c)
         c->has_ranks[group_of(c, r)] = true;
 }
 
+// Join runs of `n` ranks, those of a server or a host; 0 = none.
+static void join_runs(struct cut *c, uint32_t n)
+{
+    for (uint32_t r = 0; n > 1 && r < c->fabric->graph.n_ranks; r++)
+        join(c, r, r - r % n);
+}
+
 // Join the nodes that no cut may separate; a cut link needs a delay of at least `threshold_ps`.
 static void group_nodes(struct cut *c, ps_t threshold_ps)
 {
@@ -87,8 +99,8 @@ static void group_nodes(struct cut *c, ps_t threshold_ps)
             join(c, g->ports[p].node, g->ports[g->ports[p].peer].node);
     for (uint32_t a = g->n_ranks; a < g->n_ends; a++)
         join(c, a, graph_switch_of(g, a));
-    for (uint32_t r = 0; c->fabric->server_ranks > 0 && r < g->n_ranks; r++)
-        join(c, r, r - r % c->fabric->server_ranks);
+    join_runs(c, c->fabric->server_ranks);
+    join_runs(c, (uint32_t)c->fabric->spec->host.ranks);
     for (uint32_t d = 0; d < g->n_dims; d++)
         for (uint32_t r = 0; r < g->n_ranks; r++)
             join(c, r, graph_owner(g, r, d));

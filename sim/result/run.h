@@ -31,7 +31,7 @@ struct threads_result {
     double events_per_window, parallel; // parallel: share of the windows that all threads processed
     double waiting;                     // share of their time in which threads waited for others
     double imbalance;   // events of the busiest shard, divided by the mean, in those windows
-    uint64_t crossings; // packets that went from one shard to another
+    uint64_t crossings; // packets and credit by letter from one part to another
 };
 
 // Fast-forward: the repetitions that were skipped.

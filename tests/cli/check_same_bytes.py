@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The same files for any number of threads and tiles, on all scenarios of folders, ended after some events, and on
-operations of NCCL that are drawn. usage: check_same_bytes.py [--events N] [--every N] [--drawn N] FOLDER..."""
+"""The same files for any number of threads and tiles, on all scenarios of folders, ended at the time at which one
+thread has processed so many events. (With a limit of events itself, most windows would be processed in order.)
+The same on operations of NCCL that are drawn.
+usage: check_same_bytes.py [--events N] [--every N] [--drawn N] [--set PATH=VALUE]... FOLDER_OR_FILE..."""
 import argparse
 import filecmp
 import json
@@ -19,6 +21,8 @@ SILENT = ("run.json", ".collwire")
 
 def scenarios(folders):
     for folder in folders:
+        if os.path.isfile(folder):
+            yield folder
         for path, _, names in sorted(os.walk(folder)):
             for name in sorted(names):
                 if not name.endswith(".json"):
@@ -61,10 +65,21 @@ def drawn(n, folder):
         yield path
 
 
-def run(scenario, events, out, *ways):
-    done = subprocess.run([COLLWIRE, "run", scenario, "--quiet", "--out", out, "--set", f"limits.events={events}", *ways],
+def run(scenario, out, *options):
+    done = subprocess.run([COLLWIRE, "run", scenario, "--quiet", "--out", out, *options],
                           capture_output=True, timeout=600, check=False)
     return done.returncode
+
+
+def end_of(scenario, events, out, *options):
+    """Returns the options that end a run where `events` are over: none if it has fewer. None = it is refused."""
+    code = run(scenario, out, "--tiles", "1", "--set", f"limits.events={events}", *options)
+    if code == 2:
+        return None
+    with open(os.path.join(out, "metrics.json"), encoding="utf-8") as f:
+        metrics = json.load(f)
+    ended = metrics["status"] == "completed" or metrics["sim_time_ns"] < 1
+    return () if ended else ("--set", f"limits.sim_time={metrics['sim_time_ns']}ns")
 
 
 def used(out):
@@ -81,44 +96,46 @@ def same(one, other):
 
 
 class Counts:
-    """Of scenarios that ran, of runs in parts, and of runs that differ."""
+    """Of scenarios that ran, of runs in parts and on several threads, and of runs that differ."""
 
     def __init__(self):
-        self.ran = self.divided = self.differ = 0
+        self.ran = self.divided = self.together = self.differ = 0
 
 
-def compare(scenario, events, counts):
+def compare(scenario, events, settings, counts):
     with tempfile.TemporaryDirectory() as tmp:
         one, other = os.path.join(tmp, "one"), os.path.join(tmp, "other")
-        code = run(scenario, events, one, "--tiles", "1")
-        if code == 2:
+        end = end_of(scenario, events, one, *settings)
+        if end is None:
             return  # refused: an input of another command, or of a folder of wrong ones
+        code = run(scenario, one, "--tiles", "1", *settings, *end)
         counts.ran += 1
         for way in WAYS:
-            got = run(scenario, events, other, *way)
+            got = run(scenario, other, *way, *settings, *end)
             if got != code or same(one, other) != ([], []):
                 counts.differ += 1
-                print("DIFFERS:", scenario, *way, f"exit {code}, {got}", same(one, other), flush=True)
+                print("DIFFERS:", scenario, *way, f"exit {code}, {got}", flush=True)
             elif used(other)["windows"]:
                 counts.divided += 1
+                counts.together += (used(other)["parallel"] or 0) > 0
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--events", type=int, default=100000)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--drawn", type=int, default=0)
     parser.add_argument("folders", nargs="+")
     args = parser.parse_args()
+    settings = [part for text in args.set for part in ("--set", text)]
     counts = Counts()
-    for scenario in list(scenarios(args.folders))[::args.every]:
-        compare(scenario, args.events, counts)
-    of_files = counts.ran
     with tempfile.TemporaryDirectory() as tmp:
-        for scenario in drawn(args.drawn, tmp):
-            compare(scenario, args.events, counts)
-    print(f"{counts.ran} scenarios, {counts.divided} of {counts.ran * len(WAYS)} runs in parts, {counts.differ} differ")
-    few = counts.divided < counts.ran or counts.ran - of_files < 0.8 * args.drawn
+        for scenario in list(scenarios(args.folders))[::args.every] + list(drawn(args.drawn, tmp)):
+            compare(scenario, args.events, settings, counts)
+    print(f"{counts.ran} scenarios, {counts.divided} of {counts.ran * len(WAYS)} runs in parts, {counts.together} with "
+          f"windows of several threads, {counts.differ} differ")
+    few = counts.divided < counts.ran or counts.together == 0 or counts.ran < args.drawn
     return 1 if counts.differ or few else 0
 
 

@@ -20,6 +20,19 @@ void random_any(struct fixture *f, uint64_t seed);
 // dimensions.
 void random_bounds(struct fixture *f, uint64_t seed);
 
+// Scenarios of random_any with one further feature, whose settings are random.
+enum random_feature {
+    FEATURE_LINK_RETRY,
+    FEATURE_TIMELINE,
+    FEATURE_CIRCUITS,
+    FEATURE_NICS,
+    FEATURE_ADMISSION,
+    FEATURE_CREDITS,
+    FEATURE_HOSTS,
+    RANDOM_FEATURES
+};
+void random_feature(struct fixture *f, uint64_t seed, enum random_feature feature);
+
 // In half of the cases, spread the flows of the first job over up to three jobs of different,
 // lossless classes.
 void random_classes(struct fixture *f, uint64_t seed);

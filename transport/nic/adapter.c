@@ -6,6 +6,7 @@
 
 #include "engine/memory.h"
 #include "net/credits.h"
+#include "net/crossing.h"
 #include "transport/host.h"
 
 static struct network *net_of(const struct adapter *a) { return a->all->hosts->net; }
@@ -264,6 +265,31 @@ void adapter_add(struct hosts *hosts, const struct adapter_config *config)
         port_pin_departure_events(hosts->net, p);
     }
     adapter_pauses_init(a);
+}
+
+// An entry of the arrays belongs to one shard. So does a context of a queue pair, which is that of
+// one end of a flow.
+void *adapters_divide(struct hosts *shard, void *below)
+{
+    if (!shard->adapters)
+        return below;
+    const struct network *net = shard->net;
+    struct adapters *all = memory_zeroed(1, sizeof *all);
+    *all = *shard->adapters;
+    all->hosts = shard;
+    all->nic.ctx = below;
+    all->places = (struct qp_places){0};
+    for (uint32_t i = 0; i < all->n; i++)
+        if (network_at_port(net, all->list[i].first_port) == net)
+            all->list[i].all = all;
+    return shard->adapters = all;
+}
+
+void adapters_shard_free(struct hosts *shard)
+{
+    if (shard->adapters)
+        free(shard->adapters->places.at);
+    free(shard->adapters);
 }
 
 void adapters_free(struct hosts *hosts)

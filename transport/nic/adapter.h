@@ -91,6 +91,12 @@ void adapters_attach(struct hosts *hosts, uint32_t n);
 void adapter_add(struct hosts *hosts, const struct adapter_config *config);
 void adapters_free(struct hosts *hosts);
 
+// Give the hosts of a shard (hosts_divide()) adapters of their own over the same arrays, if there
+// are any. `below` is the context of the operations without adapters. Returns the context of those
+// with adapters, or `below`.
+void *adapters_divide(struct hosts *shard, void *below);
+void adapters_shard_free(struct hosts *shard);
+
 // Returns the adapter of a port of a rank; NULL = an ideal NIC.
 struct adapter *adapter_of_port(const struct hosts *hosts, uint32_t port);
 

@@ -55,6 +55,14 @@ static struct core_thread *thread_of(struct stack *k, unsigned direction, uint32
     return *at;
 }
 
+void stack_run(struct hosts *hosts, struct core_thread *t, struct core_task *task, ps_t now)
+{
+    struct engine *engine = hosts->net->engine;
+    engine_lock(engine); // of the computations, whose speed may change
+    core_run(t, task, 0, now);
+    engine_unlock(engine);
+}
+
 /* ---- receiving ---- */
 
 static uint32_t payload_of(const struct stack *k, const struct packet *p)
@@ -102,7 +110,7 @@ static void handled(struct core_task *task, ps_t now)
         handle(f, now);
     if (f->waiting.count > 0 && !f->busy) {
         f->busy = true;
-        core_run(f->thread, &f->task, 0, now);
+        stack_run(f->stack->hosts, f->thread, &f->task, now);
     }
 }
 
@@ -149,7 +157,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     if (f->busy)
         return;
     f->busy = true;
-    core_run(f->thread, &f->task, 0, now);
+    stack_run(k->hosts, f->thread, &f->task, now);
 }
 
 /* The other operations of the hosts, with their context. */
@@ -224,9 +232,23 @@ void stack_attach(struct hosts *hosts, const struct host_spec *spec, struct core
                                  .ctx = k};
 }
 
-void stack_free(struct hosts *hosts)
+// The threads that connections of a rank share are in an array of all shards; a flow's end is of
+// one shard.
+void *stack_divide(struct hosts *shard, void *below)
 {
-    struct stack *k = hosts->stack;
+    if (shard->stack == NULL)
+        return below;
+    struct stack *k = memory_zeroed(1, sizeof *k);
+    *k = *shard->stack;
+    k->hosts = shard;
+    k->hosts_ops.ctx = below;
+    shard->stack = k;
+    return host_stack_costs(&k->spec.receive) ? k : below;
+}
+
+void stack_shard_free(struct hosts *shard)
+{
+    struct stack *k = shard->stack;
     if (k == NULL)
         return;
     for (size_t i = 0; i < k->n_own; i++) {
@@ -237,8 +259,13 @@ void stack_free(struct hosts *hosts)
         free(k->flows[i]);
     free(k->flows);
     free(k->own);
-    for (unsigned d = 0; d < STACK_DIRECTIONS; d++)
-        free(k->shared[d]);
     free(k);
-    hosts->stack = NULL;
+    shard->stack = NULL;
+}
+
+void stack_free(struct hosts *hosts)
+{
+    for (unsigned d = 0; hosts->stack != NULL && d < STACK_DIRECTIONS; d++)
+        free(hosts->stack->shared[d]);
+    stack_shard_free(hosts);
 }

@@ -28,11 +28,18 @@ struct stack;
 void stack_attach(struct hosts *hosts, const struct host_spec *spec, struct cores *cores);
 void stack_free(struct hosts *hosts);
 
+// Give the hosts of a shard (hosts_divide()) a stack of their own, if there is one. `below` is the
+// context of the operations without it. Returns the context of those with it, or `below`.
+void *stack_divide(struct hosts *shard, void *below);
+void stack_shard_free(struct hosts *shard); // before the cores
+
 // Whether a flow's transport has costs in this direction.
 bool stack_sends(const struct hosts *hosts);
 
 // The thread of a flow's source that sends its data.
 struct core_thread *stack_send_thread(struct hosts *hosts, uint32_t flow);
+// Let a thread of a rank handle a task, in an event of the rank (core_run()).
+void stack_run(struct hosts *hosts, struct core_thread *t, struct core_task *task, ps_t now);
 // The time for `bytes` of a flow, and the most that it hands on at once.
 ps_t stack_send_ps(const struct hosts *hosts, uint64_t bytes, uint32_t packet_bytes);
 uint64_t stack_send_segment(const struct hosts *hosts, uint32_t packet_bytes);

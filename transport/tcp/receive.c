@@ -31,7 +31,7 @@ void tcp_open_receiver(struct receiver *base)
     const struct transport_dim *dim = base->dim;
     const struct flow_id *id = &hosts_of(r)->flows.ids[base->flow];
     r->src_node = id->src_node;
-    r->cls = id->cls & 7;
+    r->cls = id->cls & 7u;
     r->exact_marks = dim->cc->needs & CC_NEEDS_CE_SHARE;
     tcp_receiver_timers_init(r);
     if (id->established)

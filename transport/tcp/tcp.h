@@ -210,7 +210,7 @@ struct tcp_receiver {
     uint32_t compressed; // segments out of order since the last ACK
     struct byte_range duplicate; // to report in the next ACK (D-SACK, RFC 2883); empty = none
     uint16_t fin_tries;
-    unsigned cls : 4;
+    unsigned cls : 3;
     uint8_t connection;
     bool open, closed;  // SYN received; own FIN sent
     bool owes;          // an ACK is held back

@@ -72,7 +72,7 @@ void tcp_write(struct sender *s, ps_t now)
     bytes = bytes < left ? bytes : left;
     w->bytes = bytes < room ? bytes : room;
     w->busy = true;
-    core_run(w->thread, &w->task, 0, now);
+    stack_run(sender_hosts(s), w->thread, &w->task, now);
 }
 
 void tcp_writer_open(struct sender *s)

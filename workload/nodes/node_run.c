@@ -253,22 +253,36 @@ static enum program_state run_next(void *self, uint32_t rank, ps_t now, struct s
     return PROGRAM_END;
 }
 
+// A receive waits from its beginning, but before its peers have posted nothing is sent to it.
+static void note_received(void *ctx, const void *note, ps_t now)
+{
+    struct node_run *p = ctx;
+    struct timeline_slice slice = *(const struct timeline_slice *)note;
+    ps_t posted = p->job->peers.ready_ps;
+    (void)now;
+    slice.begin_ps = posted > slice.begin_ps ? posted : slice.begin_ps;
+    timeline_keep(&p->timeline, &slice);
+}
+
 static void note(struct node_run *p, uint32_t rank, const struct window_node *n, ps_t now)
 {
     const struct node *node = &n->node;
+    struct engine *engine = p->job->workload->engine;
     if (!timeline_wants(&p->timeline, rank))
         return;
     bool communicating = communicates(node);
-    ps_t posted = p->job->peers.ready_ps; // a receive waits from its beginning, but nothing is sent
     struct timeline_slice slice = {
-        .begin_ps = node->kind == NODE_RECV && posted > n->start_ps ? posted : n->start_ps,
+        .begin_ps = n->start_ps,
         .end_ps = now,
         .layer = node->name,
         .rank = rank,
         .kind = (uint8_t)(communicating ? SLICE_COMMUNICATION : SLICE_COMPUTE),
         .part = (uint8_t)(node->use < UINT8_MAX ? node->use : UINT8_MAX),
         .dim = (uint8_t)node->stream};
-    timeline_add(&p->timeline, &slice);
+    if (node->kind == NODE_RECV)
+        engine_defer(engine, note_received, p, &slice, sizeof slice);
+    else
+        timeline_add(engine, &p->timeline, &slice);
 }
 
 // Only the events of the watched rank write here.

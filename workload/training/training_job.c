@@ -46,7 +46,7 @@ static void note(struct training_job *t, uint32_t rank, enum slice_kind kind, ui
                                    .rank = rank,
                                    .kind = (uint8_t)kind,
                                    .part = (uint8_t)(slot % TRAINING_PARTS)};
-    timeline_add(&t->timeline, &slice);
+    timeline_add(t->job->workload->engine, &t->timeline, &slice);
 }
 
 // Compute time of a part of a layer in this pass.

@@ -98,9 +98,43 @@ static void test_no_delay(void **state)
     free(f);
 }
 
+// Ranks that share the cores of a host are not divided.
+static void test_hosts(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    uint16_t shard_of[200];
+    (void)state;
+    fixture_switch(f, 12, 100000000000, PS_PER_US);
+    f->spec.host = (struct host_spec){.given = true, .ranks = 3, .cores = 1};
+    fixture_flow(f, 0, 11, 1000, 0);
+    struct cut_result r = cut(f, 8, shard_of);
+    assert_true(r.shards > 1 && r.shards <= 5); // four hosts and the switch
+    for (uint32_t rank = 0; rank < 12; rank++)
+        assert_int_equal(shard_of[rank], shard_of[rank / 3 * 3]);
+    fixture_free(f);
+    free(f);
+}
+
+// Credit returns after the delay of the link, without the transmission of a packet.
+static void test_credits(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    uint16_t shard_of[200];
+    (void)state;
+    fixture_leaf_spine(f, 64, 8, 8, fast, slow);
+    f->spec.dims[0].sw.flow_control = FLOW_CONTROL_CREDIT;
+    fixture_flow(f, 0, 63, 1000, 0);
+    struct cut_result r = cut(f, 4, shard_of);
+    assert_int_equal(r.shards, 4);
+    assert_true(r.lookahead_ps == slow.delay_ps);
+    fixture_free(f);
+    free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_leaf_spine),
+                                       cmocka_unit_test(test_hosts), cmocka_unit_test(test_credits),
                                        cmocka_unit_test(test_more_parts_than_leaves),
                                        cmocka_unit_test(test_no_delay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
