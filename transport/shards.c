@@ -33,6 +33,8 @@ struct hosts *hosts_divide(struct hosts *hosts)
         shard->net->ops[NET_RANK].ctx = shard;
         shard->dims = dims_divide(shard, hosts);
         message_pool_init(&shard->messages);
+        shard->times = (struct slab){0};
+        shard->no_time = slab_alloc(&shard->times, sizeof *shard->no_time);
     }
     return of;
 }
@@ -92,6 +94,7 @@ void hosts_shards_free(struct hosts *shards, uint32_t n)
             slab_free(&shard->dims[d].senders);
             slab_free(&shard->dims[d].receivers);
         }
+        slab_free(&shard->times);
         free(shard->dims);
         message_pool_free(&shard->messages);
     }
