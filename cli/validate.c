@@ -88,8 +88,6 @@ static void print_valid(const struct collwire_scenario *scenario, const struct c
     if (o->quiet)
         return;
     print_memory(o->print ? stderr : stdout, sim);
-    if (!collwire_scenario_has_packets(scenario))
-        return;
     print_advice(sim, o->print);
     char *cost = collwire_sim_cost_text(sim, "");
     fputs(cost, o->print ? stderr : stdout);

@@ -159,8 +159,3 @@ void comm_sent(struct comm_job *job, uint64_t token, ps_t now);
 
 // Bytes that all members will send for one such collective; to be called before the run.
 uint64_t comm_bytes(struct communicator *c, const struct comm_request *request);
-
-// Estimate the queue pairs that one such collective will use, from the plan of one chunk and the
-// peers of a few members.
-double comm_queue_pairs(const struct coll_schedule *s, enum coll_op op, uint32_t dims,
-                        uint64_t bytes);

@@ -3,6 +3,7 @@
 #include "engine/slab.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 
@@ -12,6 +13,11 @@ void *slab_alloc(struct slab *slab, size_t bytes)
 {
     size_t block = (bytes + 63) / 64 * 64,
            per_chunk = block < CHUNK_BYTES ? CHUNK_BYTES / block : 1;
+    if (slab->given) {
+        void *first = slab->given;
+        memcpy(&slab->given, first, sizeof slab->given);
+        return memset(first, 0, block);
+    }
     if (slab->left == 0) {
         if (slab->n_chunks == slab->cap_chunks)
             slab->chunks = memory_grow(slab->chunks, &slab->cap_chunks, sizeof(void *));
@@ -22,6 +28,12 @@ void *slab_alloc(struct slab *slab, size_t bytes)
     slab->next += block;
     slab->left--;
     return p;
+}
+
+void slab_give(struct slab *slab, void *block)
+{
+    memcpy(block, &slab->given, sizeof slab->given);
+    slab->given = block;
 }
 
 void slab_free(struct slab *slab)

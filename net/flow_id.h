@@ -19,22 +19,23 @@ struct flow_id {
     uint32_t number;                // sequence number among the flows that src has opened
     uint32_t src_conn, dst_conn;    // connection numbers at src and dst. RoCE: 24-bit QPN
     uint32_t entropy, back_entropy; // packet.entropy of data, and of ACKs and CNPs
+    uint32_t channel;               // struct transfer_request
+    uint32_t window_bytes;          // TCP: receive window
     uint16_t src_port, dst_port;    // UDP source port of data, and of ACKs and CNPs
     uint16_t job;                   // index of the job that opened the flow
-    uint32_t channel;               // struct transfer_request
     uint16_t dim;                   // network dimension of the flow
-    uint8_t transport;              // number of its transport in the dimension
     uint16_t int_bytes;             // bytes of the INT trailer of data and ACKs; 0 = none
-    uint32_t window_bytes;          // TCP: receive window
     uint16_t mss_bytes;             // TCP: payload of a full segment
     uint8_t window_scale;           // TCP: scale of the window fields
-    bool sack, timestamps, ecn;     // TCP: as negotiated
-    bool joined, immediate;         // struct transfer_request
-    bool duplex;                    // TCP: the flow back is the other direction of the connection
-    bool established;               // TCP: before the start, without a handshake in the run
+    uint8_t transport;              // number of its transport in the dimension
     uint8_t cls;                    // class of the data packets
-    uint8_t data_dscp, ack_dscp, cnp_dscp; // DSCP of data, ACKs and CNPs
+    uint8_t data_dscp, ack_dscp, cnp_dscp;  // DSCP of data, ACKs and CNPs
+    bool sack : 1, timestamps : 1, ecn : 1; // TCP: as negotiated
+    bool joined : 1, immediate : 1;         // struct transfer_request
+    bool duplex : 1;      // TCP: the flow back is the other direction of the connection
+    bool established : 1; // TCP: before the start, without a handshake in the run
 };
+_Static_assert(sizeof(struct flow_id) <= 72, "one for each queue pair");
 
 struct flow_ids {
     struct flow_id *ids;

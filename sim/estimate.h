@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Estimate of a run's cost before it begins: memory by part, packets, wall time, output.
 //
-// Volume and queue pairs are counted; packets in flight are bounded by links and buffers; times
-// come from measurements of this engine (docs/performance.md) and are within a factor of about two
-// on a machine of 2024.
+// Messages and queue pairs are counted from the steps of a few ranks; packets in flight are bounded by
+// links and buffers, by messages, and by windows and the marks that policies act on; times come
+// from measurements of this engine (docs/validate.md).
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,14 +22,16 @@ enum estimate_part {
     ESTIMATE_COLLECTIVES,   // records of collectives, which are all kept to the end of the run
     ESTIMATE_DISTRIBUTIONS, // histograms of the messages that have no record
     ESTIMATE_PORTS,         // queues and counters, and the list of links in the results
+    ESTIMATE_TILES,         // event queues and pools of the parts that are processed in turn
     ESTIMATE_PARTS
 };
 
 struct estimate {
     uint64_t part_bytes[ESTIMATE_PARTS];
     uint64_t queue_pairs;
-    double packets, packet_hops, wall_s;
+    double messages, packets, packet_hops, wall_s;
     uint64_t output_bytes;
+    bool closed_form; // there are no packets
 };
 
 extern const char *const estimate_part_names[]; // by enum estimate_part

@@ -89,11 +89,11 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
     struct sender *s = nic_pop(nic, now);
     if (s == NULL)
         return false;
-    if (s->next_send_ps > s->last_start_ps || nic->paused_total_ps != s->time.paused_mark_ps)
+    if (s->next_send_ps > s->last_start_ps || nic->paused_total_ps != s->time->paused_mark_ps)
         sender_time_gap(s, now);
     SIM_ASSERT(sender_hosts(s)->net->engine, sender_id(s)->src_node, !s->busy);
     s->dim->ops->fill(s, p, now);
-    s->time.sent_bytes += p->wire_bytes;
+    s->time->sent_bytes += p->wire_bytes;
     if (p->flags & (PACKET_LAST | PACKET_RETX)) {
         struct engine *engine = sender_hosts(s)->net->engine;
         engine_lock(engine); // of the paths
@@ -282,6 +282,7 @@ void hosts_prepare(struct hosts *hosts)
 void hosts_init(struct hosts *hosts, struct network *net)
 {
     hosts->net = net;
+    hosts->no_time = slab_alloc(&hosts->times, sizeof *hosts->no_time);
     hosts_flows_init(hosts);
     uint32_t n_ports = net->first_port[net->n_ranks];
     hosts->nics_per_port = net->n_data + hosts->pulls_control;
@@ -339,6 +340,7 @@ void hosts_free(struct hosts *hosts)
         slab_free(&dim->senders);
         slab_free(&dim->receivers);
     }
+    slab_free(&hosts->times);
     for (uint32_t p = 0; p < hosts->n_nics; p++)
         nic_free(&hosts->nics[p]);
     adapters_free(hosts);

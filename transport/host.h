@@ -137,7 +137,9 @@ struct hosts {
     struct pair_table *pairs;
     struct cc_envs *envs;
     struct message_pool messages;
-    uint64_t n_running; // messages that have neither ended nor failed
+    struct slab times;           // accounts of senders that have messages (sender_time.h)
+    struct sender_time *no_time; // that of the others: its values are void
+    uint64_t n_running;          // messages that have neither ended nor failed
     uint32_t n_rto_armed;
     uint32_t n_retrying;  // senders whose last retransmission timeout was not followed by progress
     uint32_t large_bytes; // bytes of a transport's state beside senders and receivers; 0 = little

@@ -35,6 +35,8 @@ struct hosts *hosts_divide(struct hosts *hosts)
         shard->net->ops[NET_RANK].ctx = adapters_divide(shard, stack_divide(shard, shard));
         shard->dims = dims_divide(shard, hosts);
         message_pool_init(&shard->messages);
+        shard->times = (struct slab){0};
+        shard->no_time = slab_alloc(&shard->times, sizeof *shard->no_time);
     }
     return of;
 }
@@ -94,6 +96,7 @@ void hosts_shards_free(struct hosts *shards, uint32_t n)
             slab_free(&shard->dims[d].senders);
             slab_free(&shard->dims[d].receivers);
         }
+        slab_free(&shard->times);
         free(shard->dims);
         message_pool_free(&shard->messages);
         adapters_shard_free(shard);

@@ -192,8 +192,7 @@ STATE_TABLE(hosts_table, struct hosts, hosts_fields);
 
 #define F(member, kind) STATE_FIELD(struct pair, member, kind)
 static const struct state_field pair_fields[] = {
-    F(src, CONFIG), F(dst, CONFIG),     F(job, CONFIG),
-    F(flow, PLAIN), F(channel, CONFIG), F(turn, BY_HAND),
+    F(src, CONFIG), F(dst, CONFIG), F(flow, PLAIN), F(turn, BY_HAND), F(key, CONFIG),
 };
 STATE_TABLE(pair_table, struct pair, pair_fields);
 #undef F
@@ -216,7 +215,7 @@ static void visit_since_mark(struct state *st, const struct sender_time *t, uint
 // Visit the account of a busy period. ACCOUNT_BEGIN and so on are the order of the counts.
 static void visit_account(struct hosts_visit *v, struct state *st, struct sender *s)
 {
-    struct sender_time *t = &s->time;
+    struct sender_time *t = s->time;
     const struct nic *nic = s->nic;
     uint64_t paused_moved = v->paused_moved[nic - v->hosts->nics];
     state_value(st, s->cold.time_path != 0);

@@ -10,6 +10,7 @@
 
 #include "collective/grid.h"
 #include "comm/recorder.h"
+#include "comm/traffic.h"
 #include "engine/memory.h"
 #include "workload/workload.h"
 
@@ -120,15 +121,18 @@ static const struct program_ops collective_program = {
     .free = collective_free,
 };
 
-static double collective_queue_pairs(const struct job_spec *job, bool *listed)
+static void collective_traffic(const struct job_spec *job, struct comm_traffic *t)
 {
     const struct collective_settings *s = job->settings;
+    enum coll_op op = (enum coll_op)s->params.op;
     double ranks = coll_ranks(&s->schedule), channels = (double)s->params.channels;
-    double pairs = comm_queue_pairs(&s->schedule, (enum coll_op)s->params.op,
-                                    (UINT32_C(1) << s->schedule.n_dims) - 1, s->params.bytes);
-    *listed = false;
+    uint32_t all = (UINT32_C(1) << s->schedule.n_dims) - 1;
+    double pairs = comm_queue_pairs(&s->schedule, op, all, s->params.bytes);
     pairs = pairs < ranks * (ranks - 1) ? pairs : ranks * (ranks - 1);
-    return pairs * (channels > 0 ? channels : 1);
+    t->pairs = pairs * (channels > 0 ? channels : 1);
+    if (!s->schedule.library)
+        comm_traffic_collective(t, &s->schedule, op, all, s->params.bytes,
+                                (double)s->params.repeat);
 }
 
 static double collective_count(const struct job_spec *job)
@@ -206,6 +210,6 @@ const struct job_kind collective_kind = {
     .settings_bytes = sizeof(struct collective_settings),
     .program = &collective_program,
     .new = collective_new,
-    .queue_pairs = collective_queue_pairs,
+    .traffic = collective_traffic,
     .collectives = collective_count,
 };

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "comm/traffic.h"
 #include "engine/memory.h"
 #include "workload/workload.h"
 
@@ -138,10 +139,15 @@ bool job_is_measured(const struct job_spec *job)
     return false;
 }
 
-static double flows_queue_pairs(const struct job_spec *job, bool *listed)
+static void flows_traffic(const struct job_spec *job, struct comm_traffic *t)
 {
-    *listed = job_flows(job)->n > 0;
-    return (double)job_flows(job)->n;
+    const struct flow_list *list = job_flows(job);
+    size_t every = list->n / COMM_SAMPLE + 1;
+    t->listed = list->n > 0;
+    t->pairs = (double)list->n;
+    for (size_t i = 0; i < list->n; i++)
+        comm_traffic_add(t, list->flows[i].src, list->flows[i].dst, list->flows[i].bytes, 1,
+                         i % every == 0);
 }
 
 static void flows_settings_free(void *settings) { free(((struct flow_list *)settings)->flows); }
@@ -187,7 +193,7 @@ static const struct param poisson_params[] = {
 #define FLOWS_KIND(t)                                                                              \
     .params = t##_params, .n_params = sizeof t##_params / sizeof *t##_params,                      \
     .settings_bytes = sizeof(struct t##_settings), .free_settings = flows_settings_free,           \
-    .program = &flows_program, .raw = true, .new = flows_new, .queue_pairs = flows_queue_pairs
+    .program = &flows_program, .raw = true, .new = flows_new, .traffic = flows_traffic
 
 const struct job_kind flows_kind = {.name = "flows",
                                     .doc = "given messages, each on its own queue pair",

@@ -9,6 +9,7 @@
 #include "engine/param.h"
 #include "workload/program.h"
 
+struct comm_traffic;
 struct job_spec;
 struct memory_need;
 struct node_program;
@@ -45,9 +46,9 @@ struct job_kind {
     void (*free_settings)(void *settings); // frees what the settings own; NULL = nothing
     const struct program_ops *program;
     void *(*new)(struct job_run *job); // returns the `self` of `program`
-    // Estimates the queue pairs that the job will use; NULL = one per rank. *listed is set to true
-    // if all messages are known before the run and each has a queue pair of its own.
-    double (*queue_pairs)(const struct job_spec *job, bool *listed);
+    // Estimates the queue pairs and the messages of the job, in a zeroed struct with mtu_bytes;
+    // NULL = a queue pair for each rank, and messages that are not known.
+    void (*traffic)(const struct job_spec *job, struct comm_traffic *traffic);
     // Estimates the number of collectives; NULL = there are none, or their number is not known.
     double (*collectives)(const struct job_spec *job);
     // The node program of the job, for kinds with node_run_ops; NULL for others.

@@ -50,3 +50,7 @@ const char *advice_kind_word(enum advice_kind kind);
 // closed form has none.
 struct advice *advice_new(const struct fabric *fabric, const struct workload *workload);
 void advice_free(struct advice *a);
+
+// The payload that a flow of a transport has in flight at most on the longest path of a dimension,
+// as its policy limits it; CC_UNLIMITED = it does not.
+uint64_t advice_flight_bytes(const struct fabric *fabric, uint32_t dim, uint32_t transport);

@@ -28,6 +28,10 @@ bool advice_path(const struct fabric *fabric, uint32_t dim, uint32_t transport,
 const char *advice_which(const struct fabric *fabric, uint32_t transport, char text[64]);
 void advice_where(const struct fabric *fabric, uint32_t dim, uint32_t transport, char text[64]);
 
+// Returns the window with which a policy lets a new flow begin, where that is its largest; else
+// CC_UNLIMITED, as where flows start slowly and grow.
+uint64_t advice_policy_window(const struct transport_dim *dim, const struct cc_env *env);
+
 void advise_marks(struct advice *a, const struct fabric *fabric);
 void advise_windows(struct advice *a, const struct fabric *fabric);
 void advise_headers(struct advice *a, const struct fabric *fabric);

@@ -4,24 +4,9 @@
 #include <stdlib.h>
 
 #include "cc/cc.h"
-#include "engine/memory.h"
 #include "sim/advice/advice_internal.h"
 
 #define SLACK 0.05 // policies aim at a little less than the whole line rate
-
-// Returns the window with which a policy lets a new flow begin, where that is its largest; else
-// CC_UNLIMITED, as where flows start slowly and grow.
-static uint64_t policy_window(const struct transport_dim *dim, const struct cc_env *env)
-{
-    bool fixed = param_find(dim->cc->params, dim->cc->n_params, "k").name != NULL;
-    if (env->initial_window_bytes > 0 && !fixed)
-        return CC_UNLIMITED;
-    struct cc *cc = memory_zeroed(1, cc_bytes(dim->cc));
-    cc_begin(cc, dim->cc, dim->cc_params, env, 0);
-    uint64_t window = cc->cwnd_bytes;
-    free(cc);
-    return window;
-}
 
 static void warn(struct advice *a, const struct advice_path *p, const char *key, const char *what,
                  uint64_t window, uint64_t needed)
@@ -52,7 +37,7 @@ static void of_transport(struct advice *a, const struct fabric *fabric, uint32_t
     advice_where(fabric, d, t, where);
     char *policy = text_format("the window of policy %s%s", dim->cc->name, where),
          *receiver = text_format("the receive window%s", where);
-    warn(a, &p, "cc", policy, policy_window(dim, &p.env), needed);
+    warn(a, &p, "cc", policy, advice_policy_window(dim, &p.env), needed);
     if (dim->ops->receive_window)
         warn(a, &p, "transport.receive_window", receiver, dim->ops->receive_window(dim, &p.path),
              needed);

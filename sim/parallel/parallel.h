@@ -48,6 +48,9 @@ double parallel_unite(struct parallel *parallel);
 // Returns counts and shares of the threads' work; to be called after parallel_unite().
 struct threads_result parallel_result(const struct parallel *parallel);
 
+// Returns the number of tiles that one thread divides a network of so many ports into at most.
+uint32_t parallel_tiles_of(uint32_t n_ports);
+
 // The cut of a graph into at most `n` parts, shards or tiles.
 #define PARTS_MAX 4096
 struct cut_result {

@@ -14,12 +14,18 @@
 // What it costs to change from one tile to the next is little beside so many packets of a window.
 #define LEAST_PACKETS 500
 
+uint32_t parallel_tiles_of(uint32_t n_ports)
+{
+    return n_ports < LEAST_PORTS ? 1 : n_ports / TILE_PORTS + 1;
+}
+
 static uint32_t tiles_of_thread(const struct parallel *parallel, uint32_t threads)
 {
     uint32_t n_ports = parallel->fabric->net.n_ports;
     if (parallel->tiles > 0)
         return parallel->tiles;
-    return n_ports < LEAST_PORTS ? 1 : n_ports / TILE_PORTS / threads + 1;
+    uint32_t tiles = parallel_tiles_of(n_ports);
+    return tiles == 1 ? 1 : (tiles - 1) / threads + 1;
 }
 
 // Packets of 1500 bytes that the ports of a mean tile send in a window at most.

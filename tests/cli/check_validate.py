@@ -182,24 +182,33 @@ def check_large():
     assert took < 4 or os.environ.get("COLLWIRE_SANITIZED", "OFF") == "ON", took
 
 
+# bench, settings: sizes that are simulated in a second or two
+SIZES = (
+    ("ft16384", ("workload.bytes=20KB",)),  # short messages
+    ("ft16384", ("workload.bytes=60KB",)),  # messages that fill the links
+    ("perm1024", ("workload.bytes=1MB",)),  # more than ECN marks let be in flight
+    ("perm1024", ("workload.bytes=1MB", "cc.kind=swift")),  # more than a window
+    ("analytical-65536", ("topology.dims[1].size=32", "topology.dims[2].size=32")),
+)
+
+
 def check_memory():
-    """The memory that a run of 16,384 ranks takes beside the network, which validate builds too, is within 1.5 times
-    the estimate, for short messages and for those that fill the links."""
+    """The memory that a run takes beside the network, which validate builds too, is within 1.5 times the estimate."""
     bench = os.path.join(os.path.dirname(SCENARIOS.rstrip("/")), "bench")
-    def peak(command, *more):
-        process = subprocess.Popen([os.environ["COLLWIRE"], command, os.path.join(bench, "ft16384.json"), *more],
+    def peak(command, name, *more):
+        process = subprocess.Popen([os.environ["COLLWIRE"], command, os.path.join(bench, name + ".json"), *more],
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         stdout = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         assert status == 0, status
         return usage.ru_maxrss * 1024, stdout
-    for size in ("20KB", "60KB"):
-        sets = ("--set", f"workload.bytes={size}")
-        before, stdout = peak("validate", *sets)
+    for name, settings in SIZES:
+        sets = [word for item in settings for word in ("--set", item)]
+        before, stdout = peak("validate", name, *sets)
         with tempfile.TemporaryDirectory() as folder:
-            after, _ = peak("run", *sets, "--quiet", "--out", folder)
+            after, _ = peak("run", name, *sets, "--quiet", "--out", folder)
         about = float(re.search("estimate: up to ([0-9.]*) MB", stdout).group(1)) * 1e6
-        assert 1 / 1.5 < about / (after - before) < 1.5, (size, about, after - before)
+        assert 1 / 1.5 < about / (after - before) < 1.5, (name, sets, about, after - before)
 
 
 check_large()

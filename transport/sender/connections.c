@@ -110,7 +110,7 @@ void hosts_try_other_port(struct hosts *hosts, struct sender *s, ps_t now)
         nic_remove(s->nic, s);
     choose_port(s, &path);
     port_catch_up_before(sender_hosts(s)->net, s->port, now); // it has sent that without the sender
-    s->time.paused_mark_ps = s->nic->paused_total_ps;
+    s->time->paused_mark_ps = s->nic->paused_total_ps;
 }
 
 // True if a packet that leaves by the sender's port can reach the destination.
@@ -207,6 +207,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
     struct sender *s = hosts->senders[flow] = slab_alloc(&dim->senders, sender_bytes(dim));
     s->flow = flow;
     s->dim = dim;
+    s->time = hosts->no_time;
     s->cc = (struct cc *)(void *)((char *)s + cc_offset(dim));
     s->dst_node = path.dst_node;
     uint64_t cls = dim->spec.cls != PARAM_AUTO ? dim->spec.cls : request->cls;

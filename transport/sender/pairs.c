@@ -7,14 +7,15 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 
-static uint32_t *slot_of(const struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
-                         uint64_t channel)
+static uint64_t key_of(uint32_t job, uint64_t channel) { return (uint64_t)job << 48 | channel; }
+
+static uint32_t *slot_of(const struct pair_table *t, uint32_t src, uint32_t dst, uint64_t key)
 {
-    uint64_t key = hash_mix((uint64_t)src << 32 | dst) ^ hash_mix(hash_mix(job) + channel);
-    size_t i = hash_mix(key) & (t->cap - 1);
+    uint64_t hash = hash_mix((uint64_t)src << 32 | dst) ^ hash_mix(key);
+    size_t i = hash_mix(hash) & (t->cap - 1);
     for (; t->slots[i] > 0; i = (i + 1) & (t->cap - 1)) {
         const struct pair *p = &t->pairs[t->slots[i] - 1];
-        if (p->src == src && p->dst == dst && p->job == job && p->channel == channel)
+        if (p->src == src && p->dst == dst && p->key == key)
             break;
     }
     return &t->slots[i];
@@ -27,7 +28,7 @@ static void grow(struct pair_table *t)
     t->slots = memory_zeroed(t->cap, sizeof *t->slots);
     for (uint32_t i = 0; i < t->n; i++) {
         const struct pair *p = &t->pairs[i];
-        *slot_of(t, p->src, p->dst, p->job, p->channel) = i + 1;
+        *slot_of(t, p->src, p->dst, p->key) = i + 1;
     }
 }
 
@@ -36,11 +37,11 @@ struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_
 {
     if (4 * t->n >= 3 * t->cap)
         grow(t);
-    uint32_t *slot = slot_of(t, src, dst, job, channel);
+    uint32_t *slot = slot_of(t, src, dst, key_of(job, channel));
     if (*slot == 0) {
         if (t->n == t->cap_pairs)
             t->pairs = memory_grow(t->pairs, &t->cap_pairs, sizeof *t->pairs);
-        t->pairs[t->n++] = (struct pair){src, dst, job, UINT32_MAX, channel, 0};
+        t->pairs[t->n++] = (struct pair){src, dst, UINT32_MAX, 0, key_of(job, channel)};
         *slot = (uint32_t)t->n;
     }
     return &t->pairs[*slot - 1];
@@ -49,7 +50,7 @@ struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_
 const struct pair *pairs_find(const struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
                               uint64_t channel)
 {
-    uint32_t at = t->cap > 0 ? *slot_of(t, src, dst, job, channel) : 0;
+    uint32_t at = t->cap > 0 ? *slot_of(t, src, dst, key_of(job, channel)) : 0;
     return at > 0 ? &t->pairs[at - 1] : NULL;
 }
 

@@ -6,11 +6,12 @@
 #include <stdint.h>
 
 struct pair {
-    uint32_t src, dst, job;
+    uint32_t src, dst;
     uint32_t flow; // its flow; if connections are fresh, the first idle flow
-    uint64_t channel;
     uint32_t turn; // several connections per pair: counter for the next one
+    uint64_t key;  // its job and channel
 };
+_Static_assert(sizeof(struct pair) == 24, "one for each queue pair");
 
 struct pair_table {
     struct pair *pairs; // [n]
@@ -20,7 +21,7 @@ struct pair_table {
 };
 
 // Returns the entry of the key, created with flow = UINT32_MAX if it does not exist. Valid until
-// the next call.
+// the next call. `job` has 16 bits (JOBS_MAX), `channel` 48.
 struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
                        uint64_t channel);
 // Returns the entry of the key, or NULL.

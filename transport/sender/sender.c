@@ -332,6 +332,8 @@ uint64_t sender_acknowledge(struct sender *s, uint64_t seq, ps_t now)
             s->cold.idle_since_ps = now;
         end_oldest(s, MESSAGE_DONE, now);
     }
+    if (s->oldest == MESSAGE_NIL)
+        sender_time_end(s);
     return acked;
 }
 
@@ -346,6 +348,7 @@ void sender_fail(struct sender *s, ps_t now)
     s->sending = MESSAGE_NIL;
     while (s->oldest != MESSAGE_NIL)
         end_oldest(s, MESSAGE_FAILED, now);
+    sender_time_end(s);
     s->sending = MESSAGE_NIL;
     s->una = s->nxt = s->tail;
 }

@@ -95,12 +95,12 @@ struct sender {
     uint64_t pace_rate_bps; // rate for which pace_q was computed
     uint64_t cwnd_bytes;    // the policy's window when it was last applied
     struct sim_timer rto;
-    struct sender_time time;
+    struct sender_time *time; // its own while it has messages, else hosts->no_time, which is void
     struct sender_cold cold;
 };
 
 // A policy of at most 64 bytes beside struct cc follows on two lines.
-_Static_assert(sizeof(struct sender) == 384, "struct sender has six cache lines");
+_Static_assert(sizeof(struct sender) == 320, "struct sender has five cache lines");
 
 // Returns the policy's description of the path.
 static inline const struct cc_env *sender_env(const struct sender *s) { return s->cc->env; }

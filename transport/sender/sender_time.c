@@ -21,7 +21,7 @@ static ps_t link_ps(const struct sender *s, uint64_t bytes)
 static ps_t uncounted_since(const struct sender *s)
 {
     ps_t free_ps = s->last_start_ps + link_ps(s, s->last_wire_bytes);
-    return free_ps > s->time.counted_ps ? free_ps : s->time.counted_ps;
+    return free_ps > s->time->counted_ps ? free_ps : s->time->counted_ps;
 }
 
 // Returns how long, since the busy period began, the NIC itself has held up the sender's port and
@@ -37,7 +37,9 @@ void sender_time_begin(struct sender *s, ps_t now)
 {
     const struct host_observer *observer = &sender_hosts(s)->observer;
     ps_t held_ps = adapter_held_ps(sender_hosts(s), s->port, now);
-    s->time = (struct sender_time){
+    if (s->time == sender_hosts(s)->no_time)
+        s->time = slab_alloc(&sender_hosts(s)->times, sizeof *s->time);
+    *s->time = (struct sender_time){
         .begin_ps = now, .counted_ps = now, .paused_mark_ps = s->nic->paused_total_ps};
     s->cold.marked = false;
     s->cold.resent_bytes = 0;
@@ -46,17 +48,27 @@ void sender_time_begin(struct sender *s, ps_t now)
     s->cold.time_path = observer->busy ? observer->busy(observer->ctx, s->flow, now) : 0;
 }
 
+void sender_time_end(struct sender *s)
+{
+    struct hosts *hosts = sender_hosts(s);
+    if (s->time == hosts->no_time)
+        return;
+    slab_give(&hosts->times, s->time);
+    s->time = hosts->no_time;
+}
+
 static void count_wait(struct sender *s, ps_t *sum, ps_t now)
 {
+    struct sender_time *t = s->time;
     ps_t since = uncounted_since(s);
     if (since < now)
         *sum += now - since;
-    if (s->time.counted_ps < now)
-        s->time.counted_ps = now;
-    s->time.paused_mark_ps = s->nic->paused_total_ps;
+    if (t->counted_ps < now)
+        t->counted_ps = now;
+    t->paused_mark_ps = s->nic->paused_total_ps;
 }
 
-void sender_time_woken(struct sender *s, ps_t now) { count_wait(s, &s->time.window_ps, now); }
+void sender_time_woken(struct sender *s, ps_t now) { count_wait(s, &s->time->window_ps, now); }
 
 void sender_time_ack_held(struct sender *s, ps_t held_ps, ps_t now)
 {
@@ -65,19 +77,19 @@ void sender_time_ack_held(struct sender *s, ps_t held_ps, ps_t now)
         return;
     ps_t part_ps = held_ps < wait_ps ? held_ps : wait_ps;
     sender_rare_make(s)->mark.ack_delay_ps += part_ps;
-    s->time.window_ps -= part_ps; // count_wait() adds all of it
-    count_wait(s, &s->time.window_ps, now);
+    s->time->window_ps -= part_ps; // count_wait() adds all of it
+    count_wait(s, &s->time->window_ps, now);
 }
 
 void sender_time_timeout(struct sender *s, ps_t now)
 {
     if (s->place == SENDER_IDLE)
-        count_wait(s, &s->time.timeout_ps, now);
+        count_wait(s, &s->time->timeout_ps, now);
 }
 
 void sender_time_gap(struct sender *s, ps_t now)
 {
-    struct sender_time *t = &s->time;
+    struct sender_time *t = s->time;
     ps_t since = uncounted_since(s), paced = s->next_send_ps < now ? s->next_send_ps : now;
     ps_t ready_ps = sender_ready_ps(s), ready = ready_ps < now ? ready_ps : now;
     if (ready > since) {
@@ -150,14 +162,14 @@ static void message_sent(struct sender *s, const struct packet *p, ps_t now)
         .needs_credit = s->nic->needs_credit,
         .byte_time = port_link(hosts->net, s->port)->byte_time,
         .transit_ps = sender_env(s)->base_rtt_ps / 2,
-        .now = totals(&s->time, s->cold.resent_bytes, host, ack_delay, s->time.begin_ps)};
+        .now = totals(s->time, s->cold.resent_bytes, host, ack_delay, s->time->begin_ps)};
     account.now.sent_bytes -= p->wire_bytes; // this packet's transmission is part of its transit
     if (before)
         account.mark = totals(&before->time, before->resent_bytes, before->host_ps,
                               before->ack_delay_mark_ps, before->at_ps);
     if (s->nxt < s->tail) {
         struct sender_time_mark *mark = &sender_rare_make(s)->mark;
-        mark->time = s->time;
+        mark->time = *s->time;
         mark->resent_bytes = s->cold.resent_bytes;
         mark->host_ps = host;
         mark->ack_delay_mark_ps = ack_delay;

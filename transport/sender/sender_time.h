@@ -47,6 +47,8 @@ struct sender_cuts {
 
 // A message is posted to a sender that has nothing to send.
 void sender_time_begin(struct sender *s, ps_t now);
+// The sender's last message has ended: its account is void, and its memory is given back.
+void sender_time_end(struct sender *s);
 
 // The sender may send again after it could not.
 void sender_time_woken(struct sender *s, ps_t now);

@@ -2,13 +2,14 @@
 // The kind parameter_server: its settings as a table.
 #include "workload/training/parameter_server.h"
 
-static double server_queue_pairs(const struct job_spec *job, bool *listed)
+#include "comm/traffic.h"
+
+static void server_traffic(const struct job_spec *job, struct comm_traffic *t)
 {
     const struct server_settings *settings = job->settings;
     const struct server_params *p = &settings->params;
     double groups = p->groups == PARAM_AUTO ? (double)job->n_ranks : (double)p->groups;
-    *listed = false;
-    return 2 * groups * (double)p->servers + (double)job->n_ranks;
+    t->pairs = 2 * groups * (double)p->servers + (double)job->n_ranks;
 }
 
 static const char *const modes[] = {"sync", "async", "stale", NULL};
@@ -56,5 +57,5 @@ const struct job_kind parameter_server_kind = {
     .settings_bytes = sizeof(struct server_settings),
     .program = &server_program,
     .new = server_job_new,
-    .queue_pairs = server_queue_pairs,
+    .traffic = server_traffic,
 };

@@ -393,35 +393,6 @@ static const struct program_ops training_program = {
     .free = training_job_free,
 };
 
-static double training_queue_pairs(const struct job_spec *job, bool *listed)
-{
-    const struct training_settings *settings = job->settings;
-    const struct coll_schedule *s = &settings->schedule;
-    uint32_t all = (UINT32_C(1) << s->n_dims) - 1;
-    bool seen[COLL_OPS] = {false};
-    double pairs = 0, most = (double)coll_ranks(s) * (coll_ranks(s) - 1);
-    *listed = false;
-    for (size_t l = 0; l < settings->training.n_layers; l++)
-        for (int p = 0; p < TRAINING_PARTS; p++) {
-            const struct training_step *step = &settings->training.layers[l].parts[p];
-            if (step->op == TRAINING_NO_OP || seen[step->op])
-                continue;
-            seen[step->op] = true;
-            pairs += comm_queue_pairs(s, (enum coll_op)step->op, all, step->bytes + 1);
-        }
-    return pairs < most ? pairs : most;
-}
-
-static double training_collectives(const struct job_spec *job)
-{
-    const struct training_settings *settings = job->settings;
-    double n = 0;
-    for (size_t l = 0; l < settings->training.n_layers; l++)
-        for (int p = 0; p < TRAINING_PARTS; p++)
-            n += settings->training.layers[l].parts[p].op != TRAINING_NO_OP;
-    return n * (double)settings->params.iterations;
-}
-
 static void training_settings_free(void *settings)
 {
     struct training_settings *s = settings;
@@ -488,7 +459,7 @@ const struct job_kind training_kind = {
     .free_settings = training_settings_free,
     .program = &training_program,
     .new = training_new,
-    .queue_pairs = training_queue_pairs,
+    .traffic = training_traffic,
     .collectives = training_collectives,
     .memory = memory_of,
     .memory_lever = lever_of,

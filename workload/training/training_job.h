@@ -40,6 +40,10 @@ struct training_settings {
 
 extern const struct job_kind training_kind;
 
+// Functions of job_kind, of the same names: what the job sends.
+void training_traffic(const struct job_spec *job, struct comm_traffic *traffic);
+double training_collectives(const struct job_spec *job);
+
 // What a part of a layer (slot = layer * TRAINING_PARTS + part) computes in a pass, before jitter
 // and the factors of stragglers; its collective, if it has one, but for `uneven`; and the sizes of
 // its members in an all-to-all whose ranks differ ([n_ranks], to be freed), else NULL.
