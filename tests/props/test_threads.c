@@ -35,6 +35,21 @@ static void make(struct fixture *f, uint64_t seed, int feature)
         random_any(f, seed);
 }
 
+// The text of a timeline; NULL = none is recorded.
+static char *timeline_of(const struct result *r)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    bool any = timeline_json(out, r);
+    fclose(out);
+    if (any)
+        return text;
+    free(text);
+    return NULL;
+}
+
 static struct outcome run(uint64_t seed, int feature, uint32_t threads, uint32_t tiles)
 {
     struct fixture *f = malloc(sizeof *f);
@@ -49,7 +64,7 @@ static struct outcome run(uint64_t seed, int feature, uint32_t threads, uint32_t
     sim_run(f->sim, NULL);
     struct result *r = f->result = sim_result(f->sim);
     struct outcome o = {.metrics = metrics_json(r, "{}"),
-                        .timeline = timeline_json(r),
+                        .timeline = timeline_of(r),
                         .divided = f->sim->fabric.partition != NULL};
     if (o.divided)
         o.counts = f->sim->fabric.partition->counts;
