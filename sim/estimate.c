@@ -69,8 +69,8 @@ static double packet_bytes(const struct sim *sim)
     return bytes + (meta->keeps_hops ? (double)(meta->per_slot * sizeof(struct int_hop)) : 0);
 }
 
-// Nanoseconds per packet-hop: 60 if the network fits into the cache, and 8 more for each doubling of
-// the ports, as caches miss more often, until tiles bound what a window of time touches.
+// Nanoseconds per packet-hop: 60 if the network fits into the cache, and 8 more for each doubling
+// of the ports, as caches miss more often, until tiles bound what a window of time touches.
 static double hop_ns(const struct sim *sim)
 {
     double ports = sim->fabric.graph.n_ports, doublings = ports > 32 ? log2(ports / 32) : 0;

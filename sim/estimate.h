@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Estimate of a run's cost before it begins: memory by part, packets, wall time, output.
 //
-// Messages and queue pairs are counted from the steps of a few ranks; packets in flight are bounded by
-// links and buffers, by messages, and by windows and the marks that policies act on; times come
+// Messages and queue pairs are counted from the steps of a few ranks; packets in flight are bounded
+// by links and buffers, by messages, and by windows and the marks that policies act on; times come
 // from measurements of this engine (docs/validate.md).
 #pragma once
 

@@ -166,7 +166,7 @@ uint32_t *hosts_flows_in_order(const struct hosts *hosts);
 uint64_t hosts_delivered_bytes(const struct hosts *hosts, const struct sender *s,
                                const struct message *m);
 
-// Returns the bytes of memory that a flow of a dimension needs.
+// Returns the bytes of memory that a flow of a dimension needs while it has messages.
 size_t hosts_flow_bytes(const struct transport_dim *dim);
 
 // Count payload that has arrived for the first time.

@@ -180,6 +180,8 @@ static const struct state_field hosts_fields[] = {
     F(pairs, BY_HAND),
     F(envs, CONFIG),
     F(messages, BY_HAND),
+    F(times, SCRATCH), // memory of the accounts, which are visited with their senders
+    F(no_time, CONFIG),
     F(n_running, PLAIN),
     F(n_rto_armed, PLAIN),
     F(n_retrying, PLAIN),

@@ -21,8 +21,8 @@ static size_t sender_bytes(const struct transport_dim *dim)
 
 size_t hosts_flow_bytes(const struct transport_dim *dim)
 {
-    return sender_bytes(dim) + dim->ops->receiver_bytes + sizeof(struct flow_id) +
-           2 * sizeof(void *);
+    return sender_bytes(dim) + sizeof(struct sender_time) + dim->ops->receiver_bytes +
+           sizeof(struct flow_id) + 2 * sizeof(void *);
 }
 
 // The key of a pair's first connection for a channel in a dimension; its other connections follow.
