@@ -84,7 +84,7 @@ static const struct state_field packet_fields[] = {
     F(wire_bytes, PLAIN),
     F(ingress, BY_HAND), // in a queue
     F(onward, SCRATCH),  // on a link: the port that the switch will find, or nothing
-    STATE_BETWEEN(struct packet, "kind cls", onward, flags, PLAIN),
+    STATE_BETWEEN(struct packet, "kind cls given_up", onward, flags, PLAIN),
     F(flags, PLAIN),
 };
 STATE_TABLE(packet_table, struct packet, packet_fields);
