@@ -152,15 +152,15 @@ static inline bool event_queue_pop(struct event_queue *q, struct event *out)
     return true;
 }
 
-// Returns the first event without removing it, or one at PS_NEVER if there is none.
+// Returns the first event without removing it, or one at PS_NEVER if there is none up to the limit.
 static inline struct event event_queue_first(struct event_queue *q)
 {
     if (q->n == 0)
         return (struct event){PS_NEVER, UINT64_MAX};
     if (q->reach == 0 && q->tail == q->head)
         return q->heap[0];
-    if (q->tail - q->head <= q->ahead)
-        event_queue_refill(q);
+    if (q->tail - q->head <= q->ahead && !event_queue_refill(q))
+        return (struct event){PS_NEVER, UINT64_MAX};
     return q->current[q->head];
 }
 

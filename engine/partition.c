@@ -48,6 +48,8 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
     const struct engine *common = p->engines[p->n];
     struct event first;
     tiles_gather(p, until_ps);
+    for (uint32_t i = 0; i < p->n; i++)
+        p->engines[i]->queue.limit_ps = until_ps - 1;
     for (;;) {
         uint32_t shard = first_part(p, &first);
         if (first.at_ps >= until_ps || (common->stopped && first.at_ps > common->now_ps) ||
@@ -58,6 +60,8 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
         one_event(p, p->engines[shard], first.at_ps);
         max--;
     }
+    for (uint32_t i = 0; i < p->n; i++)
+        p->engines[i]->queue.limit_ps = 0;
     if (max == 0)
         until_ps = 0;
     exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1 : until_ps);
@@ -106,6 +110,8 @@ static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max
         threads_window_alone(p, began_ps, until_ps);
     else
         threads_window(p, began_ps, until_ps);
+    if (whole)
+        p->done_ps = until_ps;
     c->windows += whole;
     c->alone += whole && (must || chosen);
     c->chosen += whole && chosen;

@@ -85,6 +85,7 @@ struct partition {
     // processed; else it has what comes to the shard meanwhile, in a window in order its events,
     // and while the tiles are merged all events.
     struct engine **engines;
+    ps_t done_ps;          // all events before it have been processed
     bool merged;           // the tiles' queues are empty: tiles do not pay at present
     uint32_t against;      // how often windows have been against tiles lately
     bool sparse;           // the last window had few events for each tile

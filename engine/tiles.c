@@ -51,9 +51,17 @@ void tiles_gather(struct partition *p, ps_t until_ps)
             continue;
         p->hooks.enter(p->hooks.ctx, i);
         struct event e;
-        while (event_queue_first(&t->queue).at_ps < until_ps && event_queue_pop(&t->queue, &e))
+        t->queue.limit_ps = until_ps - 1; // a wheel that is read far ahead sorts what comes before
+        while (event_queue_pop(&t->queue, &e)) {
+            if (e.at_ps >= until_ps) {
+                event_queue_push(&t->queue, e);
+                break;
+            }
             event_queue_push(into, e);
-        p->tile_next_ps[i] = event_queue_first(&t->queue).at_ps;
+        }
+        t->queue.limit_ps = 0;
+        ps_t next_ps = event_queue_bound(&t->queue);
+        p->tile_next_ps[i] = next_ps > until_ps ? next_ps : until_ps;
     }
 }
 
@@ -78,7 +86,8 @@ ps_t tiles_first_ps(const struct partition *p)
     for (uint32_t i = 0; i < p->n; i++)
         first_ps = p->next_ps[i] < first_ps ? p->next_ps[i] : first_ps;
     for (uint32_t i = 0; p->merged && i < p->n; i++) {
-        ps_t at_ps = event_queue_first(&p->engines[i]->queue).at_ps;
+        ps_t at_ps = event_queue_bound(&p->engines[i]->queue);
+        at_ps = at_ps > p->done_ps ? at_ps : p->done_ps;
         first_ps = at_ps < first_ps ? at_ps : first_ps;
     }
     return first_ps;
