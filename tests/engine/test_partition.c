@@ -249,6 +249,7 @@ static void test_counts(void **state)
     assert_true(p->counts.alone < p->counts.windows);
     partition_free(p);
     engine_free(&w->engine);
+    mailbox_free(&w->arrivals[0]);
     free(w);
 }
 
