@@ -12,8 +12,9 @@ struct coll_graph_node {
     uint8_t kind;  // enum coll_graph_kind
     uint32_t peer; // send, receive: the other member
     uint32_t tag;
-    // Send, receive: number among the receiver's pairs of sender, tag and size. The n-th message of
-    // a key is for the receive of that key which began as the n-th.
+    // Send, receive: messages match by sender, tag and size; each such combination that a receiver
+    // expects has a number, the key. The n-th message of a key is received by the n-th receive of
+    // that key to begin.
     uint32_t key;
     uint64_t bytes;
     ps_t takes_ps;   // compute

@@ -24,8 +24,8 @@ struct comm_network_view {
     void *ctx;
 };
 
-// True if a library's operation of the job ends after `span_ps` from now: the job is not over
-// before, and messages or timers of the operation are pending until then.
+// True if a library runs an operation of the job that cannot end within `span_ps` from now. Until
+// its end the job is not over, and messages or timers of the operation are pending.
 bool comm_library_holds(const struct comm_job *job, const struct comm_network_view *view,
                         ps_t span_ps);
 

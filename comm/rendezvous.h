@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Messages that wait for their receivers: when a receive is posted, the receiver sends 8192 bytes
-// to the sender, and the message leaves when they have arrived and it has been posted. The n-th
-// message of a key leaves for the n-th receive of that key.
+// The rendezvous protocol of ASTRA-sim 2: when a receive is posted, the receiver sends 8192 bytes
+// to the sender. The message is sent once it has been posted and these bytes have arrived. The n-th
+// message of a key belongs to the n-th receive of that key.
 // Source: ASTRA-sim 2, Sys.cc (rendezvous_sim_send, rendezvous_sim_recv).
 #pragma once
 
@@ -10,7 +10,8 @@
 #define RENDEZVOUS_BYTES 8192
 #define RENDEZVOUS_TOKEN (UINT64_C(1) << (COMM_TOKEN_BITS - 1)) // of the receivers' messages
 
-// What a message and its receive have in common. `src` and `dst` are ranks of the network.
+// A message and a receive with equal keys belong together. `src` and `dst` are ranks of the
+// network.
 struct rendezvous_key {
     uint32_t src, dst;
     uint32_t comm;   // 1 + the number of the communicator; 0 = no message of a collective
@@ -31,5 +32,5 @@ void rendezvous_receive(const struct comm_job *job, const struct rendezvous_key 
 void rendezvous_send(const struct comm_job *job, const struct rendezvous_key *key,
                      const struct transfer_request *request, ps_t now);
 
-// A receiver's message has arrived; `token` as posted.
+// The 8192 bytes of a receiver have arrived at the sender; `token`: that of their request.
 void rendezvous_delivered(struct rendezvous *r, uint64_t token, ps_t now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Streams that run the graph of a collective: all nodes that nothing holds run at once, without
-// endpoint delays. A send ends when its message has arrived. A rank's part ends with its last node.
+// Streams that run the graph of a collective: a node runs as soon as all nodes that it depends on
+// have ended, without endpoint delays. A send ends when its message has arrived at the receiver. A
+// rank's part of the collective ends when all of its nodes have.
 #include <stdlib.h>
 
 #include "collective/graph.h"

@@ -44,8 +44,8 @@ void cores_free(struct cores *c);
 void core_thread_init(struct core_thread *t, struct cores *c, uint32_t rank);
 void core_thread_end(struct core_thread *t); // it runs nothing any more
 
-// Let the thread handle a task of `takes_ps` >= 0 after those that it has. The same task must not
-// be passed again before its done() has been called.
+// Append a task to the thread's queue; it then occupies the thread for `takes_ps` >= 0. The same
+// struct must not be appended again before its done() has been called.
 void core_run(struct core_thread *t, struct core_task *task, ps_t takes_ps, ps_t now);
 
 // Computations of ranks: `speed` is called whenever the speed of a host's computations changes,

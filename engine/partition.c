@@ -14,7 +14,13 @@ static void exchange(struct partition *p, ps_t until_ps)
         p->next_ps[i] = p->hooks.send(p->hooks.ctx, i, until_ps);
     for (uint32_t i = 0; i < p->n; i++)
         p->hooks.receive(p->hooks.ctx, i);
-    tiles_settle(p);
+}
+
+// The queues of the shards' engines load nothing behind `limit_ps`; 0 = no limit.
+static void limit_queues(struct partition *p, ps_t limit_ps)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        p->engines[i]->queue.limit_ps = limit_ps;
 }
 
 static void one_event(struct partition *p, struct engine *e, ps_t at_ps)
@@ -48,8 +54,7 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
     const struct engine *common = p->engines[p->n];
     struct event first;
     tiles_gather(p, until_ps);
-    for (uint32_t i = 0; i < p->n; i++)
-        p->engines[i]->queue.limit_ps = until_ps - 1;
+    limit_queues(p, until_ps - 1);
     for (;;) {
         uint32_t shard = first_part(p, &first);
         if (first.at_ps >= until_ps || (common->stopped && first.at_ps > common->now_ps) ||
@@ -60,8 +65,7 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
         one_event(p, p->engines[shard], first.at_ps);
         max--;
     }
-    for (uint32_t i = 0; i < p->n; i++)
-        p->engines[i]->queue.limit_ps = 0;
+    limit_queues(p, 0);
     if (max == 0)
         until_ps = 0;
     exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1 : until_ps);

@@ -11,6 +11,13 @@ static void drain(struct engine *e, ps_t began_ps, ps_t until_ps)
     engine_drain(e, SIZE_MAX);
 }
 
+// Returns a time before which a queue has no event, once those before `until_ps` are processed.
+static ps_t next_of(const struct event_queue *q, ps_t until_ps)
+{
+    ps_t next_ps = event_queue_bound(q);
+    return next_ps > until_ps ? next_ps : until_ps;
+}
+
 static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t until_ps)
 {
     struct tile *t = &p->tiles[tile];
@@ -23,8 +30,7 @@ static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t unti
     e->queue.limit_ps = until_ps - 1;
     drain(e, began_ps, until_ps);
     e->queue.limit_ps = 0;
-    ps_t next_ps = event_queue_bound(&e->queue);
-    partition_note_next(p, tile, next_ps > until_ps ? next_ps : until_ps);
+    partition_note_next(p, tile, next_of(&e->queue, until_ps));
     t->queue = e->queue;
     e->queue = outside;
 }
@@ -60,8 +66,7 @@ void tiles_gather(struct partition *p, ps_t until_ps)
             event_queue_push(into, e);
         }
         t->queue.limit_ps = 0;
-        ps_t next_ps = event_queue_bound(&t->queue);
-        p->tile_next_ps[i] = next_ps > until_ps ? next_ps : until_ps;
+        p->tile_next_ps[i] = next_of(&t->queue, until_ps);
     }
 }
 
@@ -86,8 +91,7 @@ ps_t tiles_first_ps(const struct partition *p)
     for (uint32_t i = 0; i < p->n; i++)
         first_ps = p->next_ps[i] < first_ps ? p->next_ps[i] : first_ps;
     for (uint32_t i = 0; p->merged && i < p->n; i++) {
-        ps_t at_ps = event_queue_bound(&p->engines[i]->queue);
-        at_ps = at_ps > p->done_ps ? at_ps : p->done_ps;
+        ps_t at_ps = next_of(&p->engines[i]->queue, p->done_ps);
         first_ps = at_ps < first_ps ? at_ps : first_ps;
     }
     return first_ps;

@@ -109,9 +109,7 @@ void crossing_enter(struct network *net, uint32_t tile)
         const struct port *port = &net->ports[index];
         if (i + 8 < list->n)
             __builtin_prefetch(&net->ports[list->ports[i + 8]], 1);
-        ps_t at_ps = ring_head(&net->rings, &port->flight)->arrives_ps;
-        engine_push_later(net->engine, at_ps,
-                          event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
+        port_push_arrival(net, index, ring_head(&net->rings, &port->flight)->arrives_ps);
     }
     list->n = 0;
 }
@@ -179,16 +177,10 @@ static void mark_borders(struct network *net, const uint16_t *tile_of)
 static void share_meta(const struct network *net)
 {
     const struct network_shards *shards = net->shards;
-    struct meta_pool *pools[SHARDS_MAX], *first = &shards->nets[0].meta;
+    struct meta_pool *pools[SHARDS_MAX];
     for (uint32_t i = 0; i < shards->n; i++)
         pools[i] = &shards->nets[i].meta;
-    if (shards->n > 1) {
-        meta_pools_share(&net->meta, pools, shards->n);
-        return;
-    }
-    meta_pool_init(first);
-    first->per_slot = net->meta.per_slot;
-    first->keeps_notes = net->meta.keeps_notes;
+    meta_pools_share(&net->meta, pools, shards->n);
 }
 
 struct network_shards *network_divide(struct network *net, const struct partition_cut *cut)

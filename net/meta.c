@@ -24,7 +24,7 @@ void meta_pool_init(struct meta_pool *pool)
 // space, since none may move while another shard uses it.
 struct meta_share {
     atomic_uint n_slots; // that the pools have taken
-    atomic_uint n_pools; // that are in use
+    uint32_t n_pools;    // that are in use
     size_t hop_bytes, sack_bytes, wait_bytes, note_bytes;
 };
 
@@ -37,24 +37,33 @@ static void *reserve(size_t *bytes, size_t size, uint32_t *cap)
     return p;
 }
 
+// Reserve the arrays beside the slots.
+static struct meta_share *share_new(struct meta_pool *pool, uint32_t n)
+{
+    struct meta_share *share = memory_zeroed(1, sizeof *share);
+    uint32_t cap = pool->cap_slots;
+    atomic_init(&share->n_slots, 1);
+    share->n_pools = n;
+    if (pool->keeps_hops)
+        pool->hops = reserve(&share->hop_bytes, pool->per_slot * sizeof *pool->hops, &cap);
+    pool->sacks = reserve(&share->sack_bytes, META_SACKS * sizeof *pool->sacks, &cap);
+    pool->waits = reserve(&share->wait_bytes, sizeof *pool->waits, &cap);
+    if (pool->keeps_notes)
+        pool->notes = reserve(&share->note_bytes, sizeof *pool->notes, &cap);
+    pool->cap_slots = pool->n_hop_slots = pool->n_sack_slots = cap;
+    pool->n_wait_slots = pool->n_note_slots = cap;
+    return share;
+}
+
 void meta_pools_share(const struct meta_pool *pool, struct meta_pool **pools, uint32_t n)
 {
     struct meta_pool all;
     meta_pool_init(&all);
-    struct meta_share *share = all.share = memory_zeroed(1, sizeof *share);
-    atomic_init(&share->n_slots, 1);
-    atomic_init(&share->n_pools, n);
     all.per_slot = pool->per_slot;
     all.keeps_notes = pool->keeps_notes;
     all.keeps_hops = pool->keeps_hops;
-    uint32_t cap = all.cap_slots;
-    if (all.keeps_hops)
-        all.hops = reserve(&share->hop_bytes, all.per_slot * sizeof *all.hops, &cap);
-    all.sacks = reserve(&share->sack_bytes, META_SACKS * sizeof *all.sacks, &cap);
-    all.waits = reserve(&share->wait_bytes, sizeof *all.waits, &cap);
-    if (all.keeps_notes)
-        all.notes = reserve(&share->note_bytes, sizeof *all.notes, &cap);
-    all.cap_slots = all.n_hop_slots = all.n_sack_slots = all.n_wait_slots = all.n_note_slots = cap;
+    if (n > 1)
+        all.share = share_new(&all, n);
     for (uint32_t i = 0; i < n; i++)
         *pools[i] = all;
 }
@@ -62,7 +71,7 @@ void meta_pools_share(const struct meta_pool *pool, struct meta_pool **pools, ui
 static void share_free(struct meta_pool *pool)
 {
     struct meta_share *share = pool->share;
-    if (atomic_fetch_sub(&share->n_pools, 1) > 1)
+    if (--share->n_pools > 0)
         return;
     memory_release(pool->slots, pool->reserved_bytes);
     memory_release(pool->hops, share->hop_bytes);

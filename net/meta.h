@@ -96,9 +96,9 @@ struct meta_pool {
 };
 
 void meta_pool_init(struct meta_pool *pool);
-// Turn an empty pool, with `per_slot`, `keeps_notes` and `keeps_hops` set, into `n` pools whose
-// slots are one array. A slot may be freed to another pool than that which allocated it, so packets
-// keep their slots where they cross from one shard to another.
+// Initialise `n` pools with the settings of another one (`per_slot`, `keeps_notes`, `keeps_hops`).
+// If there are several, their slots are one array, and a slot may be freed to another pool than
+// that which allocated it: packets keep their slots where they cross from one shard to another.
 void meta_pools_share(const struct meta_pool *pool, struct meta_pool **pools, uint32_t n);
 // True if less than a sixteenth of the slots is left.
 bool meta_pool_low(const struct meta_pool *pool);

@@ -113,12 +113,10 @@ __attribute__((noinline)) static ps_t special_transmission(struct network *net, 
 // The first packet of a link's flight becomes an event, at once or when its tile is entered.
 static inline void begin_flight(struct network *net, uint32_t index, ps_t arrives_ps)
 {
-    const struct port *port = &net->ports[index];
-    if (port->flags & PORT_CROSSES)
+    if (net->ports[index].flags & PORT_CROSSES)
         crossing_arrival(net, index, arrives_ps);
     else
-        engine_push_later(net->engine, arrives_ps,
-                          event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
+        port_push_arrival(net, index, arrives_ps);
 }
 
 // Start the transmission of the packet at `now`: compute its end and its arrival.

@@ -306,6 +306,14 @@ void port_set_departure_events(struct network *net, uint32_t port, bool with_eve
 void port_pin_departure_events(struct network *net, uint32_t port);
 void network_set_reference(struct network *net); // all ports
 
+// The first packet in flight behind a port becomes an event.
+static inline void port_push_arrival(struct network *net, uint32_t index, ps_t arrives_ps)
+{
+    const struct port *port = &net->ports[index];
+    engine_push_later(net->engine, arrives_ps,
+                      event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
+}
+
 // Discard the output ports that were chosen in advance for packets on links, after routes have
 // changed.
 void network_undecide(struct network *net);

@@ -8,9 +8,10 @@
 struct sim;
 
 struct volume {
-    double pairs, flows; // of ranks; queue pairs, of which a message may use several
-    double flow_bytes;   // memory of the queue pairs, without tables
-    double messages;     // at most; parts of a message count as one
+    double pairs;      // of ranks that exchange messages
+    double flows;      // queue pairs: a pair of ranks may use several
+    double flow_bytes; // memory of the queue pairs, without tables
+    double messages;   // at most; parts of a message count as one
     double posts;   // the same, where a job whose messages are not known counts one for each pair
     double packets; // of data, without ACKs
     double hops, parts; // means over packets: number of links; over messages: number of parts

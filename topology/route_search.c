@@ -20,7 +20,7 @@ struct way {
     bool back_down;
 };
 
-// Destinations that have reached a node from its local port.
+// A node has a shortest path to these destinations by its local port.
 struct entry {
     uint32_t node, next; // `next`: of the same node, while a bucket is processed
     uint16_t port;

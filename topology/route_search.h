@@ -34,7 +34,8 @@ struct route_search *route_search_new(const struct graph *g,
                                                        uint32_t dim));
 void route_search_free(struct route_search *s);
 
-// Search over links of dimension `dim` towards `n` nodes, of which number i has bit i. Calls
-// `visit` for each node and distance, in ascending order of distances.
+// Find the shortest paths over links of dimension `dim` to nodes[0..n), n <= ROUTE_SEARCH_WIDTH. In
+// sets of destinations nodes[i] is bit i. Calls `visit` for each node and each distance that it has
+// to some of them, in ascending order of distances.
 void route_search_to(struct route_search *s, const uint32_t *nodes, uint32_t n, uint32_t dim,
                      void (*visit)(void *ctx, const struct route_settled *at), void *ctx);

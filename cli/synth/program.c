@@ -44,7 +44,7 @@ static void grow_network(json_t *root, const struct making *m)
                             json_integer(size * (json_int_t)m->made.n_ranks / m->from->n_ranks));
 }
 
-// Files of the network as they are called from the folder of the new scenario.
+// Rewrite the names of files in `topology` as relative paths from the folder of the new scenario.
 static void move_files(const struct making *m, json_t *root, const char *folder)
 {
     json_t *dims = json_object_get(json_object_get(root, "topology"), "dims"), *dim;

@@ -135,7 +135,8 @@ void mpi_message_handled(struct library_run *run, uint32_t message)
 {
     struct library *l = run->group->library;
     l->mpi.messages[message].handled = true;
-    forget(l, message); // the run stays open: the task that handles the message holds it
+    forget(l,
+           message); // does not free the run: the task that called this counts as open work of it
 }
 
 static uint32_t slot_of(uint64_t token) { return (uint32_t)token; }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "config/algorithm/trace_message.h"
 #include "engine/memory.h"
 #include "workload/chakra/trace_node.h"
 
@@ -103,30 +104,8 @@ static void fill_next(struct making *m)
 
 /* ---- messages ---- */
 
-struct message {
-    uint32_t to, from, tag, node;
-    uint64_t bytes;
-};
-
-static int of_equal(const struct message *x, const struct message *y)
-{
-    if (x->to != y->to)
-        return x->to > y->to ? 1 : -1;
-    if (x->from != y->from)
-        return x->from > y->from ? 1 : -1;
-    if (x->tag != y->tag)
-        return x->tag > y->tag ? 1 : -1;
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
-
-static int by_message(const void *a, const void *b)
-{
-    const struct message *x = a, *y = b;
-    int order = of_equal(x, y);
-    return order != 0 ? order : (x->node > y->node) - (x->node < y->node);
-}
-
-static size_t collect_messages(const struct making *m, struct message *list)
+// All messages, sorted by the receiver first.
+static size_t collect_messages(const struct making *m, struct trace_message *list)
 {
     size_t n = 0;
     for (uint32_t member = 0; member < m->g->n_ranks; member++)
@@ -134,30 +113,32 @@ static size_t collect_messages(const struct making *m, struct message *list)
             const struct coll_graph_node *node = &m->nodes[i];
             bool sends = node->kind == COLL_GRAPH_SEND;
             if (node->kind != COLL_GRAPH_COMPUTE)
-                list[n++] = (struct message){.to = sends ? node->peer : member,
-                                             .from = sends ? member : node->peer,
-                                             .tag = node->tag,
-                                             .bytes = node->bytes,
-                                             .node = i};
+                list[n++] = (struct trace_message){.rank = sends ? node->peer : member,
+                                                   .peer = sends ? member : node->peer,
+                                                   .tag = node->tag,
+                                                   .bytes = node->bytes,
+                                                   .turn = i,
+                                                   .node = i};
         }
-    qsort(list, n, sizeof *list, by_message);
+    trace_messages_sort(list, n);
     return n;
 }
 
 // Number the keys of each receiver. Returns a message of a key whose sends and receives differ in
 // number, or that a member sends to itself; NULL if there is none.
-static const struct message *number_keys(struct making *m, const struct message *list, size_t n)
+static const struct trace_message *number_keys(struct making *m, const struct trace_message *list,
+                                               size_t n)
 {
     uint32_t member = 0, keys = 0, own = 0;
     for (size_t i = 0, end; i < n; i = end, own++, keys++) {
         size_t sends = 0;
-        for (; member < list[i].to; own = 0)
+        for (; member < list[i].rank; own = 0)
             m->first_key[++member] = keys;
-        for (end = i; end < n && of_equal(&list[i], &list[end]) == 0; end++) {
+        for (end = i; end < n && trace_message_compare(&list[i], &list[end]) == 0; end++) {
             m->nodes[list[end].node].key = own;
             sends += m->nodes[list[end].node].kind == COLL_GRAPH_SEND;
         }
-        if (2 * sends != end - i || list[i].to == list[i].from)
+        if (2 * sends != end - i || list[i].rank == list[i].peer)
             return &list[i];
     }
     while (member < m->g->n_ranks)
@@ -167,15 +148,16 @@ static const struct message *number_keys(struct making *m, const struct message 
 
 static bool match(struct making *m, const char *what, const char *path, struct err *err)
 {
-    struct message *list = memory_zeroed(m->g->n_nodes + 1, sizeof *list);
+    struct trace_message *list = memory_zeroed(m->g->n_nodes + 1, sizeof *list);
     size_t n = collect_messages(m, list);
-    const struct message *bad = number_keys(m, list, n);
+    const struct trace_message *bad = number_keys(m, list, n);
     if (bad != NULL)
         err_add(err, path,
-                "%s: member %u sends %" PRIu64 " bytes with tag %u to member %u, which does not "
+                "%s: member %u sends %" PRIu64 " bytes with tag %" PRIu64
+                " to member %u, which does not "
                 "receive them as often: ASTRA-sim takes traces in the order of the ranks, and "
                 "peers in that of the group's list",
-                what, bad->from, bad->bytes, bad->tag, bad->to);
+                what, bad->peer, bad->bytes, bad->tag, bad->rank);
     free(list);
     return bad == NULL;
 }

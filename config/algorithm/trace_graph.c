@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/algorithm/trace_message.h"
 #include "config/text/json_file.h"
 #include "engine/memory.h"
 #include "nccl/xml/algorithm.h"
@@ -219,48 +220,24 @@ static bool order_rank(struct reading *r, uint32_t first)
 
 /* ---- messages ---- */
 
-struct message {
-    uint32_t from, to;
-    uint64_t tag, bytes;
-    uint32_t turn, node;
-};
-
-static int of_equal(const struct message *x, const struct message *y)
+// All sends, or all receives, sorted by the sender first.
+static struct trace_message *messages_of(const struct trace_graph *g, uint8_t type, size_t *n)
 {
-    if (x->from != y->from)
-        return x->from > y->from ? 1 : -1;
-    if (x->to != y->to)
-        return x->to > y->to ? 1 : -1;
-    if (x->tag != y->tag)
-        return x->tag > y->tag ? 1 : -1;
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
-
-static int by_message(const void *a, const void *b)
-{
-    const struct message *x = a, *y = b;
-    int order = of_equal(x, y);
-    return order != 0 ? order : (x->turn > y->turn) - (x->turn < y->turn);
-}
-
-// All sends, or all receives, sorted.
-static struct message *messages_of(const struct trace_graph *g, uint8_t type, size_t *n)
-{
-    struct message *list = memory_zeroed(g->n_nodes + 1, sizeof *list);
+    struct trace_message *list = memory_zeroed(g->n_nodes + 1, sizeof *list);
     *n = 0;
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const struct trace_graph_node *node = &g->nodes[i];
         if (node->type != type)
             continue;
         bool sends = type == TRACE_SEND;
-        list[(*n)++] = (struct message){sends ? node->rank : node->peer,
-                                        sends ? node->peer : node->rank,
-                                        node->tag,
-                                        node->bytes,
-                                        node->turn,
-                                        i};
+        list[(*n)++] = (struct trace_message){sends ? node->rank : node->peer,
+                                              sends ? node->peer : node->rank,
+                                              node->tag,
+                                              node->bytes,
+                                              node->turn,
+                                              i};
     }
-    qsort(list, *n, sizeof *list, by_message);
+    trace_messages_sort(list, *n);
     return list;
 }
 
@@ -269,23 +246,24 @@ static bool match(struct reading *r)
 {
     struct trace_graph *g = r->g;
     size_t n_sends, n_receives;
-    struct message *sends = messages_of(g, TRACE_SEND, &n_sends),
-                   *receives = messages_of(g, TRACE_RECV, &n_receives), none = {.from = UINT32_MAX};
+    struct trace_message *sends = messages_of(g, TRACE_SEND, &n_sends),
+                         *receives = messages_of(g, TRACE_RECV, &n_receives),
+                         none = {.rank = UINT32_MAX};
     bool good = true;
     for (size_t i = 0; (i < n_sends || i < n_receives) && good; i++) {
-        const struct message *s = i < n_sends ? &sends[i] : &none,
-                             *v = i < n_receives ? &receives[i] : &none;
-        int order = of_equal(s, v);
+        const struct trace_message *s = i < n_sends ? &sends[i] : &none,
+                                   *v = i < n_receives ? &receives[i] : &none;
+        int order = trace_message_compare(s, v);
         if (order < 0)
             good = fail_at(r, s->node,
                            "unmatched send: rank %u does not receive %" PRIu64
                            " bytes with tag %" PRIu64,
-                           s->to, s->bytes, s->tag);
+                           s->peer, s->bytes, s->tag);
         else if (order > 0)
             good = fail_at(r, v->node,
                            "unmatched receive: rank %u does not send %" PRIu64
                            " bytes with tag %" PRIu64,
-                           v->from, v->bytes, v->tag);
+                           v->rank, v->bytes, v->tag);
         else {
             g->nodes[s->node].match = v->node;
             g->nodes[v->node].match = s->node;

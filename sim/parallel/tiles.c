@@ -38,7 +38,8 @@ static double packets_of_window(const struct fabric *fabric, const struct cut_re
     return sum / tiles->shards;
 }
 
-// True if tiles are worth their windows, or were asked for, and threads do not meet more often.
+// True if the network is to be cut into tiles: they must not make the windows of the threads
+// shorter, and unless --tiles requests them, a tile must have enough packets in a window.
 static bool pays(const struct parallel *parallel, const struct cut_result *shards,
                  const struct cut_result *tiles)
 {

@@ -293,7 +293,7 @@ MUTATIONS = [
     ("engine/state.c", "    st->shift_ps = 0; // of an earlier move", "    // of an earlier move"),
     ("trace/output.c", "    pthread_sigmask(SIG_BLOCK, &ticks, &before);", "    pthread_sigmask(SIG_BLOCK, NULL, &before);"),
     # tiles
-    ("engine/tiles.c", "    partition_note_next(p, tile, next_ps > until_ps ? next_ps : until_ps);", ""),
+    ("engine/tiles.c", "    partition_note_next(p, tile, next_of(&e->queue, until_ps));", ""),
     ("net/network.h", "(PORT_DEPARTURE_EVENTS | PORT_CROSSES)))\n        port_replay", "PORT_DEPARTURE_EVENTS))\n        port_replay"),
     ("net/crossing.c", "        if (port->wake_ps == PS_NEVER || port->flags & PORT_DEPARTURE_EVENTS) {", "        if (true) {"),
 ]

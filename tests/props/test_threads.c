@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "engine/text.h"
 #include "report/metrics.h"
 #include "sim/parallel/parallel.h"
 #include "tests/support/random.h"
@@ -38,15 +39,13 @@ static void make(struct fixture *f, uint64_t seed, int feature)
 // The text of a timeline; NULL = none is recorded.
 static char *timeline_of(const struct result *r)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    assert_non_null(out);
+    struct text text;
+    FILE *out = text_open(&text);
     bool any = timeline_json(out, r);
-    fclose(out);
+    char *all = text_close(out, &text);
     if (any)
-        return text;
-    free(text);
+        return all;
+    free(all);
     return NULL;
 }
 

@@ -171,7 +171,8 @@ static void test_left_out(void **state)
     free(got);
 }
 
-// The brief metrics of a text of three messages, of which `measured` is in the text or not.
+// Returns the number of messages that metrics_brief() keeps of three, and what it has read. `more`:
+// key of another object in the text, such as "measured"; NULL = none.
 static size_t n_brief(const char *more, json_t **root)
 {
     json_t *whole = json_pack("{s:s, s:[{s:i}, {s:i}, {s:i}], s:{s:i}}", "name", "\n \"flows\": [",

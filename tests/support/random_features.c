@@ -106,7 +106,7 @@ static struct host_stack random_stack(struct rng *rng)
         .segment_bytes = rng_below(rng, 2) ? 0 : 64000};
 }
 
-// TCP whose messages cost time of cores, which the ranks of a host share.
+// TCP, where sending and receiving takes time of the CPU cores that the ranks of a host share.
 static void hosts(struct fixture *f, struct rng *rng)
 {
     struct transport_spec *t = &f->spec.dims[0].transport;
