@@ -87,7 +87,7 @@ endfunction()
 
 file(REMOVE_RECURSE ${COLLWIRE_INCLUDE_TREES}) # links only: an entry taken out must not linger
 
-collwire_layer(engine ALLOW collwire/types.h collwire/param.h ev.h LIBS ev random123)
+collwire_layer(engine ALLOW collwire/types.h collwire/param.h collwire/processes.h ev.h LIBS ev random123)
 
 collwire_layer(net ALLOW engine collwire/hint.h collwire/int_hop.h)
 collwire_layer(net/wire ALLOW engine net zlib.h LIBS PkgConfig::zlib) # frames as bytes
@@ -160,8 +160,8 @@ collwire_layer(sim/delivery # the layers of messages, and their records
   ALLOW engine net topology collective transport analytical sim/spec sim/result sim/fabric sim/ideal
   VIA cpu footprint/footprint.h cc comm net/wire switch workload LIBS m)
 set(delivery_via analytical cc collective comm net/wire sim/spec sim/ideal switch topology)
-collwire_layer(sim/parallel # several threads
-  ALLOW engine net switch topology comm/foresight.h transport workload sim/result sim/fabric sim/delivery
+collwire_layer(sim/parallel # several threads and processes
+  ALLOW collwire/processes.h engine net switch topology comm/foresight.h transport workload sim/result sim/fabric sim/delivery
   VIA cpu footprint/footprint.h ${delivery_via} LIBS m)
 collwire_layer(sim/skip # repetitions
   ALLOW engine net switch transport workload sim/result sim/fabric sim/delivery
@@ -181,7 +181,7 @@ collwire_layer(sim/collect # the result of a run
         sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
   VIA analytical cpu nccl net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
-  ALLOW engine footprint net comm switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
+  ALLOW collwire/processes.h engine footprint net comm switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
         sim/parallel sim/skip sim/observe sim/collect sim/advice
   VIA analytical cc collective cpu net/wire topology trace LIBS m)
 

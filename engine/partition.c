@@ -217,7 +217,7 @@ struct partition *partition_new(struct engine *common, const struct partition_cu
                                 uint32_t n_nodes, const struct partition_hooks *hooks)
 {
     struct partition *p = memory_zeroed(1, sizeof *p);
-    uint32_t n = p->n = cut->shards;
+    uint32_t n = p->n = p->n_own = cut->shards;
     p->n_tiles = cut->tiles;
     p->shard_of = cut->shard_of;
     p->tile_of = cut->tile_of;

@@ -76,6 +76,7 @@ struct tile {
 
 struct partition {
     uint32_t n, n_tiles;
+    uint32_t n_own; // shards of this process, the first ones; each other one is another process
     const uint16_t *shard_of; // [node], and behind the last node the number of shards
     const uint16_t *tile_of;  // the same for tiles
     struct tile *tiles;
@@ -138,6 +139,12 @@ static inline void partition_note_next(const struct partition *p, uint32_t tile,
 static inline struct mailbox *partition_box(const struct partition *p, uint32_t from, uint32_t to)
 {
     return &p->boxes[from * p->n + to];
+}
+
+// True if a node belongs to this process; `p` may be NULL.
+static inline bool partition_owns(const struct partition *p, uint32_t node)
+{
+    return !p || p->shard_of[node] < p->n_own;
 }
 
 // True if two nodes are in different tiles; `p` may be NULL.

@@ -248,6 +248,7 @@ enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collw
         sim_set_plain(s->sim);
     sim_set_threads(s->sim, s->run.threads);
     sim_set_tiles(s->sim, s->run.tiles);
+    sim_set_processes(s->sim, s->run.processes);
     if (!s->result) {
         sim_run(s->sim, &watch);
         if (sim_failed_in_parts(s->sim))

@@ -115,6 +115,11 @@ void sim_set_threads(struct sim *sim, uint32_t n) { sim->parallel.threads = n; }
 
 void sim_set_tiles(struct sim *sim, uint32_t n) { sim->parallel.tiles = n; }
 
+void sim_set_processes(struct sim *sim, const struct collwire_processes *processes)
+{
+    sim->parallel.processes = processes && processes->n > 1 ? processes : NULL;
+}
+
 void sim_explain_threads(struct sim *sim, const char *why)
 {
     snprintf(sim->parallel.why, sizeof sim->parallel.why, "%s", why);

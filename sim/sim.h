@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "collwire/processes.h"
 #include "engine/err.h"
 #include "sim/estimate.h"
 #include "sim/observe/capture_output.h"
@@ -28,6 +29,9 @@ void sim_set_threads(struct sim *sim, uint32_t n);
 // Let each thread process up to `n` parts of the network one after the other; 0 = by its size. The
 // results are the same.
 void sim_set_tiles(struct sim *sim, uint32_t n);
+// Simulate a part of the network in this process, and the other parts in others; the results are the
+// same, in process 0. `processes` is borrowed until the end of sim_run(); NULL = there is one.
+void sim_set_processes(struct sim *sim, const struct collwire_processes *processes);
 // Set the reason, for run.json, why the simulation uses one thread although more were requested.
 void sim_explain_threads(struct sim *sim, const char *why);
 // True if a program has failed in a run with several shards. Its results then depend on which nodes

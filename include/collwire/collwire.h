@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "collwire/loader.h"
+#include "collwire/processes.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -154,6 +155,9 @@ struct collwire_run {
     // Parts of the network that each thread processes one after the other, so that they stay in the
     // processor's cache, which gives the same results; 0 = by its size, 1 = the whole at once.
     unsigned tiles;
+    // The processes that simulate a part of the network each; NULL = this one alone. The results are
+    // the same, in process 0; those of the others are void.
+    const struct collwire_processes *processes;
 };
 
 enum collwire_status {

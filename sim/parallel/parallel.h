@@ -14,6 +14,7 @@
 // whole simulation on one thread.
 #pragma once
 
+#include "collwire/processes.h"
 #include "engine/partition.h"
 #include "sim/delivery/delivery.h"
 #include "workload/workload.h"
@@ -22,7 +23,8 @@ struct parallel {
     struct fabric *fabric;
     struct delivery *delivery;
     const struct workload *workload;
-    uint32_t threads;     // requested
+    const struct collwire_processes *processes; // NULL = there is one
+    uint32_t threads;     // requested of each process
     uint32_t tiles;       // requested of each thread; 0 = by the size of the network, 1 = none
     bool always_together; // for tests: however few events a window has
     char why[200];        // why there are fewer, or what they cost
