@@ -35,6 +35,19 @@ static void loop_finish(struct ev_loop *ev, enum loop_end end)
     ev_break(ev, EVBREAK_ALL);
 }
 
+// The run is to end; several processes have to agree on it first. Returns true if it ends now.
+static bool want_end(struct ev_loop *ev, enum loop_end end)
+{
+    const struct loop *loop = ev_userdata(ev);
+    struct partition *p = loop->engine->partition;
+    if (p && p->processes && p->wanted == LOOP_DONE)
+        p->wanted = end;
+    if (p && p->processes)
+        return false;
+    loop_finish(ev, end);
+    return true;
+}
+
 // Process windows of a simulation in shards until the engine has processed `events` events, or the
 // wall time of a batch is used up.
 static bool drain_windows(const struct engine *e, uint64_t events, double until)
@@ -96,8 +109,7 @@ static bool requests_obey(struct ev_loop *ev)
         loop->hooks->progress(loop->hooks->ctx);
     if (!atomic_load(&requests->end))
         return true;
-    loop_finish(ev, LOOP_INTERRUPTED);
-    return false;
+    return !want_end(ev, LOOP_INTERRUPTED);
 }
 
 static void on_pace(struct ev_loop *ev, ev_timer *w, int revents)
@@ -110,13 +122,27 @@ static void on_pace(struct ev_loop *ev, ev_timer *w, int revents)
         ev_idle_start(ev, &loop->idle);
 }
 
+// How a run ends that has nothing more to do.
+static enum loop_end end_of(const struct loop *loop)
+{
+    const struct partition *p = loop->engine->partition;
+    bool limited = loop->limited;
+    if (p && p->processes) {
+        if (p->agreed != LOOP_DONE)
+            return p->agreed;
+        limited = p->limit_events > 0 && engine_model_events(loop->engine) >= p->limit_events;
+    }
+    return limited ? LOOP_EVENT_LIMIT : LOOP_DONE;
+}
+
 static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
 {
     (void)w, (void)revents;
     struct loop *loop = ev_userdata(ev);
     struct engine *e = loop->engine;
     size_t want = LOOP_BATCH;
-    uint64_t limit = loop->limits->events, left = limit - engine_model_events(e);
+    bool together = e->partition && e->partition->processes; // they count the events of all
+    uint64_t limit = together ? 0 : loop->limits->events, left = limit - engine_model_events(e);
     if (limit && !e->stopped && left < want)
         want = (size_t)left; // never more than the limit allows, because some events may be
                              // internal
@@ -131,9 +157,9 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
     if (!requests_obey(ev))
         return;
     if (!more)
-        loop_finish(ev, loop->limited ? LOOP_EVENT_LIMIT : LOOP_DONE);
+        loop_finish(ev, end_of(loop));
     else if (loop->hooks->memory_low && loop->hooks->memory_low(loop->hooks->ctx))
-        loop_finish(ev, LOOP_MEMORY_LIMIT);
+        want_end(ev, LOOP_MEMORY_LIMIT);
 }
 
 static void on_progress(struct ev_loop *ev, ev_timer *w, int revents)
@@ -146,7 +172,7 @@ static void on_progress(struct ev_loop *ev, ev_timer *w, int revents)
 static void on_wall_limit(struct ev_loop *ev, ev_timer *w, int revents)
 {
     (void)w, (void)revents;
-    loop_finish(ev, LOOP_WALL_LIMIT);
+    want_end(ev, LOOP_WALL_LIMIT);
 }
 
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,

@@ -14,6 +14,7 @@ enum loop_end {
     LOOP_EVENT_LIMIT,
     LOOP_MEMORY_LIMIT,
     LOOP_STUCK, // left within an event, by a watchdog of the program
+    LOOP_LOST,  // another process of the simulation does not answer
 };
 
 // Requests to a running loop. May be set at any time, by another thread or by a signal handler;

@@ -10,9 +10,9 @@
 
 static void exchange(struct partition *p, ps_t until_ps)
 {
-    for (uint32_t i = 0; i < p->n && until_ps > 0; i++)
+    for (uint32_t i = 0; i < p->n_own && until_ps > 0; i++)
         p->next_ps[i] = p->hooks.send(p->hooks.ctx, i, until_ps);
-    for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t i = 0; i < p->n_own; i++)
         p->hooks.receive(p->hooks.ctx, i);
 }
 
@@ -93,7 +93,7 @@ static void sum_up(struct partition *p)
 static uint64_t events_of(const struct partition *p)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t i = 0; i < p->n_own; i++)
         n += p->engines[i]->events;
     return n;
 }
@@ -124,8 +124,36 @@ static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max
         trial_note(&p->trial, !chosen, monotonic_s() - began_s, events_of(p));
 }
 
+void partition_common_event(struct partition *p, ps_t at_ps)
+{
+    for (uint32_t i = 0; i < p->n_own; i++)
+        p->engines[i]->now_ps = at_ps;
+    p->current = p->engines[p->n];
+    engine_drain(p->engines[p->n], 1);
+    exchange(p, at_ps + 1);
+}
+
+void partition_window(struct partition *p, ps_t began_ps, ps_t until_ps, bool alone)
+{
+    struct partition_counts *c = &p->counts;
+    bool chosen = !alone && p->n_own > 1 && trial_wants_alone(&p->trial);
+    double began_s = monotonic_s();
+    if (alone || chosen || p->n_own == 1)
+        threads_window_alone(p, began_ps, until_ps);
+    else
+        threads_window(p, began_ps, until_ps);
+    p->done_ps = until_ps;
+    c->windows++;
+    c->alone += alone || chosen;
+    c->chosen += chosen;
+    if (!alone && p->n_own > 1)
+        trial_note(&p->trial, !chosen, monotonic_s() - began_s, events_of(p));
+}
+
 bool partition_step(struct partition *p, size_t max)
 {
+    if (p->processes)
+        return processes_step(p);
     struct engine *common = p->engines[p->n];
     struct event shared = event_queue_first(&common->queue);
     tiles_settle(p);
@@ -135,11 +163,7 @@ bool partition_step(struct partition *p, size_t max)
         (common->stopped && at_ps > common->now_ps))
         return false;
     if (shared.at_ps < first_ps) {
-        for (uint32_t i = 0; i < p->n; i++)
-            p->engines[i]->now_ps = shared.at_ps;
-        p->current = common;
-        engine_drain(common, 1);
-        exchange(p, shared.at_ps + 1);
+        partition_common_event(p, shared.at_ps);
         return true;
     }
     ps_t until_ps = at_ps + p->lookahead_ps;
@@ -177,7 +201,8 @@ static void distribute(struct partition *p)
     struct event e;
     while (event_queue_pop(&all, &e)) {
         uint32_t shard = p->shard_of[event_node(e.key)];
-        event_queue_push(shard < p->n ? &p->engines[shard]->queue : kept, e);
+        if (!partition_is_elsewhere(p, event_node(e.key)))
+            event_queue_push(shard < p->n ? &p->engines[shard]->queue : kept, e);
     }
     event_queue_free(&all);
     tiles_settle(p);
@@ -189,7 +214,7 @@ static void distribute(struct partition *p)
 
 static unsigned tile_shift(const struct partition *p, unsigned shift)
 {
-    for (uint32_t n = p->n_tiles / p->n; n > 1 && shift < TILE_SHIFT; n /= 2)
+    for (uint32_t n = p->n_tiles / p->n_own; n > 1 && shift < TILE_SHIFT; n /= 2)
         shift++;
     return shift;
 }
@@ -217,7 +242,9 @@ struct partition *partition_new(struct engine *common, const struct partition_cu
                                 uint32_t n_nodes, const struct partition_hooks *hooks)
 {
     struct partition *p = memory_zeroed(1, sizeof *p);
-    uint32_t n = p->n = p->n_own = cut->shards;
+    uint32_t n = p->n = cut->shards;
+    p->n_own = cut->processes ? cut->own : n;
+    p->processes = cut->processes;
     p->n_tiles = cut->tiles;
     p->shard_of = cut->shard_of;
     p->tile_of = cut->tile_of;
@@ -241,6 +268,7 @@ struct partition *partition_new(struct engine *common, const struct partition_cu
     p->engines[n] = p->current = common;
     common->partition = p;
     tiles_new(p, cut, n_nodes);
+    processes_init(p, n_nodes);
     distribute(p);
     threads_start(p);
     return p;
@@ -272,6 +300,7 @@ void partition_free(struct partition *p)
         mailbox_free(&p->logs[i]);
     for (uint32_t i = 0; i < p->n_tiles; i++)
         event_queue_free(&p->tiles[i].queue);
+    processes_free(p);
     p->engines[p->n]->partition = NULL;
     free(p->tiles);
     free(p->tile_next_ps);

@@ -17,7 +17,9 @@
 // The results are therefore the same, byte for byte, for any number of tiles and shards.
 #pragma once
 
+#include "collwire/processes.h"
 #include "engine/engine.h"
+#include "engine/loop.h"
 #include "engine/mailbox.h"
 
 #define SHARDS_MAX 64
@@ -34,6 +36,14 @@ struct partition_counts {
     double cpu_s;   // of the threads but the first; known when they have ended
 };
 
+// What a process knows of its nodes, between windows; sums over all processes, or true if it is of any.
+#define PROCESS_SUMS 4
+struct process_facts {
+    uint64_t holds;    // something of its cannot end within a window
+    uint64_t retrying; // senders that may fail
+    uint64_t sums[PROCESS_SUMS];
+};
+
 struct partition_hooks {
     // Events of the tile that others have sent are to be added to the queue of its shard's engine.
     void (*enter)(void *ctx, uint32_t tile);
@@ -44,6 +54,13 @@ struct partition_hooks {
     void (*receive)(void *ctx, uint32_t shard);
     // Returns true if events before `until_ps` may need their order across shards.
     bool (*alone)(void *ctx, ps_t until_ps);
+    /* of several processes (engine/calls.h, engine/processes.c) */
+    // Packets have arrived from another process.
+    void (*arrive)(void *ctx, uint32_t shard, const struct mailbox *letters);
+    // Repeat a call of another process.
+    void (*call)(void *ctx, unsigned kind, const void *args);
+    // State what the other processes are to know before the next window.
+    struct process_facts (*facts)(void *ctx);
     void *ctx;
 };
 
@@ -59,12 +76,30 @@ struct trial {
     bool never;           // several threads process every window that they may
 };
 
+// The log of calls (engine/calls.h).
+struct call_timers {
+    struct sim_timer **list; // [ordinal] NULL = free
+    size_t cap;
+    uint32_t n;
+};
+struct calls {
+    struct mailbox log;            // of this process, in the present window
+    const struct mailbox *reading; // of another one, up to `at`
+    size_t at;
+    uint32_t shard;             // that stands for it
+    uint32_t depth;             // calls that have not returned
+    struct call_timers *timers; // [node]
+    uint32_t n_nodes;
+};
+
 struct threads; // shard_threads.c
 struct deferral;
 
 // How nodes are cut; [node], and behind the last node the number of shards or tiles.
 struct partition_cut {
     uint32_t shards, tiles;
+    uint32_t own; // shards of this process, if there are several processes
+    const struct collwire_processes *processes; // NULL = there is one
     uint16_t *shard_of, *tile_of;
     ps_t lookahead_ps; // between tiles
 };
@@ -105,6 +140,16 @@ struct partition {
     struct deferral *deferred; // of the window that has ended
     size_t cap_deferred;
     struct partition_counts counts;
+    /* several processes */
+    const struct collwire_processes *processes; // NULL = there is one
+    struct calls calls;
+    struct process_facts all;      // of all processes, before the present window
+    uint64_t pending_elsewhere;    // events of other processes, likewise
+    enum loop_end wanted, agreed;  // how the run is to end: as this process wants, and all do
+    uint64_t limit_events;         // model events of all processes after which the run ends; 0 = none
+    uint32_t lost;                 // 1 + number of a process that does not answer any more
+    struct mailbox *parcels;       // [process] to it
+    struct collwire_bytes *out, *in; // [process]
 };
 
 // Cut the events and timers of `common` into engines, one per shard, with handlers to be set by
@@ -146,6 +191,26 @@ static inline bool partition_owns(const struct partition *p, uint32_t node)
 {
     return !p || p->shard_of[node] < p->n_own;
 }
+
+// True if a node belongs to another process; `p` may be NULL.
+static inline bool partition_is_elsewhere(const struct partition *p, uint32_t node)
+{
+    return p && p->shard_of[node] >= p->n_own && p->shard_of[node] < p->n;
+}
+
+// The shard that stands for another process, and back.
+static inline uint32_t partition_shard_of_process(const struct partition *p, uint32_t process)
+{
+    return p->n_own + process - (process > p->processes->rank);
+}
+static inline uint32_t partition_process_of_shard(const struct partition *p, uint32_t shard)
+{
+    uint32_t process = shard - p->n_own;
+    return shard < p->n_own ? p->processes->rank : process + (process >= p->processes->rank);
+}
+
+// Add up numbers over the processes. All of them call it in the same place, between windows.
+void partition_sum(struct partition *p, uint64_t *values, uint32_t n);
 
 // True if two nodes are in different tiles; `p` may be NULL.
 static inline bool partition_divides(const struct partition *p, uint32_t a, uint32_t b)

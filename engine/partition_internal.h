@@ -30,6 +30,18 @@ void threads_window_alone(struct partition *p, ps_t began_ps, ps_t until_ps);
 // Do the deferred work, in the order of events.
 void deferral_catch_up(struct partition *p);
 
+/* partition.c */
+// Process the first event of the common engine, which is at `at_ps`.
+void partition_common_event(struct partition *p, ps_t at_ps);
+// Process the window of the shards of this process, of several; `alone`: on one thread.
+void partition_window(struct partition *p, ps_t began_ps, ps_t until_ps, bool alone);
+
+/* processes.c */
+void processes_init(struct partition *p, uint32_t n_nodes);
+void processes_free(struct partition *p);
+// partition_step() of several processes.
+bool processes_step(struct partition *p);
+
 /* trial.c */
 bool trial_wants_alone(const struct trial *t);
 // A window that may be processed either way took `s` for its events.

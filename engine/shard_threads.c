@@ -80,7 +80,7 @@ static void meet(struct partition *p, unsigned times)
     struct threads *t = p->threads;
     atomic_fetch_add_explicit(&t->met, 1, memory_order_acq_rel);
     for (unsigned spins = 0;
-         atomic_load_explicit(&t->met, memory_order_acquire) - times * p->n > UINT32_MAX / 2;
+         atomic_load_explicit(&t->met, memory_order_acquire) - times * p->n_own > UINT32_MAX / 2;
          spins++)
         relax(spins);
 }
@@ -149,13 +149,13 @@ static unsigned begin_window(struct threads *t)
 void threads_start(struct partition *p)
 {
     struct threads *t = p->threads = memory_zeroed_lines(1, sizeof *p->threads);
-    t->of = memory_zeroed_lines(p->n, sizeof *t->of);
+    t->of = memory_zeroed_lines(p->n_own, sizeof *t->of);
     atomic_flag_clear(&t->taken);
     pthread_mutex_init(&t->mutex, NULL);
     pthread_cond_init(&t->wake, NULL);
-    for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t i = 0; i < p->n_own; i++)
         t->of[i] = (struct thread){.p = p, .shard = i};
-    for (uint32_t i = 1; i < p->n; i++)
+    for (uint32_t i = 1; i < p->n_own; i++)
         while (pthread_create(&t->of[i].id, NULL, work, &t->of[i]) != 0)
             memory_short(1 << 20);
 }
@@ -167,7 +167,7 @@ void partition_rest(struct partition *p)
         return;
     t->quit = true;
     begin_window(t);
-    for (uint32_t i = 1; i < p->n; i++) {
+    for (uint32_t i = 1; i < p->n_own; i++) {
         pthread_join(t->of[i].id, NULL);
         p->counts.cpu_s += t->of[i].cpu_s;
     }
@@ -188,8 +188,9 @@ void threads_window(struct partition *p, ps_t began_ps, ps_t until_ps)
     p->parallel = true;
     process(p, 0, begin_window(p->threads));
     p->parallel = false;
-    deferral_catch_up(p);
-    for (uint32_t i = 0; i < p->n; i++) {
+    if (!p->processes) // whose work follows the exchange
+        deferral_catch_up(p);
+    for (uint32_t i = 0; i < p->n_own; i++) {
         const struct thread *t = &p->threads->of[i];
         c->wait_s += t->wait_s;
         all += t->events;
@@ -203,13 +204,14 @@ void threads_window(struct partition *p, ps_t began_ps, ps_t until_ps)
 void threads_window_alone(struct partition *p, ps_t began_ps, ps_t until_ps)
 {
     p->parallel = p->in_turn = true;
-    for (uint32_t i = 0; i < p->n; i++) {
+    for (uint32_t i = 0; i < p->n_own; i++) {
         p->current = p->engines[i];
         tiles_window(p, i, began_ps, until_ps);
         p->next_ps[i] = p->hooks.send(p->hooks.ctx, i, until_ps);
     }
     p->parallel = p->in_turn = false;
-    for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t i = 0; i < p->n_own; i++)
         p->hooks.receive(p->hooks.ctx, i);
-    deferral_catch_up(p);
+    if (!p->processes)
+        deferral_catch_up(p);
 }

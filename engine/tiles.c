@@ -75,7 +75,7 @@ void tiles_settle(struct partition *p)
     struct event e;
     if (p->merged)
         return;
-    for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t i = 0; i < p->n_own; i++)
         while (event_queue_pop(&p->engines[i]->queue, &e)) {
             uint32_t tile = p->tile_of[event_node(e.key)];
             event_queue_push(&p->tiles[tile].queue, e);

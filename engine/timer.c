@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "engine/calls.h"
 #include "engine/memory.h"
-#include "engine/partition.h"
 
 void engine_reserve_timers(struct engine *e, uint32_t n)
 {
@@ -69,11 +69,15 @@ void sim_timer_init_locked(struct engine *e, struct sim_timer *timer, uint32_t n
 {
     sim_timer_init(e, timer, node, cb, data);
     timer->locks = true;
+    if (calls_are_logged(e))
+        calls_timer_add(e->partition, timer);
 }
 
 void sim_timer_start(struct engine *e, struct sim_timer *timer, ps_t at_ps)
 {
     timer->at_ps = at_ps;
+    if (partition_is_elsewhere(e->partition, timer->node))
+        return; // the process of the node says when it expires
     if (at_ps < timer->queued_ps) { // otherwise the pending entry is earlier and will re-arm the
                                     // timer
         timer->queued_ps = at_ps;
@@ -87,12 +91,28 @@ void sim_timer_end(struct engine *e, struct sim_timer *timer)
 {
     if (!timer->cb)
         return;
+    if (timer->locks && calls_are_logged(e))
+        calls_timer_remove(e->partition, timer);
     struct timer_table *table = &e->timers[timer->node];
     table->slots[timer->id] = NULL;
     if (table->n_free == table->cap_free)
         table->free = grow(table->free, &table->cap_free, sizeof *table->free);
     table->free[table->n_free++] = timer->id;
     timer->cb = NULL;
+}
+
+// Call a function that uses state that shards share; it may free the timer.
+static void call(struct engine *e, struct sim_timer *timer)
+{
+    struct partition *p = e->partition;
+    bool logged = calls_are_logged(e) && p->shard_of[timer->node] < p->n_own;
+    if (logged) {
+        uint32_t ordinal = calls_timer_ordinal(p, timer);
+        calls_begin(p, CALL_TIMER, &ordinal, sizeof ordinal);
+    }
+    timer->cb(e, timer, SIM_TIMER);
+    if (logged)
+        calls_end(p);
 }
 
 void sim_timer_due(struct engine *e, struct sim_timer *timer)
@@ -114,6 +134,6 @@ void sim_timer_due(struct engine *e, struct sim_timer *timer)
         return;
     }
     engine_lock(e);
-    timer->cb(e, timer, SIM_TIMER); // may free the timer
+    call(e, timer);
     engine_unlock(e);
 }

@@ -33,7 +33,10 @@ void crossing_send(struct network *net, uint32_t port, const struct packet *p, p
     uint32_t to = partition->shard_of[net->ports[port].peer_node];
     struct letter letter = {.packet = *p, .port = shards->ghost_of[port]};
     letter.packet.arrives_ps = arrives_ps;
-    if (!partition->parallel || partition->in_turn) // the other shard rests
+    if (to >= partition->n_own)
+        passage_send(net, partition_box(partition, net->shard, to),
+                     partition_process_of_shard(partition, to), port, &letter.packet);
+    else if (!partition->parallel || partition->in_turn) // the other shard rests
         put(&shards->nets[to], letter.port, &letter.packet);
     else
         *(struct letter *)mailbox_put(partition_box(partition, net->shard, to), sizeof letter) =
@@ -44,6 +47,10 @@ bool crossing_credit(struct network *net, uint32_t port, const struct credit_ret
 {
     const struct partition *partition = net->shards->partition;
     uint32_t to = partition->shard_of[net->ports[port].node];
+    if (to >= partition->n_own) {
+        passage_send_credit(partition_box(partition, net->shard, to), port, r);
+        return true;
+    }
     if (!partition->parallel)
         return false;
     struct letter letter = {.credit = *r, .port = port};
@@ -128,12 +135,34 @@ static void receive(struct network *net, const struct letter *letter)
 void crossing_receive(struct network *net)
 {
     const struct partition *partition = net->shards->partition;
-    for (uint32_t from = 0; from < partition->n; from++) {
+    for (uint32_t from = 0; from < partition->n_own; from++) {
         struct mailbox *box = partition_box(partition, from, net->shard);
         size_t at = 0;
         for (const struct letter *letter; (letter = mailbox_next(box, &at)) != NULL;)
             receive(net, letter);
         mailbox_clear(box);
+    }
+}
+
+static struct network *net_at(struct network_shards *shards, uint32_t node)
+{
+    return &shards->nets[shards->partition->shard_of[node]];
+}
+
+void crossing_arrive(struct network_shards *shards, uint32_t from, const struct mailbox *letters)
+{
+    uint32_t process = partition_process_of_shard(shards->partition, from);
+    const struct network *any = &shards->nets[0];
+    size_t at = 0;
+    for (const void *letter; (letter = mailbox_next(letters, &at)) != NULL;) {
+        uint32_t port = passage_port(letter);
+        if (passage_is_credit(letter)) {
+            credits_put(net_at(shards, any->ports[port].node), port, passage_credit(letter));
+            continue;
+        }
+        struct network *net = net_at(shards, any->ports[port].peer_node);
+        struct packet p = passage_packet(net, process, letter);
+        put(net, shards->ghost_of[port], &p);
     }
 }
 
@@ -252,6 +281,7 @@ void network_shards_free(struct network *net)
         free(shards->arrivals[i].ports);
     free(shards->due);
     free(shards->arrivals);
+    passage_free(shards->passage);
     free(shards);
     net->shards = NULL;
 }

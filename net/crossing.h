@@ -18,6 +18,7 @@
 #include "engine/partition.h"
 #include "net/credits.h"
 #include "net/network.h"
+#include "net/passage.h"
 
 struct border_list {
     uint32_t *ports;
@@ -26,6 +27,7 @@ struct border_list {
 
 struct network_shards {
     struct partition *partition;
+    struct passage *passage; // to other processes; NULL = there is one
     struct network *nets; // [shard]
     uint32_t n, n_tiles;
     uint32_t *ghost_of; // [port] 0 = its link does not leave the shard
@@ -57,6 +59,8 @@ bool crossing_credit(struct network *net, uint32_t port, const struct credit_ret
 
 // Put the packets and the credit that have been sent to a shard on their links.
 void crossing_receive(struct network *net);
+// The same with what another process, for which shard `from` stands, has sent to this one.
+void crossing_arrive(struct network_shards *shards, uint32_t from, const struct mailbox *letters);
 
 // A port with PORT_CROSSES has a departure at its wake_ps, which is not an event.
 void crossing_due(struct network *net, uint32_t port);

@@ -14,17 +14,19 @@ struct running {
     const struct sim_watch *watch;
 };
 
-// Sums over the shards, or over the undivided simulation.
+// Sums over the shards of this process, or over the undivided simulation.
 struct sums {
     uint64_t delivered_bytes, packet_hops;
     ps_t last_delivery_ps;
     uint32_t n_rto_armed, n_watchdogs_armed;
+    bool adapters_busy;
 };
 
 static struct sums sums_of(const struct sim *sim)
 {
-    struct sums s = {0};
-    uint32_t n = sim->fabric.partition ? sim->fabric.partition->n : 1;
+    ps_t now = sim->fabric.engine.now_ps;
+    struct sums s = {.adapters_busy = adapters_busy(&sim->fabric.hosts, now)};
+    uint32_t n = sim->fabric.partition ? sim->fabric.partition->n_own : 1;
     for (uint32_t i = 0; i < n; i++) {
         const struct hosts *hosts =
             sim->fabric.partition ? &sim->fabric.shard_hosts[i] : &sim->fabric.hosts;
@@ -40,14 +42,32 @@ static struct sums sums_of(const struct sim *sim)
     return s;
 }
 
+// Add those of the other processes, but for what only progress shows.
+static void sum_up(const struct sim *sim, struct sums *sums)
+{
+    struct partition *p = sim->fabric.partition;
+    if (!p || !p->processes)
+        return;
+    uint64_t n = p->processes->n, armed[] = {sums->n_rto_armed, sums->n_watchdogs_armed, sums->adapters_busy};
+    uint64_t late = 0, last_ps[SHARDS_MAX] = {0};
+    last_ps[p->processes->rank] = (uint64_t)sums->last_delivery_ps;
+    partition_sum(p, armed, 3);
+    partition_sum(p, last_ps, (uint32_t)n);
+    for (uint64_t q = 0; q < n; q++)
+        late = last_ps[q] > late ? last_ps[q] : late;
+    sums->n_rto_armed = armed[0] > 0;
+    sums->n_watchdogs_armed = armed[1] > 0;
+    sums->adapters_busy = armed[2] > 0;
+    sums->last_delivery_ps = (ps_t)late;
+}
+
 // True if a pending event will make progress without a packet: a start, a retransmission, a
 // watchdog. In closed form every pending event makes progress.
 static bool progress_pending(const struct sim *sim, const struct sums *sums)
 {
     return fabric_is_analytical(&sim->fabric) || sim->workload.starts_pending > 0 ||
            delivery_pending(&sim->delivery) ||
-           adapters_busy(&sim->fabric.hosts, sim->fabric.engine.now_ps) || sums->n_rto_armed > 0 ||
-           sums->n_watchdogs_armed > 0;
+           sums->adapters_busy || sums->n_rto_armed > 0 || sums->n_watchdogs_armed > 0;
 }
 
 // The stall check: the run has stalled if the last delivery is limits.stall_ps ago and no pending
@@ -68,6 +88,7 @@ static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
         network_catch_up(&sim->fabric.net, e->now_ps);
     ps_t stall = sim->spec->limits.stall_ps;
     struct sums sums = sums_of(sim);
+    sum_up(sim, &sums);
     ps_t last = progress_pending(sim, &sums) ? e->now_ps : sums.last_delivery_ps;
     if (e->now_ps - last >= stall) {
         sim->stalled = true;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/crossing.h"
 #include "transport/nic/adapter.h"
 #include "transport/nic/stack.h"
 #include "transport/sender/pairs.h"
@@ -329,9 +330,22 @@ static void flow_free(const struct hosts *hosts, uint32_t flow)
     free(s->cold.rare);
 }
 
+// Receivers of flows of other processes.
+static void foreign_receivers_free(const struct hosts *hosts)
+{
+    const struct passage *passage = hosts->net && hosts->net->shards ? hosts->net->shards->passage : NULL;
+    for (uint32_t q = 0; passage && q < passage->n; q++)
+        for (uint32_t flow = q * passage->flows_per_process; flow < passage->seen[q]; flow++) {
+            struct receiver *r = hosts->receivers[flow];
+            if (r && r->dim->ops->close_receiver)
+                r->dim->ops->close_receiver(r);
+        }
+}
+
 void hosts_free(struct hosts *hosts)
 {
-    for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
+    foreign_receivers_free(hosts);
+    for (uint32_t flow = hosts->flows.first; flow < hosts->flows.n; flow++)
         flow_free(hosts, flow);
     for (uint32_t d = 0; d < hosts->n_dims; d++) {
         struct transport_dim *dim = &hosts->dims[d];

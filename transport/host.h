@@ -63,6 +63,15 @@ struct host_client {
     void *ctx;
 };
 
+// A message that has ended, or is cut off.
+struct message_end {
+    struct message message;
+    uint64_t delivered_bytes; // unless it is done
+    uint32_t flow;
+    uint16_t dim;
+    uint8_t transport;
+};
+
 // A function that is NULL is not called; `busy`, `last_packet` and `idle` go together.
 struct host_observer {
     // A message is posted to a flow that has nothing to send. Returns the path that ends now, not
@@ -79,7 +88,7 @@ struct host_observer {
     // Returns how long a message has waited for the timer since its last packet was first sent.
     ps_t (*timeout_ps)(void *ctx, uint64_t token);
     // Called when a message is done or has failed, before it is freed.
-    void (*message_ended)(void *ctx, const struct sender *s, const struct message *m, ps_t now);
+    void (*message_ended)(void *ctx, const struct message_end *end, ps_t now);
     void *ctx;
 };
 
@@ -168,6 +177,8 @@ uint64_t hosts_delivered_bytes(const struct hosts *hosts, const struct sender *s
 
 // Returns the bytes of memory that a flow of a dimension needs while it has messages.
 size_t hosts_flow_bytes(const struct transport_dim *dim);
+
+struct message_end sender_message_end(const struct sender *s, const struct message *m);
 
 // Count payload that has arrived for the first time.
 static inline void hosts_progress(struct hosts *hosts, uint32_t bytes, ps_t now)

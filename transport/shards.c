@@ -23,10 +23,30 @@ static struct transport_dim *dims_divide(struct hosts *shard, const struct hosts
     return dims;
 }
 
+static void complete(void *ctx, struct flow_id *id)
+{
+    id->frames = hosts_dim(ctx, id->dim, id->transport)->ops->frames;
+}
+
+// Number the flows of this process apart from those of the others, and let the network describe them.
+static void flows_divide(struct hosts *hosts)
+{
+    const struct collwire_processes *all = hosts->net->shards->partition->processes;
+    if (!all)
+        return;
+    struct passage *passage = passage_new(&hosts->flows, all->n, HOSTS_FLOWS_MAX);
+    passage->complete = complete;
+    passage->ctx = hosts;
+    hosts->net->shards->passage = passage;
+    hosts->flows.first = hosts->flows.n = all->rank * passage->flows_per_process;
+    hosts->flows.cap = hosts->flows.first + passage->flows_per_process;
+}
+
 struct hosts *hosts_divide(struct hosts *hosts)
 {
     const struct network_shards *shards = hosts->net->shards;
     uint32_t n = shards->partition->n;
+    flows_divide(hosts);
     struct hosts *of = memory_zeroed(n, sizeof *of);
     for (uint32_t i = 0; i < n; i++) {
         struct hosts *shard = &of[i];

@@ -54,6 +54,7 @@ struct delivery_watch {
 struct clear_to_send;
 struct completions;
 struct ledger;
+struct replica;
 struct relay;
 struct stripes;
 
@@ -67,6 +68,7 @@ struct delivery {
     struct transfer entry;               // for all messages of the workload
     struct transfer_client client;       // of the upper layer; valid while the layers are connected
     struct ledger *ledger;               // NULL if the network is analytical
+    struct replica *replica;             // below the ledger; NULL = there is one process
     struct completions *completions;     // between the ledger and its client
     struct stripes *stripes;             // NULL if no message is striped
     struct clear_to_send *clear_to_send; // NULL if every message is sent at once
@@ -90,6 +92,14 @@ void delivery_describe(const struct delivery *delivery, FILE *out); // in closed
 // Collect the counters of admission; adds bytes that were never posted to r->summary.
 void clear_to_send_collect(const struct delivery *delivery, struct result *r);
 
+/* ---- several processes (engine/calls.h) ---- */
+
+// Stand between the ledger and the hosts, before these are divided; and end.
+void replica_attach(struct delivery *delivery, uint32_t n_processes);
+void replica_free(struct delivery *delivery);
+// Repeat a call of another process; partition_hooks.call.
+void replica_call(struct delivery *delivery, unsigned kind, const void *args);
+
 /* ---- the ledger ---- */
 
 // Keep the origin of each message, such as its collective, for the notes of packets. To be called
@@ -109,6 +119,11 @@ uint32_t ledger_entries(const struct delivery *delivery);
 bool ledger_is(const struct delivery *delivery, uint64_t slot, uint64_t token);
 // A lower bound of the time from the post of a message to its delivery.
 ps_t ledger_least_ps(const struct delivery *delivery, const struct transfer_request *request);
+bool ledger_is_delivered(const struct delivery *delivery, uint64_t token);
+// The tokens of a message have to be the same in all processes: each of them gives its own ones.
+void ledger_share(struct delivery *delivery, uint32_t n_processes);
+// Returns the path of a message up to its post, with a reference, before its last packet is sent.
+uint32_t ledger_posted_path(struct delivery *delivery, uint64_t token);
 // Report deliveries at this rank to the watch.
 #define LEDGER_WATCHES_NONE UINT32_MAX
 #define LEDGER_WATCHES_ALL (UINT32_MAX - 1)

@@ -37,6 +37,7 @@ void delivery_free(struct delivery *delivery)
     clear_to_send_free(delivery);
     stripes_free(delivery);
     completions_free(delivery);
+    replica_free(delivery);
     ledger_free(delivery);
     analytical_free(&delivery->analytical);
     path_book_free(&delivery->path_book);

@@ -32,7 +32,9 @@ _Static_assert(sizeof(struct entry) == 64, "an entry is as large as a cache line
 struct ledger {
     struct delivery *delivery;
     struct entry *entries;
-    struct slots numbers; // of entries
+    size_t cap;
+    struct slots *numbers; // [process] of entries: each process takes every n-th for its messages
+    uint32_t n_processes;
     size_t cap_origins;
     uint32_t watched;               // rank whose deliveries are reported; see ledger_watch()
     struct message_origin *origins; // [entry]; NULL unless packets have notes
@@ -40,14 +42,28 @@ struct ledger {
     uint64_t n_messages;
 };
 
-static uint32_t entry_alloc(struct ledger *l)
+static struct slots *numbers_of(const struct ledger *l, uint32_t src)
 {
-    uint32_t slot = slots_take(&l->numbers, l->entries);
-    if (l->origins && l->cap_origins < l->numbers.cap) {
-        l->cap_origins = l->numbers.cap;
+    const struct partition *p = l->delivery->fabric->partition;
+    return &l->numbers[l->n_processes > 1 ? partition_process_of_shard(p, p->shard_of[src]) : 0];
+}
+
+static uint32_t entry_alloc(struct ledger *l, uint32_t src)
+{
+    struct slots *numbers = numbers_of(l, src);
+    uint32_t slot = slots_next(numbers) * l->n_processes + (uint32_t)(numbers - l->numbers);
+    while (slot >= l->cap)
+        l->entries = memory_grow(l->entries, &l->cap, sizeof *l->entries);
+    if (l->origins && l->cap_origins < l->cap) {
+        l->cap_origins = l->cap;
         l->origins = memory_resize(l->origins, l->cap_origins, sizeof *l->origins);
     }
     return slot;
+}
+
+static void entry_free(struct ledger *l, uint64_t slot)
+{
+    slots_give(numbers_of(l, l->entries[slot].src), (uint32_t)slot / l->n_processes);
 }
 
 // A flow count of a hint, off by a uniform random share of up to `error` in both directions; 0,
@@ -99,7 +115,7 @@ ps_t ledger_least_ps(const struct delivery *delivery, const struct transfer_requ
 static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct ledger *l = net;
-    uint32_t slot = entry_alloc(l);
+    uint32_t slot = entry_alloc(l, request->src);
     // The stripes and pieces of a message share one number.
     bool own = request->control || request->unrecorded, counts = !request->piece_of && !own;
     l->n_messages += counts;
@@ -287,7 +303,7 @@ static void sent(void *ctx, uint64_t slot, ps_t now)
     const struct path *p = path_at(book, e.path);
     ps_t ended_ps = now - held_ps(l->delivery, &e);
     enum path_cause late = ended_ps - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
-    slots_give(&l->numbers, (uint32_t)slot);
+    entry_free(l, slot);
     struct completion c = {.token = e.token,
                            .path = e.path,
                            .late = late,
@@ -314,7 +330,7 @@ static void failed(void *ctx, uint64_t slot, ps_t now)
     path_drop(&l->delivery->path_book, e->posted);
     e->path = e->posted = 0;
     if (e->delivered_ps != PS_NEVER)
-        slots_give(&l->numbers, (uint32_t)slot);
+        entry_free(l, slot);
     completions_add(l->delivery, src, dim, c, now);
 }
 
@@ -332,9 +348,10 @@ static void add_completion(const struct delivery *delivery, const struct entry *
     record->life_ps[PATH_HOST] += wait_ps;
 }
 
-static void message_ended(void *ctx, const struct sender *s, const struct message *m, ps_t now)
+static void message_ended(void *ctx, const struct message_end *end, ps_t now)
 {
     struct delivery *delivery = ((struct ledger *)ctx)->delivery;
+    const struct message *m = &end->message;
     const struct entry *e = &delivery->ledger->entries[m->token];
     if (e->control)
         return;
@@ -342,12 +359,11 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
     struct flow_record record = {
         .id = e->number,
         .bytes = m->bytes,
-        .delivered_bytes =
-            is_delivered ? m->bytes : hosts_delivered_bytes(&delivery->fabric->hosts, s, m),
+        .delivered_bytes = is_delivered ? m->bytes : end->delivered_bytes,
         .packets = m->packets,
         .retransmitted = m->retransmitted,
         .job = e->job,
-        .qp = s->flow,
+        .qp = end->flow,
         .src = e->src,
         .dst = e->dst,
         .cnps = m->cnps,
@@ -363,8 +379,7 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
     if (!stripes_record(delivery, &token, &record) ||
         !clear_to_send_record(delivery, token, &record))
         return;
-    const struct flow_id *id = sender_id(s);
-    record.ideal_ps = ideal_message_ps(delivery->ideals, e->src, e->dst, id->dim, id->transport,
+    record.ideal_ps = ideal_message_ps(delivery->ideals, e->src, e->dst, end->dim, end->transport,
                                        record.bytes, NULL);
     completions_record(delivery, &record);
 }
@@ -375,9 +390,10 @@ void ledger_running(struct delivery *delivery)
     for (uint32_t i = 0; i < hosts->flows.n; i++) {
         const struct sender *s = hosts->senders[delivery->fabric->flow_order[i]];
         const struct hosts *own = sender_hosts(s);
-        for (uint32_t m = s->oldest; m != MESSAGE_NIL; m = hosts_message(own, m)->next)
-            message_ended(delivery->ledger, s, hosts_message(own, m),
-                          delivery->fabric->engine.now_ps);
+        for (uint32_t m = s->oldest; m != MESSAGE_NIL; m = hosts_message(own, m)->next) {
+            const struct message_end end = sender_message_end(s, hosts_message(own, m));
+            message_ended(delivery->ledger, &end, delivery->fabric->engine.now_ps);
+        }
     }
     completions_running(delivery);
 }
@@ -388,6 +404,24 @@ uint32_t ledger_count(struct delivery *delivery, uint32_t src)
     return ++delivery->ledger->n_posted[src];
 }
 
+void ledger_share(struct delivery *delivery, uint32_t n_processes)
+{
+    struct ledger *l = delivery->ledger;
+    l->n_processes = n_processes;
+    l->numbers = memory_resize(l->numbers, n_processes, sizeof *l->numbers);
+    memset(l->numbers, 0, n_processes * sizeof *l->numbers);
+}
+
+uint32_t ledger_posted_path(struct delivery *delivery, uint64_t token)
+{
+    return path_hold(&delivery->path_book, delivery->ledger->entries[token].posted);
+}
+
+bool ledger_is_delivered(const struct delivery *delivery, uint64_t token)
+{
+    return delivery->ledger->entries[token].delivered_ps != PS_NEVER;
+}
+
 void ledger_watch(struct delivery *delivery, uint32_t rank) { delivery->ledger->watched = rank; }
 
 struct ledger_message ledger_message(const struct delivery *delivery, uint64_t token)
@@ -396,7 +430,7 @@ struct ledger_message ledger_message(const struct delivery *delivery, uint64_t t
     return (struct ledger_message){e->src, e->dst, e->bytes, e->posted_ps};
 }
 
-uint32_t ledger_entries(const struct delivery *delivery) { return delivery->ledger->numbers.n; }
+uint32_t ledger_entries(const struct delivery *delivery) { return delivery->ledger->numbers[0].n; }
 
 uint64_t ledger_messages(const struct delivery *delivery)
 {
@@ -415,6 +449,8 @@ void ledger_init(struct delivery *delivery)
     struct ledger *l = delivery->ledger = memory_zeroed(1, sizeof *l);
     l->delivery = delivery;
     l->watched = LEDGER_WATCHES_NONE;
+    l->n_processes = 1;
+    l->numbers = memory_zeroed(1, sizeof *l->numbers);
     l->n_posted = memory_zeroed(delivery->fabric->graph.n_ends, sizeof *l->n_posted);
     delivery->fabric->hosts.client = (struct host_client){
         .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = l};
@@ -435,7 +471,7 @@ void ledger_keep_origins(struct delivery *delivery)
     struct ledger *l = delivery->ledger;
     if (!l || l->origins)
         return;
-    l->cap_origins = l->numbers.cap > 0 ? l->numbers.cap : 1;
+    l->cap_origins = l->cap > 0 ? l->cap : 1;
     l->origins = memory_zeroed(l->cap_origins, sizeof *l->origins);
 }
 
@@ -443,7 +479,9 @@ void ledger_free(struct delivery *delivery)
 {
     if (delivery->ledger) {
         free(delivery->ledger->entries);
-        slots_free(&delivery->ledger->numbers);
+        for (uint32_t q = 0; q < delivery->ledger->n_processes; q++)
+            slots_free(&delivery->ledger->numbers[q]);
+        free(delivery->ledger->numbers);
         free(delivery->ledger->origins);
         free(delivery->ledger->n_posted);
     }

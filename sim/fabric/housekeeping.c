@@ -2,9 +2,14 @@
 // The pending events, and whether any of them does work for a job.
 #include "sim/fabric/fabric_internal.h"
 
+// Of all processes; the events of the common engine are in each of them.
 size_t fabric_pending(const struct fabric *fabric)
 {
-    return fabric->partition ? partition_pending(fabric->partition) : fabric->engine.queue.n;
+    struct partition *p = fabric->partition;
+    uint64_t common = fabric->engine.queue.n, apart = p ? partition_pending(p) - common : 0;
+    if (p && p->processes)
+        partition_sum(p, &apart, 1);
+    return common + apart;
 }
 
 bool fabric_only_housekeeping(const struct fabric *fabric)
@@ -14,8 +19,11 @@ bool fabric_only_housekeeping(const struct fabric *fabric)
 
 bool fabric_messages_running(const struct fabric *fabric)
 {
-    bool running = fabric->hosts.n_running > 0;
-    for (uint32_t i = 0; fabric->partition && i < fabric->partition->n; i++)
-        running |= fabric->shard_hosts[i].n_running > 0;
-    return running;
+    struct partition *p = fabric->partition;
+    uint64_t running = fabric->hosts.n_running;
+    for (uint32_t i = 0; p && i < p->n_own; i++)
+        running += fabric->shard_hosts[i].n_running;
+    if (p && p->processes)
+        partition_sum(p, &running, 1);
+    return running > 0;
 }

@@ -8,6 +8,19 @@
 #include "net/crossing.h"
 #include "sim/parallel/parallel_internal.h"
 
+// Returns the reason why several processes cannot simulate a network, or NULL.
+static const char *obstacle_of_processes(const struct parallel *parallel)
+{
+    const struct workload *w = parallel->workload;
+    if (w->reads_ahead)
+        return "programs read on where all ranks wait";
+    if (w->queued)
+        return "collectives wait for places in the queues of dimensions";
+    if (parallel->fabric->hosts.stack)
+        return "messages cost time of the cores of hosts (`host`)";
+    return NULL;
+}
+
 // Returns the reason why a simulation has to stay on one thread, or NULL.
 static const char *obstacle(const struct parallel *parallel)
 {
@@ -23,7 +36,7 @@ static const char *obstacle(const struct parallel *parallel)
     if (parallel->workload->takes_order)
         return "collectives are run by MPI or planned by when they are issued, or ranks share "
                "resources";
-    return NULL;
+    return parallel->processes ? obstacle_of_processes(parallel) : NULL;
 }
 
 void parallel_init(struct parallel *parallel, struct delivery *delivery,
@@ -56,6 +69,16 @@ static void receive(void *ctx, uint32_t shard) { crossing_receive(net_of(ctx, sh
 
 static bool alone(void *ctx, ps_t until_ps) { return quiet_possible(ctx, until_ps); }
 
+static void arrive(void *ctx, uint32_t shard, const struct mailbox *letters)
+{
+    crossing_arrive(((const struct parallel *)ctx)->fabric->net.shards, shard, letters);
+}
+
+static void call(void *ctx, unsigned kind, const void *args)
+{
+    replica_call(((const struct parallel *)ctx)->delivery, kind, args);
+}
+
 /* ---- division ---- */
 
 // Returns the most frames that all ports together can send in a window.
@@ -74,7 +97,7 @@ static uint64_t frames_per_window(const struct fabric *fabric, ps_t window_ps)
 static void set_handlers(struct fabric *fabric)
 {
     const struct partition *p = fabric->partition;
-    for (uint32_t i = 0; i < p->n; i++) {
+    for (uint32_t i = 0; i < p->n; i++) { // also those that stand for other processes
         struct network *net = &fabric->net.shards->nets[i];
         net->engine = p->engines[i];
         network_handle_events(net);
@@ -110,10 +133,19 @@ static void divide(struct parallel *parallel, const struct partition_cut *cut)
     uint32_t n_nodes = fabric->graph.n_nodes;
     fabric_faults_prepare(fabric);
     struct network_shards *nets = network_divide(&fabric->net, cut);
-    struct partition_hooks hooks = {
-        .enter = enter, .send = send, .receive = receive, .alone = alone, .ctx = parallel};
+    struct partition_hooks hooks = {.enter = enter,
+                                    .send = send,
+                                    .receive = receive,
+                                    .alone = alone,
+                                    .arrive = arrive,
+                                    .call = call,
+                                    .facts = quiet_facts,
+                                    .ctx = parallel};
     nets->partition = fabric->partition = partition_new(&fabric->engine, cut, n_nodes, &hooks);
     fabric->partition->trial.never = parallel->always_together;
+    fabric->partition->limit_events = fabric->spec->limits.events;
+    if (cut->processes)
+        replica_attach(parallel->delivery, cut->processes->n);
     set_handlers(fabric);
     parallel->frames_per_window = frames_per_window(fabric, cut->lookahead_ps);
     fabric->shard_switches = switches_divide(&fabric->switches);
@@ -125,7 +157,7 @@ static void divide(struct parallel *parallel, const struct partition_cut *cut)
 bool parallel_divide(struct parallel *parallel)
 {
     const char *text = obstacle(parallel);
-    bool notes = parallel->threads > 1;
+    bool notes = parallel->threads > 1 || parallel->processes;
     snprintf(parallel->why, sizeof parallel->why, "%s", text && notes ? text : "");
     if (text || (!notes && parallel->tiles == 1))
         return false;
@@ -162,8 +194,8 @@ struct threads_result parallel_result(const struct parallel *parallel)
     const struct partition_counts *c = &p->counts;
     if (2 * c->chosen > c->windows)
         r.note = "for most windows one thread was faster than several";
-    double together_s = c->together_s * p->n;
-    r.used = p->n;
+    double together_s = c->together_s * p->n_own;
+    r.used = p->n_own;
     r.tiles = p->n_tiles;
     r.windows = c->windows;
     r.lookahead_ps = p->lookahead_ps;
@@ -171,7 +203,7 @@ struct threads_result parallel_result(const struct parallel *parallel)
     r.parallel = c->windows > 0 ? (double)(c->windows - c->alone) / (double)c->windows : 0;
     r.waiting = together_s > 0 ? c->wait_s / together_s : 0;
     r.imbalance =
-        c->together_events > 0 ? (double)c->largest_sum * p->n / (double)c->together_events : 1;
+        c->together_events > 0 ? (double)c->largest_sum * p->n_own / (double)c->together_events : 1;
     for (uint32_t i = 0; i < p->n * p->n; i++)
         r.crossings += p->boxes[i].letters;
     return r;

@@ -17,6 +17,9 @@ void parallel_note_cut(struct parallel *parallel, const struct cut_result *cut);
 // True if all messages may have ended before `until_ps`, or if a flow may fail.
 bool quiet_possible(struct parallel *parallel, ps_t until_ps);
 
+// What this process knows before a window; partition_hooks.facts.
+struct process_facts quiet_facts(void *parallel);
+
 // The functions of delivery_watch: a message has been posted, or has failed.
 void quiet_posted(void *parallel, const struct transfer_request *request, ps_t now);
 void quiet_failed(void *parallel);

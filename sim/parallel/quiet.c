@@ -32,6 +32,16 @@ static ps_t round_ps(const struct parallel *parallel, const struct sender *s)
     return port_link(net, s->port)->delay_ps + port_link(net, net->cold[s->port].peer)->delay_ps;
 }
 
+// A lower bound of the time that a packet takes from a sender to its destination, or back.
+static ps_t one_way_ps(const struct parallel *parallel, const struct sender *s)
+{
+    const struct partition *p = parallel->fabric->partition;
+    const struct flow_id *id = sender_id(s);
+    return partition_divides(p, id->src_node, id->dst_node)
+               ? p->lookahead_ps
+               : port_link(&parallel->fabric->net, s->port)->delay_ps;
+}
+
 // Most bytes that the ports of a node can receive in `time_ps`.
 static double receivable(const struct parallel *parallel, uint32_t node, ps_t time_ps)
 {
@@ -49,7 +59,8 @@ static double receivable(const struct parallel *parallel, uint32_t node, ps_t ti
 static bool lacks_more(const struct parallel *parallel, const struct sender *s,
                        const struct message *m, ps_t time_ps)
 {
-    if (!s->dim->in_order)
+    uint32_t dst_node = sender_id(s)->dst_node;
+    if (!s->dim->in_order || partition_is_elsewhere(parallel->fabric->partition, dst_node))
         return false;
     uint64_t received = hosts_delivered_bytes(sender_hosts(s), s, m);
     double lacks = m->bytes > received ? (double)(m->bytes - received) : 0;
@@ -67,21 +78,25 @@ static bool is_witness(const struct parallel *parallel, uint32_t flow, ps_t unti
         return false;
     if (s->max < s->tail && round_ps(parallel, s) >= window_ps)
         return true;
-    return lacks_more(parallel, s, hosts_message(sender_hosts(s), s->oldest), window_ps);
+    const struct message *m = hosts_message(sender_hosts(s), s->oldest);
+    if (one_way_ps(parallel, s) >= window_ps && !ledger_is_delivered(parallel->delivery, m->token))
+        return true; // its last ACK is still to be made
+    return lacks_more(parallel, s, m, window_ps);
 }
 
 static bool any_witness(struct parallel *parallel, ps_t until_ps)
 {
-    uint32_t n = parallel->fabric->hosts.flows.n;
+    uint32_t first = parallel->fabric->hosts.flows.first;
+    uint32_t n = parallel->fabric->hosts.flows.n - first;
     if (n == 0)
         return false;
-    if (parallel->witness < n && is_witness(parallel, parallel->witness, until_ps))
+    if (parallel->witness < n && is_witness(parallel, first + parallel->witness, until_ps))
         return true;
     if (parallel->fabric->engine.events < parallel->look_at)
         return false;
     for (uint32_t i = 0; i < n; i++) {
         parallel->witness = parallel->witness + 1 < n ? parallel->witness + 1 : 0;
-        if (is_witness(parallel, parallel->witness, until_ps))
+        if (is_witness(parallel, first + parallel->witness, until_ps))
             return true;
     }
     parallel->look_at =
@@ -89,27 +104,61 @@ static bool any_witness(struct parallel *parallel, ps_t until_ps)
     return false;
 }
 
+static uint32_t own_flows(const struct parallel *parallel)
+{
+    const struct flow_ids *flows = &parallel->fabric->hosts.flows;
+    return flows->n - flows->first;
+}
+
+static uint32_t own_retrying(const struct parallel *parallel)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < parallel->fabric->partition->n_own; i++)
+        n += parallel->fabric->shard_hosts[i].n_retrying;
+    return n;
+}
+
+enum { SUM_FLOWS, SUM_HOPS, SUM_BYTES };
+
+struct process_facts quiet_facts(void *ctx)
+{
+    struct parallel *parallel = ctx;
+    const struct fabric *fabric = parallel->fabric;
+    ps_t from_ps = parallel->fabric->engine.now_ps;
+    struct process_facts facts = {
+        .holds = any_witness(parallel, from_ps + fabric->partition->lookahead_ps),
+        .retrying = own_retrying(parallel),
+        .sums = {[SUM_FLOWS] = own_flows(parallel)}};
+    for (uint32_t i = 0; i < fabric->partition->n_own; i++) {
+        facts.sums[SUM_HOPS] += fabric->net.shards->nets[i].packet_hops;
+        facts.sums[SUM_BYTES] += fabric->shard_hosts[i].counters.delivered_bytes;
+    }
+    return facts;
+}
+
+// Facts of all processes: of several as they have told each other before the window.
+static uint64_t flows_of_all(const struct parallel *parallel)
+{
+    const struct partition *p = parallel->fabric->partition;
+    return p->processes ? p->all.sums[SUM_FLOWS] : own_flows(parallel);
+}
+static bool is_held(struct parallel *parallel, ps_t until_ps)
+{
+    const struct partition *p = parallel->fabric->partition;
+    return p->processes ? p->all.holds > 0 : any_witness(parallel, until_ps);
+}
+
 // An upper bound of the events of a window: on each port the smallest frames back to back, and
 // pauses; every timer of a flow or a rank as often as timers may fire.
 static uint64_t most_events(const struct parallel *parallel)
 {
     uint64_t window_ns = (uint64_t)(parallel->fabric->partition->lookahead_ps / PS_PER_NS) + 2;
-    return window_ns * (4 * (uint64_t)parallel->fabric->hosts.flows.n +
+    return window_ns * (4 * flows_of_all(parallel) +
                         4 * (uint64_t)parallel->fabric->graph.n_ends) +
            4 * parallel->frames_per_window;
 }
 
 /* ---- queues of dimensions (comm/foresight.h) ---- */
-
-// The least time that a packet takes from a sender to its destination.
-static ps_t one_way_ps(const struct parallel *parallel, const struct sender *s)
-{
-    const struct partition *p = parallel->fabric->partition;
-    const struct flow_id *id = sender_id(s);
-    return partition_divides(p, id->src_node, id->dst_node)
-               ? p->lookahead_ps
-               : port_link(&parallel->fabric->net, s->port)->delay_ps;
-}
 
 static ps_t least_ps(void *ctx, const struct transfer_request *request)
 {
@@ -168,15 +217,14 @@ bool quiet_possible(struct parallel *parallel, ps_t until_ps)
     uint64_t limit = parallel->fabric->spec->limits.events;
     if (limit > 0 && limit < engine_model_events(&parallel->fabric->engine) + most_events(parallel))
         return true;
-    uint32_t retrying = 0;
-    for (uint32_t i = 0; i < parallel->fabric->partition->n; i++)
-        retrying += parallel->fabric->shard_hosts[i].n_retrying;
+    const struct partition *p = parallel->fabric->partition;
+    uint64_t retrying = p->processes ? p->all.retrying : own_retrying(parallel);
     if (retrying > 0 || parallel->workload->takes_order)
         return true;
     if (may_start(parallel, until_ps))
         return true;
     return parallel->workload->busy_until_ps < until_ps && parallel->ends_ps < until_ps &&
-           !any_witness(parallel, until_ps) && !library_holds_job(parallel, until_ps);
+           !is_held(parallel, until_ps) && !library_holds_job(parallel, until_ps);
 }
 
 // If a posted message is known to end later than so many windows from now, the ideal times of

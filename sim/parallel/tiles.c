@@ -48,11 +48,38 @@ static bool pays(const struct parallel *parallel, const struct cut_result *shard
     return parallel->tiles > 0 || packets_of_window(parallel->fabric, tiles) >= LEAST_PACKETS;
 }
 
+// Give the shards of each process but this one, and its tiles, one number, behind those of this one.
+static void cut_processes(struct partition_cut *cut, const struct collwire_processes *all,
+                          uint32_t n_nodes)
+{
+    uint32_t each = cut->shards / all->n, first = all->rank * each, tiles = 0;
+    uint16_t first_tile = UINT16_MAX;
+    for (uint32_t node = 0; node < n_nodes; node++)
+        if (cut->shard_of[node] / each == all->rank && cut->tile_of[node] < first_tile)
+            first_tile = cut->tile_of[node];
+    for (uint32_t node = 0; node < n_nodes; node++)
+        if (cut->shard_of[node] / each == all->rank && cut->tile_of[node] >= first_tile + tiles)
+            tiles = (uint32_t)cut->tile_of[node] - first_tile + 1;
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        uint32_t process = cut->shard_of[node] / each, other = process - (process > all->rank);
+        bool own = process == all->rank;
+        cut->shard_of[node] = (uint16_t)(own ? cut->shard_of[node] - first : each + other);
+        cut->tile_of[node] =
+            (uint16_t)(own ? (uint32_t)cut->tile_of[node] - first_tile : tiles + other);
+    }
+    cut->own = each;
+    cut->processes = all;
+    cut->shards = each + all->n - 1;
+    cut->tiles = tiles + all->n - 1;
+}
+
 struct partition_cut parallel_tiles(struct parallel *parallel)
 {
     const struct fabric *fabric = parallel->fabric;
+    const struct collwire_processes *all = parallel->processes;
     uint32_t n_nodes = fabric->graph.n_nodes, threads = parallel->threads;
-    threads = threads < 1 ? 1 : threads < SHARDS_MAX ? threads : SHARDS_MAX;
+    threads = (threads < 1 ? 1 : threads) * (all ? all->n : 1);
+    threads = threads < SHARDS_MAX ? threads : SHARDS_MAX;
     struct partition_cut cut = {.shard_of = memory_zeroed(n_nodes + 1, sizeof *cut.shard_of),
                                 .tile_of = memory_zeroed(n_nodes + 1, sizeof *cut.tile_of)};
     struct cut_result shards = {.shards = 1};
@@ -74,6 +101,9 @@ struct partition_cut parallel_tiles(struct parallel *parallel)
         else
             cut.tile_of[node] = cut.shard_of[node];
     }
+    cut.own = cut.shards;
+    if (all && cut.shards > 1)
+        cut_processes(&cut, all, n_nodes);
     cut.shard_of[n_nodes] = (uint16_t)cut.shards;
     cut.tile_of[n_nodes] = (uint16_t)cut.tiles;
     return cut;

@@ -62,20 +62,21 @@ static void failed(void *ctx, uint64_t token, ps_t now)
     s->client.failed(s->client.ctx, token, now);
 }
 
-static void message_ended(void *ctx, const struct sender *sender, const struct message *m, ps_t now)
+static void message_ended(void *ctx, const struct message_end *end, ps_t now)
 {
     struct skip *s = ctx;
+    const struct message *m = &end->message;
     if (s->mode == SKIP_REJOIN) {
         skip_swallow(s, CALL_ENDED);
         return;
     }
     if (s->mode == SKIP_RECORD) {
-        size_t call = call_begin(s, CALL_ENDED, m->token, sender->flow, now);
+        size_t call = call_begin(s, CALL_ENDED, m->token, end->flow, now);
         s->log.ended[s->log.calls[call].detail] = *m;
         if (m->status != MESSAGE_DONE)
             skip_spoil(s, "a message has failed");
     }
-    s->observer.message_ended(s->observer.ctx, sender, m, now);
+    s->observer.message_ended(s->observer.ctx, end, now);
 }
 
 static uint32_t busy(void *ctx, uint32_t flow, ps_t now)

@@ -50,7 +50,8 @@ static void repeat_ended(struct skip *s, const struct skip_call *call, ps_t now)
 {
     struct message m = s->log.ended[call->detail];
     m.token = s->period.tokens[call->message];
-    s->observer.message_ended(s->observer.ctx, s->fabric->hosts.senders[call->flow], &m, now);
+    const struct message_end end = sender_message_end(s->fabric->hosts.senders[call->flow], &m);
+    s->observer.message_ended(s->observer.ctx, &end, now);
 }
 
 // Make the next call, with those that are made within it.

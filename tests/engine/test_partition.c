@@ -194,7 +194,11 @@ static void run(struct world *w, uint32_t shards, uint32_t tiles, bool alone)
         return;
     }
     struct partition_cut cut = cut_of(shards, tiles);
-    struct partition_hooks hooks = {hook_enter, hook_send, hook_receive, hook_alone, w};
+    struct partition_hooks hooks = {.enter = hook_enter,
+                                    .send = hook_send,
+                                    .receive = hook_receive,
+                                    .alone = hook_alone,
+                                    .ctx = w};
     w->partition = partition_new(&w->engine, &cut, NODES, &hooks);
     for (uint32_t i = 0; i < shards; i++) {
         handlers[i] = (struct handler){w, i};
@@ -235,7 +239,11 @@ static void test_counts(void **state)
     (void)state;
     begin(w);
     struct partition_cut cut = cut_of(1, 1);
-    struct partition_hooks hooks = {hook_enter, hook_send, hook_receive, hook_alone, w};
+    struct partition_hooks hooks = {.enter = hook_enter,
+                                    .send = hook_send,
+                                    .receive = hook_receive,
+                                    .alone = hook_alone,
+                                    .ctx = w};
     handlers[0] = (struct handler){w, 0};
     struct partition *p = w->partition = partition_new(&w->engine, &cut, NODES, &hooks);
     p->engines[0]->handlers[EVENT_ARRIVAL] = on_arrival;

@@ -119,9 +119,9 @@ static void on_failed(void *ctx, uint64_t token, ps_t now)
 
 // The simulation's ledger of messages is not used, because it would mistake the tests' tokens for
 // its own.
-static void on_message_ended(void *ctx, const struct sender *s, const struct message *m, ps_t now)
+static void on_message_ended(void *ctx, const struct message_end *end, ps_t now)
 {
-    (void)ctx, (void)s, (void)m, (void)now;
+    (void)ctx, (void)end, (void)now;
 }
 
 struct roce_spec *lab_begin(struct lab *l, uint32_t ranks, const struct cc_ops *ops)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/crossing.h"
 #include "transport/host.h"
 #include "transport/sender/envs.h"
 #include "transport/sender/pairs.h"
@@ -83,6 +84,8 @@ static void name_connection(struct hosts *hosts, struct sender *s)
     s->path = 0;
     s->path_due = false;
     s->dim->ops->name_connection(s, hosts->n_named[sender_id(s)->src]++);
+    if (hosts->net->shards && hosts->net->shards->passage)
+        passage_forget(hosts->net->shards->passage, s->flow);
 }
 
 static void choose_port(struct sender *s, const struct transport_path *path)
@@ -168,7 +171,7 @@ static void reroute(struct hosts *hosts, struct sender *s, ps_t now)
 
 void hosts_reroute(struct hosts *hosts, ps_t now)
 {
-    for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
+    for (uint32_t flow = hosts->flows.first; flow < hosts->flows.n; flow++)
         reroute(hosts, hosts->senders[flow], now);
 }
 

@@ -269,6 +269,18 @@ void sender_post(struct sender *s, const struct transfer_request *request, ps_t 
     sender_wake(s, now);
 }
 
+struct message_end sender_message_end(const struct sender *s, const struct message *m)
+{
+    const struct flow_id *id = sender_id(s);
+    bool done = m->status == MESSAGE_DONE;
+    return (struct message_end){.message = *m,
+                                .delivered_bytes =
+                                    done ? m->bytes : hosts_delivered_bytes(sender_hosts(s), s, m),
+                                .flow = s->flow,
+                                .dim = id->dim,
+                                .transport = id->transport};
+}
+
 // End the oldest message. It is unlinked first, because its callback may post another message.
 static void end_oldest(struct sender *s, enum message_status status, ps_t now)
 {
@@ -283,7 +295,8 @@ static void end_oldest(struct sender *s, enum message_status status, ps_t now)
     hosts->n_running -= s->cls != NET_CLASS_CONTROL;
     struct engine *engine = hosts->net->engine;
     engine_lock(engine);
-    hosts->observer.message_ended(hosts->observer.ctx, s, m, now);
+    const struct message_end end = sender_message_end(s, m);
+    hosts->observer.message_ended(hosts->observer.ctx, &end, now);
     message_free(&hosts->messages, slot);
     if (status == MESSAGE_DONE)
         hosts->client.sent(hosts->client.ctx, token, now);

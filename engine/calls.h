@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Calls from the network to what is above it, in a simulation of several processes.
+//
+// Every process holds what is above the network: programs, collectives, messages. It learns of what
+// happens at the nodes of other processes from their logs: each process writes down the calls that
+// its own nodes make, and at the end of a window every other process repeats them, with the clock
+// of the event that made them. What is above the network then has the same state in all processes.
+//
+// A call may lead to a post, which is a call downwards, and the network may call again within it. The
+// process of the poster sends the message; the others instead repeat the calls that it has made within
+// the post (calls_within), up to the mark that ends them (calls_mark).
+#pragma once
+
+#include "engine/partition.h"
+
+enum { CALL_TIMER, CALL_MARK, CALL_KINDS }; // further kinds are the owner's, from CALL_KINDS on
+
+// True if the calls of this process are written down.
+static inline bool calls_are_logged(const struct engine *e)
+{
+    return e->partition && e->partition->processes;
+}
+
+// The present event calls: write it down with its arguments. The caller holds the lock, and calls
+// calls_end() when the call has returned.
+void calls_begin(struct partition *p, unsigned kind, const void *args, size_t bytes);
+void calls_end(struct partition *p);
+
+// True within a call: a post within it has a mark.
+static inline bool calls_pending(const struct partition *p) { return p->calls.depth > 0; }
+
+// A node of this process has posted, within a call.
+void calls_mark(struct partition *p);
+// A node of another process posts, within a call that is repeated: repeat the calls within the post.
+void calls_within(struct partition *p);
+
+// Repeat the calls of another process, which `log` has.
+void calls_repeat(struct partition *p, uint32_t shard, const struct mailbox *log);
+
+/* ---- timers ---- */
+
+// Timers that call what is above the network have an ordinal at their node, which is the same in all
+// processes; their ids are not, since the network's timers of a node are in its process only.
+void calls_timers_init(struct partition *p, uint32_t n_nodes);
+void calls_timers_free(struct partition *p);
+void calls_timer_add(struct partition *p, struct sim_timer *timer);
+void calls_timer_remove(struct partition *p, const struct sim_timer *timer);
+uint32_t calls_timer_ordinal(const struct partition *p, const struct sim_timer *timer);

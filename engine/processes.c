@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// The windows of a simulation of several processes. Each processes the events of its own shards; then
+// all exchange the packets that cross, and their calls. Before a window they agree on its beginning,
+// and on whether the order of events is needed: then a window is an instant. What is deferred to
+// the end of the instant has the order of events, and the run ends with an instant anyway.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/calls.h"
+#include "engine/memory.h"
+#include "engine/partition_internal.h"
+
+/* ---- exchanges ---- */
+
+// Send the parcels, and receive into p->in. Returns false if a process does not answer.
+static bool exchange(struct partition *p)
+{
+    const struct collwire_processes *all = p->processes;
+    if (p->lost)
+        return false;
+    for (uint32_t q = 0; q < all->n; q++)
+        p->out[q] = (struct collwire_bytes){p->parcels[q].bytes, p->parcels[q].n};
+    p->lost = all->exchange(all->ctx, p->out, p->in);
+    for (uint32_t q = 0; q < all->n; q++)
+        mailbox_clear(&p->parcels[q]);
+    if (p->lost)
+        p->agreed = LOOP_LOST;
+    return !p->lost;
+}
+
+// Send the same to all processes.
+static bool tell(struct partition *p, const void *note, size_t bytes)
+{
+    for (uint32_t q = 0; q < p->processes->n; q++)
+        if (q != p->processes->rank)
+            memcpy(mailbox_put(&p->parcels[q], bytes), note, bytes);
+    return exchange(p);
+}
+
+// What a process has received, as a mailbox to be read.
+static struct mailbox parcel_of(const struct partition *p, uint32_t process)
+{
+    const struct collwire_bytes *in = &p->in[process];
+    return (struct mailbox){.bytes = (unsigned char *)(uintptr_t)in->data, .n = in->n};
+}
+
+static const void *told(const struct partition *p, uint32_t process)
+{
+    struct mailbox parcel = parcel_of(p, process);
+    size_t at = 0;
+    return mailbox_next(&parcel, &at);
+}
+
+void partition_sum(struct partition *p, uint64_t *values, uint32_t n)
+{
+    if (!tell(p, values, n * sizeof *values))
+        return;
+    for (uint32_t q = 0; q < p->processes->n; q++)
+        for (uint32_t i = 0; q != p->processes->rank && i < n; i++)
+            values[i] += ((const uint64_t *)told(p, q))[i];
+}
+
+static void pack(struct mailbox *parcel, struct mailbox *box)
+{
+    if (box->n > 0)
+        memcpy(mailbox_put(parcel, box->n), box->bytes, box->n);
+    else
+        mailbox_put(parcel, 0);
+}
+
+// A parcel: the letters of each own shard to the process, then the log of calls.
+static void pack_parcel(struct partition *p, uint32_t process)
+{
+    uint32_t to = partition_shard_of_process(p, process);
+    for (uint32_t i = 0; i < p->n_own; i++) {
+        pack(&p->parcels[process], partition_box(p, i, to));
+        mailbox_clear(partition_box(p, i, to));
+    }
+    pack(&p->parcels[process], &p->calls.log);
+}
+
+static struct mailbox next_part(const struct mailbox *parcel, size_t *at)
+{
+    uint64_t bytes;
+    memcpy(&bytes, parcel->bytes + *at, sizeof bytes); // engine/mailbox.c
+    const void *part = mailbox_next(parcel, at);
+    return (struct mailbox){.bytes = (unsigned char *)(uintptr_t)part, .n = bytes};
+}
+
+static void open_parcel(struct partition *p, uint32_t process)
+{
+    const struct mailbox parcel = parcel_of(p, process);
+    uint32_t from = partition_shard_of_process(p, process);
+    size_t at = 0;
+    for (uint32_t i = 0; i < p->n_own; i++) {
+        const struct mailbox letters = next_part(&parcel, &at);
+        p->hooks.arrive(p->hooks.ctx, from, &letters);
+    }
+    const struct mailbox log = next_part(&parcel, &at);
+    calls_repeat(p, from, &log);
+}
+
+void processes_exchange(struct partition *p)
+{
+    for (uint32_t q = 0; q < p->processes->n; q++)
+        if (q != p->processes->rank)
+            pack_parcel(p, q);
+    bool whole = exchange(p);
+    mailbox_clear(&p->calls.log);
+    for (uint32_t q = 0; whole && q < p->processes->n; q++)
+        if (q != p->processes->rank)
+            open_parcel(p, q);
+    deferral_catch_up(p);
+}
+
+/* ---- agreement ---- */
+
+struct say {
+    ps_t first_ps, now_ps;
+    uint64_t pending, events, internal;
+    enum loop_end wanted;
+    struct process_facts facts;
+};
+
+static struct say own(const struct partition *p)
+{
+    struct say say = {.first_ps = tiles_first_ps(p),
+                      .now_ps = p->engines[p->n]->now_ps,
+                      .pending = partition_pending(p) - p->engines[p->n]->queue.n,
+                      .wanted = p->wanted,
+                      .facts = p->hooks.facts(p->hooks.ctx)};
+    for (uint32_t i = 0; i < p->n_own; i++) {
+        const struct engine *e = p->engines[i];
+        if (e->events > 0 && e->now_ps > say.now_ps)
+            say.now_ps = e->now_ps;
+        say.events += e->events;
+        say.internal += e->internal;
+    }
+    return say;
+}
+
+static void add(struct say *sum, const struct say *say)
+{
+    sum->first_ps = say->first_ps < sum->first_ps ? say->first_ps : sum->first_ps;
+    sum->now_ps = say->now_ps > sum->now_ps ? say->now_ps : sum->now_ps;
+    sum->events += say->events;
+    sum->internal += say->internal;
+    sum->wanted = say->wanted > sum->wanted ? say->wanted : sum->wanted;
+    sum->facts.holds += say->facts.holds;
+    sum->facts.retrying += say->facts.retrying;
+    for (uint32_t i = 0; i < PROCESS_SUMS; i++)
+        sum->facts.sums[i] += say->facts.sums[i];
+}
+
+// Tell the others how far this process is, and sum up. Returns the first event of all processes, or
+// PS_NEVER if the run is to end.
+static ps_t agree(struct partition *p)
+{
+    struct engine *common = p->engines[p->n];
+    struct say sum = own(p);
+    if (!tell(p, &sum, sizeof sum))
+        return PS_NEVER;
+    p->pending_elsewhere = 0;
+    for (uint32_t q = 0; q < p->processes->n; q++)
+        if (q != p->processes->rank) {
+            const struct say *say = told(p, q);
+            add(&sum, say);
+            p->pending_elsewhere += say->pending;
+        }
+    for (uint32_t i = 0; i < p->n_own; i++) {
+        p->counts.events += p->engines[i]->events;
+        p->engines[i]->events = p->engines[i]->internal = 0;
+    }
+    common->now_ps = sum.now_ps;
+    common->events += sum.events;
+    common->internal += sum.internal;
+    p->all = sum.facts;
+    p->agreed = sum.wanted;
+    if (p->limit_events > 0 && !common->stopped && engine_model_events(common) >= p->limit_events)
+        engine_stop(common);
+    return p->agreed == LOOP_DONE ? sum.first_ps : PS_NEVER;
+}
+
+/* ---- steps ---- */
+
+bool processes_step(struct partition *p)
+{
+    struct engine *common = p->engines[p->n];
+    tiles_settle(p);
+    ps_t first_ps = agree(p), shared_ps = event_queue_first(&common->queue).at_ps;
+    ps_t at_ps = first_ps < shared_ps ? first_ps : shared_ps;
+    if (p->agreed != LOOP_DONE || at_ps == PS_NEVER || at_ps > common->horizon_ps ||
+        (common->stopped && at_ps > common->now_ps))
+        return false;
+    if (shared_ps < first_ps) {
+        partition_common_event(p, shared_ps);
+        processes_exchange(p);
+        return !p->lost;
+    }
+    ps_t until_ps = at_ps + p->lookahead_ps;
+    if (shared_ps < until_ps) // the common event is the last of its instant
+        until_ps = shared_ps + 1;
+    if (common->horizon_ps < until_ps)
+        until_ps = common->horizon_ps + 1;
+    bool instant = common->stopped || p->hooks.alone(p->hooks.ctx, until_ps);
+    if (instant)
+        until_ps = at_ps + 1;
+    partition_window(p, at_ps, until_ps, instant);
+    processes_exchange(p);
+    p->current = common;
+    return !p->lost;
+}
+
+/* ---- life ---- */
+
+void processes_init(struct partition *p, uint32_t n_nodes)
+{
+    if (!p->processes)
+        return;
+    p->parcels = memory_zeroed(p->processes->n, sizeof *p->parcels);
+    p->out = memory_zeroed(p->processes->n, sizeof *p->out);
+    p->in = memory_zeroed(p->processes->n, sizeof *p->in);
+    calls_timers_init(p, n_nodes);
+}
+
+void processes_free(struct partition *p)
+{
+    for (uint32_t q = 0; p->processes && q < p->processes->n; q++)
+        mailbox_free(&p->parcels[q]);
+    free(p->parcels);
+    free(p->out);
+    free(p->in);
+    calls_timers_free(p);
+}
