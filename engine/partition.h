@@ -144,7 +144,7 @@ struct partition {
     const struct collwire_processes *processes; // NULL = there is one
     struct calls calls;
     struct process_facts all;      // of all processes, before the present window
-    uint64_t pending_elsewhere;    // events of other processes, likewise
+    ps_t *sent_ps; // [own shard] what it has sent to other processes since they got mail is not before
     enum loop_end wanted, agreed;  // how the run is to end: as this process wants, and all do
     uint64_t limit_events;         // model events of all processes after which the run ends; 0 = none
     uint32_t lost;                 // 1 + number of a process that does not answer any more

@@ -18,6 +18,8 @@ void tiles_settle(struct partition *p);
 void tiles_note(struct partition *p, bool against);
 // Returns a time before which no tile has an event, and no shard anything to send.
 ps_t tiles_first_ps(const struct partition *p);
+// The same, exactly: a window of several processes costs more than to look.
+ps_t tiles_first_event_ps(struct partition *p);
 
 /* shard_threads.c */
 void threads_start(struct partition *p);

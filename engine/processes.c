@@ -92,6 +92,7 @@ static void open_parcel(struct partition *p, uint32_t process)
     const struct mailbox parcel = parcel_of(p, process);
     uint32_t from = partition_shard_of_process(p, process);
     size_t at = 0;
+    mailbox_next(&parcel, &at); // the note
     for (uint32_t i = 0; i < p->n_own; i++) {
         const struct mailbox letters = next_part(&parcel, &at);
         p->hooks.arrive(p->hooks.ctx, from, &letters);
@@ -100,16 +101,28 @@ static void open_parcel(struct partition *p, uint32_t process)
     calls_repeat(p, from, &log);
 }
 
-void processes_exchange(struct partition *p)
+// Exchange letters and calls, and a note for all. Returns false if a process does not answer.
+static bool exchange_parcels(struct partition *p, const void *note, size_t bytes)
 {
     for (uint32_t q = 0; q < p->processes->n; q++)
-        if (q != p->processes->rank)
+        if (q != p->processes->rank) {
+            memcpy(mailbox_put(&p->parcels[q], bytes), note, bytes);
             pack_parcel(p, q);
+        }
     bool whole = exchange(p);
     mailbox_clear(&p->calls.log);
+    for (uint32_t i = 0; i < p->n_own; i++)
+        p->sent_ps[i] = PS_NEVER;
     for (uint32_t q = 0; whole && q < p->processes->n; q++)
         if (q != p->processes->rank)
             open_parcel(p, q);
+    return whole;
+}
+
+// The end of a window. What has been deferred may send, and call, again.
+static void processes_exchange(struct partition *p)
+{
+    exchange_parcels(p, NULL, 0);
     deferral_catch_up(p);
 }
 
@@ -117,16 +130,15 @@ void processes_exchange(struct partition *p)
 
 struct say {
     ps_t first_ps, now_ps;
-    uint64_t pending, events, internal;
+    uint64_t events, internal;
     enum loop_end wanted;
     struct process_facts facts;
 };
 
-static struct say own(const struct partition *p)
+static struct say own(struct partition *p)
 {
-    struct say say = {.first_ps = tiles_first_ps(p),
+    struct say say = {.first_ps = tiles_first_event_ps(p),
                       .now_ps = p->engines[p->n]->now_ps,
-                      .pending = partition_pending(p) - p->engines[p->n]->queue.n,
                       .wanted = p->wanted,
                       .facts = p->hooks.facts(p->hooks.ctx)};
     for (uint32_t i = 0; i < p->n_own; i++) {
@@ -135,6 +147,7 @@ static struct say own(const struct partition *p)
             say.now_ps = e->now_ps;
         say.events += e->events;
         say.internal += e->internal;
+        say.first_ps = p->sent_ps[i] < say.first_ps ? p->sent_ps[i] : say.first_ps;
     }
     return say;
 }
@@ -158,15 +171,11 @@ static ps_t agree(struct partition *p)
 {
     struct engine *common = p->engines[p->n];
     struct say sum = own(p);
-    if (!tell(p, &sum, sizeof sum))
+    if (!exchange_parcels(p, &sum, sizeof sum))
         return PS_NEVER;
-    p->pending_elsewhere = 0;
     for (uint32_t q = 0; q < p->processes->n; q++)
-        if (q != p->processes->rank) {
-            const struct say *say = told(p, q);
-            add(&sum, say);
-            p->pending_elsewhere += say->pending;
-        }
+        if (q != p->processes->rank)
+            add(&sum, told(p, q));
     for (uint32_t i = 0; i < p->n_own; i++) {
         p->counts.events += p->engines[i]->events;
         p->engines[i]->events = p->engines[i]->internal = 0;
@@ -186,7 +195,6 @@ static ps_t agree(struct partition *p)
 bool processes_step(struct partition *p)
 {
     struct engine *common = p->engines[p->n];
-    tiles_settle(p);
     ps_t first_ps = agree(p), shared_ps = event_queue_first(&common->queue).at_ps;
     ps_t at_ps = first_ps < shared_ps ? first_ps : shared_ps;
     if (p->agreed != LOOP_DONE || at_ps == PS_NEVER || at_ps > common->horizon_ps ||
@@ -218,6 +226,9 @@ void processes_init(struct partition *p, uint32_t n_nodes)
     if (!p->processes)
         return;
     p->parcels = memory_zeroed(p->processes->n, sizeof *p->parcels);
+    p->sent_ps = memory_zeroed(p->n_own, sizeof *p->sent_ps);
+    for (uint32_t i = 0; i < p->n_own; i++)
+        p->sent_ps[i] = PS_NEVER;
     p->out = memory_zeroed(p->processes->n, sizeof *p->out);
     p->in = memory_zeroed(p->processes->n, sizeof *p->in);
     calls_timers_init(p, n_nodes);
@@ -228,6 +239,7 @@ void processes_free(struct partition *p)
     for (uint32_t q = 0; p->processes && q < p->processes->n; q++)
         mailbox_free(&p->parcels[q]);
     free(p->parcels);
+    free(p->sent_ps);
     free(p->out);
     free(p->in);
     calls_timers_free(p);

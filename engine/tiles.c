@@ -97,6 +97,21 @@ ps_t tiles_first_ps(const struct partition *p)
     return first_ps;
 }
 
+ps_t tiles_first_event_ps(struct partition *p)
+{
+    ps_t first_ps = PS_NEVER;
+    for (uint32_t i = 0; i < p->first_tile[p->n_own]; i++)
+        p->hooks.enter(p->hooks.ctx, i);
+    tiles_settle(p);
+    for (uint32_t i = 0; i < p->first_tile[p->n_own]; i++) {
+        p->tile_next_ps[i] = event_queue_first(&p->tiles[i].queue).at_ps;
+        first_ps = p->tile_next_ps[i] < first_ps ? p->tile_next_ps[i] : first_ps;
+    }
+    for (uint32_t i = 0; i < p->n_own; i++)
+        first_ps = p->next_ps[i] < first_ps ? p->next_ps[i] : first_ps;
+    return first_ps;
+}
+
 /* ---- merged tiles ---- */
 
 // A window against tiles adds 2, any other takes away 1, or BACK while the tiles are merged.

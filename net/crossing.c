@@ -26,6 +26,13 @@ static void put(struct network *net, uint32_t index, const struct packet *p)
     place->onward = PACKET_UNDECIDED;
 }
 
+// Something goes to another process, where it arrives at `at_ps`.
+static void abroad(const struct network *net, ps_t at_ps)
+{
+    ps_t *sent_ps = &net->shards->partition->sent_ps[net->shard];
+    *sent_ps = at_ps < *sent_ps ? at_ps : *sent_ps;
+}
+
 void crossing_send(struct network *net, uint32_t port, const struct packet *p, ps_t arrives_ps)
 {
     const struct network_shards *shards = net->shards;
@@ -33,10 +40,13 @@ void crossing_send(struct network *net, uint32_t port, const struct packet *p, p
     uint32_t to = partition->shard_of[net->ports[port].peer_node];
     struct letter letter = {.packet = *p, .port = shards->ghost_of[port]};
     letter.packet.arrives_ps = arrives_ps;
-    if (to >= partition->n_own)
+    if (net->shard >= partition->n_own)
+        return; // a common event, which happens in all processes: the port's process sends it
+    if (to >= partition->n_own) {
+        abroad(net, arrives_ps);
         passage_send(net, partition_box(partition, net->shard, to),
                      partition_process_of_shard(partition, to), port, &letter.packet);
-    else if (!partition->parallel || partition->in_turn) // the other shard rests
+    } else if (!partition->parallel || partition->in_turn) // the other shard rests
         put(&shards->nets[to], letter.port, &letter.packet);
     else
         *(struct letter *)mailbox_put(partition_box(partition, net->shard, to), sizeof letter) =
@@ -48,6 +58,7 @@ bool crossing_credit(struct network *net, uint32_t port, const struct credit_ret
     const struct partition *partition = net->shards->partition;
     uint32_t to = partition->shard_of[net->ports[port].node];
     if (to >= partition->n_own) {
+        abroad(net, r->at_ps);
         passage_send_credit(partition_box(partition, net->shard, to), port, r);
         return true;
     }
@@ -256,7 +267,7 @@ void network_shards_update(struct network *net)
 void network_unite(struct network *net)
 {
     const struct network_shards *shards = net->shards;
-    for (uint32_t i = 0; i < shards->partition->n; i++) {
+    for (uint32_t i = 0; i < shards->partition->n_own; i++) {
         struct network *shard = &shards->nets[i];
         net->packet_hops += shard->packet_hops;
         for (unsigned r = 0; r < DROP_REASONS; r++) {

@@ -27,6 +27,6 @@ struct switches *switches_divide(struct switches *sw)
 
 void switches_unite(struct switches *sw, const struct switches *shards)
 {
-    for (uint32_t i = 0; i < sw->net->shards->partition->n; i++)
+    for (uint32_t i = 0; i < sw->net->shards->partition->n_own; i++)
         sw->n_watchdogs_armed += shards[i].n_watchdogs_armed;
 }

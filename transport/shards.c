@@ -95,7 +95,7 @@ static void add_transport_counters(struct transport_counters *sum,
 
 void hosts_unite(struct hosts *hosts, const struct hosts *shards)
 {
-    for (uint32_t i = 0; i < hosts->net->shards->partition->n; i++) {
+    for (uint32_t i = 0; i < hosts->net->shards->partition->n_own; i++) {
         const struct hosts *shard = &shards[i];
         add_counters(&hosts->counters, &shard->counters);
         hosts->n_running += shard->n_running;

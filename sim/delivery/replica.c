@@ -195,6 +195,16 @@ static void repeat_idle(const struct replica *r, const struct call *call)
     *path = 0;
 }
 
+// A message that has failed: what has arrived of it, the process of its destination knows.
+static void repeat_ended(const struct replica *r, const struct call *call, ps_t now)
+{
+    struct message_end end = call->end;
+    const struct receiver *to = r->delivery->fabric->hosts.receivers[end.flow];
+    if (end.message.status != MESSAGE_DONE && to != NULL)
+        end.delivered_bytes = to->dim->ops->received_bytes(to, &end.message);
+    r->observer.message_ended(r->observer.ctx, &end, now);
+}
+
 void replica_call(struct delivery *delivery, unsigned kind, const void *args)
 {
     const struct replica *r = delivery->replica;
@@ -216,7 +226,7 @@ void replica_call(struct delivery *delivery, unsigned kind, const void *args)
         r->client.failed(r->client.ctx, call->token, now);
         break;
     case REPLICA_ENDED:
-        r->observer.message_ended(r->observer.ctx, &call->end, now);
+        repeat_ended(r, call, now);
         break;
     case REPLICA_BUSY:
         *path_of(r, call->flow) = ledger_posted_path(delivery, call->token);

@@ -163,13 +163,14 @@ bool parallel_divide(struct parallel *parallel)
         return false;
     parallel->fabric->server_ranks = parallel->workload->server_ranks;
     struct partition_cut cut = parallel_tiles(parallel);
-    if (cut.tiles > 1) {
+    bool divides = parallel->processes ? cut.processes != NULL : cut.tiles > 1;
+    if (divides) {
         divide(parallel, &cut);
     } else {
         free(cut.shard_of);
         free(cut.tile_of);
     }
-    return cut.tiles > 1;
+    return divides;
 }
 
 double parallel_unite(struct parallel *parallel)

@@ -52,25 +52,27 @@ static bool pays(const struct parallel *parallel, const struct cut_result *shard
 static void cut_processes(struct partition_cut *cut, const struct collwire_processes *all,
                           uint32_t n_nodes)
 {
-    uint32_t each = cut->shards / all->n, first = all->rank * each, tiles = 0;
-    uint16_t first_tile = UINT16_MAX;
-    for (uint32_t node = 0; node < n_nodes; node++)
-        if (cut->shard_of[node] / each == all->rank && cut->tile_of[node] < first_tile)
-            first_tile = cut->tile_of[node];
-    for (uint32_t node = 0; node < n_nodes; node++)
-        if (cut->shard_of[node] / each == all->rank && cut->tile_of[node] >= first_tile + tiles)
-            tiles = (uint32_t)cut->tile_of[node] - first_tile + 1;
+    uint32_t first = UINT32_MAX, end = 0, first_tile = UINT32_MAX, end_tile = 0;
     for (uint32_t node = 0; node < n_nodes; node++) {
-        uint32_t process = cut->shard_of[node] / each, other = process - (process > all->rank);
-        bool own = process == all->rank;
-        cut->shard_of[node] = (uint16_t)(own ? cut->shard_of[node] - first : each + other);
-        cut->tile_of[node] =
-            (uint16_t)(own ? (uint32_t)cut->tile_of[node] - first_tile : tiles + other);
+        uint32_t shard = cut->shard_of[node], tile = cut->tile_of[node];
+        if (shard * all->n / cut->shards != all->rank)
+            continue;
+        first = shard < first ? shard : first;
+        end = shard >= end ? shard + 1 : end;
+        first_tile = tile < first_tile ? tile : first_tile;
+        end_tile = tile >= end_tile ? tile + 1 : end_tile;
     }
-    cut->own = each;
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        uint32_t shard = cut->shard_of[node], tile = cut->tile_of[node];
+        uint32_t process = shard * all->n / cut->shards, other = process - (process > all->rank);
+        bool own = process == all->rank;
+        cut->shard_of[node] = (uint16_t)(own ? shard - first : end - first + other);
+        cut->tile_of[node] = (uint16_t)(own ? tile - first_tile : end_tile - first_tile + other);
+    }
+    cut->own = end - first;
     cut->processes = all;
-    cut->shards = each + all->n - 1;
-    cut->tiles = tiles + all->n - 1;
+    cut->shards = cut->own + all->n - 1;
+    cut->tiles = end_tile - first_tile + all->n - 1;
 }
 
 struct partition_cut parallel_tiles(struct parallel *parallel)
@@ -102,7 +104,7 @@ struct partition_cut parallel_tiles(struct parallel *parallel)
             cut.tile_of[node] = cut.shard_of[node];
     }
     cut.own = cut.shards;
-    if (all && cut.shards > 1)
+    if (all && cut.shards >= all->n)
         cut_processes(&cut, all, n_nodes);
     cut.shard_of[n_nodes] = (uint16_t)cut.shards;
     cut.tile_of[n_nodes] = (uint16_t)cut.tiles;
