@@ -76,7 +76,8 @@ static char *tell(const struct processes_settings *mine, int code, size_t *n)
         for (int i = 0; i < N_FACTS; i++)
             fputc(0, out);
     fprintf(out, "%s%c", held_errors_text(), 0);
-    *n = (size_t)ftell(out);
+    fflush(out);
+    *n = text.n;
     return text_close(out, &text);
 }
 

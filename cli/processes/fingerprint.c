@@ -6,9 +6,10 @@
 #include <math.h>
 #include <nettle/sha2.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "engine/text.h"
 
 #define ARGUMENTS 2000
 
@@ -16,8 +17,7 @@ static void finish(struct sha256_ctx *sha, char text[FINGERPRINT])
 {
     uint8_t digest[SHA256_DIGEST_SIZE];
     sha256_digest(sha, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    text_hex(digest, sizeof digest, text);
 }
 
 void fingerprint_program(char text[FINGERPRINT])
