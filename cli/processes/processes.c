@@ -167,6 +167,8 @@ int processes_leave(int code)
         code = of_first(code);
     else
         code = verdict;
+    // All is written. A launcher may ask the others to end when the first one has.
+    signals_handle(SIG_IGN);
     if (lost > 0) {
         say_lost();
         fflush(NULL);
