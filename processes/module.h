@@ -14,7 +14,7 @@
 
 // Wall time without any sign of life after which a process counts as silent; and the same once this
 // process has been asked to end. Open MPI's mpirun kills all processes a second after it has asked
-// them to end, and the results are to be written before.
+// them to end (odls_base_sigkill_timeout), and the results are to be written before.
 #define PROCESSES_SILENT_S 10.0
 #define PROCESSES_SILENT_AT_END_S 0.5
 

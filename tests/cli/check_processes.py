@@ -102,7 +102,7 @@ def refused(tmp):
 def alone(tmp):
     """Launchers without the module, of another MPI, and what is none."""
     out = os.path.join(tmp, "alone")
-    bare = os.path.join(tmp, "bare", "collwire")
+    bare = os.path.join(tmp, "bare", "bin", "collwire")
     os.makedirs(os.path.dirname(bare))
     shutil.copy(COLLWIRE, bare)
     words = [bare, "run", INCAST, "--quiet", "--out", out]
@@ -145,7 +145,8 @@ def processes_of(parent, n):
 
 def job(out, n, *more):
     process = subprocess.Popen([*MPIRUN, *more, "-n", str(n), COLLWIRE, "run", INCAST, "--quiet", "--out", out, *LONG],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     return process, processes_of(process.pid, n)
 
 
@@ -166,7 +167,7 @@ def deaths(tmp):
 
 def interruptions(tmp):
     out = os.path.join(tmp, "interrupted")
-    process, _ = job(out, 3, "--mca", "odls_base_sigkill_timeout", "30")
+    process, _ = job(out, 3)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=90)
     expect(process.returncode != 0 and own(said) == [], f"Ctrl-C: {process.returncode}, {said}")
