@@ -128,7 +128,7 @@ uint32_t beats_silent(const struct joined *j, double asked_s)
     return 0;
 }
 
-bool beats_alive(const struct joined *j, uint32_t q)
+static bool alive(const struct joined *j, uint32_t q)
 {
     return j->lost != 1 + q && !silent(j, q, 0);
 }
@@ -136,7 +136,7 @@ bool beats_alive(const struct joined *j, uint32_t q)
 uint32_t beats_first_alive(const struct joined *j)
 {
     uint32_t q = 0;
-    while (q < j->processes.rank && !beats_alive(j, q))
+    while (q < j->processes.rank && !alive(j, q))
         q++;
     return q;
 }

@@ -35,7 +35,7 @@ struct processes_module {
     // Leave after the last exchange, which all processes do. No other function is called then.
     void (*leave)(void);
     // After an exchange has failed: end this process with exit status `code`, and with it the
-    // others. Process 0 does so at once, the others when process 0 has ended or is silent, so that
-    // it can write what it has.
+    // others. The first process that is not silent does so, so that process 0 can write what it
+    // has.
     void (*give_up)(int code);
 };

@@ -70,7 +70,7 @@ void beats_hear(struct joined *j);
 // Returns 1 + the number of a process that is silent, or that another one has given up on; 0 = none
 // is. asked_s: since when this process has been asked to end; 0 = it has not.
 uint32_t beats_silent(const struct joined *j, double asked_s);
-bool beats_alive(const struct joined *j, uint32_t q);
+// The lowest number of a process that is not silent.
 uint32_t beats_first_alive(const struct joined *j);
 // Send the last beats, wait for those of the others, and end the thread; takes the lock itself.
 // Returns 0, or -1 if a process is silent.

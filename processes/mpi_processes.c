@@ -181,9 +181,8 @@ static uint32_t first_alive(void)
 static void give_up(int code)
 {
     struct joined *j = &joined;
-    bool waits = j->processes.rank != 0;
     pthread_mutex_lock(&j->lock);
-    while (waits && beats_alive(j, 0)) {
+    while (beats_first_alive(j) < j->processes.rank) {
         beats_hear(j);
         pthread_mutex_unlock(&j->lock);
         rest(YIELDS, 1);
