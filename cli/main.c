@@ -8,6 +8,8 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/processes/processes.h"
+#include "cli/runs/runs.h"
 #include "cli/terminal/invocation.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/plugin_watch.h"
@@ -32,17 +34,17 @@ static int dispatch(const struct options *o)
         help_page(stdout, command);
         return EXIT_DONE;
     }
+    if (processes_shared() && command->run != command_run) {
+        fprintf(stderr, "collwire: %s: several processes of a launcher can only run a scenario\n",
+                o->command);
+        return EXIT_BAD_USE;
+    }
     return command->run(o);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct options options;
-    invocation_keep(argc, argv);
-    memory_guard_init();
-    signals_install();
-    json_set_alloc_funcs(memory_bytes, free);
-    loop_use_memory();
     int status = EXIT_BAD_USE;
     if (options_parse(&options, &all_commands, argc, argv) == 0 &&
         options_load_plugins(&options) == 0)
@@ -52,6 +54,19 @@ int main(int argc, char **argv)
         fprintf(stderr, "collwire: stdout could not be written\n");
         status = status == EXIT_DONE ? EXIT_NOT_COMPLETED : status;
     }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    invocation_keep(argc, argv);
+    memory_guard_init();
+    signals_install();
+    json_set_alloc_funcs(memory_bytes, free);
+    loop_use_memory();
+    int status = processes_join();
+    if (status == EXIT_DONE)
+        status = processes_leave(run(argc, argv));
     plugin_watch_end();
     return status;
 }

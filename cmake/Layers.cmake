@@ -251,8 +251,12 @@ collwire_layer(cli/results # folders of results
         sim/result nettle/sha2.h jansson.h
   VIA config/scenario.h cc/plugin ${cli_via}
   LIBS PkgConfig::jansson PkgConfig::nettle m)
+collwire_layer(cli/processes # this process among those of a launcher
+  ALLOW engine collwire cli/terminal cli/results/share_folder.h library config/scenario.h study/point_hash.h processes/module.h nettle/sha2.h dlfcn.h
+  VIA cc/plugin ${cli_via}
+  LIBS PkgConfig::nettle ${CMAKE_DL_LIBS} m)
 collwire_layer(cli/runs # commands that simulate, or read what was simulated
-  ALLOW engine collwire cli/terminal cli/options cli/results library config/scenario.h config/policy_choice.h config/object/output_name.h study jansson.h
+  ALLOW engine collwire cli/terminal cli/options cli/processes cli/results library config/scenario.h config/policy_choice.h config/object/output_name.h study jansson.h
         sim/result
         report/csv.h report/headline.h report/metric.h report/metrics_brief.h report/page.h report/rows.h report/why.h
   VIA cc/plugin ${cli_via}
@@ -293,7 +297,7 @@ collwire_layer(cli/synth # collwire synth
   VIA cc/plugin config/job workload/nodes workload collective comm nccl replay ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli
-  ALLOW engine collwire cli/terminal cli/options cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan cli/partition cli/gpcnet cli/synth library config profile replay study jansson.h nettle/sha2.h dlfcn.h
+  ALLOW engine collwire cli/terminal cli/options cli/processes cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan cli/partition cli/gpcnet cli/synth library config profile replay study jansson.h nettle/sha2.h dlfcn.h
         config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
         config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h

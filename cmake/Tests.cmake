@@ -210,6 +210,24 @@ collwire_script_test(cli_same_bytes_all long python3 [[python3 -B "$@"]] ${PROJE
   --events 400000 --drawn 300 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
 set_tests_properties(cli_same_bytes_all PROPERTIES TIMEOUT 3600)
 
+# Several processes: as threads of one program, and under mpirun.
+add_executable(same_results tests/processes/same_results.c)
+target_include_directories(same_results PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(same_results PRIVATE test_support ${COLLWIRE_LAYERS} m)
+set_target_properties(same_results PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/processes)
+collwire_script_test(processes_same_results unit "" [[
+  "$1" 1 1 "$2" > same_results.one && "$1" 3 1 "$2" > same_results.three && cmp same_results.one same_results.three]]
+  ${PROJECT_BINARY_DIR}/tests/processes/same_results ${PROJECT_SOURCE_DIR}/scenarios/incast.json)
+if(NOT COLLWIRE_SANITIZE) # what an MPI does not free is its own
+  collwire_script_test(cli_processes unit "python3;mpirun.openmpi" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/cli/check_processes.py ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_BINARY_DIR})
+  set_tests_properties(cli_processes PROPERTIES RUN_SERIAL TRUE)
+endif()
+# The module compiles with another MPI too.
+collwire_script_test(processes_mpich unit mpicc.mpich [[
+  cd "$1" && mpicc.mpich -std=c11 -D_DEFAULT_SOURCE -DCOLLWIRE_VERSION='"0"' -Wall -Wextra -Wpedantic -Wconversion -Wshadow \
+    -Werror -fPIC -shared -I. -Iinclude processes/*.c -o /dev/null]] ${PROJECT_SOURCE_DIR})
+
 collwire_script_test(cli_bench unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_bench.py ${PROJECT_SOURCE_DIR}/bench)
 

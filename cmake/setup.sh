@@ -10,7 +10,7 @@ need="gcc libc6-dev cmake ninja-build pkg-config
       libprotobuf-c-dev protobuf-c-compiler libyaml-dev libexpat1-dev libmetis-dev"
 for option; do
     case $option in
-    --tests) need="$need libcmocka-dev tshark python3 python3-jsonschema python3-pandas python3-scapy locales make parallel" ;;
+    --tests) need="$need libcmocka-dev libopenmpi-dev openmpi-bin tshark python3 python3-jsonschema python3-pandas python3-scapy locales make parallel" ;;
     # programs from another source than Debian are left as they are
     --report) command -v npm >/dev/null || need="$need nodejs npm" ;;
     --browser) command -v chromium >/dev/null || need="$need chromium fonts-dejavu-core" ;;

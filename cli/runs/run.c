@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/processes/processes.h"
 #include "cli/runs/runs.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/signals.h"
@@ -98,11 +99,16 @@ int command_run(const struct options *o)
     const char *path = scenario_argument(o);
     if (!path)
         return EXIT_BAD_USE;
+    if (processes_shared() && strcmp(path, "-") == 0) {
+        fputs("collwire: stdin reaches only one of several processes: name a file\n", stderr);
+        return EXIT_BAD_USE;
+    }
     signals_phase("reading the scenario");
-    signals_show(progress_wanted(o));
+    bool shows = progress_wanted(o) && processes_writes();
+    signals_show(shows);
     struct collwire_scenario *scenario = scenario_open(o, path, o->sets, o->n_sets, &err);
     signals_show(false);
-    if (scenario)
+    if (scenario && processes_writes())
         check_terminal(scenario, &err);
     bool good = scenario && err.n_errors == 0;
     errors_print(&err);
@@ -117,7 +123,7 @@ int command_run(const struct options *o)
                                          .tiles = (unsigned)o->tiles,
                                          .note_threads = true,
                                          .note_replaced = !o->quiet,
-                                         .show_progress = progress_wanted(o),
+                                         .show_progress = shows,
                                          .pace_ps = o->pace_ps};
     struct simulated run = simulate(scenario, dir, &options);
     if (run.metrics && options_print_results(o))

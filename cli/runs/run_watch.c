@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "cli/options/options.h"
+#include "cli/processes/processes.h"
 #include "cli/terminal/plugin_watch.h"
 #include "cli/terminal/signals.h"
 
@@ -52,7 +53,7 @@ static void on_second(int number)
     }
     plugin_watch_second();
     uint64_t now = simulation_pulse(watched);
-    if (now != pulse || looks == 0) {
+    if (now != pulse || looks == 0 || processes_waits()) {
         pulse = now;
         looks = 1;
         cpu_s = cpu_now_s();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/options/options.h"
+#include "cli/processes/processes.h"
 #include "cli/results/replaced.h"
 #include "cli/results/result_set.h"
 #include "cli/runs/run_watch.h"
@@ -31,6 +32,8 @@ struct progress_line {
 static int show_progress(void *ctx, const struct collwire_progress *p)
 {
     struct progress_line *line = ctx;
+    if (!processes_writes())
+        return 0;
     double wall_s = monotonic_s() - line->started_s;
     char now[UNIT_TEXT], eta[CLOCK_TEXT] = "-";
     line->shown = line->shows;
@@ -88,19 +91,40 @@ static int claim_files(struct result_set *set, const struct collwire_scenario *s
     return status;
 }
 
+// Open the set for the files of a run, and its captures. Of several processes only one has files.
+static bool open_files(const struct collwire_scenario *scenario, const char *dir,
+                       struct collwire_sim *sim, struct result_set **set, struct err *err)
+{
+    if (!processes_writes())
+        return true;
+    return (*set = result_set_open(dir, err)) != NULL &&
+           claim_files(*set, scenario, sim, err) == 0 &&
+           collwire_sim_open_captures(sim, result_set_staging(*set), dir, messages_of(err)) == 0;
+}
+
+static bool agree(const struct collwire_scenario *scenario, const struct simulation_options *o)
+{
+    struct processes_settings settings = {scenario, o->threads, o->tiles, o->plain, o->pace_ps};
+    return processes_agree(&settings);
+}
+
 // Make a simulation that is ready to run, and the set for its files; NULL with errors.
 static struct collwire_sim *prepare(const struct collwire_scenario *scenario, const char *dir,
-                                    bool show, struct collwire_cost *cost, struct result_set **set,
-                                    struct err *err)
+                                    const struct simulation_options *options,
+                                    struct result_set **set, struct err *err)
 {
+    struct collwire_cost cost;
+    bool show = options->show_progress;
     signals_show(show);
-    struct collwire_sim *sim = simulation_build(scenario, cost, err);
+    struct collwire_sim *sim = simulation_build(scenario, &cost, err);
     signals_show(false);
-    if (sim && show)
-        show_cost(sim, cost);
-    if (sim && (*set = result_set_open(dir, err)) != NULL &&
-        claim_files(*set, scenario, sim, err) == 0 &&
-        collwire_sim_open_captures(sim, result_set_staging(*set), dir, messages_of(err)) == 0)
+    if (!sim || !agree(scenario, options)) {
+        collwire_sim_free(sim);
+        return NULL;
+    }
+    if (show)
+        show_cost(sim, &cost);
+    if (processes_ready(open_files(scenario, dir, sim, set, err)))
         return sim;
     collwire_sim_free(sim);
     return NULL;
@@ -113,6 +137,7 @@ static struct collwire_sim *volatile running;
 static void on_interrupt(int number)
 {
     (void)number;
+    processes_asked_to_end();
     collwire_sim_cancel(running);
     run_watch_interrupted();
 }
@@ -141,7 +166,8 @@ static enum collwire_status run(struct collwire_sim *sim, struct collwire_run *h
     signals_during(on_interrupt, on_status);
     enum collwire_status status = run_watch(sim, how, messages_of(err));
     signals_phase("writing the results");
-    signals_after();
+    if (processes_writes()) // the others wait for process 0, which may write what it has
+        signals_after();
     return status;
 }
 
@@ -233,6 +259,7 @@ static void finish(struct collwire_sim *sim, struct result_set *set,
                    const struct collwire_scenario *scenario, const struct finish *how,
                    struct simulated *made, struct err *err)
 {
+    memcpy(made->id, result_set_id(set), sizeof made->id);
     made->metrics = brief_metrics(sim);
     for (size_t c = 0; collwire_scenario_capture(scenario, c); c++)
         if (collwire_sim_capture_failed(sim, c) && capture_file(scenario, c))
@@ -259,9 +286,8 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
     struct simulated made = {.code = EXIT_BAD_USE};
     struct err err = {0};
     struct result_set *set = NULL;
-    struct collwire_cost cost;
-    struct collwire_sim *sim = prepare(scenario, dir, progress, &cost, &set, &err);
-    if (options->one_of_many)
+    struct collwire_sim *sim = prepare(scenario, dir, options, &set, &err);
+    if (options->one_of_many || !processes_writes())
         err_drop_warnings(&err);
     errors_print(&err);
     if (sim) {
@@ -272,7 +298,8 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
                                    .pace_ps = options->pace_ps,
                                    .plain = options->plain,
                                    .threads = options->threads,
-                                   .tiles = options->tiles};
+                                   .tiles = options->tiles,
+                                   .processes = processes_shared()};
         enum collwire_status status = run(sim, &how, &err);
         if (line.shown)
             fputs("\r\033[K", stderr);
@@ -280,10 +307,14 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
         collwire_sim_summary(sim, &summary);
         if (options->note_threads && summary.threads_note)
             err_warn(&err, "--threads", "%s", summary.threads_note);
-        memcpy(made.id, result_set_id(set), sizeof made.id);
         struct finish last = {status, dir, options->note_replaced};
-        finish(sim, set, scenario, &last, &made, &err);
+        if (processes_writes())
+            finish(sim, set, scenario, &last, &made, &err);
+        else
+            made.code = exit_code(status, true);
     }
+    if (!processes_writes())
+        err_drop_warnings(&err);
     errors_print(&err);
     result_set_close(set);
     kept = sim;

@@ -18,6 +18,7 @@ static char *paths[PATHS_MAX];
 static volatile sig_atomic_t n_paths;
 static const char *volatile phase = "starting";
 static volatile sig_atomic_t seconds;
+static bool quiet; // see signals_quiet()
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 #define N_ENDING (sizeof ending / sizeof *ending)
 
@@ -32,6 +33,8 @@ _Noreturn void signals_abandon(int code, const char *why)
     for (int i = (int)n_paths; i-- > 0;)
         if (unlink(paths[i]) != 0)
             rmdir(paths[i]);
+    if (quiet && code == EXIT_INTERRUPTED)
+        _exit(code);
     // signals_show() may have left an unfinished line
     put(seconds > 0 ? "\ncollwire: " : "collwire: ");
     put(why);
@@ -79,6 +82,8 @@ void signals_handle(void (*handler)(int number))
 static void on_status(int number)
 {
     (void)number;
+    if (quiet)
+        return;
     put("collwire: ");
     put(phase);
     put("\n");
@@ -121,6 +126,8 @@ void signals_install(void)
 }
 
 void signals_phase(const char *doing) { phase = doing; }
+
+void signals_quiet(void) { quiet = true; }
 
 void signals_show(bool on)
 {

@@ -20,6 +20,9 @@ void signals_after(void);
 // Set the current phase of the program, for the message of an interruption. Static text.
 void signals_phase(const char *doing);
 
+// Interruptions and SIGUSR1 print nothing from now on.
+void signals_quiet(void);
+
 // Print a line on stderr every second with the current phase and its duration; false ends it.
 void signals_show(bool on);
 

@@ -3,12 +3,14 @@
 """The same files for any number of threads and tiles, on all scenarios of folders, ended at the time at which one
 thread has processed so many events. (With a limit of events itself, most windows would be processed in order.)
 The same on operations of NCCL that are drawn.
-usage: check_same_bytes.py [--events N] [--every N] [--drawn N] [--set PATH=VALUE]... FOLDER_OR_FILE..."""
+With --processes N also by N processes, where mpirun is installed.
+usage: check_same_bytes.py [--events N] [--processes N] [--every N] [--drawn N] [--set PATH=VALUE]... FOLDER_OR_FILE..."""
 import argparse
 import filecmp
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,8 +67,12 @@ def drawn(n, folder):
         yield path
 
 
-def run(scenario, out, *options):
-    done = subprocess.run([COLLWIRE, "run", scenario, "--quiet", "--out", out, *options],
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n"]
+
+
+def run(scenario, out, *options, processes=1):
+    launcher = [*MPIRUN, str(processes)] if processes > 1 else []
+    done = subprocess.run([*launcher, COLLWIRE, "run", scenario, "--quiet", "--out", out, *options],
                           capture_output=True, timeout=600, check=False)
     return done.returncode
 
@@ -102,7 +108,10 @@ class Counts:
         self.ran = self.divided = self.together = self.differ = 0
 
 
-def compare(scenario, events, settings, counts):
+def compare(scenario, events, settings, counts, processes):
+    ways = [(way, 1) for way in WAYS]
+    if processes > 1:
+        ways += [(("--tiles", "1"), processes), (("--threads", "2"), processes)]
     with tempfile.TemporaryDirectory() as tmp:
         one, other = os.path.join(tmp, "one"), os.path.join(tmp, "other")
         end = end_of(scenario, events, one, *settings)
@@ -110,12 +119,12 @@ def compare(scenario, events, settings, counts):
             return  # refused: an input of another command, or of a folder of wrong ones
         code = run(scenario, one, "--tiles", "1", *settings, *end)
         counts.ran += 1
-        for way in WAYS:
-            got = run(scenario, other, *way, *settings, *end)
+        for way, n in ways:
+            got = run(scenario, other, *way, *settings, *end, processes=n)
             if got != code or same(one, other) != ([], []):
                 counts.differ += 1
-                print("DIFFERS:", scenario, *way, f"exit {code}, {got}", flush=True)
-            elif used(other)["windows"]:
+                print("DIFFERS:", scenario, *way, f"{n} processes, exit {code}, {got}", flush=True)
+            elif n == 1 and used(other)["windows"]:
                 counts.divided += 1
                 counts.together += (used(other)["parallel"] or 0) > 0
 
@@ -123,6 +132,7 @@ def compare(scenario, events, settings, counts):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--events", type=int, default=100000)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--drawn", type=int, default=0)
@@ -130,9 +140,10 @@ def main():
     args = parser.parse_args()
     settings = [part for text in args.set for part in ("--set", text)]
     counts = Counts()
+    processes = args.processes if shutil.which("mpirun") else 1
     with tempfile.TemporaryDirectory() as tmp:
         for scenario in list(scenarios(args.folders))[::args.every] + list(drawn(args.drawn, tmp)):
-            compare(scenario, args.events, settings, counts)
+            compare(scenario, args.events, settings, counts, processes)
     print(f"{counts.ran} scenarios, {counts.divided} of {counts.ran * len(WAYS)} runs in parts, {counts.together} with "
           f"windows of several threads, {counts.differ} differ")
     few = counts.divided < counts.ran or counts.together == 0 or counts.ran < args.drawn

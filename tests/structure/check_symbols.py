@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 71
-ARROWS = 392
+ROOMS = 72
+ARROWS = 399
 
 
 def objects(build):
