@@ -179,12 +179,12 @@ bool partition_step(struct partition *p, size_t max)
 
 size_t partition_pending(const struct partition *p)
 {
-    size_t n = 0;
-    for (uint32_t i = 0; i <= p->n; i++)
+    size_t n = p->engines[p->n]->queue.n;
+    for (uint32_t i = 0; i < p->n_own; i++)
         n += p->engines[i]->queue.n;
-    for (uint32_t i = 0; i < p->n; i++) // packets that leave a shard without an event
+    for (uint32_t i = 0; i < p->n_own; i++) // packets that leave a shard without an event
         n += p->next_ps[i] < PS_NEVER;
-    for (uint32_t i = 0; i < p->n_tiles; i++)
+    for (uint32_t i = 0; i < p->first_tile[p->n_own]; i++)
         n += p->tiles[i].queue.n > 0 ? p->tiles[i].queue.n : p->tile_next_ps[i] < PS_NEVER;
     return n;
 }

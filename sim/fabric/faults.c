@@ -112,7 +112,8 @@ static void storm(struct fabric *fabric, uint32_t port, const struct fault_spec 
     uint8_t classes = fabric_lossless(fabric, fabric->graph.ports[port].dim);
     if (classes == 0)
         classes = (uint8_t)(fabric_classes_in_use(fabric) & data);
-    if (fabric->graph.ports[port].node < fabric->graph.n_ranks)
+    uint32_t node = fabric->graph.ports[port].node;
+    if (node < fabric->graph.n_ranks && !partition_is_elsewhere(fabric->partition, node))
         port_send_pfc(network_of_port(&fabric->net, port), port, classes, UINT16_MAX, NULL,
                       fabric->engine.now_ps);
 }
