@@ -39,5 +39,6 @@ _Static_assert(sizeof(struct flow_id) <= 72, "one for each queue pair");
 
 struct flow_ids {
     struct flow_id *ids;
-    uint32_t n, cap;
+    uint32_t first, n; // flows of this process: [first, n)
+    uint32_t cap;
 };
