@@ -11,11 +11,7 @@ static void hand_over_pauses(struct parcel *p, struct port_pfc *pfc)
     PARCEL(p, pfc->cls);
     PARCEL(p, pfc->tx_pause);
     PARCEL(p, pfc->tx_resume);
-    PARCEL(p, pfc->rx_frames);
     PARCEL(p, pfc->stopped);
-    PARCEL(p, pfc->dark);
-    PARCEL(p, pfc->pfc_ignored);
-    PARCEL(p, pfc->held);
 }
 
 /* ---- queues that a pause has stopped ---- */
@@ -71,7 +67,6 @@ void port_hand_over(struct parcel *p, struct network *net, uint32_t index)
     PARCEL(p, port->tx_packets);
     PARCEL(p, port->waiting);
     PARCEL(p, port->paused);
-    PARCEL(p, port->queued_bytes);
     PARCEL(p, port->max_queued_bytes);
     PARCEL(p, port->wait_byte_ps);
     PARCEL(p, cold->wait_wraps);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two exchanges: each process names to the others those of its flows whose messages have not ended,
 // since only the process of the destination has the receiver; then all send what they have to
-// process 0.
+// process 0: the network, flows and series, and the last packets of captures.
 #include "sim/gather.h"
 
 #include <stdlib.h>
@@ -210,6 +210,7 @@ static void write_all(struct gathering *g)
     struct flow_range range;
     gather_network(to, g->sim);
     gather_flows(to, g->sim, &range);
+    captures_hand_over(to, g->sim->captures, g->sim->fabric.engine.now_ps);
     gather_receivers(to, g->sim, g->asked, g->n_asked, NULL);
 }
 
@@ -224,6 +225,7 @@ static void read_all(struct gathering *g)
         from[q] = parcel_read(g->in[q].data, g->in[q].n);
         gather_network(&from[q], g->sim);
         gather_flows(&from[q], g->sim, &ranges.list[q]);
+        captures_hand_over(&from[q], g->sim->captures, g->sim->fabric.engine.now_ps);
     }
     gather_renumber(g->sim, &ranges);
     for (uint32_t q = 1; q < n; q++) {

@@ -2,18 +2,10 @@
 // The fields of switches that reports read.
 #include "switch/handover.h"
 
-static void hand_over_mmu(struct parcel *p, struct mmu *mmu)
-{
-    PARCEL(p, mmu->shared_used);
-    PARCEL(p, mmu->max_shared_used);
-    PARCEL(p, mmu->n_xoff);
-}
-
 static void hand_over_port(struct parcel *p, struct switches *sw, uint32_t port)
 {
     struct switch_port *at = &sw->ports[port];
     PARCEL(p, at->marked);
-    PARCEL(p, at->pfc.xoff_sent);
     PARCEL(p, at->xoff_cause);
     PARCEL(p, at->xoff_votes);
     if (sw->trims) {
@@ -29,10 +21,10 @@ void switch_hand_over(struct parcel *p, struct switches *sw, uint32_t index)
 {
     struct switch_node *s = &sw->nodes[index];
     PARCEL(p, s->markable);
-    hand_over_mmu(p, &s->mmu);
+    PARCEL(p, s->mmu.max_shared_used);
     parcel_value(p, s->mmu.ingress, (size_t)s->n_ports * s->mmu.n_classes * sizeof *s->mmu.ingress);
     for (uint32_t i = 0; s->slices && i < s->n_slices; i++)
-        hand_over_mmu(p, &s->slices[i]);
+        PARCEL(p, s->slices[i].max_shared_used);
     for (uint32_t port = s->first_port; port < s->first_port + s->n_ports; port++)
         hand_over_port(p, sw, port);
 }

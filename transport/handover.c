@@ -32,35 +32,21 @@ void hosts_hand_over(struct parcel *p, struct hosts *hosts)
 void rank_hand_over(struct parcel *p, struct hosts *hosts, uint32_t rank)
 {
     PARCEL(p, hosts->n_opened[rank]);
-    PARCEL(p, hosts->n_named[rank]);
-}
-
-static void hand_over_adapter_port(struct parcel *p, struct adapter_port *port)
-{
-    PARCEL(p, port->held_since_ps);
-    PARCEL(p, port->held_ps);
-    PARCEL(p, port->pauses);
 }
 
 void nic_port_hand_over(struct parcel *p, struct hosts *hosts, uint32_t port)
 {
     uint32_t first = port * hosts->nics_per_port;
     for (uint32_t i = first; i < first + hosts->nics_per_port; i++) {
-        struct nic *nic = &hosts->nics[i];
-        PARCEL(p, nic->paused_since_ps);
-        PARCEL(p, nic->paused_total_ps);
-        PARCEL(p, nic->paused);
-        PARCEL(p, nic->needs_credit);
+        PARCEL(p, hosts->nics[i].paused);
+        PARCEL(p, hosts->nics[i].needs_credit);
     }
-    if (hosts->adapters)
-        hand_over_adapter_port(p, &hosts->adapters->ports[port]);
 }
 
 void adapter_hand_over(struct parcel *p, struct hosts *hosts, uint32_t index)
 {
     struct adapter *a = &hosts->adapters->list[index];
     PARCEL(p, a->free_ps);
-    PARCEL(p, a->held_bytes);
     PARCEL(p, a->max_held_bytes);
     PARCEL(p, a->pauses);
     PARCEL(p, a->dropped);
@@ -106,8 +92,6 @@ static void hand_over_policy(struct parcel *p, const struct hosts *hosts, struct
     hand_over_env(p, hosts, cc);
     PARCEL(p, cc->rate_bps);
     PARCEL(p, cc->cwnd_bytes);
-    PARCEL(p, cc->path);
-    PARCEL(p, cc->timer_at_ps);
     parcel_value(p, cc->priv, cc->ops->priv_bytes);
 }
 
@@ -132,24 +116,16 @@ static void hand_over_sender(struct parcel *p, const struct hosts *hosts, struct
 {
     PARCEL(p, s->una);
     PARCEL(p, s->nxt);
-    PARCEL(p, s->max);
     PARCEL(p, s->tail);
     PARCEL(p, s->una_bytes);
     PARCEL(p, s->nxt_bytes);
     PARCEL(p, s->window_bytes);
     PARCEL(p, s->ackreq_end);
     PARCEL(p, s->port);
-    PARCEL(p, s->entropy);
-    PARCEL(p, s->dst_node);
     PARCEL(p, s->retries);
-    PARCEL(p, s->path);
-    PARCEL(p, s->pace_rate_bps);
     PARCEL(p, s->cwnd_bytes);
-    PARCEL(p, s->cold.channel);
     PARCEL(p, s->cold.timeouts);
-    PARCEL(p, s->cold.stripe);
     PARCEL(p, s->cold.cap_bytes);
-    PARCEL(p, s->cold.pace_cap_bps);
     hand_over_bits(p, s);
     hand_over_cuts(p, s);
     hand_over_policy(p, hosts, s);

@@ -10,10 +10,10 @@
 // Sums over all hosts and dimensions. The shards of both are united.
 void hosts_hand_over(struct parcel *p, struct hosts *hosts);
 
-// Numbers of the flows and connections that a rank has opened.
+// The number of flows that a rank has opened.
 void rank_hand_over(struct parcel *p, struct hosts *hosts, uint32_t rank);
 
-// The pauses of a NIC port; with adapters its waits too.
+// What stops the classes of a NIC port now.
 void nic_port_hand_over(struct parcel *p, struct hosts *hosts, uint32_t port);
 
 // The counters of adapter number `index`.
