@@ -331,7 +331,7 @@ static void flow_free(const struct hosts *hosts, uint32_t flow)
 
 void hosts_free(struct hosts *hosts)
 {
-    for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
+    for (uint32_t flow = hosts->flows.first; flow < hosts->flows.n; flow++)
         flow_free(hosts, flow);
     for (uint32_t d = 0; d < hosts->n_dims; d++) {
         struct transport_dim *dim = &hosts->dims[d];
