@@ -120,23 +120,24 @@ void gather_renumber(struct sim *sim, const struct flow_ranges *ranges)
 
 /* ---- receivers ---- */
 
-void gather_receivers(struct parcel *p, struct sim *sim, const uint32_t *flows, size_t n,
-                      const struct flow_ranges *ranges)
+void gather_write_receivers(struct parcel *p, struct sim *sim, const uint32_t *flows, size_t n)
 {
     const struct hosts_of of = {hosts_of, &sim->fabric};
     struct receiver **receivers = sim->fabric.hosts.receivers;
-    uint32_t left = 0;
+    uint32_t count = 0;
     for (size_t i = 0; i < n; i++)
-        left += receivers[flows[i]] != NULL;
-    left = parcel_number(p, left);
-    for (size_t i = 0; left > 0 && !p->torn; i++) {
-        uint32_t flow = p->reads ? 0 : flows[i];
-        if (!p->reads && !receivers[flow])
-            continue;
-        flow = parcel_number(p, flow);
-        receiver_hand_over(p, &of, p->reads ? number_of(ranges, flow) : flow);
-        left--;
-    }
+        count += receivers[flows[i]] != NULL;
+    parcel_number(p, count);
+    for (size_t i = 0; i < n; i++)
+        if (receivers[flows[i]])
+            receiver_hand_over(p, &of, parcel_number(p, flows[i]));
+}
+
+void gather_read_receivers(struct parcel *p, struct sim *sim, const struct flow_ranges *ranges)
+{
+    const struct hosts_of of = {hosts_of, &sim->fabric};
+    for (uint32_t left = parcel_number(p, 0); left > 0 && !p->torn; left--)
+        receiver_hand_over(p, &of, number_of(ranges, parcel_number(p, 0)));
 }
 
 /* ---- the exchanges ---- */
@@ -211,7 +212,7 @@ static void write_all(struct gathering *g)
     gather_network(to, g->sim);
     gather_flows(to, g->sim, &range);
     captures_hand_over(to, g->sim->captures, g->sim->fabric.engine.now_ps);
-    gather_receivers(to, g->sim, g->asked, g->n_asked, NULL);
+    gather_write_receivers(to, g->sim, g->asked, g->n_asked);
 }
 
 // All flows are read before the receivers, which may be of any process's flows.
@@ -229,7 +230,7 @@ static void read_all(struct gathering *g)
     }
     gather_renumber(g->sim, &ranges);
     for (uint32_t q = 1; q < n; q++) {
-        gather_receivers(&from[q], g->sim, NULL, 0, &ranges);
+        gather_read_receivers(&from[q], g->sim, &ranges);
         SIM_ASSERT(&g->sim->fabric.engine, -1, parcel_is_read(&from[q]));
     }
     free(from);

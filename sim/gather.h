@@ -9,8 +9,8 @@
 
 // To be called once by all processes after the run, when the shards of each are united. In process
 // 0 the flows of the others follow its own ones, process by process, and whatever refers to a flow
-// has its new handle. Returns 0, or 1 + the number of a process that does not answer. Without effect
-// where the network is not divided among processes.
+// has its new handle. Returns 0, or 1 + the number of a process that does not answer. It has no
+// effect where the network is not divided among processes.
 uint32_t sim_gather(struct sim *sim);
 
 /* Its parts */
@@ -32,7 +32,7 @@ void gather_network(struct parcel *p, struct sim *sim);
 void gather_flows(struct parcel *p, struct sim *sim, struct flow_range *range);
 // Let records and paths name flows by their handles afterwards.
 void gather_renumber(struct sim *sim, const struct flow_ranges *ranges);
-// Write what the receivers have got of messages that have not ended, by the flows' handles in the
-// run; of [n] flows, those that have a receiver. Or read it.
-void gather_receivers(struct parcel *p, struct sim *sim, const uint32_t *flows, size_t n,
-                      const struct flow_ranges *ranges);
+// Write what has been received of messages that have not ended, by the flows' handles in the run: of
+// [n] flows, those that have a receiver here. Or read it, after all flows.
+void gather_write_receivers(struct parcel *p, struct sim *sim, const uint32_t *flows, size_t n);
+void gather_read_receivers(struct parcel *p, struct sim *sim, const struct flow_ranges *ranges);

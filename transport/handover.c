@@ -73,7 +73,9 @@ static void hand_over_id(struct parcel *p, const struct hosts *hosts, struct flo
 
 static void hand_over_env(struct parcel *p, const struct hosts *hosts, struct cc *cc)
 {
-    struct cc_env env = p->reads ? (struct cc_env){0} : *cc->env;
+    struct cc_env env = {0};
+    if (!p->reads)
+        env = *cc->env;
     env.helpers = NULL;
     env.watch = NULL;
     PARCEL(p, env);

@@ -128,20 +128,3 @@ void records_keep(struct delivery *delivery, const struct flow_record *record)
 {
     engine_defer(&delivery->fabric->engine, keep_record, delivery, record, sizeof *record);
 }
-
-/* ---- other handles of flows ---- */
-
-void record_renumber(struct flow_record *record, const struct flow_numbers *numbers)
-{
-    record->qp = numbers->of(numbers->ctx, record->qp);
-}
-
-void delivery_renumber(struct delivery *delivery, const struct flow_numbers *numbers)
-{
-    for (size_t i = 0; i < delivery->records.n_flows; i++)
-        record_renumber(&delivery->records.flows[i], numbers);
-    completions_renumber(delivery, numbers);
-    clear_to_send_renumber(delivery, numbers);
-    stripes_renumber(delivery, numbers);
-    path_book_renumber(&delivery->path_book, numbers);
-}

@@ -16,7 +16,7 @@ import sys
 
 FILES_IN_A_CIRCLE = 4
 ROOMS = 71
-ARROWS = 392
+ARROWS = 393
 
 
 def objects(build):

@@ -255,13 +255,13 @@ static void hand_over(struct sim *from, struct sim *to)
     uint32_t *flows = running_flows(from, &n);
     gather_network(&written, from);
     gather_flows(&written, from, &range);
-    gather_receivers(&written, from, flows, n, NULL);
+    gather_write_receivers(&written, from, flows, n);
     struct parcel p = parcel_read(written.bytes, written.n);
     gather_network(&p, to);
     gather_flows(&p, to, &range);
     const struct flow_ranges ranges = {&range, 1};
     gather_renumber(to, &ranges);
-    gather_receivers(&p, to, NULL, 0, &ranges);
+    gather_read_receivers(&p, to, &ranges);
     assert_true(parcel_is_read(&p));
     parcel_free(&written);
     free(flows);
