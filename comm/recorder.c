@@ -290,6 +290,14 @@ void timeline_add(struct engine *engine, struct timeline *t, const struct timeli
     engine_defer(engine, keep_slice, t, slice, sizeof *slice);
 }
 
+void recorder_renumber(const struct recorder *recorder, const struct flow_numbers *numbers)
+{
+    for (size_t i = 0; i < recorder->n; i++) {
+        const struct critical_record *c = &recorder->records[i].critical;
+        path_places_renumber(c->places, c->n_places, numbers);
+    }
+}
+
 void recorder_settle(const struct recorder *recorder)
 {
     for (size_t i = 0; i < recorder->n; i++)

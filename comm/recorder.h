@@ -98,6 +98,9 @@ struct recorder {
 };
 void recorder_free(struct recorder *recorder);
 
+// Name flows by other handles (engine/critical_path.h).
+void recorder_renumber(const struct recorder *recorder, const struct flow_numbers *numbers);
+
 // Count messages that are still on their way from the start of the collective. To be called after
 // the run.
 void recorder_settle(const struct recorder *recorder);

@@ -197,6 +197,14 @@ uint32_t path_join(struct path_book *b, uint32_t id);
 // Note that the last `ps` of the path were work with a label. The caller owns the path alone.
 void path_label(struct path_book *b, uint32_t id, uint32_t label, bool communicates, ps_t ps);
 
+// Gives flows other handles: what refers to one names it by the new one.
+struct flow_numbers {
+    uint32_t (*of)(const void *ctx, uint32_t flow);
+    const void *ctx;
+};
+void path_book_renumber(struct path_book *b, const struct flow_numbers *numbers);
+void path_places_renumber(struct path_place *places, size_t n, const struct flow_numbers *numbers);
+
 /* ---- places and stages ---- */
 
 // Returns the path's `most` largest times by place, the largest first, to be freed; NULL if there

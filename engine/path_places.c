@@ -215,3 +215,20 @@ struct path_place *path_places(const struct path_book *b, const struct path *p, 
         *elsewhere_ps += sums[--*n].ps;
     return sums;
 }
+
+/* ---- other handles of flows ---- */
+
+void path_places_renumber(struct path_place *places, size_t n, const struct flow_numbers *numbers)
+{
+    for (size_t i = 0; i < n; i++)
+        if (places[i].kind == PLACE_FLOW)
+            places[i].index = numbers->of(numbers->ctx, places[i].index);
+}
+
+void path_book_renumber(struct path_book *b, const struct flow_numbers *numbers)
+{
+    for (uint32_t i = 1; i < b->n; i++)
+        b->paths[i].flow = numbers->of(numbers->ctx, b->paths[i].flow);
+    for (uint32_t i = 1; i < b->n_spells; i++)
+        path_places_renumber(b->spells[i].at, b->spells[i].n, numbers);
+}

@@ -144,7 +144,11 @@ int sim_check_captures(const struct sim *sim, struct err *err)
 int sim_open_captures(struct sim *sim, const struct capture_output *to, struct err *err)
 {
     size_t errors = err->n_errors;
-    sim->captures = captures_open(&sim->delivery, to, err);
+    const struct collwire_processes *processes = sim->parallel.processes;
+    struct capture_output output = *to;
+    if (processes && processes->rank > 0)
+        output.folder = NULL;
+    sim->captures = captures_open(&sim->delivery, &output, err);
     return err->n_errors == errors ? 0 : -1;
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/clock.h"
 #include "engine/rng.h"
+#include "sim/gather.h"
 #include "sim/simulation.h"
 #include "transport/nic/adapter.h"
 
@@ -220,5 +221,6 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
         sim->fabric.engine.now_ps = end; // the horizon ended it
     network_catch_up(&sim->fabric.net, sim->fabric.engine.now_ps);
     sim->cpu_s += parallel_unite(&sim->parallel);
+    sim->lost_process = sim_gather(sim);
     recorder_settle(&sim->workload.recorder);
 }

@@ -33,4 +33,5 @@ struct sim {
     double began_s, began_cpu_s; // by the clocks of sim/run.c
     double wall_s, cpu_s;
     enum loop_end end;
+    uint32_t lost_process; // 1 + number of one that did not answer at the end; 0 = none
 };

@@ -20,6 +20,10 @@
 
 #define FRAME_MAX (ETHERNET_BYTES + 2 * 65536) // upper limit of a frame with its trailer
 
+// The sources of records: the packets of all ports, then what is dropped before a port, and what
+// is lost behind it, which the far end reports.
+enum { SOURCE_PACKETS, SOURCE_DROPS, SOURCE_LOSSES, SOURCES_OF_PORT };
+
 struct capture {
     /* config */
     struct capture_config config; // without `ports` and `file`, which the caller owns
@@ -80,17 +84,20 @@ struct capture *capture_open(const struct capture_config *config, struct err *er
         capture_free(c);
         return NULL;
     }
-    if (!(c->output = output_open(config->path, name, config->gzip, err))) {
+    if (config->path && !(c->output = output_open(config->path, name, config->gzip, err))) {
         capture_free(c);
         return NULL;
     }
     c->n_ports = config->n_ports;
     c->ports = memory_zeroed(c->n_ports, sizeof *c->ports);
     memcpy(c->ports, config->ports, c->n_ports * sizeof *c->ports);
-    record_heap_init(&c->waiting, 2 * (uint32_t)c->n_ports); // packets, then drops
-    begin_file(c, config);
+    record_heap_init(&c->waiting, SOURCES_OF_PORT * (uint32_t)c->n_ports);
+    if (c->output)
+        begin_file(c, config);
     return c;
 }
+
+static bool is_pcapng(const struct capture *c) { return c->config.format == CAPTURE_PCAPNG; }
 
 /* ---- records ---- */
 
@@ -217,7 +224,14 @@ void capture_seen(struct capture *c, const struct capture_packet *seen)
     struct facts_source facts = facts_of(c, port, seen->packet, seen->meta);
     facts.start_ps = seen->start_ps;
     facts.held_ps = seen->held_ps;
-    add(c, seen->source, seen->source, time_ps, c->pcap ? NULL : &facts);
+    add(c, seen->source, seen->source, time_ps, is_pcapng(c) ? &facts : NULL);
+}
+
+// True if the far end of the link drops the packets of this reason.
+static bool is_loss(enum drop_reason reason)
+{
+    return reason == DROP_LINK_LOSS || reason == DROP_LINK_CORRUPTION || reason == DROP_LINK_DOWN ||
+           reason == DROP_NIC_BUFFER;
 }
 
 void capture_dropped(struct capture *c, const struct capture_packet *seen, enum drop_reason reason,
@@ -229,7 +243,7 @@ void capture_dropped(struct capture *c, const struct capture_packet *seen, enum 
         return;
     if (c->config.trigger.event == TRIGGER_DROP)
         trigger_at(c, now);
-    if (c->pcap)
+    if (!is_pcapng(c))
         return;
     encode(c, port, seen->packet, seen->meta);
     if (c->filter && !filter_accepts(c->filter, &c->frame))
@@ -239,7 +253,8 @@ void capture_dropped(struct capture *c, const struct capture_packet *seen, enum 
     facts.dropped = true;
     facts.reason = reason;
     facts.level = level;
-    add(c, seen->source + (uint32_t)c->n_ports, port->drops, now, &facts);
+    uint32_t sort = is_loss(reason) ? SOURCE_LOSSES : SOURCE_DROPS;
+    add(c, seen->source + sort * (uint32_t)c->n_ports, port->drops, now, &facts);
 }
 
 /* ---- writing ---- */
@@ -310,6 +325,8 @@ static void write_before(struct capture *c, ps_t now)
 
 void capture_advance(struct capture *c, ps_t now)
 {
+    if (!c->output)
+        return;
     write_before(c, now);
     if (output_is_live(c->output)) {
         if (c->pcap)
@@ -318,13 +335,57 @@ void capture_advance(struct capture *c, ps_t now)
     }
 }
 
+/* ---- several processes ---- */
+
+static void write_records(struct capture *c, struct parcel *p)
+{
+    for (const struct record *r; (r = record_heap_first(&c->waiting, PS_NEVER)) != NULL;) {
+        struct record head = *r;
+        parcel_number(p, record_heap_source(&c->waiting) + 1);
+        PARCEL(p, head);
+        parcel_value(p, (void *)(uintptr_t)r->bytes, record_size(r) - sizeof *r);
+        record_heap_pop(&c->waiting);
+    }
+    parcel_number(p, 0);
+    record_heap_tidy(&c->waiting);
+}
+
+static void read_records(struct capture *c, struct parcel *p)
+{
+    for (uint32_t source; (source = parcel_number(p, 0)) > 0;) {
+        struct record head;
+        PARCEL(p, head);
+        size_t room = record_size(&head) - sizeof head;
+        struct record *r = record_heap_new(&c->waiting, room);
+        *r = head;
+        parcel_value(p, r->bytes, room);
+        record_heap_push(&c->waiting, source - 1);
+    }
+}
+
+void capture_hand_over(struct capture *c, struct parcel *p)
+{
+    ps_t trigger_ps = c->trigger_ps;
+    PARCEL(p, trigger_ps);
+    c->trigger_ps = trigger_ps < c->trigger_ps ? trigger_ps : c->trigger_ps;
+    if (p->reads)
+        read_records(c, p);
+    else
+        write_records(c, p);
+}
+
 int capture_error(const struct capture *c)
 {
-    return output_is_live(c->output) ? 0 : output_error(c->output);
+    return !c->output || output_is_live(c->output) ? 0 : output_error(c->output);
 }
 
 int capture_close(struct capture *c, struct capture_count *count, struct err *err)
 {
+    if (!c->output) {
+        *count = (struct capture_count){0, PS_NEVER};
+        capture_free(c);
+        return 0;
+    }
     write_before(c, PS_NEVER);
     bool started = c->config.trigger.event == TRIGGER_NEVER || c->config.trigger.stops ||
                    c->trigger_ps != PS_NEVER;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/err.h"
+#include "engine/parcel.h"
 #include "net/flow_id.h"
 #include "net/meta.h"
 #include "net/tap.h"
@@ -23,7 +24,7 @@ struct capture_port {
 };
 
 struct capture_config {
-    const char *path; // file to create; "-" = stdout
+    const char *path; // file to create; "-" = stdout; NULL = none: capture_hand_over() takes all
     const char *name; // name of the file in messages; NULL = path
     enum capture_format format;
     bool gzip;
@@ -72,6 +73,11 @@ void capture_paused(struct capture *c, ps_t length_ps, ps_t now);
 // No packet with a first bit before `now` will follow: write all records that are now in final
 // order. Also flushes stdout, so that a live reader sees them.
 void capture_advance(struct capture *c, ps_t now);
+
+// One run in several processes: hand the records, and the trigger if it has come, to the process
+// that writes the file. The packets of a port, and those that are lost behind it, must each be
+// reported in one process.
+void capture_hand_over(struct capture *c, struct parcel *p);
 
 // Returns errno of the first failed write, 0 = none. A capture on stdout always returns 0, because
 // its reader may end at any time.

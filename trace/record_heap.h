@@ -34,6 +34,11 @@ void record_heap_push(struct record_heap *h, uint32_t source);
 // Returns the first record if its time is before `before_ps`, else NULL. It is valid until the next
 // record_heap_new() or record_heap_tidy(), also when it has been taken out.
 const struct record *record_heap_first(const struct record_heap *h, ps_t before_ps);
+// Returns the source of the first record; there must be one.
+static inline uint32_t record_heap_source(const struct record_heap *h)
+{
+    return h->heads[0].source;
+}
 void record_heap_pop(struct record_heap *h);
 
 // Give back the memory of records that have been taken out.

@@ -290,6 +290,8 @@ const struct sender *hosts_only_connection(const struct hosts *hosts,
 /* Between the files of this folder */
 void hosts_flows_init(struct hosts *hosts);
 void hosts_flows_free(struct hosts *hosts);
+// Makes the next flow: a sender of a transport in a dimension that has no description yet.
+struct sender *hosts_new_sender(struct hosts *hosts, uint32_t dim, uint32_t transport);
 struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_request *request,
                                     ps_t now);
 void hosts_connection_idle(struct hosts *hosts, struct sender *s); // called when all messages of

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "cc/cc.h"
+#include "engine/parcel.h"
 #include "engine/slab.h"
 #include "net/packet.h"
 #include "net/wire/frame.h"
@@ -199,6 +200,9 @@ struct transport_ops {
     const struct transport_state *state;
     // Returns the bytes of a message that have been received in order, for reports.
     uint64_t (*received_bytes)(const struct receiver *r, const struct message *m);
+    // Hands what received_bytes() reads of a receiver to another process (engine/parcel.h). The
+    // reader's receiver is zeroed, but for struct receiver; close_receiver() frees it too.
+    void (*hand_over_receiver)(struct parcel *p, struct receiver *r);
 };
 
 // All transports in the order of the catalogue, NULL-terminated. The first one is the default.

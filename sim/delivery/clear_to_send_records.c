@@ -95,6 +95,14 @@ void clear_to_send_running(struct delivery *delivery)
     free(list);
 }
 
+void clear_to_send_renumber(struct delivery *delivery, const struct flow_numbers *numbers)
+{
+    const struct clear_to_send *a = delivery->clear_to_send;
+    for (uint32_t i = 0; a && i < a->numbers.n; i++)
+        if (a->messages[i].recorded > 0)
+            record_renumber(&a->messages[i].record, numbers);
+}
+
 void clear_to_send_collect(const struct delivery *delivery, struct result *r)
 {
     const struct clear_to_send *a = delivery->clear_to_send;

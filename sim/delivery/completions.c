@@ -125,6 +125,13 @@ void completions_running(struct delivery *delivery)
     }
 }
 
+void completions_renumber(struct delivery *delivery, const struct flow_numbers *numbers)
+{
+    struct held_records *held = delivery->completions ? &delivery->completions->held : NULL;
+    for (size_t i = held ? held->first : 0; held && i < held->n; i++)
+        record_renumber(&held->items[i], numbers);
+}
+
 /* ---- queues ---- */
 
 static void on_due(struct engine *e, struct sim_timer *timer, int revents)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "analytical/analytical.h"
+#include "engine/critical_path.h"
 #include "net/transfer.h"
 #include "sim/fabric/fabric.h"
 #include "sim/ideal/ideal.h"
@@ -86,6 +87,8 @@ double delivery_bandwidth(const struct delivery *delivery, uint32_t src, uint32_
 
 // Make records of all messages that have not ended.
 void delivery_running(struct delivery *delivery);
+// Name flows by other handles in all records and critical paths, at the end of the run.
+void delivery_renumber(struct delivery *delivery, const struct flow_numbers *numbers);
 // Returns true if a layer has work pending that needs no packet.
 bool delivery_pending(const struct delivery *delivery);
 void delivery_describe(const struct delivery *delivery, FILE *out); // in closed form

@@ -42,6 +42,15 @@ void clear_to_send_running(struct delivery *delivery);
 void ledger_running(struct delivery *delivery);
 void analytical_running(struct delivery *delivery);
 
+// Name flows by other handles in the records that a layer has.
+static inline void record_renumber(struct flow_record *record, const struct flow_numbers *numbers)
+{
+    record->qp = numbers->of(numbers->ctx, record->qp);
+}
+void completions_renumber(struct delivery *delivery, const struct flow_numbers *numbers);
+void clear_to_send_renumber(struct delivery *delivery, const struct flow_numbers *numbers);
+void stripes_renumber(struct delivery *delivery, const struct flow_numbers *numbers);
+
 /* ---- */
 
 bool completions_pending(const struct delivery *delivery);

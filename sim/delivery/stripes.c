@@ -131,6 +131,14 @@ bool stripes_record(struct delivery *delivery, uint64_t *token, struct flow_reco
     return --m->unrecorded == 0;
 }
 
+void stripes_renumber(struct delivery *delivery, const struct flow_numbers *numbers)
+{
+    struct stripes *s = delivery->stripes;
+    for (uint32_t i = 0; s && i < s->numbers.n; i++)
+        if (s->slots[i].unrecorded < s->slots[i].stripes)
+            record_renumber(&s->slots[i].record, numbers);
+}
+
 static bool is_cut(const struct delivery *delivery, uint32_t dim)
 {
     const struct graph *g = &delivery->fabric->graph;

@@ -45,6 +45,7 @@ struct captures {
     uint32_t *watched_of; // [port] index into `watched`
     struct watched_port *watched;
     uint32_t n_watched;
+    ps_t done_ps; // of several processes: all have handed over what is before it
 };
 
 /* ---- taps ---- */
@@ -271,7 +272,9 @@ static int open_one(struct captures *all, size_t c, struct delivery *delivery,
     capture_places_find(places, fabric, spec->at, "", err);
     capture_places_describe(places, spec->at, filter_of(spec));
     struct capture_config config = config_of(fabric, spec, places);
-    char *path = is_live(spec) ? text_format("-") : text_format("%s/%s", to->folder, spec->file);
+    char *path = to->folder == NULL ? NULL
+                 : is_live(spec)    ? text_format("-")
+                                    : text_format("%s/%s", to->folder, spec->file);
     char *name = text_format("%s/%s", to->shown, spec->file);
     config.path = path;
     config.name = name;
@@ -361,13 +364,30 @@ int captures_check(const struct fabric *fabric, struct err *err)
 
 /* ---- during and after the run ---- */
 
+// Let the ports of this process report what they have sent until `now`.
+static void catch_up(const struct captures *all, ps_t now)
+{
+    struct fabric *fabric = all->fabric;
+    for (uint32_t w = 0; w < all->n_watched; w++) {
+        uint32_t node = fabric->graph.ports[all->watched[w].port].node;
+        if (partition_owns(fabric->partition, node))
+            port_catch_up(fabric_net_of(fabric, node), all->watched[w].port, now);
+    }
+}
+
+static bool has_others(const struct captures *all)
+{
+    const struct partition *p = all->fabric->partition;
+    return p && p->n_own < p->n;
+}
+
 void captures_advance(struct captures *all)
 {
     struct fabric *fabric = all->fabric;
     ps_t now = fabric->engine.now_ps;
-    for (uint32_t w = 0; w < all->n_watched; w++)
-        port_catch_up(fabric_net_of(fabric, fabric->graph.ports[all->watched[w].port].node),
-                      all->watched[w].port, now);
+    catch_up(all, now);
+    if (has_others(all) && all->done_ps < now)
+        now = all->done_ps;
     for (size_t c = 0; c < all->n; c++) {
         if (!all->list[c])
             continue;
@@ -379,6 +399,17 @@ void captures_advance(struct captures *all)
             engine_stop(&fabric->engine);
         }
     }
+}
+
+void captures_hand_over(struct parcel *p, struct captures *all, ps_t done_ps)
+{
+    if (!all)
+        return;
+    if (!p->reads)
+        catch_up(all, done_ps - 1);
+    for (size_t c = 0; c < all->n; c++)
+        capture_hand_over(all->list[c], p);
+    all->done_ps = done_ps;
 }
 
 const char *captures_failure(const struct captures *all) { return all ? all->failure : NULL; }

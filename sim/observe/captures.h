@@ -18,6 +18,11 @@ struct captures *captures_open(struct delivery *delivery, const struct capture_o
 void captures_divide(struct captures *captures); // the network has been divided
 // Write the packets whose order is final; ends the run if a file cannot be written.
 void captures_advance(struct captures *captures);
+// One run in several processes: hand the packets of the process's own ports to process 0, which
+// writes them in order with its own ones. Both have processed all events before `done_ps`, and no
+// packet of the reader is written that is not before the latest `done_ps` of all processes, which
+// must all be read one after the other. `captures` may be NULL.
+void captures_hand_over(struct parcel *p, struct captures *captures, ps_t done_ps);
 const char *captures_failure(const struct captures *captures); // why it ended; NULL = it did not
 // Returns 0, or -1 with one error per file that could not be written.
 int captures_close(struct captures *captures, struct err *err);

@@ -7,22 +7,10 @@
 
 #include "engine/memory.h"
 #include "sim/fabric/port_patterns.h"
-#include "sim/observe/sample.h"
+#include "sim/observe/sample_internal.h"
 
-#define OBSERVE_MAX CC_OBSERVED_MAX
-
-struct sampler {
-    struct fabric *fabric;
-    struct sim_timer timer;
-    struct series series;
-    uint32_t *ports; // ports that are sampled
-    size_t n_ports;
-    size_t cap_samples;
-    uint32_t n_sampled; // number of flows that have lines
-};
-
-static struct series_line *line_add(struct sampler *s, enum series_kind kind, char *key,
-                                    const char *field)
+struct series_line *sampler_line(struct sampler *s, enum series_kind kind, char *key,
+                                 const char *field)
 {
     struct series *series = &s->series;
     size_t n = series->n_lines[kind];
@@ -46,11 +34,6 @@ static void add_port(void *ctx, uint32_t port)
     s->ports[s->n_ports++] = port;
 }
 
-static const struct sender *sender_of(const struct sampler *s, uint32_t flow)
-{
-    return s->fabric->hosts.senders[flow];
-}
-
 static size_t count_names(const char *const *names)
 {
     size_t n = 0;
@@ -59,13 +42,12 @@ static size_t count_names(const char *const *names)
     return n;
 }
 
-// Number of sampled values of a flow: those of its policy, then those of its transport.
-static size_t n_observed(const struct sender *s)
+size_t sampler_observed(const struct sender *s)
 {
     return count_names(s->cc->ops->observed) + count_names(s->dim->ops->observed);
 }
 
-static const char *observed_name(const struct sender *s, size_t i)
+const char *sampler_observed_name(const struct sender *s, size_t i)
 {
     size_t n = count_names(s->cc->ops->observed);
     return i < n ? s->cc->ops->observed[i] : s->dim->ops->observed[i - n];
@@ -83,31 +65,33 @@ static void observe(const struct sender *s, double values[2 * OBSERVE_MAX])
 static size_t coming_lines(const struct sampler *s)
 {
     size_t n = 0;
-    for (uint32_t flow = s->n_sampled; flow < s->fabric->hosts.flows.n; flow++)
-        n += 2 + n_observed(sender_of(s, flow));
+    for (uint32_t i = s->n_sampled; i < own_flows(s); i++)
+        n += 2 + sampler_observed(sender_of(s, handle_of(s, i)));
     return n;
 }
 
 // Add lines for new flows. Their keys are set at the end, when the flows are numbered.
 static void add_flows(struct sampler *s)
 {
-    for (; s->n_sampled < s->fabric->hosts.flows.n; s->n_sampled++) {
-        const struct sender *sender = sender_of(s, s->n_sampled);
-        line_add(s, SERIES_RATE, NULL, NULL);
-        line_add(s, SERIES_CWND, NULL, NULL);
-        for (size_t i = 0; i < n_observed(sender); i++)
-            line_add(s, SERIES_OBSERVE, NULL, observed_name(sender, i));
+    for (; s->n_sampled < own_flows(s); s->n_sampled++) {
+        const struct sender *sender = sender_of(s, handle_of(s, s->n_sampled));
+        sampler_line(s, SERIES_RATE, NULL, NULL);
+        sampler_line(s, SERIES_CWND, NULL, NULL);
+        for (size_t i = 0; i < sampler_observed(sender); i++)
+            sampler_line(s, SERIES_OBSERVE, NULL, sampler_observed_name(sender, i));
     }
 }
 
-// Number of value lists. The list of times counts too, so that a series without lines is bounded as
-// well.
-static size_t n_lists(const struct series *series)
+// Number of value lists with those to come, of all processes: each has those of its own flows. The
+// list of times counts too, so that a series without lines is bounded as well.
+static size_t n_lists(const struct sampler *s)
 {
-    size_t n = 1;
-    for (int kind = 0; kind < SERIES_KINDS; kind++)
-        n += series->n_lines[kind];
-    return n;
+    const struct series *series = &s->series;
+    uint64_t of_flows = series->n_lines[SERIES_RATE] + series->n_lines[SERIES_CWND] +
+                        series->n_lines[SERIES_OBSERVE] + coming_lines(s);
+    if (s->sum.add)
+        s->sum.add(s->sum.ctx, &of_flows);
+    return 1 + series->n_lines[SERIES_QUEUE] + series->n_lines[SERIES_PAUSED] + (size_t)of_flows;
 }
 
 static void resize_lines(struct sampler *s, size_t cap_samples)
@@ -149,14 +133,14 @@ static void sample_flows(struct sampler *s, size_t at)
     struct series *series = &s->series;
     size_t observed = 0;
     for (uint32_t flow = 0; flow < s->n_sampled; flow++) {
-        const struct sender *sender = sender_of(s, flow);
+        const struct sender *sender = sender_of(s, handle_of(s, flow));
         const struct cc *cc = sender->cc;
         double values[2 * OBSERVE_MAX] = {0};
         series->lines[SERIES_RATE][flow].values[at] = (double)cc->rate_bps;
         series->lines[SERIES_CWND][flow].values[at] =
             cc->cwnd_bytes == CC_UNLIMITED ? -1 : (double)cc->cwnd_bytes;
         observe(sender, values);
-        for (size_t i = 0; i < n_observed(sender); i++)
+        for (size_t i = 0; i < sampler_observed(sender); i++)
             series->lines[SERIES_OBSERVE][observed++].values[at] = values[i];
     }
 }
@@ -169,7 +153,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     e->internal++; // this event does not count towards limits.events
     s->fabric->housekeeping--;
     network_catch_up(&s->fabric->net, e->now_ps);
-    size_t lists = n_lists(series) + coming_lines(s);
+    size_t lists = n_lists(s);
     while (series->n_samples > 1 && (series->n_samples + 1) * lists > SERIES_MAX_VALUES)
         halve(s);
     add_flows(s);
@@ -213,8 +197,8 @@ struct sampler *sampler_start(struct fabric *fabric)
     for (size_t i = 0; i < s->n_ports; i++) {
         char name[2 * GRAPH_NAME];
         graph_port_name(g, s->ports[i], name);
-        line_add(s, SERIES_QUEUE, memory_text(name), NULL);
-        line_add(s, SERIES_PAUSED, memory_text(name), NULL);
+        sampler_line(s, SERIES_QUEUE, memory_text(name), NULL);
+        sampler_line(s, SERIES_PAUSED, memory_text(name), NULL);
     }
     sim_timer_init(&fabric->engine, &s->timer, g->n_nodes, on_sample, s);
     sim_timer_start(&fabric->engine, &s->timer, 0);
@@ -222,6 +206,8 @@ struct sampler *sampler_start(struct fabric *fabric)
     fabric_needs_events(fabric, "series are sampled (`report.sample`)");
     return s;
 }
+
+/* ---- the end ---- */
 
 // Sort the lines of a kind, which are in the order of handles, by the numbers of flows: the lines
 // of `flow` begin at first[flow].
@@ -248,10 +234,15 @@ struct series *sampler_series(struct sampler *s)
     uint32_t n = s->fabric->hosts.flows.n;
     size_t *one = memory_zeroed(n + 1, sizeof *one),
            *several = memory_zeroed(n + 1, sizeof *several);
+    size_t foreign = 0;
     for (uint32_t flow = 0; flow < n; flow++) {
         bool sampled = flow < s->n_sampled; // false: opened after the last sample
+        if (foreign < s->n_foreign && s->foreign[foreign] == flow) {
+            sampled = true;
+            foreign++;
+        }
         one[flow + 1] = one[flow] + sampled;
-        several[flow + 1] = several[flow] + (sampled ? n_observed(sender_of(s, flow)) : 0);
+        several[flow + 1] = several[flow] + (sampled ? sampler_observed(sender_of(s, flow)) : 0);
     }
     order_lines(s, SERIES_RATE, one);
     order_lines(s, SERIES_CWND, one);
@@ -274,5 +265,6 @@ void sampler_free(struct sampler *s)
         free(s->series.lines[kind]);
     }
     free(s->ports);
+    free(s->foreign);
     free(s);
 }

@@ -2,6 +2,7 @@
 // Time series of queues and flows.
 #pragma once
 
+#include "engine/parcel.h"
 #include "sim/fabric/fabric.h"
 
 // Limit of values in a series: when it is reached, every other sample is dropped and the step
@@ -13,4 +14,15 @@ struct sampler;
 struct sampler *sampler_start(struct fabric *fabric); // NULL = none requested
 // Returns the series with its lines in the order of flows. To be called once.
 struct series *sampler_series(struct sampler *sampler);
+// One run in several processes: each samples its own ports and flows, at the same instants. `add`
+// adds up a number over the processes, since the limit is that of all lines. It is called within an
+// event of the common engine.
+struct sampler_sum {
+    void (*add)(void *ctx, uint64_t *number);
+    void *ctx;
+};
+void sampler_set_sum(struct sampler *sampler, const struct sampler_sum *sum);
+// Hand over the lines of the process's own ports and flows. The reader has already got the flows,
+// from handle `first` on in their order; `sampler` may be NULL.
+void sampler_hand_over(struct parcel *p, struct sampler *sampler, uint32_t first);
 void sampler_free(struct sampler *sampler);

@@ -16,7 +16,7 @@ import sys
 
 FILES_IN_A_CIRCLE = 4
 ROOMS = 72
-ARROWS = 399
+ARROWS = 400
 
 
 def objects(build):

@@ -217,6 +217,71 @@ static void test_order_independent_of_reports(void **state)
     assert_memory_equal(first, second, BYTES);
 }
 
+// Hand what a capture without a file has got to the one that writes the file.
+static void hand_over(struct capture *from, struct capture *to)
+{
+    struct parcel written = {0};
+    capture_hand_over(from, &written);
+    struct parcel p = parcel_read(written.bytes, written.n);
+    capture_hand_over(to, &p);
+    assert_true(parcel_is_read(&p));
+    parcel_free(&written);
+}
+
+// The file is the same if another process reports some of the ports.
+static void test_records_of_another_process(void **state)
+{
+    struct file *f = *state;
+    enum { PACKETS = 200, BYTES = 24 + 3 * PACKETS * (16 + 62) };
+    static char files[2][BYTES + 1];
+    for (int several = 0; several < 2; several++) {
+        struct capture_config config = config_of(f);
+        assert_non_null(f->capture = capture_open(&config, &f->err));
+        config.path = NULL;
+        struct capture *other = several ? capture_open(&config, &f->err) : NULL;
+        for (uint32_t i = 0; i < 3 * PACKETS; i++) {
+            ps_t at_ps = i / 6 * 5 * PS_PER_NS;
+            uint32_t port = 5 + 2 * (i % 3);
+            struct packet p = data(i / 3, 4);
+            seen(several && port != 7 ? other : f->capture, port, &p, at_ps, at_ps + PS_PER_NS);
+            if (several && i % 24 == 23) {
+                hand_over(other, f->capture);
+                capture_advance(f->capture, at_ps);
+            }
+        }
+        if (several)
+            hand_over(other, f->capture);
+        finish(f, 3 * PACKETS);
+        rewind(f->in);
+        assert_int_equal(fread(files[several], 1, BYTES + 1, f->in), BYTES);
+        fclose(f->in);
+        f->in = NULL;
+        struct capture_count count;
+        if (several)
+            assert_int_equal(capture_close(other, &count, &f->err), 0);
+    }
+    assert_memory_equal(files[0], files[1], BYTES);
+}
+
+// A trigger in another process begins the file too.
+static void test_trigger_of_another_process(void **state)
+{
+    struct file *f = *state;
+    struct capture_config config = config_of(f);
+    config.trigger = (struct trigger){.event = TRIGGER_PAUSE};
+    assert_non_null(f->capture = capture_open(&config, &f->err));
+    config.path = NULL;
+    struct capture *other = capture_open(&config, &f->err);
+    see(f, 5, data(1, 8), 1 * PS_PER_NS);
+    capture_paused(other, PS_PER_NS, 2 * PS_PER_NS);
+    see(f, 5, data(2, 8), 3 * PS_PER_NS);
+    hand_over(other, f->capture);
+    struct capture_count count;
+    assert_int_equal(capture_close(other, &count, &f->err), 0);
+    finish(f, 1);
+    expect_next(f, 3, 2);
+}
+
 static void test_snaplen(void **state)
 {
     struct file *f = *state;
@@ -431,6 +496,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_order_and_stamps, setup, teardown),
         cmocka_unit_test_setup_teardown(test_order_independent_of_reports, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_records_of_another_process, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_trigger_of_another_process, setup, teardown),
         cmocka_unit_test_setup_teardown(test_snaplen, setup, teardown),
         cmocka_unit_test_setup_teardown(test_filter, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_filter, setup, teardown),

@@ -83,10 +83,12 @@ static void selective_sets(struct roce_selective *r, void (*change)(struct psn_s
 
 void roce_close_sender(struct sender *s)
 {
-    if (roce_selective_of(s))
-        selective_sets(roce_selective_of(s), psn_set_free);
+    struct roce_selective *r = roce_selective_of(s);
+    if (!r)
+        return;
+    selective_sets(r, psn_set_free);
     if (s->dim->sprays)
-        spray_free(&roce_selective_of(s)->spray);
+        spray_free(&r->spray);
 }
 
 void roce_on_failed(struct sender *s, ps_t now)
@@ -123,6 +125,11 @@ uint64_t roce_received_bytes(const struct receiver *base, const struct message *
 {
     uint64_t psn = ((const struct roce_receiver *)base)->expected_psn;
     return psn > m->first_seq ? message_offset(m, psn, base->dim->seq_bytes) - m->start_byte : 0;
+}
+
+void roce_hand_over_receiver(struct parcel *p, struct receiver *base)
+{
+    PARCEL(p, ((struct roce_receiver *)base)->expected_psn);
 }
 
 void roce_prepare(struct transport_dim *dim)

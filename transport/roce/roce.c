@@ -133,5 +133,6 @@ const struct transport_ops roce_transport = {
     .divide_dim = roce_notify_divide_dim,
     .close_dim = roce_notify_close_dim,
     .received_bytes = roce_received_bytes,
+    .hand_over_receiver = roce_hand_over_receiver,
     .state = &roce_state,
 };

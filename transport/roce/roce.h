@@ -96,6 +96,7 @@ void roce_on_failed(struct sender *s, ps_t now);
 void roce_open_receiver(struct receiver *r);
 void roce_close_receiver(struct receiver *r);
 uint64_t roce_received_bytes(const struct receiver *r, const struct message *m);
+void roce_hand_over_receiver(struct parcel *p, struct receiver *r);
 
 void roce_fill(struct sender *s, struct packet *p, ps_t now);
 void roce_on_feedback(struct sender *s, struct packet *p, ps_t now);

@@ -199,6 +199,19 @@ static const struct cc_env *env_of(const struct hosts *hosts, const struct trans
     return cc_envs_keep(hosts->envs, &env);
 }
 
+struct sender *hosts_new_sender(struct hosts *hosts, uint32_t d, uint32_t transport)
+{
+    struct transport_dim *dim = hosts_dim(hosts, d, transport);
+    uint32_t flow = new_flow(hosts);
+    struct sender *s = hosts->senders[flow] = slab_alloc(&dim->senders, sender_bytes(dim));
+    s->flow = flow;
+    s->dim = dim;
+    s->time = hosts->no_time;
+    s->cc = (struct cc *)(void *)((char *)s + cc_offset(dim));
+    s->sending = s->oldest = s->cold.newest = MESSAGE_NIL;
+    return s;
+}
+
 static struct sender *open_flow(struct hosts *hosts, const struct transfer_request *request,
                                 uint32_t d, ps_t now)
 {
@@ -206,16 +219,11 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
     const struct host_paths *paths = &hosts->paths;
     struct transport_path path =
         paths->path(paths->ctx, request->src, request->dst, d, request->transport, request->stripe);
-    uint32_t flow = new_flow(hosts);
-    struct sender *s = hosts->senders[flow] = slab_alloc(&dim->senders, sender_bytes(dim));
-    s->flow = flow;
-    s->dim = dim;
-    s->time = hosts->no_time;
-    s->cc = (struct cc *)(void *)((char *)s + cc_offset(dim));
+    struct sender *s = hosts_new_sender(hosts, d, request->transport);
+    uint32_t flow = s->flow;
     s->dst_node = path.dst_node;
     uint64_t cls = dim->spec.cls != PARAM_AUTO ? dim->spec.cls : request->cls;
     s->cls = (request->control ? NET_CLASS_CONTROL : (unsigned)cls) & 7;
-    s->sending = s->oldest = MESSAGE_NIL;
     s->until_ackreq = dim->packets_per_ack;
     s->cold = (struct sender_cold){.channel = request->channel,
                                    .newest = MESSAGE_NIL,

@@ -20,6 +20,16 @@ void psn_set_clear(struct psn_set *set)
     set->n = 0;
 }
 
+void psn_set_hand_over(struct parcel *p, struct psn_set *set)
+{
+    PARCEL(p, set->n_words);
+    PARCEL(p, set->n);
+    PARCEL(p, set->end);
+    if (p->reads)
+        set->words = memory_zeroed(set->n_words, sizeof *set->words);
+    parcel_value(p, set->words, set->n_words * sizeof *set->words);
+}
+
 static uint64_t *word_of(const struct psn_set *set, uint64_t psn)
 {
     return &set->words[psn / 64 & (set->n_words - 1)];

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/parcel.h"
+
 // A ring with one bit per packet number, which grows to the widest span so far. Zeroed = empty.
 struct psn_set {
     uint64_t *words;
@@ -17,6 +19,8 @@ struct psn_set {
 
 void psn_set_free(struct psn_set *set);
 void psn_set_clear(struct psn_set *set);
+// Hand a set to another process; the reader's one must be zeroed.
+void psn_set_hand_over(struct parcel *p, struct psn_set *set);
 
 // Add `psn`. All members must be at or after `base`. Returns false if `psn` was a member.
 bool psn_set_add(struct psn_set *set, uint64_t base, uint64_t psn);

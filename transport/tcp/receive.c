@@ -62,6 +62,11 @@ uint64_t tcp_received_bytes(const struct receiver *base, const struct message *m
     return (byte < end ? byte : end) - m->start_byte;
 }
 
+void tcp_hand_over_receiver(struct parcel *p, struct receiver *base)
+{
+    PARCEL(p, ((struct tcp_receiver *)base)->expected);
+}
+
 // A SYN: the start of a connection, or the repetition of a SYN whose answer was lost.
 static void on_syn(struct tcp_receiver *r, const struct packet_meta *meta, ps_t now)
 {

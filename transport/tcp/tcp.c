@@ -246,6 +246,7 @@ const struct transport_ops tcp_transport = {
     .close_receiver = tcp_close_receiver,
     .on_data = tcp_on_data,
     .received_bytes = tcp_received_bytes,
+    .hand_over_receiver = tcp_hand_over_receiver,
     .observed = observed,
     .observe = observe,
 };

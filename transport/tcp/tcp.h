@@ -328,6 +328,7 @@ static inline ps_t tcp_tick_delay(ps_t tick_ps, ps_t delay_ps, ps_t now)
 void tcp_open_receiver(struct receiver *r);
 void tcp_close_receiver(struct receiver *r);
 uint64_t tcp_received_bytes(const struct receiver *r, const struct message *m);
+void tcp_hand_over_receiver(struct parcel *p, struct receiver *r);
 void tcp_on_data(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
 // Send an ACK with the control bits SYN or FIN, or none.
 void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now);

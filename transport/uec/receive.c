@@ -118,6 +118,19 @@ uint64_t uec_received_bytes(const struct receiver *base, const struct message *m
     return m->first_seq < r->expected || psn_set_has(&r->early, m->first_seq) ? m->bytes : 0;
 }
 
+void uec_hand_over_receiver(struct parcel *p, struct receiver *base)
+{
+    struct uec_receiver *r = (struct uec_receiver *)base;
+    PARCEL(p, r->expected);
+    psn_set_hand_over(p, &r->early);
+    PARCEL(p, r->n_partial);
+    if (p->reads) {
+        r->cap_partial = r->n_partial;
+        r->partial = memory_zeroed(r->n_partial, sizeof *r->partial);
+    }
+    parcel_value(p, r->partial, r->n_partial * sizeof *r->partial);
+}
+
 /* ---- data ---- */
 
 static void accept(struct uec_receiver *r, uint64_t psn)

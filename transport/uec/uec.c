@@ -104,7 +104,8 @@ static void observe(const struct sender *s, double *out)
     .on_window = uec_on_window, .on_post = uec_on_post, .open_receiver = uec_open_receiver,        \
     .close_receiver = uec_close_receiver, .on_data = uec_on_data, .on_trimmed = uec_on_trimmed,    \
     .open_dim = uec_open_dim, .divide_dim = uec_divide_dim, .close_dim = uec_close_dim,            \
-    .received_bytes = uec_received_bytes, .observed = observed, .observe = observe
+    .received_bytes = uec_received_bytes, .hand_over_receiver = uec_hand_over_receiver,            \
+    .observed = observed, .observe = observe
 
 const struct transport_ops uec_transport = {
     .name = "uec",

@@ -165,6 +165,7 @@ void uec_open_receiver(struct receiver *r);
 void uec_close_receiver(struct receiver *r);
 void uec_close_dim(struct transport_dim *dim);
 uint64_t uec_received_bytes(const struct receiver *r, const struct message *m);
+void uec_hand_over_receiver(struct parcel *p, struct receiver *r);
 ps_t uec_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps);
 
 // Sending: decides whether a packet may be sent now and sets the fields that the NIC reads. Call
