@@ -233,24 +233,42 @@ static void repeat_alone(struct collwire_sim *s, const struct sim_watch *watch,
     sim_run(again, watch);
 }
 
+static void settle(struct collwire_sim *s, const struct collwire_run *given)
+{
+    if (given)
+        memcpy(&s->run, given, given->bytes < sizeof s->run ? given->bytes : sizeof s->run);
+    if (s->run.plain)
+        sim_set_plain(s->sim);
+}
+
+static int share(struct collwire_sim *s, struct err *err)
+{
+    sim_set_threads(s->sim, s->run.threads);
+    sim_set_tiles(s->sim, s->run.tiles);
+    return sim_set_processes(s->sim, s->run.processes, err);
+}
+
+int collwire_sim_share(struct collwire_sim *s, const struct collwire_run *run,
+                       struct collwire_messages *m)
+{
+    settle(s, run);
+    return share(s, err_of(m));
+}
+
 enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collwire_run *given,
                                       struct collwire_messages *m)
 {
     struct plain_locale locale = plain_locale_begin();
-    if (given)
-        memcpy(&s->run, given, given->bytes < sizeof s->run ? given->bytes : sizeof s->run);
+    settle(s, given);
     struct sim_watch watch = {.ctx = s,
                               .progress = s->run.progress ? on_progress : NULL,
                               .progress_s = s->run.progress_s,
                               .pace_ps = s->run.pace_ps,
                               .memory_low = on_memory};
-    if (s->run.plain)
-        sim_set_plain(s->sim);
-    sim_set_threads(s->sim, s->run.threads);
-    sim_set_tiles(s->sim, s->run.tiles);
-    sim_set_processes(s->sim, s->run.processes);
+    bool shared = share(s, err_of(m)) == 0;
     if (!s->result) {
-        sim_run(s->sim, &watch);
+        if (shared)
+            sim_run(s->sim, &watch);
         if (sim_failed_in_parts(s->sim))
             repeat_alone(s, &watch, m);
         make_result(s, m);

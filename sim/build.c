@@ -115,10 +115,16 @@ void sim_set_threads(struct sim *sim, uint32_t n) { sim->parallel.threads = n; }
 
 void sim_set_tiles(struct sim *sim, uint32_t n) { sim->parallel.tiles = n; }
 
-void sim_set_processes(struct sim *sim, const struct collwire_processes *processes)
+int sim_set_processes(struct sim *sim, const struct collwire_processes *processes, struct err *err)
 {
     sim->parallel.processes = processes && processes->n > 1 ? processes : NULL;
+    if (!sim->parallel.processes || parallel_check(&sim->parallel) == 0)
+        return 0;
+    err_add(err, "processes", "%u of them cannot simulate this: %s", processes->n,
+            sim->parallel.why);
+    return -1;
 }
+
 
 void sim_explain_threads(struct sim *sim, const char *why)
 {

@@ -202,7 +202,8 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
                                .batch = sim->captures ? on_batch : NULL,
                                .memory_low = memory_low,
                                .requests = &sim->requests};
-    skip_begin(&sim->skipping);
+    if (!sim->parallel.processes)
+        skip_begin(&sim->skipping);
     if (sim->parallel.threads > 1 && sim->skipping.skip)
         sim_explain_threads(sim, "engine.fast_forward skips on one thread");
     else if (sim->parallel.threads > 1 && loop.pace_ps > 0)
@@ -221,6 +222,7 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
         sim->fabric.engine.now_ps = end; // the horizon ended it
     network_catch_up(&sim->fabric.net, sim->fabric.engine.now_ps);
     sim->cpu_s += parallel_unite(&sim->parallel);
-    sim->lost_process = sim_gather(sim);
+    sim->lost_process =
+        sim->end == LOOP_LOST ? sim->fabric.partition->lost : sim_gather(sim);
     recorder_settle(&sim->workload.recorder);
 }

@@ -30,8 +30,10 @@ void sim_set_threads(struct sim *sim, uint32_t n);
 // results are the same.
 void sim_set_tiles(struct sim *sim, uint32_t n);
 // Simulate a part of the network in this process, and the other parts in others; the results are the
-// same, in process 0. `processes` is borrowed until the end of sim_run(); NULL = there is one.
-void sim_set_processes(struct sim *sim, const struct collwire_processes *processes);
+// same, in process 0. `processes` is borrowed until the end of sim_run(); NULL = there is one. To be
+// called after sim_set_threads() and sim_set_tiles(). Returns 0, or -1 with an error if the network
+// cannot be divided among them.
+int sim_set_processes(struct sim *sim, const struct collwire_processes *processes, struct err *err);
 // Set the reason, for run.json, why the simulation uses one thread although more were requested.
 void sim_explain_threads(struct sim *sim, const char *why);
 // True if a program has failed in a run with several shards. Its results then depend on which nodes

@@ -35,3 +35,9 @@ struct sim {
     enum loop_end end;
     uint32_t lost_process; // 1 + number of one that did not answer at the end; 0 = none
 };
+
+// True if the result of this process is void, since another one has it.
+static inline bool sim_is_part(const struct sim *sim)
+{
+    return sim->parallel.processes && sim->parallel.processes->rank > 0;
+}

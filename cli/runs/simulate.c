@@ -102,10 +102,26 @@ static bool open_files(const struct collwire_scenario *scenario, const char *dir
            collwire_sim_open_captures(sim, result_set_staging(*set), dir, messages_of(err)) == 0;
 }
 
-static bool agree(const struct collwire_scenario *scenario, const struct simulation_options *o)
+static struct collwire_run how_to_run(const struct simulation_options *o)
+{
+    return (struct collwire_run){.bytes = sizeof(struct collwire_run),
+                                 .pace_ps = o->pace_ps,
+                                 .plain = o->plain,
+                                 .threads = o->threads,
+                                 .tiles = o->tiles,
+                                 .processes = processes_shared()};
+}
+
+// True if the processes have the same to simulate, and can share it. All find the same, so
+// process 0 says why not.
+static bool agree(const struct collwire_scenario *scenario, const struct simulation_options *o,
+                  struct collwire_sim *sim, struct err *err)
 {
     struct processes_settings settings = {scenario, o->threads, o->tiles, o->plain, o->pace_ps};
-    return processes_agree(&settings);
+    if (!processes_agree(&settings))
+        return false;
+    const struct collwire_run how = how_to_run(o);
+    return !how.processes || collwire_sim_share(sim, &how, messages_of(err)) == 0;
 }
 
 // Make a simulation that is ready to run, and the set for its files; NULL with errors.
@@ -118,7 +134,7 @@ static struct collwire_sim *prepare(const struct collwire_scenario *scenario, co
     signals_show(show);
     struct collwire_sim *sim = simulation_build(scenario, &cost, err);
     signals_show(false);
-    if (!sim || !agree(scenario, options)) {
+    if (!sim || !agree(scenario, options, sim, err)) {
         collwire_sim_free(sim);
         return NULL;
     }
@@ -292,14 +308,10 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
     errors_print(&err);
     if (sim) {
         struct progress_line line = {.started_s = monotonic_s(), .shows = progress};
-        struct collwire_run how = {.ctx = &line,
-                                   .progress = show_progress,
-                                   .progress_s = progress ? PROGRESS_EVERY_S : 0,
-                                   .pace_ps = options->pace_ps,
-                                   .plain = options->plain,
-                                   .threads = options->threads,
-                                   .tiles = options->tiles,
-                                   .processes = processes_shared()};
+        struct collwire_run how = how_to_run(options);
+        how.ctx = &line;
+        how.progress = show_progress;
+        how.progress_s = progress ? PROGRESS_EVERY_S : 0;
         enum collwire_status status = run(sim, &how, &err);
         if (line.shown)
             fputs("\r\033[K", stderr);

@@ -155,8 +155,8 @@ struct collwire_run {
     // Parts of the network that each thread processes one after the other, so that they stay in the
     // processor's cache, which gives the same results; 0 = by its size, 1 = the whole at once.
     unsigned tiles;
-    // The processes that simulate a part of the network each; NULL = this one alone. The results are
-    // the same, in process 0; those of the others are void.
+    // The processes that simulate a part of the network each; NULL = this one alone. The results
+    // are the same, in process 0; those of the others are void.
     const struct collwire_processes *processes;
 };
 
@@ -165,6 +165,11 @@ enum collwire_status {
     COLLWIRE_INCOMPLETE, // a limit, a deadlock, a stall, failed messages: see the metrics' `reason`
     COLLWIRE_INTERRUPTED, // by collwire_sim_cancel() or the progress function
 };
+
+// Check that the processes of `run` can share the simulation. Returns -1 with an error if they
+// cannot; collwire_sim_run() then runs nothing.
+COLLWIRE_API int collwire_sim_share(struct collwire_sim *sim, const struct collwire_run *run,
+                                    struct collwire_messages *m);
 
 // Run to the end, once. `run` may be NULL. Messages: captures that could not be written.
 COLLWIRE_API enum collwire_status collwire_sim_run(struct collwire_sim *sim,

@@ -314,6 +314,10 @@ static void collect_status(const struct sim *sim, struct result *r)
     r->status = RUN_INCOMPLETE;
     if (sim->end == LOOP_INTERRUPTED)
         r->status = RUN_INTERRUPTED;
+    else if (sim->lost_process > 0)
+        r->reason = text_format("process %u does not answer any more; these are the results of the "
+                                "part of the network of process 0",
+                                sim->lost_process - 1);
     else if (sim->fabric.policy_failure)
         r->reason = text_format("%s", sim->fabric.policy_failure);
     else if (sim->end == LOOP_WALL_LIMIT)
@@ -372,6 +376,10 @@ struct result *collect(struct sim *sim)
     spec_policy_names(sim->spec, r->policy, sizeof r->policy);
     r->seed = sim->spec->seed;
     r->sim_time_ps = end_ps(sim);
+    if (sim_is_part(sim) || sim->began_s == 0) { // another process has the result, or none
+        collect_status(sim, r);
+        return r;
+    }
     sim->fabric.flow_order = hosts_flows_in_order(&sim->fabric.hosts);
     collect_flows(sim, r);
     collect_measured(sim, r);

@@ -154,6 +154,20 @@ static void divide(struct parallel *parallel, const struct partition_cut *cut)
         (struct delivery_watch){.posted = quiet_posted, .failed = quiet_failed, .ctx = parallel};
 }
 
+int parallel_check(struct parallel *parallel)
+{
+    const char *text = obstacle(parallel);
+    if (text) {
+        snprintf(parallel->why, sizeof parallel->why, "%s", text);
+        return -1;
+    }
+    parallel->fabric->server_ranks = parallel->workload->server_ranks;
+    struct partition_cut cut = parallel_tiles(parallel);
+    free(cut.shard_of);
+    free(cut.tile_of);
+    return cut.processes ? 0 : -1;
+}
+
 bool parallel_divide(struct parallel *parallel)
 {
     const char *text = obstacle(parallel);

@@ -38,6 +38,9 @@ struct parallel {
 void parallel_init(struct parallel *parallel, struct delivery *delivery,
                    const struct workload *workload);
 
+// Returns 0 if the processes can share the simulation, or -1 with the reason in parallel->why.
+int parallel_check(struct parallel *parallel);
+
 // Divide a simulation that has not begun among its threads, if there are several. parallel->why
 // states what limits their number, if there are fewer than requested. Returns true if it is
 // divided.

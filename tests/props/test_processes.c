@@ -65,7 +65,7 @@ static void *simulate(void *arg)
     sim_set_threads(s->f->sim, s->threads);
     sim_set_tiles(s->f->sim, s->tiles);
     s->f->sim->parallel.always_together = true;
-    if (s->group) sim_set_processes(s->f->sim, &s->all);
+    if (s->group && sim_set_processes(s->f->sim, &s->all, &err) < 0) { err_free(&err); sim_set_processes(s->f->sim, NULL, &err); }
     sim_run(s->f->sim, NULL);
     return NULL;
 }
