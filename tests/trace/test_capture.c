@@ -228,7 +228,7 @@ static void hand_over(struct capture *from, struct capture *to)
     parcel_free(&written);
 }
 
-// The file is the same if another process reports some of the ports.
+// The file is the same if another process reports some ports.
 static void test_records_of_another_process(void **state)
 {
     struct file *f = *state;
@@ -256,9 +256,8 @@ static void test_records_of_another_process(void **state)
         assert_int_equal(fread(files[several], 1, BYTES + 1, f->in), BYTES);
         fclose(f->in);
         f->in = NULL;
-        struct capture_count count;
         if (several)
-            assert_int_equal(capture_close(other, &count, &f->err), 0);
+            assert_int_equal(capture_close(other, NULL, &f->err), 0);
     }
     assert_memory_equal(files[0], files[1], BYTES);
 }
@@ -276,8 +275,7 @@ static void test_trigger_of_another_process(void **state)
     capture_paused(other, PS_PER_NS, 2 * PS_PER_NS);
     see(f, 5, data(2, 8), 3 * PS_PER_NS);
     hand_over(other, f->capture);
-    struct capture_count count;
-    assert_int_equal(capture_close(other, &count, &f->err), 0);
+    assert_int_equal(capture_close(other, NULL, &f->err), 0);
     finish(f, 1);
     expect_next(f, 3, 2);
 }
