@@ -382,7 +382,8 @@ int capture_error(const struct capture *c)
 int capture_close(struct capture *c, struct capture_count *count, struct err *err)
 {
     if (!c->output) {
-        *count = (struct capture_count){0, PS_NEVER};
+        if (count)
+            *count = (struct capture_count){0, c->trigger_ps};
         capture_free(c);
         return 0;
     }
