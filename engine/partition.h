@@ -92,6 +92,13 @@ struct calls {
     uint32_t n_nodes;
 };
 
+// What each process hands to process 0 at the end of a window, of what happened before `done_ps`.
+struct parcel;
+struct process_report {
+    void (*hand_over)(void *ctx, struct parcel *p, ps_t done_ps); // NULL = nothing
+    void *ctx;
+};
+
 struct threads; // shard_threads.c
 struct deferral;
 
@@ -143,6 +150,7 @@ struct partition {
     /* several processes */
     const struct collwire_processes *processes; // NULL = there is one
     struct calls calls;
+    struct process_report report;
     struct process_facts all;      // of all processes, before the present window
     ps_t *sent_ps; // [own shard] what it has sent to other processes since they got mail is not before
     enum loop_end wanted, agreed;  // how the run is to end: as this process wants, and all do

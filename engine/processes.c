@@ -8,6 +8,7 @@
 
 #include "engine/calls.h"
 #include "engine/memory.h"
+#include "engine/parcel.h"
 #include "engine/partition_internal.h"
 
 /* ---- exchanges ---- */
@@ -68,6 +69,9 @@ static void pack(struct mailbox *parcel, struct mailbox *box)
         mailbox_put(parcel, 0);
 }
 
+// What happened before this time is known: more may happen at the last instant of a window.
+static ps_t final_ps(const struct partition *p) { return p->done_ps - 1; }
+
 // A parcel: the letters of each own shard to the process, then the log of calls.
 static void pack_parcel(struct partition *p, uint32_t process)
 {
@@ -77,6 +81,13 @@ static void pack_parcel(struct partition *p, uint32_t process)
         mailbox_clear(partition_box(p, i, to));
     }
     pack(&p->parcels[process], &p->calls.log);
+    if (process == 0 && p->report.hand_over) {
+        struct parcel report = {0};
+        p->report.hand_over(p->report.ctx, &report, final_ps(p));
+        struct mailbox box = {.bytes = report.bytes, .n = report.n};
+        pack(&p->parcels[0], &box);
+        parcel_free(&report);
+    }
 }
 
 static struct mailbox next_part(const struct mailbox *parcel, size_t *at)
@@ -99,6 +110,11 @@ static void open_parcel(struct partition *p, uint32_t process)
     }
     const struct mailbox log = next_part(&parcel, &at);
     calls_repeat(p, from, &log);
+    if (p->processes->rank == 0 && p->report.hand_over) {
+        const struct mailbox box = next_part(&parcel, &at);
+        struct parcel report = parcel_read(box.bytes, box.n);
+        p->report.hand_over(p->report.ctx, &report, final_ps(p));
+    }
 }
 
 // Exchange letters and calls, and a note for all. Returns false if a process does not answer.
@@ -132,6 +148,7 @@ struct say {
     ps_t first_ps, now_ps;
     uint64_t events, internal;
     enum loop_end wanted;
+    bool stopped; // of one alone: it cannot write its captures
     struct process_facts facts;
 };
 
@@ -140,6 +157,7 @@ static struct say own(struct partition *p)
     struct say say = {.first_ps = tiles_first_event_ps(p),
                       .now_ps = p->engines[p->n]->now_ps,
                       .wanted = p->wanted,
+                      .stopped = p->engines[p->n]->stopped,
                       .facts = p->hooks.facts(p->hooks.ctx)};
     for (uint32_t i = 0; i < p->n_own; i++) {
         const struct engine *e = p->engines[i];
@@ -156,6 +174,7 @@ static void add(struct say *sum, const struct say *say)
 {
     sum->first_ps = say->first_ps < sum->first_ps ? say->first_ps : sum->first_ps;
     sum->now_ps = say->now_ps > sum->now_ps ? say->now_ps : sum->now_ps;
+    sum->stopped |= say->stopped;
     sum->events += say->events;
     sum->internal += say->internal;
     sum->wanted = say->wanted > sum->wanted ? say->wanted : sum->wanted;
@@ -183,6 +202,7 @@ static ps_t agree(struct partition *p)
     common->now_ps = sum.now_ps;
     common->events += sum.events;
     common->internal += sum.internal;
+    common->stopped = sum.stopped;
     p->all = sum.facts;
     p->agreed = sum.wanted;
     if (p->limit_events > 0 && !common->stopped && engine_model_events(common) >= p->limit_events)

@@ -48,6 +48,11 @@ void passage_free(struct passage *passage)
     free(passage);
 }
 
+void passage_settle(struct passage *passage)
+{
+    memset(passage->seen, 0, passage->n * sizeof *passage->seen);
+}
+
 void passage_forget(struct passage *passage, uint32_t flow)
 {
     uint64_t bit = UINT64_C(1) << flow % 64;

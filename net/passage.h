@@ -37,5 +37,8 @@ bool passage_is_credit(const void *letter);
 struct packet passage_packet(struct network *net, uint32_t process, const void *letter);
 const struct credit_return *passage_credit(const void *letter);
 
+// The flows of other processes have got handles of this one: none has the old ones any more.
+void passage_settle(struct passage *passage);
+
 // The description of a flow has changed.
 void passage_forget(struct passage *passage, uint32_t flow);

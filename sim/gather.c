@@ -151,15 +151,10 @@ struct gathering {
     size_t n_asked, cap_asked;       // are in this process
 };
 
-// The process of a node: the shards that stand for other processes follow this process's own ones.
 static uint32_t process_of(const struct gathering *g, uint32_t node)
 {
     const struct partition *p = g->sim->fabric.partition;
-    uint32_t shard = p ? p->shard_of[node] : 0, me = g->processes->rank;
-    if (!p || shard < p->n_own)
-        return me;
-    uint32_t other = shard - p->n_own;
-    return other + (other >= me);
+    return partition_process_of_shard(p, p->shard_of[node]);
 }
 
 static void ask(struct gathering *g, uint32_t flow)
@@ -263,8 +258,10 @@ uint32_t sim_gather(struct sim *sim)
             write_all(&g);
         lost = exchange(&g);
     }
-    if (lost == 0 && processes->rank == 0)
+    if (lost == 0 && processes->rank == 0) {
         read_all(&g);
+        passage_settle(sim->fabric.net.shards->passage);
+    }
     free(g.parcels);
     free(g.out);
     free(g.in);

@@ -180,6 +180,29 @@ void sim_cancel(struct sim *sim) { atomic_store(&sim->requests.end, true); }
 
 void sim_report_progress(struct sim *sim) { atomic_store(&sim->requests.progress, true); }
 
+/* ---- parts ---- */
+
+static void add_up(void *ctx, uint64_t *number) { partition_sum(ctx, number, 1); }
+
+static void hand_over(void *ctx, struct parcel *p, ps_t done_ps)
+{
+    captures_hand_over(p, ctx, done_ps);
+}
+
+// The network has been divided.
+static void divided(struct sim *sim)
+{
+    struct partition *p = sim->fabric.partition;
+    if (sim->captures)
+        captures_divide(sim->captures);
+    if (!p->processes)
+        return;
+    if (sim->sampler)
+        sampler_set_sum(sim->sampler, &(struct sampler_sum){add_up, p});
+    if (sim->captures)
+        p->report = (struct process_report){hand_over, sim->captures};
+}
+
 void sim_run(struct sim *sim, const struct sim_watch *watch)
 {
     const struct limits_spec *limits = &sim->spec->limits;
@@ -208,9 +231,8 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
         sim_explain_threads(sim, "engine.fast_forward skips on one thread");
     else if (sim->parallel.threads > 1 && loop.pace_ps > 0)
         sim_explain_threads(sim, "a paced run has one thread");
-    else if (!sim->skipping.skip && loop.pace_ps == 0 && parallel_divide(&sim->parallel) &&
-             sim->captures)
-        captures_divide(sim->captures);
+    else if (!sim->skipping.skip && loop.pace_ps == 0 && parallel_divide(&sim->parallel))
+        divided(sim);
     sim->began_cpu_s = cpu_seconds();
     sim->began_s = monotonic_s();
     if (!workload_done(&sim->workload))
