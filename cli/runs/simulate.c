@@ -121,7 +121,11 @@ static bool agree(const struct collwire_scenario *scenario, const struct simulat
     if (!processes_agree(&settings))
         return false;
     const struct collwire_run how = how_to_run(o);
-    return !how.processes || collwire_sim_share(sim, &how, messages_of(err)) == 0;
+    if (!how.processes || collwire_sim_share(sim, &how, messages_of(err)) == 0)
+        return true;
+    if (!processes_writes())
+        err_free(err);
+    return false;
 }
 
 // Make a simulation that is ready to run, and the set for its files; NULL with errors.

@@ -12,10 +12,10 @@
 static const char *obstacle_of_processes(const struct parallel *parallel)
 {
     const struct workload *w = parallel->workload;
-    if (w->reads_ahead)
-        return "programs read on where all ranks wait";
     if (w->queued)
         return "collectives wait for places in the queues of dimensions";
+    if (w->reads_ahead && parallel->fabric->graph.n_nodes == w->n_ranks)
+        return "programs read on where all ranks wait, and there is no switch";
     if (parallel->fabric->hosts.stack)
         return "messages cost time of the cores of hosts (`host`)";
     return NULL;
