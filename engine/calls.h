@@ -6,9 +6,9 @@
 // its own nodes make, and at the end of a window every other process repeats them, with the clock
 // of the event that made them. What is above the network then has the same state in all processes.
 //
-// A call may lead to a post, which is a call downwards, and the network may call again within it. The
-// process of the poster sends the message; the others instead repeat the calls that it has made within
-// the post (calls_within), up to the mark that ends them (calls_mark).
+// A call may lead to a post, which is a call downwards, and the network may call again within it.
+// The process of the poster sends the message; the others instead repeat the calls that it has made
+// within the post (calls_within), up to the mark that ends them (calls_mark).
 #pragma once
 
 #include "engine/partition.h"
@@ -31,7 +31,8 @@ static inline bool calls_pending(const struct partition *p) { return p->calls.de
 
 // A node of this process has posted, within a call.
 void calls_mark(struct partition *p);
-// A node of another process posts, within a call that is repeated: repeat the calls within the post.
+// A node of another process posts, within a call that is repeated: repeat the calls within the
+// post.
 void calls_within(struct partition *p);
 
 // Repeat the calls of another process, which `log` has.
@@ -39,8 +40,8 @@ void calls_repeat(struct partition *p, uint32_t shard, const struct mailbox *log
 
 /* ---- timers ---- */
 
-// Timers that call what is above the network have an ordinal at their node, which is the same in all
-// processes; their ids are not, since the network's timers of a node are in its process only.
+// Timers that call what is above the network have an ordinal at their node, which is the same in
+// all processes; their ids are not, since the network's timers of a node are in its process only.
 void calls_timers_init(struct partition *p, uint32_t n_nodes);
 void calls_timers_free(struct partition *p);
 void calls_timer_add(struct partition *p, struct sim_timer *timer);

@@ -36,7 +36,8 @@ struct partition_counts {
     double cpu_s;   // of the threads but the first; known when they have ended
 };
 
-// What a process knows of its nodes, between windows; sums over all processes, or true if it is of any.
+// What a process knows of its nodes, between windows; sums over all processes, or true if it is of
+// any.
 #define PROCESS_SUMS 4
 struct process_facts {
     uint64_t holds;    // something of its cannot end within a window
@@ -151,12 +152,13 @@ struct partition {
     const struct collwire_processes *processes; // NULL = there is one
     struct calls calls;
     struct process_report report;
-    struct process_facts all;      // of all processes, before the present window
-    ps_t *sent_ps; // [own shard] what it has sent to other processes since they got mail is not before
-    enum loop_end wanted, agreed;  // how the run is to end: as this process wants, and all do
-    uint64_t limit_events;         // model events of all processes after which the run ends; 0 = none
-    uint32_t lost;                 // 1 + number of a process that does not answer any more
-    struct mailbox *parcels;       // [process] to it
+    struct process_facts all; // of all processes, before the present window
+    ps_t
+        *sent_ps; // [own shard] what it has sent to others and they have not got arrives not before
+    enum loop_end wanted, agreed; // how the run is to end: as this process wants, and all do
+    uint64_t limit_events;   // model events of all processes after which the run ends; 0 = none
+    uint32_t lost;           // 1 + number of a process that does not answer any more
+    struct mailbox *parcels; // [process] to it
     struct collwire_bytes *out, *in; // [process]
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The windows of a simulation of several processes. Each processes the events of its own shards; then
-// all exchange the packets that cross, and their calls. Before a window they agree on its beginning,
-// and on whether the order of events is needed: then a window is an instant. What is deferred to
-// the end of the instant has the order of events, and the run ends with an instant anyway.
+// The windows of a simulation of several processes. Each processes the events of its own shards;
+// then all exchange the packets that cross, and their calls. Before a window they agree on its
+// beginning, and on whether the order of events is needed: then a window is an instant. What is
+// deferred to the end of the instant has the order of events, and the run ends with an instant
+// anyway.
 #include <stdlib.h>
 #include <string.h>
 

@@ -77,7 +77,7 @@ void sim_timer_start(struct engine *e, struct sim_timer *timer, ps_t at_ps)
 {
     timer->at_ps = at_ps;
     if (partition_is_elsewhere(e->partition, timer->node))
-        return; // the process of the node says when it expires
+        return;                     // the process of the node says when it expires
     if (at_ps < timer->queued_ps) { // otherwise the pending entry is earlier and will re-arm the
                                     // timer
         timer->queued_ps = at_ps;

@@ -28,7 +28,7 @@ struct border_list {
 struct network_shards {
     struct partition *partition;
     struct passage *passage; // to other processes; NULL = there is one
-    struct network *nets; // [shard]
+    struct network *nets;    // [shard]
     uint32_t n, n_tiles;
     uint32_t *ghost_of; // [port] 0 = its link does not leave the shard
     uint32_t *real_of;  // [ghost - n_ports]

@@ -30,8 +30,8 @@ void passage_send(struct network *net, struct mailbox *box, uint32_t process, ui
                   const struct packet *p);
 void passage_send_credit(struct mailbox *box, uint32_t port, const struct credit_return *r);
 
-// Read a letter: credit for a port, or a packet that has left by it, whose meta-data are put into the
-// pool of `net`.
+// Read a letter: credit for a port, or a packet that has left by it, whose meta-data are put into
+// the pool of `net`.
 uint32_t passage_port(const void *letter);
 bool passage_is_credit(const void *letter);
 struct packet passage_packet(struct network *net, uint32_t process, const void *letter);

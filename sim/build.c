@@ -125,7 +125,6 @@ int sim_set_processes(struct sim *sim, const struct collwire_processes *processe
     return -1;
 }
 
-
 void sim_explain_threads(struct sim *sim, const char *why)
 {
     snprintf(sim->parallel.why, sizeof sim->parallel.why, "%s", why);

@@ -49,7 +49,8 @@ static void sum_up(const struct sim *sim, struct sums *sums)
     struct partition *p = sim->fabric.partition;
     if (!p || !p->processes)
         return;
-    uint64_t n = p->processes->n, armed[] = {sums->n_rto_armed, sums->n_watchdogs_armed, sums->adapters_busy};
+    uint64_t n = p->processes->n,
+             armed[] = {sums->n_rto_armed, sums->n_watchdogs_armed, sums->adapters_busy};
     uint64_t late = 0, last_ps[SHARDS_MAX] = {0};
     last_ps[p->processes->rank] = (uint64_t)sums->last_delivery_ps;
     partition_sum(p, armed, 3);
@@ -67,8 +68,8 @@ static void sum_up(const struct sim *sim, struct sums *sums)
 static bool progress_pending(const struct sim *sim, const struct sums *sums)
 {
     return fabric_is_analytical(&sim->fabric) || sim->workload.starts_pending > 0 ||
-           delivery_pending(&sim->delivery) ||
-           sums->adapters_busy || sums->n_rto_armed > 0 || sums->n_watchdogs_armed > 0;
+           delivery_pending(&sim->delivery) || sums->adapters_busy || sums->n_rto_armed > 0 ||
+           sums->n_watchdogs_armed > 0;
 }
 
 // The stall check: the run has stalled if the last delivery is limits.stall_ps ago and no pending
@@ -244,7 +245,6 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
         sim->fabric.engine.now_ps = end; // the horizon ended it
     network_catch_up(&sim->fabric.net, sim->fabric.engine.now_ps);
     sim->cpu_s += parallel_unite(&sim->parallel);
-    sim->lost_process =
-        sim->end == LOOP_LOST ? sim->fabric.partition->lost : sim_gather(sim);
+    sim->lost_process = sim->end == LOOP_LOST ? sim->fabric.partition->lost : sim_gather(sim);
     recorder_settle(&sim->workload.recorder);
 }

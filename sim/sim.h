@@ -29,10 +29,10 @@ void sim_set_threads(struct sim *sim, uint32_t n);
 // Let each thread process up to `n` parts of the network one after the other; 0 = by its size. The
 // results are the same.
 void sim_set_tiles(struct sim *sim, uint32_t n);
-// Simulate a part of the network in this process, and the other parts in others; the results are the
-// same, in process 0. `processes` is borrowed until the end of sim_run(); NULL = there is one. To be
-// called after sim_set_threads() and sim_set_tiles(). Returns 0, or -1 with an error if the network
-// cannot be divided among them.
+// Simulate a part of the network in this process, and the other parts in others; the results are
+// the same, in process 0. `processes` is borrowed until the end of sim_run(); NULL = there is one.
+// To be called after sim_set_threads() and sim_set_tiles(). Returns 0, or -1 with an error if the
+// network cannot be divided among them.
 int sim_set_processes(struct sim *sim, const struct collwire_processes *processes, struct err *err);
 // Set the reason, for run.json, why the simulation uses one thread although more were requested.
 void sim_explain_threads(struct sim *sim, const char *why);

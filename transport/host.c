@@ -333,7 +333,8 @@ static void flow_free(const struct hosts *hosts, uint32_t flow)
 // Receivers of flows of other processes.
 static void foreign_receivers_free(const struct hosts *hosts)
 {
-    const struct passage *passage = hosts->net && hosts->net->shards ? hosts->net->shards->passage : NULL;
+    const struct passage *passage =
+        hosts->net && hosts->net->shards ? hosts->net->shards->passage : NULL;
     for (uint32_t q = 0; passage && q < passage->n; q++)
         for (uint32_t flow = q * passage->flows_per_process; flow < passage->seen[q]; flow++) {
             struct receiver *r = hosts->receivers[flow];

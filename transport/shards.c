@@ -28,7 +28,8 @@ static void complete(void *ctx, struct flow_id *id)
     id->frames = hosts_dim(ctx, id->dim, id->transport)->ops->frames;
 }
 
-// Number the flows of this process apart from those of the others, and let the network describe them.
+// Number the flows of this process apart from those of the others, and let the network describe
+// them.
 static void flows_divide(struct hosts *hosts)
 {
     const struct collwire_processes *all = hosts->net->shards->partition->processes;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Stands between the hosts and the ledger where several processes simulate the network: writes the
-// calls of this process down, and repeats those of the others (engine/calls.h). The senders of another
-// process are there; what the ledger knows of their busy periods, their paths, is kept by flow.
+// calls of this process down, and repeats those of the others (engine/calls.h). The senders of
+// another process are there; what the ledger knows of their busy periods, their paths, is kept by
+// flow.
 #include <stdlib.h>
 
 #include "engine/calls.h"
@@ -24,9 +25,9 @@ struct call {
     uint64_t token;
     ps_t now_ps; // a port may compute earlier departures in a later event
     union {
-        uint32_t flow;           // busy, idle
+        uint32_t flow;            // busy, idle
         struct arriving arriving; // delivered
-        struct meta_held acking; // sent
+        struct meta_held acking;  // sent
         struct message_end end;
         struct sender_account account; // last packet
     };
@@ -70,7 +71,8 @@ static void delivered(void *ctx, uint64_t token, ps_t now)
 {
     const struct replica *r = ctx;
     uint32_t dst = ledger_message(r->delivery, token).dst;
-    LOG(r, REPLICA_DELIVERED, arriving, .now_ps = now, .token = token, .arriving = hosts_of(r, dst)->arriving);
+    LOG(r, REPLICA_DELIVERED, arriving, .now_ps = now, .token = token,
+        .arriving = hosts_of(r, dst)->arriving);
     r->client.delivered(r->client.ctx, token, now);
     calls_end(partition_of(r));
 }

@@ -24,7 +24,7 @@ struct parallel {
     struct delivery *delivery;
     const struct workload *workload;
     const struct collwire_processes *processes; // NULL = there is one
-    uint32_t threads;     // requested of each process
+    uint32_t threads;                           // requested of each process
     uint32_t tiles;       // requested of each thread; 0 = by the size of the network, 1 = none
     bool always_together; // for tests: however few events a window has
     char why[200];        // why there are fewer, or what they cost

@@ -153,8 +153,7 @@ static bool is_held(struct parallel *parallel, ps_t until_ps)
 static uint64_t most_events(const struct parallel *parallel)
 {
     uint64_t window_ns = (uint64_t)(parallel->fabric->partition->lookahead_ps / PS_PER_NS) + 2;
-    return window_ns * (4 * flows_of_all(parallel) +
-                        4 * (uint64_t)parallel->fabric->graph.n_ends) +
+    return window_ns * (4 * flows_of_all(parallel) + 4 * (uint64_t)parallel->fabric->graph.n_ends) +
            4 * parallel->frames_per_window;
 }
 

@@ -48,7 +48,8 @@ static bool pays(const struct parallel *parallel, const struct cut_result *shard
     return parallel->tiles > 0 || packets_of_window(parallel->fabric, tiles) >= LEAST_PACKETS;
 }
 
-// Give the shards of each process but this one, and its tiles, one number, behind those of this one.
+// Give the shards of each process but this one, and its tiles, one number, behind those of this
+// process.
 static void cut_processes(struct partition_cut *cut, const struct collwire_processes *all,
                           uint32_t n_nodes)
 {
