@@ -258,13 +258,6 @@ uint32_t *hosts_flows_in_order(const struct hosts *hosts)
     return order;
 }
 
-uint64_t hosts_delivered_bytes(const struct hosts *hosts, const struct sender *s,
-                               const struct message *m)
-{
-    const struct receiver *r = hosts->receivers[s->flow];
-    return r ? r->dim->ops->received_bytes(r, m) : 0;
-}
-
 /* ---- life ---- */
 
 void hosts_prepare(struct hosts *hosts)

@@ -172,8 +172,12 @@ void hosts_post(void *hosts, const struct transfer_request *request, ps_t now);
 uint32_t *hosts_flows_in_order(const struct hosts *hosts);
 
 // Returns the payload bytes of a message that have arrived in order.
-uint64_t hosts_delivered_bytes(const struct hosts *hosts, const struct sender *s,
-                               const struct message *m);
+static inline uint64_t hosts_delivered_bytes(const struct hosts *hosts, const struct sender *s,
+                                             const struct message *m)
+{
+    const struct receiver *r = hosts->receivers[s->flow];
+    return r ? r->dim->ops->received_bytes(r, m) : 0;
+}
 
 // Returns the bytes of memory that a flow of a dimension needs while it has messages.
 size_t hosts_flow_bytes(const struct transport_dim *dim);

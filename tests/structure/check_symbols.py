@@ -16,7 +16,7 @@ import sys
 
 FILES_IN_A_CIRCLE = 4
 ROOMS = 72
-ARROWS = 401
+ARROWS = 403
 
 
 def objects(build):
