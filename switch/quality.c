@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 #include "net/crossing.h"
@@ -30,6 +31,7 @@ void quality_free(struct link_quality *q)
         return;
     free(q->bands);
     free(q->tx_bytes);
+    free(q->shared);
     free(q);
 }
 
@@ -50,6 +52,19 @@ static uint8_t band_of(const struct link_quality *q, const struct network *net, 
     return (uint8_t)(band < q->n_bands ? band : q->n_bands - 1);
 }
 
+// Add the bands of the ports of other processes, which are 0 here.
+static void share(struct link_quality *q, struct partition *p, uint8_t *bands, uint32_t n)
+{
+    if (!p || !p->processes)
+        return;
+    uint32_t words = n / sizeof *q->shared + 1; // of eight bands, whose sums stay apart
+    if (q->shared == NULL)
+        q->shared = memory_zeroed(words, sizeof *q->shared);
+    memcpy(q->shared, bands, n);
+    partition_sum(p, q->shared, words);
+    memcpy(bands, q->shared, n);
+}
+
 void quality_measure(struct link_quality *q, const struct switches *sw, uint32_t dim, ps_t now)
 {
     struct network *net = sw->net;
@@ -58,11 +73,15 @@ void quality_measure(struct link_quality *q, const struct switches *sw, uint32_t
     for (uint32_t i = 0; i < sw->n_switches + sw->n_routers; i++) {
         const struct switch_node *s = &sw->nodes[i];
         for (uint32_t p = s->first_port; s->dim == dim && p < s->first_port + s->n_ports; p++) {
+            bands[p] = 0;
+            if (partition_is_elsewhere(net->engine->partition, net->ports[p].node))
+                continue;
             port_catch_up(network_of_port(net, p), p, now);
             bands[p] = band_of(q, net, p, now);
             q->tx_bytes[p] = net->ports[p].tx_bytes;
         }
     }
+    share(q, net->engine->partition, bands, net->n_ports);
 }
 
 // Returns the band of a port in the last measurement that is at least `age_ps` old.

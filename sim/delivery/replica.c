@@ -23,11 +23,11 @@ enum {
 
 struct call {
     uint64_t token;
-    ps_t now_ps; // a port may compute earlier departures in a later event
+    struct meta_held acking; // ended, sent: of the ACK
+    ps_t now_ps;             // a port may compute earlier departures in a later event
     union {
         uint32_t flow;            // busy, idle
         struct arriving arriving; // delivered
-        struct meta_held acking;  // sent
         struct message_end end;
         struct sender_account account; // last packet
     };
@@ -105,7 +105,9 @@ static void failed(void *ctx, uint64_t token, ps_t now)
 static void message_ended(void *ctx, const struct message_end *end, ps_t now)
 {
     const struct replica *r = ctx;
-    LOG(r, REPLICA_ENDED, end, .now_ps = now, .token = end->message.token, .end = *end);
+    uint32_t src = ledger_message(r->delivery, end->message.token).src;
+    LOG(r, REPLICA_ENDED, end, .now_ps = now, .token = end->message.token, .end = *end,
+        .acking = hosts_of(r, src)->acking);
     r->observer.message_ended(r->observer.ctx, end, now);
     calls_end(partition_of(r));
 }
@@ -197,10 +199,16 @@ static void repeat_idle(const struct replica *r, const struct call *call)
     *path = 0;
 }
 
+static void set_acking(const struct replica *r, const struct call *call)
+{
+    hosts_of(r, ledger_message(r->delivery, call->token).src)->acking = call->acking;
+}
+
 // A message that has failed: what has arrived of it, the process of its destination knows.
 static void repeat_ended(const struct replica *r, const struct call *call, ps_t now)
 {
     struct message_end end = call->end;
+    set_acking(r, call);
     const struct receiver *to = r->delivery->fabric->hosts.receivers[end.flow];
     if (end.message.status != MESSAGE_DONE && to != NULL)
         end.delivered_bytes = to->dim->ops->received_bytes(to, &end.message);
@@ -221,7 +229,7 @@ void replica_call(struct delivery *delivery, unsigned kind, const void *args)
         r->client.entered(r->client.ctx, call->token, now);
         break;
     case REPLICA_SENT:
-        hosts_of(r, ledger_message(delivery, call->token).src)->acking = call->acking;
+        set_acking(r, call);
         r->client.sent(r->client.ctx, call->token, now);
         break;
     case REPLICA_FAILED:
