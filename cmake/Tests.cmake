@@ -66,7 +66,7 @@ foreach(test IN LISTS tests)
 endforeach()
 
 # Threads that meet after each window wait for each other where other tests take their cores.
-set_tests_properties(props_threads PROPERTIES RUN_SERIAL TRUE)
+set_tests_properties(props_threads props_processes PROPERTIES RUN_SERIAL TRUE)
 
 # collwire_script_test(NAME LABEL NEEDS SCRIPT ARGUMENT...): a line of sh with its $1, $2 ...; skipped
 # where one of the programs NEEDS is not installed. (A semicolon in SCRIPT would split it.)
@@ -267,8 +267,9 @@ if(TARGET collwire_shared)
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tsan)
   collwire_script_test(props_threads_race long "clang;ninja;cmake" [[
     cmake -S "$1" -B "$2" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCOLLWIRE_TSAN=ON &&
-    cmake --build "$2" --target test_props_threads test_engine_partition && "$2/tests/engine/test_partition" &&
-    COLLWIRE_RANDOM=120 "$2/tests/props/test_threads"]]
+    cmake --build "$2" --target test_props_threads test_props_processes test_engine_partition &&
+    "$2/tests/engine/test_partition" && COLLWIRE_RANDOM=120 "$2/tests/props/test_threads" &&
+    COLLWIRE_RANDOM=40 "$2/tests/props/test_processes"]]
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tsan)
   set_tests_properties(library_threads props_threads_race PROPERTIES RESOURCE_LOCK tsan_build TIMEOUT 3600)
   collwire_script_test(library_package long "debootstrap;dpkg-deb;dpkg-shlibdeps" [[sh "$@"]]
@@ -483,7 +484,9 @@ set_tests_properties(random_periodic_all random_periodic_general PROPERTIES TIME
 
 collwire_script_test(props_threads_all long "" [[COLLWIRE_RANDOM=3000 "$1"]]
   ${PROJECT_BINARY_DIR}/tests/props/test_threads)
-set_tests_properties(props_threads_all PROPERTIES TIMEOUT 3600 RUN_SERIAL TRUE)
+collwire_script_test(props_processes_all long "" [[COLLWIRE_RANDOM=500 "$1"]]
+  ${PROJECT_BINARY_DIR}/tests/props/test_processes)
+set_tests_properties(props_threads_all props_processes_all PROPERTIES TIMEOUT 3600 RUN_SERIAL TRUE)
 
 # Fuzz targets of every reader, in a build of their own.
 if(NOT COLLWIRE_SANITIZE)

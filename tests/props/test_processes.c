@@ -1,134 +1,195 @@
 // SPDX-License-Identifier: MIT
-// The same results of several processes as of one, on random scenarios. The processes are threads
-// of this program.
-#include <pthread.h>
+// The same bytes of metrics.json and of the timeline from several processes as from one, on random
+// scenarios. The processes are threads of this program.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "sim/simulation.h"
-#include "tests/support/random.h"
+#include "sim/parallel/parallel.h"
+#include "tests/support/processes_in_threads.h"
+#include "tests/support/same_bytes.h"
 
-#define PROCESSES_MAX 8
+#define SCENARIOS 40
+#define PROCESSES_MOST 4
 
-struct group {
-    uint32_t n;
-    pthread_barrier_t barrier;
-    struct collwire_bytes out[PROCESSES_MAX][PROCESSES_MAX];
-};
-struct process {
-    struct group *group;
-    struct collwire_processes all;
-    void *copy[PROCESSES_MAX];
-    uint64_t seed; int feature; uint32_t threads, tiles;
-    struct fixture *f;
-    uint64_t calls, bytes;
+// A scenario, and what each process has to say of its run.
+struct shared_run {
+    uint64_t seed;
+    int feature;
+    uint32_t n, threads, tiles;
+    struct fixture *fixtures[PROCESSES_MOST];
+    bool refused[PROCESSES_MOST], odd[PROCESSES_MOST];
+    struct outcome outcome; // of process 0
 };
 
-static uint32_t exchange(void *ctx, const struct collwire_bytes *out, struct collwire_bytes *in)
+// The shards of processes that wait for each other are threads of one machine: few of them.
+static struct shared_run draw(uint64_t seed, int feature)
 {
-    struct process *s = ctx;
-    struct group *g = s->group;
-    uint32_t rank = s->all.rank;
-    s->calls++;
-    memcpy(g->out[rank], out, g->n * sizeof *out);
-    pthread_barrier_wait(&g->barrier);
-    for (uint32_t q = 0; q < g->n; q++) {
-        if (q == rank) continue;
-        size_t n = g->out[q][rank].n;
-        free(s->copy[q]);
-        s->copy[q] = malloc(n + 8);
-        if (n > 0) memcpy(s->copy[q], g->out[q][rank].data, n);
-        in[q] = (struct collwire_bytes){s->copy[q], n};
-        s->bytes += n;
-    }
-    pthread_barrier_wait(&g->barrier);
-    return 0;
+    static const uint32_t n[] = {2, 3, 2, 4, 2}, threads[] = {1, 1, 2, 1, 1};
+    uint64_t i = seed / 3 % 5;
+    return (struct shared_run){.seed = seed,
+                               .feature = feature,
+                               .n = n[i],
+                               .threads = threads[i],
+                               .tiles = (uint32_t)(seed / 4 % 3)};
 }
 
-static void *simulate(void *arg)
+static void set_up(struct fixture *f, const struct shared_run *run, uint32_t threads,
+                   uint32_t tiles)
 {
-    struct process *s = arg;
     struct err err = {0};
-    s->f = malloc(sizeof *s->f);
-    if (s->feature >= 0) random_feature(s->f, s->seed, (enum random_feature)s->feature);
-    else if (s->seed % 3 == 0) random_bounds(s->f, s->seed);
-    else random_any(s->f, s->seed);
-    s->f->sim = sim_new(&s->f->spec, &err);
+    f->sim = sim_new(&f->spec, &err);
+    err_free(&err); // warnings
+    sim_set_threads(f->sim, threads);
+    sim_set_tiles(f->sim, tiles);
+    f->sim->parallel.always_together = run->seed % 4 != 0;
+}
+
+static struct fixture *fixture_of(const struct shared_run *run)
+{
+    struct fixture *f = malloc(sizeof *f);
+    same_bytes_scenario(f, run->seed, run->feature);
+    return f;
+}
+
+// Tell the others whether this process refuses. Returns true if one of them is of another opinion.
+static bool disagree(const struct collwire_processes *all, bool refused)
+{
+    struct collwire_bytes out[PROCESSES_MOST], in[PROCESSES_MOST];
+    bool other = false;
+    for (uint32_t q = 0; q < all->n; q++)
+        out[q] = (struct collwire_bytes){&refused, sizeof refused};
+    all->exchange(all->ctx, out, in);
+    for (uint32_t q = 0; q < all->n; q++)
+        other |= q != all->rank && *(const bool *)in[q].data != refused;
+    return other;
+}
+
+// No assertion of cmocka here: these are other threads than that of the test.
+static void run_process(void *ctx, const struct collwire_processes *all)
+{
+    struct shared_run *run = ctx;
+    struct fixture *f = run->fixtures[all->rank];
+    struct err err = {0};
+    set_up(f, run, run->threads, run->tiles);
+    bool refused = run->refused[all->rank] = sim_set_processes(f->sim, all, &err) < 0;
+    bool odd = refused != (err.n_errors > 0);
     err_free(&err);
-    sim_set_threads(s->f->sim, s->threads);
-    sim_set_tiles(s->f->sim, s->tiles);
-    s->f->sim->parallel.always_together = true;
-    if (s->group && sim_set_processes(s->f->sim, &s->all, &err) < 0) { err_free(&err); sim_set_processes(s->f->sim, NULL, &err); }
-    sim_run(s->f->sim, NULL);
-    return NULL;
-}
-static int by_post(const void *a, const void *b)
-{
-    const struct flow_record *x = a, *y = b;
-    if (x->start_ps != y->start_ps) return x->start_ps < y->start_ps ? -1 : 1;
-    if (x->src != y->src) return x->src < y->src ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-static void sorted(struct records *r) { if (r->n_flows) qsort(r->flows, r->n_flows, sizeof *r->flows, by_post);
-  for (size_t i = 0; i < r->n_flows; i++) { r->flows[i].qp = 0; if (r->flows[i].status == 2) r->flows[i].delivered_bytes = 0; } }
-
-static int compare(uint64_t seed, int feature, uint32_t n, uint32_t threads, uint32_t tiles, int *divided)
-{
-    struct process one = {.seed = seed, .feature = feature, .threads = 1, .tiles = 1}, p[PROCESSES_MAX];
-    struct group g = {.n = n};
-    pthread_t id[PROCESSES_MAX];
-    int bad = 0;
-    simulate(&one);
-    pthread_barrier_init(&g.barrier, NULL, n);
-    memset(p, 0, sizeof p);
-    for (uint32_t i = 0; i < n; i++) {
-        p[i] = (struct process){.group = &g, .seed = seed, .feature = feature, .threads = threads, .tiles = tiles};
-        p[i].all = (struct collwire_processes){.n = n, .rank = i, .exchange = exchange, .ctx = &p[i]};
-        pthread_create(&id[i], NULL, simulate, &p[i]);
+    bool split = disagree(all, refused);
+    if (!refused && !split) {
+        sim_run(f->sim, NULL);
+        odd |= !f->sim->fabric.partition || !f->sim->fabric.partition->processes;
+        f->result = sim_result(f->sim);
+        if (all->rank == 0)
+            run->outcome = outcome_of(f->result);
     }
-    for (uint32_t i = 0; i < n; i++) pthread_join(id[i], NULL);
-    *divided += p[0].f->sim->fabric.partition != NULL;
-    struct records *a = &one.f->sim->delivery.records;
-    sorted(a);
-    for (uint32_t i = 0; i < n; i++) {
-        struct sim *s = p[i].f->sim;
-        struct records *b = &s->delivery.records;
-        sorted(b);
-        size_t k = 0;
-        while (k < a->n_flows && k < b->n_flows && memcmp(&a->flows[k], &b->flows[k], sizeof *a->flows) == 0) k++;
-        if (a->n_flows != b->n_flows || k < a->n_flows || s->end != one.f->sim->end || s->workload.over_ps != one.f->sim->workload.over_ps
-            || s->fabric.engine.now_ps != one.f->sim->fabric.engine.now_ps || engine_model_events(&s->fabric.engine) != engine_model_events(&one.f->sim->fabric.engine)) {
-            print_error("seed %llu feature %d n %u threads %u tiles %u process %u: records %zu %zu, first other %zu, end %d %d over %lld %lld now %lld %lld events %llu %llu stopped %d %d failed %llu\n", (unsigned long long)seed, feature, n, threads, tiles, i, a->n_flows, b->n_flows, k, one.f->sim->end, s->end,
-              (long long)one.f->sim->workload.over_ps, (long long)s->workload.over_ps, (long long)one.f->sim->fabric.engine.now_ps, (long long)s->fabric.engine.now_ps,
-              (unsigned long long)engine_model_events(&one.f->sim->fabric.engine), (unsigned long long)engine_model_events(&s->fabric.engine), one.f->sim->stalled, s->stalled, (unsigned long long)a->failed);
-            if (k < a->n_flows && k < b->n_flows) { const struct flow_record *x = &a->flows[k], *y = &b->flows[k];
-              print_error("   src %u dst %u id %llu: fct %lld %lld delivered %lld %lld start %lld %lld packets %u %u status %d %d\n", x->src, x->dst, (unsigned long long)x->id, (long long)x->fct_ps, (long long)y->fct_ps, (long long)x->delivered_ps, (long long)y->delivered_ps, (long long)x->start_ps, (long long)y->start_ps, (unsigned)x->packets, (unsigned)y->packets, x->status, y->status);
-              for (int c = 0; c < PATH_CAUSES; c++) if (x->life_ps[c] != y->life_ps[c]) print_error("   life %d: %lld %lld\n", c, (long long)x->life_ps[c], (long long)y->life_ps[c]);
-              for (size_t o = 0; o < sizeof *x; o++) if (((const char *)x)[o] != ((const char *)y)[o]) { print_error("   byte %zu of %zu\n", o, sizeof *x); break; } }
-            bad = 1;
-            break;
-        }
-    }
-    fixture_free(one.f); free(one.f);
-    for (uint32_t i = 0; i < n; i++) { fixture_free(p[i].f); free(p[i].f); for (uint32_t q = 0; q < n; q++) free(p[i].copy[q]); }
-    return bad;
+    run->odd[all->rank] = odd || split;
+    fixture_free(f);
 }
 
-int main(int argc, char **argv)
+static struct outcome run_alone(const struct shared_run *run)
 {
-    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 50;
-    int feature = argc > 3 ? atoi(argv[3]) : -1, bad = 0, divided = 0;
-    for (uint64_t seed = first; seed < first + count; seed++) {
-        if (getenv("V")) { printf("seed %llu\n", (unsigned long long)seed); fflush(stdout); }
-        bad += compare(seed, feature, (uint32_t)(2 + seed % 3), (uint32_t)(seed % 12 == 0 ? 2 : 1), (uint32_t)(seed % 2), &divided);
+    struct fixture *f = fixture_of(run);
+    set_up(f, run, 1, 1);
+    sim_run(f->sim, NULL);
+    f->result = sim_result(f->sim);
+    struct outcome o = outcome_of(f->result);
+    fixture_free(f);
+    free(f);
+    return o;
+}
+
+struct sums {
+    uint64_t n, shared;
+    unsigned differ;
+};
+
+// Run a scenario on several processes and, if they can share it, on one.
+static void compare(uint64_t seed, int feature, struct sums *sums)
+{
+    struct shared_run run = draw(seed, feature);
+    bool differs = false;
+    for (uint32_t q = 0; q < run.n; q++)
+        run.fixtures[q] = fixture_of(&run);
+    processes_in_threads(&(struct processes_in_threads){
+        .n = run.n, .silent = NO_PROCESS, .run = run_process, .ctx = &run});
+    for (uint32_t q = 0; q < run.n; q++) {
+        free(run.fixtures[q]);
+        differs |= run.odd[q];
     }
-    printf("%d of %llu differ, %d divided\n", bad, (unsigned long long)count, divided);
-    return bad > 0;
+    if (differs) {
+        print_error("not all processes share the run\n");
+    } else if (!run.refused[0]) {
+        struct outcome one = run_alone(&run);
+        differs = outcomes_differ(&one, &run.outcome);
+        outcome_free(&one);
+    }
+    if (differs)
+        print_error("seed %llu, feature %d, %u processes, %u threads, %u tiles each\n",
+                    (unsigned long long)seed, feature, run.n, run.threads, run.tiles);
+    sums->n++;
+    sums->differ += differs;
+    sums->shared += !run.refused[0];
+    outcome_free(&run.outcome);
+}
+
+// Compare `n` scenarios from COLLWIRE_SEED on.
+static struct sums compare_all(int feature, uint64_t n)
+{
+    bool show;
+    uint64_t first = same_bytes_first(&show);
+    struct sums sums = {0};
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        if (show)
+            print_error("seed %llu\n", (unsigned long long)seed);
+        compare(seed, feature, &sums);
+    }
+    print_message("feature %d: %llu of %llu shared, %u differ\n", feature,
+                  (unsigned long long)sums.shared, (unsigned long long)sums.n, sums.differ);
+    return sums;
+}
+
+static void test_same_bytes(void **state)
+{
+    (void)state;
+    struct sums sums = compare_all(ANY_FEATURE, same_bytes_scenarios(SCENARIOS));
+    assert_int_equal(sums.differ, 0);
+    assert_true(sums.shared > sums.n / 3);
+}
+
+// A quarter of the scenarios for each feature.
+static void test_features(void **state)
+{
+    static const enum random_feature all[] = {FEATURE_LINK_RETRY, FEATURE_TIMELINE,
+                                              FEATURE_CIRCUITS,   FEATURE_NICS,
+                                              FEATURE_CREDITS,    FEATURE_ADMISSION};
+    struct sums sums[sizeof all / sizeof *all];
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        sums[i] = compare_all((int)all[i], same_bytes_scenarios(SCENARIOS) / 4 + 1);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        assert_int_equal(sums[i].differ, 0);
+        assert_true(sums[i].shared > sums[i].n / 3);
+    }
+}
+
+// Messages that cost time of the cores of hosts are not shared.
+static void test_refused(void **state)
+{
+    (void)state;
+    struct sums sums = compare_all(FEATURE_HOSTS, same_bytes_scenarios(SCENARIOS) / 4 + 1);
+    assert_int_equal(sums.differ, 0);
+    assert_int_equal(sums.shared, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bytes),
+                                       cmocka_unit_test(test_features),
+                                       cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
