@@ -62,30 +62,42 @@ void partition_sum(struct partition *p, uint64_t *values, uint32_t n)
             values[i] += ((const uint64_t *)told(p, q))[i];
 }
 
-static void pack(struct mailbox *parcel, struct mailbox *box)
+static void pack(struct mailbox *parcel, const struct mailbox *box)
 {
+    void *part = mailbox_put(parcel, box->n);
     if (box->n > 0)
-        memcpy(mailbox_put(parcel, box->n), box->bytes, box->n);
-    else
-        mailbox_put(parcel, 0);
+        memcpy(part, box->bytes, box->n);
+}
+
+// The letters of all own shards, one shard after the other.
+static void pack_letters(struct partition *p, uint32_t process)
+{
+    uint32_t to = partition_shard_of_process(p, process);
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < p->n_own; i++)
+        bytes += partition_box(p, i, to)->n;
+    unsigned char *part = mailbox_put(&p->parcels[process], bytes);
+    for (uint32_t i = 0; i < p->n_own; i++) {
+        struct mailbox *box = partition_box(p, i, to);
+        if (box->n > 0)
+            memcpy(part, box->bytes, box->n);
+        part += box->n;
+        mailbox_clear(box);
+    }
 }
 
 // What happened before this time is known: more may happen at the last instant of a window.
 static ps_t final_ps(const struct partition *p) { return p->done_ps - 1; }
 
-// A parcel: the letters of each own shard to the process, then the log of calls.
+// A parcel: letters, the log of calls, and to process 0 a report.
 static void pack_parcel(struct partition *p, uint32_t process)
 {
-    uint32_t to = partition_shard_of_process(p, process);
-    for (uint32_t i = 0; i < p->n_own; i++) {
-        pack(&p->parcels[process], partition_box(p, i, to));
-        mailbox_clear(partition_box(p, i, to));
-    }
+    pack_letters(p, process);
     pack(&p->parcels[process], &p->calls.log);
     if (process == 0 && p->report.hand_over) {
         struct parcel report = {0};
         p->report.hand_over(p->report.ctx, &report, final_ps(p));
-        struct mailbox box = {.bytes = report.bytes, .n = report.n};
+        const struct mailbox box = {.bytes = report.bytes, .n = report.n};
         pack(&p->parcels[0], &box);
         parcel_free(&report);
     }
@@ -105,10 +117,8 @@ static void open_parcel(struct partition *p, uint32_t process)
     uint32_t from = partition_shard_of_process(p, process);
     size_t at = 0;
     mailbox_next(&parcel, &at); // the note
-    for (uint32_t i = 0; i < p->n_own; i++) {
-        const struct mailbox letters = next_part(&parcel, &at);
-        p->hooks.arrive(p->hooks.ctx, from, &letters);
-    }
+    const struct mailbox letters = next_part(&parcel, &at);
+    p->hooks.arrive(p->hooks.ctx, from, &letters);
     const struct mailbox log = next_part(&parcel, &at);
     calls_repeat(p, from, &log);
     if (p->processes->rank == 0 && p->report.hand_over) {

@@ -200,11 +200,24 @@ static void read_names(struct gathering *g)
     }
 }
 
+// What has arrived of messages that have failed: only the process of the destination knows. All have
+// the same records.
+static void hand_over_failed(struct parcel *p, struct sim *sim)
+{
+    struct records *records = &sim->delivery.records;
+    for (size_t i = 0; i < records->n_flows; i++) {
+        struct flow_record *record = &records->flows[i];
+        if (record->status == MESSAGE_FAILED && has_node(p, sim, record->dst))
+            PARCEL(p, record->delivered_bytes);
+    }
+}
+
 static void write_all(struct gathering *g)
 {
     struct parcel *to = &g->parcels[0];
     struct flow_range range;
     gather_network(to, g->sim);
+    hand_over_failed(to, g->sim);
     gather_flows(to, g->sim, &range);
     captures_hand_over(to, g->sim->captures, g->sim->fabric.engine.now_ps);
     gather_write_receivers(to, g->sim, g->asked, g->n_asked);
@@ -220,6 +233,7 @@ static void read_all(struct gathering *g)
     for (uint32_t q = 1; q < n; q++) {
         from[q] = parcel_read(g->in[q].data, g->in[q].n);
         gather_network(&from[q], g->sim);
+        hand_over_failed(&from[q], g->sim);
         gather_flows(&from[q], g->sim, &ranges.list[q]);
         captures_hand_over(&from[q], g->sim->captures, g->sim->fabric.engine.now_ps);
     }

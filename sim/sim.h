@@ -30,7 +30,7 @@ void sim_set_threads(struct sim *sim, uint32_t n);
 // results are the same.
 void sim_set_tiles(struct sim *sim, uint32_t n);
 // Simulate a part of the network in this process, and the other parts in others; the results are
-// the same, in process 0. `processes` is borrowed until the end of sim_run(); NULL = there is one.
+// the same, in process 0. `processes` is borrowed until sim_result(); NULL = there is one.
 // To be called after sim_set_threads() and sim_set_tiles(). Returns 0, or -1 with an error if the
 // network cannot be divided among them.
 int sim_set_processes(struct sim *sim, const struct collwire_processes *processes, struct err *err);

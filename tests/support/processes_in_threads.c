@@ -31,8 +31,8 @@ static bool meet(struct shared *s)
 {
     pthread_mutex_lock(&s->lock);
     uint64_t all = (s->arrivals / s->given->n + 1) * s->given->n;
-    s->arrivals++;
-    pthread_cond_broadcast(&s->met);
+    if (++s->arrivals == all)
+        pthread_cond_broadcast(&s->met);
     while (s->arrivals < all && !s->silenced)
         pthread_cond_wait(&s->met, &s->lock);
     bool good = s->arrivals >= all;
