@@ -21,7 +21,7 @@ struct link_quality {
     int64_t measured;         // number of the last measurement, at measured * interval_ps
     uint8_t *bands;           // [measurement % n_kept * n_ports + port]
     uint64_t *tx_bytes;       // [port] at the last measurement
-    uint64_t *shared; // bands on their way to other processes; NULL = none yet
+    uint64_t *shared;         // bands on their way to other processes; NULL = none yet
 };
 
 // `oldest_ps`: the largest delay of a link whose far end is evaluated.
