@@ -200,8 +200,8 @@ static void read_names(struct gathering *g)
     }
 }
 
-// What has arrived of messages that have failed: only the process of the destination knows. All have
-// the same records.
+// What has arrived of messages that have failed: only the process of the destination knows. All
+// processes have the same records.
 static void hand_over_failed(struct parcel *p, struct sim *sim)
 {
     struct records *records = &sim->delivery.records;
