@@ -36,7 +36,11 @@ void calls_begin(struct partition *p, unsigned kind, const void *args, size_t by
 
 void calls_end(struct partition *p) { p->calls.depth--; }
 
-void calls_mark(struct partition *p) { write(p, CALL_MARK, NULL, 0); }
+void calls_mark(struct partition *p)
+{
+    if (p->calls.depth > 0 && p->calls.reading == NULL)
+        write(p, CALL_MARK, NULL, 0);
+}
 
 /* ---- repetition ---- */
 
@@ -66,9 +70,11 @@ static void repeat(struct partition *p, const struct call_head *head)
     p->parallel = parallel;
 }
 
-void calls_within(struct partition *p)
+void calls_within(struct partition *p, uint32_t node)
 {
     const struct call_head *head;
+    if (p->calls.reading == NULL || p->shard_of[node] != p->calls.shard)
+        return;
     while ((head = mailbox_next(p->calls.reading, &p->calls.at)) != NULL && head->kind != CALL_MARK)
         repeat(p, head);
 }
@@ -83,6 +89,7 @@ void calls_repeat(struct partition *p, uint32_t shard, const struct mailbox *log
     while ((head = mailbox_next(log, &p->calls.at)) != NULL)
         repeat(p, head);
     p->in_turn = false;
+    p->calls.reading = NULL;
     p->current = p->engines[p->n];
 }
 

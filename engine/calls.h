@@ -26,14 +26,12 @@ static inline bool calls_are_logged(const struct engine *e)
 void calls_begin(struct partition *p, unsigned kind, const void *args, size_t bytes);
 void calls_end(struct partition *p);
 
-// True within a call: a post within it has a mark.
-static inline bool calls_pending(const struct partition *p) { return p->calls.depth > 0; }
-
-// A node of this process has posted, within a call.
+// A node of this process has posted: mark the end of the calls within the post, if the post was
+// within a call of this process.
 void calls_mark(struct partition *p);
-// A node of another process posts, within a call that is repeated: repeat the calls within the
-// post.
-void calls_within(struct partition *p);
+// A node of another process posts: repeat the calls within the post, if the post is within a call
+// of that process.
+void calls_within(struct partition *p, uint32_t node);
 
 // Repeat the calls of another process, which `log` has.
 void calls_repeat(struct partition *p, uint32_t shard, const struct mailbox *log);

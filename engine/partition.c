@@ -8,7 +8,7 @@
 
 /* ---- windows of one thread ---- */
 
-static void exchange(struct partition *p, ps_t until_ps)
+void partition_exchange(struct partition *p, ps_t until_ps)
 {
     for (uint32_t i = 0; i < p->n_own && until_ps > 0; i++)
         p->next_ps[i] = p->hooks.send(p->hooks.ctx, i, until_ps);
@@ -68,7 +68,7 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
     limit_queues(p, 0);
     if (max == 0)
         until_ps = 0;
-    exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1 : until_ps);
+    partition_exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1 : until_ps);
     return until_ps > 0;
 }
 
@@ -103,7 +103,7 @@ static uint64_t events_of(const struct partition *p)
 static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max)
 {
     struct partition_counts *c = &p->counts;
-    bool must = p->engines[p->n]->stopped || p->hooks.alone(p->hooks.ctx, until_ps);
+    bool must = p->engines[p->n]->stopped || p->hooks.order(p->hooks.ctx, until_ps) != ORDER_NONE;
     tiles_note(p, must || p->sparse);
     must |= p->merged;
     bool chosen = !must && p->n > 1 && trial_wants_alone(&p->trial), whole = true;
@@ -130,7 +130,7 @@ void partition_common_event(struct partition *p, ps_t at_ps)
         p->engines[i]->now_ps = at_ps;
     p->current = p->engines[p->n];
     engine_drain(p->engines[p->n], 1);
-    exchange(p, at_ps + 1);
+    partition_exchange(p, at_ps + 1);
 }
 
 void partition_window(struct partition *p, ps_t began_ps, ps_t until_ps, bool alone)

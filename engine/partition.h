@@ -45,6 +45,12 @@ struct process_facts {
     uint64_t sums[PROCESS_SUMS];
 };
 
+enum partition_order {
+    ORDER_NONE,     // shards process them apart
+    ORDER_INSTANTS, // those of an instant before those of the next one
+    ORDER_EVENTS    // each before the next one
+};
+
 struct partition_hooks {
     // Events of the tile that others have sent are to be added to the queue of its shard's engine.
     void (*enter)(void *ctx, uint32_t tile);
@@ -53,8 +59,8 @@ struct partition_hooks {
     ps_t (*send)(void *ctx, uint32_t shard, ps_t until_ps);
     // Read the mail of a shard: mailboxes [*][shard].
     void (*receive)(void *ctx, uint32_t shard);
-    // Returns true if events before `until_ps` may need their order across shards.
-    bool (*alone)(void *ctx, ps_t until_ps);
+    // What the events before `until_ps` may need of their order across shards.
+    enum partition_order (*order)(void *ctx, ps_t until_ps);
     /* of several processes (engine/calls.h, engine/processes.c) */
     // Packets have arrived from another process.
     void (*arrive)(void *ctx, uint32_t shard, const struct mailbox *letters);
@@ -153,6 +159,7 @@ struct partition {
     struct calls calls;
     struct process_report report;
     struct process_facts all; // of all processes, before the present window
+    struct event first;       // likewise: the first event
     ps_t
         *sent_ps; // [own shard] what it has sent to others and they have not got arrives not before
     enum loop_end wanted, agreed; // how the run is to end: as this process wants, and all do

@@ -20,6 +20,9 @@ void tiles_note(struct partition *p, bool against);
 ps_t tiles_first_ps(const struct partition *p);
 // The same, exactly: a window of several processes costs more than to look.
 ps_t tiles_first_event_ps(struct partition *p);
+// The first event of the own tiles, after that call; and process it alone.
+struct event tiles_first_event(struct partition *p);
+void tiles_process_first(struct partition *p);
 
 /* shard_threads.c */
 void threads_start(struct partition *p);
@@ -33,6 +36,8 @@ void threads_window_alone(struct partition *p, ps_t began_ps, ps_t until_ps);
 void deferral_catch_up(struct partition *p);
 
 /* partition.c */
+// Let the shards send what has happened before `until_ps`, and read their mail.
+void partition_exchange(struct partition *p, ps_t until_ps);
 // Process the first event of the common engine, which is at `at_ps`.
 void partition_common_event(struct partition *p, ps_t at_ps);
 // Process the window of the shards of this process, of several; `alone`: on one thread.

@@ -156,7 +156,8 @@ static void processes_exchange(struct partition *p)
 /* ---- agreement ---- */
 
 struct say {
-    ps_t first_ps, now_ps;
+    ps_t first_ps, now_ps; // first_ps: of an event, or a departure without one
+    struct event first;
     uint64_t events, internal;
     enum loop_end wanted;
     bool stopped; // of one alone: it cannot write its captures
@@ -165,7 +166,9 @@ struct say {
 
 static struct say own(struct partition *p)
 {
-    struct say say = {.first_ps = tiles_first_event_ps(p),
+    ps_t first_ps = tiles_first_event_ps(p);
+    struct say say = {.first_ps = first_ps,
+                      .first = tiles_first_event(p),
                       .now_ps = p->engines[p->n]->now_ps,
                       .wanted = p->wanted,
                       .stopped = p->engines[p->n]->stopped,
@@ -184,6 +187,7 @@ static struct say own(struct partition *p)
 static void add(struct say *sum, const struct say *say)
 {
     sum->first_ps = say->first_ps < sum->first_ps ? say->first_ps : sum->first_ps;
+    sum->first = event_before(say->first, sum->first) ? say->first : sum->first;
     sum->now_ps = say->now_ps > sum->now_ps ? say->now_ps : sum->now_ps;
     sum->stopped |= say->stopped;
     sum->events += say->events;
@@ -215,6 +219,7 @@ static ps_t agree(struct partition *p)
     common->internal += sum.internal;
     common->stopped = sum.stopped;
     p->all = sum.facts;
+    p->first = sum.first;
     p->agreed = sum.wanted;
     if (p->limit_events > 0 && !common->stopped && engine_model_events(common) >= p->limit_events)
         engine_stop(common);
@@ -222,6 +227,17 @@ static ps_t agree(struct partition *p)
 }
 
 /* ---- steps ---- */
+
+// A window of one event: the first one of all processes. What it defers is done at once, in all.
+static void first_event(struct partition *p)
+{
+    ps_t at_ps = p->first.at_ps;
+    if (!partition_is_elsewhere(p, event_node(p->first.key)))
+        tiles_process_first(p);
+    partition_exchange(p, at_ps);
+    p->done_ps = at_ps > p->done_ps ? at_ps : p->done_ps;
+    p->counts.windows++;
+}
 
 bool processes_step(struct partition *p)
 {
@@ -241,10 +257,13 @@ bool processes_step(struct partition *p)
         until_ps = shared_ps + 1;
     if (common->horizon_ps < until_ps)
         until_ps = common->horizon_ps + 1;
-    bool instant = common->stopped || p->hooks.alone(p->hooks.ctx, until_ps);
-    if (instant)
-        until_ps = at_ps + 1;
-    partition_window(p, at_ps, until_ps, instant);
+    enum partition_order order = p->hooks.order(p->hooks.ctx, until_ps);
+    if (order == ORDER_EVENTS && p->first.at_ps == at_ps) {
+        first_event(p);
+    } else {
+        bool instant = common->stopped || order != ORDER_NONE;
+        partition_window(p, at_ps, instant ? at_ps + 1 : until_ps, instant);
+    }
     processes_exchange(p);
     p->current = common;
     return !p->lost;

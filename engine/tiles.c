@@ -112,6 +112,31 @@ ps_t tiles_first_event_ps(struct partition *p)
     return first_ps;
 }
 
+struct event tiles_first_event(struct partition *p)
+{
+    struct event first = {PS_NEVER, UINT64_MAX};
+    for (uint32_t i = 0; i < p->first_tile[p->n_own]; i++) {
+        struct event e = event_queue_first(&p->tiles[i].queue);
+        first = event_before(e, first) ? e : first;
+    }
+    return first;
+}
+
+void tiles_process_first(struct partition *p)
+{
+    const struct event first = tiles_first_event(p);
+    uint32_t tile = p->tile_of[event_node(first.key)];
+    struct tile *t = &p->tiles[tile];
+    struct engine *e = p->engines[t->shard];
+    struct event_queue outside = e->queue;
+    e->queue = t->queue;
+    e->now_ps = e->horizon_ps = first.at_ps;
+    p->current = e;
+    engine_drain(e, 1);
+    t->queue = e->queue;
+    e->queue = outside;
+}
+
 /* ---- merged tiles ---- */
 
 // A window against tiles adds 2, any other takes away 1, or BACK while the tiles are merged.

@@ -36,8 +36,10 @@ struct sim {
     uint32_t lost_process; // 1 + number of one that did not answer at the end; 0 = none
 };
 
-// True if the result of this process is void, since another one has it.
-static inline bool sim_is_part(const struct sim *sim)
+// True if the result of this process is void: another one has it, or they could not share the
+// simulation.
+static inline bool sim_has_no_result(const struct sim *sim)
 {
-    return sim->parallel.processes && sim->parallel.processes->rank > 0;
+    const struct collwire_processes *all = sim->parallel.processes;
+    return all && (all->rank > 0 || !sim->fabric.partition);
 }

@@ -376,7 +376,7 @@ struct result *collect(struct sim *sim)
     spec_policy_names(sim->spec, r->policy, sizeof r->policy);
     r->seed = sim->spec->seed;
     r->sim_time_ps = end_ps(sim);
-    if (sim_is_part(sim) || sim->began_s == 0) { // another process has the result, or none
+    if (sim_has_no_result(sim)) {
         collect_status(sim, r);
         return r;
     }

@@ -160,14 +160,12 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct replica *r = net;
     struct partition *p = partition_of(r);
-    bool within = calls_pending(p);
     if (!partition_is_elsewhere(p, request->src)) {
         r->posting = request->token;
         hosts_post(hosts_of(r, request->src), request, now);
-        if (within)
-            calls_mark(p);
-    } else if (within) {
-        calls_within(p);
+        calls_mark(p);
+    } else {
+        calls_within(p, request->src);
     }
 }
 

@@ -12,8 +12,6 @@
 static const char *obstacle_of_processes(const struct parallel *parallel)
 {
     const struct workload *w = parallel->workload;
-    if (w->queued)
-        return "collectives wait for places in the queues of dimensions";
     if (w->reads_ahead && parallel->fabric->graph.n_nodes == w->n_ranks)
         return "programs read on where all ranks wait, and there is no switch";
     if (parallel->fabric->hosts.stack)
@@ -67,7 +65,7 @@ static ps_t send(void *ctx, uint32_t shard, ps_t until_ps)
 
 static void receive(void *ctx, uint32_t shard) { crossing_receive(net_of(ctx, shard)); }
 
-static bool alone(void *ctx, ps_t until_ps) { return quiet_possible(ctx, until_ps); }
+static enum partition_order order(void *ctx, ps_t until_ps) { return quiet_order(ctx, until_ps); }
 
 static void arrive(void *ctx, uint32_t shard, const struct mailbox *letters)
 {
@@ -136,7 +134,7 @@ static void divide(struct parallel *parallel, const struct partition_cut *cut)
     struct partition_hooks hooks = {.enter = enter,
                                     .send = send,
                                     .receive = receive,
-                                    .alone = alone,
+                                    .order = order,
                                     .arrive = arrive,
                                     .call = call,
                                     .facts = quiet_facts,

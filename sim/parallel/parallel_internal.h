@@ -14,8 +14,9 @@ struct partition_cut parallel_tiles(struct parallel *parallel);
 void parallel_note_cut(struct parallel *parallel, const struct cut_result *cut);
 
 /* quiet.c */
-// True if all messages may have ended before `until_ps`, or if a flow may fail.
-bool quiet_possible(struct parallel *parallel, ps_t until_ps);
+// The order that events before `until_ps` need: of instants if all messages may have ended, or a
+// flow may fail; of events if ranks may begin a phase for which they queue.
+enum partition_order quiet_order(struct parallel *parallel, ps_t until_ps);
 
 // What this process knows before a window; partition_hooks.facts.
 struct process_facts quiet_facts(void *parallel);

@@ -173,6 +173,8 @@ static ps_t least_ps(void *ctx, const struct transfer_request *request)
 static bool late(void *ctx, const struct transfer_request *request, ps_t until_ps)
 {
     const struct parallel *parallel = ctx;
+    if (parallel->fabric->partition->processes)
+        return false; // only the process of the sender knows
     const struct sender *s = hosts_only_connection(&parallel->fabric->hosts, request);
     if (s == NULL || s->failed)
         return false;
@@ -211,19 +213,26 @@ static bool may_start(struct parallel *parallel, ps_t until_ps)
                           until_ps);
 }
 
-bool quiet_possible(struct parallel *parallel, ps_t until_ps)
+// True if events may reach limits.events, a flow may fail, or all messages may end. The last of an
+// instant decides, so the order within it does not matter.
+static bool may_end(struct parallel *parallel, ps_t until_ps)
 {
+    const struct partition *p = parallel->fabric->partition;
     uint64_t limit = parallel->fabric->spec->limits.events;
+    uint64_t retrying = p->processes ? p->all.retrying : own_retrying(parallel);
     if (limit > 0 && limit < engine_model_events(&parallel->fabric->engine) + most_events(parallel))
         return true;
-    const struct partition *p = parallel->fabric->partition;
-    uint64_t retrying = p->processes ? p->all.retrying : own_retrying(parallel);
-    if (retrying > 0 || parallel->workload->takes_order)
-        return true;
-    if (may_start(parallel, until_ps))
+    if (retrying > 0)
         return true;
     return parallel->workload->busy_until_ps < until_ps && parallel->ends_ps < until_ps &&
            !is_held(parallel, until_ps) && !library_holds_job(parallel, until_ps);
+}
+
+enum partition_order quiet_order(struct parallel *parallel, ps_t until_ps)
+{
+    if (parallel->workload->takes_order || may_start(parallel, until_ps))
+        return ORDER_EVENTS;
+    return may_end(parallel, until_ps) ? ORDER_INSTANTS : ORDER_NONE;
 }
 
 // If a posted message is known to end later than so many windows from now, the ideal times of

@@ -146,11 +146,11 @@ static void hook_enter(void *ctx, uint32_t tile)
     mailbox_clear(&w->arrivals[tile]);
 }
 
-static bool hook_alone(void *ctx, ps_t until_ps)
+static enum partition_order hook_order(void *ctx, ps_t until_ps)
 {
     struct world *w = ctx;
     (void)until_ps;
-    return w->always_alone || w->n_alone++ % 5 == 4;
+    return w->always_alone || w->n_alone++ % 5 == 4 ? ORDER_EVENTS : ORDER_NONE;
 }
 
 static struct partition_cut cut_of(uint32_t shards, uint32_t tiles)
@@ -197,7 +197,7 @@ static void run(struct world *w, uint32_t shards, uint32_t tiles, bool alone)
     struct partition_hooks hooks = {.enter = hook_enter,
                                     .send = hook_send,
                                     .receive = hook_receive,
-                                    .alone = hook_alone,
+                                    .order = hook_order,
                                     .ctx = w};
     w->partition = partition_new(&w->engine, &cut, NODES, &hooks);
     for (uint32_t i = 0; i < shards; i++) {
@@ -242,7 +242,7 @@ static void test_counts(void **state)
     struct partition_hooks hooks = {.enter = hook_enter,
                                     .send = hook_send,
                                     .receive = hook_receive,
-                                    .alone = hook_alone,
+                                    .order = hook_order,
                                     .ctx = w};
     handlers[0] = (struct handler){w, 0};
     struct partition *p = w->partition = partition_new(&w->engine, &cut, NODES, &hooks);
