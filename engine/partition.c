@@ -68,7 +68,8 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
     limit_queues(p, 0);
     if (max == 0)
         until_ps = 0;
-    partition_exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1 : until_ps);
+    partition_exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1
+                                                                       : until_ps);
     return until_ps > 0;
 }
 

@@ -133,7 +133,8 @@ static bool exchange_parcels(struct partition *p, const void *note, size_t bytes
 {
     for (uint32_t q = 0; q < p->processes->n; q++)
         if (q != p->processes->rank) {
-            memcpy(mailbox_put(&p->parcels[q], bytes), note, bytes);
+            const struct mailbox box = {.bytes = (unsigned char *)(uintptr_t)note, .n = bytes};
+            pack(&p->parcels[q], &box);
             pack_parcel(p, q);
         }
     bool whole = exchange(p);
