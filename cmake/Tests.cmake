@@ -211,11 +211,6 @@ collwire_script_test(cli_same_bytes_all long python3 [[python3 -B "$@"]] ${PROJE
 set_tests_properties(cli_same_bytes_all PROPERTIES TIMEOUT 3600)
 
 # Several processes: as threads of one program, and under mpirun.
-collwire_script_test(cli_same_bytes_processes unit "python3;mpirun" [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py --events 20000 --processes 2
-  ${PROJECT_SOURCE_DIR}/scenarios/incast.json ${PROJECT_SOURCE_DIR}/scenarios/collectives/nccl-allreduce.json
-  ${PROJECT_SOURCE_DIR}/scenarios/llm/mixtral-64.json ${PROJECT_SOURCE_DIR}/scenarios/fabric2026/credits.json
-  ${PROJECT_SOURCE_DIR}/scenarios/fabric2026/balance.json ${PROJECT_SOURCE_DIR}/scenarios/tcp/incast.json)
 add_executable(same_results tests/processes/same_results.c)
 target_include_directories(same_results PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(same_results PRIVATE test_support ${COLLWIRE_LAYERS} m)
@@ -227,6 +222,11 @@ if(NOT COLLWIRE_SANITIZE) # what an MPI does not free is its own
   collwire_script_test(cli_processes unit "python3;mpirun.openmpi" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/cli/check_processes.py ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_BINARY_DIR})
   set_tests_properties(cli_processes PROPERTIES RUN_SERIAL TRUE)
+  collwire_script_test(cli_same_bytes_processes unit "python3;mpirun" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py --events 20000 --processes 2
+    ${PROJECT_SOURCE_DIR}/scenarios/incast.json ${PROJECT_SOURCE_DIR}/scenarios/collectives/nccl-allreduce.json
+    ${PROJECT_SOURCE_DIR}/scenarios/llm/mixtral-64.json ${PROJECT_SOURCE_DIR}/scenarios/fabric2026/credits.json
+    ${PROJECT_SOURCE_DIR}/scenarios/fabric2026/balance.json ${PROJECT_SOURCE_DIR}/scenarios/tcp/incast.json)
 endif()
 # The module compiles with another MPI too.
 collwire_script_test(processes_mpich unit mpicc.mpich [[
