@@ -15,14 +15,8 @@
 
 enum { CALL_TIMER, CALL_MARK, CALL_KINDS }; // further kinds are the owner's, from CALL_KINDS on
 
-// True if the calls of this process are written down.
-static inline bool calls_are_logged(const struct engine *e)
-{
-    return e->partition && e->partition->processes;
-}
-
-// The present event calls: write it down with its arguments. The caller holds the lock, and calls
-// calls_end() when the call has returned.
+// The present event calls what is above the network: write the call down with its arguments. The
+// caller holds the lock, and calls calls_end() when the call has returned.
 void calls_begin(struct partition *p, unsigned kind, const void *args, size_t bytes);
 void calls_end(struct partition *p);
 

@@ -40,12 +40,12 @@ static bool want_end(struct ev_loop *ev, enum loop_end end)
 {
     const struct loop *loop = ev_userdata(ev);
     struct partition *p = loop->engine->partition;
-    if (p && p->processes && p->wanted == LOOP_DONE)
-        p->wanted = end;
-    if (p && p->processes)
-        return false;
-    loop_finish(ev, end);
-    return true;
+    if (!partition_is_shared(p)) {
+        loop_finish(ev, end);
+        return true;
+    }
+    p->wanted = p->wanted == LOOP_DONE ? end : p->wanted;
+    return false;
 }
 
 // Process windows of a simulation in shards until the engine has processed `events` events, or the
@@ -127,7 +127,7 @@ static enum loop_end end_of(const struct loop *loop)
 {
     const struct partition *p = loop->engine->partition;
     bool limited = loop->limited;
-    if (p && p->processes) {
+    if (partition_is_shared(p)) {
         if (p->agreed != LOOP_DONE)
             return p->agreed;
         limited = p->limit_events > 0 && engine_model_events(loop->engine) >= p->limit_events;
@@ -141,8 +141,9 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
     struct loop *loop = ev_userdata(ev);
     struct engine *e = loop->engine;
     size_t want = LOOP_BATCH;
-    bool together = e->partition && e->partition->processes; // they count the events of all
-    uint64_t limit = together ? 0 : loop->limits->events, left = limit - engine_model_events(e);
+    // several processes count their events themselves
+    uint64_t limit = partition_is_shared(e->partition) ? 0 : loop->limits->events,
+             left = limit - engine_model_events(e);
     if (limit && !e->stopped && left < want)
         want = (size_t)left; // never more than the limit allows, because some events may be
                              // internal

@@ -36,13 +36,11 @@ struct partition_counts {
     double cpu_s;   // of the threads but the first; known when they have ended
 };
 
-// What a process knows of its nodes, between windows; sums over all processes, or true if it is of
-// any.
-#define PROCESS_SUMS 4
+// What a process knows of its nodes between two windows, or the sum over all processes.
 struct process_facts {
-    uint64_t holds;    // something of its cannot end within a window
+    uint64_t holds;    // 1 if one of its messages cannot end within a window
     uint64_t retrying; // senders that may fail
-    uint64_t sums[PROCESS_SUMS];
+    uint64_t flows;    // that it has opened
 };
 
 enum partition_order {
@@ -226,8 +224,13 @@ static inline uint32_t partition_process_of_shard(const struct partition *p, uin
     return shard < p->n_own ? p->processes->rank : process + (process >= p->processes->rank);
 }
 
-// Add up numbers over the processes. All of them call it in the same place, between windows.
+// True if several processes simulate; `p` may be NULL.
+static inline bool partition_is_shared(const struct partition *p) { return p && p->processes; }
+
+// Add up numbers over the processes, or take the latest of their times. All processes call these in
+// the same place, between windows. With one process, or `p` NULL, nothing changes.
 void partition_sum(struct partition *p, uint64_t *values, uint32_t n);
+ps_t partition_latest(struct partition *p, ps_t time);
 
 // True if two nodes are in different tiles; `p` may be NULL.
 static inline bool partition_divides(const struct partition *p, uint32_t a, uint32_t b)

@@ -18,11 +18,10 @@ void tiles_settle(struct partition *p);
 void tiles_note(struct partition *p, bool against);
 // Returns a time before which no tile has an event, and no shard anything to send.
 ps_t tiles_first_ps(const struct partition *p);
-// The same, exactly: a window of several processes costs more than to look.
-ps_t tiles_first_event_ps(struct partition *p);
-// The first event of the own tiles, after that call; and process it alone.
+// Returns the first event of the own tiles; nothing is left to be made an event before it.
 struct event tiles_first_event(struct partition *p);
-void tiles_process_first(struct partition *p);
+// Process this event alone, as the first of its tile.
+void tiles_process(struct partition *p, struct event first);
 
 /* shard_threads.c */
 void threads_start(struct partition *p);

@@ -55,11 +55,23 @@ static const void *told(const struct partition *p, uint32_t process)
 
 void partition_sum(struct partition *p, uint64_t *values, uint32_t n)
 {
-    if (!tell(p, values, n * sizeof *values))
+    if (!partition_is_shared(p) || !tell(p, values, n * sizeof *values))
         return;
     for (uint32_t q = 0; q < p->processes->n; q++)
         for (uint32_t i = 0; q != p->processes->rank && i < n; i++)
             values[i] += ((const uint64_t *)told(p, q))[i];
+}
+
+ps_t partition_latest(struct partition *p, ps_t time)
+{
+    ps_t latest = time;
+    if (!partition_is_shared(p) || !tell(p, &time, sizeof time))
+        return time;
+    for (uint32_t q = 0; q < p->processes->n; q++) {
+        const ps_t *theirs = q != p->processes->rank ? told(p, q) : &time;
+        latest = *theirs > latest ? *theirs : latest;
+    }
+    return latest;
 }
 
 static void pack(struct mailbox *parcel, const struct mailbox *box)
@@ -157,7 +169,7 @@ static void processes_exchange(struct partition *p)
 /* ---- agreement ---- */
 
 struct say {
-    ps_t first_ps, now_ps; // first_ps: of an event, or a departure without one
+    ps_t first_ps, now_ps; // first_ps: of its first event, departure without an event, or letter
     struct event first;
     uint64_t events, internal;
     enum loop_end wanted;
@@ -167,9 +179,9 @@ struct say {
 
 static struct say own(struct partition *p)
 {
-    ps_t first_ps = tiles_first_event_ps(p);
-    struct say say = {.first_ps = first_ps,
-                      .first = tiles_first_event(p),
+    const struct event first = tiles_first_event(p);
+    struct say say = {.first_ps = first.at_ps,
+                      .first = first,
                       .now_ps = p->engines[p->n]->now_ps,
                       .wanted = p->wanted,
                       .stopped = p->engines[p->n]->stopped,
@@ -180,6 +192,7 @@ static struct say own(struct partition *p)
             say.now_ps = e->now_ps;
         say.events += e->events;
         say.internal += e->internal;
+        say.first_ps = p->next_ps[i] < say.first_ps ? p->next_ps[i] : say.first_ps;
         say.first_ps = p->sent_ps[i] < say.first_ps ? p->sent_ps[i] : say.first_ps;
     }
     return say;
@@ -196,8 +209,7 @@ static void add(struct say *sum, const struct say *say)
     sum->wanted = say->wanted > sum->wanted ? say->wanted : sum->wanted;
     sum->facts.holds += say->facts.holds;
     sum->facts.retrying += say->facts.retrying;
-    for (uint32_t i = 0; i < PROCESS_SUMS; i++)
-        sum->facts.sums[i] += say->facts.sums[i];
+    sum->facts.flows += say->facts.flows;
 }
 
 // Tell the others how far this process is, and sum up. Returns the first event of all processes, or
@@ -234,7 +246,7 @@ static void first_event(struct partition *p)
 {
     ps_t at_ps = p->first.at_ps;
     if (!partition_is_elsewhere(p, event_node(p->first.key)))
-        tiles_process_first(p);
+        tiles_process(p, p->first);
     partition_exchange(p, at_ps);
     p->done_ps = at_ps > p->done_ps ? at_ps : p->done_ps;
     p->counts.windows++;

@@ -18,12 +18,26 @@ static ps_t next_of(const struct event_queue *q, ps_t until_ps)
     return next_ps > until_ps ? next_ps : until_ps;
 }
 
+// Let the engine of a tile's shard have the tile's queue for a while; `outside` keeps its own one.
+static struct engine *open(struct partition *p, uint32_t tile, struct event_queue *outside)
+{
+    struct engine *e = p->engines[p->tiles[tile].shard];
+    *outside = e->queue;
+    e->queue = p->tiles[tile].queue;
+    return e;
+}
+
+static void close(struct partition *p, uint32_t tile, const struct event_queue *outside)
+{
+    struct engine *e = p->engines[p->tiles[tile].shard];
+    p->tiles[tile].queue = e->queue;
+    e->queue = *outside;
+}
+
 static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t until_ps)
 {
-    struct tile *t = &p->tiles[tile];
-    struct engine *e = p->engines[t->shard];
-    struct event_queue outside = e->queue;
-    e->queue = t->queue;
+    struct event_queue outside;
+    struct engine *e = open(p, tile, &outside);
     event_queue_skip_to(&e->queue, began_ps);
     p->hooks.enter(p->hooks.ctx, tile);
     p->tile_next_ps[tile] = PS_NEVER;
@@ -31,8 +45,7 @@ static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t unti
     drain(e, began_ps, until_ps);
     e->queue.limit_ps = 0;
     partition_note_next(p, tile, next_of(&e->queue, until_ps));
-    t->queue = e->queue;
-    e->queue = outside;
+    close(p, tile, &outside);
 }
 
 void tiles_window(struct partition *p, uint32_t shard, ps_t began_ps, ps_t until_ps)
@@ -97,44 +110,29 @@ ps_t tiles_first_ps(const struct partition *p)
     return first_ps;
 }
 
-ps_t tiles_first_event_ps(struct partition *p)
-{
-    ps_t first_ps = PS_NEVER;
-    for (uint32_t i = 0; i < p->first_tile[p->n_own]; i++)
-        p->hooks.enter(p->hooks.ctx, i);
-    tiles_settle(p);
-    for (uint32_t i = 0; i < p->first_tile[p->n_own]; i++) {
-        p->tile_next_ps[i] = event_queue_first(&p->tiles[i].queue).at_ps;
-        first_ps = p->tile_next_ps[i] < first_ps ? p->tile_next_ps[i] : first_ps;
-    }
-    for (uint32_t i = 0; i < p->n_own; i++)
-        first_ps = p->next_ps[i] < first_ps ? p->next_ps[i] : first_ps;
-    return first_ps;
-}
-
 struct event tiles_first_event(struct partition *p)
 {
     struct event first = {PS_NEVER, UINT64_MAX};
-    for (uint32_t i = 0; i < p->first_tile[p->n_own]; i++) {
+    uint32_t n = p->first_tile[p->n_own];
+    for (uint32_t i = 0; i < n; i++)
+        p->hooks.enter(p->hooks.ctx, i);
+    tiles_settle(p);
+    for (uint32_t i = 0; i < n; i++) {
         struct event e = event_queue_first(&p->tiles[i].queue);
+        p->tile_next_ps[i] = e.at_ps;
         first = event_before(e, first) ? e : first;
     }
     return first;
 }
 
-void tiles_process_first(struct partition *p)
+void tiles_process(struct partition *p, struct event first)
 {
-    const struct event first = tiles_first_event(p);
     uint32_t tile = p->tile_of[event_node(first.key)];
-    struct tile *t = &p->tiles[tile];
-    struct engine *e = p->engines[t->shard];
-    struct event_queue outside = e->queue;
-    e->queue = t->queue;
+    struct event_queue outside;
+    struct engine *e = p->current = open(p, tile, &outside);
     e->now_ps = e->horizon_ps = first.at_ps;
-    p->current = e;
     engine_drain(e, 1);
-    t->queue = e->queue;
-    e->queue = outside;
+    close(p, tile, &outside);
 }
 
 /* ---- merged tiles ---- */

@@ -69,7 +69,7 @@ void sim_timer_init_locked(struct engine *e, struct sim_timer *timer, uint32_t n
 {
     sim_timer_init(e, timer, node, cb, data);
     timer->locks = true;
-    if (calls_are_logged(e))
+    if (partition_is_shared(e->partition))
         calls_timer_add(e->partition, timer);
 }
 
@@ -91,7 +91,7 @@ void sim_timer_end(struct engine *e, struct sim_timer *timer)
 {
     if (!timer->cb)
         return;
-    if (timer->locks && calls_are_logged(e))
+    if (timer->locks && partition_is_shared(e->partition))
         calls_timer_remove(e->partition, timer);
     struct timer_table *table = &e->timers[timer->node];
     table->slots[timer->id] = NULL;
@@ -105,7 +105,7 @@ void sim_timer_end(struct engine *e, struct sim_timer *timer)
 static void call(struct engine *e, struct sim_timer *timer)
 {
     struct partition *p = e->partition;
-    bool logged = calls_are_logged(e) && p->shard_of[timer->node] < p->n_own;
+    bool logged = partition_is_shared(e->partition) && p->shard_of[timer->node] < p->n_own;
     if (logged) {
         uint32_t ordinal = calls_timer_ordinal(p, timer);
         calls_begin(p, CALL_TIMER, &ordinal, sizeof ordinal);

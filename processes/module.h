@@ -12,9 +12,10 @@
 
 #define PROCESSES_MODULE "collwire_processes_module"
 
-// Wall time without any sign of life after which a process counts as silent; and the same once this
-// process has been asked to end. Open MPI's mpirun kills all processes a second after it has asked
-// them to end (odls_base_sigkill_timeout), and the results are to be written before.
+// A process that has sent nothing for so many seconds of wall time counts as silent. The time is
+// shorter after a signal that ends this process: Open MPI's mpirun sends SIGTERM to all processes
+// and kills them a second later (odls_base_sigkill_timeout), and process 0 writes the results
+// before that.
 #define PROCESSES_SILENT_S 10.0
 #define PROCESSES_SILENT_AT_END_S 0.5
 
@@ -23,9 +24,9 @@ struct processes_module {
     const char *version;  // of collwire; the program and its module are of one version
     const char *standard; // what it uses, for messages: "Open MPI v4.1.4"
 
-    // Join the other processes, which all call this. `asked` becomes other than 0 when this process
-    // has been asked to end. Returns the exchange, which may have one process alone, or NULL with
-    // a text in `why`, which has `room` bytes.
+    // Initialise MPI; all processes call this. The program's signal handler sets `asked` to another
+    // value than 0 on SIGINT and SIGTERM. Returns the processes of the run, of which there may be
+    // only one, or NULL with the reason in `why`, which has `room` bytes.
     const struct collwire_processes *(*join)(const volatile sig_atomic_t *asked, char *why,
                                              size_t room);
     // Processes of the run on this machine, this one included.

@@ -67,8 +67,9 @@ void pieces_end(struct joined *j, struct collwire_bytes *in);
 int beats_begin(struct joined *j);
 // Take in the beats that have come.
 void beats_hear(struct joined *j);
-// Returns 1 + the number of a process that is silent, or that another one has given up on; 0 = none
-// is. asked_s: since when this process has been asked to end; 0 = it has not.
+// Returns 1 + the number of a process that is silent, or that another process has reported as
+// silent, or 0 if there is none. asked_s: time at which this process noticed SIGINT or SIGTERM; 0 =
+// it got none.
 uint32_t beats_silent(const struct joined *j, double asked_s);
 // The lowest number of a process that is not silent.
 uint32_t beats_first_alive(const struct joined *j);

@@ -147,8 +147,8 @@ struct gathering {
     const struct collwire_processes *processes;
     struct parcel *parcels;          // [process] to it
     struct collwire_bytes *out, *in; // [process]
-    uint32_t *asked;                 // flows with messages that have not ended and whose receivers
-    size_t n_asked, cap_asked;       // are in this process
+    uint32_t *asked;                 // flows that have unfinished messages to ranks of this process
+    size_t n_asked, cap_asked;
 };
 
 static uint32_t process_of(const struct gathering *g, uint32_t node)

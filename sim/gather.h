@@ -32,7 +32,8 @@ void gather_network(struct parcel *p, struct sim *sim);
 void gather_flows(struct parcel *p, struct sim *sim, struct flow_range *range);
 // Let records and paths name flows by their handles afterwards.
 void gather_renumber(struct sim *sim, const struct flow_ranges *ranges);
-// Write what has been received of messages that have not ended, by the flows' handles in the run:
-// of [n] flows, those that have a receiver here. Or read it, after all flows.
+// Write how many bytes of unfinished messages have arrived, for those of the `n` flows that have a
+// receiver in this process; `flows` are their handles in the run. The reader calls the second
+// function, after it has read the flows of all processes.
 void gather_write_receivers(struct parcel *p, struct sim *sim, const uint32_t *flows, size_t n);
 void gather_read_receivers(struct parcel *p, struct sim *sim, const struct flow_ranges *ranges);

@@ -46,21 +46,12 @@ static struct sums sums_of(const struct sim *sim)
 // Add those of the other processes, but for what only progress shows.
 static void sum_up(const struct sim *sim, struct sums *sums)
 {
-    struct partition *p = sim->fabric.partition;
-    if (!p || !p->processes)
-        return;
-    uint64_t n = p->processes->n,
-             armed[] = {sums->n_rto_armed, sums->n_watchdogs_armed, sums->adapters_busy};
-    uint64_t late = 0, last_ps[SHARDS_MAX] = {0};
-    last_ps[p->processes->rank] = (uint64_t)sums->last_delivery_ps;
-    partition_sum(p, armed, 3);
-    partition_sum(p, last_ps, (uint32_t)n);
-    for (uint64_t q = 0; q < n; q++)
-        late = last_ps[q] > late ? last_ps[q] : late;
-    sums->n_rto_armed = armed[0] > 0;
-    sums->n_watchdogs_armed = armed[1] > 0;
+    uint64_t armed[] = {sums->n_rto_armed, sums->n_watchdogs_armed, sums->adapters_busy};
+    partition_sum(sim->fabric.partition, armed, 3);
+    sums->n_rto_armed = (uint32_t)armed[0];
+    sums->n_watchdogs_armed = (uint32_t)armed[1];
     sums->adapters_busy = armed[2] > 0;
-    sums->last_delivery_ps = (ps_t)late;
+    sums->last_delivery_ps = partition_latest(sim->fabric.partition, sums->last_delivery_ps);
 }
 
 // True if a pending event will make progress without a packet: a start, a retransmission, a

@@ -55,7 +55,7 @@ static uint8_t band_of(const struct link_quality *q, const struct network *net, 
 // Add the bands of the ports of other processes, which are 0 here.
 static void share(struct link_quality *q, struct partition *p, uint8_t *bands, uint32_t n)
 {
-    if (!p || !p->processes)
+    if (!partition_is_shared(p))
         return;
     uint32_t words = n / sizeof *q->shared + 1; // of eight bands, whose sums stay apart
     if (q->shared == NULL)

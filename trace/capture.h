@@ -74,9 +74,10 @@ void capture_paused(struct capture *c, ps_t length_ps, ps_t now);
 // order. Also flushes stdout, so that a live reader sees them.
 void capture_advance(struct capture *c, ps_t now);
 
-// One run in several processes: hand the records, and the trigger if it has come, to the process
-// that writes the file. The packets of a port, and those that are lost behind it, must each be
-// reported in one process.
+// One run in several processes: hand the records of packets, and the time of the trigger if it has
+// come, to the process that writes the file. Each packet must have been reported in one process
+// only: one that a port sends in the process of the port, one that is lost on its link in the
+// process of the far end.
 void capture_hand_over(struct capture *c, struct parcel *p);
 
 // Returns errno of the first failed write, 0 = none. A capture on stdout always returns 0, because

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texts that are equal where two processes compute the same.
+// Hashes (SHA-256, as text) that tell whether two processes have the same program, C library and
+// scenario.
 #pragma once
 
 #define FINGERPRINT 65 // bytes of a SHA-256 as text

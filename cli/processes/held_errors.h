@@ -2,9 +2,9 @@
 // What a process prints on stderr before all have agreed, held back for process 0 to print.
 #pragma once
 
-// From now on stderr is held. If the program aborts, it is printed after all.
+// Keep what is written to stderr in memory from now on. If the program aborts, it is printed.
 void held_errors_begin(void);
-// What was held so far; "" if nothing was.
+// Returns what has been written to stderr since then; "" if nothing has.
 const char *held_errors_text(void);
-// stderr is printed again; what was held is dropped.
+// Print what is written to stderr again, but not what has been kept.
 void held_errors_end(void);

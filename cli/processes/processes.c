@@ -53,7 +53,8 @@ int processes_tell(const void *mine, size_t n_mine, char **told, size_t *n)
     return lost == 0 ? 0 : -1;
 }
 
-// Returns the number that process 0 gives; `mine` in process 0 and where one does not answer.
+// Sends the number `mine` of process 0 to all. Returns it, or the own one if a process does not
+// answer.
 static int of_first(int mine)
 {
     char **told = memory_zeroed(ours.n, sizeof *told);
@@ -167,7 +168,8 @@ int processes_leave(int code)
         code = of_first(code);
     else
         code = verdict;
-    // All is written. A launcher may ask the others to end when the first one has.
+    // The results are written. Some launchers send SIGTERM to the other processes when the first
+    // one exits.
     signals_handle(SIG_IGN);
     if (lost > 0) {
         say_lost();

@@ -8,8 +8,8 @@
 // Load the module of this program. NULL with a text in `why`.
 const struct processes_module *module_load(char *why, size_t room);
 
-// All processes tell all others a text. theirs[q]: what process q told, with a zero byte behind
-// `n[q]` bytes; it belongs to the caller. Returns 0, or -1 if a process does not answer.
+// Every process sends a text to every other one. theirs[q] is the text of process q, of `n[q]`
+// bytes and a zero byte, to be freed by the caller. Returns 0, or -1 if a process does not answer.
 int processes_tell(const void *mine, size_t n_mine, char **theirs, size_t *n);
 
 // The other half of processes_agree(): `mine` NULL = this process has failed with exit code `code`.

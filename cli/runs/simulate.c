@@ -95,7 +95,7 @@ static int claim_files(struct result_set *set, const struct collwire_scenario *s
 static bool open_files(const struct collwire_scenario *scenario, const char *dir,
                        struct collwire_sim *sim, struct result_set **set, struct err *err)
 {
-    if (!processes_writes()) // captures of which process 0 gets the packets
+    if (!processes_writes()) // it opens no file, and hands the packets of captures to process 0
         return collwire_sim_open_captures(sim, "", dir, messages_of(err)) == 0;
     return (*set = result_set_open(dir, err)) != NULL &&
            claim_files(*set, scenario, sim, err) == 0 &&

@@ -7,8 +7,7 @@ size_t fabric_pending(const struct fabric *fabric)
 {
     struct partition *p = fabric->partition;
     uint64_t common = fabric->engine.queue.n, apart = p ? partition_pending(p) - common : 0;
-    if (p && p->processes)
-        partition_sum(p, &apart, 1);
+    partition_sum(p, &apart, 1);
     return common + apart;
 }
 
@@ -23,7 +22,6 @@ bool fabric_messages_running(const struct fabric *fabric)
     uint64_t running = fabric->hosts.n_running;
     for (uint32_t i = 0; p && i < p->n_own; i++)
         running += fabric->shard_hosts[i].n_running;
-    if (p && p->processes)
-        partition_sum(p, &running, 1);
+    partition_sum(p, &running, 1);
     return running > 0;
 }

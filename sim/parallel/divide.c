@@ -95,7 +95,7 @@ static uint64_t frames_per_window(const struct fabric *fabric, ps_t window_ps)
 static void set_handlers(struct fabric *fabric)
 {
     const struct partition *p = fabric->partition;
-    for (uint32_t i = 0; i < p->n; i++) { // also those that stand for other processes
+    for (uint32_t i = 0; i < p->n; i++) { // shards that stand for other processes have nets too
         struct network *net = &fabric->net.shards->nets[i];
         net->engine = p->engines[i];
         network_handle_events(net);
@@ -105,14 +105,14 @@ static void set_handlers(struct fabric *fabric)
     partition_look_ahead(fabric->partition);
 }
 
-void parallel_note_cut(struct parallel *parallel, const struct cut_result *cut)
+void parallel_note_cut(struct parallel *parallel, uint32_t wanted, const struct cut_result *cut)
 {
     char now[UNIT_TEXT], longer[UNIT_TEXT], *why = parallel->why;
     size_t room = sizeof parallel->why;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    if (cut->shards < parallel->threads && cut->shards < 2)
+    if (cut->shards < wanted && cut->shards < 2)
         snprintf(why, room, "no link with a delay divides the network");
-    else if (cut->shards < parallel->threads)
+    else if (cut->shards < wanted)
         snprintf(why, room, "links with a delay divide the network into %u parts", cut->shards);
     else if (cut->longer > 0)
         snprintf(
@@ -152,21 +152,9 @@ static void divide(struct parallel *parallel, const struct partition_cut *cut)
         (struct delivery_watch){.posted = quiet_posted, .failed = quiet_failed, .ctx = parallel};
 }
 
-int parallel_check(struct parallel *parallel)
-{
-    const char *text = obstacle(parallel);
-    if (text) {
-        snprintf(parallel->why, sizeof parallel->why, "%s", text);
-        return -1;
-    }
-    parallel->fabric->server_ranks = parallel->workload->server_ranks;
-    struct partition_cut cut = parallel_tiles(parallel);
-    free(cut.shard_of);
-    free(cut.tile_of);
-    return cut.processes ? 0 : -1;
-}
-
-bool parallel_divide(struct parallel *parallel)
+// Find how the simulation is to be divided. Returns false if it is not; parallel->why then states
+// the reason, if it was to be.
+static bool find_cut(struct parallel *parallel, struct partition_cut *cut)
 {
     const char *text = obstacle(parallel);
     bool notes = parallel->threads > 1 || parallel->processes;
@@ -174,15 +162,31 @@ bool parallel_divide(struct parallel *parallel)
     if (text || (!notes && parallel->tiles == 1))
         return false;
     parallel->fabric->server_ranks = parallel->workload->server_ranks;
-    struct partition_cut cut = parallel_tiles(parallel);
-    bool divides = parallel->processes ? cut.processes != NULL : cut.tiles > 1;
-    if (divides) {
-        divide(parallel, &cut);
-    } else {
-        free(cut.shard_of);
-        free(cut.tile_of);
-    }
-    return divides;
+    *cut = parallel_tiles(parallel);
+    if (parallel->processes ? cut->processes != NULL : cut->tiles > 1)
+        return true;
+    free(cut->shard_of);
+    free(cut->tile_of);
+    return false;
+}
+
+int parallel_check(struct parallel *parallel)
+{
+    struct partition_cut cut;
+    if (!find_cut(parallel, &cut))
+        return -1;
+    free(cut.shard_of);
+    free(cut.tile_of);
+    return 0;
+}
+
+bool parallel_divide(struct parallel *parallel)
+{
+    struct partition_cut cut;
+    if (!find_cut(parallel, &cut))
+        return false;
+    divide(parallel, &cut);
+    return true;
 }
 
 double parallel_unite(struct parallel *parallel)

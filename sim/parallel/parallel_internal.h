@@ -10,8 +10,9 @@
 struct partition_cut parallel_tiles(struct parallel *parallel);
 
 /* divide.c */
-// Note what limits the number of threads, or what the cut costs.
-void parallel_note_cut(struct parallel *parallel, const struct cut_result *cut);
+// Note what limits the number of threads, or of processes times threads, or what the cut costs;
+// `wanted`: parts that were requested.
+void parallel_note_cut(struct parallel *parallel, uint32_t wanted, const struct cut_result *cut);
 
 /* quiet.c */
 // The order that events before `until_ps` need: of instants if all messages may have ended, or a

@@ -118,29 +118,21 @@ static uint32_t own_retrying(const struct parallel *parallel)
     return n;
 }
 
-enum { SUM_FLOWS, SUM_HOPS, SUM_BYTES };
-
 struct process_facts quiet_facts(void *ctx)
 {
     struct parallel *parallel = ctx;
     const struct fabric *fabric = parallel->fabric;
-    ps_t from_ps = parallel->fabric->engine.now_ps;
-    struct process_facts facts = {
-        .holds = any_witness(parallel, from_ps + fabric->partition->lookahead_ps),
-        .retrying = own_retrying(parallel),
-        .sums = {[SUM_FLOWS] = own_flows(parallel)}};
-    for (uint32_t i = 0; i < fabric->partition->n_own; i++) {
-        facts.sums[SUM_HOPS] += fabric->net.shards->nets[i].packet_hops;
-        facts.sums[SUM_BYTES] += fabric->shard_hosts[i].counters.delivered_bytes;
-    }
-    return facts;
+    ps_t until_ps = fabric->engine.now_ps + fabric->partition->lookahead_ps;
+    return (struct process_facts){.holds = any_witness(parallel, until_ps),
+                                  .retrying = own_retrying(parallel),
+                                  .flows = own_flows(parallel)};
 }
 
 // Facts of all processes: of several as they have told each other before the window.
 static uint64_t flows_of_all(const struct parallel *parallel)
 {
     const struct partition *p = parallel->fabric->partition;
-    return p->processes ? p->all.sums[SUM_FLOWS] : own_flows(parallel);
+    return p->processes ? p->all.flows : own_flows(parallel);
 }
 static bool is_held(struct parallel *parallel, ps_t until_ps)
 {

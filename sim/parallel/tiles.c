@@ -88,7 +88,7 @@ struct partition_cut parallel_tiles(struct parallel *parallel)
     struct cut_result shards = {.shards = 1};
     if (threads > 1) {
         shards = parallel_cut(fabric, threads, threads, cut.shard_of);
-        parallel_note_cut(parallel, &shards);
+        parallel_note_cut(parallel, threads, &shards);
     }
     uint32_t n = tiles_of_thread(parallel, shards.shards) * shards.shards;
     struct cut_result tiles = {.shards = 1};

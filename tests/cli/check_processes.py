@@ -86,6 +86,7 @@ def refused(tmp):
         ("an unknown option", mpirun((3, ["run", "--bogus"])), ("--bogus",)),
         ("another command", mpirun((2, ["list"])), ("list",)),
         ("stdin", mpirun((2, ["run", "-"])), ("stdin",)),
+        ("more processes than parts", mpirun((12, run)), ("12 of them", "parts")),
     ]
     for what, (code, text, said), words in cases:
         expect(code == 2 and text == "", f"{what}: exit {code}, {text}")

@@ -109,8 +109,9 @@ struct sums {
 };
 
 // Run a scenario on several processes and, if they can share it, on one.
-static void compare(uint64_t seed, int feature, struct sums *sums)
+static void compare(uint64_t seed, int feature, void *ctx)
 {
+    struct sums *sums = ctx;
     struct shared_run run = draw(seed, feature);
     bool differs = false;
     for (uint32_t q = 0; q < run.n; q++)
@@ -140,14 +141,8 @@ static void compare(uint64_t seed, int feature, struct sums *sums)
 // Compare `n` scenarios from COLLWIRE_SEED on.
 static struct sums compare_all(int feature, uint64_t n)
 {
-    bool show;
-    uint64_t first = same_bytes_first(&show);
     struct sums sums = {0};
-    for (uint64_t seed = first; seed < first + n; seed++) {
-        if (show)
-            print_error("seed %llu\n", (unsigned long long)seed);
-        compare(seed, feature, &sums);
-    }
+    same_bytes_each(n, compare, feature, &sums);
     print_message("feature %d: %llu of %llu shared, %u differ\n", feature,
                   (unsigned long long)sums.shared, (unsigned long long)sums.n, sums.differ);
     return sums;

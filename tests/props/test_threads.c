@@ -48,8 +48,9 @@ struct sums {
 };
 
 // Run a scenario on one thread and divided.
-static void compare(uint64_t seed, int feature, struct sums *sums)
+static void compare(uint64_t seed, int feature, void *ctx)
 {
+    struct sums *sums = ctx;
     static const uint32_t threads[] = {2, 1, 3, 1, 4, 2, 7}, tiles[] = {1, 2, 1, 5, 3};
     uint32_t n_threads = threads[seed / 3 % 7], n_tiles = tiles[seed / 3 % 5];
     n_tiles += n_threads == 1;
@@ -70,14 +71,8 @@ static void compare(uint64_t seed, int feature, struct sums *sums)
 // Compare `n` scenarios from COLLWIRE_SEED on.
 static void compare_all(int feature, uint64_t n)
 {
-    bool show;
-    uint64_t first = same_bytes_first(&show);
     struct sums sums = {0};
-    for (uint64_t seed = first; seed < first + n; seed++) {
-        if (show)
-            print_error("seed %llu\n", (unsigned long long)seed);
-        compare(seed, feature, &sums);
-    }
+    same_bytes_each(n, compare, feature, &sums);
     print_message("%llu of %llu divided, %llu windows, %llu on one thread\n",
                   (unsigned long long)sums.divided, (unsigned long long)sums.n,
                   (unsigned long long)sums.windows, (unsigned long long)sums.alone);

@@ -74,9 +74,14 @@ uint64_t same_bytes_scenarios(uint64_t n)
     return sanitized && strcmp(sanitized, "ON") == 0 ? n / 4 : n;
 }
 
-uint64_t same_bytes_first(bool *show)
+void same_bytes_each(uint64_t n, void (*compare)(uint64_t seed, int feature, void *sums),
+                     int feature, void *sums)
 {
-    const char *first = getenv("COLLWIRE_SEED");
-    *show = first != NULL;
-    return first ? strtoull(first, NULL, 10) : 1;
+    const char *given = getenv("COLLWIRE_SEED");
+    uint64_t first = given ? strtoull(given, NULL, 10) : 1;
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        if (given)
+            print_error("seed %llu\n", (unsigned long long)seed);
+        compare(seed, feature, sums);
+    }
 }

@@ -27,6 +27,7 @@ bool outcomes_differ(const struct outcome *one, const struct outcome *more);
 // How many scenarios a test has: COLLWIRE_RANDOM, or else `n`, or a quarter of it with sanitizers.
 uint64_t same_bytes_scenarios(uint64_t n);
 
-// The first seed: COLLWIRE_SEED, or else 1. With COLLWIRE_SEED each seed is to be shown before its
-// runs, so that one that does not end is known: `show`.
-uint64_t same_bytes_first(bool *show);
+// Call a function with `n` seeds, from COLLWIRE_SEED on, or else from 1. With COLLWIRE_SEED each
+// seed is printed before the call, so that one that does not end is known.
+void same_bytes_each(uint64_t n, void (*compare)(uint64_t seed, int feature, void *sums),
+                     int feature, void *sums);
