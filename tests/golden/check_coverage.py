@@ -21,6 +21,8 @@ ELSEWHERE = {
     "out of memory: see limits.memory": "no test: no small run meets its limit",
     "an event has not returned for long (%s): please report it with the scenario and seed; these are the results "
     "within that event": "faults_spin_watchdog",
+    "process %u does not answer any more; these are the results of the part of the network of process 0":
+        "cli_processes",
     "the longest simulated time, %s, reached": "no test: it is 106 days",
     "it waits for earlier messages": "no test: a flow that is not sent has unacknowledged packets before it",
 }
