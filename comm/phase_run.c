@@ -18,11 +18,28 @@
 
 /* ---- memory: runs are used again, one list of free ones for each size of groups ---- */
 
+// Other threads may be reading the table while it grows, so earlier ones are kept.
 static void token_add(struct comm_job *job, struct walk *walk)
 {
-    if (job->n_walks == job->cap_walks)
-        job->walks = memory_grow(job->walks, &job->cap_walks, sizeof(struct walk *));
+    if (job->n_walks == job->cap_walks) {
+        struct walk_table *table;
+        job->cap_walks = job->cap_walks > 0 ? 2 * job->cap_walks : 64;
+        table = memory_bytes(sizeof *table + job->cap_walks * sizeof *table->walks);
+        table->before = job->walk_tables;
+        if (job->n_walks > 0)
+            memcpy(table->walks, job->walks, job->n_walks * sizeof *table->walks);
+        job->walk_tables = table;
+        __atomic_store_n(&job->walks, table->walks, __ATOMIC_RELEASE);
+    }
     job->walks[job->n_walks++] = walk;
+}
+
+void walk_tables_free(struct comm_job *job)
+{
+    for (struct walk_table *table = job->walk_tables, *before; table != NULL; table = before) {
+        before = table->before;
+        free(table);
+    }
 }
 
 static struct phase_run *run_take(struct communicator *c, uint32_t dim, uint32_t members)
@@ -97,6 +114,26 @@ struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint
     return run;
 }
 
+// The records may move, and belong to no rank: only under the lock, or after the run.
+static void walk_settle(struct walk *walk)
+{
+    const struct phase_run *run = walk->run;
+    struct phase_record *record = phase_record_of(run);
+    record->bytes += walk->sums.bytes;
+    record->messages += walk->sums.messages;
+    record->network_ps += walk->sums.network_ps;
+    record->on_the_way += (uint64_t)walk->sums.on_the_way;
+    record_of(run)->dims[run->dim].bytes += walk->sums.bytes;
+    walk->sums = (struct walk_sums){0};
+}
+
+void comm_settle(const struct communicator *c)
+{
+    for (struct phase_run *run = c->runs; run != NULL; run = run->next)
+        for (uint32_t m = 0; run->walking && m < run->n_walks; m++)
+            walk_settle(&run->walks[m]);
+}
+
 static void walk_reset(struct walk *walk)
 {
     walk->step = walk->early_base = 0;
@@ -109,10 +146,12 @@ static void walk_reset(struct walk *walk)
 void phase_run_end(struct phase_run *run)
 {
     struct communicator *c = run->comm;
+    for (uint32_t m = 0; run->walking && m < run->n_walks; m++) {
+        walk_settle(&run->walks[m]);
+        walk_reset(&run->walks[m]);
+    }
     *run_slot(run->instance, run->chunk, run->index, run->group) = NULL;
     sim_timer_end(c->job->engine, &run->timer);
-    for (uint32_t m = 0; run->walking && m < run->n_walks; m++)
-        walk_reset(&run->walks[m]);
     run->walking = false;
     run->n_ready = run->n_done = 0;
     run->ready_ps = 0;
@@ -231,13 +270,11 @@ static uint64_t token_of(const struct walk *walk, uint32_t member, uint32_t step
 
 static void count(struct walk *walk, const struct coll_send *send, ps_t now)
 {
-    struct phase_run *run = walk->run;
-    struct phase_record *record = phase_record_of(run);
-    record->bytes += send->bytes;
-    record->messages++;
-    record->network_ps -= now;
-    record->on_the_way++;
-    record_of(run)->dims[run->dim].bytes += send->bytes;
+    const struct phase_run *run = walk->run;
+    walk->sums.bytes += send->bytes;
+    walk->sums.messages++;
+    walk->sums.network_ps -= now;
+    walk->sums.on_the_way++;
     const struct comm_job *job = run->comm->job;
     if (job->sent != NULL)
         job->sent(job->sent_ctx, comm_rank(run->comm, run_member(run, walk->member)),
@@ -304,7 +341,7 @@ static void post(struct walk *walk, const struct coll_send *send, struct cc_hint
                                              .chunk = run->chunk,
                                              .phase = run->index,
                                              .step = walk->step};
-    (*job->messages)++;
+    tally_add(job->messages, 1);
     job->transfer->post(job->transfer->net, &request, now);
 }
 
@@ -328,7 +365,7 @@ static void delay(struct walk *walk, ps_t at, ps_t now)
     const struct comm_job *job = walk->run->comm->job;
     walk->delayed = true;
     walk->path = path_take(job->path_book, now);
-    (*job->delays)++;
+    tally_add(job->delays, 1);
     sim_timer_start(job->engine, &walk->timer, at);
 }
 
@@ -375,7 +412,9 @@ static void walk_end(struct walk *walk, ps_t now)
         return;
     if (c->timed)
         sim_timer_end(c->job->engine, &walk->timer);
+    engine_lock(c->job->engine);
     scheduler_member_done(walk->run, walk->member, now);
+    engine_unlock(c->job->engine);
 }
 
 // Issue the current step, and continue as long as nothing has to be waited for.
@@ -399,7 +438,7 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     path_extend(job->path_book, path, PATH_SCHEDULED, e->now_ps);
     uint32_t before = path_enter(job->path_book, path);
     walk->delayed = false;
-    (*job->delays)--;
+    tally_add(job->delays, -1);
     walk_on(walk, e->now_ps);
     path_leave(job->path_book, before);
 }
@@ -409,10 +448,12 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
 void walk_begin(struct walk *walk, ps_t now)
 {
     const struct communicator *c = walk->run->comm;
+    uint32_t rank = comm_rank(c, run_member(walk->run, walk->member));
     walk->begun = true;
-    if (c->timed)
-        sim_timer_init_locked(c->job->engine, &walk->timer,
-                              comm_rank(c, run_member(walk->run, walk->member)), on_timer, walk);
+    if (c->timed && comm_is_by_rank(c->job))
+        sim_timer_init(c->job->engine, &walk->timer, rank, on_timer, walk);
+    else if (c->timed)
+        sim_timer_init_locked(c->job->engine, &walk->timer, rank, on_timer, walk);
     if (c->timed)
         delay(walk, now + c->schedule.endpoint_ps + noise_ps(walk), now);
     else
@@ -435,8 +476,7 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
     }
     uint64_t index = token >> TOKEN_WALK_SHIFT & ((UINT64_C(1) << TOKEN_WALK_BITS) - 1);
     uint32_t step = (uint32_t)(token & ((UINT64_C(1) << TOKEN_STEP_BITS) - 1));
-    struct walk *walk = job->walks[index];
-    struct phase_run *run = walk->run;
+    struct walk *walk = __atomic_load_n(&job->walks, __ATOMIC_ACQUIRE)[index];
     SIM_ASSERT(job->engine, walk->member, step >= walk->step);
     struct arrivals *arrivals = walk_arrivals(walk, step);
     arrivals->messages++;
@@ -444,8 +484,8 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
         arrivals->reduce_bytes += bytes;
     if (is_aggregator(walk))
         slot_take(walk, arrivals, bytes);
-    phase_record_of(run)->network_ps += now;
-    phase_record_of(run)->on_the_way--;
+    walk->sums.network_ps += now;
+    walk->sums.on_the_way--;
     if (walk->begun && !walk->delayed && step == walk->step && leaves_step(walk, now))
         walk_on(walk, now);
 }

@@ -15,16 +15,14 @@ static void pull(struct rank_run *r, ps_t now);
 
 /* ---- ends ---- */
 
+// While shards run at the same time, a message cannot end (sim/parallel/quiet.c).
 static void stop_if_done(struct workload *w)
 {
-    if (workload_done(w))
+    if (!engine_is_parallel(w->engine) && workload_done(w))
         engine_stop(w->engine);
 }
 
-static void note_end(struct workload *w, ps_t ended_ps)
-{
-    w->over_ps = ended_ps > w->over_ps ? ended_ps : w->over_ps;
-}
+static void note_end(struct workload *w, ps_t ended_ps) { latest_note(&w->over, ended_ps); }
 
 // A rank or a detached message has ended. Ends of messages may become known later, and in another
 // order.
@@ -54,7 +52,7 @@ static void unit_over(void *ctx, const void *note, ps_t now)
 static void unit_ended(struct job_run *job, uint32_t rank, ps_t now)
 {
     struct path_book *book = job->workload->path_book;
-    ps_t ended_ps = now - book->held_ps;
+    ps_t ended_ps = now - path_thread(book)->held_ps;
     struct unit_over over = {rank, path_take(book, ended_ps), ended_ps};
     engine_defer(job->workload->engine, unit_over, job, &over, sizeof over);
 }
@@ -77,7 +75,7 @@ static void on_start(struct engine *e, struct sim_timer *timer, int revents)
     struct rank_run *r = timer->data;
     const struct job_run *job = r->job;
     struct path_book *book = job->workload->path_book;
-    job->workload->starts_pending--;
+    tally_add(&job->workload->starts_pending, -1);
     uint32_t path = path_new(book, 0, job_rank(job->spec, r->rank));
     path_extend(book, path, PATH_SCHEDULED, e->now_ps);
     uint32_t before = path_enter(book, path);
@@ -143,13 +141,10 @@ static struct job_run *job_of(struct workload *w, uint64_t token)
     return &w->jobs[token >> TOKEN_JOB_SHIFT];
 }
 
-static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
+static void own_delivered(struct job_run *job, uint64_t token, ps_t now)
 {
-    struct job_run *job = job_of(ctx, token);
     uint32_t rank, step;
-    if ((token & TOKEN_OWN) == 0)
-        comm_delivered(&job->comm, token, bytes, now);
-    else if ((token & TOKEN_COPY) != 0)
+    if ((token & TOKEN_COPY) != 0)
         copies_delivered(job->copies, token, now);
     else if ((token & TOKEN_DETACHED) == 0 &&
              matching_delivered(&job->matching, (uint32_t)token, &rank, &step)) {
@@ -160,21 +155,42 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     }
 }
 
+// A step of a collective concerns one rank; all else may concern several.
+static bool concerns_one_rank(const struct job_run *job, uint64_t token)
+{
+    return (token & TOKEN_OWN) == 0 && comm_is_by_rank(&job->comm);
+}
+
+static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
+{
+    struct workload *w = ctx;
+    struct job_run *job = job_of(w, token);
+    if (concerns_one_rank(job, token)) {
+        comm_delivered(&job->comm, token, bytes, now);
+        return;
+    }
+    engine_lock(w->engine);
+    if ((token & TOKEN_OWN) == 0)
+        comm_delivered(&job->comm, token, bytes, now);
+    else
+        own_delivered(job, token, now);
+    engine_unlock(w->engine);
+}
+
 // A program that waits for the last ACK has waited for the receiver's timer too.
 static void wait_for_ack(struct workload *w, ps_t now)
 {
     struct path_book *book = w->path_book;
-    if (book->held_ps == 0)
+    if (path_thread(book)->held_ps == 0)
         return;
-    book->late = PATH_ACK_DELAY;
-    book->held_ps = 0;
+    path_thread(book)->late = PATH_ACK_DELAY;
+    path_thread(book)->held_ps = 0;
     note_end(w, now);
 }
 
 // The message is in the send buffer, or at a relay: its send has ended.
-static void on_entered(void *ctx, uint64_t token, ps_t now)
+static void entered(struct workload *w, uint64_t token, ps_t now)
 {
-    struct workload *w = ctx;
     struct job_run *job = job_of(w, token);
     if ((token & TOKEN_OWN) == 0)
         comm_entered(&job->comm, token, now);
@@ -187,13 +203,17 @@ static void on_entered(void *ctx, uint64_t token, ps_t now)
     runner_check_dry(w, now);
 }
 
-static void on_sent(void *ctx, uint64_t token, ps_t now)
+static void on_entered(void *ctx, uint64_t token, ps_t now)
 {
     struct workload *w = ctx;
-    struct job_run *job = job_of(w, token);
+    engine_lock(w->engine);
+    entered(w, token, now);
+    engine_unlock(w->engine);
+}
+
+static void sent(struct workload *w, struct job_run *job, uint64_t token, ps_t now)
+{
     uint32_t rank, step;
-    w->messages_open--;
-    note_end(w, now - w->path_book->held_ps);
     if ((token & TOKEN_OWN) == 0) {
         comm_sent(&job->comm, token, now);
         stop_if_done(w);
@@ -212,6 +232,22 @@ static void on_sent(void *ctx, uint64_t token, ps_t now)
         }
     }
     runner_check_dry(w, now);
+}
+
+static void on_sent(void *ctx, uint64_t token, ps_t now)
+{
+    struct workload *w = ctx;
+    struct job_run *job = job_of(w, token);
+    tally_add(&w->messages_open, -1);
+    note_end(w, now - path_thread(w->path_book)->held_ps);
+    if (concerns_one_rank(job, token)) {
+        stop_if_done(w);
+        runner_check_dry(w, now);
+        return;
+    }
+    engine_lock(w->engine);
+    sent(w, job, token, now);
+    engine_unlock(w->engine);
 }
 
 static void on_failed(void *ctx, uint64_t token, ps_t now) { on_sent(ctx, token, now); }
@@ -370,7 +406,7 @@ static void init_ranks(struct job_run *job)
         sim_timer_start(e, &r->timer, start_ps);
         if (start_ps > job->workload->busy_until_ps)
             job->workload->busy_until_ps = start_ps;
-        job->workload->starts_pending++;
+        tally_add(&w->starts_pending, 1);
         job->units_left++;
     }
 }
@@ -407,6 +443,21 @@ static void init_job(struct job_run *job)
     w->total_bytes += spec->kind->program->bytes(job->self);
     if (job->units_left == 0)
         w->jobs_left--;
+}
+
+void workload_share(struct workload *w, uint32_t n_threads)
+{
+    w->messages_open.n_threads = w->starts_pending.n_threads = w->over.n_threads = n_threads;
+    for (size_t j = 0; j < w->n_jobs; j++)
+        w->jobs[j].comm.by_rank = true;
+}
+
+void workload_settle(const struct workload *w)
+{
+    for (size_t j = 0; j < w->n_jobs; j++)
+        for (uint32_t g = 0; g < w->jobs[j].n_groups; g++)
+            comm_settle(w->jobs[j].groups[g]->comm);
+    recorder_settle(&w->recorder);
 }
 
 void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_jobs)
