@@ -21,7 +21,8 @@ static const char run_text[] =
     "explanations), run.json (what depends on the machine), captures, and CSV files where the "
     "scenario wants them.\n\n"
     "  collwire run scenarios/incast.json\n"
-    "  collwire run scenarios/incast.json --set cc.kind=dcqcn --out out/dcqcn\n"
+    "  collwire run scenarios/incast.json --cc dcqcn --out out/dcqcn\n"
+    "  collwire run scenarios/incast.json --set switch.buffer=2MB\n"
     "  collwire run job.json --set 'capture=[{\"at\":\"rank8\",\"file\":\"rank8.pcap\"}]'";
 
 static const char compare_text[] =

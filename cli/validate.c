@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/list.h"
+#include "cli/runs/chosen_policy.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
@@ -102,7 +103,7 @@ int command_validate(const struct options *o)
         return EXIT_BAD_USE;
     signals_phase("reading the scenario");
     signals_show(progress_wanted(o));
-    struct collwire_scenario *scenario = scenario_open(o, path, o->sets, o->n_sets, &err);
+    struct collwire_scenario *scenario = scenario_chosen(o, path, &err);
     struct collwire_cost cost;
     struct collwire_sim *sim = scenario ? simulation_build(scenario, &cost, &err) : NULL;
     signals_show(false);

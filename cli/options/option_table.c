@@ -129,8 +129,9 @@ const struct option_row option_rows[] = {
      AT(sizes)},
     {.name = "cc",
      .argument = "LIST",
-     .help = "the policies, separated by commas: NAME, NAME:PRESET, NAME{KEY=VALUE,...} or all",
-     .commands = "compare sweep gpcnet",
+     .help = "the policies, separated by commas: NAME, NAME:PRESET, NAME{KEY=VALUE,...} or all; run "
+             "and validate take one",
+     .commands = SIMULATING " validate gpcnet",
      .type = OPTION_TEXT,
      .completes = COMPLETE_POLICIES,
      AT(cc)},
