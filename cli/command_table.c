@@ -94,12 +94,22 @@ static const char validate_text[] =
     "Reports all errors of the scenario at once, each with its path, and what a run would cost. "
     "--print shows the scenario with every default, and values that follow from it.";
 
+static const char new_text[] =
+    "Prints a scenario to start from, or writes it to FILE; without a name, lists those that there "
+    "are. Each is small and valid, and its description names what to change and the page that "
+    "explains it.\n\n"
+    "  collwire new\n"
+    "  collwire new incast -o job.json\n"
+    "  collwire new llm | collwire run - --cc dcqcn --out out/llm";
+
 static const char list_text[] = "Prints the catalogue: everything that a scenario can name, and "
                                 "every key with its unit, default, range, meaning and source. A "
                                 "category is an object of the scenario, or collective or "
-                                "metrics.\n\n"
+                                "metrics; a name without its category is found too.\n\n"
                                 "  collwire list\n"
                                 "  collwire list cc dcqcn\n"
+                                "  collwire list switch buffer\n"
+                                "  collwire list --search headroom\n"
                                 "  collwire list metrics flows";
 
 static const char import_text[] =
@@ -243,6 +253,7 @@ static const struct command commands[] = {
      COMPLETE_FOLDERS, false},
     {"validate", "check a scenario without running it", "SCENARIO", validate_text, command_validate,
      COMPLETE_FILES, false},
+    {"new", "a scenario to start from", "[NAME]", new_text, command_new, COMPLETE_NOTHING, false},
     {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",
      list_text, command_list, COMPLETE_CATEGORIES, false},
     {"import", "a scenario from files of others, or from a real run",

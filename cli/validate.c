@@ -9,6 +9,7 @@
 #include "cli/list.h"
 #include "cli/runs/chosen_policy.h"
 #include "cli/runs/simulate.h"
+#include "cli/search.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "engine/text.h"
@@ -118,6 +119,8 @@ int command_validate(const struct options *o)
 
 int command_list(const struct options *o)
 {
+    if (o->search)
+        return search_print(stdout, o->search, options_catalogue(o)) > 0 ? EXIT_DONE : EXIT_BAD_USE;
     const char *what = o->n_args > 0 ? o->args[0] : NULL, *name = o->n_args > 1 ? o->args[1] : NULL;
     return list_print(stdout, what, name, options_catalogue(o)) == 0 ? EXIT_DONE : EXIT_BAD_USE;
 }

@@ -157,6 +157,9 @@ collwire_script_test(cli_check unit python3 [[python3 "$@"]]
 
 collwire_script_test(cli_wrong_inputs unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_wrong_inputs.py)
 
+collwire_script_test(cli_first_steps unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_first_steps.py
+  ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+
 collwire_script_test(cli_help unit "python3;bash" [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_help.py ${PROJECT_BINARY_DIR})
 
