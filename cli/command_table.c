@@ -224,15 +224,15 @@ static const char library_text[] =
     "  collwire library rccl --machine mi300x --nodes 2";
 
 static const char extcap_text[] =
-    "Wireshark shows scenarios as interfaces: a capture runs the scenario and shows its packets "
+    "Wireshark gets an interface: a capture on it runs a scenario and shows its packets "
     "as they are simulated. install writes a small program into Wireshark's personal extcap "
     "folders, the plugin for captures of collwire into that of plugins, and a profile. "
     "uninstall removes them. Files of others are never replaced.\n\n"
-    "The options of an interface are the place, the policy, the pace, changes of the scenario "
-    "and a filter.\n\n"
+    "The options of the interface are the scenario, the place, the policy, the pace, changes of the "
+    "scenario and a filter.\n\n"
     "  collwire extcap install --scenarios scenarios\n"
     "  tshark -D\n"
-    "  tshark -i collwire-incast\n"
+    "  tshark -i collwire -o extcap.collwire.scenario:incast\n"
     "  collwire extcap uninstall";
 
 static const char generate_text[] = "Prints the manual page, the completions for a shell (bash, "
@@ -278,7 +278,7 @@ static const struct command commands[] = {
      command_replay, COMPLETE_FILES, false},
     {"library", "what NCCL or RCCL chooses: rings, trees, algorithms",
      "nccl|rccl --machine NAME --nodes N", library_text, command_library, COMPLETE_NOTHING, false},
-    {"extcap", "scenarios as interfaces of Wireshark", "install|uninstall", extcap_text,
+    {"extcap", "scenarios as an interface of Wireshark", "install|uninstall", extcap_text,
      command_extcap, COMPLETE_NOTHING, false},
     {"help", "the page of a command", "[COMMAND]", "", command_help, COMPLETE_COMMANDS, false},
     {"generate", "the manual page, completions and the schema", "man|bash|zsh|fish|schema",
