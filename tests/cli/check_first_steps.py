@@ -124,10 +124,20 @@ def check_pipes(tmp):
     assert metrics(new_run[-1])["status"] == "completed"
 
 
+def check_waiting(tmp):
+    """A run that is cut off says once what several groups of ranks wait for."""
+    out = os.path.join(tmp, "cut")
+    code, stdout, _ = run("run", "-", "--set", "limits.sim_time=100us", "--out", out, stdin=run("new", "llm")[1])
+    waiting = metrics(out)["waiting"]
+    assert code == 1 and len(waiting) == len(set(waiting)), waiting
+    assert waiting[0].endswith("reduce_scatter (in 2 groups of ranks)"), waiting[0]
+    assert stdout.count("collective layer0") == 1, stdout
+
+
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as tmp:
-        for check in (check_new, check_installed, check_policy, check_search, check_pipes):
+        for check in (check_new, check_installed, check_policy, check_search, check_pipes, check_waiting):
             try:
                 check(*[tmp][:check.__code__.co_argcount])
                 print(check.__name__)
