@@ -124,6 +124,21 @@ def check_pipes(tmp):
     assert metrics(new_run[-1])["status"] == "completed"
 
 
+def check_demo(tmp):
+    """make demo without the charts' template: the tables, one line instead of each page, and exit code 0."""
+    folder = os.path.join(tmp, "demo")
+    os.mkdir(folder)
+    os.symlink(os.path.join(ROOT, "scenarios"), os.path.join(folder, "scenarios"))
+    for share, missing in ((folder, 2), (os.path.join(BUILD, "share", "collwire"), 0)):
+        done = subprocess.run(["sh", os.path.join(ROOT, "cmake", "demo.sh"), COLLWIRE], capture_output=True, text=True, cwd=folder,
+                              env={**ENVIRONMENT, "COLLWIRE_SHARE": share}, check=False)
+        messages = [line for line in done.stderr.splitlines() if "report" in line]
+        assert done.returncode == 0 and len(messages) == missing, done.stderr
+        assert all("no report.html" in line and "is missing" in line for line in messages), messages
+        assert done.stdout.count("policy ") == 2 and done.stdout.count("results: out/demo") == 2, done.stdout
+        assert ("report.html" in done.stdout) == (missing == 0), done.stdout
+
+
 def check_waiting(tmp):
     """A run that is cut off says once what several groups of ranks wait for."""
     out = os.path.join(tmp, "cut")
@@ -137,7 +152,7 @@ def check_waiting(tmp):
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as tmp:
-        for check in (check_new, check_installed, check_policy, check_search, check_pipes, check_waiting):
+        for check in (check_new, check_installed, check_policy, check_search, check_pipes, check_demo, check_waiting):
             try:
                 check(*[tmp][:check.__code__.co_argcount])
                 print(check.__name__)
