@@ -18,10 +18,10 @@ enum { COLUMN = 34 };
 struct search {
     FILE *out;
     const char *word;
-    bool exact;                      // the name of a key, not a part of it
-    bool texts;                      // in texts, where the name does not have the word
-    const struct category *category; // where the walk is
-    const struct object_entry *entry;
+    bool exact;               // the name of a key, not a part of it
+    bool texts;               // in texts, where the name does not have the word
+    struct category category; // where the walk is
+    struct object_entry entry;
     char **seen; // what has been printed: category, key and text
     size_t n_seen, cap;
     size_t found;
@@ -69,11 +69,11 @@ static bool line_new(struct search *s, char *line)
 
 static void line_print(struct search *s, const char *key, const char *text)
 {
-    const char *of = s->entry != NULL ? s->entry->name : "";
-    bool own = strcmp(of, s->category->name) == 0 || *of == '\0';
-    if (!line_new(s, text_format("%s|%s|%s", s->category->name, key, text)))
+    const char *of = s->entry.name;
+    bool own = strcmp(of, s->category.name) == 0 || *of == '\0';
+    if (!line_new(s, text_format("%s|%s|%s", s->category.name, key, text)))
         return;
-    char *name = text_format("%s%s%s%s%s", s->category->name, own ? "" : " ", own ? "" : of,
+    char *name = text_format("%s%s%s%s%s", s->category.name, own ? "" : " ", own ? "" : of,
                              *key != '\0' ? ": " : "", key);
     terminal_entry(s->out, name, text, COLUMN, terminal_width(s->out));
     free(name);
@@ -120,27 +120,21 @@ static void metric_seen(void *ctx, const char *path, const struct metric *m)
 static void entry_seen(struct search *s)
 {
     const struct key_sink sink = {s, table_seen, own_seen};
-    const struct object_entry *entry = s->entry;
+    const struct object_entry *entry = &s->entry;
     if (!s->exact && matches(s, entry->name, entry->doc))
         line_print(s, "", entry->doc);
-    if (s->category->metrics && entry->kind != NULL)
+    if (s->category.metrics && entry->kind != NULL)
         metric_walk(entry->kind, "", metric_seen, s);
-    else if (!s->category->metrics)
-        category_keys(s->category, entry, &sink);
+    else if (!s->category.metrics)
+        category_keys(&s->category, entry, &sink);
 }
 
 static void walk(struct search *s, const struct category *only, const struct cc_catalogue *policies)
 {
-    struct category category;
-    struct object_entry entry;
-    for (size_t c = 0; category_at(c, &category); c++)
-        for (size_t i = 0; entry_at(&category, policies, i, &entry); i++) {
-            if (only != NULL && strcmp(only->name, category.name) != 0)
-                continue;
-            s->category = &category;
-            s->entry = &entry;
-            entry_seen(s);
-        }
+    for (size_t c = 0; category_at(c, &s->category); c++)
+        for (size_t i = 0; entry_at(&s->category, policies, i, &s->entry); i++)
+            if (only == NULL || strcmp(only->name, s->category.name) == 0)
+                entry_seen(s);
 }
 
 static void search_free(struct search *s)

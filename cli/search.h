@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `collwire list --search WORD`: entries and keys of the catalogue by a part of their names or texts.
+// `collwire list --search WORD`: entries and keys of the catalogue by a part of their names or
+// texts.
 #pragma once
 
 #include <stdio.h>

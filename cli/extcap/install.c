@@ -227,8 +227,8 @@ static void install_profile(const char *path, const char *source, struct err *er
     free(mark);
 }
 
-// The folder of scenarios as a full path: that of --scenarios, scenarios, or the installed one. NULL
-// with an error.
+// The folder of scenarios as a full path: that of --scenarios, scenarios, or the installed one.
+// NULL with an error.
 static char *scenarios_folder(const struct options *o, struct err *err)
 {
     const char *folder = o->scenarios ? o->scenarios : "scenarios";
@@ -259,9 +259,9 @@ static void install_all(const struct places *at, const char *scenarios, struct e
                 printf("%s\n", at->plugin[i]);
         if (profile)
             printf("%s\n", at->profile);
-        printf(
-            "Wireshark has the interface collwire, with the scenarios of %s, when it starts next.\n",
-            scenarios);
+        printf("Wireshark has the interface collwire, with the scenarios of %s, when it starts "
+               "next.\n",
+               scenarios);
         if (!all)
             puts("The plugins and the profile are not beside this program; `make install` puts "
                  "them there.");

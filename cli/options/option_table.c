@@ -59,8 +59,9 @@ const struct option_row option_rows[] = {
      AT(chart)},
     {.name = "scenarios",
      .argument = "FOLDER",
-     .help = "the scenarios that Wireshark shows, with those of folders in it; otherwise scenarios, or "
-             "the installed ones",
+     .help =
+         "the scenarios that Wireshark shows, with those of folders in it; otherwise scenarios, "
+         "or the installed ones",
      .commands = "extcap",
      .type = OPTION_TEXT,
      .completes = COMPLETE_FOLDERS,

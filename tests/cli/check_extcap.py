@@ -222,8 +222,8 @@ def ended(user):
 
 
 def started(user, fifo):
-    return subprocess.Popen([os.path.join(user.home, EXTCAP[0]), "--capture", "--extcap-interface", "collwire", "--scenario", "sub-slow", "--fifo",
-                             fifo, "--pace", "20us/s"], env=user.environment, stderr=subprocess.PIPE)
+    return subprocess.Popen([os.path.join(user.home, EXTCAP[0]), "--capture", "--extcap-interface", "collwire",
+                             "--scenario", "sub-slow", "--fifo", fifo, "--pace", "20us/s"], env=user.environment, stderr=subprocess.PIPE)
 
 
 def check_stop(user):
