@@ -21,11 +21,7 @@ printf '    --set transport.recovery=selective_repeat --set transport.reorder=25
 cat <<'END'
 
 Look inside:
-END
-if [ -f out/demo/report.html ]; then # without its template compare has said so
-    echo "  the report, in a browser:     xdg-open out/demo/report.html"
-fi
-cat <<'END'
+  the report, in a browser:     xdg-open out/demo/report.html
   the packets of the slow rank: wireshark out/demo/rail/dcqcn/rank47.pcapng.gz
   all reasons for one run:      build/collwire explain out/demo/rail/dcqcn
 END
