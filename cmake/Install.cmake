@@ -33,6 +33,12 @@ if(TARGET collwire_shared)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/wireshark DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire) # with their schema
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # In the build tree they stand where an installation has them.
 file(MAKE_DIRECTORY ${share}/collwire)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/share/wireshark ${share}/collwire/wireshark SYMBOLIC)
+foreach(folder IN ITEMS share/wireshark scenarios)
+  cmake_path(GET folder FILENAME name)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${share}/collwire/${name} SYMBOLIC)
+endforeach()

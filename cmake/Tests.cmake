@@ -155,6 +155,11 @@ collwire_script_test(trace_classes wire "tshark;python3" [[python3 "$@"]]
 collwire_script_test(cli_check unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_cli.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_wrong_inputs unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_wrong_inputs.py)
+
+collwire_script_test(cli_first_steps unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_first_steps.py
+  ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+
 collwire_script_test(cli_help unit "python3;bash" [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_help.py ${PROJECT_BINARY_DIR})
 
@@ -582,7 +587,7 @@ endwhile()
 # ---- `make check` ----
 
 get_property(all DIRECTORY PROPERTY TESTS)
-set(smoke_scripts cli_readme report_template theory_astra_rows theory_astra_columns chakra_astra2)
+set(smoke_scripts cli_readme cli_wrong_inputs report_template theory_astra_rows theory_astra_columns chakra_astra2)
 foreach(test IN LISTS all)
   get_test_property(${test} LABELS labels)
   if((labels STREQUAL unit AND TARGET test_${test}) OR labels STREQUAL golden OR test IN_LIST smoke_scripts)

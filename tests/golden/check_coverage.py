@@ -17,6 +17,7 @@ ROOT = sys.argv[1]
 WANT = os.path.join(ROOT, "tests", "golden", "*", "want")
 # Output that takes too long for a golden run, with the test that covers it instead.
 ELSEWHERE = {
+    "%s (in %u groups of ranks)": "cli_first_steps",
     "wall clock limit of %g s reached": "cli_check",
     "out of memory: see limits.memory": "no test: no small run meets its limit",
     "an event has not returned for long (%s): please report it with the scenario and seed; these are the results "
