@@ -312,6 +312,10 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/structure/check_symbols.py ${PROJECT_BINARY_DIR})
 endif()
 
+# Pages whose files, commands and outputs are tried in order.
+collwire_script_test(docs_fifteen_minutes generated "python3;tshark" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/fifteen-minutes.md)
+
 collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})
 
