@@ -313,8 +313,15 @@ if(NOT COLLWIRE_SANITIZE)
 endif()
 
 # Pages whose files, commands and outputs are tried in order.
-collwire_script_test(docs_fifteen_minutes generated "python3;tshark" [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/fifteen-minutes.md)
+foreach(page IN ITEMS fifteen-minutes cookbook formats)
+  string(REPLACE "-" "_" name ${page})
+  collwire_script_test(docs_${name} generated "python3;tshark" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/${page}.md)
+endforeach()
+collwire_script_test(docs_pages generated python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} README.md docs/README.md docs/install.md docs/results.md
+  docs/compared.md docs/scenarios.md docs/from/nccl-tests.md docs/from/astra-sim.md docs/from/ns-3-hpcc.md docs/from/htsim.md
+  docs/from/simai.md docs/from/pytorch.md)
 
 collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})
