@@ -126,7 +126,7 @@ def heading_anchor(line):
 def check(root, name, tools):
     page = Page(root, name, tools)
     with tempfile.TemporaryDirectory() as folder:
-        for shared in ("scenarios", "examples", "share", "tests"):
+        for shared in ("scenarios", "examples", "include", "share", "studies"):
             os.symlink(os.path.join(root, shared), os.path.join(folder, shared))
         page.blocks(folder)
     page.figures()
