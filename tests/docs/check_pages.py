@@ -62,7 +62,7 @@ class Page:
         now = ""
         for command, output in commands(text):
             got = self.run(command[2:], folder)
-            if "|" in command and not shown(got):
+            if " | " in command and not shown(got):
                 self.fail(f"{command}prints nothing")  # an error of a command before a pipe
             now += command + (got if self.update and shown(got) != shown(output) else output)
             if not self.update and shown(got) != shown(output):
