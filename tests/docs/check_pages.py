@@ -8,7 +8,7 @@
   commands has a line "$ " for each.
 - A block after a comment <!-- not run: REASON --> is left out, one after <!-- needs: PROGRAM --> where this is missing.
 - The figures that the text repeats, listed in a comment <!-- shown: FIGURE, .. -->, are in the outputs of the page.
-- The links of a page lead to files, and their anchors to headings.
+- The links of a page lead to files, and their anchors to headings; commands and scenarios that the text names exist.
 
 REGEN=1 writes the outputs anew. The lines that name files of results, and estimates, are not compared.
 
@@ -100,11 +100,22 @@ class Page:
                 if figure not in outputs or figure not in prose:
                     self.fail(f"the figure {figure} is not in the text and in an output")
 
+    def names(self):
+        """Commands and scenarios that the text names exist."""
+        known = subprocess.run(["collwire", "--help"], capture_output=True, text=True, env=self.environment, check=True).stdout
+        for name in set(re.findall(r"`collwire ([a-z]+)", self.text)):
+            if not re.search(rf"^  {name} ", known, re.M):
+                self.fail(f"command {name}")
+        for path in set(re.findall(r"`(scenarios/[^`*\s]+)`", self.text)):
+            if not os.path.exists(os.path.join(self.root, path)):
+                self.fail(f"scenario {path}")
+
     def links(self):
         for path, anchor in re.findall(r"\]\(([^)#\s]*)(#[^)\s]*)?\)", self.text):
             if "://" in path:
                 continue
-            target = os.path.normpath(os.path.join(self.root, os.path.dirname(self.name), path)) if path else os.path.join(self.root, self.name)
+            page = os.path.join(self.root, self.name)
+            target = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
             if not os.path.exists(target):
                 self.fail(f"link to {path}")
             elif anchor and target.endswith(".md"):
@@ -130,6 +141,7 @@ def check(root, name, tools):
             os.symlink(os.path.join(root, shared), os.path.join(folder, shared))
         page.blocks(folder)
     page.figures()
+    page.names()
     page.links()
     print(f"{name}: {page.ran} commands")
     return len(page.failures)
