@@ -312,16 +312,18 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/structure/check_symbols.py ${PROJECT_BINARY_DIR})
 endif()
 
-# Pages whose files, commands and outputs are tried in order.
-foreach(page IN ITEMS fifteen-minutes cookbook formats)
-  string(REPLACE "-" "_" name ${page})
-  collwire_script_test(docs_${name} generated "python3;tshark" [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/${page}.md)
-endforeach()
-collwire_script_test(docs_pages generated python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} README.md docs/README.md docs/install.md docs/results.md
-  docs/compared.md docs/scenarios.md docs/from/nccl-tests.md docs/from/astra-sim.md docs/from/ns-3-hpcc.md docs/from/htsim.md
-  docs/from/simai.md docs/from/pytorch.md)
+# Pages whose files, commands and outputs are tried in order; their code is that of other tests of the command line.
+if(NOT COLLWIRE_SANITIZE)
+  foreach(page IN ITEMS fifteen-minutes cookbook formats)
+    string(REPLACE "-" "_" name ${page})
+    collwire_script_test(docs_${name} generated "python3;tshark" [[python3 -B "$@"]]
+      ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/${page}.md)
+  endforeach()
+  collwire_script_test(docs_pages generated python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} README.md docs/README.md docs/install.md docs/results.md
+    docs/compared.md docs/scenarios.md docs/from/nccl-tests.md docs/from/astra-sim.md docs/from/ns-3-hpcc.md docs/from/htsim.md
+    docs/from/simai.md docs/from/pytorch.md)
+endif()
 
 collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})
@@ -585,7 +587,7 @@ collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)
 
 # The seconds of the longest tests: CTest starts them first, so that both cores are busy to the end.
-set(longest report_browser 36 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13
+set(longest report_browser 36 docs_pages 25 docs_fifteen_minutes 25 docs_cookbook 15 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13
     extend_toys 21 trace_wireshark 20 trace_captures 18 trace_tcp_wireshark 17 cli_results 15 cli_sweep 15
     theory_papers 14 theory_ns3 14 theory_ns3_hoti128 12 cli_findings 12 cli_extcap 11 theory_dlrm 10)
 while(longest)

@@ -8,6 +8,7 @@
   commands has a line "$ " for each.
 - A block after a comment <!-- not run: REASON --> is left out, one after <!-- needs: PROGRAM --> where this is missing.
 - The figures that the text repeats, listed in a comment <!-- shown: FIGURE, .. -->, are in the outputs of the page.
+- Where words in italics are said to be in the glossary, they are.
 - The links of a page lead to files, and their anchors to headings; commands and scenarios that the text names exist.
 
 REGEN=1 writes the outputs anew. The lines that name files of results, and estimates, are not compared.
@@ -64,7 +65,9 @@ class Page:
             got = self.run(command[2:], folder)
             if " | " in command and not shown(got):
                 self.fail(f"{command}prints nothing")  # an error of a command before a pipe
-            now += command + (got if self.update and shown(got) != shown(output) else output)
+            if self.update and shown(got) != shown(output):
+                output = re.sub(r"[ \t]+$", "", got, flags=re.M)
+            now += command + output
             if not self.update and shown(got) != shown(output):
                 self.fail(f"{command}shows\n{output}and prints\n{got}")
         return now
@@ -99,6 +102,17 @@ class Page:
                 prose = re.sub(r"<!--.*?-->|^```.*?^```$", "", self.text, flags=re.M | re.S)
                 if figure not in outputs or figure not in prose:
                     self.fail(f"the figure {figure} is not in the text and in an output")
+
+    def italics(self):
+        """Words in italics are in the glossary, where the page says so."""
+        if "Words in *italics* are in the [glossary](glossary.md)" not in self.text:
+            return
+        with open(os.path.join(self.root, "docs", "glossary.md"), encoding="utf-8") as file:
+            words = re.findall(r"^\| ([^|]+) \|", file.read(), re.M)
+        text = re.sub(r"^```.*?^```$|\*\*.*?\*\*|`[^`]*`", "", self.text, flags=re.M | re.S)
+        for word in set(re.findall(r"(?<![*\w])\*([A-Za-z][\w -]*)\*", text)) - {"italics"}:
+            if not re.search(rf"\b{re.escape(word.lower())}", " ".join(words).lower()):
+                self.fail(f"{word} is not in the glossary")
 
     def names(self):
         """Commands and scenarios that the text names exist."""
@@ -141,6 +155,7 @@ def check(root, name, tools):
             os.symlink(os.path.join(root, shared), os.path.join(folder, shared))
         page.blocks(folder)
     page.figures()
+    page.italics()
     page.names()
     page.links()
     print(f"{name}: {page.ran} commands")
