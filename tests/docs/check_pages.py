@@ -89,6 +89,11 @@ class Page:
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(block["text"])
+            else:
+                self.fail(f"a block is no command and no file with a name:\n{block['text']}")
+        fences = len(re.findall(r"^```", self.text, re.M))
+        if fences != 2 * len(BLOCK.findall(self.text)):
+            self.fail("a block is not recognised: before it there is one line of text, and an empty one if you like")
         text += self.text[kept:]
         if text != self.text:
             with open(os.path.join(self.root, self.name), "w", encoding="utf-8") as file:
