@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Records of results as tidy tables: lists of flat dictionaries, and frames of pandas."""
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Tuple
+
+from collwire._errors import Error
+
+if TYPE_CHECKING:
+    import pandas
+
+Row = Dict[str, Any]
+
+
+class Record(Dict[str, Any]):
+    """A dictionary of results whose keys are attributes too: record.pfc.paused_ns is record["pfc"]["paused_ns"]."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f'there is no "{name}"; there are {", ".join(map(str, self))}') from None
+
+    def __dir__(self) -> List[str]:
+        return sorted(set(super().__dir__()) | {key for key in self if key.isidentifier()})
+
+
+def flat(record: Mapping[str, Any], before: str = "") -> Row:
+    """A record without records in it: {"fct_ns": {"p99": 1}} becomes {"fct_ns.p99": 1}; lists stay as they are."""
+    row: Row = {}
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            row.update(flat(value, f"{before}{key}."))
+        else:
+            row[before + key] = value
+    return row
+
+
+def lists_of(record: Mapping[str, Any], before: str = "") -> Iterator[Tuple[str, List[Row]]]:
+    """The lists of records within a record, each with its path."""
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            yield from lists_of(value, f"{before}{key}.")
+        elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+            yield before + key, value
+
+
+def csv_rows(text: str) -> List[Row]:
+    """The rows of a CSV with numbers as numbers and None for what is empty."""
+    return [{key: number(value) for key, value in row.items()} for row in csv.DictReader(io.StringIO(text))]
+
+
+def number(text: Any) -> Any:
+    """A text as an int or a float where it is one; None if it is empty."""
+    if not isinstance(text, str):
+        return text
+    if text == "":
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def frame(rows: Iterable[Row]) -> "pandas.DataFrame":
+    """Rows as a DataFrame. Raises Error where pandas is not installed."""
+    try:
+        found = importlib.import_module("pandas")
+    except ImportError:
+        raise Error("pandas is not installed (pip install 'collwire[pandas]'); `rows` has the same as dictionaries") from None
+    rows = list(rows)
+    made = found.DataFrame(rows)
+    for name in made.columns:  # a column of numbers in which some are unknown
+        if made[name].dtype == object and all(row.get(name) is None or _is_number(row.get(name)) for row in rows):
+            made[name] = found.to_numeric(made[name])
+    return made
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
