@@ -15,7 +15,7 @@ for option; do
     --report) command -v npm >/dev/null || need="$need nodejs npm" ;;
     --browser) command -v chromium >/dev/null || need="$need chromium fonts-dejavu-core" ;;
     --studies) need="$need python3 python3-matplotlib" ;;
-    --package) need="$need dpkg-dev file" ;;
+    --package) need="$need dpkg-dev file python3 patchelf binutils" ;;
     --ci) need="$need clang libclang-rt-14-dev clang-format clang-tidy cppcheck" ;;
     --coverage) need="$need gcovr" ;;
     *) echo "usage: setup.sh [--tests] [--ci] [--coverage] [--report] [--browser] [--studies] [--package]" >&2 && exit 2 ;;

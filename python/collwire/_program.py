@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from typing import Callable, List, NamedTuple, Optional, Sequence
 
@@ -147,3 +148,8 @@ def must(arguments: Sequence[str], stdin: Optional[str] = None, folder: Optional
     if done.returncode != 0:
         raise_of(done)
     return done.stdout
+
+
+def main() -> None:
+    """The command `collwire` of a wheel: the bundled program takes the place of this process."""
+    os.execv(path(), ["collwire", *sys.argv[1:]])
