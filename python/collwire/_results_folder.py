@@ -6,8 +6,10 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import tempfile
-from typing import Any, Iterator, Mapping, Optional, Union
+import weakref
+from typing import Any, Iterator, Mapping, Union
 
 from collwire.simulation import ScenarioLike, scenario_text
 
@@ -16,10 +18,12 @@ class Folder:
     """A folder for results: one that is named, or a temporary one that lives as long as this object."""
 
     def __init__(self, named: Union[None, str, "os.PathLike[str]"]) -> None:
-        self._temporary: Optional[tempfile.TemporaryDirectory[str]] = None
-        if named is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="collwire")
-        self.path = pathlib.Path(named if self._temporary is None else self._temporary.name + "/results")  # type: ignore[arg-type]
+        if named is not None:
+            self.path = pathlib.Path(named)
+            return
+        made = tempfile.mkdtemp(prefix="collwire")
+        weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
+        self.path = pathlib.Path(made, "results")
 
 
 def _names_file(value: Any, folder: pathlib.Path) -> bool:

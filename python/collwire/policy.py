@@ -6,9 +6,11 @@ and presets have the names of `include/collwire/cc.h`, so that a policy which pr
 """
 from __future__ import annotations
 
+import atexit
 import ctypes as c
 import inspect
 import os
+import shutil
 import tempfile
 import threading
 from dataclasses import dataclass, field
@@ -235,7 +237,7 @@ class _Host:
 
 
 _hosts: Dict[str, _Host] = {}
-_folder: List[Any] = []
+_folder: List[str] = []
 
 
 def name_of(policy: Type[Policy]) -> str:
@@ -259,9 +261,10 @@ def add_policy(policy: Type[Policy]) -> Type[Policy]:
     pointers = host._keep((c.POINTER(ct.Ops) * 1)(c.pointer(host.ops)))
     plugin = host._keep(ct.Plugin(ct.VERSION, c.sizeof(ct.Plugin), pointers, 1))
     if not _folder:
-        _folder.append(tempfile.TemporaryDirectory(prefix="collwire"))
+        _folder.append(tempfile.mkdtemp(prefix="collwire"))
+        atexit.register(shutil.rmtree, _folder[0], ignore_errors=True)
     # A plugin has a file, whose digest run.json has: here the source of the class.
-    file = os.path.join(_folder[0].name, f"{policy.name}.py")
+    file = os.path.join(_folder[0], f"{policy.name}.py")
     with open(file, "w", encoding="utf-8") as out:
         out.write(_source(policy))
     _kept.append(host)

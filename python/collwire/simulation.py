@@ -86,6 +86,8 @@ class Simulation:
         self._scenario: Optional[int] = None
         self._sim: Optional[int] = None
         self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._started = False
         self._failure: Optional[BaseException] = None
         self._progress: Optional[Progress] = None
         text, where = scenario_text(scenario)
@@ -198,15 +200,22 @@ class Simulation:
             lib.sim_run(self._sim, c.byref(run), messages)
         finally:
             del _active[threading.get_ident()]
+            self._ended.set()
 
     def _watch(self, worker: threading.Thread, progress: Optional[Callable[[Progress], Any]]) -> bool:
         """Wait for the run, and show its progress from this thread; True if Ctrl-C has ended it."""
         interrupted = False
         shown: Optional[Progress] = None
-        worker.start()
-        while worker.is_alive():
+        self._started = True
+        try:
+            worker.start()
+        except RuntimeError:  # no thread can be made
+            self._ended.set()
+            raise
+        # Not is_alive(): a join() that Ctrl-C interrupts marks a thread as ended (bpo-45274).
+        while not self._ended.is_set():
             try:
-                worker.join(0.05)
+                self._ended.wait(0.05)
                 now = self._progress
                 if progress is not None and now is not None and now is not shown:
                     shown = now
@@ -217,7 +226,7 @@ class Simulation:
                 self.cancel()
             except BaseException:
                 self.cancel()
-                worker.join()
+                self._ended.wait()
                 self.close()
                 raise
         return interrupted
@@ -253,10 +262,14 @@ class Simulation:
     # ---- its end ----
 
     def close(self) -> None:
-        """Free the simulation; results stay."""
+        """Free the simulation, after its run has ended if it has begun; results stay."""
+        if self._started and not self._ended.is_set():  # Ctrl-C came where run() could not see it
+            lib.sim_cancel(self._sim)
+            self._ended.wait()
         with self._lock:
             lib.sim_free(self._sim)
-            lib.scenario_free(self._scenario) if self._scenario else None
+            if self._scenario:
+                lib.scenario_free(self._scenario)
             self._sim = self._scenario = None
 
     def __enter__(self) -> "Simulation":
