@@ -281,6 +281,33 @@ if(TARGET collwire_shared)
     ${PROJECT_SOURCE_DIR}/tests/library/check_package.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 endif()
 
+# The Python package, by the first Python that has pandas. With sanitizers their runtime is loaded first,
+# into Python alone; what Python itself leaks is not looked at.
+if(TARGET collwire_shared OR TARGET collwire_sanitized)
+  set(python_tests scenarios runs studies policies)
+  set(python_environment COLLWIRE_LIBRARY=${PROJECT_BINARY_DIR}/library/libcollwire.so PYTHONPATH=${PROJECT_SOURCE_DIR}/python)
+  if(COLLWIRE_SANITIZE)
+    set(runtime libasan.so)
+    if(CMAKE_C_COMPILER_ID MATCHES Clang)
+      set(runtime libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so)
+    endif()
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${runtime}
+      OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/python/collwire @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+      CONTENT "#!/bin/sh\nunset LD_PRELOAD\nexec ${PROJECT_BINARY_DIR}/collwire \"$@\"\n")
+    set(python_start env LD_PRELOAD=${runtime} ASAN_OPTIONS=detect_leaks=0 COLLWIRE=${PROJECT_BINARY_DIR}/tests/python/collwire)
+  else()
+    list(APPEND python_tests types notebooks docs wheel)
+    set(python_start env)
+  endif()
+  foreach(test IN LISTS python_tests)
+    collwire_script_test(python_${test} unit python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/tests/python/run.sh
+      ${PROJECT_SOURCE_DIR}/tests/python/test_${test}.py ${PROJECT_BINARY_DIR} ${python_start})
+    set_tests_properties(python_${test} PROPERTIES ENVIRONMENT "${environment};${python_environment}")
+  endforeach()
+  set_tests_properties(python_runs python_studies PROPERTIES RUN_SERIAL TRUE) # which measure seconds
+endif()
+
 # Toys of tests/extend, built in a copy of the tree with the same compiler.
 collwire_script_test(extend_toys extend "python3;ninja;nm" [[python3 -B "$1" "$2" "$3"]]
   ${PROJECT_SOURCE_DIR}/tests/extend/check_extend.py ${PROJECT_SOURCE_DIR}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The policy of aimd.c, line by line, as a prototype in Python: the same bytes, some ten times slower.
+"""The policy of aimd.c, line by line, as a prototype in Python: with the same results, and slower.
 
 python3 aimd.py incast.json
 """
