@@ -9,13 +9,14 @@ import html
 import math
 import os
 import pathlib
+import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from collwire._errors import Error
 from collwire._styles import COLOURS
 from collwire._tables import Row
 
-WIDTH, BAR, LEFT, RIGHT = 640, 22, 150, 20
+WIDTH, BAR, LEFT, RIGHT = 660, 22, 150, 40
 OTHERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7b3294", "#8a8a8a", "#a0522d", "#5c2d14")
 
 
@@ -52,6 +53,19 @@ def time_text(ns: float) -> str:
         if abs(ns) >= size:
             return f"{ns / size:.3g} {unit}"
     return f"{ns:.3g} ns"
+
+
+def value_text(name: str, value: float) -> str:
+    """A value with the unit that the end of its name says."""
+    if name.endswith("_ns"):
+        return time_text(value)
+    for end, unit in (("bytes", "B"), ("bps", "bit/s")):
+        if re.search(rf"(^|[._]){end}$", name):
+            for prefix, size in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("K", 1e3)):
+                if abs(value) >= size:
+                    return f"{value / size:.3g} {prefix}{unit}"
+            return f"{value:.3g} {unit}"
+    return f"{value:.4g}"
 
 
 def _document(height: float, title: str, body: Sequence[str]) -> str:
@@ -138,9 +152,9 @@ def lines(title: str, series: Mapping[str, Sequence[Tuple[float, float]]], x_nam
     y = _Axis([point[1] for point in points], 300, 40)
     body = ['<path d="M80 40V300H620" fill="none" stroke="#444444"/>']
     for value in x.ticks():
-        body.append(_text(x.at(value), 316, f"{value:.4g}", "middle"))
+        body.append(_text(x.at(value), 316, value_text(x_name, value), "middle"))
     for value in y.ticks():
-        body.append(_text(76, y.at(value) + 4, f"{value:.4g}", "end"))
+        body.append(_text(76, y.at(value) + 4, value_text(y_name, value), "end"))
         body.append(f'<path d="M80 {y.at(value):.1f}H620" stroke="#dddddd"/>')
     body.append(_text(350, 334, x_name, "middle") + _text(80, 34, y_name))
     colours = [colour(name, i) for i, name in enumerate(series)]
@@ -167,7 +181,7 @@ def of_result(metrics: Mapping[str, Any], records: Callable[[str], List[Row]], w
         if not slowest:
             raise Error("nothing has ended, so there is no critical path")
         return stacked(f"{name}: where the time went", [(str(slowest["name"]), path_parts(slowest))], time_text)
-    columns: Dict[str, Tuple[str, str]] = {"slowdown": ("slowdown", "slowdown"), "fct": ("fct_ns", "completion time, ns")}
+    columns: Dict[str, Tuple[str, str]] = {"slowdown": ("slowdown", "slowdown"), "fct": ("fct_ns", "fct_ns")}
     if what not in columns:
         raise KeyError(f'there is no chart "{what}"; there are path, slowdown, fct')
     column, label = columns[what]

@@ -109,18 +109,24 @@ class Command:
         if self.running:
             self._process.send_signal(signal.SIGINT)
 
-    def wait(self, progress: Optional[Callable[[RunsDone], None]] = None) -> Done:
-        """Wait for its end. Ctrl-C ends it, and is raised again when it has ended."""
-        interrupted = False
+    def _poll(self, progress: Optional[Callable[[RunsDone], None]]) -> None:
         shown: Optional[RunsDone] = None
         while True:
             try:
                 self._process.wait(0.05)
-                break
+                return
             except subprocess.TimeoutExpired:
-                if progress is not None and self.progress is not None and self.progress != shown:
-                    shown = self.progress
-                    progress(shown)
+                pass
+            if progress is not None and self.progress is not None and self.progress != shown:
+                shown = self.progress
+                progress(shown)
+
+    def wait(self, progress: Optional[Callable[[RunsDone], None]] = None) -> Done:
+        """Wait for its end. Ctrl-C ends it, and is raised again when it has ended."""
+        interrupted = False
+        while self._process.returncode is None:
+            try:
+                self._poll(progress)
             except KeyboardInterrupt:
                 interrupted = True
                 self.interrupt()

@@ -136,8 +136,7 @@ class Comparison:
             values = [row[metric] for row in self.rows if row["name"] == name and not row["job"] and row[metric] is not None]
             if values:
                 bars.append((name, [charts.Part(metric, sum(values) / len(values))]))
-        shown: Callable[[float], str] = charts.time_text if metric.endswith("_ns") else lambda value: f"{value:.4g}"
-        return charts.stacked(f"{self.name}: {metric}, mean over seeds", bars, shown)
+        return charts.stacked(f"{self.name}: {metric}, mean over seeds", bars, lambda value: charts.value_text(metric, value))
 
     def __repr__(self) -> str:
         return f"<Comparison {self.name}: {', '.join(self.names)}: {self.status}>"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Policies written in Python, to try an idea: the structure of a plugin in C (docs/plugins.md), and slow.
 
-Every ACK calls a Python function, so a run takes tens of times as long as with the same policy in C. Hooks, parameters, state
+Every ACK calls a Python function, so a run takes some ten times as long as with the same policy in C. Hooks, parameters, state
 and presets have the names of `include/collwire/cc.h`, so that a policy which proves itself is turned into C line by line.
 """
 from __future__ import annotations

@@ -205,22 +205,15 @@ class Simulation:
     def _watch(self, worker: threading.Thread, progress: Optional[Callable[[Progress], Any]]) -> bool:
         """Wait for the run, and show its progress from this thread; True if Ctrl-C has ended it."""
         interrupted = False
-        shown: Optional[Progress] = None
         self._started = True
         try:
             worker.start()
         except RuntimeError:  # no thread can be made
             self._ended.set()
             raise
-        # Not is_alive(): a join() that Ctrl-C interrupts marks a thread as ended (bpo-45274).
         while not self._ended.is_set():
             try:
-                self._ended.wait(0.05)
-                now = self._progress
-                if progress is not None and now is not None and now is not shown:
-                    shown = now
-                    if progress(now) is False:
-                        self.cancel()
+                self._poll(progress)
             except KeyboardInterrupt:
                 interrupted = True
                 self.cancel()
@@ -230,6 +223,16 @@ class Simulation:
                 self.close()
                 raise
         return interrupted
+
+    def _poll(self, progress: Optional[Callable[[Progress], Any]]) -> None:
+        """Wait for the end of the run. Not by join(): one that Ctrl-C interrupts marks a thread as ended (bpo-45274)."""
+        shown: Optional[Progress] = None
+        while not self._ended.wait(0.05):
+            now = self._progress
+            if progress is not None and now is not None and now is not shown:
+                shown = now
+                if progress(now) is False:
+                    self.cancel()
 
     def _fail(self, error: BaseException) -> None:
         """A hook of a policy has raised an exception: the run ends, and run() raises it."""

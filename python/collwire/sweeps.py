@@ -228,7 +228,7 @@ class Sweep:
         others = [a for a in self.axes if a not in (x, "seed")]
         sums: Dict[str, Dict[float, List[float]]] = {}
         for row in rows:
-            name = ", ".join(str(row[a]) for a in others) or metric
+            name = ", ".join(_shown(a, row[a]) for a in others) or metric
             sums.setdefault(name, {}).setdefault(float(row[x]), []).append(float(row[metric]))
         series: Dict[str, Sequence[Tuple[float, float]]] = {
             name: [(place, sum(values) / len(values)) for place, values in sorted(points.items())] for name, points in sums.items()
@@ -244,6 +244,10 @@ class Sweep:
 
     def __repr__(self) -> str:
         return f"<Sweep in {self.folder}: {len(self.points)} points>"
+
+
+def _shown(axis_name: str, value: Any) -> str:
+    return charts.value_text(axis_name, value) if isinstance(value, (int, float)) else str(value)
 
 
 _SIZES = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "": 1.0}

@@ -39,7 +39,7 @@ try:
     for point in sweep:
         print("running", flush=True)
     print("completed")
-except cw.Cancelled as ended:
+except KeyboardInterrupt: # cw.Cancelled, unless Ctrl-C came within the body of the loop
     print(json.dumps(len(sweep.points)))
 """
 
