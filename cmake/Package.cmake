@@ -24,5 +24,7 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.9), collwire (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-xarray")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_SOURCE_DIR}/cmake/python3-collwire/postinst ${PROJECT_SOURCE_DIR}/cmake/python3-collwire/prerm)
 set(CPACK_COMPONENT_PYTHON_DESCRIPTION "transports and congestion control under distributed training, from Python")
 include(CPack)

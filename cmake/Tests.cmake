@@ -293,9 +293,10 @@ if(TARGET collwire_shared OR TARGET collwire_sanitized)
     endif()
     execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${runtime}
       OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
-    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/python/collwire @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
-      CONTENT "#!/bin/sh\nunset LD_PRELOAD\nexec ${PROJECT_BINARY_DIR}/collwire \"$@\"\n")
-    set(python_start env LD_PRELOAD=${runtime} ASAN_OPTIONS=detect_leaks=0 COLLWIRE=${PROJECT_BINARY_DIR}/tests/python/collwire)
+    set(python_program ${PROJECT_BINARY_DIR}/tests/python/collwire) # which has the runtime already
+    file(WRITE ${python_program} "#!/bin/sh\nunset LD_PRELOAD\nexec ${PROJECT_BINARY_DIR}/collwire \"$@\"\n")
+    file(CHMOD ${python_program} FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+    set(python_start env LD_PRELOAD=${runtime} ASAN_OPTIONS=detect_leaks=0 COLLWIRE=${python_program})
   else()
     list(APPEND python_tests types notebooks docs wheel)
     set(python_start env)
