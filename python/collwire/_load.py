@@ -19,7 +19,12 @@ def load(path: Union[str, "os.PathLike[str]"]) -> Union[Result, Comparison, Swee
     if where.is_file():
         if where.suffix == ".sqlite" and where.name == "results.sqlite":
             return load_sweep(where.parent)
-        return Result({"metrics.json": where.read_text(encoding="utf-8")})
+        try:
+            result = Result({"metrics.json": where.read_text(encoding="utf-8")})
+            result.metrics  # is read, and checked
+        except (UnicodeDecodeError, Error) as error:
+            raise Error(f"{os.fspath(path)}: {error}") from None
+        return result
     if (where / "metrics.json").exists():
         return load_run(where)
     if (where / "compare.json").exists():

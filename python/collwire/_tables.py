@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import io
+import re
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Tuple
 
 from collwire._errors import Error
@@ -65,6 +66,26 @@ def number(text: Any) -> Any:
         except ValueError:
             pass
     return text
+
+
+_SIZES = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "": 1.0}
+_TIMES = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def axis(path: str, value: Any) -> Tuple[str, Any]:
+    """A varied value as a number, with the column's name, which has the unit, as in sweep.csv; others as they are."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:([KMGTP]?)(i?)(B|bps)|(ps|ns|us|ms|s))", str(value)) if isinstance(value, str) else None
+    if not found:
+        return path, value
+    amount, prefix, binary, kind, time_unit = found.groups()
+    if time_unit:
+        unit, size = "ns", _TIMES[time_unit]
+    else:
+        steps = "KMGTP".index(prefix) + 1 if prefix else 0
+        unit, size = ("bps" if kind == "bps" else "bytes"), 1024.0**steps if binary else _SIZES[prefix]
+    name = path if re.search(rf"(^|[._]){unit}$", path) else f"{path}_{unit}"
+    scaled = float(amount) * size
+    return name, int(scaled) if scaled == int(scaled) else scaled
 
 
 def frame(rows: Iterable[Row]) -> "pandas.DataFrame":

@@ -14,7 +14,7 @@ from collwire import _charts as charts
 from collwire import _program as program
 from collwire._errors import Cancelled, Error
 from collwire._results_folder import Folder, scenario_file
-from collwire._tables import Row, flat, frame, number
+from collwire._tables import Row, axis, flat, frame, number
 from collwire.policy import Policy, name_of
 from collwire.result import Report, Result, report_of
 from collwire.simulation import ScenarioLike, run, setting_text
@@ -151,7 +151,7 @@ class Comparison:
 def _row(row: Mapping[str, Any]) -> Row:
     """A row of compare.json as one of compare.csv, with the name of its policy or value, and numbers on varied paths."""
     made: Row = {"scenario": row["scenario"], "name": row.get("name", row["cc"])}
-    made.update({path: number(value) for path, value in row.get("vary", {}).items()})
+    made.update(axis(path, number(value)) for path, value in row.get("vary", {}).items())
     made["policy"] = row["cc"]
     made.update({key: value for key, value in row.items() if key not in ("scenario", "name", "vary", "cc", "explain")})
     return made
@@ -161,8 +161,8 @@ def load_run(folder: pathlib.Path, policy: str = "") -> Result:
     """The results of a run in a folder."""
     if not (folder / "metrics.json").exists():
         raise Error(f"{folder}: there are no results of a run")
-    skipped = (".pcap", ".pcapng", ".gz", ".html", ".sqlite")
-    files = {file.name: file.read_text(encoding="utf-8") for file in sorted(folder.iterdir()) if file.is_file() and not file.name.endswith(skipped)}
+    texts = [file for file in sorted(folder.iterdir()) if file.is_file() and file.suffix in (".json", ".csv")]
+    files = {file.name: file.read_text(encoding="utf-8") for file in texts}
     return Result(files, policy=policy)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 from collwire import _charts as charts
 from collwire import _library as lib
 from collwire import _program as program
-from collwire._errors import Message
+from collwire._errors import Error, Message
 from collwire._tables import Record, Row, csv_rows, flat, frame, lists_of
 
 if TYPE_CHECKING:
@@ -74,7 +74,13 @@ class Result:
     def metrics(self) -> Record:
         """All of metrics.json; keys are attributes too: result.metrics.pfc.paused_ns."""
         if self._metrics is None:
-            self._metrics = json.loads(self.files["metrics.json"], object_hook=Record)
+            try:
+                found = json.loads(self.files["metrics.json"], object_hook=Record)
+            except ValueError as error:
+                raise Error(f"the text is not that of a metrics.json: {error}") from None
+            if not isinstance(found, Record) or not str(found.get("schema", "")).startswith("collwire.metrics/"):
+                raise Error("the text is not that of a metrics.json")
+            self._metrics = found
         return self._metrics
 
     @property
@@ -124,6 +130,8 @@ class Result:
         """The run as a row with the columns of compare.csv, followed by a row for each job where there are several."""
         if self._rows is None:
             text = lib.take_text(lib.metrics_rows(self.files["metrics.json"].encode(), self.policy.encode()))
+            if not text:
+                raise Error("the text is not that of a metrics.json")
             self._rows = [_row(row) for row in json.loads(text)["rows"]]
         return self._rows
 

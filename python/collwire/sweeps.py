@@ -7,7 +7,6 @@ import io
 import json
 import os
 import pathlib
-import re
 import sqlite3
 import time
 import zlib
@@ -18,7 +17,7 @@ from collwire import _charts as charts
 from collwire import _program as program
 from collwire._errors import Cancelled, Error
 from collwire._results_folder import Folder, scenario_file
-from collwire._tables import Row, frame, number
+from collwire._tables import Row, axis, frame, number
 from collwire.comparison import RunsProgress, arguments_of, axis_text, show
 from collwire.result import Report, Result, report_of
 from collwire.simulation import ScenarioLike
@@ -182,6 +181,8 @@ class Sweep:
                 found = base.execute(f"SELECT {named} FROM points WHERE position < ? ORDER BY position", (_RETIRED,)).fetchall()
         except sqlite3.OperationalError:  # not made yet
             return []
+        except sqlite3.DatabaseError as error:
+            raise Error(f"{self.store}: is not a store of a sweep: {error}") from None
         return [self._point(row) for row in found]
 
     def _point(self, row: sqlite3.Row) -> Point:
@@ -248,26 +249,6 @@ class Sweep:
 
 def _shown(axis_name: str, value: Any) -> str:
     return charts.value_text(axis_name, value) if isinstance(value, (int, float)) else str(value)
-
-
-_SIZES = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "": 1.0}
-_TIMES = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-
-
-def axis(path: str, value: Any) -> Tuple[str, Any]:
-    """A varied value as a number, with the column's name, which has the unit, as in sweep.csv; others as they are."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:([KMGTP]?)(i?)(B|bps)|(ps|ns|us|ms|s))", str(value)) if isinstance(value, str) else None
-    if not found:
-        return path, value
-    amount, prefix, binary, kind, time_unit = found.groups()
-    if time_unit:
-        unit, size = "ns", _TIMES[time_unit]
-    else:
-        steps = "KMGTP".index(prefix) + 1 if prefix else 0
-        unit, size = ("bps" if kind == "bps" else "bytes"), 1024.0**steps if binary else _SIZES[prefix]
-    name = path if re.search(rf"(^|[._]){unit}$", path) else f"{path}_{unit}"
-    scaled = float(amount) * size
-    return name, int(scaled) if scaled == int(scaled) else scaled
 
 
 def sweep(

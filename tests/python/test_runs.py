@@ -128,6 +128,11 @@ class Tables(unittest.TestCase):
             self.assertEqual(cw.load(folder).policy, "none")
         with self.assertRaisesRegex(cw.Error, "no results"):
             cw.load("/tmp/nowhere")
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("a.json", "{"), ("b.json", "[]"), ("c.json", '{"name": "x"}'), ("d.json", "\\udc80"), ("results.sqlite", "no" * 5000)):
+                pathlib.Path(folder, name).write_text(text)
+                with self.assertRaisesRegex(cw.Error, name):
+                    len(cw.load(pathlib.Path(folder, name)).rows)
 
 
 class Shown(unittest.TestCase):
