@@ -281,6 +281,11 @@ if(TARGET collwire_shared)
     ${PROJECT_SOURCE_DIR}/tests/library/check_package.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 endif()
 
+# The modules of the Python package that follow from the schema, which its own test may have written anew.
+collwire_script_test(python_generated generated python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/python/test_generated.py)
+set_tests_properties(python_generated PROPERTIES DEPENDS generated_schema)
+
 # The Python package, by the first Python that has pandas. With sanitizers their runtime is loaded first,
 # into Python alone; what Python itself leaks is not looked at.
 if(TARGET collwire_shared OR TARGET collwire_sanitized)

@@ -166,7 +166,7 @@ class Shown(unittest.TestCase):
 
 class Ended(unittest.TestCase):
     def test_control_c_within_a_second(self):
-        text, seconds = interrupted(INTERRUPT, json.dumps(LONG))
+        text, seconds = interrupted(INTERRUPT, json.dumps(LONG), within=1)
         status, written, time_ns, sentences, is_interrupt = json.loads(text.splitlines()[-1])
         self.assertEqual((status, written, is_interrupt), ("interrupted", "interrupted", True))
         self.assertGreater(time_ns, 0)
