@@ -4,7 +4,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 PYTHON ?= python3
 
-.PHONY: build report-assets install uninstall deb demo check test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint coverage clean
+.PHONY: build report-assets install uninstall deb wheel demo check test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint coverage clean
 
 build:
 	@sh cmake/setup.sh
@@ -22,10 +22,14 @@ install: build # PREFIX=/usr/local; DESTDIR is put before it
 uninstall: # what the last `make install` of this build directory has installed
 	@sh cmake/uninstall.sh $(BUILD)
 
-deb: build # a package for Debian, in the build directory
+deb: build # packages for Debian, collwire and python3-collwire, in the build directory
 	@sh cmake/setup.sh --package
 	@cd $(BUILD) && cpack
 	@ls $(BUILD)/*.deb
+
+wheel: build # the Python package with all that it needs, in the build directory; no network
+	@sh cmake/setup.sh --package
+	@$(PYTHON) python/make_wheel.py . $(BUILD) $(BUILD)
 
 demo: # builds the program, but no tests
 	@sh cmake/setup.sh

@@ -232,7 +232,7 @@ collwire_layer(study # pools of runs and what is made of their results
        PkgConfig::zlib m)
 
 collwire_layer(library # collwire/collwire.h over the folders above
-  ALLOW engine collwire cc/plugin config/scenario.h report/metrics.h sim sim/advice sim/spec sim/result jansson.h
+  ALLOW engine collwire cc/plugin config/scenario.h report/metric.h report/metrics.h report/metrics_brief.h report/rows.h sim sim/advice sim/spec sim/result jansson.h
   VIA cpu footprint/footprint.h sim/fabric cc net net/wire topology collective switch transport analytical comm workload
   LIBS PkgConfig::jansson m)
 

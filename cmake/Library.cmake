@@ -2,26 +2,36 @@
 # libcollwire, shared and static, from the archives of the folders that it needs. Only the functions of
 # collwire/collwire.h can be seen from outside: all other symbols are hidden, and in the static library
 # local.
-if(COLLWIRE_SANITIZE OR COLLWIRE_TSAN)
-  return() # a program that uses the library would have to be built in the same way
-endif()
 set(library_folders ${COLLWIRE_LAYERS})
 list(FILTER library_folders EXCLUDE REGEX "^collwire_(cli|study|replay|profile|partition|synth)")
 set(library_map ${PROJECT_SOURCE_DIR}/library/symbols.map)
-
 set(library_objects "")
 foreach(folder IN LISTS library_folders ITEMS chakra_schema)
   list(APPEND library_objects $<TARGET_OBJECTS:${folder}>)
 endforeach()
-add_library(collwire_shared SHARED ${library_objects})
-set_target_properties(collwire_shared PROPERTIES
-  LINKER_LANGUAGE C OUTPUT_NAME collwire VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/library LINK_DEPENDS ${library_map})
-target_link_libraries(collwire_shared PRIVATE
-  ev PkgConfig::jansson PkgConfig::libisal PkgConfig::libpcap PkgConfig::libprotobuf-c PkgConfig::zlib
-  PkgConfig::smartcols PkgConfig::nettle PkgConfig::yaml-0.1 PkgConfig::expat m)
-target_link_options(collwire_shared PRIVATE
-  -Wl,--version-script=${library_map} -Wl,--no-undefined -Wl,--as-needed)
+
+# collwire_shared_library(TARGET): libcollwire.so in the folder library/ of the build.
+function(collwire_shared_library target)
+  add_library(${target} SHARED ${library_objects})
+  set_target_properties(${target} PROPERTIES
+    LINKER_LANGUAGE C OUTPUT_NAME collwire VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/library LINK_DEPENDS ${library_map})
+  target_link_libraries(${target} PRIVATE
+    ev PkgConfig::jansson PkgConfig::libisal PkgConfig::libpcap PkgConfig::libprotobuf-c PkgConfig::zlib
+    PkgConfig::smartcols PkgConfig::nettle PkgConfig::yaml-0.1 PkgConfig::expat m)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${library_map} -Wl,--as-needed)
+endfunction()
+
+if(COLLWIRE_SANITIZE AND NOT COLLWIRE_FUZZ)
+  # For the tests of the Python package alone, into which the sanitizers' runtime is loaded first.
+  collwire_shared_library(collwire_sanitized)
+endif()
+if(COLLWIRE_SANITIZE OR COLLWIRE_TSAN)
+  return() # a program that uses the library would have to be built in the same way
+endif()
+
+collwire_shared_library(collwire_shared)
+target_link_options(collwire_shared PRIVATE -Wl,--no-undefined)
 
 set(static_library ${PROJECT_BINARY_DIR}/library/libcollwire.a)
 add_custom_command(

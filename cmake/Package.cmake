@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# `cpack` in the build directory, or `make deb`: a package for Debian with the program, the library and
-# its headers, whose dependencies dpkg-shlibdeps finds out.
+# `cpack` in the build directory, or `make deb`: two packages for Debian. collwire has the program, the
+# library and its headers, and dpkg-shlibdeps finds out what it depends on; python3-collwire has the
+# Python package, which needs collwire.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME collwire)
 set(CPACK_PACKAGE_VENDOR collwire)
@@ -14,4 +15,16 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "wireshark, tshark, python3-pandas")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS OFF)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL Unspecified python)
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME collwire)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-collwire)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.9), collwire (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-xarray")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_SOURCE_DIR}/cmake/python3-collwire/postinst ${PROJECT_SOURCE_DIR}/cmake/python3-collwire/prerm)
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION "transports and congestion control under distributed training, from Python")
 include(CPack)

@@ -286,6 +286,39 @@ if(TARGET collwire_shared)
     ${PROJECT_SOURCE_DIR}/tests/library/check_package.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 endif()
 
+# The modules of the Python package that follow from the schema, which its own test may have written anew.
+collwire_script_test(python_generated generated python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/python/test_generated.py)
+set_tests_properties(python_generated PROPERTIES DEPENDS generated_schema)
+
+# The Python package, by the first Python that has pandas. With sanitizers their runtime is loaded first,
+# into Python alone; what Python itself leaks is not looked at.
+if(TARGET collwire_shared OR TARGET collwire_sanitized)
+  set(python_tests scenarios runs studies policies)
+  set(python_environment COLLWIRE_LIBRARY=${PROJECT_BINARY_DIR}/library/libcollwire.so PYTHONPATH=${PROJECT_SOURCE_DIR}/python)
+  if(COLLWIRE_SANITIZE)
+    set(runtime libasan.so)
+    if(CMAKE_C_COMPILER_ID MATCHES Clang)
+      set(runtime libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so)
+    endif()
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${runtime}
+      OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(python_program ${PROJECT_BINARY_DIR}/tests/python/collwire) # which has the runtime already
+    file(WRITE ${python_program} "#!/bin/sh\nunset LD_PRELOAD\nexec ${PROJECT_BINARY_DIR}/collwire \"$@\"\n")
+    file(CHMOD ${python_program} FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+    set(python_start env LD_PRELOAD=${runtime} ASAN_OPTIONS=detect_leaks=0 COLLWIRE=${python_program})
+  else()
+    list(APPEND python_tests types notebooks docs wheel)
+    set(python_start env)
+  endif()
+  foreach(test IN LISTS python_tests)
+    collwire_script_test(python_${test} unit python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/tests/python/run.sh
+      ${PROJECT_SOURCE_DIR}/tests/python/test_${test}.py ${PROJECT_BINARY_DIR} ${python_start})
+    set_tests_properties(python_${test} PROPERTIES ENVIRONMENT "${environment};${python_environment}")
+  endforeach()
+  set_tests_properties(python_runs python_studies PROPERTIES RUN_SERIAL TRUE) # which measure seconds
+endif()
+
 # Toys of tests/extend, built in a copy of the tree with the same compiler.
 collwire_script_test(extend_toys extend "python3;ninja;nm" [[python3 -B "$1" "$2" "$3"]]
   ${PROJECT_SOURCE_DIR}/tests/extend/check_extend.py ${PROJECT_SOURCE_DIR}

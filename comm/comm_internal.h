@@ -127,7 +127,7 @@ static inline uint32_t run_member(const struct phase_run *run, uint32_t member)
     return coll_rank_of(&run->comm->schedule, run->dim, run->group, member);
 }
 
-/* phase_run.c: memory of runs, and the steps of their members */
+/* phase_memory.c, and phase_run.c: the steps of members */
 
 // Return the run of a phase in `group`, or make one if the phase has not begun there.
 struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint32_t chunk,

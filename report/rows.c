@@ -199,7 +199,8 @@ static void add_jobs(struct rows *rows, const struct row_source *run, const json
     json_array_foreach(jobs, j, job)
     {
         struct row *row = row_new(rows, run);
-        row->job = memory_text(json_string_value(json_object_get(job, "name")));
+        const char *name = json_string_value(json_object_get(job, "name"));
+        row->job = memory_text(name ? name : "");
         row->status = status_of(job);
         row->reasons = json_array();
         row->noisy = has_noise(metrics);

@@ -188,6 +188,11 @@ COLLWIRE_API const char *collwire_sim_file(const struct collwire_sim *sim, size_
 // The text of a result file; NULL if the run has nothing to write to it. Equal scenarios give equal
 // bytes, apart from run.json, which describes the machine.
 COLLWIRE_API char *collwire_sim_result(struct collwire_sim *sim, const char *file);
+// The figures of a run, from the text of its metrics.json, as `collwire run --format json` prints
+// them: {"rows": [..]}, a row for the whole run and one for each job where there are several, with
+// the columns of compare.csv (docs/metrics.md). `policy` is the name to show. NULL = the text is
+// not that of a metrics.json.
+COLLWIRE_API char *collwire_metrics_rows(const char *metrics, const char *policy);
 // Write the table of flows (source, destination, header numbers) of the captures.
 COLLWIRE_API int collwire_sim_write_flows(const struct collwire_sim *sim, const char *file,
                                           struct collwire_messages *m);

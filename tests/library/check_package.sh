@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The Debian package on a bare Debian 12 in a folder of its own (debootstrap, as root): install, run, manual page,
+# The Debian packages on a bare Debian 12 in a folder of its own (debootstrap, as root): install, run, manual page,
 # completion, extcap, the example policy and the C example; removing it leaves nothing.
 # usage: check_package.sh SOURCE_DIR BUILD_DIR
 set -eu
@@ -17,7 +17,9 @@ step() { printf '== %s\n' "$*"; }
 
 step "the package"
 (cd "$work" && cpack --config "$build/CPackConfig.cmake" -B "$work/package" >"$work/cpack.log" 2>&1) || { cat "$work/cpack.log"; exit 1; }
-deb=$(ls "$work"/package/*.deb)
+deb=$(ls "$work"/package/collwire_*.deb)
+python_deb=$(ls "$work"/package/python3-collwire_*.deb)
+dpkg-deb --info "$python_deb" | grep -E 'Package|Architecture|Depends'
 dpkg-deb --info "$deb" | grep -E 'Package|Version|Depends'
 
 step "a bare Debian"
@@ -25,6 +27,7 @@ debootstrap --variant=minbase bookworm "$root" http://deb.debian.org/debian >"$w
     { tail -20 "$work/debootstrap.log"; exit 1; }
 mount -t proc proc "$root/proc"
 cp "$deb" "$root/root/collwire.deb"
+cp "$python_deb" "$root/root/python3-collwire.deb"
 cp "$source/scenarios/incast.json" "$root/root"
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C sh -euc "$1"; }
 # everything but what packages bring with them, and what apt keeps
@@ -50,6 +53,14 @@ inside 'cd /root && collwire extcap install --scenarios /root >/dev/null; find .
 step "the examples"
 inside 'cp -r /usr/share/collwire/examples /root && cd /root/examples/policy && make test 2>&1 | grep -E "^(aimd|none) +[0-9]"'
 inside 'cd /root/examples/c && cc run.c $(pkg-config --cflags --libs collwire) -o run && ./run /root/incast.json swift'
+
+step "from Python"
+inside 'apt-get install -y -q --no-install-recommends /root/python3-collwire.deb' >/dev/null 2>&1
+inside 'cd /root && python3 -c "
+import collwire as cw
+print(cw.run(\"incast.json\"))
+assert cw.compare(\"incast.json\", [\"none\", \"swift\"]).report().html"'
+inside 'apt-get purge -y -q python3-collwire && apt-get autoremove -y -q --purge' >/dev/null 2>&1
 
 step "remove"
 inside 'rm -rf /root/examples /root/out && apt-get purge -y -q collwire' >/dev/null 2>&1

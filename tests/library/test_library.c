@@ -202,6 +202,38 @@ static void test_threads_give_the_same_bytes(void **state)
 
 // A program whose numbers have a decimal comma. tests/library/check_library.py makes the locale.
 // Warnings and values of "auto" before a run, which they do not change.
+static void test_rows_of_metrics(void **state)
+{
+    (void)state;
+    struct collwire_messages *m = collwire_messages_new();
+    struct collwire_policies *policies = collwire_policies_new(NULL);
+    struct collwire_scenario *s = parse(incast, NULL, 0, policies, m);
+    struct collwire_sim *sim = collwire_sim_new(s, 1, m);
+    collwire_sim_run(sim, NULL, m);
+    char *metrics = collwire_sim_result(sim, "metrics.json");
+    char *rows = collwire_metrics_rows(metrics, "mine");
+    assert_non_null(strstr(rows, "\"scenario\": \"t\""));
+    assert_non_null(strstr(rows, "\"cc\": \"mine\""));
+    assert_non_null(strstr(rows, "\"status\": \"completed\""));
+    assert_non_null(strstr(rows, "\"sim_time_ns\": "));
+    collwire_free(rows);
+    collwire_free(metrics);
+    // what is no metrics.json, or one that somebody has changed
+    assert_null(collwire_metrics_rows("", "none"));
+    assert_null(collwire_metrics_rows("[1]", "none"));
+    assert_null(collwire_metrics_rows("{\"name\": 3}", "none"));
+    rows =
+        collwire_metrics_rows("{\"name\": \"a\", \"seed\": \"b\", \"flows\": 1, \"jobs\": [2, {}],"
+                              " \"explain\": {}, \"slowest\": []}",
+                              "none");
+    assert_non_null(strstr(rows, "\"status\": \"failed\""));
+    collwire_free(rows);
+    collwire_sim_free(sim);
+    collwire_scenario_free(s);
+    collwire_policies_free(policies);
+    collwire_messages_free(m);
+}
+
 static void test_advice(void **state)
 {
     (void)state;
@@ -263,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_all_errors_at_once),
         cmocka_unit_test(test_progress_and_cancellation),
         cmocka_unit_test(test_short_structs),
+        cmocka_unit_test(test_rows_of_metrics),
         cmocka_unit_test(test_advice),
         cmocka_unit_test(test_other_locales),
         cmocka_unit_test(test_threads_give_the_same_bytes),

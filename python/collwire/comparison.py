@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Comparisons of policies, or of values of a key, over seeds: `collwire compare` (docs/compare.md)."""
+from __future__ import annotations
+
+import html
+import json
+import os
+import pathlib
+import re
+import sys
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Type, Union
+
+from collwire import _charts as charts
+from collwire import _program as program
+from collwire._errors import Cancelled, Error
+from collwire._results_folder import Folder, scenario_file
+from collwire._tables import Row, axis, flat, frame, number
+from collwire.policy import Policy, name_of
+from collwire.result import Report, Result, report_of
+from collwire.simulation import ScenarioLike, run, setting_text
+
+if TYPE_CHECKING:
+    import pandas
+
+PolicyLike = Union[str, Type[Policy]]
+"""A policy by name, with a preset or settings ("dcqcn:khan2022", "window{k=0.5}"), or one written in Python."""
+RunsProgress = Union[None, bool, Callable[[program.RunsDone], Any]]
+"""True shows a line on stderr; a function is called with the number of runs that have ended."""
+
+
+def show(progress: RunsProgress) -> Optional[Callable[[program.RunsDone], Any]]:
+    """What is called to show progress."""
+    if progress is True:
+        return lambda p: print(f"\r{p.done} of {p.total} done, {p.running} running ", end="", file=sys.stderr, flush=True)
+    return progress if callable(progress) else None
+
+
+def list_text(values: Sequence[Any]) -> str:
+    """Values as the program divides them: at commas outside of brackets and quotes."""
+    texts = [setting_text(value) for value in values]
+    return ",".join(json.dumps(text) if "," in text and text[:1] not in "{[" else text for text in texts)
+
+
+def axis_text(path: Any, values: Any) -> str:
+    """An axis as --vary takes it. A tuple of paths advances together, with a tuple of values at each point."""
+    if isinstance(path, tuple):
+        lists = [[point[i] for point in values] for i in range(len(path))]
+        return ";".join(f"{one}={list_text(column)}" for one, column in zip(path, lists))
+    return f"{path}={list_text(list(values))}"
+
+
+def arguments_of(
+    set: Optional[Mapping[str, Any]],
+    seed: Optional[int],
+    seeds: int,
+    jobs: Optional[int],
+    threads: int,
+) -> List[str]:
+    """The options that comparisons and sweeps share."""
+    found = [f"--set={path}={setting_text(value)}" for path, value in (set or {}).items()]
+    found += [f"--seed={seed}"] if seed is not None else []
+    found += [f"--seeds={seeds}"] if seeds != 1 else []
+    found += [f"--jobs={jobs}"] if jobs else []
+    return found + ([f"--threads={threads}"] if threads != 1 else [])
+
+
+class Comparison:
+    """The runs of a comparison. `rows` has a row a run (and a job), `statistics` a record a policy or value.
+
+    `status` is "completed", "incomplete" if a run did not complete, or "interrupted". The runs themselves are read from
+    their folder when they are asked for.
+    """
+
+    def __init__(self, folder: Folder, document: Mapping[str, Any], status: str) -> None:
+        self._folder = folder
+        self.status = status
+        self.document: Dict[str, Any] = dict(document)
+        self.name = str(document["name"])
+        self.baseline: Optional[str] = document.get("baseline")
+        self.statistics: List[Row] = [flat(record) for record in document.get("statistics", [])]
+        self.rows: List[Row] = [_row(row) for row in document["rows"]]
+        self._own: Dict[Any, Result] = {}
+
+    @property
+    def folder(self) -> pathlib.Path:
+        """Where the results are; a temporary folder unless `out` named one."""
+        return self._folder.path
+
+    def frame(self) -> "pandas.DataFrame":
+        """The rows as a DataFrame; units stand at the ends of the columns' names."""
+        return frame(self.rows)
+
+    def statistics_frame(self) -> "pandas.DataFrame":
+        """Mean, median, interval and ratio to the baseline of every metric, a row a policy or value."""
+        return frame(self.statistics)
+
+    @property
+    def names(self) -> List[str]:
+        """The policies, or values, in order."""
+        return list(dict.fromkeys(str(row["name"]) for row in self.rows))
+
+    @property
+    def best(self) -> Optional[str]:
+        """The policy, or value, with the least time."""
+        found = [record for record in self.document.get("statistics", []) if record.get("best") and not record.get("job")]
+        return str(found[0].get("name", found[0]["cc"])) if found else None
+
+    def result(self, name: str, seed: Optional[int] = None, scenario: Optional[str] = None) -> Result:
+        """The run of a policy or value; of the first seed and scenario unless they are given."""
+        for row in self.rows:
+            if row["name"] == name and not row["job"] and seed in (None, row["seed"]) and scenario in (None, row["scenario"]):
+                return self._result(row)
+        raise KeyError(f'there is no run of "{name}" with seed {seed}; there are {", ".join(self.names)}')
+
+    def _result(self, row: Row) -> Result:
+        key = (row["scenario"], row["name"], row["seed"])
+        if key not in self._own:
+            several = len({one["seed"] for one in self.rows}) > 1
+            leaf = re.sub(r"[^A-Za-z0-9._]+", "-", str(row["name"])).rstrip("-") + (f"-seed{row['seed']}" if several else "")
+            self._own[key] = load_run(self.folder / str(row["scenario"]) / leaf, str(row["policy"]))
+        return self._own[key]
+
+    def results(self) -> List[Result]:
+        """All runs, in the order of the rows."""
+        return [self._result(row) for row in self.rows if not row["job"]]
+
+    def report(self) -> Report:
+        """The page of charts (docs/report.md)."""
+        return report_of(self.folder)
+
+    def chart(self, metric: str = "") -> charts.Chart:
+        """A bar for each policy or value: the mean of a metric over seeds; by default of what the scenario is about."""
+        metric = metric or str((self.document.get("statistics") or [{}])[0].get("headline", "sim_time_ns"))
+        bars = []
+        for name in self.names:
+            values = [row[metric] for row in self.rows if row["name"] == name and not row["job"] and row[metric] is not None]
+            if values:
+                bars.append((name, [charts.Part(metric, sum(values) / len(values))]))
+        return charts.stacked(f"{self.name}: {metric}, mean over seeds", bars, lambda value: charts.value_text(metric, value))
+
+    def __repr__(self) -> str:
+        return f"<Comparison {self.name}: {', '.join(self.names)}: {self.status}>"
+
+    def _repr_html_(self) -> str:
+        columns = [key for key in self.rows[0] if any(row[key] is not None for row in self.rows)] if self.rows else []
+        head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(str(row[key]))}</td>" for key in columns) + "</tr>" for row in self.rows[:50])
+        return f"{self.chart().svg}<table><tr>{head}</tr>{body}</table>"
+
+
+def _row(row: Mapping[str, Any]) -> Row:
+    """A row of compare.json as one of compare.csv, with the name of its policy or value, and numbers on varied paths."""
+    made: Row = {"scenario": row["scenario"], "name": row.get("name", row["cc"])}
+    made.update(axis(path, number(value)) for path, value in row.get("vary", {}).items())
+    made["policy"] = row["cc"]
+    made.update({key: value for key, value in row.items() if key not in ("scenario", "name", "vary", "cc", "explain")})
+    return made
+
+
+def load_run(folder: pathlib.Path, policy: str = "") -> Result:
+    """The results of a run in a folder."""
+    if not (folder / "metrics.json").exists():
+        raise Error(f"{folder}: there are no results of a run")
+    texts = [file for file in sorted(folder.iterdir()) if file.is_file() and file.suffix in (".json", ".csv")]
+    files = {file.name: file.read_text(encoding="utf-8") for file in texts}
+    return Result(files, policy=policy)
+
+
+def load_comparison(folder: Folder) -> Comparison:
+    """The results of a comparison in a folder."""
+    document = json.loads((folder.path / "compare.json").read_text(encoding="utf-8"))
+    complete = all(row["status"] == "completed" for row in document["rows"])
+    return Comparison(folder, document, "completed" if complete else "incomplete")
+
+
+def compare(
+    scenario: Union[ScenarioLike, Sequence[ScenarioLike]],
+    policies: Optional[Sequence[PolicyLike]] = None,
+    *,
+    seeds: int = 1,
+    vary: Optional[Mapping[Any, Sequence[Any]]] = None,
+    baseline: Optional[str] = None,
+    set: Optional[Mapping[str, Any]] = None,
+    seed: Optional[int] = None,
+    out: Union[None, str, "os.PathLike[str]"] = None,
+    jobs: Optional[int] = None,
+    threads: int = 1,
+    progress: RunsProgress = None,
+) -> Comparison:
+    """Run scenarios under several policies and seeds, each run in a process of its own, `jobs` at a time.
+
+    `policies` may have presets and settings ("window{k=0.5}"), or be ["all"]. `vary` has one axis: values of a key in
+    place of policies, or each under each policy. Results are kept in `out`, else as long as the comparison that is
+    returned. Ctrl-C raises Cancelled, whose `result` is the comparison of the runs that have ended.
+    Policies written in Python run in this process, one after the other, without `statistics`.
+    """
+    scenarios = list(scenario) if isinstance(scenario, (list, tuple)) else [scenario]
+    own = [policy for policy in policies or [] if isinstance(policy, type)]
+    if own:
+        if vary or len(scenarios) > 1:
+            raise Error("policies written in Python are compared in one scenario, and without `vary`")
+        return _compare_here(scenarios[0], list(policies or []), seeds, set, seed, progress)
+    named = [str(policy) for policy in policies or []]
+    arguments = ["compare", *arguments_of(set, seed, seeds, jobs, threads), "--quiet", "--format=json"]
+    arguments += ["--cc=" + ",".join(named)] if named else []
+    arguments += [f"--vary={axis_text(path, values)}" for path, values in (vary or {}).items()]
+    arguments += [f"--baseline={baseline}"] if baseline is not None else []
+    arguments += ["--progress=always"] if progress else []
+    return _run_program(scenarios, arguments, Folder(out), progress)
+
+
+def _run_program(scenarios: Sequence[Any], arguments: List[str], folder: Folder, progress: RunsProgress) -> Comparison:
+    if scenarios[1:]:
+        with scenario_file(scenarios[0]) as file:
+            return _run_program(scenarios[1:], arguments + [file], folder, progress)
+    with scenario_file(scenarios[0]) as file:
+        command = program.Command([*arguments, file, f"--out={folder.path.absolute()}"])
+        try:
+            done = command.wait(show(progress))
+        except KeyboardInterrupt:
+            kept = load_comparison(folder) if (folder.path / "compare.json").exists() else None
+            if kept is not None:
+                kept.status = "interrupted"
+            raise Cancelled("the comparison was interrupted", kept) from None  # type: ignore[arg-type]
+    if done.returncode not in (0, 1):
+        program.raise_of(done)
+    if not (folder.path / "compare.json").exists():
+        program.raise_of(done)
+    return load_comparison(folder)
+
+
+def _compare_here(
+    scenario: ScenarioLike,
+    policies: Sequence[PolicyLike],
+    seeds: int,
+    set: Optional[Mapping[str, Any]],
+    seed: Optional[int],
+    progress: RunsProgress,
+) -> Comparison:
+    shown = show(progress)
+    rows: List[Mapping[str, Any]] = []
+    made: Dict[Any, Result] = {}
+    total = len(policies) * seeds
+    for policy in policies:
+        name = name_of(policy) if isinstance(policy, type) else policy
+        if not re.fullmatch(r"\w+(:\w+)?", name):
+            raise Error(f'"{name}": beside policies written in Python others have no settings')
+        kind, _, preset = name.partition(":")
+        cc = {"kind": kind, **({"preset": preset} if preset else {})}
+        first = seed
+        for i in range(seeds):
+            if shown:
+                shown(program.RunsDone(len(made), total, 1))
+            result = run(scenario, set={**(set or {}), "cc": cc}, seed=None if first is None else first + i)
+            first = result.seed if first is None else first
+            made[(result.name, name, result.seed)] = result
+            rows += [{**{k: v for k, v in row.items() if k != "policy"}, "cc": name} for row in result.rows]
+    comparison = Comparison(Folder(None), {"name": next(iter(made))[0], "rows": rows}, "completed")
+    comparison._own = made
+    if not all(result.completed for result in made.values()):
+        comparison.status = "incomplete"
+    return comparison
