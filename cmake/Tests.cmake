@@ -360,6 +360,9 @@ endif()
 
 collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})
+if(NOT COLLWIRE_SANITIZE)
+  set_tests_properties(cli_readme docs_pages PROPERTIES RESOURCE_LOCK readme) # which REGEN=1 lets both write
+endif()
 
 # Savings that explanations state, against runs without the cause.
 collwire_script_test(theory_reasons theory python3 [[python3 -B "$@"]]
