@@ -137,7 +137,7 @@ static inline void engine_unlock(struct engine *e)
         engine_unlock_shards(e);
 }
 
-// True while shards run at the same time, or as if they did.
+// True while several threads process events at the same time.
 bool engine_shards_run(const struct engine *e);
 static inline bool engine_is_parallel(const struct engine *e)
 {

@@ -9,7 +9,10 @@ void engine_set_thread(uint32_t number) { thread_number = number; }
 
 uint32_t engine_thread(void) { return thread_number; }
 
-bool engine_shards_run(const struct engine *e) { return e->partition->parallel; }
+bool engine_shards_run(const struct engine *e)
+{
+    return e->partition->parallel && !e->partition->in_turn;
+}
 
 struct engine *engine_current_shard(const struct engine *e)
 {

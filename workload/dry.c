@@ -30,7 +30,7 @@ static void on_dry(struct engine *e, struct sim_timer *timer, int revents)
 }
 
 // To be called at the end of an event. The timer of this event is the last one of the instant.
-// While shards run at the same time, something is left to happen.
+// While threads run at the same time, something is left to happen.
 void runner_check_dry(struct workload *w, ps_t now)
 {
     if (w->reads_ahead && !engine_is_parallel(w->engine) && is_dry(w) && !sim_timer_active(&w->dry))

@@ -7,7 +7,7 @@
 
 /* ---- units ---- */
 
-// While shards run at the same time, a message cannot end (sim/parallel/quiet.c).
+// While threads run at the same time, some message cannot end (sim/parallel/quiet.c).
 static void stop_if_done(struct workload *w)
 {
     if (!engine_is_parallel(w->engine) && workload_done(w))
