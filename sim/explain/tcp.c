@@ -64,7 +64,8 @@ static void explain_resets(const struct fabric *fabric, struct result *r)
 {
     uint64_t n = 0;
     char from[GRAPH_NAME], to[GRAPH_NAME];
-    for (uint32_t flow = 0; flow < fabric->hosts.flows.n && n < RESETS_MAX; flow++) {
+    for (uint32_t i = 0; i < fabric->hosts.flows.n && n < RESETS_MAX; i++) {
+        uint32_t flow = fabric->flow_order[i]; // the order of numbers depends on threads
         const struct sender *s = fabric->hosts.senders[flow];
         const struct flow_id *id = &fabric->hosts.flows.ids[flow];
         if (!s->failed || !fabric_is_tcp(s->dim))
