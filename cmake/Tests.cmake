@@ -379,6 +379,14 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)
 endif()
 
+# The site (make site): its bytes, links and references; and its pages in a browser.
+if(NOT COLLWIRE_SANITIZE)
+  collwire_script_test(site_static unit "python3;nm" [[sh "$@"]] ${PROJECT_SOURCE_DIR}/site/run.sh
+    ${PROJECT_SOURCE_DIR}/tests/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site static)
+  collwire_script_test(site_browser page python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/site/run.sh
+    ${PROJECT_SOURCE_DIR}/tests/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site-browser browser)
+endif()
+
 collwire_script_test(theory_reasons_series theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_series.py ${PROJECT_SOURCE_DIR})
 

@@ -3,8 +3,8 @@
 # Install on Debian what is not there yet: to build; with --tests also what the tests use; with --ci
 # also the second compiler, the linters, and what all tests of the
 # Python package use; with --report what bundles the charts of reports anew, with
-# --browser what tests them, with --studies what draws the charts of studies, and with --package what
-# makes a package for Debian.
+# --browser what tests them, with --studies what draws the charts of studies, with --site what
+# makes pages of the documentation, and with --package what makes packages and a release.
 set -eu
 need="gcc libc6-dev cmake ninja-build pkg-config
       libev-dev libjansson-dev libpcap-dev libisal-dev zlib1g-dev libsmartcols-dev librandom123-dev nettle-dev libsqlite3-dev
@@ -16,11 +16,12 @@ for option; do
     --report) command -v npm >/dev/null || need="$need nodejs npm" ;;
     --browser) command -v chromium >/dev/null || need="$need chromium fonts-dejavu-core" ;;
     --studies) need="$need python3 python3-matplotlib" ;;
+    --site) need="$need python3 python3-markdown-it python3-pygments" ;;
     --package) need="$need dpkg-dev file python3 patchelf binutils" ;;
     --ci) need="$need clang libclang-rt-14-dev clang-format clang-tidy cppcheck
           mypy python3-nbclient python3-ipykernel python3-venv patchelf binutils python3-xarray" ;;
     --coverage) need="$need gcovr" ;;
-    *) echo "usage: setup.sh [--tests] [--ci] [--coverage] [--report] [--browser] [--studies] [--package]" >&2 && exit 2 ;;
+    *) echo "usage: setup.sh [--tests] [--ci] [--coverage] [--report] [--browser] [--studies] [--site] [--package]" >&2 && exit 2 ;;
     esac
 done
 
