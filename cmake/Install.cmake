@@ -31,6 +31,8 @@ if(TARGET collwire_shared)
   install(FILES ${PROJECT_BINARY_DIR}/library/libcollwire.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${PROJECT_BINARY_DIR}/library/collwire.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/collwire RENAME copyright)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/wireshark DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
 # In the build tree they stand where an installation has them.

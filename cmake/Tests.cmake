@@ -277,6 +277,14 @@ if(TARGET collwire_shared)
     COLLWIRE_RANDOM=40 "$2/tests/props/test_processes"]]
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tsan)
   set_tests_properties(library_threads props_threads_race PROPERTIES RESOURCE_LOCK tsan_build TIMEOUT 3600)
+  # A release, and what an earlier version has left behind.
+  collwire_script_test(release_version unit python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/release/check_version.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  collwire_script_test(release_setup unit "python3;cmake;ninja;pkg-config" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/release/check_setup.py ${PROJECT_SOURCE_DIR})
+  collwire_script_test(release_files unit "python3;git;cpack;dpkg-shlibdeps;patchelf;objdump" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/release/check_release.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  set_tests_properties(release_files PROPERTIES RESOURCE_LOCK install_manifest)
   collwire_script_test(library_package long "debootstrap;dpkg-deb;dpkg-shlibdeps" [[sh "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/library/check_package.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 endif()
@@ -378,6 +386,9 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
     ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)
 endif()
+
+collwire_script_test(release_stores unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/release/check_stores.py ${PROJECT_SOURCE_DIR}/tests/data/release-0.2.0)
 
 # The site (make site): its bytes, links and references; and its pages in a browser.
 if(NOT COLLWIRE_SANITIZE)
