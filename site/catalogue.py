@@ -157,8 +157,19 @@ class Catalogue:
             text = self.program.text("list", name)
             body.append(self.entry_html(name, text, place))
             sections = [("", name, text)]
+        texts = {entry: self.program.text("list", name, entry) for entry, _ in entries}
+        plain = [entry for entry in texts if name == "metrics" and not re.search(r"^  ", texts[entry], re.M)]
+        if plain:
+            table = ""
+            for entry in plain:
+                anchor = anchors.name(entry)
+                sections.append((anchor, entry, texts[entry]))
+                table += f'<tr id="{anchor}"><td><code>{html.escape(entry)}</code></td><td>{self.docs(dict(entries)[entry], place)}</td></tr>'
+            body.append(f'<div class="scroll keys"><table><tbody>{table}</tbody></table></div>')
         for entry, words in entries:
-            text = self.program.text("list", name, entry)
+            if entry in plain:
+                continue
+            text = texts[entry]
             anchor = anchors.name(entry)
             headings.append((2, anchor, entry))
             sections.append((anchor, entry, f"{words} {text}"))
