@@ -265,7 +265,7 @@ if(TARGET collwire_shared)
     ${PROJECT_SOURCE_DIR}/tests/plugin/check_plugins.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   collwire_script_test(library_installed unit "python3;pkg-config" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/library/check_library.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-  set_tests_properties(library_installed plugin_plugins PROPERTIES RESOURCE_LOCK install_manifest)
+  set_tests_properties(cli_help library_installed plugin_plugins PROPERTIES RESOURCE_LOCK install_manifest)
   collwire_script_test(library_threads long "clang;ninja;cmake" [[
     cmake -S "$1" -B "$2" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCOLLWIRE_TSAN=ON &&
     cmake --build "$2" --target test_library_library && cd "$1" && "$2/tests/library/test_library"]]
@@ -284,7 +284,7 @@ if(TARGET collwire_shared)
     ${PROJECT_SOURCE_DIR}/tests/release/check_setup.py ${PROJECT_SOURCE_DIR})
   collwire_script_test(release_files unit "python3;git;cpack;dpkg-shlibdeps;patchelf;objdump" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/release/check_release.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-  set_tests_properties(release_files PROPERTIES RESOURCE_LOCK install_manifest)
+  set_tests_properties(release_files PROPERTIES RESOURCE_LOCK install_manifest TIMEOUT 900)
   collwire_script_test(library_package long "debootstrap;dpkg-deb;dpkg-shlibdeps" [[sh "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/library/check_package.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 endif()
@@ -621,7 +621,7 @@ collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)
 
 # The seconds of the longest tests: CTest starts them first, so that both cores are busy to the end.
-set(longest report_browser 36 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13
+set(longest report_browser 36 release_files 40 site_browser 30 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13
     extend_toys 21 trace_wireshark 20 trace_captures 18 trace_tcp_wireshark 17 cli_results 15 cli_sweep 15
     theory_papers 14 theory_ns3 14 theory_ns3_hoti128 12 cli_findings 12 cli_extcap 11 theory_dlrm 10)
 while(longest)
