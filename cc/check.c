@@ -176,7 +176,8 @@ static void preset_check(const struct cc_ops *ops, const struct cc_preset *prese
 static void shape_check(const struct cc_ops *ops, struct err *err)
 {
     if (ops->doc == NULL || ops->paper == NULL)
-        err_add(err, ops->name, "needs a line of documentation and a source");
+        err_add(err, ops->name,
+                "needs `doc`, a line of documentation, and `paper`, its source or author");
     if (ops->init == NULL)
         err_add(err, ops->name, "has no init()");
     if ((ops->observe == NULL) != (ops->observed == NULL))

@@ -21,7 +21,8 @@ static const char run_text[] =
     "explanations), run.json (what depends on the machine), captures, and CSV files where the "
     "scenario wants them.\n\n"
     "  collwire run scenarios/incast.json\n"
-    "  collwire run scenarios/incast.json --set cc.kind=dcqcn --out out/dcqcn\n"
+    "  collwire run scenarios/incast.json --cc dcqcn --out out/dcqcn\n"
+    "  collwire run scenarios/incast.json --set switch.buffer=2MB\n"
     "  collwire run job.json --set 'capture=[{\"at\":\"rank8\",\"file\":\"rank8.pcap\"}]'";
 
 static const char compare_text[] =
@@ -93,12 +94,22 @@ static const char validate_text[] =
     "Reports all errors of the scenario at once, each with its path, and what a run would cost. "
     "--print shows the scenario with every default, and values that follow from it.";
 
+static const char new_text[] =
+    "Prints a scenario to start from, or writes it to FILE; without a name, lists those that there "
+    "are. Each is small and valid, and its description names what to change and the page that "
+    "explains it.\n\n"
+    "  collwire new\n"
+    "  collwire new incast -o job.json\n"
+    "  collwire new llm | collwire run - --cc dcqcn --out out/llm";
+
 static const char list_text[] = "Prints the catalogue: everything that a scenario can name, and "
                                 "every key with its unit, default, range, meaning and source. A "
                                 "category is an object of the scenario, or collective or "
-                                "metrics.\n\n"
+                                "metrics; a name without its category is found too.\n\n"
                                 "  collwire list\n"
                                 "  collwire list cc dcqcn\n"
+                                "  collwire list switch buffer\n"
+                                "  collwire list --search headroom\n"
                                 "  collwire list metrics flows";
 
 static const char import_text[] =
@@ -213,15 +224,15 @@ static const char library_text[] =
     "  collwire library rccl --machine mi300x --nodes 2";
 
 static const char extcap_text[] =
-    "Wireshark shows scenarios as interfaces: a capture runs the scenario and shows its packets "
+    "Wireshark gets an interface: a capture on it runs a scenario and shows its packets "
     "as they are simulated. install writes a small program into Wireshark's personal extcap "
     "folders, the plugin for captures of collwire into that of plugins, and a profile. "
     "uninstall removes them. Files of others are never replaced.\n\n"
-    "The options of an interface are the place, the policy, the pace, changes of the scenario "
-    "and a filter.\n\n"
+    "The options of the interface are the scenario, the place, the policy, the pace, changes of "
+    "the scenario and a filter.\n\n"
     "  collwire extcap install --scenarios scenarios\n"
     "  tshark -D\n"
-    "  tshark -i collwire-incast\n"
+    "  tshark -i collwire -o extcap.collwire.scenario:incast\n"
     "  collwire extcap uninstall";
 
 static const char generate_text[] = "Prints the manual page, the completions for a shell (bash, "
@@ -242,6 +253,7 @@ static const struct command commands[] = {
      COMPLETE_FOLDERS, false},
     {"validate", "check a scenario without running it", "SCENARIO", validate_text, command_validate,
      COMPLETE_FILES, false},
+    {"new", "a scenario to start from", "[NAME]", new_text, command_new, COMPLETE_NOTHING, false},
     {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",
      list_text, command_list, COMPLETE_CATEGORIES, false},
     {"import", "a scenario from files of others, or from a real run",
@@ -266,7 +278,7 @@ static const struct command commands[] = {
      command_replay, COMPLETE_FILES, false},
     {"library", "what NCCL or RCCL chooses: rings, trees, algorithms",
      "nccl|rccl --machine NAME --nodes N", library_text, command_library, COMPLETE_NOTHING, false},
-    {"extcap", "scenarios as interfaces of Wireshark", "install|uninstall", extcap_text,
+    {"extcap", "scenarios as an interface of Wireshark", "install|uninstall", extcap_text,
      command_extcap, COMPLETE_NOTHING, false},
     {"help", "the page of a command", "[COMMAND]", "", command_help, COMPLETE_COMMANDS, false},
     {"generate", "the manual page, completions and the schema", "man|bash|zsh|fish|schema",

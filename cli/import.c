@@ -26,21 +26,29 @@ static char *astra(const struct options *o, struct err *err)
     return astra_import(&from, err);
 }
 
-// Check the scenario with its files, as `validate` does. Returns false with errors.
-static bool scenario_check(const struct options *o, const char *text,
-                           const struct collwire_setting *settings, size_t n, struct err *err)
+// Load the scenario with its files, as `validate` does. NULL with errors.
+static struct collwire_scenario *scenario_made(const struct options *o, const char *text,
+                                               const struct collwire_setting *settings, size_t n,
+                                               struct err *err)
 {
     const char *slash = o->file ? strrchr(o->file, '/') : NULL;
     char *folder = slash ? text_format("%.*s", (int)(slash - o->file), o->file) : NULL;
     struct collwire_scenario *scenario = collwire_scenario_parse(
         text, folder ? folder : ".", settings, n, o->policies, messages_of(err));
+    free(folder);
+    return scenario;
+}
+
+static bool scenario_check(const struct options *o, const char *text,
+                           const struct collwire_setting *settings, size_t n, struct err *err)
+{
+    struct collwire_scenario *scenario = scenario_made(o, text, settings, n, err);
     bool good = scenario != NULL;
     collwire_scenario_free(scenario);
-    free(folder);
     return good;
 }
 
-static char *chakra(const struct options *o, struct err *err)
+static char *chakra(const struct options *o, char **summary, struct err *err)
 {
     struct chakra_import from = {.prefix = o->args[1],
                                  .network = o->network,
@@ -49,10 +57,13 @@ static char *chakra(const struct options *o, struct err *err)
                                  .memory = o->memory,
                                  .output = o->file};
     char *text = chakra_import(&from, err);
-    if (text && scenario_check(o, text, NULL, 0, err))
-        return text;
-    free(text);
-    return NULL;
+    struct collwire_scenario *scenario = text ? scenario_made(o, text, NULL, 0, err) : NULL;
+    if (scenario)
+        *summary = chakra_import_summary(scenario_of(scenario));
+    else
+        free(text);
+    collwire_scenario_free(scenario);
+    return scenario ? text : NULL;
 }
 
 /* ---- recordings of real runs: a scenario, and its program beside it ---- */
@@ -158,13 +169,13 @@ static int recording_import(const struct options *o)
 int command_import(const struct options *o)
 {
     struct err err = {0};
-    char *text;
+    char *text, *summary = NULL;
     if (o->n_args == 2 && o->file && profile_format_known(o->args[0]))
         return recording_import(o);
     if (o->n_args == 4 && strcmp(o->args[0], "astra") == 0) {
         text = astra(o, &err);
     } else if (o->n_args == 2 && strcmp(o->args[0], "chakra") == 0 && o->network && o->system) {
-        text = chakra(o, &err);
+        text = chakra(o, &summary, &err);
     } else {
         fprintf(stderr, "collwire: import takes astra NETWORK.json SYSTEM.txt WORKLOAD.txt, or "
                         "chakra PREFIX --network FILE --system FILE, or inspector, kineto, nsys "
@@ -175,6 +186,9 @@ int command_import(const struct options *o)
     int code = text ? text_write(o->file, text) : EXIT_BAD_USE;
     if (code == EXIT_DONE && o->file && !o->quiet)
         path_print(stdout, "scenario: %s\n", o->file);
+    if (code == EXIT_DONE && summary && !o->quiet) // the scenario itself may be on stdout
+        terminal_wrap(o->file ? stdout : stderr, summary, 0, 2, terminal_width(stdout));
     free(text);
+    free(summary);
     return code;
 }

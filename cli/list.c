@@ -9,103 +9,12 @@
 #include <string.h>
 
 #include "cc/cc.h"
+#include "cli/categories.h"
+#include "cli/search.h"
 #include "cli/terminal/terminal.h"
-#include "collective/collective.h"
-#include "config/text/object.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "report/metric_table.h"
-
-// ---- the categories ----
-
-// An object of the scenario, or another list: `entry` and `keys` as in struct object.
-struct category {
-    const char *name, *doc;
-    const struct object *object; // NULL = not an object of the scenario
-    bool (*entry)(const struct cc_catalogue *policies, size_t i, struct object_entry *out);
-    void (*keys)(const struct object_entry *entry, const char *prefix, const struct key_sink *to);
-};
-
-static bool collective_entry(const struct cc_catalogue *policies, size_t i,
-                             struct object_entry *out)
-{
-    (void)policies;
-    const struct coll_algorithm *a = coll_registry[i];
-    if (a == NULL)
-        return false;
-    *out = (struct object_entry){.name = a->name, .doc = a->doc, .source = a->source, .kind = a};
-    return true;
-}
-
-static void collective_keys(const struct object_entry *entry, const char *prefix,
-                            const struct key_sink *to)
-{
-    const struct coll_algorithm *a = entry->kind;
-    to->table(to->ctx, prefix, a->params, a->n_params);
-}
-
-// The keys of metrics.json, then the other files.
-static bool metrics_entry(const struct cc_catalogue *policies, size_t i, struct object_entry *out)
-{
-    (void)policies;
-    size_t file = i - metrics_table.n + 1; // the first file, metrics.json, is listed by its parts
-    if (i < metrics_table.n)
-        *out = (struct object_entry){.name = metrics_table.list[i].key,
-                                     .doc = metrics_table.list[i].help,
-                                     .kind = metrics_table.list[i].table};
-    else if (file < n_metric_files)
-        *out = (struct object_entry){.name = metric_files[file].name,
-                                     .doc = metric_files[file].help,
-                                     .kind = metric_files[file].table};
-    else
-        return false;
-    return true;
-}
-
-static const struct category others[] = {
-    {"collective", "collective algorithms", NULL, collective_entry, collective_keys},
-    {"metrics", "what a run writes: keys of metrics.json, and files beside it", NULL, metrics_entry,
-     NULL},
-};
-enum { N_OTHERS = sizeof others / sizeof *others };
-
-static struct category category_of(const struct object *o)
-{
-    return (struct category){o->key, o->doc, o, o->entry, NULL};
-}
-
-// Category `i`: the scenario's own keys, its objects, then the others. Returns false after the last
-// one.
-static bool category_at(size_t i, struct category *out)
-{
-    const struct object *const *parts = scenario_object.parts;
-    size_t n = 0;
-    if (i == 0) {
-        *out = category_of(&scenario_object);
-        return true;
-    }
-    for (i--; *parts != NULL; parts++) {
-        if ((*parts)->type != NULL)
-            continue; // a single key, listed with the scenario's own keys
-        if (n++ == i) {
-            *out = category_of(*parts);
-            return true;
-        }
-    }
-    if (i - n >= N_OTHERS)
-        return false;
-    *out = others[i - n];
-    return true;
-}
-
-static bool entry_at(const struct category *c, const struct cc_catalogue *policies, size_t i,
-                     struct object_entry *out)
-{
-    if (c->entry != NULL)
-        return c->entry(policies, i, out);
-    *out = (struct object_entry){.name = c->name, .doc = c->doc};
-    return i == 0;
-}
 
 // ---- printing ----
 
@@ -211,10 +120,7 @@ static void keys_print(FILE *out, const struct category *category, const struct 
 {
     const struct key_sink sink = {out, table_rows, own_key_row};
     fputc('\n', out);
-    if (category->object != NULL)
-        object_keys(category->object, entry, "", &sink);
-    else
-        category->keys(entry, "", &sink);
+    category_keys(category, entry, &sink);
 }
 
 static void metric_row(void *ctx, const char *path, const struct metric *m)
@@ -292,7 +198,7 @@ static void entry_print(FILE *out, const struct category *category,
     heading_print(out, entry->name, entry->doc);
     if (entry->source != NULL && entry->source[0] != '\0')
         heading_print(out, "Source", entry->source);
-    if (category->entry == metrics_entry) {
+    if (category->metrics) {
         if (entry->kind != NULL) // NULL: a single value
             metrics_print(out, entry);
     } else {
@@ -304,10 +210,13 @@ static void entry_print(FILE *out, const struct category *category,
 
 // ---- the command ----
 
-// Report an unknown word on stderr, with the nearest of `n` words or else all of them. Returns -1.
-static int unknown(const char *what, const char *word, const char *const *words, size_t n)
+// Report an unknown word on stderr, with the nearest of `n` words, or the key that is near, or else
+// all words. Returns -1.
+static int unknown(const char *what, const char *word, const char *const *words, size_t n,
+                   const char *key)
 {
     const char *near = err_near_miss(word, words);
+    near = near != NULL ? near : key;
     fprintf(stderr, "collwire: list: unknown %s \"%s\"", what, word);
     if (near != NULL)
         fprintf(stderr, "; did you mean \"%s\"?", near);
@@ -337,10 +246,26 @@ static int category_print(FILE *out, const struct category *category, const char
             status = 0;
         }
     }
+    if (status != 0 && search_keys(out, category, name, policies) > 0)
+        status = 0; // a key, as in `list switch buffer`
     if (status != 0)
-        unknown(category->name, name, words, n);
+        unknown(category->name, name, words, n, search_near(category, name, policies));
     free(words);
     return status;
+}
+
+// Print the entry, or the keys, called `name` in whichever category they are, as in `list dcqcn`.
+static bool entry_named(FILE *out, const char *name, const struct cc_catalogue *policies)
+{
+    struct category category;
+    struct object_entry entry;
+    for (size_t c = 0; category_at(c, &category); c++)
+        for (size_t i = 0; entry_at(&category, policies, i, &entry); i++)
+            if (strcmp(entry.name, name) == 0) {
+                entry_print(out, &category, &entry);
+                return true;
+            }
+    return search_keys(out, NULL, name, policies) > 0;
 }
 
 #define CATEGORIES_MAX 32
@@ -356,7 +281,9 @@ int list_print(FILE *out, const char *what, const char *name, const struct cc_ca
             return category_print(out, &category, name, policies);
     }
     if (what != NULL)
-        return unknown("category", what, words, n);
+        return name == NULL && entry_named(out, what, policies)
+                   ? 0
+                   : unknown("category", what, words, n, search_near(NULL, what, policies));
     for (size_t i = 0; i < n && category_at(i, &category); i++) {
         if (i > 0)
             fprintf(out, "\n");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // collwire: calls the command.
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,14 @@ static int dispatch(const struct options *o)
     return command->run(o);
 }
 
+// Whether a descriptor is a pipe that nobody reads any more, as in `collwire list | head`: what the
+// reader wanted has been written, and that is no error.
+static bool reader_gone(int fd)
+{
+    struct pollfd out = {.fd = fd, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
 static int run(int argc, char **argv)
 {
     struct options options;
@@ -50,7 +59,7 @@ static int run(int argc, char **argv)
         options_load_plugins(&options) == 0)
         status = dispatch(&options);
     options_free(&options);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_gone(STDOUT_FILENO)) {
         fprintf(stderr, "collwire: stdout could not be written\n");
         status = status == EXIT_DONE ? EXIT_NOT_COMPLETED : status;
     }

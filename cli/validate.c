@@ -7,7 +7,9 @@
 
 #include "cli/commands.h"
 #include "cli/list.h"
+#include "cli/runs/chosen_policy.h"
 #include "cli/runs/simulate.h"
+#include "cli/search.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "engine/text.h"
@@ -102,7 +104,7 @@ int command_validate(const struct options *o)
         return EXIT_BAD_USE;
     signals_phase("reading the scenario");
     signals_show(progress_wanted(o));
-    struct collwire_scenario *scenario = scenario_open(o, path, o->sets, o->n_sets, &err);
+    struct collwire_scenario *scenario = scenario_chosen(o, path, &err);
     struct collwire_cost cost;
     struct collwire_sim *sim = scenario ? simulation_build(scenario, &cost, &err) : NULL;
     signals_show(false);
@@ -117,6 +119,8 @@ int command_validate(const struct options *o)
 
 int command_list(const struct options *o)
 {
+    if (o->search)
+        return search_print(stdout, o->search, options_catalogue(o)) > 0 ? EXIT_DONE : EXIT_BAD_USE;
     const char *what = o->n_args > 0 ? o->args[0] : NULL, *name = o->n_args > 1 ? o->args[1] : NULL;
     return list_print(stdout, what, name, options_catalogue(o)) == 0 ? EXIT_DONE : EXIT_BAD_USE;
 }

@@ -31,10 +31,16 @@ if(TARGET collwire_shared)
   install(FILES ${PROJECT_BINARY_DIR}/library/libcollwire.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${PROJECT_BINARY_DIR}/library/collwire.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/collwire RENAME copyright)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/wireshark DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire) # with their schema
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}) # README.md of each in its folder
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CITATION.cff
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 # In the build tree they stand where an installation has them.
 file(MAKE_DIRECTORY ${share}/collwire)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/share/wireshark ${share}/collwire/wireshark SYMBOLIC)
+foreach(folder IN ITEMS share/wireshark scenarios)
+  cmake_path(GET folder FILENAME name)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${share}/collwire/${name} SYMBOLIC)
+endforeach()

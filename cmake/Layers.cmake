@@ -256,7 +256,7 @@ collwire_layer(cli/processes # this process among those of a launcher
   VIA cc/plugin ${cli_via}
   LIBS PkgConfig::nettle ${CMAKE_DL_LIBS} m)
 collwire_layer(cli/runs # commands that simulate, or read what was simulated
-  ALLOW engine collwire cli/terminal cli/options cli/processes cli/results library config/scenario.h config/policy_choice.h config/object/output_name.h study jansson.h
+  ALLOW engine collwire cli/terminal cli/options cli/processes cli/results library config/draft.h config/scenario.h config/policy_choice.h config/object/output_name.h study jansson.h
         sim/result
         report/csv.h report/headline.h report/metric.h report/metrics_brief.h report/page.h report/rows.h report/why.h
   VIA cc/plugin ${cli_via}

@@ -155,6 +155,11 @@ collwire_script_test(trace_classes wire "tshark;python3" [[python3 "$@"]]
 collwire_script_test(cli_check unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_cli.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_wrong_inputs unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_wrong_inputs.py)
+
+collwire_script_test(cli_first_steps unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_first_steps.py
+  ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+
 collwire_script_test(cli_help unit "python3;bash" [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_help.py ${PROJECT_BINARY_DIR})
 
@@ -348,8 +353,24 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/structure/check_symbols.py ${PROJECT_BINARY_DIR})
 endif()
 
+# Pages whose files, commands and outputs are tried in order; their code is that of other tests of the command line.
+if(NOT COLLWIRE_SANITIZE)
+  foreach(page IN ITEMS fifteen-minutes cookbook formats)
+    string(REPLACE "-" "_" name ${page})
+    collwire_script_test(docs_${name} generated "python3;tshark" [[python3 -B "$@"]]
+      ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/${page}.md)
+  endforeach()
+  collwire_script_test(docs_pages generated python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} README.md docs/README.md docs/install.md docs/results.md
+    docs/compared.md docs/scenarios.md docs/from/nccl-tests.md docs/from/astra-sim.md docs/from/ns-3-hpcc.md docs/from/htsim.md
+    docs/from/simai.md docs/from/pytorch.md)
+endif()
+
 collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})
+if(NOT COLLWIRE_SANITIZE)
+  set_tests_properties(cli_readme docs_pages PROPERTIES RESOURCE_LOCK readme) # which REGEN=1 lets both write
+endif()
 
 # Savings that explanations state, against runs without the cause.
 collwire_script_test(theory_reasons theory python3 [[python3 -B "$@"]]
@@ -621,7 +642,7 @@ collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)
 
 # The seconds of the longest tests: CTest starts them first, so that both cores are busy to the end.
-set(longest report_browser 36 release_files 40 site_browser 30 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13
+set(longest report_browser 36 release_files 40 site_browser 30 docs_pages 25 docs_fifteen_minutes 25 docs_cookbook 15 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13
     extend_toys 21 trace_wireshark 20 trace_captures 18 trace_tcp_wireshark 17 cli_results 15 cli_sweep 15
     theory_papers 14 theory_ns3 14 theory_ns3_hoti128 12 cli_findings 12 cli_extcap 11 theory_dlrm 10)
 while(longest)
@@ -634,7 +655,7 @@ endwhile()
 # ---- `make check` ----
 
 get_property(all DIRECTORY PROPERTY TESTS)
-set(smoke_scripts cli_readme report_template theory_astra_rows theory_astra_columns chakra_astra2)
+set(smoke_scripts cli_readme cli_wrong_inputs report_template theory_astra_rows theory_astra_columns chakra_astra2)
 foreach(test IN LISTS all)
   get_test_property(${test} LABELS labels)
   if((labels STREQUAL unit AND TARGET test_${test}) OR labels STREQUAL golden OR test IN_LIST smoke_scripts)

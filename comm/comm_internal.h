@@ -33,7 +33,19 @@ struct walk {
     bool delayed;  // the timer is armed and the step not yet issued
     uint32_t early_base, n_early;
     struct arrivals now, *early; // of this step; of later steps: early[step - early_base]
+    struct walk_sums {           // of the phase_record; added to it when the phase ends
+        uint64_t bytes, messages;
+        ps_sum_t network_ps;
+        int64_t on_the_way; // messages that the rank has posted, less those that it has received
+    } sums;
 };
+
+// The walks of a job by token: the newest table, and earlier ones, which threads may be reading.
+struct walk_table {
+    struct walk_table *before;
+    struct walk *walks[];
+};
+void walk_tables_free(struct comm_job *job);
 
 // A phase of one chunk in one group: the algorithm and the progress of its ranks.
 struct phase_run {
@@ -115,7 +127,7 @@ static inline uint32_t run_member(const struct phase_run *run, uint32_t member)
     return coll_rank_of(&run->comm->schedule, run->dim, run->group, member);
 }
 
-/* phase_run.c: memory of runs, and the steps of their members */
+/* phase_memory.c, and phase_run.c: the steps of members */
 
 // Return the run of a phase in `group`, or make one if the phase has not begun there.
 struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint32_t chunk,

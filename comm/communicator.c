@@ -165,7 +165,7 @@ void comm_job_free(struct comm_job *job)
     streams_free(job);
     rendezvous_free(job->rendezvous);
     library_free(job->library);
-    free(job->walks);
+    walk_tables_free(job);
 }
 
 void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_use *use)

@@ -16,6 +16,7 @@
 #include "collective/schedule.h"
 #include "engine/engine.h"
 #include "engine/noise.h"
+#include "engine/tally.h"
 #include "net/transfer.h"
 
 struct communicator;
@@ -62,11 +63,11 @@ struct comm_job {
     uint32_t job, cls, transport; // of the messages
     struct noise_delay noise;     // of each step of a rank
     uint64_t seed;                // of the noise
-    uint32_t channels;  // chunk c uses the queue pairs of channel c mod channels; 0 means 1
-    uint64_t token;     // upper bits of all tokens
-    uint64_t *messages; // counter of posted messages
-    char **failure;     // set, and the engine stopped, when members issue different collectives
-    uint32_t *delays;   // counter of armed timers that will post messages
+    uint32_t channels;      // chunk c uses the queue pairs of channel c mod channels; 0 means 1
+    uint64_t token;         // upper bits of all tokens
+    struct tally *messages; // posted
+    char **failure;         // set, and the engine stopped, when members issue different collectives
+    struct tally *delays;   // armed timers that will post messages
     // Set to true if collectives are planned by when they are issued, or run by a library; may be
     // NULL.
     bool *takes_order;
@@ -81,13 +82,27 @@ struct comm_job {
     void (*sent)(void *ctx, uint32_t rank, uint32_t label, uint64_t bytes);
     void *sent_ctx;
     /* state */
-    struct walk **walks; // by token
+    struct walk **walks; // by token, in the newest table
+    struct walk_table *walk_tables;
     size_t n_walks, cap_walks;
     uint32_t n_communicators;
     struct rank_streams *streams;  // of communicators whose schedule enables them
     struct library *library;       // of communicators whose schedule names one
     struct rendezvous *rendezvous; // of all messages of the job; NULL = they leave when posted
+    // Several threads handle messages of their ranks at the same time (comm_is_by_rank()).
+    bool by_rank;
 };
+
+// True if the messages of the job's collectives concern only the rank that sends or receives them,
+// so that threads may handle those of their ranks without the lock.
+static inline bool comm_is_by_rank(const struct comm_job *job)
+{
+    return job->by_rank && !job->rendezvous && !job->library && !job->streams && !job->sent;
+}
+
+// Complete the records of phases that are running.
+void comm_settle(const struct communicator *c);
+
 void comm_job_free(struct comm_job *job); // after its communicators
 
 // A request to run a collective. It must be the same for all members.

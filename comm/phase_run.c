@@ -16,121 +16,6 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 
-/* ---- memory: runs are used again, one list of free ones for each size of groups ---- */
-
-static void token_add(struct comm_job *job, struct walk *walk)
-{
-    if (job->n_walks == job->cap_walks)
-        job->walks = memory_grow(job->walks, &job->cap_walks, sizeof(struct walk *));
-    job->walks[job->n_walks++] = walk;
-}
-
-static struct phase_run *run_take(struct communicator *c, uint32_t dim, uint32_t members)
-{
-    struct phase_run *run = c->free[dim];
-    if (run != NULL) {
-        c->free[dim] = run->next_free;
-        return run;
-    }
-    run = memory_zeroed(1, sizeof *run);
-    run->comm = c;
-    run->dim = dim;
-    run->n_members = members;
-    run->next = c->runs;
-    c->runs = run;
-    return run;
-}
-
-static void walks_make(struct phase_run *run)
-{
-    struct comm_job *job = run->comm->job;
-    uint32_t walks = run->n_members + run->comm->extra[run->dim];
-    run->walks = memory_zeroed(walks, sizeof *run->walks);
-    run->first_walk = (uint32_t)job->n_walks;
-    for (uint32_t m = 0; m < walks; m++) {
-        run->walks[m].run = run;
-        run->walks[m].member = m;
-        token_add(job, &run->walks[m]);
-    }
-    SIM_ASSERT(job->engine, 0, job->n_walks >> TOKEN_WALK_BITS == 0);
-}
-
-void walks_prepare(struct phase_run *run)
-{
-    if (run->walking)
-        return;
-    run->walking = true;
-    if (run->walks == NULL)
-        walks_make(run);
-    uint32_t steps = run->algorithm->steps(&run->shape);
-    for (uint32_t m = 0; m < run->n_members; m++)
-        run->walks[m].steps = steps;
-    for (uint32_t m = run->n_members; m < run->n_walks; m++) { // aggregators are always ready
-        run->walks[m].steps = coll_member_steps(run->algorithm, &run->shape, m);
-        run->walks[m].begun = true;
-    }
-}
-
-static struct phase_run **run_slot(struct instance *in, uint32_t chunk, uint32_t i, uint32_t group)
-{
-    return &in->runs[in->first_run[(size_t)chunk * in->n_phases + i] + group];
-}
-
-struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint32_t chunk,
-                               uint32_t i, uint32_t group)
-{
-    struct phase_run **slot = run_slot(in, chunk, i, group), *run = *slot;
-    if (run != NULL)
-        return run;
-    const struct coll_phase *phase = instance_phase(in, chunk, i);
-    run = *slot = run_take(c, phase->dim, coll_group_size(&c->schedule, phase->dim));
-    run->instance = in;
-    run->chunk = chunk;
-    run->index = i;
-    run->group = group;
-    run->algorithm = coll_choice_at(&c->schedule, in->request.op, phase)->algorithm;
-    run->shape = instance_shape(&c->schedule, in, chunk, i, group);
-    run->n_walks = coll_members(run->algorithm, &run->shape);
-    SIM_ASSERT(c->job->engine, group, run->n_walks <= run->n_members + c->extra[run->dim]);
-    run->ends_ps = run->began_ps = PS_NEVER;
-    in->runs_open++;
-    return run;
-}
-
-static void walk_reset(struct walk *walk)
-{
-    walk->step = walk->early_base = 0;
-    walk->begun = walk->delayed = false;
-    walk->now = (struct arrivals){0};
-    if (walk->early != NULL)
-        memset(walk->early, 0, walk->n_early * sizeof *walk->early);
-}
-
-void phase_run_end(struct phase_run *run)
-{
-    struct communicator *c = run->comm;
-    *run_slot(run->instance, run->chunk, run->index, run->group) = NULL;
-    sim_timer_end(c->job->engine, &run->timer);
-    for (uint32_t m = 0; run->walking && m < run->n_walks; m++)
-        walk_reset(&run->walks[m]);
-    run->walking = false;
-    run->n_ready = run->n_done = 0;
-    run->ready_ps = 0;
-    run->next_free = c->free[run->dim];
-    c->free[run->dim] = run;
-}
-
-void phase_runs_free(struct communicator *c)
-{
-    for (struct phase_run *run = c->runs, *next; run != NULL; run = next) {
-        next = run->next;
-        for (uint32_t m = 0; run->walks && m < run->n_members + c->extra[run->dim]; m++)
-            free(run->walks[m].early);
-        free(run->walks);
-        free(run);
-    }
-}
-
 /* ---- arrivals ---- */
 
 // The arrivals of this step or a later one.
@@ -231,13 +116,11 @@ static uint64_t token_of(const struct walk *walk, uint32_t member, uint32_t step
 
 static void count(struct walk *walk, const struct coll_send *send, ps_t now)
 {
-    struct phase_run *run = walk->run;
-    struct phase_record *record = phase_record_of(run);
-    record->bytes += send->bytes;
-    record->messages++;
-    record->network_ps -= now;
-    record->on_the_way++;
-    record_of(run)->dims[run->dim].bytes += send->bytes;
+    const struct phase_run *run = walk->run;
+    walk->sums.bytes += send->bytes;
+    walk->sums.messages++;
+    walk->sums.network_ps -= now;
+    walk->sums.on_the_way++;
     const struct comm_job *job = run->comm->job;
     if (job->sent != NULL)
         job->sent(job->sent_ctx, comm_rank(run->comm, run_member(run, walk->member)),
@@ -304,7 +187,7 @@ static void post(struct walk *walk, const struct coll_send *send, struct cc_hint
                                              .chunk = run->chunk,
                                              .phase = run->index,
                                              .step = walk->step};
-    (*job->messages)++;
+    tally_add(job->messages, 1);
     job->transfer->post(job->transfer->net, &request, now);
 }
 
@@ -328,7 +211,7 @@ static void delay(struct walk *walk, ps_t at, ps_t now)
     const struct comm_job *job = walk->run->comm->job;
     walk->delayed = true;
     walk->path = path_take(job->path_book, now);
-    (*job->delays)++;
+    tally_add(job->delays, 1);
     sim_timer_start(job->engine, &walk->timer, at);
 }
 
@@ -375,7 +258,9 @@ static void walk_end(struct walk *walk, ps_t now)
         return;
     if (c->timed)
         sim_timer_end(c->job->engine, &walk->timer);
+    engine_lock(c->job->engine);
     scheduler_member_done(walk->run, walk->member, now);
+    engine_unlock(c->job->engine);
 }
 
 // Issue the current step, and continue as long as nothing has to be waited for.
@@ -399,7 +284,7 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     path_extend(job->path_book, path, PATH_SCHEDULED, e->now_ps);
     uint32_t before = path_enter(job->path_book, path);
     walk->delayed = false;
-    (*job->delays)--;
+    tally_add(job->delays, -1);
     walk_on(walk, e->now_ps);
     path_leave(job->path_book, before);
 }
@@ -409,10 +294,12 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
 void walk_begin(struct walk *walk, ps_t now)
 {
     const struct communicator *c = walk->run->comm;
+    uint32_t rank = comm_rank(c, run_member(walk->run, walk->member));
     walk->begun = true;
-    if (c->timed)
-        sim_timer_init_locked(c->job->engine, &walk->timer,
-                              comm_rank(c, run_member(walk->run, walk->member)), on_timer, walk);
+    if (c->timed && comm_is_by_rank(c->job))
+        sim_timer_init(c->job->engine, &walk->timer, rank, on_timer, walk);
+    else if (c->timed)
+        sim_timer_init_locked(c->job->engine, &walk->timer, rank, on_timer, walk);
     if (c->timed)
         delay(walk, now + c->schedule.endpoint_ps + noise_ps(walk), now);
     else
@@ -435,8 +322,7 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
     }
     uint64_t index = token >> TOKEN_WALK_SHIFT & ((UINT64_C(1) << TOKEN_WALK_BITS) - 1);
     uint32_t step = (uint32_t)(token & ((UINT64_C(1) << TOKEN_STEP_BITS) - 1));
-    struct walk *walk = job->walks[index];
-    struct phase_run *run = walk->run;
+    struct walk *walk = __atomic_load_n(&job->walks, __ATOMIC_ACQUIRE)[index];
     SIM_ASSERT(job->engine, walk->member, step >= walk->step);
     struct arrivals *arrivals = walk_arrivals(walk, step);
     arrivals->messages++;
@@ -444,8 +330,8 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
         arrivals->reduce_bytes += bytes;
     if (is_aggregator(walk))
         slot_take(walk, arrivals, bytes);
-    phase_record_of(run)->network_ps += now;
-    phase_record_of(run)->on_the_way--;
+    walk->sums.network_ps += now;
+    walk->sums.on_the_way--;
     if (walk->begun && !walk->delayed && step == walk->step && leaves_step(walk, now))
         walk_on(walk, now);
 }

@@ -202,7 +202,7 @@ static void on_wait(struct engine *e, struct sim_timer *timer, int revents)
     sim_timer_end(e, timer);
     wait->next_free = job->streams->free_waits;
     job->streams->free_waits = wait;
-    (*job->delays)--;
+    tally_add(job->delays, -1);
     run(s, event, node, e->now_ps);
     path_leave(book, before);
 }
@@ -216,7 +216,7 @@ static void wait_start(struct stream *s, enum stream_event event, uint32_t node,
     wait->node = node;
     ps_t now = engine_current(job->engine)->now_ps;
     wait->path = path_take(job->path_book, now);
-    (*job->delays)++;
+    tally_add(job->delays, 1);
     sim_timer_init_locked(job->engine, &wait->timer, stream_rank(s), on_wait, wait);
     sim_timer_start(job->engine, &wait->timer, now + delay_ps);
 }

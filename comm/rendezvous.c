@@ -157,7 +157,7 @@ static struct held *held_take(struct rendezvous *r, const struct transfer_reques
 
 static void post(const struct comm_job *job, const struct transfer_request *request, ps_t now)
 {
-    (*job->messages)++;
+    tally_add(job->messages, 1);
     job->transfer->post(job->transfer->net, request, now);
 }
 
@@ -179,7 +179,7 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     path_extend(job->path_book, path, PATH_SCHEDULED, e->now_ps);
     uint32_t before = path_enter(job->path_book, path);
     sim_timer_end(e, timer);
-    (*job->delays)--;
+    tally_add(job->delays, -1);
     held_post(held, e->now_ps);
     path_leave(job->path_book, before);
 }
@@ -217,7 +217,7 @@ void rendezvous_send(const struct comm_job *job, const struct rendezvous_key *ke
         if (--m->ready == 0)
             meeting_remove(r, place);
         held->path = path_take(job->path_book, now);
-        (*job->delays)++;
+        tally_add(job->delays, 1);
         sim_timer_init_locked(job->engine, &held->timer, key->src, on_timer, held);
         sim_timer_start(job->engine, &held->timer, now);
         return;

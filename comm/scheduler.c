@@ -21,7 +21,7 @@ static void closed_form_end(struct phase_run *run, ps_t now)
     uint32_t path = path_own(job->path_book, run->path);
     path_extend(job->path_book, path, PATH_NETWORK, now);
     uint32_t before = path_enter(job->path_book, path);
-    (*job->delays)--;
+    tally_add(job->delays, -1);
     for (uint32_t m = 0; m < members; m++)
         scheduler_member_done(run, m, now);
     path_leave(job->path_book, before);
@@ -90,7 +90,7 @@ static bool closed_form(struct phase_run *run, ps_t now)
     run->ends_ps = now + cost.duration_ps;
     run->path = path_take(c->job->path_book, now);
     sim_timer_start(e, &run->timer, run->ends_ps);
-    (*c->job->delays)++;
+    tally_add(c->job->delays, 1);
     struct phase_record *record = phase_record_of(run);
     record->network_ps += cost.messages_ps;
     record->messages += cost.messages;
@@ -128,7 +128,8 @@ static void path_enters_phase(const struct phase_run *run, ps_t now)
     struct path_book *book = run->comm->job->path_book;
     const struct run_place place = run_place(run);
     uint32_t owner = (uint32_t)run->instance->record + 1;
-    if (book->current != 0 && path_at(book, book->current)->owner == owner)
+    if (path_thread(book)->current != 0 &&
+        path_at(book, path_thread(book)->current)->owner == owner)
         path_stage_current(book, PHASE_STAGE(run->instance->record_phase[place.phase]), now);
 }
 

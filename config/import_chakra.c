@@ -17,6 +17,7 @@
 #include "config/text/yaml_file.h"
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "workload/chakra/chakra_job.h"
 
 #define GB_BITS (8.0 * 1073741824.0)
 
@@ -254,4 +255,18 @@ char *chakra_import(const struct chakra_import *from, struct err *err)
     json_decref(job);
     json_decref(root);
     return text;
+}
+
+char *chakra_import_summary(const struct scenario *scenario)
+{
+    const struct chakra_settings *settings = scenario_spec(scenario)->jobs[0].settings;
+    const struct trace_set *set = &settings->set;
+    char bytes[UNIT_TEXT];
+    return text_format("traces: %u ranks, %" PRIu64 " nodes, groups: %u, messages between two "
+                       "ranks: %" PRIu64 " (%s); computations take %s",
+                       set->n_ranks, set->n_nodes, settings->program.n_groups, set->messages,
+                       human_bytes(set->message_bytes, bytes),
+                       set->rules.roofline
+                           ? "what the roofline of num_ops and tensor_size says"
+                           : "their duration, and num_ops is not used (roofline-enabled is 0)");
 }

@@ -2,6 +2,7 @@
 // A scenario from execution traces and files of ASTRA-sim 2.
 #pragma once
 
+#include "config/scenario.h"
 #include "engine/err.h"
 
 struct chakra_import {
@@ -13,3 +14,6 @@ struct chakra_import {
 // Make the scenario, as indented JSON, which names the traces relative to `output`; NULL with
 // errors. free() it.
 char *chakra_import(const struct chakra_import *from, struct err *err);
+
+// What the traces of the scenario that was made hold, as a line for people. free() it.
+char *chakra_import_summary(const struct scenario *scenario);

@@ -18,7 +18,7 @@ struct call_head {
 
 static void write(struct partition *p, unsigned kind, const void *args, size_t bytes)
 {
-    const struct engine *e = p->current;
+    const struct engine *e = engine_current_shard(p->engines[p->n]);
     struct call_head *head = mailbox_put(&p->calls.log, sizeof *head + bytes);
     *head = (struct call_head){.event = {e->now_ps, e->now_key},
                                .order_key = engine_order_key(e),

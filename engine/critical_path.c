@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The pool of critical paths, and their arithmetic.
+// References to critical paths, and their arithmetic.
 #include "engine/critical_path.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 
@@ -14,52 +15,25 @@ const char *path_cause_phrase(enum path_cause cause)
     return phrases[cause];
 }
 
-void path_book_init(struct path_book *b, uint32_t n_ranks)
-{
-    *b = (struct path_book){.n = 1, .n_steps = 1, .n_spells = 1, .n_marks = 1, .late = PATH_OTHERS};
-    b->paths = memory_grow(NULL, &b->cap, sizeof *b->paths);
-    b->steps = memory_grow(NULL, &b->cap_steps, sizeof *b->steps);
-    b->spells = memory_grow(NULL, &b->cap_spells, sizeof *b->spells);
-    b->marks = memory_grow(NULL, &b->cap_marks, sizeof *b->marks);
-    b->paths[0] = (struct path){0};
-    b->steps[0] = (struct path_step){0};
-    b->spells[0] = (struct path_spells){.n = PATH_BLOCK}; // no path adds to it
-    b->marks[0] = (struct path_mark){0};
-    uint32_t share = PATH_PLACES_ALL / (n_ranks > 0 ? n_ranks : 1);
-    b->places_max = share > PATH_PLACES_MAX   ? PATH_PLACES_MAX
-                    : share < PATH_PLACES_MIN ? PATH_PLACES_MIN
-                                              : share;
-}
-
-void path_book_free(struct path_book *b)
-{
-    free(b->paths);
-    free(b->steps);
-    free(b->spells);
-    free(b->marks);
-    *b = (struct path_book){0};
-}
-
 /* ---- references ---- */
 
 static uint32_t path_alloc(struct path_book *b)
 {
-    uint32_t id = b->free_head;
-    if (id != 0) {
-        b->free_head = b->paths[id].next_free;
-        return id;
-    }
-    if (b->n == b->cap)
-        b->paths = memory_grow(b->paths, &b->cap, sizeof *b->paths);
-    return b->n++;
+    struct path_thread *here = path_thread(b);
+    uint32_t id = here->free[PATHS];
+    if (id == 0)
+        return path_object_take(b, PATHS);
+    here->free[PATHS] = b->paths[id].next_free;
+    return id;
 }
 
 static void step_drop(struct path_book *b, uint32_t step)
 {
-    while (step != 0 && --b->steps[step].refs == 0) {
+    struct path_thread *here = path_thread(b);
+    while (step != 0 && path_ref_drop(b, &b->steps[step].refs)) {
         uint32_t before = b->steps[step].before;
-        b->steps[step].before = b->free_step;
-        b->free_step = step;
+        b->steps[step].before = here->free[PATH_STEPS];
+        here->free[PATH_STEPS] = step;
         step = before;
     }
 }
@@ -73,30 +47,36 @@ uint32_t path_new(struct path_book *b, ps_t begin_ps, uint32_t rank)
 
 void path_drop(struct path_book *b, uint32_t id)
 {
-    while (id != 0 && --b->paths[id].refs == 0) {
+    struct path_thread *here = path_thread(b);
+    while (id != 0 && path_ref_drop(b, &b->paths[id].refs)) {
         struct path *p = &b->paths[id];
         uint32_t parent = p->parent;
         step_drop(b, p->steps);
         path_spells_drop(b, p->spells);
         path_marks_drop(b, p->marks);
-        p->next_free = b->free_head;
-        b->free_head = id;
+        p->next_free = here->free[PATHS];
+        here->free[PATHS] = id;
         id = parent;
     }
 }
 
 uint32_t path_own(struct path_book *b, uint32_t id)
 {
-    if (id != 0 && b->paths[id].refs == 1)
+    if (id != 0 && path_ref_only(&b->paths[id].refs))
         return id;
     uint32_t copy = path_alloc(b); // may move `paths`
-    b->paths[copy] = b->paths[id];
-    b->paths[copy].refs = 1;
-    const struct path *p = &b->paths[copy];
-    b->paths[p->parent].refs += p->parent != 0;
-    b->steps[p->steps].refs += p->steps != 0;
-    b->spells[p->spells].refs += p->spells != 0;
-    b->marks[p->marks].refs += p->marks != 0;
+    struct path *p = &b->paths[copy];
+    const size_t own = offsetof(struct path, parent); // others may change the references
+    memcpy((char *)p + own, (const char *)&b->paths[id] + own, sizeof *p - own);
+    p->refs = 1;
+    if (p->parent != 0)
+        path_ref_add(b, &b->paths[p->parent].refs);
+    if (p->steps != 0)
+        path_ref_add(b, &b->steps[p->steps].refs);
+    if (p->spells != 0)
+        path_ref_add(b, &b->spells[p->spells].refs);
+    if (p->marks != 0)
+        path_ref_add(b, &b->marks[p->marks].refs);
     path_drop(b, id);
     return copy;
 }
@@ -130,28 +110,31 @@ void path_extend(struct path_book *b, uint32_t id, enum path_cause cause, ps_t u
 
 uint32_t path_enter(struct path_book *b, uint32_t id)
 {
-    uint32_t before = b->current;
-    b->current = id;
-    b->late = PATH_OTHERS;
+    struct path_thread *here = path_thread(b);
+    uint32_t before = here->current;
+    here->current = id;
+    here->late = PATH_OTHERS;
     return before;
 }
 
 void path_leave(struct path_book *b, uint32_t before)
 {
-    path_drop(b, b->current);
-    b->current = before;
-    b->late = PATH_OTHERS;
+    struct path_thread *here = path_thread(b);
+    path_drop(b, here->current);
+    here->current = before;
+    here->late = PATH_OTHERS;
 }
 
 uint32_t path_take(struct path_book *b, ps_t now)
 {
-    if (b->current == 0)
-        b->current = path_new(b, 0, 0);
-    if (b->paths[b->current].end_ps != now) {
-        b->current = path_own(b, b->current);
-        path_extend(b, b->current, b->late, now);
+    struct path_thread *here = path_thread(b);
+    if (here->current == 0)
+        here->current = path_new(b, 0, 0);
+    if (b->paths[here->current].end_ps != now) {
+        here->current = path_own(b, here->current);
+        path_extend(b, here->current, here->late, now);
     }
-    return path_hold(b, b->current);
+    return path_hold(b, here->current);
 }
 
 /* ---- collectives ---- */
@@ -186,14 +169,12 @@ uint32_t path_join(struct path_book *b, uint32_t id)
 
 static uint32_t step_new(struct path_book *b, const struct path_step *made)
 {
-    uint32_t step = b->free_step;
-    if (step != 0) {
-        b->free_step = b->steps[step].before;
-    } else {
-        if (b->n_steps == b->cap_steps)
-            b->steps = memory_grow(b->steps, &b->cap_steps, sizeof *b->steps);
-        step = b->n_steps++;
-    }
+    struct path_thread *here = path_thread(b);
+    uint32_t step = here->free[PATH_STEPS];
+    if (step != 0)
+        here->free[PATH_STEPS] = b->steps[step].before;
+    else
+        step = path_object_take(b, PATH_STEPS);
     b->steps[step] = *made;
     return step;
 }

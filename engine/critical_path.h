@@ -15,9 +15,11 @@
 // Paths only observe: no result of the simulation depends on them.
 #pragma once
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/engine.h"
 #include "engine/units.h"
 
 // Causes of time. One line of PATH_LIST is one cause: its constant, its key in metrics, its
@@ -87,7 +89,8 @@ struct path_place {
 #define PATH_BLOCK 7
 struct path_spells {
     uint32_t refs, before; // before: the block before it on the chain, or the next free one
-    uint32_t n, n_before;  // times in this block, and of the one before it
+    uint32_t thread;       // the only one that may fill the block up, while several paths share it
+    uint16_t n, n_before;  // times in this block, and of the one before it
     struct path_place at[PATH_BLOCK];
 };
 #define PATH_PLACES_MAX 4096 // places of a path
@@ -133,33 +136,73 @@ struct path_step {
 };
 #define PATH_FRESH_MAX 1024
 
+// What a path consists of: kinds of objects in arrays of their own.
+enum path_object { PATHS, PATH_STEPS, PATH_SPELLS, PATH_MARKS, PATH_OBJECTS };
+
+// What each thread of a simulation has for itself. Paths and their lists go from thread to thread
+// with the messages; an object that several paths share is not changed, but for its references.
+struct path_thread {
+    alignas(64) uint32_t current; // path of the event that is being handled; 0 = unknown
+    enum path_cause late;         // cause of the time between the end of `current` and the present
+    // the receiver held back the last ACK of a message, so the message had ended this long before
+    // the present
+    ps_t held_ps;
+    uint32_t free[PATH_OBJECTS];                      // first of the list of free objects; 0 = none
+    uint32_t next[PATH_OBJECTS], until[PATH_OBJECTS]; // numbers that have not been used yet
+};
+
 struct path_book {
     struct path *paths; // [0] is no path
     struct path_step *steps;
     struct path_spells *spells;
     struct path_mark *marks;
-    size_t cap, cap_steps, cap_spells, cap_marks;
-    uint32_t n, n_steps, n_spells, n_marks, free_head, free_step, free_spell, free_mark;
-    uint32_t places_max;  // that a path keeps
-    bool keep_steps;      // lists are not folded
-    uint32_t current;     // path of the event that is being handled; 0 = unknown
-    enum path_cause late; // cause of the time between the end of `current` and the present
-    // the receiver held back the last ACK of a message, so the message had ended this long before
-    // the present
-    ps_t held_ps;
+    size_t cap[PATH_OBJECTS]; // lengths of the arrays
+    uint32_t n[PATH_OBJECTS]; // objects with numbers from here on have never been used
+    uint32_t places_max;      // that a path keeps
+    bool keep_steps;          // lists are not folded
+    uint32_t n_threads;
+    struct path_thread *threads;         // [n_threads]
+    size_t reserved_bytes[PATH_OBJECTS]; // of the arrays, where several threads use them
 };
 
 // `n_ranks`: of the network, which bounds the places that a path keeps.
 void path_book_init(struct path_book *b, uint32_t n_ranks);
+// Let several threads (engine_thread()) use the book at the same time.
+void path_book_share(struct path_book *b, uint32_t n_threads);
 void path_book_free(struct path_book *b);
 
 static inline struct path *path_at(const struct path_book *b, uint32_t id) { return &b->paths[id]; }
+
+static inline struct path_thread *path_thread(const struct path_book *b)
+{
+    return &b->threads[b->n_threads > 1 ? engine_thread() : 0];
+}
+
+static inline void path_ref_add(const struct path_book *b, uint32_t *refs)
+{
+    if (b->n_threads > 1)
+        __atomic_fetch_add(refs, 1, __ATOMIC_RELAXED);
+    else
+        ++*refs;
+}
+
+// Returns true if it was the last reference.
+static inline bool path_ref_drop(const struct path_book *b, uint32_t *refs)
+{
+    return b->n_threads > 1 ? __atomic_sub_fetch(refs, 1, __ATOMIC_ACQ_REL) == 0 : --*refs == 0;
+}
+
+// True if there is one reference, the caller's.
+static inline bool path_ref_only(const uint32_t *refs)
+{
+    return __atomic_load_n(refs, __ATOMIC_ACQUIRE) == 1;
+}
 
 // Begin a path at `begin_ps`, with one reference.
 uint32_t path_new(struct path_book *b, ps_t begin_ps, uint32_t rank);
 static inline uint32_t path_hold(struct path_book *b, uint32_t id)
 {
-    b->paths[id].refs++;
+    path_ref_add(b, &b->paths[id].refs);
     return id;
 }
 void path_drop(struct path_book *b, uint32_t id); // 0 is legal
@@ -182,7 +225,7 @@ uint32_t path_enter(struct path_book *b, uint32_t id);
 void path_leave(struct path_book *b, uint32_t before);
 
 // Returns the current path with a reference for the caller. It ends at `now`: time after its end is
-// of the cause b->late.
+// of the cause `late` of the thread.
 uint32_t path_take(struct path_book *b, ps_t now);
 
 // Returns a path that begins at `now`, when `rank` issues collective `owner`, and holds the time
@@ -223,7 +266,12 @@ void path_stage_current(struct path_book *b, uint32_t stage, ps_t now);
 void path_stages(const struct path_book *b, const struct path *p, ps_t (*sums)[PATH_CAUSES],
                  size_t n);
 
-// References of lists, for the functions of paths: a list may be 0, which is empty.
+/* for the functions of paths */
+
+// Take the number of an object that is not in use and has no contents, but not of a free one.
+uint32_t path_object_take(struct path_book *b, enum path_object kind);
+
+// References of lists: a list may be 0, which is empty.
 void path_spells_drop(struct path_book *b, uint32_t block);
 void path_marks_drop(struct path_book *b, uint32_t mark);
 // Add a time at a place, and all those of another path, to a path.

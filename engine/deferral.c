@@ -25,7 +25,7 @@ void engine_defer_shards(struct engine *e, engine_deferred done, void *ctx, cons
                          size_t bytes)
 {
     struct partition *p = e->partition;
-    const struct engine *current = p->current;
+    const struct engine *current = engine_current_shard(e);
     if (!p->parallel) {
         done(ctx, note, current->now_ps);
         return;
@@ -67,5 +67,3 @@ void deferral_catch_up(struct partition *p)
     for (uint32_t i = 0; i < p->n; i++)
         mailbox_clear(&p->logs[i]);
 }
-
-struct engine *engine_current_shard(const struct engine *e) { return e->partition->current; }

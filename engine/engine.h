@@ -116,8 +116,14 @@ static inline uint64_t engine_order_key(const struct engine *e)
     return e->late_ps == e->now_ps && e->late_key > e->now_key ? e->late_key : e->now_key;
 }
 
+#define SHARDS_MAX 64 // threads of a simulation at most
+
+// The number of the calling thread among those of its simulation; 0 = the first or only one. What
+// each thread has for itself is in an array of this index (engine/tally.h, critical paths).
+uint32_t engine_thread(void);
+
 // Hold the lock on the state that the shards of a simulation share, if they run at the same time.
-// The event that is being processed must be the engine's. Calls may be nested.
+// `e` is the engine of the event that is being processed, or the common one. Calls may be nested.
 void engine_lock_shards(struct engine *e);
 void engine_unlock_shards(struct engine *e);
 static inline void engine_lock(struct engine *e)
@@ -131,8 +137,15 @@ static inline void engine_unlock(struct engine *e)
         engine_unlock_shards(e);
 }
 
-// The engine whose event is being processed: `e` itself unless the simulation has shards. While
-// shards run at the same time, for the holder of the lock only.
+// True while shards run at the same time, or as if they did.
+bool engine_shards_run(const struct engine *e);
+static inline bool engine_is_parallel(const struct engine *e)
+{
+    return e->partition && engine_shards_run(e);
+}
+
+// The engine whose event the calling thread is processing: `e` itself unless the simulation has
+// shards.
 struct engine *engine_current_shard(const struct engine *e);
 static inline struct engine *engine_current(struct engine *e)
 {

@@ -56,6 +56,23 @@ void err_warn(struct err *err, const char *path, const char *format, ...)
     va_end(args);
 }
 
+void err_withdraw(struct err *err, const char *path, const char *words)
+{
+    size_t n = 0, length = strlen(path);
+    for (size_t i = 0; i < err->n_items; i++) {
+        struct err_item item = err->items[i];
+        if (!item.warning && strncmp(item.text, path, length) == 0 &&
+            strncmp(item.text + length, ": ", 2) == 0 &&
+            strncmp(item.text + length + 2, words, strlen(words)) == 0) {
+            free(item.text);
+            err->n_errors--;
+        } else {
+            err->items[n++] = item;
+        }
+    }
+    err->n_items = n;
+}
+
 void err_drop_warnings(struct err *err)
 {
     size_t n = 0;

@@ -22,6 +22,9 @@ __attribute__((format(printf, 3, 4))) int err_add(struct err *err, const char *p
                                                   const char *format, ...);
 __attribute__((format(printf, 3, 4))) void err_warn(struct err *err, const char *path,
                                                     const char *format, ...);
+// Remove the errors at `path` whose message begins with `words`, because another error says the
+// same with its remedy.
+void err_withdraw(struct err *err, const char *path, const char *words);
 // Remove all warnings.
 void err_drop_warnings(struct err *err);
 void err_free(struct err *err);

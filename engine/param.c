@@ -12,6 +12,7 @@
 
 #include "engine/assert.h"
 #include "engine/memory.h"
+#include "engine/param_hint.h"
 
 union value {
     bool flag;
@@ -316,23 +317,6 @@ static bool only_too_large(const struct param *param, const char *text)
     return value_parse(param, small, &value) == 0;
 }
 
-// A rate in bytes a second, as links inside servers are often quoted ("100GBps", "100GB/s"), in the
-// words of a rate; "" = it is none.
-static const char *rate_of_bytes(const char *text, char buf[UNIT_TEXT])
-{
-    char *end, prefix = '\0';
-    double number = strtod(text, &end);
-    buf[0] = '\0';
-    if (end == text || !(number > 0 && number < 1e6))
-        return buf;
-    end += *end == ' ';
-    if (*end != '\0' && strchr("KMGT", *end) != NULL)
-        prefix = *end++;
-    if (strcmp(end, "Bps") == 0 || strcmp(end, "B/s") == 0)
-        snprintf(buf, UNIT_TEXT, "%.9g%.*sbps", number * 8, prefix != '\0', &prefix);
-    return buf;
-}
-
 int param_set(const struct param *param, void *base, const char *text, const char *path,
               struct err *err)
 {
@@ -346,10 +330,9 @@ int param_set(const struct param *param, void *base, const char *text, const cha
         if (only_too_large(param, text))
             return err_add(err, path, "%s is too large%s%s", text,
                            param->max ? "; the maximum is " : "", param->max ? param->max : "");
-        char rate[UNIT_TEXT];
-        if (param->type == PARAM_RATE && rate_of_bytes(text, rate)[0] != '\0')
-            return err_add(err, path, "\"%s\" is in bytes, and rates are in bits: write \"%s\"",
-                           text, rate);
+        char hint[HINT_TEXT];
+        if (param_hint(param->type, text, hint)[0] != '\0')
+            return err_add(err, path, "\"%s\" %s", text, hint);
         return err_add(err, path, "\"%s\" is not %s (write %s%s)", text, type->noun, type->like,
                        param->can_auto ? ", or \"auto\"" : "");
     }

@@ -22,8 +22,6 @@
 #include "engine/loop.h"
 #include "engine/mailbox.h"
 
-#define SHARDS_MAX 64
-
 struct partition_counts {
     uint64_t windows; // all of them
     uint64_t alone;   // windows that one thread processed
@@ -144,10 +142,9 @@ struct partition {
     struct trial trial;
     ps_t *next_ps; // [shard] as hooks.send has returned it
     struct partition_hooks hooks;
-    // Engine whose event is being processed; in a window of several threads, by the lock's holder.
-    struct engine *current;
-    bool parallel; // shards are processed apart: by threads, or one after the other
-    bool in_turn;  // the latter
+    struct engine *current; // whose event is being processed, unless several threads do so
+    bool parallel;          // shards are processed apart: by threads, or one after the other
+    bool in_turn;           // the latter
     struct threads *threads;
     struct deferral *deferred; // of the window that has ended
     size_t cap_deferred;
@@ -239,10 +236,11 @@ static inline bool partition_divides(const struct partition *p, uint32_t a, uint
 }
 
 // False if shards are being processed apart, and the present event is that of another shard than
-// the node's. To be called by the holder of the lock.
+// the node's.
 static inline bool partition_is_current(const struct partition *p, uint32_t node)
 {
-    return !p->parallel || p->current == p->engines[p->shard_of[node]];
+    struct engine *of = p->engines[p->shard_of[node]];
+    return !p->parallel || engine_current_shard(of) == of;
 }
 
 static inline struct engine *partition_engine(const struct partition *p, uint32_t node)

@@ -42,6 +42,9 @@ void partition_common_event(struct partition *p, ps_t at_ps);
 // Process the window of the shards of this process, of several; `alone`: on one thread.
 void partition_window(struct partition *p, ps_t began_ps, ps_t until_ps, bool alone);
 
+/* present.c */
+void engine_set_thread(uint32_t number); // of the calling thread
+
 /* processes.c */
 void processes_init(struct partition *p, uint32_t n_nodes);
 void processes_free(struct partition *p);

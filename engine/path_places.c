@@ -10,10 +10,11 @@
 
 void path_spells_drop(struct path_book *b, uint32_t block)
 {
-    while (block != 0 && --b->spells[block].refs == 0) {
+    struct path_thread *here = path_thread(b);
+    while (block != 0 && path_ref_drop(b, &b->spells[block].refs)) {
         uint32_t before = b->spells[block].before;
-        b->spells[block].before = b->free_spell;
-        b->free_spell = block;
+        b->spells[block].before = here->free[PATH_SPELLS];
+        here->free[PATH_SPELLS] = block;
         block = before;
     }
 }
@@ -21,28 +22,30 @@ void path_spells_drop(struct path_book *b, uint32_t block)
 // Puts an empty block before the path's list, whose reference it takes over.
 static void add_block(struct path_book *b, struct path *p)
 {
-    uint32_t block = b->free_spell;
-    if (block != 0) {
-        b->free_spell = b->spells[block].before;
-    } else {
-        if (b->n_spells == b->cap_spells)
-            b->spells = memory_grow(b->spells, &b->cap_spells, sizeof *b->spells);
-        block = b->n_spells++;
-    }
+    struct path_thread *here = path_thread(b);
+    uint32_t block = here->free[PATH_SPELLS];
+    if (block != 0)
+        here->free[PATH_SPELLS] = b->spells[block].before;
+    else
+        block = path_object_take(b, PATH_SPELLS);
     struct path_spells *s = &b->spells[block];
     s->refs = 1;
     s->before = p->spells;
+    s->thread = (uint32_t)(here - b->threads);
     s->n = 0;
-    s->n_before = p->n_spells;
+    s->n_before = (uint16_t)p->n_spells;
     p->spells = block;
     p->n_spells = 0;
 }
 
 static void push(struct path_book *b, struct path *p, const struct path_place *add)
 {
-    const struct path_spells *newest = &b->spells[p->spells];
-    if (newest->n > p->n_spells ||
-        newest->n == PATH_BLOCK) // another path has filled it, or it is full
+    struct path_spells *newest = &b->spells[p->spells];
+    uint32_t thread = (uint32_t)(path_thread(b) - b->threads);
+    if (p->spells != 0 && path_ref_only(&newest->refs))
+        newest->thread = thread;
+    if (newest->thread != thread || newest->n > p->n_spells ||
+        newest->n == PATH_BLOCK) // another path may fill it or has done so, or it is full
         add_block(b, p);
     struct path_spells *s = &b->spells[p->spells];
     s->at[s->n++] = *add;
@@ -161,7 +164,7 @@ void path_spell_add(struct path_book *b, struct path *p, const struct path_place
         sum_up(b, p);
     p->fresh++;
     struct path_spells *newest = &b->spells[p->spells];
-    if (newest->refs == 1 && newest->n == p->n_spells &&
+    if (path_ref_only(&newest->refs) && newest->n == p->n_spells &&
         same_place(&newest->at[newest->n - 1], add))
         newest->at[newest->n - 1].ps += add->ps;
     else
@@ -227,8 +230,8 @@ void path_places_renumber(struct path_place *places, size_t n, const struct flow
 
 void path_book_renumber(struct path_book *b, const struct flow_numbers *numbers)
 {
-    for (uint32_t i = 1; i < b->n; i++)
+    for (uint32_t i = 1; i < b->n[PATHS]; i++)
         b->paths[i].flow = numbers->of(numbers->ctx, b->paths[i].flow);
-    for (uint32_t i = 1; i < b->n_spells; i++)
+    for (uint32_t i = 1; i < b->n[PATH_SPELLS]; i++)
         path_places_renumber(b->spells[i].at, b->spells[i].n, numbers);
 }

@@ -8,24 +8,23 @@
 
 void path_marks_drop(struct path_book *b, uint32_t mark)
 {
-    while (mark != 0 && --b->marks[mark].refs == 0) {
+    struct path_thread *here = path_thread(b);
+    while (mark != 0 && path_ref_drop(b, &b->marks[mark].refs)) {
         uint32_t before = b->marks[mark].before;
-        b->marks[mark].before = b->free_mark;
-        b->free_mark = mark;
+        b->marks[mark].before = here->free[PATH_MARKS];
+        here->free[PATH_MARKS] = mark;
         mark = before;
     }
 }
 
 static uint32_t mark_take(struct path_book *b)
 {
-    uint32_t mark = b->free_mark;
-    if (mark != 0) {
-        b->free_mark = b->marks[mark].before;
-        return mark;
-    }
-    if (b->n_marks == b->cap_marks)
-        b->marks = memory_grow(b->marks, &b->cap_marks, sizeof *b->marks);
-    return b->n_marks++;
+    struct path_thread *here = path_thread(b);
+    uint32_t mark = here->free[PATH_MARKS];
+    if (mark == 0)
+        return path_object_take(b, PATH_MARKS);
+    here->free[PATH_MARKS] = b->marks[mark].before;
+    return mark;
 }
 
 void path_stage(struct path_book *b, uint32_t id, uint32_t stage, const ps_t late[PATH_CAUSES])
@@ -46,11 +45,12 @@ void path_stage(struct path_book *b, uint32_t id, uint32_t stage, const ps_t lat
 
 void path_stage_current(struct path_book *b, uint32_t stage, ps_t now)
 {
+    struct path_thread *here = path_thread(b);
     path_drop(b, path_take(b, now)); // the current path ends now
-    if (b->paths[b->current].stage == stage)
+    if (b->paths[here->current].stage == stage)
         return;
-    b->current = path_own(b, b->current);
-    path_stage(b, b->current, stage, NULL);
+    here->current = path_own(b, here->current);
+    path_stage(b, here->current, stage, NULL);
 }
 
 void path_stages(const struct path_book *b, const struct path *p, ps_t (*sums)[PATH_CAUSES],

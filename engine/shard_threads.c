@@ -55,20 +55,22 @@ static inline void relax(unsigned spins)
 void engine_lock_shards(struct engine *e)
 {
     struct partition *p = e->partition;
-    if (!p->parallel || e->lock_depth++ > 0)
+    if (!p->parallel)
         return;
-    SIM_ASSERT(e, -1, !p->in_turn || p->current == e); // no event reaches into another shard
+    struct engine *here = engine_current_shard(e);
+    SIM_ASSERT(here, -1, e == here || e == p->engines[p->n]); // no event reaches into another shard
+    if (here->lock_depth++ > 0)
+        return;
     for (unsigned spins = 0;
          !p->in_turn && atomic_flag_test_and_set_explicit(&p->threads->taken, memory_order_acquire);
          spins++)
         relax(spins);
-    p->current = e;
 }
 
 void engine_unlock_shards(struct engine *e)
 {
     struct partition *p = e->partition;
-    if (p->parallel && --e->lock_depth == 0 && !p->in_turn)
+    if (p->parallel && --engine_current_shard(e)->lock_depth == 0 && !p->in_turn)
         atomic_flag_clear_explicit(&p->threads->taken, memory_order_release);
 }
 
@@ -123,6 +125,7 @@ static void *work(void *arg)
 {
     struct thread *thread = arg;
     struct threads *t = thread->p->threads;
+    engine_set_thread(thread->shard);
     for (unsigned window = 0;;) {
         window = next_window(t, window);
         if (t->quit)

@@ -34,7 +34,10 @@ static const struct unit time_units[] = {
     {"us", UINT64_C(1000000), 6},
     {"ms", UINT64_C(1000000000), 9},
     {"s", UINT64_C(1000000000000), 12},
+    {"\u00b5s", UINT64_C(1000000), 6}, // the sign micro, and the Greek letter; last, so that
+    {"\u03bcs", UINT64_C(1000000), 6}, // formatting can skip them
 };
+enum { TIME_ALIASES = 2 };
 
 static const struct unit byte_units[] = {
     {"B", 1, 0},
@@ -220,7 +223,8 @@ const char *format_rate(uint64_t bps, char *buf)
 
 const char *format_time(ps_t ps, char *buf)
 {
-    return quantity_format(time_units, LENGTH(time_units), ps > 0 ? (uint64_t)ps : 0, buf);
+    return quantity_format(time_units, LENGTH(time_units) - TIME_ALIASES, ps > 0 ? (uint64_t)ps : 0,
+                           buf);
 }
 
 const char *format_bytes(uint64_t bytes, char *buf)

@@ -47,8 +47,8 @@ uint64_t bytes_in_ps(ps_t t, uint64_t rate_bps);
 int64_t ns_of_ps(ps_t t);
 
 // Parse a quantity in scenario syntax: "100Gbps", "12.5us", "128MB" (decimal), "32MiB" (binary),
-// where b is bit and B is byte. The value is exact. Each returns 0, or -1 if the text is not such a
-// quantity or does not fit.
+// where b is bit and B is byte, and "us" may be written with a mu. The value is exact. Each returns
+// 0, or -1 if the text is not such a quantity or does not fit.
 int parse_rate(const char *text, uint64_t *bps);
 int parse_time(const char *text, ps_t *ps);
 int parse_bytes(const char *text, uint64_t *bytes);

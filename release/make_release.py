@@ -99,7 +99,7 @@ def main():
         sources(source, out, version)
         packages(build, out, work, epoch)
         wheel(source, build, out)
-        tarball.make(source, build, out, work, facts)
+        tarball.make(build, out, work, facts)
     sbom.write(source, out / f"collwire-{version}.cdx.json", facts)
     shutil.copyfile(source / "release" / "Containerfile", out / "Containerfile")
     sums(out)

@@ -59,18 +59,14 @@ def bundle(stage, libraries):
             raise SystemExit(f"release: {file.name} needs {', '.join(sorted(missing))}, which the tarball does not have")
 
 
-def documents(source, stage, libraries):
-    """Licences, README and the pages of docs/, with the files that they link to left out."""
-    doc = stage / "share" / "doc" / "collwire"
-    licences = doc / "licenses"
+def licences_of(stage, libraries):
+    """The licences of what is bundled and of what is compiled in; that of collwire itself is installed with its pages."""
+    licences = stage / "share" / "doc" / "collwire" / "licenses"
     licences.mkdir(parents=True, exist_ok=True)
     packages = {package.name: package for _, package in libraries.values()}
     packages.update({name: Package(name) for name, _ in STATIC})
     for package in packages.values():
         shutil.copy(package.copyright, licences / f"{package.name}.txt")
-    for name in ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE"):
-        shutil.copy(source / name, doc / name)
-    shutil.copytree(source / "docs", doc / "docs")
 
 
 def glibc(stage):
@@ -99,13 +95,13 @@ def packed(folder, file, epoch):
     file.write_bytes(gzip.compress(data.getvalue(), 9, mtime=0))
 
 
-def make(source, build, out, work, facts):
+def make(build, out, work, facts):
     """Write the tarball; returns its path. `facts`: version, epoch, libraries."""
     machine = os.uname().machine
     stage = pathlib.Path(work) / f"collwire-{facts['version']}-linux-{machine}"
     staged(build, stage)
     bundle(stage, facts["libraries"])
-    documents(source, stage, facts["libraries"])
+    licences_of(stage, facts["libraries"])
     (stage / "README.txt").write_text(NOTE.format(version=facts["version"], machine=machine, glibc=glibc(stage)))
     file = out / f"{stage.name}.tar.gz"
     packed(stage, file, facts["epoch"])

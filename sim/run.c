@@ -58,7 +58,7 @@ static void sum_up(const struct sim *sim, struct sums *sums)
 // watchdog. In closed form every pending event makes progress.
 static bool progress_pending(const struct sim *sim, const struct sums *sums)
 {
-    return fabric_is_analytical(&sim->fabric) || sim->workload.starts_pending > 0 ||
+    return fabric_is_analytical(&sim->fabric) || tally_sum(&sim->workload.starts_pending) > 0 ||
            delivery_pending(&sim->delivery) || sums->adapters_busy || sums->n_rto_armed > 0 ||
            sums->n_watchdogs_armed > 0;
 }
@@ -165,7 +165,7 @@ void sim_leave(struct sim *sim, bool interrupted)
     sim->wall_s = monotonic_s() - sim->began_s;
     sim->cpu_s = cpu_seconds() - sim->began_cpu_s;
     parallel_unite(&sim->parallel);
-    recorder_settle(&sim->workload.recorder);
+    workload_settle(&sim->workload);
 }
 
 void sim_cancel(struct sim *sim) { atomic_store(&sim->requests.end, true); }
@@ -237,5 +237,5 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     network_catch_up(&sim->fabric.net, sim->fabric.engine.now_ps);
     sim->cpu_s += parallel_unite(&sim->parallel);
     sim->lost_process = sim->end == LOOP_LOST ? sim->fabric.partition->lost : sim_gather(sim);
-    recorder_settle(&sim->workload.recorder);
+    workload_settle(&sim->workload);
 }

@@ -96,10 +96,9 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
     s->dim->ops->fill(s, p, now);
     s->time->sent_bytes += p->wire_bytes;
     if (p->flags & (PACKET_LAST | PACKET_RETX)) {
-        struct engine *engine = sender_hosts(s)->net->engine;
-        engine_lock(engine); // of the paths
+        hosts_begin_call(sender_hosts(s));
         sender_time_sent(s, p, now);
-        engine_unlock(engine);
+        hosts_end_call(sender_hosts(s));
     }
     if (s->dim->hosts->net->meta.keeps_notes)
         note_sent(s, p);

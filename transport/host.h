@@ -61,6 +61,9 @@ struct host_client {
     void (*sent)(void *ctx, uint64_t token, ps_t now);
     void (*failed)(void *ctx, uint64_t token, ps_t now);
     void *ctx;
+    // Client and observer may be called at the same time for nodes of different shards; else such
+    // calls wait for each other.
+    bool by_rank;
 };
 
 // A message that has ended, or is cut off.
@@ -271,12 +274,24 @@ static inline uint64_t seq_restore(uint32_t seq, uint64_t near)
     return near + (uint64_t)(int64_t)(int32_t)(seq - (uint32_t)near);
 }
 
+// To be called before and after calls of the client or the observer.
+static inline void hosts_begin_call(const struct hosts *hosts)
+{
+    if (!hosts->client.by_rank)
+        engine_lock(hosts->net->engine);
+}
+static inline void hosts_end_call(const struct hosts *hosts)
+{
+    if (!hosts->client.by_rank)
+        engine_unlock(hosts->net->engine);
+}
+
 // Call the client: a message has been delivered.
 static inline void hosts_deliver(const struct hosts *hosts, uint64_t token, ps_t now)
 {
-    engine_lock(hosts->net->engine);
+    hosts_begin_call(hosts);
     hosts->client.delivered(hosts->client.ctx, token, now);
-    engine_unlock(hosts->net->engine);
+    hosts_end_call(hosts);
 }
 
 // The hosts of a network in shards (net/crossing.h): [shard] with the shard's network, its

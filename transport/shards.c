@@ -9,6 +9,7 @@
 #include "transport/host.h"
 #include "transport/nic/adapter.h"
 #include "transport/nic/stack.h"
+#include "transport/sender/pairs.h"
 
 static struct transport_dim *dims_divide(struct hosts *shard, const struct hosts *hosts)
 {
@@ -21,6 +22,19 @@ static struct transport_dim *dims_divide(struct hosts *shard, const struct hosts
             dims[d].ops->divide_dim(&dims[d], &hosts->dims[d]);
     }
     return dims;
+}
+
+// Each shard gets the pairs of its sources, if clients are called without a lock.
+static struct pair_table *pairs_divide(const struct hosts *hosts, const struct partition *p,
+                                       uint32_t shard)
+{
+    struct pair_table *pairs = memory_zeroed(1, sizeof *pairs);
+    for (size_t i = 0; i < hosts->pairs->n; i++) {
+        const struct pair *pair = &hosts->pairs->pairs[i];
+        if (p->shard_of[pair->src] == shard)
+            pairs_copy(pairs, pair);
+    }
+    return pairs;
 }
 
 static void complete(void *ctx, struct flow_id *id)
@@ -56,6 +70,8 @@ struct hosts *hosts_divide(struct hosts *hosts)
         shard->net->ops[NET_RANK].ctx = adapters_divide(shard, stack_divide(shard, shard));
         shard->dims = dims_divide(shard, hosts);
         message_pool_init(&shard->messages);
+        if (hosts->client.by_rank)
+            shard->pairs = pairs_divide(hosts, shards->partition, i);
         shard->times = (struct slab){0};
         shard->no_time = slab_alloc(&shard->times, sizeof *shard->no_time);
     }
@@ -118,6 +134,10 @@ void hosts_shards_free(struct hosts *shards, uint32_t n)
             slab_free(&shard->dims[d].receivers);
         }
         slab_free(&shard->times);
+        if (shard->client.by_rank) {
+            pairs_free(shard->pairs);
+            free(shard->pairs);
+        }
         free(shard->dims);
         message_pool_free(&shard->messages);
         adapters_shard_free(shard);

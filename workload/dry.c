@@ -4,7 +4,8 @@
 
 static bool is_dry(const struct workload *w)
 {
-    return w->messages_open == 0 && w->starts_pending == 0 && !workload_done(w);
+    return tally_sum(&w->messages_open) == 0 && tally_sum(&w->starts_pending) == 0 &&
+           !workload_done(w);
 }
 
 // Every rank waits. Those whose programs have unread steps read further ahead and go on, each in an
@@ -24,14 +25,15 @@ static void on_dry(struct engine *e, struct sim_timer *timer, int revents)
             sim_timer_start(e, &r->timer, e->now_ps);
             armed++;
         }
-        w->starts_pending += armed;
+        tally_add(&w->starts_pending, armed);
     }
 }
 
 // To be called at the end of an event. The timer of this event is the last one of the instant.
+// While shards run at the same time, something is left to happen.
 void runner_check_dry(struct workload *w, ps_t now)
 {
-    if (w->reads_ahead && is_dry(w) && !sim_timer_active(&w->dry))
+    if (w->reads_ahead && !engine_is_parallel(w->engine) && is_dry(w) && !sim_timer_active(&w->dry))
         sim_timer_start(w->engine, &w->dry, now);
 }
 

@@ -13,52 +13,6 @@
 
 static void pull(struct rank_run *r, ps_t now);
 
-/* ---- ends ---- */
-
-static void stop_if_done(struct workload *w)
-{
-    if (workload_done(w))
-        engine_stop(w->engine);
-}
-
-static void note_end(struct workload *w, ps_t ended_ps)
-{
-    w->over_ps = ended_ps > w->over_ps ? ended_ps : w->over_ps;
-}
-
-// A rank or a detached message has ended. Ends of messages may become known later, and in another
-// order.
-struct unit_over {
-    uint32_t rank, path;
-    ps_t ended_ps;
-};
-
-static void unit_over(void *ctx, const void *note, ps_t now)
-{
-    struct job_run *job = ctx;
-    const struct unit_over *over = note;
-    struct path_book *book = job->workload->path_book;
-    (void)now;
-    if (over->ended_ps >= job->end_ps) {
-        path_drop(book, job->path);
-        job->path = path_hold(book, over->path);
-        job->end_ps = over->ended_ps;
-        job->end_rank = over->rank;
-    }
-    path_drop(book, over->path);
-    job->workload->jobs_left -= --job->units_left == 0;
-    note_end(job->workload, over->ended_ps);
-    stop_if_done(job->workload);
-}
-
-static void unit_ended(struct job_run *job, uint32_t rank, ps_t now)
-{
-    struct path_book *book = job->workload->path_book;
-    ps_t ended_ps = now - book->held_ps;
-    struct unit_over over = {rank, path_take(book, ended_ps), ended_ps};
-    engine_defer(job->workload->engine, unit_over, job, &over, sizeof over);
-}
-
 void runner_step_ended(struct rank_run *r, uint32_t id, ps_t now)
 {
     const struct job_run *job = r->job;
@@ -77,7 +31,7 @@ static void on_start(struct engine *e, struct sim_timer *timer, int revents)
     struct rank_run *r = timer->data;
     const struct job_run *job = r->job;
     struct path_book *book = job->workload->path_book;
-    job->workload->starts_pending--;
+    tally_add(&job->workload->starts_pending, -1);
     uint32_t path = path_new(book, 0, job_rank(job->spec, r->rank));
     path_extend(book, path, PATH_SCHEDULED, e->now_ps);
     uint32_t before = path_enter(book, path);
@@ -124,105 +78,6 @@ static void post(struct rank_run *r, const struct step *step, ps_t now)
                                                   .step = step->tag}};
     struct rendezvous_key key = {.src = request.src, .dst = request.dst, .tag = step->tag};
     rendezvous_send(&job->comm, &key, &request, now);
-}
-
-static void set_peers(void *ctx, const void *note, ps_t now)
-{
-    struct job_run *job = ctx;
-    (void)now;
-    job->peers = *(const struct peers *)note;
-}
-
-void runner_set_peers(struct job_run *job, struct peers peers)
-{
-    engine_defer(job->workload->engine, set_peers, job, &peers, sizeof peers);
-}
-
-static struct job_run *job_of(struct workload *w, uint64_t token)
-{
-    return &w->jobs[token >> TOKEN_JOB_SHIFT];
-}
-
-static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
-{
-    struct job_run *job = job_of(ctx, token);
-    uint32_t rank, step;
-    if ((token & TOKEN_OWN) == 0)
-        comm_delivered(&job->comm, token, bytes, now);
-    else if ((token & TOKEN_COPY) != 0)
-        copies_delivered(job->copies, token, now);
-    else if ((token & TOKEN_DETACHED) == 0 &&
-             matching_delivered(&job->matching, (uint32_t)token, &rank, &step)) {
-        struct peers peers;
-        peers.ready_ps = matching_posted_ps(&job->matching, (uint32_t)token, &peers.rank);
-        runner_set_peers(job, peers);
-        runner_step_ended(&job->ranks[rank], step, now);
-    }
-}
-
-// A program that waits for the last ACK has waited for the receiver's timer too.
-static void wait_for_ack(struct workload *w, ps_t now)
-{
-    struct path_book *book = w->path_book;
-    if (book->held_ps == 0)
-        return;
-    book->late = PATH_ACK_DELAY;
-    book->held_ps = 0;
-    note_end(w, now);
-}
-
-// The message is in the send buffer, or at a relay: its send has ended.
-static void on_entered(void *ctx, uint64_t token, ps_t now)
-{
-    struct workload *w = ctx;
-    struct job_run *job = job_of(w, token);
-    if ((token & TOKEN_OWN) == 0)
-        comm_entered(&job->comm, token, now);
-    if ((token & TOKEN_OWN) == 0 || (token & (TOKEN_DETACHED | TOKEN_COPY)) != 0)
-        return;
-    uint32_t rank, step;
-    matching_entered(&job->matching, (uint32_t)token, &rank, &step);
-    wait_for_ack(w, now);
-    runner_step_ended(&job->ranks[rank], step, now);
-    runner_check_dry(w, now);
-}
-
-static void on_sent(void *ctx, uint64_t token, ps_t now)
-{
-    struct workload *w = ctx;
-    struct job_run *job = job_of(w, token);
-    uint32_t rank, step;
-    w->messages_open--;
-    note_end(w, now - w->path_book->held_ps);
-    if ((token & TOKEN_OWN) == 0) {
-        comm_sent(&job->comm, token, now);
-        stop_if_done(w);
-    } else if ((token & TOKEN_COPY) != 0) {
-        copies_sent(job->copies, token);
-        stop_if_done(w);
-    } else if ((token & TOKEN_DETACHED) != 0) {
-        unit_ended(job, UINT32_MAX, now);
-    } else {
-        bool ends = matching_sent(&job->matching, (uint32_t)token, &rank, &step);
-        if (ends) {
-            wait_for_ack(w, now);
-            runner_step_ended(&job->ranks[rank], step, now);
-        } else {
-            stop_if_done(w);
-        }
-    }
-    runner_check_dry(w, now);
-}
-
-static void on_failed(void *ctx, uint64_t token, ps_t now) { on_sent(ctx, token, now); }
-
-struct transfer_client workload_client(struct workload *w)
-{
-    return (struct transfer_client){.delivered = on_delivered,
-                                    .entered = on_entered,
-                                    .sent = on_sent,
-                                    .failed = on_failed,
-                                    .ctx = w};
 }
 
 /* ---- steps ---- */
@@ -328,7 +183,7 @@ static void pull(struct rank_run *r, ps_t now)
     }
     r->pulling = false;
     if (r->ended && r->open == 0)
-        unit_ended(job, r->rank, now);
+        runner_unit_ended(job, r->rank, now);
 }
 
 /* ---- jobs ---- */
@@ -370,7 +225,7 @@ static void init_ranks(struct job_run *job)
         sim_timer_start(e, &r->timer, start_ps);
         if (start_ps > job->workload->busy_until_ps)
             job->workload->busy_until_ps = start_ps;
-        job->workload->starts_pending++;
+        tally_add(&w->starts_pending, 1);
         job->units_left++;
     }
 }
@@ -407,6 +262,21 @@ static void init_job(struct job_run *job)
     w->total_bytes += spec->kind->program->bytes(job->self);
     if (job->units_left == 0)
         w->jobs_left--;
+}
+
+void workload_share(struct workload *w, uint32_t n_threads)
+{
+    w->messages_open.n_threads = w->starts_pending.n_threads = w->over.n_threads = n_threads;
+    for (size_t j = 0; j < w->n_jobs; j++)
+        w->jobs[j].comm.by_rank = true;
+}
+
+void workload_settle(const struct workload *w)
+{
+    for (size_t j = 0; j < w->n_jobs; j++)
+        for (uint32_t g = 0; g < w->jobs[j].n_groups; g++)
+            comm_settle(w->jobs[j].groups[g]->comm);
+    recorder_settle(&w->recorder);
 }
 
 void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_jobs)

@@ -42,6 +42,9 @@ struct job_group {
 
 // A step of a rank has ended: calls done() of its program, and continues.
 void runner_step_ended(struct rank_run *r, uint32_t id, ps_t now);
+/* runner_ends.c */
+// A rank, or a detached message (`rank` UINT32_MAX), has ended.
+void runner_unit_ended(struct job_run *job, uint32_t rank, ps_t now);
 // Note, in the order of events, the peers of the step that ends in this event.
 void runner_set_peers(struct job_run *job, struct peers peers);
 /* dry.c */

@@ -42,7 +42,7 @@ static void on_end(struct engine *e, struct sim_timer *timer, int revents)
     s->running = false;
     s->next_free = t->free_steps;
     t->free_steps = s;
-    (*t->pending)--;
+    tally_add(t->pending, -1);
     if (s->kind == TIMED_COMPUTE && t->computing != NULL)
         t->computing(t->ctx, false, e->now_ps);
     uint32_t before = path_enter(t->path_book, path_at_end(s, e->now_ps));
@@ -96,7 +96,7 @@ void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step
     s->since_ps = now;
     s->running = true;
     s->path = path_take(t->path_book, now);
-    (*t->pending)++;
+    tally_add(t->pending, 1);
     ps_t full_ps = now + takes_ps; // its end at full speed; it may be slower now, and faster later
     *t->busy_until_ps = full_ps > *t->busy_until_ps ? full_ps : *t->busy_until_ps;
     ps_t rest = rest_ps(s);

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "engine/tally.h"
 #include "engine/timer.h"
 
 struct path_book;
@@ -21,9 +22,9 @@ struct timed_steps {
     /* config */
     struct engine *engine;
     struct path_book *path_book;
-    uint32_t node;       // rank of the network
-    uint32_t *pending;   // counter of armed timers
-    ps_t *busy_until_ps; // a running step does not end before this time; 0 = not known
+    uint32_t node;         // rank of the network
+    struct tally *pending; // armed timers
+    ps_t *busy_until_ps;   // a running step does not end before this time; 0 = not known
     void (*ended)(void *ctx, uint32_t step, ps_t now);
     // A computation begins or ends; may call timed_steps_cores(). NULL = nobody needs to know.
     void (*computing)(void *ctx, bool begins, ps_t now);

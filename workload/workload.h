@@ -3,6 +3,7 @@
 #pragma once
 
 #include "comm/recorder.h"
+#include "engine/tally.h"
 #include "engine/timer.h"
 #include "workload/contention.h"
 #include "workload/kind.h"
@@ -43,7 +44,7 @@ struct job_run {
 struct workload {
     /* config */
     struct engine *engine;
-    ps_t over_ps; // the last end of a message or a rank, which may be known later
+    struct latest over; // the end of a message or a rank, which may be known later
     struct path_book *path_book;
     struct transfer transfer;
     struct cores *cores;         // of the ranks' hosts
@@ -62,11 +63,12 @@ struct workload {
     /* state */
     struct job_run *jobs;
     size_t n_jobs;
-    uint64_t jobs_left, messages_open;
+    uint64_t jobs_left;
+    struct tally messages_open;
     char *failure;               // why the programs cannot go on; NULL = they can
     struct sim_timer dry;        // fires when nothing is left to happen at this instant
     bool reads_ahead;            // a program may read further ahead
-    uint32_t starts_pending;     // armed timers that start ranks or end delays
+    struct tally starts_pending; // armed timers that start ranks or end delays
     ps_t busy_until_ps;          // a step of a rank, or the wait for its start, ends not before
     bool takes_order;            // ranks decide together: plans of collectives, shared resources
     uint32_t server_ranks;       // ranks of a server that share the state of libraries; 0 = none
@@ -84,8 +86,14 @@ struct transfer_client workload_client(struct workload *w);
 
 static inline bool workload_done(const struct workload *w)
 {
-    return w->jobs_left == 0 && w->messages_open == 0;
+    return w->jobs_left == 0 && tally_sum(&w->messages_open) == 0;
 }
+
+// Let several threads handle the messages of their ranks at the same time, where that needs no
+// state of other ranks.
+void workload_share(struct workload *w, uint32_t n_threads);
+// Complete the records of collectives that are running when the run ends.
+void workload_settle(const struct workload *w);
 
 // Call `each`, at most `max` times, with a text for every unfinished rank that says what it waits
 // for; `each` owns the text.

@@ -23,7 +23,6 @@
 #include "cli/results/folder.h"
 #include "cli/runs/runs.h"
 #include "cli/terminal/signals.h"
-#include "config/policy_choice.h"
 #include "engine/text.h"
 
 /* ---- the command line of the run ---- */
@@ -70,27 +69,6 @@ static int set_changes(struct options *run, const char *changes, char ***parts, 
     return 0;
 }
 
-// Append what a policy changes. Prints errors, those of the scenario among them.
-static int set_policy(struct options *run, const char *path, const char *policy,
-                      struct policy_choice **choices, size_t *n)
-{
-    struct err err = {0};
-    if (!policy || *policy == '\0' || strcmp(policy, EXTCAP_SCENARIO) == 0)
-        return 0;
-    struct collwire_scenario *base = scenario_open(run, path, run->sets, run->n_sets, &err);
-    if (base)
-        *n = policy_choices_read(policy, scenario_of(base), choices, &err);
-    if (base && err.n_errors == 0 && *n != 1)
-        err_add(&err, "policy", "\"%s\" is not one policy", policy);
-    for (size_t i = 0; i < *n && err.n_errors == 0; i++)
-        for (size_t k = 0; k < (*choices)[i].n_sets; k++)
-            options_set(run, (*choices)[i].sets[k].path, (*choices)[i].sets[k].value);
-    collwire_scenario_free(base);
-    int status = err.n_errors == 0 ? 0 : -1;
-    errors_print(&err);
-    return status;
-}
-
 // Run the scenario with stdout as the pipe. Returns the exit code.
 static int run_scenario(const struct extcap_scenario *scenario, const struct extcap_call *call,
                         const struct options *o, const char *dir)
@@ -104,17 +82,17 @@ static int run_scenario(const struct extcap_scenario *scenario, const struct ext
                           .seeds = 1,
                           .progress = PROGRESS_NEVER,
                           .quiet = true};
-    struct policy_choice *choices = NULL;
     bool placed = call->place && *call->place;
     char *place = placed ? text_format("%s", call->place) : extcap_default_place(scenario, o);
     char **parts = NULL, *capture = capture_of(call, place);
-    size_t n_parts = 0, n_choices = 0;
+    size_t n_parts = 0;
+    if (call->policy && *call->policy && strcmp(call->policy, EXTCAP_SCENARIO) != 0)
+        run.cc = call->policy;
     bool paced = call->pace && *call->pace && strcmp(call->pace, EXTCAP_FASTEST) != 0;
     char *pace = text_format("%s", paced ? call->pace : "");
     int code = EXIT_BAD_USE;
     if (capture && (!paced || option_pace(&run, pace) == 0) &&
-        set_changes(&run, call->changes, &parts, &n_parts) == 0 &&
-        set_policy(&run, scenario->path, call->policy, &choices, &n_choices) == 0) {
+        set_changes(&run, call->changes, &parts, &n_parts) == 0) {
         options_set(&run, "capture", capture);
         code = command_run(&run);
     }
@@ -123,7 +101,6 @@ static int run_scenario(const struct extcap_scenario *scenario, const struct ext
     free(pace);
     free(capture);
     texts_free(parts, n_parts);
-    policy_choices_free(choices, n_choices);
     return code;
 }
 

@@ -26,6 +26,7 @@ static const struct call_option call_options[] = {
     {"--extcap-capture-filter", TEXT(capture_filter)},
     {"--fifo", TEXT(fifo)},
     {"--scenarios", TEXT(scenarios)},
+    {"--scenario", TEXT(scenario)},
     {"--place", TEXT(place)},
     {"--policy", TEXT(policy)},
     {"--pace", TEXT(pace)},
@@ -66,35 +67,59 @@ static int call_parse(struct extcap_call *call, const char **words, size_t n)
     return 0;
 }
 
-static const struct extcap_scenario *scenario_named(const struct extcap_scenarios *found,
-                                                    const char *name)
+// The scenario that is called so, NULL = the first one; NULL after a message.
+static const struct extcap_scenario *scenario_of_call(const struct extcap_call *call,
+                                                      const struct extcap_scenarios *found)
 {
-    for (size_t i = 0; i < found->n && name; i++)
-        if (strcmp(found->list[i].name, name) == 0)
+    bool named = call->scenario && *call->scenario != '\0';
+    for (size_t i = 0; i < found->n; i++)
+        if (!named || strcmp(found->list[i].name, call->scenario) == 0)
             return &found->list[i];
+    if (named)
+        fprintf(stderr, "collwire: extcap: %s is not a scenario of %s\n", call->scenario,
+                call->scenarios);
+    else
+        fprintf(stderr, "collwire: extcap: there are no scenarios in %s\n", call->scenarios);
     return NULL;
 }
 
-static int answer(const struct extcap_call *call, const struct extcap_scenarios *found,
-                  const struct options *o)
+static int answer_config(const struct extcap_call *call, const struct options *o)
 {
-    const struct extcap_scenario *scenario = scenario_named(found, call->interface);
+    struct extcap_scenarios found = {0};
+    extcap_find(&found, call->scenarios);
+    extcap_config(&found, o);
+    extcap_scenarios_free(&found);
+    return EXIT_DONE;
+}
+
+static int answer_capture(const struct extcap_call *call, const struct options *o)
+{
+    struct extcap_scenarios found = {0};
+    extcap_find(&found, call->scenarios);
+    const struct extcap_scenario *scenario = scenario_of_call(call, &found);
+    int code = scenario ? extcap_capture(scenario, call, o) : EXIT_BAD_USE;
+    extcap_scenarios_free(&found);
+    return code;
+}
+
+static int answer(const struct extcap_call *call, const struct options *o)
+{
     if (call->interfaces) {
-        extcap_interfaces(found);
+        extcap_interfaces();
         return EXIT_DONE;
     }
-    if (!scenario) {
-        fprintf(stderr, "collwire: extcap: %s%s is not a scenario of %s\n",
-                call->interface ? "" : "--extcap-interface is missing: ",
-                call->interface ? call->interface : "\"\"", call->scenarios);
+    if (!call->interface || strcmp(call->interface, EXTCAP_INTERFACE) != 0) {
+        fprintf(stderr,
+                "collwire: extcap: --extcap-interface %s: the interface is " EXTCAP_INTERFACE "\n",
+                call->interface ? call->interface : "is missing");
         return EXIT_BAD_USE;
     }
     if (call->capture)
-        return extcap_capture(scenario, call, o);
+        return answer_capture(call, o);
+    if (call->config)
+        return answer_config(call, o);
     if (call->dlts)
         extcap_dlts();
-    else if (call->config)
-        extcap_config(scenario, o);
     else if (call->capture_filter)
         return extcap_check_filter(call);
     return EXIT_DONE;
@@ -103,13 +128,7 @@ static int answer(const struct extcap_call *call, const struct extcap_scenarios 
 static int wireshark_calls(const struct options *o)
 {
     struct extcap_call call = {.scenarios = "scenarios"};
-    struct extcap_scenarios found = {0};
-    if (call_parse(&call, o->args, o->n_args) != 0)
-        return EXIT_BAD_USE;
-    extcap_find(&found, call.scenarios);
-    int code = answer(&call, &found, o);
-    extcap_scenarios_free(&found);
-    return code;
+    return call_parse(&call, o->args, o->n_args) == 0 ? answer(&call, o) : EXIT_BAD_USE;
 }
 
 int command_extcap(const struct options *o)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collwire extcap: scenarios as interfaces of Wireshark.
+// collwire extcap: an interface of Wireshark whose packets are those of a scenario.
 //
 // Wireshark starts the programs of its extcap folders: with --extcap-interfaces to list interfaces,
 // with --extcap-dlts and --extcap-config for the link type and the options of one, and with
@@ -14,10 +14,13 @@
 struct extcap_call {
     const char *scenarios; // folder
     const char *interface, *fifo;
+    const char *scenario; // its name; NULL = the first one
     const char *place, *policy, *pace, *changes, *filter;
     const char *capture_filter; // Wireshark's own field
     bool interfaces, dlts, config, capture;
 };
+
+#define EXTCAP_INTERFACE "collwire"
 
 // The default of the policy and of the pace.
 #define EXTCAP_SCENARIO "scenario"
@@ -25,7 +28,7 @@ struct extcap_call {
 
 struct extcap_scenario {
     char *path;
-    char *name;  // of the interface: "collwire-" and the path in the folder, with hyphens
+    char *name;  // the path in the folder without its ending, with hyphens
     char *title; // for people
 };
 
@@ -39,11 +42,11 @@ void extcap_find(struct extcap_scenarios *found, const char *folder);
 void extcap_scenarios_free(struct extcap_scenarios *found);
 
 // Print the sentences that Wireshark reads.
-void extcap_interfaces(const struct extcap_scenarios *found);
+void extcap_interfaces(void);
 void extcap_dlts(void);
-void extcap_config(const struct extcap_scenario *scenario, const struct options *o);
+void extcap_config(const struct extcap_scenarios *found, const struct options *o);
 
-// The default place of the dialogue; Wireshark passes on only values that differ. To be freed.
+// The place of a capture for which the dialogue has none. To be freed.
 char *extcap_default_place(const struct extcap_scenario *scenario, const struct options *o);
 
 // Check the filter of a call; prints an error on stdout, as Wireshark expects.

@@ -227,12 +227,15 @@ static void install_profile(const char *path, const char *source, struct err *er
     free(mark);
 }
 
-// The folder of scenarios as a full path; NULL with an error.
+// The folder of scenarios as a full path: that of --scenarios, scenarios, or the installed one.
+// NULL with an error.
 static char *scenarios_folder(const struct options *o, struct err *err)
 {
     const char *folder = o->scenarios ? o->scenarios : "scenarios";
     struct stat about;
-    char *full = realpath(folder, NULL);
+    char *installed = !o->scenarios && access(folder, F_OK) != 0 ? share_find(folder) : NULL;
+    char *full = realpath(installed ? installed : folder, NULL);
+    free(installed);
     if (full && stat(full, &about) == 0 && S_ISDIR(about.st_mode))
         return full;
     err_add(err, "--scenarios", "%s: %s", folder, full ? "is not a folder" : strerror(errno));
@@ -256,7 +259,8 @@ static void install_all(const struct places *at, const char *scenarios, struct e
                 printf("%s\n", at->plugin[i]);
         if (profile)
             printf("%s\n", at->profile);
-        printf("Wireshark shows the scenarios of %s as interfaces when it starts next.\n",
+        printf("Wireshark has the interface collwire, with the scenarios of %s, when it starts "
+               "next.\n",
                scenarios);
         if (!all)
             puts("The plugins and the profile are not beside this program; `make install` puts "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The interfaces that Wireshark lists, and their options.
+// What Wireshark reads of the interface: its name, its options and the scenarios among them.
 #include <dirent.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void add_file(struct extcap_scenarios *found, const char *path, const cha
     if (found->n == found->cap)
         found->list = memory_grow(found->list, &found->cap, sizeof *found->list);
     int length = (int)(strlen(inside) - strlen(".json"));
-    char *name = text_format("collwire-%.*s", length, inside);
+    char *name = text_format("%.*s", length, inside);
     for (char *at = name; *at != '\0'; at++)
         if (*at == '/' || *at == '{' || *at == '}' || *at == ' ')
             *at = '-';
@@ -128,30 +128,35 @@ static void put_value(const char *key, const char *text)
     printf("%s}", most < n ? "..." : "");
 }
 
-void extcap_interfaces(const struct extcap_scenarios *found)
+void extcap_interfaces(void)
 {
     printf("extcap {version=%s}{display=collwire}\n", collwire_version());
-    for (size_t i = 0; i < found->n; i++) {
-        const struct extcap_scenario *scenario = &found->list[i];
-        if (i > 0 && strcmp(scenario[-1].name, scenario->name) == 0)
-            continue; // their paths differ only in characters that become hyphens
-        printf("interface {value=%s}", scenario->name);
-        put_value("display", scenario->title);
-        putchar('\n');
-    }
+    puts("interface {value=" EXTCAP_INTERFACE "}{display=packets of a simulation}");
 }
 
 void extcap_dlts(void) { puts("dlt {number=1}{name=EN10MB}{display=Ethernet}"); }
 
-static void put_policies(const struct collwire_scenario *scenario, const struct options *o)
+static void put_scenarios(const struct extcap_scenarios *found)
 {
-    printf("value {arg=1}{value=" EXTCAP_SCENARIO
+    for (size_t i = 0; i < found->n; i++) {
+        const struct extcap_scenario *scenario = &found->list[i];
+        if (i > 0 && strcmp(scenario[-1].name, scenario->name) == 0)
+            continue; // their paths differ only in characters that become hyphens
+        char *title = text_format("%s: %s", scenario->name, scenario->title);
+        printf("value {arg=0}{value=%s}", scenario->name);
+        put_value("display", title);
+        printf("{default=%s}\n", i == 0 ? "true" : "false");
+        free(title);
+    }
+}
+
+static void put_policies(const struct options *o)
+{
+    printf("value {arg=2}{value=" EXTCAP_SCENARIO
            "}{display=that of the scenario}{default=true}\n");
     for (size_t i = 0; i < options_catalogue(o)->n; i++) {
         const struct cc_ops *policy = options_catalogue(o)->policies[i];
-        if (scenario && !scenario_runs(scenario_of(scenario), policy))
-            continue;
-        printf("value {arg=1}{value=%s}", policy->name);
+        printf("value {arg=2}{value=%s}", policy->name);
         put_value("display", policy->name);
         puts("{default=false}");
     }
@@ -198,32 +203,25 @@ char *extcap_default_place(const struct extcap_scenario *of, const struct option
     return place;
 }
 
-void extcap_config(const struct extcap_scenario *of, const struct options *o)
+void extcap_config(const struct extcap_scenarios *found, const struct options *o)
 {
-    struct err err = {0};
-    struct collwire_scenario *scenario = scenario_open(o, of->path, NULL, 0, &err);
-    char *names = place_names(scenario, &err), *place = default_place(scenario, names);
-    char *which = text_format("places, such as %s%sleaf0->rank3, with commas between them", names,
-                              *names != '\0' ? ", or " : "");
-    fputs("arg {number=0}{call=--place}{display=Place}{type=string}", stdout);
-    put_value("tooltip", which);
-    put_value("default", place);
+    puts("arg {number=0}{call=--scenario}{display=Scenario}{type=selector}{tooltip=what is "
+         "simulated}");
+    put_scenarios(found);
     puts(
-        "\narg {number=1}{call=--policy}{display=Congestion control}{type=selector}{tooltip=policy "
-        "of all flows}");
-    put_policies(scenario, o);
-    puts("arg {number=2}{call=--pace}{display=Pace}{type=string}{default=" EXTCAP_FASTEST
+        "arg {number=1}{call=--place}{display=Place}{type=string}{placeholder=the scenario's first "
+        "capture, or its first switch}{tooltip=ranks, switches and directions of links, such as "
+        "rank3, dim0.sw0, leaf0->rank3 or rank*, with commas between them}");
+    puts("arg {number=2}{call=--policy}{display=Congestion control}{type=selector}{tooltip=policy "
+         "of all flows}");
+    put_policies(o);
+    puts("arg {number=3}{call=--pace}{display=Pace}{type=string}{default=" EXTCAP_FASTEST
          "}{tooltip=simulated time per wall time, such as 1ms/s, or " EXTCAP_FASTEST "}");
-    puts("arg {number=3}{call=--changes}{display=Changes}{type=string}{placeholder=KEY=VALUE}"
+    puts("arg {number=4}{call=--changes}{display=Changes}{type=string}{placeholder=KEY=VALUE}"
          "{tooltip=keys of the scenario, as in switch.buffer=2MB; several with a semicolon between "
          "them}");
-    puts("arg {number=4}{call=--filter}{display=Filter}{type=string}{placeholder=udp port "
+    puts("arg {number=5}{call=--filter}{display=Filter}{type=string}{placeholder=udp port "
          "4791}{tooltip=only packets that match this pcap filter}");
-    free(place);
-    free(names);
-    free(which);
-    collwire_scenario_free(scenario);
-    err_free(&err);
 }
 
 int extcap_check_filter(const struct extcap_call *call)

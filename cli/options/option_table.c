@@ -47,7 +47,7 @@ const struct option_row option_rows[] = {
      .argument = "FILE",
      .help =
          "the file to write; otherwise stdout. For export: the beginning of the names of all files",
-     .commands = "import export workload replay shrink partition synth plot",
+     .commands = "new import export workload replay shrink partition synth plot",
      .type = OPTION_TEXT,
      .completes = COMPLETE_FILES,
      AT(file)},
@@ -59,7 +59,9 @@ const struct option_row option_rows[] = {
      AT(chart)},
     {.name = "scenarios",
      .argument = "FOLDER",
-     .help = "the scenarios that Wireshark shows, with those of folders in it; otherwise scenarios",
+     .help =
+         "the scenarios that Wireshark shows, with those of folders in it; otherwise scenarios, "
+         "or the installed ones",
      .commands = "extcap",
      .type = OPTION_TEXT,
      .completes = COMPLETE_FOLDERS,
@@ -129,8 +131,10 @@ const struct option_row option_rows[] = {
      AT(sizes)},
     {.name = "cc",
      .argument = "LIST",
-     .help = "the policies, separated by commas: NAME, NAME:PRESET, NAME{KEY=VALUE,...} or all",
-     .commands = "compare sweep gpcnet",
+     .help =
+         "the policies, separated by commas: NAME, NAME:PRESET, NAME{KEY=VALUE,...} or all; run "
+         "and validate take one",
+     .commands = SIMULATING " validate gpcnet",
      .type = OPTION_TEXT,
      .completes = COMPLETE_POLICIES,
      AT(cc)},
@@ -256,6 +260,13 @@ const struct option_row option_rows[] = {
      .commands = "sweep plan",
      .type = OPTION_TEXT,
      AT(shard)},
+    {.name = "search",
+     .argument = "WORD",
+     .help = "entries and keys that have the word in their names, then those that have it in their "
+             "texts",
+     .commands = "list",
+     .type = OPTION_TEXT,
+     AT(search)},
     {.name = "list",
      .help = "print the points and what is known of them, or for plot the charts; run nothing",
      .commands = "sweep plot",

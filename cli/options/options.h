@@ -46,6 +46,7 @@ struct options {
     const char *sizes, *shard;      // for sweep
     bool list, dry_run, merge, why; // for sweep
     const char *file;               // for import, workload, replay and plot: NULL = stdout
+    const char *search;             // for list: a word; NULL = not given
     const char *parallel;           // for workload
     const char *map, *map_out;      // for replay
     ps_t gap_ps;                    // for replay

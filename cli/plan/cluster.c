@@ -158,15 +158,22 @@ static double bytes_ps(const struct dim_spec *dim)
     return (double)dim->links[0].rate_bps / 8 / 1e12;
 }
 
+// Work that every network can do: not all of them have a path between any two ranks.
+static json_t *any_work(uint32_t gpus)
+{
+    return gpus > 1
+               ? json_pack("{s:s, s:i, s:[i], s:s}", "kind", "incast", "receiver", 0, "senders", 1,
+                           "bytes", "1B")
+               : json_pack("{s:s, s:s, s:s}", "kind", "collective", "op", "barrier", "bytes", "1B");
+}
+
 int cluster_network(const struct cluster *m, uint32_t gpus, struct plan_network *network,
                     struct err *err)
 {
     json_t *scenario = cluster_grown(m, gpus, err);
     if (scenario == NULL)
         return -1;
-    json_object_set_new(
-        scenario, "workload",
-        json_pack("{s:s, s:s, s:s}", "kind", "collective", "op", "barrier", "bytes", "1B"));
+    json_object_set_new(scenario, "workload", any_work(gpus));
     struct collwire_scenario *parsed = scenario_of_json(m->options, scenario, m->draft.folder, err);
     json_decref(scenario);
     if (parsed == NULL)

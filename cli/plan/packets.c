@@ -170,17 +170,27 @@ static struct collwire_scenario *largest_within(const struct packets *p, struct 
     return NULL;
 }
 
-// A task for a plan, unless its result is known, too many packets would be needed, or it is of
-// another part.
-static int prepare(struct running *r, size_t i, struct err *err)
+// The ranks of a layout may need paths that the network has not.
+static void note_refusal(struct planned *plan, struct err *refused)
+{
+    for (size_t i = 0; i < refused->n_items && plan->impossible == NULL; i++)
+        if (!refused->items[i].warning)
+            plan->impossible = memory_text(refused->items[i].text);
+    err_free(refused);
+}
+
+// A task for a plan, unless it is impossible, its result is known, too many packets would be
+// needed, or it is of another part.
+static void prepare(struct running *r, size_t i)
 {
     const struct packets *p = r->packets;
     struct planned *plan = &p->plans[i];
     struct task *t = &r->tasks[r->n];
-    size_t errors = err->n_errors;
-    *t = (struct task){.plan = plan, .scenario = largest_within(p, plan, err)};
+    struct err refused = {0};
+    *t = (struct task){.plan = plan, .scenario = largest_within(p, plan, &refused)};
+    note_refusal(plan, &refused);
     if (t->scenario == NULL)
-        return err->n_errors > errors ? -1 : 0;
+        return;
     point_hash(collwire_scenario_json(t->scenario), p->cluster->draft.folder, collwire_version(),
                t->hash);
     plan->ps = json_number_value(json_object_get(r->known, t->hash));
@@ -188,7 +198,24 @@ static int prepare(struct running *r, size_t i, struct err *err)
         collwire_scenario_free(t->scenario);
     else
         r->n++;
-    return 0;
+}
+
+static int all_impossible(const struct packets *p, struct err *err)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->plans[i].impossible == NULL)
+            return 0;
+    return p->n == 0 ? 0
+                     : err_add(err, NULL, "no layout can run on this network: %s",
+                               p->plans[0].impossible);
+}
+
+static void free_tasks(struct running *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        collwire_scenario_free(r->tasks[i].scenario);
+    free(r->tasks);
+    json_decref(r->known);
 }
 
 int packets_run(struct packets *p, struct err *err)
@@ -209,19 +236,18 @@ int packets_run(struct packets *p, struct err *err)
     else if (p->folder != NULL)
         read_known(&r);
     for (size_t i = 0; i < p->n && status == 0; i++)
-        status = prepare(&r, i, err);
+        prepare(&r, i);
+    if (status == 0)
+        status = all_impossible(p, err);
     if (status == 0 && r.n > 0)
         status = pool_run(&ops, r.n, p->options->jobs);
     pool_line_clear(&r.line);
-    for (size_t i = 0; i < r.n; i++)
-        collwire_scenario_free(r.tasks[i].scenario);
     for (size_t i = 0; i < p->n; i++) {
         struct planned *plan = &p->plans[i];
         plan->time_ps = plan->layout->time.total;
         if (plan->ps > 0)
             plan->time_ps *= plan->ps / plan->closed_ps;
     }
-    json_decref(r.known);
-    free(r.tasks);
+    free_tasks(&r);
     return status;
 }

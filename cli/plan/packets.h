@@ -17,6 +17,7 @@ struct planned {
     double ps;        // its time over packets; 0 = it was not run
     double time_ps;   // of the layout: by packets and extrapolated, else in closed form
     double hops;      // of the job that runs, estimated
+    char *impossible; // why the network cannot run the layout; NULL = it can, or nobody has tried
 };
 
 struct packets {

@@ -169,6 +169,26 @@ static void print(const struct planning *p)
     plans_print(stdout, p->plans, p->n);
 }
 
+static void leave_out_impossible(struct planning *p)
+{
+    size_t n = p->n, kept = 0;
+    char *why = NULL;
+    for (size_t i = 0; i < n; i++) {
+        char *impossible = p->plans[i].impossible;
+        if (impossible == NULL)
+            p->plans[kept++] = p->plans[i];
+        else if (why == NULL)
+            why = impossible;
+        else
+            free(impossible);
+    }
+    p->n = kept;
+    if (kept < n)
+        fprintf(stderr, "collwire: %zu of the %zu layouts cannot run on this network: %s\n",
+                n - kept, n, why);
+    free(why);
+}
+
 static int plan(struct planning *p, const char *path, struct err *err)
 {
     int status = read_options(p, err);
@@ -191,6 +211,7 @@ static int plan(struct planning *p, const char *path, struct err *err)
         status = packets_run(&packets, err);
     if (status < 0)
         return EXIT_BAD_USE;
+    leave_out_impossible(p);
     qsort(p->plans, p->n, sizeof *p->plans, by_gpus_and_time);
     print(p);
     return status == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/processes/processes.h"
+#include "cli/runs/chosen_policy.h"
 #include "cli/runs/runs.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/signals.h"
@@ -106,7 +107,7 @@ int command_run(const struct options *o)
     signals_phase("reading the scenario");
     bool shows = progress_wanted(o) && processes_writes();
     signals_show(shows);
-    struct collwire_scenario *scenario = scenario_open(o, path, o->sets, o->n_sets, &err);
+    struct collwire_scenario *scenario = scenario_chosen(o, path, &err);
     signals_show(false);
     if (scenario && processes_writes())
         check_terminal(scenario, &err);

@@ -118,7 +118,7 @@ static void arm(struct block *b, ps_t at, ps_t now)
     if (b->armed)
         path_drop(env->path_book, b->path);
     else
-        (*env->delays)++;
+        tally_add(env->delays, 1);
     b->armed = true;
     b->path = path_take(env->path_book, now);
     sim_timer_start(env->engine, &b->timer, at);
@@ -130,7 +130,7 @@ static void disarm(struct block *b)
     if (!b->armed)
         return;
     path_drop(env->path_book, b->path);
-    (*env->delays)--;
+    tally_add(env->delays, -1);
     b->armed = false;
 }
 
@@ -204,7 +204,7 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     uint32_t path = path_own(env->path_book, b->path);
     path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
     uint32_t before = path_enter(env->path_book, path);
-    (*env->delays)--;
+    tally_add(env->delays, -1);
     b->armed = false;
     if (b->busy) {
         b->busy = false;

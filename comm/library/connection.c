@@ -144,7 +144,7 @@ static void post(struct connection *c, struct transfer_request *request, uint64_
     request->bytes = bytes;
     request->token = env->token | (uint64_t)c->number << NUMBER_SHIFT | token;
     c->run->open += c->open++ == 0;
-    (*env->messages)++;
+    tally_add(env->messages, 1);
     env->transfer->post(env->transfer->net, request, now);
 }
 

@@ -14,6 +14,7 @@
 
 #include "engine/engine.h"
 #include "engine/noise.h"
+#include "engine/tally.h"
 #include "nccl/library_spec.h"
 #include "nccl/operation.h"
 #include "net/transfer.h"
@@ -35,8 +36,8 @@ struct library_env {
     const struct transfer *transfer;
     uint32_t job, cls, transport; // of the messages
     uint64_t token;               // upper bits of all tokens
-    uint64_t *messages;           // counter of posted messages
-    uint32_t *delays;             // counter of armed timers that will post messages
+    struct tally *messages;       // posted
+    struct tally *delays;         // armed timers that will post messages
     struct noise_delay noise;     // of a proxy before each message
     uint64_t seed;
     void *ctx;

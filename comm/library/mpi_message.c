@@ -79,7 +79,7 @@ static void post(struct mpi_member *m, enum mpi_part part, uint32_t to, uint32_t
                                        .token = env->token | LIBRARY_TOKEN_MPI | slot};
     run->open++;
     m->sends_open += data;
-    (*env->messages)++;
+    tally_add(env->messages, 1);
     if (data) {
         const struct library_request *r = &run->request;
         request.origin = (struct message_origin){.op = r->op,

@@ -40,7 +40,7 @@ static void on_done(struct core_task *base, ps_t now)
     l->mpi.free_tasks = task;
     path_extend(env->path_book, path, PATH_LIBRARY, now);
     uint32_t before = path_enter(env->path_book, path);
-    (*env->delays)--;
+    tally_add(env->delays, -1);
     call(m, message, now);
     path_leave(env->path_book, before);
     run->open--;
@@ -74,7 +74,7 @@ void mpi_process_run(struct mpi_member *m, mpi_task_call *call, uint32_t message
     task->call = call;
     task->message = message;
     task->path = path_take(env->path_book, now);
-    (*env->delays)++;
+    tally_add(env->delays, 1);
     m->run->open++;
     core_run(thread, &task->base, takes_ps + noise_ps(l, node), now);
 }

@@ -60,7 +60,7 @@ static void on_due(struct engine *e, struct sim_timer *timer, int revents)
     const struct library_env *env = &p->library->env;
     struct proxy_item item = items_take(p);
     p->free_ps = e->now_ps;
-    (*env->delays)--;
+    tally_add(env->delays, -1);
     uint32_t path = path_own(env->path_book, item.path);
     path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
     uint32_t before = path_enter(env->path_book, path);
@@ -100,7 +100,7 @@ void proxy_add(struct library *l, uint32_t node, proxy_call *call, struct connec
                ps_t latency_ps, ps_t busy_ps, ps_t now)
 {
     struct proxy *p = proxy_of(l, node);
-    (*l->env.delays)++;
+    tally_add(l->env.delays, 1);
     items_add(p, (struct proxy_item){.from_ps = now + latency_ps,
                                      .busy_ps = busy_ps,
                                      .turn = p->turn++,

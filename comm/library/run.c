@@ -343,7 +343,7 @@ static void on_launched(struct engine *e, struct sim_timer *timer, int revents)
     uint32_t path = path_own(env->path_book, m->path);
     path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
     uint32_t before = path_enter(env->path_book, path);
-    (*env->delays)--;
+    tally_add(env->delays, -1);
     sim_timer_end(env->engine, &m->timer);
     run->launched++;
     run->open++;
@@ -369,7 +369,7 @@ void library_begin(struct library_run *run, uint32_t member, uint32_t tag, ps_t 
         return;
     }
     m->path = path_take(env->path_book, now);
-    (*env->delays)++;
+    tally_add(env->delays, 1);
     sim_timer_init_locked(env->engine, &m->timer, run_node(run, member), on_launched, m);
     sim_timer_start(env->engine, &m->timer, now + run_spec(run)->cost.launch_ps[run->protocol]);
 }

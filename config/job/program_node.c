@@ -6,6 +6,7 @@
 
 #include "config/algorithm/group_algorithms.h"
 #include "config/job/read_tiers.h"
+#include "config/text/rank_ranges.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
 
@@ -350,10 +351,13 @@ static void add_to_ranks(struct nodes_reader *n, const struct place *place, cons
                          bool numbered)
 {
     struct place at = place_key(place, "rank");
+    bool all = json_is_string(at.json) && strcmp(json_string_value(at.json), "all") == 0;
+    if (!all && !ranks_expand(n->r, &at, n->n_ranks))
+        return;
     const char *word = json_string_value(at.json);
     if (at.json == NULL || (word != NULL && strcmp(word, "all") != 0) ||
         (word == NULL && !json_is_integer(at.json) && !json_is_array(at.json))) {
-        place_error(n->r->err, &at, "must be a rank, a list of ranks, or \"all\"");
+        place_error(n->r->err, &at, "must be a rank, a list or range of ranks, or \"all\"");
         return;
     }
     if (word != NULL) {

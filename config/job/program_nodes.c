@@ -10,6 +10,7 @@
 
 #include "config/job/program_node.h"
 #include "config/text/json_file.h"
+#include "config/text/rank_ranges.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
 #include "engine/regular_file.h"
@@ -43,8 +44,10 @@ static void read_group(struct nodes_reader *n, const struct place *place)
         keys_check(n->r, place, &keys);
         ranks = place_key(place, "ranks");
     }
+    if (!ranks_expand(n->r, &ranks, n->n_ranks))
+        return;
     if (!json_is_array(ranks.json) || json_array_size(ranks.json) == 0) {
-        place_error(n->r->err, &ranks, "must be a list of ranks");
+        place_error(n->r->err, &ranks, "must be a list of ranks or a range like \"0-15\"");
         return;
     }
     uint32_t size = (uint32_t)json_array_size(ranks.json);

@@ -83,7 +83,7 @@ static bool set_groups(const struct cnn_reader *c)
     if (parts == PARAM_AUTO)
         parts = strategy == CNN_DATA ? 1 : both ? spec->dims[0].size : c->ranks;
     double most = cnn_most_parts(&c->settings->model, strategy, c->p->batch);
-    if ((double)c->ranks > most) {
+    if (c->p->batch > 0 && (double)c->ranks > most) { // 0 = missing, which is an error
         place_key_error(c->r->err, c->place, "strategy",
                         "%s can use at most %.0f ranks (%s), and the job has %u",
                         cnn_strategies[strategy], most, most_of(strategy), c->ranks);

@@ -7,6 +7,7 @@
 
 #include "config/job/flow_file.h"
 #include "config/job/job_reader.h"
+#include "config/text/rank_ranges.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
 #include "workload/flows.h"
@@ -171,7 +172,8 @@ static size_t sender_count(struct reader *r, const struct place *place, uint32_t
 {
     int64_t n = place->json != NULL ? json_integer_value(place->json) : (int64_t)n_ranks - 1;
     if (place->json != NULL && !json_is_integer(place->json)) {
-        place_error(r->err, place, "must be a count or a list of ranks, not %s",
+        place_error(r->err, place,
+                    "must be a count, a list of ranks or a range like \"0-15\", not %s",
                     json_noun(place->json));
         return 0;
     }
@@ -195,6 +197,8 @@ static void read_incast(struct reader *r, const struct place *place, struct keys
     struct place senders = place_key(place, "senders"), receiver = place_key(place, "receiver");
     uint32_t n_ranks = job_size(r, job);
     if (n_ranks == 0 || !rank_check(r, &receiver, job, (int64_t)settings->receiver))
+        return;
+    if (!ranks_expand(r, &senders, n_ranks))
         return;
     bool list = json_is_array(senders.json);
     size_t cap = list ? json_array_size(senders.json) : n_ranks;

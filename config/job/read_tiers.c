@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/text/rank_ranges.h"
 #include "config/text/schema_parts.h"
 #include "engine/memory.h"
 
@@ -72,10 +73,13 @@ static bool host_read(struct reader *r, const struct place *item, const struct j
     return reaches_all(r, item, job, *host);
 }
 
-uint32_t hosts_read(struct reader *r, const struct place *place, const struct job_spec *job,
+uint32_t hosts_read(struct reader *r, struct place *place, const struct job_spec *job,
                     uint32_t **hosts)
 {
-    size_t n = json_array_size(place->json), errors = r->err->n_errors;
+    size_t errors = r->err->n_errors;
+    if (!ranks_expand(r, place, r->ranks.n_ranks))
+        return 0;
+    size_t n = json_array_size(place->json);
     if (!json_is_array(place->json) || n == 0) {
         place_error(r->err, place, "must be a list of ranks of the network");
         return 0;

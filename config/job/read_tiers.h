@@ -25,7 +25,7 @@ extern const size_t n_tier_keys;
 
 // Read a list of ranks of the network that are not the job's and that exchange messages with it.
 // Returns their number, 0 with an error; *hosts is to be freed.
-uint32_t hosts_read(struct reader *r, const struct place *place, const struct job_spec *job,
+uint32_t hosts_read(struct reader *r, struct place *place, const struct job_spec *job,
                     uint32_t **hosts);
 
 #define COPY_MOST_S 1e5 // that a copy may take

@@ -103,12 +103,7 @@ static void cc_read(struct reader *r, const struct place *place, void *value)
         read_list_of(r, place, dim);
         return;
     }
-    if (json_is_string(place->json)) {
-        place_error(r->err, place, "must be an object, not a string: {\"kind\": \"%s\"}",
-                    json_string_value(place->json));
-        return;
-    }
-    int t = read_object(r, place) ? read_transport(r, place, dim, false) : -1;
+    int t = read_object_of(r, place, "kind") ? read_transport(r, place, dim, false) : -1;
     if (t >= 0)
         read_one(r, place, &dim->stacks[t], !global);
 }

@@ -101,7 +101,7 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
     struct keys keys = {0};
     size_t errors = r->err->n_errors;
     *dim = r->scenario->base;
-    if (!read_object(r, place))
+    if (!read_object_of(r, place, "kind"))
         return false;
     struct place kind = place_key(place, "kind");
     struct dim_params own = {0};
@@ -228,6 +228,12 @@ static void topology_read(struct reader *r, const struct place *place, void *val
     if (!read_object(r, place) || !machine_read(r, place, &keys))
         return;
     struct place astra = place_key(place, "astra"), dims = place_key(place, "dims");
+    if (dims.json == NULL && json_object_get(place->json, "kind") != NULL) {
+        place_error(r->err, &dims,
+                    "is required: a list of dimensions: write {\"dims\": [{\"kind\": .., "
+                    "\"size\": ..}]}");
+        return;
+    }
     if (astra.json == NULL)
         read_dims(r, &dims);
     else if (dims.json != NULL)

@@ -184,7 +184,7 @@ static void read_name(struct reader *r, const struct place *place, struct dim_sp
 static void read_item(struct reader *r, const struct place *place, struct dim_spec *dim, uint32_t t)
 {
     struct place kind = place_key(place, "kind");
-    if (!read_object(r, place))
+    if (!read_object_of(r, place, "kind"))
         return;
     const struct transport_ops *ops = read_kind(r, &kind);
     if (ops == NULL)
@@ -213,7 +213,7 @@ static void read_list_of(struct reader *r, const struct place *place, struct dim
         struct place at = place_item(place, i);
         if (global)
             read_item(r, &at, dim, i);
-        else if (read_object(r, &at))
+        else if (read_object_of(r, &at, "kind"))
             read_override(r, &at, dim);
     }
     if (global) {
@@ -227,7 +227,7 @@ static void transport_read(struct reader *r, const struct place *place, void *va
     struct dim_spec *dim = value;
     if (json_is_array(place->json))
         read_list_of(r, place, dim);
-    else if (!read_object(r, place))
+    else if (!read_object_of(r, place, "kind"))
         return;
     else if (dim->n_stacks > 1)
         read_override(r, place, dim);

@@ -9,19 +9,24 @@
 #include "config/job/read_input.h"
 #include "config/object/stacks.h"
 #include "config/text/object.h"
+#include "config/text/rank_ranges.h"
 #include "config/text/schema_parts.h"
+#include "config/text/synonyms.h"
 #include "engine/memory.h"
 #include "transport/transport.h"
 #include "workload/training/gemm.h"
 
 // Read distinct rank numbers of the network. `job` has no ranks yet, so rank_check() accepts all
 // ranks.
-static void read_ranks(struct reader *r, const struct place *place, struct job_spec *job)
+static void read_ranks(struct reader *r, struct place *place, struct job_spec *job)
 {
-    size_t n = json_array_size(place->json), errors = r->err->n_errors;
-    if (place->json != NULL && !json_is_array(place->json)) {
-        place_error(r->err, place, "must be a list of ranks like [0, 1, 2, 3], not %s",
+    size_t errors = r->err->n_errors;
+    bool good = ranks_expand(r, place, r->ranks.n_ranks);
+    size_t n = json_array_size(place->json);
+    if (good && place->json != NULL && !json_is_array(place->json))
+        place_error(r->err, place, "must be a list of ranks like [0, 1, 2, 3] or \"0-3\", not %s",
                     json_noun(place->json));
+    if (r->err->n_errors > errors) {
         job->ranks = memory_zeroed(1, sizeof *job->ranks); // their number is unknown
         return;
     }
@@ -59,6 +64,16 @@ static const struct job_entry *read_kind(struct reader *r, const struct place *p
     struct keys words = {0};
     for (size_t i = 0; job_registry[i].kind != NULL; i++)
         keys_add(&words, job_registry[i].kind->name);
+    const char *given = json_string_value(place->json);
+    const char *op = given == NULL || word_meant(given, words.names) != NULL
+                         ? NULL
+                         : err_near_miss(given, coll_op_names);
+    if (op != NULL) {
+        place_error(r->err, place,
+                    "\"%s\" is an operation: write {\"kind\": \"collective\", \"op\": \"%s\", ..}",
+                    given, op);
+        return NULL;
+    }
     int word = read_word(r, place, "workload kind", words.names);
     return word >= 0 ? &job_registry[word] : NULL;
 }
@@ -80,7 +95,7 @@ static void read_job_transport(struct reader *r, const struct place *place, stru
 static void read_job(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct keys keys = {0};
-    if (!read_object(r, place))
+    if (!read_object_of(r, place, "kind"))
         return;
     struct place kind_place = place_key(place, "kind"), ranks = place_key(place, "ranks");
     const struct job_entry *entry = read_kind(r, &kind_place);
@@ -276,7 +291,7 @@ static void model_keys(const char *name, const char *prefix, const struct key_si
 static void workload_keys(const struct object_entry *entry, const char *prefix,
                           const struct key_sink *to)
 {
-    static const struct own_key ranks = {"ranks", "list", "all",
+    static const struct own_key ranks = {"ranks", "list like [0, 1, 4] or range like 0-15", "all",
                                          "ranks of the network that are ranks 0, 1, .. of the job"};
     const struct job_entry *job = entry->kind;
     if (job == NULL) {

@@ -72,11 +72,21 @@ static void read_part(struct reader *r, const struct place *place, struct keys *
     keys_add(keys, part->key);
 }
 
+// The key for which a user may have given its value alone; NULL = none.
+static const char *main_key(const struct object *o)
+{
+    static const char *const names[] = {"kind", "preset", NULL};
+    for (const char *const *name = names; *name != NULL; name++)
+        if (param_find(o->params, n_params(o), *name).name != NULL)
+            return *name;
+    return NULL;
+}
+
 static void read_keys(struct reader *r, const struct place *place, const struct object *o,
                       void *value)
 {
     struct keys keys = {0};
-    if (!read_object(r, place))
+    if (!read_object_of(r, place, main_key(o)))
         return;
     read_params(r, place, &keys, o->params, n_params(o), value);
     for (enum object_stage stage = STAGE_SETTINGS; stage <= STAGE_REST; stage++)

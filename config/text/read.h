@@ -55,6 +55,10 @@ void keys_add(struct keys *keys, const char *name);
 bool read_object(struct reader *r, const struct place *place);
 bool read_list(struct reader *r, const struct place *place);
 
+// As read_object(); the error for a string shows it as the value of `key`, as in {"kind": "tcp"}.
+// NULL = the object has no such key.
+bool read_object_of(struct reader *r, const struct place *place, const char *key);
+
 // Leave a block of memory to the scenario, which frees it.
 void reader_keep(struct reader *r, void *block);
 

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "config/text/read.h"
+#include "config/text/synonyms.h"
 #include "engine/assert.h"
 #include "engine/memory.h"
 
 #define BYTES_MAX 1e15 // 1 PB
+
+static const char required[] = "is required";
 
 void keys_add(struct keys *keys, const char *name)
 {
@@ -30,6 +33,15 @@ static bool read_type(struct reader *r, const struct place *place, json_type typ
 bool read_object(struct reader *r, const struct place *place)
 {
     return read_type(r, place, JSON_OBJECT, "an object");
+}
+
+bool read_object_of(struct reader *r, const struct place *place, const char *key)
+{
+    if (!json_is_string(place->json) || key == NULL)
+        return read_object(r, place);
+    place_error(r->err, place, "must be an object, not a string: {\"%s\": \"%s\"}", key,
+                json_string_value(place->json));
+    return false;
 }
 
 bool read_list(struct reader *r, const struct place *place)
@@ -149,7 +161,7 @@ void read_params(struct reader *r, const struct place *place, struct keys *keys,
         if (value.json != NULL)
             read_value(r, &value, param, base);
         else if (param->def == NULL)
-            place_error(r->err, &value, "is required: %s", param->help);
+            place_error(r->err, &value, "%s: %s", required, param->help);
     }
 }
 
@@ -170,13 +182,20 @@ void keys_check(struct reader *r, const struct place *place, const struct keys *
         if (keys_have(keys, name))
             continue;
         struct place at = place_key(place, name);
-        const char *near = err_near_miss(name, keys->names);
-        if (near != NULL)
-            place_error(r->err, &at, "unknown key; did you mean \"%s\"?", near);
-        else
+        const char *meant = word_meant(name, keys->names);
+        if (meant != NULL) {
+            char path[PLACE_TEXT];
+            struct place missing = place_key(place, meant);
+            if (missing.json == NULL) // one error for both
+                err_withdraw(r->err, place_text(&missing, path), required);
+            place_error(r->err, &at, "unknown key; did you mean \"%s\"?", meant);
+        } else {
             place_error(r->err, &at, "unknown key");
+        }
     }
 }
+
+#define WORDS_TEXT 400
 
 // The article of a noun that is a word of a scenario.
 static const char *article(const char *noun) { return strchr("aeiou", noun[0]) ? "an" : "a"; }
@@ -193,9 +212,14 @@ int read_word(struct reader *r, const struct place *place, const char *what,
     for (int i = 0; words[i] != NULL; i++)
         if (strcmp(word, words[i]) == 0)
             return i;
-    const char *near = err_near_miss(word, words);
-    if (near != NULL)
+    const char *meant = word_meant(word, words);
+    if (meant != NULL)
         return place_error(r->err, place, "unknown %s \"%s\"; did you mean \"%s\"?", what, word,
-                           near);
-    return place_error(r->err, place, "unknown %s \"%s\"", what, word);
+                           meant);
+    char list[WORDS_TEXT] = "";
+    size_t used = 0;
+    for (int i = 0; words[i] != NULL && used < sizeof list; i++)
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", words[i]);
+    return place_error(r->err, place, "unknown %s \"%s\"; one of %s", what, word, list);
 }

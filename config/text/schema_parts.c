@@ -13,7 +13,7 @@ static const struct {
 } quantities[] = {
     [PARAM_BYTES] = {"bytes", NUMBER "([KMGTP]i?)?B$"},
     [PARAM_RATE] = {"rate", NUMBER "[KMGT]?bps$"},
-    [PARAM_TIME] = {"time", NUMBER "(ps|ns|us|ms|s)$"},
+    [PARAM_TIME] = {"time", NUMBER "(ps|ns|us|\u00b5s|\u03bcs|ms|s)$"},
     [PARAM_LINE_RATE] = {"line_rate", NUMBER "[KMGT]?bps$|^line(/[1-9][0-9]*)?$"},
 };
 
@@ -134,10 +134,12 @@ json_t *schema_list(json_t *items)
 
 json_t *schema_ranks(void)
 {
-    json_t *list = schema_list(schema_integer(0));
+    json_t *range = json_pack("{s:s,s:s}", "type", "string", "pattern",
+                              "^ *[0-9]+(-[0-9]+)? *(, *[0-9]+(-[0-9]+)? *)*$");
+    json_t *list = schema_list(json_pack("{s:[o,O]}", "anyOf", schema_integer(0), range));
     json_object_set_new(list, "minItems", json_integer(1));
     json_object_set_new(list, "uniqueItems", json_true());
-    return list;
+    return json_pack("{s:[o,o]}", "anyOf", list, range);
 }
 
 void schema_quantities(json_t *defs)

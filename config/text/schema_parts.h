@@ -17,4 +17,4 @@ json_t *schema_constant(const char *word);
 json_t *schema_integer(int minimum);
 json_t *schema_ref(const char *name); // refers to a definition of the schema
 void schema_quantities(json_t *defs); // adds the definitions of sizes, rates and times
-json_t *schema_ranks(void);           // a list of distinct ranks
+json_t *schema_ranks(void);           // distinct ranks: a list, a range like "0-15", or both

@@ -2209,7 +2209,7 @@ class FlowsJob(Object):
             another share one, as those of collectives do. one of own, pair. default "own"
         file: CSV of src,dst,bytes,start_ns instead of the list `flows`. text. default ""
         flows: see Flow
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -2227,7 +2227,7 @@ class FlowsJob(Object):
     connections: Optional[Literal['own', 'pair']] = None
     file: Optional[str] = None
     flows: Optional[Sequence[Union[Flow, Mapping[str, Any]]]] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -2261,8 +2261,8 @@ class IncastJob(Object):
         name: for reports. text. default ""
         receiver: rank that all send to. a whole number. default 0
         bytes: of each sender [1B .. 1PB]. bytes: a number, "128MB" or "32MiB". required
-        senders: a whole number
-        ranks:
+        senders: a whole number; text
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -2276,8 +2276,8 @@ class IncastJob(Object):
     name: Optional[str] = None
     receiver: Optional[int] = None
     bytes: Optional[Bytes] = None
-    senders: Optional[Union[int, Sequence[int]]] = None
-    ranks: Optional[Sequence[int]] = None
+    senders: Optional[Union[int, Sequence[Union[int, str]], str]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -2294,7 +2294,7 @@ class PermutationJob(Object):
         name: for reports. text. default ""
         shift: rank i sends to rank i + shift, modulo the ranks. a whole number. default 1
         bytes: of each rank [1B .. 1PB]. bytes: a number, "128MB" or "32MiB". required
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -2308,7 +2308,7 @@ class PermutationJob(Object):
     name: Optional[str] = None
     shift: Optional[int] = None
     bytes: Optional[Bytes] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -2380,7 +2380,7 @@ class CollectiveJob(Object):
         algorithm: one of ring, direct, halving_doubling, tree, double_binary_tree, bruck,
             shifted_halving_doubling, in_network, sparse_doubling, sparse_split
         dims:
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -2424,7 +2424,7 @@ class CollectiveJob(Object):
     library: Optional[Library] = None
     algorithm: Optional[Union[Literal['ring', 'direct', 'halving_doubling', 'tree', 'double_binary_tree', 'bruck', 'shifted_halving_doubling', 'in_network', 'sparse_doubling', 'sparse_split'], Sequence[Literal['ring', 'direct', 'halving_doubling', 'tree', 'double_binary_tree', 'bruck', 'shifted_halving_doubling', 'in_network', 'sparse_doubling', 'sparse_split']]]] = None
     dims: Optional[Sequence[int]] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -2743,7 +2743,7 @@ class TrainingJob(Object):
         library: see Library
         tiers: see Tier
         input: see Input
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -2787,7 +2787,7 @@ class TrainingJob(Object):
     library: Optional[Library] = None
     tiers: Optional[Mapping[str, Union[Tier, Mapping[str, Any]]]] = None
     input: Optional[Union[Input, Mapping[str, Any]]] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -2948,7 +2948,7 @@ class Tier(Object):
             default "auto"
         chunk: of a pool: what its memories, fabric and ports work on at a time [1B .. 1GB] (Won et al.,
             ISPASS 2023). bytes: a number, "128MB" or "32MiB". default "4KiB"
-        hosts:
+        hosts: text
         shared_by: a whole number; or rank, server, all
     """
 
@@ -2968,7 +2968,7 @@ class Tier(Object):
     fabric_rate: Optional[Union[Rate, Literal['auto']]] = None
     port_rate: Optional[Union[Rate, Literal['auto']]] = None
     chunk: Optional[Bytes] = None
-    hosts: Optional[Sequence[int]] = None
+    hosts: Optional[Union[Sequence[Union[int, str]], str]] = None
     shared_by: Optional[Union[Literal['rank', 'server', 'all'], int]] = None
 
 
@@ -3061,7 +3061,7 @@ class ProgramJob(Object):
         tiers: see Tier
         groups: see Group
         nodes: see Node
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -3107,9 +3107,9 @@ class ProgramJob(Object):
     algorithm: Optional[Union[Literal['ring', 'direct', 'halving_doubling', 'tree', 'double_binary_tree', 'bruck', 'shifted_halving_doubling', 'in_network', 'sparse_doubling', 'sparse_split'], Algorithm, Mapping[str, Any]]] = None
     library: Optional[Library] = None
     tiers: Optional[Mapping[str, Union[Tier, Mapping[str, Any]]]] = None
-    groups: Optional[Mapping[str, Union[Sequence[int], Group, Mapping[str, Any]]]] = None
+    groups: Optional[Mapping[str, Union[Sequence[Union[int, str]], str, Group, Mapping[str, Any]]]] = None
     nodes: Optional[Sequence[Union[Node, Mapping[str, Any]]]] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -3156,11 +3156,11 @@ class Group(Object):
     """The object `group`.
 
     Keys:
-        ranks: required
+        ranks: text. required
         use: text
     """
 
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
     use: Optional[str] = None
 
 
@@ -3191,7 +3191,7 @@ class Node(Object):
             collectives, none for the others. text. default "auto"
         layer: for results. text. default ""
         use: what communication is for, in results; default = the group's. text. default ""
-        rank: a whole number; or all. required
+        rank: a whole number; text; or all. required
         to: a whole number; text
         from_: a whole number; text
         after: a whole number
@@ -3218,7 +3218,7 @@ class Node(Object):
     stream: Optional[str] = None
     layer: Optional[str] = None
     use: Optional[str] = None
-    rank: Optional[Union[int, Sequence[int], Literal['all']]] = None
+    rank: Optional[Union[int, Sequence[Union[int, str]], str, Literal['all']]] = None
     to: Optional[Union[int, str]] = None
     from_: Optional[Union[int, str]] = None
     after: Optional[Union[int, Sequence[int]]] = None
@@ -3371,7 +3371,7 @@ class LlmJob(Object):
         tiers: see Tier
         input: see Input
         placement:
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -3459,7 +3459,7 @@ class LlmJob(Object):
     tiers: Optional[Mapping[str, Union[Tier, Mapping[str, Any]]]] = None
     input: Optional[Union[Input, Mapping[str, Any]]] = None
     placement: Optional[Sequence[Literal['tensor', 'context', 'expert', 'data', 'pipeline']]] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -3567,7 +3567,7 @@ class CnnJob(Object):
         tiers: see Tier
         input: see Input
         stages:
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -3635,7 +3635,7 @@ class CnnJob(Object):
     tiers: Optional[Mapping[str, Union[Tier, Mapping[str, Any]]]] = None
     input: Optional[Union[Input, Mapping[str, Any]]] = None
     stages: Optional[Sequence[Union[str, int]]] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -3702,7 +3702,7 @@ class ParameterServerJob(Object):
         algorithm: one of ring, direct, halving_doubling, tree, double_binary_tree, bruck,
             shifted_halving_doubling, in_network, sparse_doubling, sparse_split. see Algorithm
         library: see Library
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -3747,7 +3747,7 @@ class ParameterServerJob(Object):
     support_seed: Optional[int] = None
     algorithm: Optional[Union[Literal['ring', 'direct', 'halving_doubling', 'tree', 'double_binary_tree', 'bruck', 'shifted_halving_doubling', 'in_network', 'sparse_doubling', 'sparse_split'], Algorithm, Mapping[str, Any]]] = None
     library: Optional[Library] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -3765,7 +3765,7 @@ class PoissonJob(Object):
         cdf: file of the distribution of sizes, lines of bytes and percent. text. required
         load: share of each rank's outermost link that its payload takes. a number. required
         duration: in which flows begin [1ns .. 100000s]. time: "12.5us". required
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -3780,7 +3780,7 @@ class PoissonJob(Object):
     cdf: Optional[str] = None
     load: Optional[float] = None
     duration: Optional[Time] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -3853,7 +3853,7 @@ class ChakraJob(Object):
             shifted_halving_doubling, in_network, sparse_doubling, sparse_split. see Algorithm
         library: see Library
         system:
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -3902,7 +3902,7 @@ class ChakraJob(Object):
     algorithm: Optional[Union[Literal['ring', 'direct', 'halving_doubling', 'tree', 'double_binary_tree', 'bruck', 'shifted_halving_doubling', 'in_network', 'sparse_doubling', 'sparse_split'], Algorithm, Mapping[str, Any]]] = None
     library: Optional[Library] = None
     system: Optional[Mapping[str, Any]] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)
@@ -3924,7 +3924,7 @@ class GoalJob(Object):
             "local"
         stride: mapping strided: places between neighbours; auto = the innermost dimension's size. a whole
             number; or auto. default "auto"
-        ranks:
+        ranks: text
     """
 
     _keys: ClassVar[Dict[str, str]] = {
@@ -3939,7 +3939,7 @@ class GoalJob(Object):
     file: Optional[str] = None
     mapping: Optional[Literal['local', 'strided', 'random']] = None
     stride: Optional[Union[int, Literal['auto']]] = None
-    ranks: Optional[Sequence[int]] = None
+    ranks: Optional[Union[Sequence[Union[int, str]], str]] = None
 
 
 @dataclass(repr=False)

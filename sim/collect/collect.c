@@ -366,7 +366,8 @@ static void collect_status(const struct sim *sim, struct result *r)
 // receiver has held back, do not count.
 static ps_t end_ps(const struct sim *sim)
 {
-    return workload_done(&sim->workload) ? sim->workload.over_ps : sim->fabric.engine.now_ps;
+    return workload_done(&sim->workload) ? latest_of(&sim->workload.over)
+                                         : sim->fabric.engine.now_ps;
 }
 
 struct result *collect(struct sim *sim)

@@ -181,8 +181,9 @@ static bool enter_path(struct clear_to_send *a, const struct admitted *m, uint32
                        ps_t now)
 {
     struct path_book *book = &a->delivery->path_book;
-    if (m->path == 0 || (book->current != 0 &&
-                         path_at(book, book->current)->owner == path_at(book, m->path)->owner))
+    if (m->path == 0 ||
+        (path_thread(book)->current != 0 &&
+         path_at(book, path_thread(book)->current)->owner == path_at(book, m->path)->owner))
         return false;
     uint32_t path = path_own(book, path_hold(book, m->path));
     path_extend(book, path, PATH_WINDOW, now);
@@ -290,12 +291,12 @@ static void piece_ended(struct clear_to_send *a, uint32_t slot, ps_t now)
 {
     struct admitted *m = &a->messages[slot];
     struct path_book *book = &a->delivery->path_book;
-    m->ended_ps = ps_longer(m->ended_ps, now - book->held_ps);
+    m->ended_ps = ps_longer(m->ended_ps, now - path_thread(book)->held_ps);
     if (++m->ended < m->n_pieces)
         return;
     uint64_t token = m->request.token;
     bool has_failed = m->failed;
-    book->held_ps = has_failed ? 0 : now - m->ended_ps;
+    path_thread(book)->held_ps = has_failed ? 0 : now - m->ended_ps;
     message_end(a, slot);
     if (has_failed)
         a->layer.client.failed(a->layer.client.ctx, token, now);

@@ -38,13 +38,13 @@ static void tell(struct delivery *delivery, const struct completion *c, ps_t now
         return;
     }
     uint32_t before = path_enter(book, c->path);
-    book->late = c->late;
-    book->held_ps = c->held_ps;
+    path_thread(book)->late = c->late;
+    path_thread(book)->held_ps = c->held_ps;
     if (c->kind == COMPLETION_DELIVERED)
         client->delivered(client->ctx, c->token, c->bytes, now);
     else
         client->sent(client->ctx, c->token, now);
-    book->held_ps = 0;
+    path_thread(book)->held_ps = 0;
     path_leave(book, before);
 }
 
@@ -57,10 +57,10 @@ void completions_entered(struct delivery *delivery, uint64_t token, uint32_t pat
         return;
     }
     uint32_t before = path_enter(book, path);
-    enum path_cause late = book->late;
-    book->late = PATH_WINDOW;
+    enum path_cause late = path_thread(book)->late;
+    path_thread(book)->late = PATH_WINDOW;
     client->entered(client->ctx, token, now);
-    book->late = late; // restored for the poster: a message may enter within its post
+    path_thread(book)->late = late; // restored for the poster: a message may enter within its post
     path_leave(book, before);
 }
 
@@ -200,6 +200,11 @@ void completions_add(struct delivery *delivery, uint32_t rank, uint32_t dim, str
     insert(q, &c);
     delivery->completions->n++;
     sim_timer_start(&delivery->fabric->engine, &q->timer, q->items[q->first].due_ps);
+}
+
+bool completions_take_time(const struct delivery *delivery)
+{
+    return delivery->completions->queues != NULL;
 }
 
 bool completions_pending(const struct delivery *delivery)

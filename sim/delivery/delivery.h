@@ -61,7 +61,7 @@ struct stripes;
 
 struct delivery {
     struct fabric *fabric;
-    const struct ideals *ideals;
+    struct ideals *ideals;
     struct delivery_watch watch;
     struct path_book path_book;          // critical paths of messages and jobs
     struct transfer hosts;               // below the ledger
@@ -79,8 +79,12 @@ struct delivery {
 };
 
 // delivery_connect() connects the layers for a workload, after the fabric is built.
-void delivery_init(struct delivery *delivery, struct fabric *fabric, const struct ideals *ideals);
+void delivery_init(struct delivery *delivery, struct fabric *fabric, struct ideals *ideals);
 void delivery_connect(struct delivery *delivery, struct transfer_client workload);
+// Let the shards of the network handle the messages of their ranks at the same time, without the
+// lock. To be called before any message is posted and before the hosts are divided. Returns false
+// if a layer needs the lock; then nothing has changed.
+bool delivery_divide(struct delivery *delivery, uint32_t n_shards);
 void delivery_free(struct delivery *delivery); // before the fabric
 
 double delivery_bandwidth(const struct delivery *delivery, uint32_t src, uint32_t dst); // bit/s

@@ -20,6 +20,10 @@ void stripes_free(struct delivery *delivery);
 void completions_free(struct delivery *delivery);
 void ledger_free(struct delivery *delivery);
 
+// Let shards use the ledger at the same time, each for its ranks. Before any message is posted.
+void ledger_divide(struct delivery *delivery, uint32_t n_shards);
+bool ledger_keeps_origins(const struct delivery *delivery);
+
 /* ---- records ---- */
 
 void records_init(struct delivery *delivery);
@@ -54,6 +58,7 @@ void stripes_renumber(struct delivery *delivery, const struct flow_numbers *numb
 /* ---- */
 
 bool completions_pending(const struct delivery *delivery);
+bool completions_take_time(const struct delivery *delivery); // of some NIC
 bool clear_to_send_copying(const struct delivery *delivery); // true while a receiver copies a slot
 void analytical_describe(const struct delivery *delivery, FILE *out);
 // Count a message that is posted in pieces; returns transfer_request.piece_of of all of them.

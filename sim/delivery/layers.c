@@ -2,7 +2,7 @@
 // Connects the layers of messages, and calls them together.
 #include "sim/delivery/delivery_internal.h"
 
-void delivery_init(struct delivery *delivery, struct fabric *fabric, const struct ideals *ideals)
+void delivery_init(struct delivery *delivery, struct fabric *fabric, struct ideals *ideals)
 {
     delivery->fabric = fabric;
     delivery->ideals = ideals;
@@ -29,6 +29,26 @@ void delivery_connect(struct delivery *delivery, struct transfer_client workload
     completions_init(delivery, delivery->client);
     if (!delivery->relay)
         delivery->entry = delivery->transfer;
+}
+
+// A layer that has state of several ranks is called under the lock, and so is the observer of
+// packets.
+static bool is_by_rank(const struct delivery *delivery)
+{
+    return !delivery->relay && !delivery->clear_to_send && !delivery->stripes &&
+           !ledger_keeps_origins(delivery) && !completions_take_time(delivery) &&
+           !delivery->fabric->hosts.stack;
+}
+
+bool delivery_divide(struct delivery *delivery, uint32_t n_shards)
+{
+    if (!is_by_rank(delivery))
+        return false;
+    delivery->fabric->hosts.client.by_rank = true;
+    path_book_share(&delivery->path_book, n_shards);
+    ledger_divide(delivery, n_shards);
+    ideals_share(delivery->ideals, n_shards);
+    return true;
 }
 
 void delivery_free(struct delivery *delivery)

@@ -9,62 +9,10 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "engine/slots.h"
 #include "sim/delivery/clear_to_send_internal.h"
 #include "sim/delivery/completions.h"
+#include "sim/delivery/ledger_entries.h"
 #include "sim/delivery/message_path.h"
-
-struct entry {
-    uint64_t token; // token of the client
-    uint64_t bytes;
-    uint32_t src, dst;
-    uint32_t number; // index among the messages of src
-    uint16_t job;
-    bool failed : 1, control : 1;
-    uint8_t dim;
-    ps_t posted_ps, delivered_ps; // PS_NEVER = not delivered
-    ps_t timeout_ps; // waited for the retransmission timer since the last packet was first sent
-    uint32_t posted; // critical path up to the post, until the last packet is sent
-    uint32_t path;   // 0 = the last packet has not been sent
-};
-_Static_assert(sizeof(struct entry) == 64, "an entry is as large as a cache line");
-
-struct ledger {
-    struct delivery *delivery;
-    struct entry *entries;
-    size_t cap;
-    struct slots *numbers; // [process] of entries: each process takes every n-th for its messages
-    uint32_t n_processes;
-    size_t cap_origins;
-    uint32_t watched;               // rank whose deliveries are reported; see ledger_watch()
-    struct message_origin *origins; // [entry]; NULL unless packets have notes
-    uint32_t *n_posted;             // [rank or aggregator]
-    uint64_t n_messages;
-};
-
-static struct slots *numbers_of(const struct ledger *l, uint32_t src)
-{
-    const struct partition *p = l->delivery->fabric->partition;
-    return &l->numbers[l->n_processes > 1 ? partition_process_of_shard(p, p->shard_of[src]) : 0];
-}
-
-static uint32_t entry_alloc(struct ledger *l, uint32_t src)
-{
-    struct slots *numbers = numbers_of(l, src);
-    uint32_t slot = slots_next(numbers) * l->n_processes + (uint32_t)(numbers - l->numbers);
-    while (slot >= l->cap)
-        l->entries = memory_grow(l->entries, &l->cap, sizeof *l->entries);
-    if (l->origins && l->cap_origins < l->cap) {
-        l->cap_origins = l->cap;
-        l->origins = memory_resize(l->origins, l->cap_origins, sizeof *l->origins);
-    }
-    return slot;
-}
-
-static void entry_free(struct ledger *l, uint64_t slot)
-{
-    slots_give(numbers_of(l, l->entries[slot].src), (uint32_t)slot / l->n_processes);
-}
 
 // A flow count of a hint, off by a uniform random share of up to `error` in both directions; 0,
 // which means unknown, stays 0, and others remain at least 1.
@@ -115,24 +63,24 @@ ps_t ledger_least_ps(const struct delivery *delivery, const struct transfer_requ
 static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct ledger *l = net;
-    uint32_t slot = entry_alloc(l, request->src);
+    uint32_t slot = ledger_entry_take(l, request->src);
     // The stripes and pieces of a message share one number.
     bool own = request->control || request->unrecorded, counts = !request->piece_of && !own;
-    l->n_messages += counts;
+    ledger_part(l, request->src)->n_messages += counts;
     l->n_posted[request->src] += counts;
     uint32_t number = request->piece_of ? request->piece_of : l->n_posted[request->src];
     l->entries[slot] =
-        (struct entry){.token = request->token,
-                       .bytes = request->bytes,
-                       .job = (uint16_t)request->job,
-                       .src = request->src,
-                       .dst = request->dst,
-                       .number = number - 1,
-                       .control = own,
-                       .dim = (uint8_t)fabric_request_dim(l->delivery->fabric, request),
-                       .posted_ps = now,
-                       .posted = path_take(&l->delivery->path_book, now),
-                       .delivered_ps = PS_NEVER};
+        (struct ledger_entry){.token = request->token,
+                              .bytes = request->bytes,
+                              .job = (uint16_t)request->job,
+                              .src = request->src,
+                              .dst = request->dst,
+                              .number = number - 1,
+                              .control = own,
+                              .dim = (uint8_t)fabric_request_dim(l->delivery->fabric, request),
+                              .posted_ps = now,
+                              .posted = path_take(&l->delivery->path_book, now),
+                              .delivered_ps = PS_NEVER};
     if (l->origins)
         l->origins[slot] = request->origin;
     struct transfer_request below = *request;
@@ -172,7 +120,7 @@ static void last_packet(void *ctx, uint64_t slot, const struct sender_account *a
 {
     const struct ledger *l = ctx;
     struct path_book *book = &l->delivery->path_book;
-    struct entry *e = &l->entries[slot];
+    struct ledger_entry *e = &l->entries[slot];
     uint32_t path = message_path(book, account, e->posted, e->posted_ps, now);
     e->posted = 0;
     e->path = path;
@@ -185,9 +133,13 @@ static void timed_out(void *ctx, const struct sender *s, ps_t now)
     const struct ledger *l = ctx;
     if (s->oldest == MESSAGE_NIL)
         return;
-    struct entry *e = &l->entries[hosts_message(sender_hosts(s), s->oldest)->token];
-    if (e->path != 0)
-        e->timeout_ps = now - path_at(&l->delivery->path_book, e->path)->end_ps;
+    struct ledger_entry *e = &l->entries[hosts_message(sender_hosts(s), s->oldest)->token];
+    if (e->path == 0)
+        return;
+    // A packet that was sent before may be completing the message at its destination now; then the
+    // time is not used.
+    const struct path *path = path_at(&l->delivery->path_book, e->path);
+    e->timeout_ps = now - __atomic_load_n(&path->end_ps, __ATOMIC_RELAXED);
 }
 
 // Packets carry this time to the destination, which must not use timeouts after their transmission.
@@ -207,21 +159,21 @@ static void spend(struct path_book *book, struct path *p, enum path_cause cause,
 // packet that completed it may be a retransmission, or, if packets overtake each other, an earlier
 // packet, whose waits are not recorded: then the time beyond that of an empty network counts as
 // time in queues at unknown places.
-static void arrive(const struct ledger *l, struct entry *e, ps_t now)
+static void arrive(const struct ledger *l, struct ledger_entry *e, ps_t now)
 {
     const struct hosts *hosts = fabric_hosts_of(l->delivery->fabric, e->dst);
     struct path_book *book = &l->delivery->path_book;
     struct path *p = path_at(book, e->path);
     const struct arriving *by = &hosts->arriving;
     uint32_t flow = p->flow;
+    ps_t left = now - p->end_ps;
     if (by->timed && by->sent_ps > p->end_ps) {
         ps_t again = by->sent_ps - p->end_ps;
         ps_t timeout = by->waits.timeout_ps < again ? by->waits.timeout_ps : again;
         spend(book, p, PATH_TIMEOUT, timeout, PLACE_FLOW, flow);
         spend(book, p, PATH_RESENDING, again - timeout, PLACE_FLOW, flow);
-        p->end_ps = by->sent_ps;
+        left = now - by->sent_ps;
     }
-    ps_t left = now - p->end_ps;
     if (by->timed) {
         const struct meta_waits *waits = &by->waits;
         for (uint32_t i = 0; i < waits->n; i++) {
@@ -236,14 +188,14 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
         spend(book, p, PATH_NETWORK, transit, PLACE_NONE, 0);
         spend(book, p, PATH_QUEUED, left - transit, PLACE_NONE, 0);
     }
-    p->end_ps = now;
+    __atomic_store_n(&p->end_ps, now, __ATOMIC_RELAXED); // timed_out() may read it
 }
 
 /* ---- callbacks of the hosts ---- */
 
 // Returns for how long the receiver has held back the ACK that ends a message after its delivery;
 // neither program observes this time.
-static ps_t held_ps(const struct delivery *delivery, const struct entry *e)
+static ps_t held_ps(const struct delivery *delivery, const struct ledger_entry *e)
 {
     const struct meta_held *held = &fabric_hosts_of(delivery->fabric, e->src)->acking;
     bool waited = held->made_ps > 0 && e->delivered_ps != PS_NEVER;
@@ -252,7 +204,7 @@ static ps_t held_ps(const struct delivery *delivery, const struct entry *e)
 
 // Returns when the sender's program is notified of the end of its message: at the earliest when the
 // receiver's program is notified, plus the time that the ACK took.
-static ps_t sender_knows_ps(const struct delivery *delivery, const struct entry *e, ps_t now)
+static ps_t sender_knows_ps(const struct delivery *delivery, const struct ledger_entry *e, ps_t now)
 {
     ps_t due_ps = completion_due_ps(delivery, e->src, e->dim, now);
     if (e->delivered_ps == PS_NEVER)
@@ -265,7 +217,7 @@ static ps_t sender_knows_ps(const struct delivery *delivery, const struct entry 
 static void delivered(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
-    struct entry *e = &l->entries[slot];
+    struct ledger_entry *e = &l->entries[slot];
     if (e->failed) // the sender has reported failure already
         return;
     const struct delivery_watch *watch = &l->delivery->watch;
@@ -287,7 +239,7 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
 static void entered(void *ctx, uint64_t slot, ps_t now)
 {
     const struct ledger *l = ctx;
-    const struct entry *e = &l->entries[slot];
+    const struct ledger_entry *e = &l->entries[slot];
     if (!e->control)
         completions_entered(l->delivery, e->token, path_hold(&l->delivery->path_book, e->posted),
                             now);
@@ -299,11 +251,11 @@ static void sent(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
     struct path_book *book = &l->delivery->path_book;
-    const struct entry e = l->entries[slot]; // a copy, since the client may post
+    const struct ledger_entry e = l->entries[slot]; // a copy, since the client may post
     const struct path *p = path_at(book, e.path);
     ps_t ended_ps = now - held_ps(l->delivery, &e);
     enum path_cause late = ended_ps - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
-    entry_free(l, slot);
+    ledger_entry_give(l, slot);
     struct completion c = {.token = e.token,
                            .path = e.path,
                            .late = late,
@@ -317,7 +269,7 @@ static void sent(void *ctx, uint64_t slot, ps_t now)
 static void failed(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
-    struct entry *e = &l->entries[slot];
+    struct ledger_entry *e = &l->entries[slot];
     const struct completion c = {.token = e->token,
                                  .due_ps = sender_knows_ps(l->delivery, e, now),
                                  .kind = COMPLETION_FAILED};
@@ -330,12 +282,12 @@ static void failed(void *ctx, uint64_t slot, ps_t now)
     path_drop(&l->delivery->path_book, e->posted);
     e->path = e->posted = 0;
     if (e->delivered_ps != PS_NEVER)
-        entry_free(l, slot);
+        ledger_entry_give(l, slot);
     completions_add(l->delivery, src, dim, c, now);
 }
 
 // Extend the times of a record up to the notification of the ranks' programs.
-static void add_completion(const struct delivery *delivery, const struct entry *e,
+static void add_completion(const struct delivery *delivery, const struct ledger_entry *e,
                            struct flow_record *record, ps_t now)
 {
     if (record->fct_ps >= 0)
@@ -352,7 +304,7 @@ static void message_ended(void *ctx, const struct message_end *end, ps_t now)
 {
     struct delivery *delivery = ((struct ledger *)ctx)->delivery;
     const struct message *m = &end->message;
-    const struct entry *e = &delivery->ledger->entries[m->token];
+    const struct ledger_entry *e = &delivery->ledger->entries[m->token];
     if (e->control)
         return;
     bool is_delivered = e->delivered_ps != PS_NEVER;
@@ -400,16 +352,8 @@ void ledger_running(struct delivery *delivery)
 
 uint32_t ledger_count(struct delivery *delivery, uint32_t src)
 {
-    delivery->ledger->n_messages++;
+    ledger_part(delivery->ledger, src)->n_messages++;
     return ++delivery->ledger->n_posted[src];
-}
-
-void ledger_share(struct delivery *delivery, uint32_t n_processes)
-{
-    struct ledger *l = delivery->ledger;
-    l->n_processes = n_processes;
-    l->numbers = memory_resize(l->numbers, n_processes, sizeof *l->numbers);
-    memset(l->numbers, 0, n_processes * sizeof *l->numbers);
 }
 
 uint32_t ledger_posted_path(struct delivery *delivery, uint64_t token)
@@ -426,15 +370,21 @@ void ledger_watch(struct delivery *delivery, uint32_t rank) { delivery->ledger->
 
 struct ledger_message ledger_message(const struct delivery *delivery, uint64_t token)
 {
-    const struct entry *e = &delivery->ledger->entries[token];
+    const struct ledger_entry *e = &delivery->ledger->entries[token];
     return (struct ledger_message){e->src, e->dst, e->bytes, e->posted_ps};
 }
 
-uint32_t ledger_entries(const struct delivery *delivery) { return delivery->ledger->numbers[0].n; }
+uint32_t ledger_entries(const struct delivery *delivery)
+{
+    return delivery->ledger->parts[0].numbers.n;
+}
 
 uint64_t ledger_messages(const struct delivery *delivery)
 {
-    return delivery->ledger ? delivery->ledger->n_messages : 0;
+    uint64_t n = 0;
+    for (uint32_t i = 0; delivery->ledger && i < delivery->ledger->n_parts; i++)
+        n += delivery->ledger->parts[i].n_messages;
+    return n;
 }
 
 /* ---- life ---- */
@@ -449,8 +399,7 @@ void ledger_init(struct delivery *delivery)
     struct ledger *l = delivery->ledger = memory_zeroed(1, sizeof *l);
     l->delivery = delivery;
     l->watched = LEDGER_WATCHES_NONE;
-    l->n_processes = 1;
-    l->numbers = memory_zeroed(1, sizeof *l->numbers);
+    ledger_entries_init(l);
     l->n_posted = memory_zeroed(delivery->fabric->graph.n_ends, sizeof *l->n_posted);
     delivery->fabric->hosts.client = (struct host_client){
         .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = l};
@@ -466,6 +415,11 @@ void ledger_init(struct delivery *delivery)
     delivery->transfer = (struct transfer){.post = post, .net = l};
 }
 
+bool ledger_keeps_origins(const struct delivery *delivery)
+{
+    return delivery->ledger->origins != NULL;
+}
+
 void ledger_keep_origins(struct delivery *delivery)
 {
     struct ledger *l = delivery->ledger;
@@ -478,10 +432,7 @@ void ledger_keep_origins(struct delivery *delivery)
 void ledger_free(struct delivery *delivery)
 {
     if (delivery->ledger) {
-        free(delivery->ledger->entries);
-        for (uint32_t q = 0; q < delivery->ledger->n_processes; q++)
-            slots_free(&delivery->ledger->numbers[q]);
-        free(delivery->ledger->numbers);
+        ledger_entries_free(delivery->ledger);
         free(delivery->ledger->origins);
         free(delivery->ledger->n_posted);
     }

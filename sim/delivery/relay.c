@@ -35,10 +35,10 @@ static void callback_over(struct relay *r, uint32_t slot, ps_t now)
 {
     struct relayed *m = &r->slots[slot];
     struct path_book *book = &r->delivery->path_book;
-    m->ended_ps = ps_longer(m->ended_ps, now - book->held_ps);
+    m->ended_ps = ps_longer(m->ended_ps, now - path_thread(book)->held_ps);
     if (--m->legs_open > 0)
         return;
-    book->held_ps = now - m->ended_ps;
+    path_thread(book)->held_ps = now - m->ended_ps;
     slots_give(&r->numbers, slot);
     r->layer.client.sent(r->layer.client.ctx, m->request.token, now);
 }

@@ -93,12 +93,12 @@ static void stripe_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now
     struct striped *m = &s->slots[slot];
     struct path_book *book = &s->delivery->path_book;
     m->failed |= failed;
-    m->ended_ps = ps_longer(m->ended_ps, now - book->held_ps);
+    m->ended_ps = ps_longer(m->ended_ps, now - path_thread(book)->held_ps);
     if (--m->unended > 0)
         return;
     uint64_t token = m->token;
     failed = m->failed;
-    book->held_ps = failed ? 0 : now - m->ended_ps;
+    path_thread(book)->held_ps = failed ? 0 : now - m->ended_ps;
     slots_give(&s->numbers, slot);
     if (failed)
         s->layer.client.failed(s->layer.client.ctx, token, now);

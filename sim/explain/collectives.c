@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Sentences about collectives over several dimensions: which dimension limits them, and which ranks
 // have not finished.
+#include <stdlib.h>
+#include <string.h>
+
 #include "engine/memory.h"
 #include "sim/explain/explain_internal.h"
 
@@ -120,21 +123,50 @@ static const struct phase_record *open_phase(const struct collective_record *rec
 
 static void add_wait(void *result, char *text) { result_wait(result, text); }
 
+static char *wait_text(const struct collective_record *record, uint32_t ranks)
+{
+    const struct phase_record *phase = open_phase(record);
+    return text_format("collective %s: %u of %u ranks are done%s%s", record->request.name,
+                       record->ranks_done, ranks,
+                       phase ? "; a phase that has begun awaits messages: " : "",
+                       phase ? coll_op_name((enum coll_op)phase->op) : "");
+}
+
+// Add the sentence that `n` groups of ranks share; takes it.
+static void wait_add(struct result *r, char *text, unsigned n)
+{
+    if (n > 1) {
+        result_wait(r, text_format("%s (in %u groups of ranks)", text, n));
+        free(text);
+    } else if (n == 1) {
+        result_wait(r, text);
+    }
+}
+
 void explain_waiting_collectives(const struct explain_facts *facts, struct result *r)
 {
     const struct workload *w = facts->workload;
-    unsigned said = 0;
+    char *last = NULL;
+    unsigned said = 0, n = 0; // n: groups with the last sentence
     for (size_t i = 0; i < w->recorder.n && said < SENTENCES_MAX; i++) {
         const struct collective_record *record = &w->recorder.records[i];
-        const struct phase_record *phase = open_phase(record);
         if (record->end_ps != PS_NEVER)
             continue;
-        said++;
-        result_wait(r,
-                    text_format("collective %s: %u of %u ranks are done%s%s", record->request.name,
-                                record->ranks_done, r->collectives[i].ranks,
-                                phase ? "; a phase that has begun awaits messages: " : "",
-                                phase ? coll_op_name((enum coll_op)phase->op) : ""));
+        char *text = wait_text(record, r->collectives[i].ranks);
+        if (last != NULL && strcmp(last, text) == 0) {
+            free(text);
+            n++;
+            continue;
+        }
+        said += n > 0;
+        if (said < SENTENCES_MAX) {
+            wait_add(r, last, n);
+            last = text;
+            n = 1;
+        } else {
+            free(text);
+        }
     }
+    wait_add(r, last, n);
     workload_waiting(w, RESULT_WAITING_MAX, r, add_wait);
 }

@@ -7,7 +7,9 @@
 // The ideal times of a fabric, with a cache of recently computed paths.
 struct ideals {
     const struct fabric *fabric;
-    struct ideal_paths *paths; // NULL = the network is in closed form
+    // [thread] NULL = the network is in closed form
+    struct ideal_paths *paths;
+    uint32_t n_threads;
     // [port] times with which the time of a byte counts, for networks that are faster than the
     // fabric; NULL = 1
     const double *share;
@@ -17,6 +19,8 @@ struct ideals {
 void ideals_init(struct ideals *ideals, const struct fabric *fabric);
 // The same for a network whose links have another rate; `share` is borrowed.
 void ideals_init_with(struct ideals *ideals, const struct fabric *fabric, const double *share);
+// Let several threads (engine_thread()) ask at the same time.
+void ideals_share(struct ideals *ideals, uint32_t n_threads);
 void ideals_free(struct ideals *ideals);
 
 // Ideal time of a message alone on the path, from post to last ACK at the sender (*delivered: to

@@ -26,9 +26,14 @@ struct ideal_paths {
     size_t n_answers;
 };
 
+static struct ideal_paths *paths_of(const struct ideals *ideals)
+{
+    return &ideals->paths[ideals->n_threads > 1 ? engine_thread() : 0];
+}
+
 struct ideal_answer *ideal_kept(const struct ideals *ideals, uint32_t src, uint32_t dst)
 {
-    const struct ideal_paths *paths = ideals->paths;
+    const struct ideal_paths *paths = paths_of(ideals);
     return &paths->answers[hash_mix((uint64_t)src << 32 | dst) & (paths->n_answers - 1)];
 }
 
@@ -61,6 +66,13 @@ static bool dim_even(const struct ideals *ideals, uint32_t dim)
            ideals->fabric->spec->n_routes == 0 && !(differ && spec_has_noise(ideals->fabric->spec));
 }
 
+static void answers_init(const struct ideals *ideals, struct ideal_paths *paths)
+{
+    for (paths->n_answers = KEPT; paths->n_answers < 2 * (size_t)ideals->fabric->graph.n_ends;)
+        paths->n_answers *= 2;
+    paths->answers = memory_zeroed(paths->n_answers, sizeof *paths->answers);
+}
+
 void ideals_init(struct ideals *ideals, const struct fabric *fabric)
 {
     ideals_init_with(ideals, fabric, NULL);
@@ -72,12 +84,21 @@ void ideals_init_with(struct ideals *ideals, const struct fabric *fabric, const 
     if (fabric_is_analytical(fabric))
         return;
     struct ideal_paths *paths = ideals->paths = memory_zeroed(1, sizeof *paths);
-    for (paths->n_answers = KEPT; paths->n_answers < 2 * (size_t)fabric->graph.n_ends;)
-        paths->n_answers *= 2;
-    paths->answers = memory_zeroed(paths->n_answers, sizeof *paths->answers);
+    ideals->n_threads = 1;
     paths->even = memory_zeroed(ideals->fabric->graph.n_dims, sizeof *paths->even);
     for (uint32_t d = 0; d < ideals->fabric->graph.n_dims; d++)
         paths->even[d] = dim_even(ideals, d);
+    answers_init(ideals, paths);
+}
+
+void ideals_share(struct ideals *ideals, uint32_t n_threads)
+{
+    ideals->paths = memory_resize(ideals->paths, n_threads, sizeof *ideals->paths);
+    for (uint32_t i = 1; i < n_threads; i++) {
+        ideals->paths[i] = (struct ideal_paths){.even = ideals->paths[0].even};
+        answers_init(ideals, &ideals->paths[i]);
+    }
+    ideals->n_threads = n_threads;
 }
 
 void ideals_free(struct ideals *ideals)
@@ -85,9 +106,11 @@ void ideals_free(struct ideals *ideals)
     struct ideal_paths *paths = ideals->paths;
     if (!paths)
         return;
-    free(paths->nodes);
     free(paths->even);
-    free(paths->answers);
+    for (uint32_t i = 0; i < ideals->n_threads; i++) {
+        free(paths[i].nodes);
+        free(paths[i].answers);
+    }
     free(paths);
 }
 
@@ -146,7 +169,7 @@ static void take_best(struct node_bound *b, const struct node_bound *way)
 static struct node_bound *bound_of(const struct ideals *ideals, uint32_t node, uint32_t dst,
                                    uint32_t dim, bool root, bool *circle)
 {
-    struct ideal_paths *paths = ideals->paths;
+    struct ideal_paths *paths = paths_of(ideals);
     struct node_bound *b = &paths->nodes[node];
     const struct routes *r = fabric_first_routes(ideals->fabric);
     const uint16_t *next;
@@ -244,7 +267,7 @@ static void set_from_path(const struct ideals *ideals, uint32_t src, uint32_t ds
 
 static bool set_from_search(const struct ideals *ideals, struct ideal_path *path)
 {
-    struct ideal_paths *paths = ideals->paths;
+    struct ideal_paths *paths = paths_of(ideals);
     bool circle = false;
     if (!paths->nodes)
         paths->nodes = memory_zeroed(ideals->fabric->graph.n_nodes, sizeof *paths->nodes);
@@ -266,7 +289,7 @@ struct ideal_path ideal_path(const struct ideals *ideals, uint32_t src, uint32_t
                               .dim = dim,
                               .known = true};
     uint64_t hash = hash_mix(((uint64_t)path.src << 32 | path.dst) * 31 + dim);
-    struct ideal_path *kept = &ideals->paths->kept[hash & (KEPT - 1)];
+    struct ideal_path *kept = &paths_of(ideals)->kept[hash & (KEPT - 1)];
     bool shared = path.src == path.dst, any_route = ideals->fabric->rerouted && !shared;
     if (!shared && !any_route && kept->known && kept->src == path.src && kept->dst == path.dst &&
         kept->dim == dim)

@@ -37,8 +37,7 @@ static const char *obstacle(const struct parallel *parallel)
     return parallel->processes ? obstacle_of_processes(parallel) : NULL;
 }
 
-void parallel_init(struct parallel *parallel, struct delivery *delivery,
-                   const struct workload *workload)
+void parallel_init(struct parallel *parallel, struct delivery *delivery, struct workload *workload)
 {
     parallel->fabric = delivery->fabric;
     parallel->delivery = delivery;
@@ -147,6 +146,9 @@ static void divide(struct parallel *parallel, const struct partition_cut *cut)
     set_handlers(fabric);
     parallel->frames_per_window = frames_per_window(fabric, cut->lookahead_ps);
     fabric->shard_switches = switches_divide(&fabric->switches);
+    if (fabric->partition->n > 1 && !cut->processes &&
+        delivery_divide(parallel->delivery, cut->shards))
+        workload_share(parallel->workload, cut->shards);
     fabric->shard_hosts = hosts_divide(&fabric->hosts);
     parallel->delivery->watch =
         (struct delivery_watch){.posted = quiet_posted, .failed = quiet_failed, .ctx = parallel};

@@ -4,7 +4,9 @@
 //
 // State that crosses between shards or concerns all of them, and when it is handled:
 //   packets, with their meta-data, PFC frames     by mail, at a window's end (net/crossing.h)
-//   messages, programs, collectives, paths        under the lock: each rank touches what is its own
+//   messages, steps of collectives, paths         each rank touches what is its own
+//                                                 (delivery_divide), else under the lock
+//   programs, libraries, ends of phases           under the lock: each rank touches its own
 //   records, ends of collectives and jobs         deferred to the window's end, in event order
 //   faults, routes, samples, the stall rule,      events of the common engine: the shards rest
 //   measurements of links
@@ -22,7 +24,7 @@
 struct parallel {
     struct fabric *fabric;
     struct delivery *delivery;
-    const struct workload *workload;
+    struct workload *workload;
     const struct collwire_processes *processes; // NULL = there is one
     uint32_t threads;                           // requested of each process
     uint32_t tiles;       // requested of each thread; 0 = by the size of the network, 1 = none
@@ -35,8 +37,7 @@ struct parallel {
     uint64_t look_at;           // number of events at which another witness is searched for
 };
 
-void parallel_init(struct parallel *parallel, struct delivery *delivery,
-                   const struct workload *workload);
+void parallel_init(struct parallel *parallel, struct delivery *delivery, struct workload *workload);
 
 // Returns 0 if the processes can share the simulation, or -1 with the reason in parallel->why.
 int parallel_check(struct parallel *parallel);

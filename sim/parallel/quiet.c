@@ -167,7 +167,8 @@ static bool late(void *ctx, const struct transfer_request *request, ps_t until_p
     const struct parallel *parallel = ctx;
     if (parallel->fabric->partition->processes)
         return false; // only the process of the sender knows
-    const struct sender *s = hosts_only_connection(&parallel->fabric->hosts, request);
+    const struct sender *s =
+        hosts_only_connection(fabric_hosts_of(parallel->fabric, request->src), request);
     if (s == NULL || s->failed)
         return false;
     const struct hosts *hosts = sender_hosts(s);
@@ -238,11 +239,17 @@ void quiet_posted(void *ctx, const struct transfer_request *request, ps_t now)
                partition_is_current(parallel->fabric->partition, request->src));
     if (request->control)
         return;
-    if (parallel->ends_ps > now + WINDOWS_KNOWN * parallel->fabric->partition->lookahead_ps)
+    if (__atomic_load_n(&parallel->ends_ps, __ATOMIC_RELAXED) >
+        now + WINDOWS_KNOWN * parallel->fabric->partition->lookahead_ps)
         return;
     ps_t ends_ps = now + ledger_least_ps(parallel->delivery, request);
+    engine_lock(&parallel->fabric->engine);
     if (ends_ps > parallel->ends_ps)
-        parallel->ends_ps = ends_ps;
+        __atomic_store_n(&parallel->ends_ps, ends_ps, __ATOMIC_RELAXED);
+    engine_unlock(&parallel->fabric->engine);
 }
 
-void quiet_failed(void *ctx) { ((struct parallel *)ctx)->ends_ps = 0; }
+void quiet_failed(void *ctx)
+{
+    __atomic_store_n(&((struct parallel *)ctx)->ends_ps, 0, __ATOMIC_RELAXED);
+}

@@ -106,11 +106,11 @@ static void keep_extra(struct skip *s, const struct transfer_request *request, p
     struct path_book *book = &s->delivery->path_book;
     if (p->n_extra == p->cap_extra)
         p->extra = memory_grow(p->extra, &p->cap_extra, sizeof *p->extra);
-    p->extra[p->n_extra++] =
-        (struct skip_extra){.request = *request,
-                            .now_ps = now,
-                            .path = book->current ? path_hold(book, book->current) : 0,
-                            .late = book->late};
+    p->extra[p->n_extra++] = (struct skip_extra){
+        .request = *request,
+        .now_ps = now,
+        .path = path_thread(book)->current ? path_hold(book, path_thread(book)->current) : 0,
+        .late = path_thread(book)->late};
     p->differs = true;
 }
 
@@ -221,7 +221,7 @@ static void feed_extra(struct skip *s)
     for (size_t i = 0; i < p->n_extra; i++) {
         const struct skip_extra extra = p->extra[i];
         uint32_t before = path_enter(book, extra.path);
-        book->late = extra.late;
+        path_thread(book)->late = extra.late;
         hosts_post(&s->fabric->hosts, &extra.request, extra.now_ps);
         path_leave(book, before);
     }

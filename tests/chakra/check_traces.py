@@ -179,6 +179,9 @@ def imported_files():
     """Files of ASTRA-sim 2 that are wrong: every error names the file, all at once."""
     network = "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n"
 
+    summary = ("traces: 4 ranks, 4 nodes, groups: 1, messages between two ranks: 0 (0 B); computations take "
+               "their duration, and num_ops is not used (roofline-enabled is 0)")
+
     def wrong(expected, network=network, system="{}", memory=None, code=None, traces=([COMP],) * 4):
         code = (2 if expected else 0) if code is None else code
         with tempfile.TemporaryDirectory() as folder:
@@ -194,7 +197,9 @@ def imported_files():
             lines = got.stderr.replace(folder + "/", "").splitlines()
             assert got.returncode == code, got
             assert os.path.exists(os.path.join(folder, "s.json")) == (code == 0)
-            assert got.stdout == (f"scenario: {folder}/s.json\n" if code == 0 else "")
+            said = got.stdout.replace("\n  ", " ").splitlines()
+            assert said[:1] == ([f"scenario: {folder}/s.json"] if code == 0 else []), got.stdout
+            assert [line for line in said[1:] if line != summary] == [] and len(said) == 2 * (code == 0), said
             if code == 0:
                 with open(os.path.join(folder, "s.json"), encoding="utf-8") as stream:
                     assert "boost-mode" not in stream.read()

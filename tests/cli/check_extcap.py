@@ -64,9 +64,9 @@ class Home:
         return sorted(os.path.relpath(os.path.join(folder, name), self.home)
                       for folder, _, names in os.walk(self.home) for name in names)
 
-    def tshark(self, interface, *words, options=(), **more):
-        settings = [word for key, value in options for word in ("-o", f"extcap.{interface.replace('-', '_')}.{key}:{value}")]
-        return self.run("tshark", "-n", "-i", interface, *settings, *words, **more)
+    def tshark(self, scenario, *words, options=(), **more):
+        settings = [word for key, value in (("scenario", scenario), *options) for word in ("-o", f"extcap.collwire.{key}:{value}")]
+        return self.run("tshark", "-n", "-i", "collwire", *settings, *words, **more)
 
 
 def check_install(user):
@@ -118,27 +118,28 @@ def check_answers(user):
     run = user.call("--extcap-interfaces", "--extcap-version=4.0")
     assert run.returncode == 0 and run.stdout == (
         "extcap {version=" + user.run(COLLWIRE, "--version").stdout.split()[-1] + "}{display=collwire}\n"
-        "interface {value=collwire-bad}{display=scenario of collwire}\n"
-        "interface {value=collwire-broken}{display=" + re.search(r"cannot be read: [^{}]*", run.stdout)[0] + "}\n"
-        "interface {value=collwire-incast}{display=Four (senders) to one}\n"
-        "interface {value=collwire-sub-slow}{display=Four (senders) to one}\n"), run.stdout
-    run = user.call("--extcap-interface", "collwire-incast", "--extcap-dlts")
+        "interface {value=collwire}{display=packets of a simulation}\n"), run.stdout
+    run = user.call("--extcap-interface", "collwire", "--extcap-dlts")
     assert run.stdout == "dlt {number=1}{name=EN10MB}{display=Ethernet}\n"
-    for interface, place in (("incast", "dim0.sw0"), ("sub-slow", "rank4"), ("bad", "rank0"), ("broken", "rank0")):
-        run = user.call("--extcap-config", "--extcap-interface", f"collwire-{interface}")
-        assert run.returncode == 0 and not run.stderr, run.stderr
-        assert "{call=--place}" in run.stdout and f"{{default={place}}}" in run.stdout, run.stdout
-        assert "value {arg=1}{value=dcqcn}" in run.stdout and "{call=--pace}" in run.stdout
-        assert ("{value=cubic}" in run.stdout) == (interface in ("bad", "broken")), "policies of RoCE"
-    assert "dim0.sw0,dim0.sw*,rank0,rank*" in user.call("--extcap-config", "--extcap-interface", "collwire-incast").stdout
+    run = user.call("--extcap-config", "--extcap-interface", "collwire")
+    assert run.returncode == 0 and not run.stderr, run.stderr
+    assert re.findall(r"^value {arg=0}{value=([^}]*)}{display=([^}]*)}{default=(.*)}$", run.stdout, re.M) == [
+        ("bad", "bad: scenario of collwire", "true"),
+        ("broken", "broken: " + re.search(r"cannot be read: [^{}]*", run.stdout)[0], "false"),
+        ("incast", "incast: Four (senders) to one", "false"), ("sub-slow", "sub-slow: Four (senders) to one", "false")], run.stdout
+    calls = re.findall(r"^arg {number=(\d)}{call=--(\w+)}", run.stdout, re.M)
+    assert calls == [(str(i), name) for i, name in enumerate(("scenario", "place", "policy", "pace", "changes", "filter"))], calls
+    assert "value {arg=2}{value=dcqcn}" in run.stdout and "value {arg=2}{value=cubic}" in run.stdout
     filters = {"udp port 4791": "", "udp prot": "syntax error"}
     for text, wrong in filters.items():
-        run = user.call("--extcap-interface", "collwire-incast", "--extcap-capture-filter", text)
+        run = user.call("--extcap-interface", "collwire", "--extcap-capture-filter", text)
         assert run.returncode == 0 and (wrong in run.stdout if wrong else not run.stdout), run.stdout
     assert user.call("--extcap-interfaces", "--extcap-of-a-later-version").returncode == 0
-    for words, text in {("--extcap-config", "--extcap-interface", "none"): "none is not a scenario",
+    for words, text in {("--extcap-config", "--extcap-interface", "none"): "--extcap-interface none",
                         ("--extcap-config",): "--extcap-interface is missing",
-                        ("--capture", "--extcap-interface", "collwire-incast"): "--capture needs --fifo",
+                        ("--capture", "--extcap-interface", "collwire", "--scenario", "none"): "none is not a scenario",
+                        ("--capture", "--extcap-interface", "collwire", "--scenarios", user.tmp): "there are no scenarios in",
+                        ("--capture", "--extcap-interface", "collwire", "--scenario", "incast"): "--capture needs --fifo",
                         ("--extcap-config", "--wrong"): 'unknown option "--wrong"',
                         ("--extcap-config", "--extcap-interface"): "--extcap-interface needs an argument"}.items():
         run = user.call(*words)
@@ -173,27 +174,26 @@ def recorded(user, name, place, *words):
 def check_captures(user):
     """What tshark gets is what a run writes."""
     listed = user.run("tshark", "-D").stdout
-    for name in ("bad", "broken", "incast", "sub-slow"):
-        assert f" collwire-{name} (" in listed, listed
+    assert listed.count(" collwire") == 1 and " collwire (" in listed, listed
     same = [((), "dim0.sw0", ()), ((("place", "rank4"),), "rank4", ()),
             ((("place", "rank0,rank4"), ("policy", "dcqcn")), "rank0,rank4", ("--set", "cc.kind=dcqcn")),
             ((("policy", "hpcc"), ("changes", "workload.bytes=20KB; seed=7")), "dim0.sw0",
              ("--set", "workload.bytes=20KB", "--seed", "7", "--set", "cc.kind=hpcc"))]
     for options, place, words in same:
-        rows = capture(user, "collwire-incast", options=options)
+        rows = capture(user, "incast", options=options)
         assert len(rows) > 50 and rows == recorded(user, "incast", place, *words), (options, len(rows))
-    rows = capture(user, "collwire-incast", "-f", "udp port 4791 and greater 500", options=[("filter", "src host 10.0.0.2")])
+    rows = capture(user, "incast", "-f", "udp port 4791 and greater 500", options=[("filter", "src host 10.0.0.2")])
     assert len(rows) == 20 and all(int(row.split("\t")[1]) > 500 for row in rows), rows
     assert not os.listdir(user.tmp), "temporary folders are removed"
 
 
 def check_errors(user):
-    wrong = {("collwire-bad", ()): 'unknown topology kind "swich"', ("collwire-broken", ()): "not JSON",
-             ("collwire-incast", (("place", "nowhere"),)): 'no place is called "nowhere"',
-             ("collwire-incast", (("pace", "quick"),)): '--pace: "quick"',
-             ("collwire-incast", (("changes", "nonsense"),)): '"nonsense" is not PATH=VALUE',
-             ("collwire-incast", (("changes", "switch.bufer=1MB"),)): "switch.bufer",
-             ("collwire-incast", (("filter", "udp prot"),)): "udp prot"}
+    wrong = {("bad", ()): 'unknown topology kind "swich"', ("broken", ()): "not JSON",
+             ("incast", (("place", "nowhere"),)): 'no place is called "nowhere"',
+             ("incast", (("pace", "quick"),)): '--pace: "quick"',
+             ("incast", (("changes", "nonsense"),)): '"nonsense" is not PATH=VALUE',
+             ("incast", (("changes", "switch.bufer=1MB"),)): "switch.bufer",
+             ("incast", (("filter", "udp prot"),)): "udp prot"}
     for (interface, options), text in wrong.items():
         run = user.tshark(interface, options=options)
         assert run.returncode != 0 and text in run.stderr, f"{interface} {options}: {run.returncode} {run.stderr}"
@@ -222,13 +222,13 @@ def ended(user):
 
 
 def started(user, fifo):
-    return subprocess.Popen([os.path.join(user.home, EXTCAP[0]), "--capture", "--extcap-interface", "collwire-sub-slow", "--fifo",
-                             fifo, "--pace", "20us/s"], env=user.environment, stderr=subprocess.PIPE)
+    return subprocess.Popen([os.path.join(user.home, EXTCAP[0]), "--capture", "--extcap-interface", "collwire",
+                             "--scenario", "sub-slow", "--fifo", fifo, "--pace", "20us/s"], env=user.environment, stderr=subprocess.PIPE)
 
 
 def check_stop(user):
     """A viewer that stops or goes away ends the run."""
-    run = user.tshark("collwire-sub-slow", "-c", "30", options=[("pace", "100us/s")])
+    run = user.tshark("sub-slow", "-c", "30", options=[("pace", "100us/s")])
     assert run.returncode == 0 and len(run.stdout.splitlines()) == 30, run.stderr
     assert ended(user), "30 packets"
     for number in (signal.SIGTERM, signal.SIGINT):

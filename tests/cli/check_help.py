@@ -64,7 +64,7 @@ def mistakes():
                         (("run", "x", "--qiet"), 'did you mean "--quiet"?'),
                         (("run", "x", "--xyz"), "see collwire --help"),
                         (("run", "x", "-x"), 'unknown option "-x"'),
-                        (("run", "x", "--cc", "none"), "--cc is not one of its options; it belongs to compare"),
+                        (("list", "--cc", "none"), "--cc is not one of its options; it belongs to run, compare"),
                         (("list", "--jobs", "2"), "list: --jobs is not one of its options"),
                         (("run", "x", "--out"), "--out needs an argument"),
                         (("run", "x", "--quiet=1"), "--quiet takes no argument"),

@@ -152,12 +152,27 @@ def check_refusals(folder):
     no(large, "8 GPUs are the least, by doubling, with one that fits", "--gpus", "4")
 
 
+def check_impossible(folder):
+    """A grid of switches joins only ranks that share one: some layouts need other paths."""
+    link = {"rate": "400Gbps", "delay": "1us"}
+    grid = {"dims": [{"kind": "switch", "size": 4, "link": link}, {"kind": "switch", "size": 4, "link": link}]}
+    got = plan(write(folder, topology=grid), "--gpus", "16", "--best", "20", "--format", "json", "--packets-budget", "1e6")
+    left = json.loads(got.stdout)["plans"]
+    expect(f"{len(left)} layouts can run, and one line says why others cannot: {got.stderr.strip()}",
+           left and got.stderr.count("\n") == 1 and "layouts cannot run on this network: workload" in got.stderr)
+    # with relays all can
+    got = plan(write(folder, topology=grid, switch={"routing": {"relay": True}}), "--gpus", "16", "--best", "20", "--format",
+               "json", "--packets-budget", "1e6")
+    expect(f"with relays all can: {got.stderr.strip()}", got.stderr == "" and len(json.loads(got.stdout)["plans"]) > len(left))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_packets(folder)
         check_growth(folder)
         check_kept(folder)
         check_refusals(folder)
+        check_impossible(folder)
     sys.exit(1 if FAILED else 0)
 
 

@@ -166,6 +166,19 @@ def deaths(tmp):
         expect(now == before or rank != 0 and now["status"] in ("interrupted", "incomplete"), f"killed {rank}: files")
 
 
+def silence(tmp):
+    """A process that does not go on, here by SIGSTOP: the others leave, and process 0 writes what it has."""
+    out = os.path.join(tmp, "silent")
+    process, there = job(out, 2)
+    expect(there is not None, f"both processes simulate: {there}")
+    os.kill(there[1], signal.SIGSTOP)
+    process.communicate(timeout=60)
+    now = metrics(out)
+    expect(process.returncode != 0 and now["status"] == "incomplete" and
+           now.get("reason", "").startswith("process 1 does not answer any more"),
+           f"silent: exit {process.returncode}, {now['status']}, {now.get('reason')}")
+
+
 def interruptions(tmp):
     out = os.path.join(tmp, "interrupted")
     process, _ = job(out, 3)
@@ -193,7 +206,7 @@ def main():
         print("built without MPI")
         return 77
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (same_files, refused, alone, deaths, interruptions, no_room):
+        for part in (same_files, refused, alone, deaths, silence, interruptions, no_room):
             began = time.time()
             part(tmp)
             print(f"{part.__name__}: {time.time() - began:.1f} s", flush=True)

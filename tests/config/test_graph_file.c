@@ -97,7 +97,7 @@ static const struct {
       "g.json: links[1].a: \"rnk0\" is not a node", "g.json: links[2].rate: \"1GB\" is not"}},
     {"{\"switches\":1,\"links\":[{\"a\":\"rank0\",\"bb\":\"sw0\"}]}",
      "",
-     {"g.json: links[0].b: is required", "g.json: links[0].bb: unknown key"}},
+     {"g.json: links[0].bb: unknown key; did you mean \"b\"?"}},
     {"{\"switches\":1,\"links\":[{\"a\":\"rank3\",\"b\":\"sw1\"},{\"a\":\"sw0\",\"b\":\"sw0\"}]}",
      "",
      {"topology.dims[0].file: g.json: links[0].a: there is no rank3, only 3 ranks",

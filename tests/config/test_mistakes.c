@@ -190,7 +190,7 @@ static void test_no_follow_ups(void **state)
         {"\"bytes\":\"-5MB\"", "workload.bytes: \"-5MB\" is not a size"},
         {"\"bytes\":0", "workload.bytes: 0 bytes: nothing would be sent"},
         {"\"bytes\":\"1MB\",\"ranks\":\"0-15\",\"algorithm\":[\"ring\",\"ring\"]",
-         "workload.ranks: must be a list of ranks like [0, 1, 2, 3], not a string"},
+         "workload.ranks: \"0-15\" ends at rank 15, and the ranks are 0 to 3"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024];

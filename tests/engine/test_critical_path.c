@@ -92,7 +92,7 @@ static void begin(void)
 static size_t free_spells(void)
 {
     size_t n = 0;
-    for (uint32_t at = book.free_spell; at != 0; at = book.spells[at].before)
+    for (uint32_t at = book.threads->free[PATH_SPELLS]; at != 0; at = book.spells[at].before)
         n++;
     return n;
 }
@@ -102,10 +102,10 @@ static void end(void)
     size_t marks = 0;
     for (unsigned c = 0; c < CHAINS; c++)
         path_drop(&book, chains[c]);
-    for (uint32_t at = book.free_mark; at != 0; at = book.marks[at].before)
+    for (uint32_t at = book.threads->free[PATH_MARKS]; at != 0; at = book.marks[at].before)
         marks++;
-    assert_int_equal(free_spells(), book.n_spells - 1);
-    assert_int_equal(marks, book.n_marks - 1);
+    assert_int_equal(free_spells(), book.n[PATH_SPELLS] - 1);
+    assert_int_equal(marks, book.n[PATH_MARKS] - 1);
     path_book_free(&book);
 }
 

@@ -48,6 +48,8 @@ static void test_parse_exact(void **state)
         {RATE, "18446744073709551615bps", UINT64_MAX},
         {TIME, "12.5us", 12500000},
         {TIME, "25ns", 25000},
+        {TIME, "2.5\u00b5s", 2500000}, // the sign micro
+        {TIME, "2.5\u03bcs", 2500000}, // the Greek letter
         {TIME, "0.001ns", 1},
         {TIME, "1.000ps", 1},
         {TIME, "1s", UINT64_C(1000000000000)},

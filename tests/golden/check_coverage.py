@@ -17,10 +17,13 @@ ROOT = sys.argv[1]
 WANT = os.path.join(ROOT, "tests", "golden", "*", "want")
 # Output that takes too long for a golden run, with the test that covers it instead.
 ELSEWHERE = {
+    "%s (in %u groups of ranks)": "cli_first_steps",
     "wall clock limit of %g s reached": "cli_check",
     "out of memory: see limits.memory": "no test: no small run meets its limit",
     "an event has not returned for long (%s): please report it with the scenario and seed; these are the results "
     "within that event": "faults_spin_watchdog",
+    "process %u does not answer any more; these are the results of the part of the network of process 0":
+        "cli_processes",
     "the longest simulated time, %s, reached": "no test: it is 106 days",
     "it waits for earlier messages": "no test: a flow that is not sent has unacknowledged packets before it",
 }

@@ -57,7 +57,7 @@ step "manual page and completion"
 inside 'man -w collwire && man collwire | grep -q "collwire sweep"'
 inside 'bash -c ". /usr/share/bash-completion/bash_completion; _completion_loader collwire; complete -p collwire"'
 step "extcap"
-inside 'cd /root && collwire extcap --extcap-interfaces --scenarios /root >interfaces; grep "value=collwire-incast" interfaces'
+inside 'cd /root && collwire extcap --extcap-interfaces --scenarios /root >interfaces; grep "value=collwire}" interfaces'
 inside 'cd /root && collwire extcap install --scenarios /root >/dev/null; find .local .config -name "collwire*" 2>/dev/null | grep -q extcap
         collwire extcap uninstall >/dev/null; ! find .local .config -name "collwire*" 2>/dev/null | grep extcap'
 step "the examples"

@@ -240,7 +240,7 @@ MUTATIONS = [
     ("workload/llm/llm_layer.c", "node->uneven = even ? NULL : to ? &load->to : &load->from;", "node->uneven = even ? NULL : to ? &load->from : &load->to;"),
     ("sim/collect/programs.c", "ranks[i].uses[use].waiting_ps + total - ranks[i].finish_ps", "ranks[i].uses[use].waiting_ps"),
     ("comm/scheduler.c", "in->last_member = issue->member;", "in->last_member = 0;"),
-    ("workload/dry.c", "w->reads_ahead && is_dry(w)", "false && is_dry(w)"),
+    ("workload/dry.c", "!engine_is_parallel(w->engine) && is_dry(w)", "false && is_dry(w)"),
     ("workload/llm/llm_moe.c", "limit_shares(shares, n, 1.0 / (double)s->p.top_k);", "limit_shares(shares, n, 1.0 / 1.0);"),
     ("workload/llm/llm_source.c", "return m->s->p.zero >= 2 ||\n           (m->s->p.overlap &&", "return (m->s->p.overlap &&"),
     # NICs, destination flow control, MRC
@@ -276,8 +276,7 @@ MUTATIONS = [
     # ends of messages over TCP, noise, senders that are busy, skipping
     ("sim/delivery/ledger.c", "now - held_ps(delivery, e) - e->posted_ps", "now - e->posted_ps"),
     ("sim/delivery/ledger.c", "e->delivered_ps >= held->owed_ps ? held->made_ps - e->delivered_ps : 0", "0"),
-    ("sim/collect/collect.c", "? sim->workload.over_ps : sim->fabric.engine.now_ps",
-     "? sim->fabric.engine.now_ps : sim->fabric.engine.now_ps"),
+    ("sim/collect/collect.c", "? latest_of(&sim->workload.over)", "? sim->fabric.engine.now_ps"),
     ("transport/sender/sender_time.c", "sender_rare_make(s)->mark.ack_delay_ps += part_ps;", ""),
     ("transport/tcp/acknowledge.c", "bool timer = r->shows_hold == TCP_HOLD_TIMER;", "bool timer = false;"),
     ("transport/tcp/buffer.c", "end > s->una_bytes + t->buffer_bytes", "false"),

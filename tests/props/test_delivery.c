@@ -17,7 +17,7 @@
 
 #define SCENARIOS 600
 
-struct tally {
+struct outcomes {
     unsigned completed, failed, waiting, lossy, down, paused;
 };
 
@@ -59,7 +59,7 @@ static bool pfc_may_be_lost(const struct spec *spec)
     return may;
 }
 
-static void check_flows(const struct result *r, uint64_t seed, struct tally *tally)
+static void check_flows(const struct result *r, uint64_t seed, struct outcomes *outcomes)
 {
     for (size_t i = 0; i < r->n_flows; i++) {
         const struct flow_record *f = &r->flows[i];
@@ -71,8 +71,8 @@ static void check_flows(const struct result *r, uint64_t seed, struct tally *tal
             fail_msg("seed %llu: flow %zu is done with %llu of %llu bytes",
                      (unsigned long long)seed, i, (unsigned long long)f->delivered_bytes,
                      (unsigned long long)f->bytes);
-        tally->failed += f->status == MESSAGE_FAILED;
-        tally->waiting += f->status == MESSAGE_RUNNING;
+        outcomes->failed += f->status == MESSAGE_FAILED;
+        outcomes->waiting += f->status == MESSAGE_RUNNING;
         // A run that is complete has no waiting flow, and in any other run every waiting flow has a
         // reason.
         if (f->status != MESSAGE_DONE && r->status == RUN_COMPLETED)
@@ -82,7 +82,7 @@ static void check_flows(const struct result *r, uint64_t seed, struct tally *tal
         fail_msg("seed %llu: incomplete without a reason", (unsigned long long)seed);
 }
 
-static void run(uint64_t seed, struct tally *tally)
+static void run(uint64_t seed, struct outcomes *outcomes)
 {
     struct fixture *f = malloc(sizeof *f);
     struct err err = {0};
@@ -93,7 +93,7 @@ static void run(uint64_t seed, struct tally *tally)
     err_free(&err); // warnings
     sim_run(f->sim, NULL);
     struct result *r = f->result = sim_result(f->sim);
-    check_flows(r, seed, tally);
+    check_flows(r, seed, outcomes);
     for (uint32_t n = f->sim->fabric.graph.n_ranks; n < f->sim->fabric.graph.n_nodes; n++)
         check_conservation(f->sim, n, seed);
     if (r->drops[DROP_HEADROOM] > 0 && !pfc_may_be_lost(&f->spec))
@@ -107,10 +107,10 @@ static void run(uint64_t seed, struct tally *tally)
                  (unsigned long long)seed);
     if (r->status == RUN_COMPLETED && whole != f->sim->fabric.hosts.counters.delivered_bytes)
         fail_msg("seed %llu: bytes were delivered twice", (unsigned long long)seed);
-    tally->completed += r->status == RUN_COMPLETED;
-    tally->lossy += r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] > 0;
-    tally->down += r->drops[DROP_LINK_DOWN] > 0;
-    tally->paused += r->pause_frames > 0;
+    outcomes->completed += r->status == RUN_COMPLETED;
+    outcomes->lossy += r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] > 0;
+    outcomes->down += r->drops[DROP_LINK_DOWN] > 0;
+    outcomes->paused += r->pause_frames > 0;
     fixture_free(f);
     free(f);
 }
@@ -118,21 +118,21 @@ static void run(uint64_t seed, struct tally *tally)
 static void test_delivered_or_reported(void **state)
 {
     (void)state;
-    struct tally tally = {0};
+    struct outcomes outcomes = {0};
     const char *only = getenv("SEED");
     if (only) {
-        run(strtoull(only, NULL, 10), &tally);
+        run(strtoull(only, NULL, 10), &outcomes);
         return;
     }
     for (uint64_t seed = 1; seed <= SCENARIOS; seed++)
-        run(seed, &tally);
+        run(seed, &outcomes);
     print_message("%u scenarios: %u completed; %u flows failed, %u were waiting; %u with loss, "
                   "%u with links down, %u paused\n",
-                  SCENARIOS, tally.completed, tally.failed, tally.waiting, tally.lossy, tally.down,
-                  tally.paused);
-    assert_true(tally.completed > SCENARIOS / 2 && tally.failed > 0);
-    assert_true(tally.lossy > SCENARIOS / 20 && tally.down > SCENARIOS / 50);
-    assert_true(tally.paused > SCENARIOS / 5);
+                  SCENARIOS, outcomes.completed, outcomes.failed, outcomes.waiting, outcomes.lossy,
+                  outcomes.down, outcomes.paused);
+    assert_true(outcomes.completed > SCENARIOS / 2 && outcomes.failed > 0);
+    assert_true(outcomes.lossy > SCENARIOS / 20 && outcomes.down > SCENARIOS / 50);
+    assert_true(outcomes.paused > SCENARIOS / 5);
 }
 
 int main(void)

@@ -13,29 +13,30 @@
 
 #include "tests/support/random.h"
 
-struct tally {
+struct outcomes {
     unsigned long flows, collectives, close, tight, short_ones;
 };
 
-static void check_flow(const struct flow_record *f, uint64_t seed, struct tally *tally)
+static void check_flow(const struct flow_record *f, uint64_t seed, struct outcomes *outcomes)
 {
     if (f->status != MESSAGE_DONE || f->fct_ps <= 0)
         return;
-    tally->flows++;
-    tally->close += f->fct_ps - f->ideal_ps < f->ideal_ps / 100;
-    tally->short_ones += f->bytes < 4096;
+    outcomes->flows++;
+    outcomes->close += f->fct_ps - f->ideal_ps < f->ideal_ps / 100;
+    outcomes->short_ones += f->bytes < 4096;
     if (f->fct_ps < f->ideal_ps)
         fail_msg("seed %llu: flow %llu of %llu bytes from %u to %u takes %lld ps, ideal %lld ps",
                  (unsigned long long)seed, (unsigned long long)f->id, (unsigned long long)f->bytes,
                  f->src, f->dst, (long long)f->fct_ps, (long long)f->ideal_ps);
 }
 
-static void check_collective(const struct collective_result *c, uint64_t seed, struct tally *tally)
+static void check_collective(const struct collective_result *c, uint64_t seed,
+                             struct outcomes *outcomes)
 {
     if (c->end_ps < 0 || c->end_ps <= c->start_ps)
         return;
-    tally->collectives++;
-    tally->tight += c->efficiency > 0.9;
+    outcomes->collectives++;
+    outcomes->tight += c->efficiency > 0.9;
     if (c->end_ps - c->start_ps < c->ideal_ps || c->efficiency > 1)
         fail_msg("seed %llu: %s by %s over %u ranks of %llu bytes takes %lld ps, ideal %lld ps",
                  (unsigned long long)seed, c->op, c->algorithm, c->ranks,
@@ -43,7 +44,7 @@ static void check_collective(const struct collective_result *c, uint64_t seed, s
                  (long long)c->ideal_ps);
 }
 
-static void run(uint64_t seed, struct tally *tally)
+static void run(uint64_t seed, struct outcomes *outcomes)
 {
     struct fixture *f = malloc(sizeof *f);
     struct err err = {0};
@@ -55,9 +56,9 @@ static void run(uint64_t seed, struct tally *tally)
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
     for (size_t i = 0; i < f->result->n_flows; i++)
-        check_flow(&f->result->flows[i], seed, tally);
+        check_flow(&f->result->flows[i], seed, outcomes);
     for (size_t i = 0; i < f->result->n_collectives; i++)
-        check_collective(&f->result->collectives[i], seed, tally);
+        check_collective(&f->result->collectives[i], seed, outcomes);
     fixture_free(f);
     free(f);
 }
@@ -65,22 +66,23 @@ static void run(uint64_t seed, struct tally *tally)
 static void test_bounds(void **state)
 {
     (void)state;
-    struct tally tally = {0};
+    struct outcomes outcomes = {0};
     const char *only = getenv("SEED"), *many = getenv("SCENARIOS");
     uint64_t scenarios = many ? strtoull(many, NULL, 10) : 600;
     if (only) {
-        run(strtoull(only, NULL, 10), &tally);
+        run(strtoull(only, NULL, 10), &outcomes);
         return;
     }
     for (uint64_t seed = 1; seed <= scenarios; seed++)
-        run(seed, &tally);
+        run(seed, &outcomes);
     print_message(
         "%llu scenarios: %lu messages, %lu of them within 1 %% of their ideal, %lu short; %lu "
         "collectives, %lu with an efficiency above 0.9\n",
-        (unsigned long long)scenarios, tally.flows, tally.close, tally.short_ones,
-        tally.collectives, tally.tight);
-    assert_true(tally.flows > 5 * scenarios && tally.collectives > scenarios / 5);
-    assert_true(tally.close > scenarios && tally.tight > 0 && tally.short_ones > scenarios);
+        (unsigned long long)scenarios, outcomes.flows, outcomes.close, outcomes.short_ones,
+        outcomes.collectives, outcomes.tight);
+    assert_true(outcomes.flows > 5 * scenarios && outcomes.collectives > scenarios / 5);
+    assert_true(outcomes.close > scenarios && outcomes.tight > 0 &&
+                outcomes.short_ones > scenarios);
 }
 
 // Short chunks over several planes: each plane has ACKs that delay nothing.

@@ -186,11 +186,11 @@ static void check_deliveries(const struct fixture *f, const struct deliveries *d
     assert_true(bytes == f->sim->fabric.hosts.counters.posted_bytes);
 }
 
-struct tally {
+struct outcomes {
     uint64_t lost, down, resent, spurious, probes, windows, per_message;
 };
 
-static void deliver_all(uint64_t seed, struct tally *tally)
+static void deliver_all(uint64_t seed, struct outcomes *outcomes)
 {
     struct fixture *f = malloc(sizeof *f);
     struct deliveries d;
@@ -207,13 +207,13 @@ static void deliver_all(uint64_t seed, struct tally *tally)
     if (t->connections == TCP_POOLED)
         check_order(f->result, seed);
     const struct transport_counters *c = &f->sim->fabric.hosts.dims[0].counters;
-    tally->lost += f->result->drops[DROP_LINK_LOSS] > 0;
-    tally->down += f->result->drops[DROP_LINK_DOWN] > 0;
-    tally->resent += c->retransmitted > 0;
-    tally->spurious += c->spurious > 0;
-    tally->probes += c->loss_probes > 0;
-    tally->windows += c->window_probes > 0;
-    tally->per_message += t->connections == TCP_PER_MESSAGE;
+    outcomes->lost += f->result->drops[DROP_LINK_LOSS] > 0;
+    outcomes->down += f->result->drops[DROP_LINK_DOWN] > 0;
+    outcomes->resent += c->retransmitted > 0;
+    outcomes->spurious += c->spurious > 0;
+    outcomes->probes += c->loss_probes > 0;
+    outcomes->windows += c->window_probes > 0;
+    outcomes->per_message += t->connections == TCP_PER_MESSAGE;
     fixture_free(f);
     free(f);
 }
@@ -221,7 +221,7 @@ static void deliver_all(uint64_t seed, struct tally *tally)
 static void test_every_message_once(void **state)
 {
     (void)state;
-    struct tally t = {0};
+    struct outcomes t = {0};
     const char *only = getenv("SEED");
     if (only) {
         deliver_all(strtoull(only, NULL, 10), &t);

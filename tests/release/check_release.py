@@ -115,7 +115,7 @@ def check_tarball(out, source, work):
     for name in ("bin/collwire", "lib/libcollwire.so", "lib/libcollwire.a", "lib/pkgconfig/collwire.pc", "include/collwire/collwire.h",
                  "share/man/man1/collwire.1", "share/bash-completion/completions/collwire", "share/zsh/site-functions/_collwire",
                  "share/fish/vendor_completions.d/collwire.fish", "share/collwire/scenarios/incast.json", "share/collwire/scenarios/schema.json",
-                 "share/collwire/report-template.html", "share/doc/collwire/docs/README.md", "share/doc/collwire/README.md", "README.txt"):
+                 "share/collwire/report-template.html", "share/doc/collwire/docs/README.md", "share/doc/collwire/README.md", "share/doc/collwire/copyright", "README.txt"):
         expect((folder / name).exists(), f"the tarball has no {name}")
     check_libraries(folder)
     check_use(folder, source, work)

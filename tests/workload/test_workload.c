@@ -20,8 +20,9 @@ static void assert_completed(const struct fixture *f, uint64_t bytes)
     assert_int_equal(f->sim->workload.total_bytes, bytes);
     assert_int_equal(f->sim->fabric.hosts.counters.delivered_bytes, bytes);
     assert_int_equal(f->sim->fabric.hosts.counters.posted_bytes, bytes);
-    assert_int_equal(f->sim->workload.jobs_left + f->sim->workload.messages_open, 0);
-    assert_int_equal(f->sim->workload.starts_pending, 0);
+    assert_int_equal(f->sim->workload.jobs_left, 0);
+    assert_int_equal(tally_sum(&f->sim->workload.messages_open), 0);
+    assert_int_equal(tally_sum(&f->sim->workload.starts_pending), 0);
     assert_int_equal(network_held(&f->sim->fabric.net), 0);
     assert_int_equal(f->sim->fabric.net.meta.n_used, 0);
 }

@@ -212,9 +212,11 @@ struct sender *hosts_new_sender(struct hosts *hosts, uint32_t d, uint32_t transp
     return s;
 }
 
+// Flows are numbered, and described, in tables of all shards.
 static struct sender *open_flow(struct hosts *hosts, const struct transfer_request *request,
                                 uint32_t d, ps_t now)
 {
+    engine_lock(hosts->net->engine);
     struct transport_dim *dim = hosts_dim(hosts, d, request->transport);
     const struct host_paths *paths = &hosts->paths;
     struct transport_path path =
@@ -252,6 +254,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
     s->cold.path_turn = s->entropy;
     choose_port(s, &path);
     sender_restart(s, now);
+    engine_unlock(hosts->net->engine);
     return s;
 }
 
@@ -272,10 +275,12 @@ static struct sender *reopen(struct hosts *hosts, struct pair *pair, ps_t now)
 {
     struct sender *s = hosts->senders[pair->flow];
     pair->flow = s->cold.next_idle;
+    engine_lock(hosts->net->engine);
     if (hosts->net->tap.seen) // captured packets that are still to be computed need the old name
         network_catch_up_before(hosts->net, now);
     name_connection(hosts, s);
     sender_restart(s, now);
+    engine_unlock(hosts->net->engine);
     return s;
 }
 
@@ -311,7 +316,7 @@ struct sender *hosts_opposite(struct hosts *hosts, uint32_t flow)
                                              .transport = id->transport,
                                              .joined = id->joined,
                                              .control = id->cls == NET_CLASS_CONTROL};
-    engine_lock(hosts->net->engine);
+    hosts_begin_call(hosts); // of the pairs
     struct pair *pair = pairs_get(hosts->pairs, request.src, request.dst, request.job,
                                   pair_channel(request.channel, id->dim));
     if (pair->flow == FLOW_NIL) {
@@ -319,7 +324,7 @@ struct sender *hosts_opposite(struct hosts *hosts, uint32_t flow)
         pair->flow = s->flow;
     }
     struct sender *s = hosts->senders[pair->flow];
-    engine_unlock(hosts->net->engine);
+    hosts_end_call(hosts);
     return s;
 }
 
@@ -343,10 +348,10 @@ void hosts_connection_idle(struct hosts *hosts, struct sender *s)
         return;
     sender_stop_policy(s);
     const struct flow_id *id = sender_id(s);
-    engine_lock(hosts->net->engine);
+    hosts_begin_call(hosts); // of the pairs
     struct pair *pair =
         pairs_get(hosts->pairs, id->src, id->dst, id->job, pair_channel(s->cold.channel, id->dim));
     s->cold.next_idle = pair->flow;
     pair->flow = s->flow;
-    engine_unlock(hosts->net->engine);
+    hosts_end_call(hosts);
 }

@@ -32,20 +32,28 @@ static void grow(struct pair_table *t)
     }
 }
 
-struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
-                       uint64_t channel)
+// Returns the entry of the key of `pair`, which is added if there is none.
+static struct pair *entry_of(struct pair_table *t, const struct pair *pair)
 {
     if (4 * t->n >= 3 * t->cap)
         grow(t);
-    uint32_t *slot = slot_of(t, src, dst, key_of(job, channel));
+    uint32_t *slot = slot_of(t, pair->src, pair->dst, pair->key);
     if (*slot == 0) {
         if (t->n == t->cap_pairs)
             t->pairs = memory_grow(t->pairs, &t->cap_pairs, sizeof *t->pairs);
-        t->pairs[t->n++] = (struct pair){src, dst, UINT32_MAX, 0, key_of(job, channel)};
+        t->pairs[t->n++] = *pair;
         *slot = (uint32_t)t->n;
     }
     return &t->pairs[*slot - 1];
 }
+
+struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
+                       uint64_t channel)
+{
+    return entry_of(t, &(struct pair){src, dst, UINT32_MAX, 0, key_of(job, channel)});
+}
+
+void pairs_copy(struct pair_table *t, const struct pair *pair) { entry_of(t, pair); }
 
 const struct pair *pairs_find(const struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
                               uint64_t channel)

@@ -27,4 +27,6 @@ struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_
 // Returns the entry of the key, or NULL.
 const struct pair *pairs_find(const struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
                               uint64_t channel);
+// Add an entry whose key the table does not have.
+void pairs_copy(struct pair_table *t, const struct pair *pair);
 void pairs_free(struct pair_table *t);

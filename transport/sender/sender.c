@@ -293,8 +293,7 @@ static void end_oldest(struct sender *s, enum message_status status, ps_t now)
         s->cold.newest = MESSAGE_NIL;
     m->status = (uint8_t)status;
     hosts->n_running -= s->cls != NET_CLASS_CONTROL;
-    struct engine *engine = hosts->net->engine;
-    engine_lock(engine);
+    hosts_begin_call(hosts);
     const struct message_end end = sender_message_end(s, m);
     hosts->observer.message_ended(hosts->observer.ctx, &end, now);
     message_free(&hosts->messages, slot);
@@ -302,7 +301,7 @@ static void end_oldest(struct sender *s, enum message_status status, ps_t now)
         hosts->client.sent(hosts->client.ctx, token, now);
     else
         hosts->client.failed(hosts->client.ctx, token, now);
-    engine_unlock(engine);
+    hosts_end_call(hosts);
 }
 
 // Returns the offset in the flow's payload of sequence number `seq`, which must not exceed `tail`.

@@ -71,9 +71,9 @@ void sender_count_timeout(struct sender *s)
     ps_t now = hosts->net->engine->now_ps;
     sender_time_timeout(s, now);
     if (hosts->observer.timed_out) {
-        engine_lock(hosts->net->engine);
+        hosts_begin_call(hosts);
         hosts->observer.timed_out(hosts->observer.ctx, s, now);
-        engine_unlock(hosts->net->engine);
+        hosts_end_call(hosts);
     }
     s->cold.timeouts++;
     hosts->counters.timeouts++;

@@ -42,9 +42,9 @@ void tcp_buffer_update(struct sender *s, ps_t now)
         t->entering = m->next;
         if (!hosts->client.entered)
             continue;
-        engine_lock(hosts->net->engine);
+        hosts_begin_call(hosts);
         hosts->client.entered(hosts->client.ctx, m->token, now);
-        engine_unlock(hosts->net->engine);
+        hosts_end_call(hosts);
     }
     if (t->writes)
         tcp_write(s, now);

@@ -70,7 +70,7 @@ void copies_free(struct copies *c)
 void copies_timer_start(const struct copies *c, struct sim_timer *timer, ps_t at_ps)
 {
     if (!sim_timer_active(timer))
-        (*c->env.pending)++;
+        tally_add(c->env.pending, 1);
     else if (at_ps < timer->at_ps)
         *c->env.busy_until_ps = 0; // what was promised by this timer may end earlier now
     *c->env.busy_until_ps = ps_longer(*c->env.busy_until_ps, at_ps);
@@ -101,7 +101,7 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     ps_t now = e->now_ps;
     uint32_t path = path_own(book, copy->path), transfer = copy->transfer;
     (void)revents;
-    (*c->env.pending)--;
+    tally_add(c->env.pending, -1);
     copy->transfer = SHARING_NONE;
     path_extend(book, path, PATH_MEMORY, now);
     uint32_t before = path_enter(book, path);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/tally.h"
 #include "net/transfer.h"
 #include "workload/tiers/tier.h"
 
@@ -21,10 +22,10 @@ struct copies_env {
     uint32_t job, n_ranks;
     const uint32_t *ranks; // [rank of the job] rank of the network, NULL = the same
     uint32_t cls, transport;
-    uint64_t token;      // of its messages; the low COPIES_TOKEN_BITS are free
-    uint64_t *messages;  // counter of messages that have not ended
-    uint32_t *pending;   // counter of armed timers
-    ps_t *busy_until_ps; // as in struct timed_steps
+    uint64_t token;         // of its messages; the low COPIES_TOKEN_BITS are free
+    struct tally *messages; // that have not ended
+    struct tally *pending;  // armed timers
+    ps_t *busy_until_ps;    // as in struct timed_steps
     void (*ended)(void *ctx, uint32_t rank, uint32_t step, ps_t now);
     void *ctx;
 };

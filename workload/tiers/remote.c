@@ -76,7 +76,7 @@ static void message_post(struct copy_share *share, enum message_kind kind, uint6
         .joined = true,
         .token = c->env.token | number,
         .origin = {.op = "copy", .name = h->tier->name}};
-    (*c->env.messages)++;
+    tally_add(c->env.messages, 1);
     c->env.transfer->post(c->env.transfer->net, &request, now);
 }
 
@@ -135,7 +135,7 @@ static void on_served(struct engine *e, struct sim_timer *timer, int revents)
     struct copy_share *share = s->served;
     ps_t now = e->now_ps;
     (void)revents;
-    (*c->env.pending)--;
+    tally_add(c->env.pending, -1);
     uint32_t path = path_own(book, share->path);
     path_extend(book, path, PATH_MEMORY, now);
     share->path = share->left > s->piece ? path_hold(book, path) : 0;
@@ -158,7 +158,7 @@ static void on_ready(struct engine *e, struct sim_timer *timer, int revents)
 {
     struct tier_host *h = timer->data;
     (void)revents;
-    (*h->owner->env.pending)--;
+    tally_add(h->owner->env.pending, -1);
     while (h->first < h->n && h->arrivals[h->first].ready_ps <= e->now_ps) {
         struct tier_arrival a = h->arrivals[h->first++];
         become_ready(h, a.share, a.bytes, e->now_ps);

@@ -134,8 +134,9 @@ static void assert_completed(const struct fixture *f)
     if (f->spec.network == NETWORK_PACKET)
         assert_int_equal(f->sim->fabric.hosts.counters.delivered_bytes,
                          f->sim->workload.total_bytes);
-    assert_int_equal(f->sim->workload.jobs_left + f->sim->workload.messages_open, 0);
-    assert_int_equal(f->sim->workload.starts_pending, 0);
+    assert_int_equal(f->sim->workload.jobs_left, 0);
+    assert_int_equal(tally_sum(&f->sim->workload.messages_open), 0);
+    assert_int_equal(tally_sum(&f->sim->workload.starts_pending), 0);
 }
 
 static const struct flow_record *flow_of(const struct fixture *f, uint64_t bytes)

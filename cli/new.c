@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// collwire new: scenarios to start from, which are installed beside the program.
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/results/output.h"
+#include "cli/results/share_folder.h"
+#include "cli/terminal/terminal.h"
+#include "engine/err.h"
+#include "engine/memory.h"
+#include "engine/text.h"
+
+#define ENDING ".json"
+#define NAME_COLUMN 20
+
+struct starts {
+    char *folder;
+    char **names; // NULL-terminated, ascending, without the ending
+    size_t n;
+};
+
+static int is_scenario(const struct dirent *entry)
+{
+    const char *end = strrchr(entry->d_name, '.');
+    return entry->d_name[0] != '.' && end && strcmp(end, ENDING) == 0;
+}
+
+// Returns 0, or -1 after a message.
+static int starts_find(struct starts *s)
+{
+    struct dirent **entries;
+    *s = (struct starts){.folder = share_find("scenarios/start")};
+    int n = s->folder ? scandir(s->folder, &entries, is_scenario, alphasort) : -1;
+    if (n < 0) {
+        fputs("collwire: new: the scenarios to start from are not beside this program; `make "
+              "install` puts them there\n",
+              stderr);
+        return -1;
+    }
+    s->n = (size_t)n;
+    s->names = memory_zeroed(s->n + 1, sizeof *s->names);
+    for (size_t i = 0; i < s->n; i++) {
+        size_t length = strlen(entries[i]->d_name) - strlen(ENDING);
+        s->names[i] = text_format("%.*s", (int)length, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return 0;
+}
+
+static void starts_free(struct starts *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        free(s->names[i]);
+    free(s->names);
+    free(s->folder);
+}
+
+static void starts_print(const struct starts *s)
+{
+    size_t width = terminal_width(stdout);
+    for (size_t i = 0; i < s->n; i++) {
+        char *path = text_format("%s/%s" ENDING, s->folder, s->names[i]);
+        json_t *json = json_load_file(path, 0, NULL);
+        const char *text = json_string_value(json_object_get(json, "description"));
+        terminal_entry(stdout, s->names[i], text ? text : "", NAME_COLUMN, width);
+        json_decref(json);
+        free(path);
+    }
+    puts("\ncollwire new NAME -o job.json writes one of them; collwire list has all keys.");
+}
+
+// Copy the file as it is laid out, without the line that names the schema by its own place.
+static void start_put(FILE *out, const void *ctx)
+{
+    FILE *in = fopen(ctx, "r");
+    char *line = NULL;
+    size_t room = 0;
+    while (in && getline(&line, &room, in) > 0)
+        if (!strstr(line, "\"$schema\""))
+            fputs(line, out);
+    free(line);
+    if (in)
+        fclose(in);
+}
+
+static int start_write(const struct starts *s, const char *name, const char *file)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (strcmp(s->names[i], name) != 0)
+            continue;
+        char *path = text_format("%s/%s" ENDING, s->folder, name);
+        int code = output_write(file, start_put, path);
+        free(path);
+        return code;
+    }
+    const char *near = err_near_miss(name, (const char *const *)s->names);
+    fprintf(stderr, "collwire: new: there is no \"%s\"%s%s%s\n", name,
+            near ? "; did you mean \"" : "; collwire new lists what there is", near ? near : "",
+            near ? "\"?" : "");
+    return EXIT_BAD_USE;
+}
+
+int command_new(const struct options *o)
+{
+    struct starts s;
+    if (o->n_args > 1) {
+        fputs("collwire: new takes one name; see collwire new --help\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    int code = starts_find(&s) == 0 ? EXIT_DONE : EXIT_BAD_USE;
+    if (code == EXIT_DONE && o->n_args == 0)
+        starts_print(&s);
+    else if (code == EXIT_DONE)
+        code = start_write(&s, o->args[0], o->file);
+    starts_free(&s);
+    return code;
+}
