@@ -4,7 +4,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 PYTHON ?= python3
 
-.PHONY: build report-assets install uninstall deb wheel demo check test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint coverage clean
+.PHONY: site release build report-assets install uninstall deb wheel demo check test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint coverage clean
 
 build:
 	@sh cmake/setup.sh
@@ -30,6 +30,15 @@ deb: build # packages for Debian, collwire and python3-collwire, in the build di
 wheel: build # the Python package with all that it needs, in the build directory; no network
 	@sh cmake/setup.sh --package
 	@$(PYTHON) python/make_wheel.py . $(BUILD) $(BUILD)
+
+site: build # the documentation as pages that need no network: build/site/index.html
+	@sh cmake/setup.sh --site
+	@$(MAKE) --no-print-directory build
+	@sh site/run.sh site/build.py . $(BUILD) $(BUILD)/site
+
+release: build # all that users download, in build/release; refuses a tree with changes and a commit without its tag
+	@sh cmake/setup.sh --package
+	@$(PYTHON) -B release/make_release.py . $(BUILD) $(BUILD)/release
 
 demo: # builds the program, but no tests
 	@sh cmake/setup.sh

@@ -24,4 +24,4 @@ target_compile_definitions(processes_mpi PRIVATE COLLWIRE_VERSION="${PROJECT_VER
 target_link_libraries(processes_mpi PRIVATE MPI::MPI_C Threads::Threads)
 set_target_properties(processes_mpi PROPERTIES
   PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/collwire)
-install(TARGETS processes_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/collwire)
+install(TARGETS processes_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/collwire COMPONENT mpi)

@@ -270,7 +270,7 @@ if(TARGET collwire_shared)
     ${PROJECT_SOURCE_DIR}/tests/plugin/check_plugins.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   collwire_script_test(library_installed unit "python3;pkg-config" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/library/check_library.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-  set_tests_properties(library_installed plugin_plugins PROPERTIES RESOURCE_LOCK install_manifest)
+  set_tests_properties(cli_help library_installed plugin_plugins PROPERTIES RESOURCE_LOCK install_manifest)
   collwire_script_test(library_threads long "clang;ninja;cmake" [[
     cmake -S "$1" -B "$2" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCOLLWIRE_TSAN=ON &&
     cmake --build "$2" --target test_library_library && cd "$1" && "$2/tests/library/test_library"]]
@@ -282,6 +282,14 @@ if(TARGET collwire_shared)
     COLLWIRE_RANDOM=40 "$2/tests/props/test_processes"]]
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tsan)
   set_tests_properties(library_threads props_threads_race PROPERTIES RESOURCE_LOCK tsan_build TIMEOUT 3600)
+  # A release, and what an earlier version has left behind.
+  collwire_script_test(release_version unit python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/release/check_version.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  collwire_script_test(release_setup unit "python3;cmake;ninja;pkg-config" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/release/check_setup.py ${PROJECT_SOURCE_DIR})
+  collwire_script_test(release_files unit "python3;git;cpack;dpkg-shlibdeps;patchelf;objdump" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/release/check_release.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  set_tests_properties(release_files PROPERTIES RESOURCE_LOCK install_manifest TIMEOUT 900)
   collwire_script_test(library_package long "debootstrap;dpkg-deb;dpkg-shlibdeps" [[sh "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/library/check_package.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 endif()
@@ -398,6 +406,17 @@ if(NOT COLLWIRE_SANITIZE)
   collwire_script_test(report_browser page python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
     ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)
+endif()
+
+collwire_script_test(release_stores unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/release/check_stores.py ${PROJECT_SOURCE_DIR}/tests/data/release-0.2.0)
+
+# The site (make site): its bytes, links and references; and its pages in a browser.
+if(NOT COLLWIRE_SANITIZE)
+  collwire_script_test(site_static unit "python3;nm" [[sh "$@"]] ${PROJECT_SOURCE_DIR}/site/run.sh
+    ${PROJECT_SOURCE_DIR}/tests/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site static)
+  collwire_script_test(site_browser page python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/site/run.sh
+    ${PROJECT_SOURCE_DIR}/tests/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site-browser browser)
 endif()
 
 collwire_script_test(theory_reasons_series theory python3 [[python3 -B "$@"]]
@@ -623,7 +642,7 @@ collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)
 
 # The seconds of the longest tests: CTest starts them first, so that both cores are busy to the end.
-set(longest report_browser 36 docs_pages 25 docs_fifteen_minutes 25 docs_cookbook 15 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13
+set(longest report_browser 36 release_files 40 site_browser 30 docs_pages 25 docs_fifteen_minutes 25 docs_cookbook 15 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13
     extend_toys 21 trace_wireshark 20 trace_captures 18 trace_tcp_wireshark 17 cli_results 15 cli_sweep 15
     theory_papers 14 theory_ns3 14 theory_ns3_hoti128 12 cli_findings 12 cli_extcap 11 theory_dlrm 10)
 while(longest)

@@ -61,7 +61,7 @@ def check_installed(tmp):
     prefix = os.path.join(tmp, "prefix")
     subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, capture_output=True)
     for name in ("share/collwire/scenarios/schema.json", "share/collwire/scenarios/incast.json", "share/doc/collwire/README.md",
-                 "share/doc/collwire/plugins.md", "share/doc/collwire/pictures/report.png"):
+                 "share/doc/collwire/docs/plugins.md", "share/doc/collwire/docs/pictures/report.png"):
         assert os.path.exists(os.path.join(prefix, name)), name
     program = os.path.join(prefix, "bin", "collwire")
     assert run("new", program=program)[1] == run("new")[1]

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The Debian packages on a bare Debian 12 in a folder of its own (debootstrap, as root): install, run, manual page,
-# completion, extcap, the example policy and the C example; removing it leaves nothing.
+# The tarball and the Debian packages of a release on a bare Debian 12 in a folder of its own (debootstrap, as root): the
+# tarball with nothing installed, as nobody; the packages: install, run, manual page, completion, extcap, the example
+# policy and the C example; removing it leaves nothing.
 # usage: check_package.sh SOURCE_DIR BUILD_DIR
 set -eu
 source=$(realpath "$1") build=$(realpath "$2")
@@ -15,8 +16,8 @@ cleanup() {
 trap cleanup EXIT
 step() { printf '== %s\n' "$*"; }
 
-step "the package"
-(cd "$work" && cpack --config "$build/CPackConfig.cmake" -B "$work/package" >"$work/cpack.log" 2>&1) || { cat "$work/cpack.log"; exit 1; }
+step "the release"
+RELEASE_UNTAGGED=1 python3 -B "$source/release/make_release.py" "$source" "$build" "$work/package"
 deb=$(ls "$work"/package/collwire_*.deb)
 python_deb=$(ls "$work"/package/python3-collwire_*.deb)
 dpkg-deb --info "$python_deb" | grep -E 'Package|Architecture|Depends'
@@ -30,6 +31,15 @@ cp "$deb" "$root/root/collwire.deb"
 cp "$python_deb" "$root/root/python3-collwire.deb"
 cp "$source/scenarios/incast.json" "$root/root"
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C sh -euc "$1"; }
+
+step "the tarball, with nothing installed"
+mkdir "$root/opt/tarball"
+tar -xzf "$work"/package/collwire-*-linux-*.tar.gz -C "$root/opt/tarball"
+inside 'cd /tmp && from=$(echo /opt/tarball/collwire-*) && setpriv --reuid 65534 --regid 65534 --clear-groups sh -euc "
+        mkdir home && cp -r $from/bin $from/lib $from/include $from/share home && home/bin/collwire --version
+        home/bin/collwire compare home/share/collwire/scenarios/incast.json --cc none,dcqcn --out out | head -4 && ls out/report.html"
+        rm -rf /tmp/home /tmp/out /opt/tarball'
+
 # everything but what packages bring with them, and what apt keeps
 files() { inside 'find / -xdev -path /proc -prune -o -path /sys -prune -o -path /var -prune -o -path /tmp -prune -o -path /root -prune -o -print' | sort; }
 inside 'apt-get update -q && apt-get install -y -q --no-install-recommends man-db bash-completion gcc libc6-dev make pkg-config' >"$work/apt.log" 2>&1 ||
