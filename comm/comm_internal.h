@@ -36,7 +36,8 @@ struct walk {
     struct walk_sums {           // of the phase_record; added to it when the phase ends
         uint64_t bytes, messages;
         ps_sum_t network_ps;
-        int64_t on_the_way; // messages that the rank has posted, less those that it has received
+        int64_t
+            on_the_way; // messages posted minus messages received; the sum over ranks is in flight
     } sums;
 };
 

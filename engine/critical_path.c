@@ -17,66 +17,44 @@ const char *path_cause_phrase(enum path_cause cause)
 
 /* ---- references ---- */
 
-static uint32_t path_alloc(struct path_book *b)
-{
-    struct path_thread *here = path_thread(b);
-    uint32_t id = here->free[PATHS];
-    if (id == 0)
-        return path_object_take(b, PATHS);
-    here->free[PATHS] = b->paths[id].next_free;
-    return id;
-}
-
-static void step_drop(struct path_book *b, uint32_t step)
-{
-    struct path_thread *here = path_thread(b);
-    while (step != 0 && path_ref_drop(b, &b->steps[step].refs)) {
-        uint32_t before = b->steps[step].before;
-        b->steps[step].before = here->free[PATH_STEPS];
-        here->free[PATH_STEPS] = step;
-        step = before;
-    }
-}
-
 uint32_t path_new(struct path_book *b, ps_t begin_ps, uint32_t rank)
 {
-    uint32_t id = path_alloc(b);
-    b->paths[id] = (struct path){.refs = 1, .rank = rank, .begin_ps = begin_ps, .end_ps = begin_ps};
+    uint32_t id = path_object_take(b, PATHS);
+    b->paths[id] =
+        (struct path){.link = {.refs = 1}, .rank = rank, .begin_ps = begin_ps, .end_ps = begin_ps};
     return id;
 }
 
 void path_drop(struct path_book *b, uint32_t id)
 {
-    struct path_thread *here = path_thread(b);
-    while (id != 0 && path_ref_drop(b, &b->paths[id].refs)) {
-        struct path *p = &b->paths[id];
+    while (id != 0 && path_ref_drop(b, &b->paths[id].link)) {
+        const struct path *p = &b->paths[id];
         uint32_t parent = p->parent;
-        step_drop(b, p->steps);
-        path_spells_drop(b, p->spells);
-        path_marks_drop(b, p->marks);
-        p->next_free = here->free[PATHS];
-        here->free[PATHS] = id;
+        path_list_drop(b, PATH_STEPS, p->steps);
+        path_list_drop(b, PATH_SPELLS, p->spells);
+        path_list_drop(b, PATH_MARKS, p->marks);
+        path_object_give(b, PATHS, id);
         id = parent;
     }
 }
 
 uint32_t path_own(struct path_book *b, uint32_t id)
 {
-    if (id != 0 && path_ref_only(&b->paths[id].refs))
+    if (id != 0 && path_ref_only(&b->paths[id].link))
         return id;
-    uint32_t copy = path_alloc(b); // may move `paths`
+    uint32_t copy = path_object_take(b, PATHS); // may move `paths`
     struct path *p = &b->paths[copy];
     const size_t own = offsetof(struct path, parent); // others may change the references
     memcpy((char *)p + own, (const char *)&b->paths[id] + own, sizeof *p - own);
-    p->refs = 1;
+    p->link = (struct path_link){.refs = 1};
     if (p->parent != 0)
-        path_ref_add(b, &b->paths[p->parent].refs);
+        path_ref_add(b, &b->paths[p->parent].link);
     if (p->steps != 0)
-        path_ref_add(b, &b->steps[p->steps].refs);
+        path_ref_add(b, &b->steps[p->steps].link);
     if (p->spells != 0)
-        path_ref_add(b, &b->spells[p->spells].refs);
+        path_ref_add(b, &b->spells[p->spells].link);
     if (p->marks != 0)
-        path_ref_add(b, &b->marks[p->marks].refs);
+        path_ref_add(b, &b->marks[p->marks].link);
     path_drop(b, id);
     return copy;
 }
@@ -169,12 +147,7 @@ uint32_t path_join(struct path_book *b, uint32_t id)
 
 static uint32_t step_new(struct path_book *b, const struct path_step *made)
 {
-    struct path_thread *here = path_thread(b);
-    uint32_t step = here->free[PATH_STEPS];
-    if (step != 0)
-        here->free[PATH_STEPS] = b->steps[step].before;
-    else
-        step = path_object_take(b, PATH_STEPS);
+    uint32_t step = path_object_take(b, PATH_STEPS);
     b->steps[step] = *made;
     return step;
 }
@@ -192,12 +165,12 @@ static void steps_fold(struct path_book *b, struct path *p)
 {
     size_t n = 0, cap = 0;
     struct path_step *all = NULL;
-    for (uint32_t step = p->steps; step != 0; step = b->steps[step].before) {
+    for (uint32_t step = p->steps; step != 0; step = b->steps[step].link.before) {
         if (n == cap)
             all = memory_grow(all, &cap, sizeof *all);
         all[n++] = b->steps[step];
     }
-    step_drop(b, p->steps);
+    path_list_drop(b, PATH_STEPS, p->steps);
     p->steps = 0;
     if (n > 0)
         qsort(all, n, sizeof *all, compare_steps);
@@ -207,9 +180,8 @@ static void steps_fold(struct path_book *b, struct path *p)
             sum.ps += all[i].ps;
             sum.end_ps = all[i].end_ps > sum.end_ps ? all[i].end_ps : sum.end_ps;
         }
-        sum.refs = 1;
+        sum.link = (struct path_link){.refs = 1, .before = p->steps};
         sum.fresh = 0;
-        sum.before = p->steps;
         p->steps = step_new(b, &sum);
     }
     free(all);
@@ -222,8 +194,7 @@ void path_label(struct path_book *b, uint32_t id, uint32_t label, bool communica
         return;
     if (!b->keep_steps && p->steps != 0 && b->steps[p->steps].fresh >= PATH_FRESH_MAX)
         steps_fold(b, p);
-    struct path_step step = {.refs = 1,
-                             .before = p->steps,
+    struct path_step step = {.link = {.refs = 1, .before = p->steps},
                              .label = label,
                              .communicates = communicates,
                              .fresh = p->steps != 0 ? b->steps[p->steps].fresh + 1 : 1,

@@ -87,8 +87,15 @@ struct path_place {
 // places than the book keeps for a path, those with the least times are dropped; the path counts
 // their time in `dropped_ps`, so all times by place are exact where this is 0.
 #define PATH_BLOCK 7
+
+// The head of each object that a path consists of: references, and the object before it on the
+// chain; of a free object the next free one.
+struct path_link {
+    uint32_t refs, before;
+};
+
 struct path_spells {
-    uint32_t refs, before; // before: the block before it on the chain, or the next free one
+    struct path_link link; // before: the block before it on the chain
     uint32_t thread;       // the only one that may fill the block up, while several paths share it
     uint16_t n, n_before;  // times in this block, and of the one before it
     struct path_place at[PATH_BLOCK];
@@ -99,13 +106,13 @@ struct path_spells {
 
 // The end of a stage: a part of a chain, such as a phase of a collective or an iteration.
 struct path_mark {
-    uint32_t refs, before;   // before: the mark before it on the chain, or the next free one
+    struct path_link link;   // before: the mark before it on the chain
     uint32_t stage;          // that ended
     ps_t parts[PATH_CAUSES]; // of the chain up to this end
 };
 
 struct path {
-    uint32_t refs, next_free;
+    struct path_link link; // nothing is before a path that is in use
     uint32_t parent;       // path that the collective's issue ended; 0 = none
     uint32_t owner;        // 1 + index of the collective's record; 0 = not in a collective
     uint32_t steps;        // newest of the steps that labelled work left on the chain; 0 = none
@@ -128,7 +135,7 @@ struct path {
 // with a common past share. So that memory does not grow with the length of a run, a long list is
 // folded: all work with one label becomes one step.
 struct path_step {
-    uint32_t refs, before; // before: the step before it on the chain, or the next free one
+    struct path_link link; // before: the step before it on the chain
     uint32_t label;
     uint32_t communicates : 1;
     uint32_t fresh : 31; // steps up to this one that are not folded
@@ -152,10 +159,15 @@ struct path_thread {
 };
 
 struct path_book {
-    struct path *paths; // [0] is no path
-    struct path_step *steps;
-    struct path_spells *spells;
-    struct path_mark *marks;
+    union {
+        struct {
+            struct path *paths; // [0] is no path
+            struct path_step *steps;
+            struct path_spells *spells;
+            struct path_mark *marks;
+        };
+        void *arrays[PATH_OBJECTS]; // the same by kind
+    };
     size_t cap[PATH_OBJECTS]; // lengths of the arrays
     uint32_t n[PATH_OBJECTS]; // objects with numbers from here on have never been used
     uint32_t places_max;      // that a path keeps
@@ -175,34 +187,35 @@ static inline struct path *path_at(const struct path_book *b, uint32_t id) { ret
 
 static inline struct path_thread *path_thread(const struct path_book *b)
 {
-    return &b->threads[b->n_threads > 1 ? engine_thread() : 0];
+    return &b->threads[engine_thread_of(b->n_threads)];
 }
 
-static inline void path_ref_add(const struct path_book *b, uint32_t *refs)
+static inline void path_ref_add(const struct path_book *b, struct path_link *link)
 {
     if (b->n_threads > 1)
-        __atomic_fetch_add(refs, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&link->refs, 1, __ATOMIC_RELAXED);
     else
-        ++*refs;
+        link->refs++;
 }
 
 // Returns true if it was the last reference.
-static inline bool path_ref_drop(const struct path_book *b, uint32_t *refs)
+static inline bool path_ref_drop(const struct path_book *b, struct path_link *link)
 {
-    return b->n_threads > 1 ? __atomic_sub_fetch(refs, 1, __ATOMIC_ACQ_REL) == 0 : --*refs == 0;
+    return b->n_threads > 1 ? __atomic_sub_fetch(&link->refs, 1, __ATOMIC_ACQ_REL) == 0
+                            : --link->refs == 0;
 }
 
 // True if there is one reference, the caller's.
-static inline bool path_ref_only(const uint32_t *refs)
+static inline bool path_ref_only(const struct path_link *link)
 {
-    return __atomic_load_n(refs, __ATOMIC_ACQUIRE) == 1;
+    return __atomic_load_n(&link->refs, __ATOMIC_ACQUIRE) == 1;
 }
 
 // Begin a path at `begin_ps`, with one reference.
 uint32_t path_new(struct path_book *b, ps_t begin_ps, uint32_t rank);
 static inline uint32_t path_hold(struct path_book *b, uint32_t id)
 {
-    path_ref_add(b, &b->paths[id].refs);
+    path_ref_add(b, &b->paths[id].link);
     return id;
 }
 void path_drop(struct path_book *b, uint32_t id); // 0 is legal
@@ -266,14 +279,15 @@ void path_stage_current(struct path_book *b, uint32_t stage, ps_t now);
 void path_stages(const struct path_book *b, const struct path *p, ps_t (*sums)[PATH_CAUSES],
                  size_t n);
 
-/* for the functions of paths */
+/* for the functions of paths: path_book.c */
 
-// Take the number of an object that is not in use and has no contents, but not of a free one.
+// Take the number of an object that is not in use; its contents are not set, and arrays may move.
 uint32_t path_object_take(struct path_book *b, enum path_object kind);
+void path_object_give(struct path_book *b, enum path_object kind, uint32_t number);
+// Drop a reference to the newest object of a list, which may be 0 (empty), and give back what has
+// none left.
+void path_list_drop(struct path_book *b, enum path_object kind, uint32_t newest);
 
-// References of lists: a list may be 0, which is empty.
-void path_spells_drop(struct path_book *b, uint32_t block);
-void path_marks_drop(struct path_book *b, uint32_t mark);
 // Add a time at a place, and all those of another path, to a path.
 void path_spell_add(struct path_book *b, struct path *p, const struct path_place *add);
 void path_spells_join(struct path_book *b, struct path *p, const struct path *from);

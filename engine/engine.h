@@ -121,6 +121,11 @@ static inline uint64_t engine_order_key(const struct engine *e)
 // The number of the calling thread among those of its simulation; 0 = the first or only one. What
 // each thread has for itself is in an array of this index (engine/tally.h, critical paths).
 uint32_t engine_thread(void);
+// Its index in an array with an entry for each of `n_threads` threads; 0 and 1 = there is one.
+static inline uint32_t engine_thread_of(uint32_t n_threads)
+{
+    return n_threads > 1 ? engine_thread() : 0;
+}
 
 // Hold the lock on the state that the shards of a simulation share, if they run at the same time.
 // `e` is the engine of the event that is being processed, or the common one. Calls may be nested.

@@ -17,37 +17,14 @@ static const size_t object_bytes[PATH_OBJECTS] = {
     [PATH_MARKS] = sizeof(struct path_mark),
 };
 
-static void *array(const struct path_book *b, enum path_object kind)
-{
-    void *const arrays[PATH_OBJECTS] = {b->paths, b->steps, b->spells, b->marks};
-    return arrays[kind];
-}
-
-static void set_array(struct path_book *b, enum path_object kind, void *to)
-{
-    switch (kind) {
-    case PATHS:
-        b->paths = to;
-        break;
-    case PATH_STEPS:
-        b->steps = to;
-        break;
-    case PATH_SPELLS:
-        b->spells = to;
-        break;
-    default:
-        b->marks = to;
-    }
-}
-
 void path_book_init(struct path_book *b, uint32_t n_ranks)
 {
     *b = (struct path_book){.n_threads = 1};
     b->threads = memory_zeroed_lines(1, sizeof *b->threads);
     b->threads->late = PATH_OTHERS;
     for (unsigned kind = 0; kind < PATH_OBJECTS; kind++) {
-        set_array(b, kind, memory_grow(NULL, &b->cap[kind], object_bytes[kind]));
-        memset(array(b, kind), 0, object_bytes[kind]);
+        b->arrays[kind] = memory_grow(NULL, &b->cap[kind], object_bytes[kind]);
+        memset(b->arrays[kind], 0, object_bytes[kind]);
         b->n[kind] = 1;
     }
     b->spells[0].n = PATH_BLOCK; // no path adds to it
@@ -70,9 +47,9 @@ void path_book_share(struct path_book *b, uint32_t n_threads)
         size_t *bytes = &b->reserved_bytes[kind];
         *bytes = SHARED_OBJECTS * object_bytes[kind];
         void *reserved = memory_reserve(bytes);
-        memcpy(reserved, array(b, kind), b->n[kind] * object_bytes[kind]);
-        free(array(b, kind));
-        set_array(b, kind, reserved);
+        memcpy(reserved, b->arrays[kind], b->n[kind] * object_bytes[kind]);
+        free(b->arrays[kind]);
+        b->arrays[kind] = reserved;
         b->cap[kind] = *bytes / object_bytes[kind];
     }
 }
@@ -81,18 +58,25 @@ void path_book_free(struct path_book *b)
 {
     for (unsigned kind = 0; kind < PATH_OBJECTS; kind++)
         if (b->reserved_bytes[kind] > 0)
-            memory_release(array(b, kind), b->reserved_bytes[kind]);
+            memory_release(b->arrays[kind], b->reserved_bytes[kind]);
         else
-            free(array(b, kind));
+            free(b->arrays[kind]);
     free(b->threads);
     *b = (struct path_book){0};
 }
 
-uint32_t path_object_take(struct path_book *b, enum path_object kind)
+/* ---- objects ---- */
+
+static struct path_link *link_of(const struct path_book *b, enum path_object kind, uint32_t number)
+{
+    return (struct path_link *)(void *)((char *)b->arrays[kind] + number * object_bytes[kind]);
+}
+
+static uint32_t take_new(struct path_book *b, enum path_object kind)
 {
     if (b->n_threads <= 1) {
         if (b->n[kind] == b->cap[kind])
-            set_array(b, kind, memory_grow(array(b, kind), &b->cap[kind], object_bytes[kind]));
+            b->arrays[kind] = memory_grow(b->arrays[kind], &b->cap[kind], object_bytes[kind]);
         return b->n[kind]++;
     }
     struct path_thread *here = path_thread(b);
@@ -103,4 +87,33 @@ uint32_t path_object_take(struct path_book *b, enum path_object kind)
             memory_exhausted(b->cap[kind], object_bytes[kind]);
     }
     return here->next[kind]++;
+}
+
+uint32_t path_object_take(struct path_book *b, enum path_object kind)
+{
+    struct path_thread *here = path_thread(b);
+    uint32_t number = here->free[kind];
+    if (number == 0)
+        return take_new(b, kind);
+    here->free[kind] = link_of(b, kind, number)->before;
+    return number;
+}
+
+void path_object_give(struct path_book *b, enum path_object kind, uint32_t number)
+{
+    struct path_thread *here = path_thread(b);
+    link_of(b, kind, number)->before = here->free[kind];
+    here->free[kind] = number;
+}
+
+void path_list_drop(struct path_book *b, enum path_object kind, uint32_t newest)
+{
+    while (newest != 0) {
+        struct path_link *link = link_of(b, kind, newest);
+        uint32_t before = link->before;
+        if (!path_ref_drop(b, link))
+            return;
+        path_object_give(b, kind, newest);
+        newest = before;
+    }
 }

@@ -8,30 +8,13 @@
 
 #define PATH_FRESH 3 // times the places of a path from which a list is summed up
 
-void path_spells_drop(struct path_book *b, uint32_t block)
-{
-    struct path_thread *here = path_thread(b);
-    while (block != 0 && path_ref_drop(b, &b->spells[block].refs)) {
-        uint32_t before = b->spells[block].before;
-        b->spells[block].before = here->free[PATH_SPELLS];
-        here->free[PATH_SPELLS] = block;
-        block = before;
-    }
-}
-
 // Puts an empty block before the path's list, whose reference it takes over.
 static void add_block(struct path_book *b, struct path *p)
 {
-    struct path_thread *here = path_thread(b);
-    uint32_t block = here->free[PATH_SPELLS];
-    if (block != 0)
-        here->free[PATH_SPELLS] = b->spells[block].before;
-    else
-        block = path_object_take(b, PATH_SPELLS);
+    uint32_t block = path_object_take(b, PATH_SPELLS);
     struct path_spells *s = &b->spells[block];
-    s->refs = 1;
-    s->before = p->spells;
-    s->thread = (uint32_t)(here - b->threads);
+    s->link = (struct path_link){.refs = 1, .before = p->spells};
+    s->thread = engine_thread_of(b->n_threads);
     s->n = 0;
     s->n_before = (uint16_t)p->n_spells;
     p->spells = block;
@@ -41,8 +24,8 @@ static void add_block(struct path_book *b, struct path *p)
 static void push(struct path_book *b, struct path *p, const struct path_place *add)
 {
     struct path_spells *newest = &b->spells[p->spells];
-    uint32_t thread = (uint32_t)(path_thread(b) - b->threads);
-    if (p->spells != 0 && path_ref_only(&newest->refs))
+    uint32_t thread = engine_thread_of(b->n_threads);
+    if (p->spells != 0 && path_ref_only(&newest->link))
         newest->thread = thread;
     if (newest->thread != thread || newest->n > p->n_spells ||
         newest->n == PATH_BLOCK) // another path may fill it or has done so, or it is full
@@ -91,7 +74,7 @@ static struct path_place *sums_of(const struct path_book *b, const struct path *
     size_t length = 0;
     struct sums sums = {.n_slots = 4};
     for (uint32_t at = p->spells, of = p->n_spells; at != 0;
-         of = b->spells[at].n_before, at = b->spells[at].before)
+         of = b->spells[at].n_before, at = b->spells[at].link.before)
         length += of;
     *n = 0;
     if (length == 0)
@@ -101,7 +84,7 @@ static struct path_place *sums_of(const struct path_book *b, const struct path *
     sums.table = memory_zeroed(sums.n_slots, sizeof *sums.table);
     sums.list = memory_zeroed(length, sizeof *sums.list);
     for (uint32_t at = p->spells, of = p->n_spells; at != 0;
-         of = b->spells[at].n_before, at = b->spells[at].before)
+         of = b->spells[at].n_before, at = b->spells[at].link.before)
         while (of > 0)
             sums_add(&sums, &b->spells[at].at[--of]);
     free(sums.table);
@@ -150,7 +133,7 @@ static void sum_up(struct path_book *b, struct path *p)
         p->dropped_ps += keep_largest(sums, n, b->places_max);
         n = b->places_max;
     }
-    path_spells_drop(b, p->spells);
+    path_list_drop(b, PATH_SPELLS, p->spells);
     p->spells = p->n_spells = p->fresh = 0;
     while (n > 0)
         push(b, p, &sums[--n]);
@@ -164,7 +147,7 @@ void path_spell_add(struct path_book *b, struct path *p, const struct path_place
         sum_up(b, p);
     p->fresh++;
     struct path_spells *newest = &b->spells[p->spells];
-    if (path_ref_only(&newest->refs) && newest->n == p->n_spells &&
+    if (path_ref_only(&newest->link) && newest->n == p->n_spells &&
         same_place(&newest->at[newest->n - 1], add))
         newest->at[newest->n - 1].ps += add->ps;
     else
@@ -174,7 +157,7 @@ void path_spell_add(struct path_book *b, struct path *p, const struct path_place
 void path_spells_join(struct path_book *b, struct path *p, const struct path *from)
 {
     for (uint32_t at = from->spells, of = from->n_spells; at != 0;
-         of = b->spells[at].n_before, at = b->spells[at].before)
+         of = b->spells[at].n_before, at = b->spells[at].link.before)
         while (of > 0) {
             struct path_place add = b->spells[at].at[--of]; // a copy: the blocks may move
             path_spell_add(b, p, &add);

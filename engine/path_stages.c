@@ -6,35 +6,14 @@
 #include "engine/critical_path.h"
 #include "engine/memory.h"
 
-void path_marks_drop(struct path_book *b, uint32_t mark)
-{
-    struct path_thread *here = path_thread(b);
-    while (mark != 0 && path_ref_drop(b, &b->marks[mark].refs)) {
-        uint32_t before = b->marks[mark].before;
-        b->marks[mark].before = here->free[PATH_MARKS];
-        here->free[PATH_MARKS] = mark;
-        mark = before;
-    }
-}
-
-static uint32_t mark_take(struct path_book *b)
-{
-    struct path_thread *here = path_thread(b);
-    uint32_t mark = here->free[PATH_MARKS];
-    if (mark == 0)
-        return path_object_take(b, PATH_MARKS);
-    here->free[PATH_MARKS] = b->marks[mark].before;
-    return mark;
-}
-
 void path_stage(struct path_book *b, uint32_t id, uint32_t stage, const ps_t late[PATH_CAUSES])
 {
     struct path *p = &b->paths[id];
     if (p->stage == stage)
         return;
-    uint32_t mark = mark_take(b);
+    uint32_t mark = path_object_take(b, PATH_MARKS);
     struct path_mark *m = &b->marks[mark];
-    *m = (struct path_mark){.refs = 1, .before = p->marks, .stage = p->stage};
+    *m = (struct path_mark){.link = {.refs = 1, .before = p->marks}, .stage = p->stage};
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++) {
         ps_t since = late != NULL && late[cause] < p->parts[cause] ? late[cause] : 0;
         m->parts[cause] = p->parts[cause] - since;
@@ -58,7 +37,7 @@ void path_stages(const struct path_book *b, const struct path *p, ps_t (*sums)[P
 {
     const ps_t *until = p->parts;
     uint32_t stage = p->stage;
-    for (uint32_t at = p->marks;; at = b->marks[at].before) {
+    for (uint32_t at = p->marks;; at = b->marks[at].link.before) {
         const struct path_mark *m = &b->marks[at]; // [0]: the beginning of the path
         for (unsigned cause = 0; cause < PATH_CAUSES && stage < n; cause++)
             sums[stage][cause] += until[cause] - m->parts[cause];

@@ -17,5 +17,5 @@ bool engine_shards_run(const struct engine *e)
 struct engine *engine_current_shard(const struct engine *e)
 {
     const struct partition *p = e->partition;
-    return p->parallel && !p->in_turn ? p->engines[thread_number] : p->current;
+    return engine_shards_run(e) ? p->engines[thread_number] : p->current;
 }

@@ -29,7 +29,7 @@ struct latest {
 
 static inline void latest_note(struct latest *l, ps_t ps)
 {
-    ps_t *part = &l->parts[l->n_threads > 1 ? engine_thread() : 0].ps;
+    ps_t *part = &l->parts[engine_thread_of(l->n_threads)].ps;
     *part = ps > *part ? ps : *part;
 }
 
@@ -43,7 +43,7 @@ static inline ps_t latest_of(const struct latest *l)
 
 static inline void tally_add(struct tally *t, int64_t n)
 {
-    t->parts[t->n_threads > 1 ? engine_thread() : 0].n += n;
+    t->parts[engine_thread_of(t->n_threads)].n += n;
 }
 
 static inline int64_t tally_sum(const struct tally *t)

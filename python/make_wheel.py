@@ -16,9 +16,9 @@ import sys
 import tempfile
 import zipfile
 
-# what PEP 600 lets a wheel expect of the system, as far as C programs use it
-SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "ld-linux-x86-64.so.2",
-          "ld-linux-aarch64.so.1", "libgcc_s.so.1"}
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "release"))
+from libraries import SYSTEM, located, needed, output, owner, version_of  # noqa: E402  pylint: disable=wrong-import-position
+
 DESCRIPTION = """# collwire
 
 Simulates RoCE, TCP and Ultra Ethernet under collectives and training jobs, packet by packet, and says where the time went.
@@ -26,20 +26,6 @@ Simulates RoCE, TCP and Ultra Ethernet under collectives and training jobs, pack
     import collwire as cw
     print(cw.compare("job.json", ["none", "dcqcn", "swift"], seeds=5).frame())
 """
-
-
-def output(*command):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
-
-
-def needed(file):
-    return re.findall(r"\(NEEDED\)\s+Shared library: \[(.*?)\]", output("readelf", "-d", file))
-
-
-def located(file):
-    """The libraries that a file needs, directly or not: name -> path."""
-    found = dict(re.findall(r"^\s*(\S+) => (/\S+)", output("ldd", file), re.MULTILINE))
-    return {name: pathlib.Path(path) for name, path in found.items() if name not in SYSTEM}
 
 
 def glibc(files):
@@ -52,7 +38,7 @@ def glibc(files):
 class Wheel:
     def __init__(self, source, build):
         self.source, self.build = source, build
-        self.version = re.search(r"project\(collwire VERSION (\S+)", (source / "CMakeLists.txt").read_text()).group(1)
+        self.version = version_of(source)
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="wheel"))
         self.native = self.work / "collwire" / "_native"
         self.info = self.work / f"collwire-{self.version}.dist-info"
@@ -95,16 +81,10 @@ class Wheel:
 
     def licence(self, path):
         """The copyright file of the Debian package of a library."""
-        for name in (path, path.resolve(), pathlib.Path("/usr") / str(path.resolve()).lstrip("/")):
-            done = subprocess.run(["dpkg", "-S", str(name)], capture_output=True, text=True, check=False)
-            if done.returncode == 0:
-                package = done.stdout.split(":")[0]
-                text = pathlib.Path("/usr/share/doc") / package / "copyright"
-                to = self.info / "licenses" / f"{package}.txt"
-                to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(text, to)
-                return
-        sys.exit(f"{path}: no package of Debian has it, so its licence is not known")
+        package = owner(path)
+        to = self.info / "licenses" / f"{package.name}.txt"
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(package.copyright, to)
 
     def share(self):
         for name in ("report-template.html", "report-LICENCES.txt"):

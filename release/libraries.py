@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The libraries that the program and libcollwire need beyond the C library: where they are, of which Debian packages they come,
-and their licences."""
+and their licences. The wheel (python/make_wheel.py) and the release use it."""
 import pathlib
 import re
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
-from make_wheel import SYSTEM, located, needed  # noqa: E402,F401  pylint: disable=wrong-import-position,unused-import
-
+# what PEP 600 lets a wheel expect of the system, as far as C programs use it
+SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "ld-linux-x86-64.so.2",
+          "ld-linux-aarch64.so.1", "libgcc_s.so.1"}
 DOC = pathlib.Path("/usr/share/doc")
 # in the program and the library themselves: (package that has the headers or the archive, what for)
 STATIC = [("libev-dev", "linked into the program as an archive"), ("librandom123-dev", "headers that are compiled in")]
@@ -16,6 +16,21 @@ STATIC = [("libev-dev", "linked into the program as an archive"), ("librandom123
 
 def output(*command):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
+
+
+def version_of(source):
+    """The version has one place: project() of CMakeLists.txt."""
+    return re.search(r"project\(collwire VERSION (\S+)", (source / "CMakeLists.txt").read_text())[1]
+
+
+def needed(file):
+    return re.findall(r"\(NEEDED\)\s+Shared library: \[(.*?)\]", output("readelf", "-d", file))
+
+
+def located(file):
+    """The libraries that a file needs, directly or not: name -> path."""
+    found = dict(re.findall(r"^\s*(\S+) => (/\S+)", output("ldd", file), re.MULTILINE))
+    return {name: pathlib.Path(path) for name, path in found.items() if name not in SYSTEM}
 
 
 class Package:

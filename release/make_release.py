@@ -10,7 +10,6 @@ import gzip
 import hashlib
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -27,11 +26,6 @@ def git(source, *words):
     if done.returncode != 0:
         sys.exit(f"release: git {' '.join(map(str, words))}: {done.stderr.decode().strip()}")
     return done.stdout
-
-
-def version_of(source):
-    """The version has one place: project() of CMakeLists.txt."""
-    return re.search(r"project\(collwire VERSION (\S+)", (source / "CMakeLists.txt").read_text())[1]
 
 
 def check_tree(source, version):
@@ -84,7 +78,7 @@ def tools():
 
 def main():
     source, build, final = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-    version = version_of(source)
+    version = libraries.version_of(source)
     check_tree(source, version)
     tools()
     commit = git(source, "rev-parse", "HEAD").decode().strip()

@@ -147,7 +147,7 @@ struct gathering {
     const struct collwire_processes *processes;
     struct parcel *parcels;          // [process] to it
     struct collwire_bytes *out, *in; // [process]
-    uint32_t *asked;                 // flows that have unfinished messages to ranks of this process
+    uint32_t *asked; // flows of other processes with an unfinished message to a rank of this one
     size_t n_asked, cap_asked;
 };
 

@@ -82,26 +82,24 @@ static void own_delivered(struct job_run *job, uint64_t token, ps_t now)
     }
 }
 
-// A step of a collective concerns one rank; all else may concern several.
-static bool concerns_one_rank(const struct job_run *job, uint64_t token)
+// A step of a collective concerns one rank; all else may concern several, and needs the lock.
+static bool lock_needed(struct workload *w, uint64_t token)
 {
-    return (token & TOKEN_OWN) == 0 && comm_is_by_rank(&job->comm);
+    return (token & TOKEN_OWN) != 0 || !comm_is_by_rank(&job_of(w, token)->comm);
 }
 
 static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 {
     struct workload *w = ctx;
-    struct job_run *job = job_of(w, token);
-    if (concerns_one_rank(job, token)) {
-        comm_delivered(&job->comm, token, bytes, now);
-        return;
-    }
-    engine_lock(w->engine);
+    bool locked = lock_needed(w, token);
+    if (locked)
+        engine_lock(w->engine);
     if ((token & TOKEN_OWN) == 0)
-        comm_delivered(&job->comm, token, bytes, now);
+        comm_delivered(&job_of(w, token)->comm, token, bytes, now);
     else
-        own_delivered(job, token, now);
-    engine_unlock(w->engine);
+        own_delivered(job_of(w, token), token, now);
+    if (locked)
+        engine_unlock(w->engine);
 }
 
 // A program that waits for the last ACK has waited for the receiver's timer too.
@@ -138,9 +136,12 @@ static void on_entered(void *ctx, uint64_t token, ps_t now)
     engine_unlock(w->engine);
 }
 
-static void sent(struct workload *w, struct job_run *job, uint64_t token, ps_t now)
+static void sent(struct workload *w, uint64_t token, ps_t now)
 {
+    struct job_run *job = job_of(w, token);
     uint32_t rank, step;
+    tally_add(&w->messages_open, -1);
+    note_end(w, now - path_thread(w->path_book)->held_ps);
     if ((token & TOKEN_OWN) == 0) {
         comm_sent(&job->comm, token, now);
         stop_if_done(w);
@@ -164,17 +165,12 @@ static void sent(struct workload *w, struct job_run *job, uint64_t token, ps_t n
 static void on_sent(void *ctx, uint64_t token, ps_t now)
 {
     struct workload *w = ctx;
-    struct job_run *job = job_of(w, token);
-    tally_add(&w->messages_open, -1);
-    note_end(w, now - path_thread(w->path_book)->held_ps);
-    if (concerns_one_rank(job, token)) {
-        stop_if_done(w);
-        runner_check_dry(w, now);
-        return;
-    }
-    engine_lock(w->engine);
-    sent(w, job, token, now);
-    engine_unlock(w->engine);
+    bool locked = lock_needed(w, token);
+    if (locked)
+        engine_lock(w->engine);
+    sent(w, token, now);
+    if (locked)
+        engine_unlock(w->engine);
 }
 
 static void on_failed(void *ctx, uint64_t token, ps_t now) { on_sent(ctx, token, now); }

@@ -15,6 +15,12 @@ void options_set(struct options *o, const char *path, const char *value)
     o->sets[o->n_sets++] = (struct collwire_setting){path, value};
 }
 
+void options_set_all(struct options *o, const struct collwire_setting *sets, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        options_set(o, sets[i].path, sets[i].value);
+}
+
 void options_shard(const struct options *o, size_t *part, size_t *parts, struct err *err)
 {
     unsigned long i = 1, n = 1;

@@ -95,6 +95,7 @@ const struct cc_catalogue *options_catalogue(const struct options *o);
 
 // Append a setting to o->sets; the texts are borrowed.
 void options_set(struct options *o, const char *path, const char *value);
+void options_set_all(struct options *o, const struct collwire_setting *sets, size_t n);
 
 // True if the results are to be printed on stdout.
 bool options_print_results(const struct options *o);

@@ -232,6 +232,8 @@ int command_plan(const struct options *given)
     for (size_t i = 0; i < p.n_found; i++)
         free(p.found[i].layouts);
     free(p.found);
+    for (size_t i = 0; i < p.n; i++)
+        free(p.plans[i].impossible);
     free(p.plans);
     return code;
 }

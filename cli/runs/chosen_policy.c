@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loads the scenario twice: what a policy changes depends on the scenario's transports.
+// The scenario is loaded first without the policy, because which keys a policy sets depends on the
+// transports, and then with them.
 #include "cli/runs/chosen_policy.h"
 
 #include <stdlib.h>
@@ -13,10 +14,8 @@ static struct collwire_scenario *load_with(const struct options *o, const struct
     struct options with = *o;
     with.sets = NULL;
     with.n_sets = 0;
-    for (size_t i = 0; i < o->n_sets; i++)
-        options_set(&with, o->sets[i].path, o->sets[i].value);
-    for (size_t i = 0; i < choice->n_sets; i++)
-        options_set(&with, choice->sets[i].path, choice->sets[i].value);
+    options_set_all(&with, o->sets, o->n_sets);
+    options_set_all(&with, choice->sets, choice->n_sets);
     struct collwire_scenario *scenario = scenario_of_json(&with, draft->json, draft->folder, err);
     free(with.sets);
     return scenario;

@@ -16,13 +16,12 @@ struct collwire_scenario *compare_load(const struct compare *c, const struct var
     const struct options *o = c->options;
     struct options sets = {0};
     char *seed = text_format("%llu", (unsigned long long)one->seed);
-    for (size_t i = 0; i < o->n_sets; i++)
-        options_set(&sets, o->sets[i].path, o->sets[i].value);
+    options_set_all(&sets, o->sets, o->n_sets);
     for (size_t p = 0; p < grid_paths(&c->grid); p++)
         options_set(&sets, grid_path(&c->grid, p), grid_value(&c->grid, one->point, p));
     options_set(&sets, "seed", seed);
-    for (size_t i = 0; one->choice && i < one->choice->n_sets; i++)
-        options_set(&sets, one->choice->sets[i].path, one->choice->sets[i].value);
+    if (one->choice)
+        options_set_all(&sets, one->choice->sets, one->choice->n_sets);
     struct collwire_scenario *scenario =
         scenario_open(o, one->of->path, sets.sets, sets.n_sets, err);
     free(seed);

@@ -8,12 +8,11 @@
 #include "config/object/machine.h"
 #include "config/object/objects.h"
 #include "config/text/link.h"
+#include "config/text/rank_ranges.h"
 #include "config/text/schema_parts.h"
 #include "nccl/machine.h"
 #include "topology/graph_kind.h"
 #include "transport/transport.h"
-
-#define RANKS_MAX 65536
 
 struct dim_params {
     uint64_t size, ranks_per_port;

@@ -7,8 +7,6 @@
 
 #include "engine/text.h"
 
-#define RANKS_MAX 65536 // of a network
-
 struct expansion {
     struct reader *r;
     const struct place *place;

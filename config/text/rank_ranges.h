@@ -4,6 +4,8 @@
 
 #include "config/text/read.h"
 
+#define RANKS_MAX 65536 // of a network
+
 // Replace texts of ranges at `place` by the ranks that they name, in the scenario itself, so that
 // everything that reads or writes it later sees a list of numbers. Other values are left as they
 // are. `n_ranks`: the ranks that there are, 0 = unknown. Returns false with one error if a range

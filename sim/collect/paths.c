@@ -116,7 +116,7 @@ static void collect_layers(const struct sim *sim, const struct path *path,
     size_t n = training->n_layers * TRAINING_PARTS;
     struct critical_layer *all = memory_zeroed(n, sizeof *all);
     for (uint32_t step = path->steps; step != 0;
-         step = sim->delivery.path_book.steps[step].before) {
+         step = sim->delivery.path_book.steps[step].link.before) {
         const struct path_step *at = &sim->delivery.path_book.steps[step];
         ps_t *sum = at->communicates ? &all[at->label - 1].comm_ps : &all[at->label - 1].compute_ps;
         *sum += at->ps;
@@ -145,7 +145,7 @@ static void collect_program(const struct sim *sim, const struct path *path,
     size_t n = (size_t)(p->n_layers + 1) * parts;
     s->layers = memory_zeroed(n, sizeof *s->layers);
     for (uint32_t step = path->steps; step != 0;
-         step = sim->delivery.path_book.steps[step].before) {
+         step = sim->delivery.path_book.steps[step].link.before) {
         const struct path_step *at = &sim->delivery.path_book.steps[step];
         uint32_t use, layer = node_label_read(p, at->label, &use);
         struct critical_layer *l = &s->layers[layer * parts + use];
@@ -180,7 +180,7 @@ static void collect_iterations(const struct sim *sim, const struct path *path,
 {
     const struct path_book *book = &sim->delivery.path_book;
     uint32_t last = path->stage;
-    for (uint32_t at = path->marks; at != 0; at = book->marks[at].before)
+    for (uint32_t at = path->marks; at != 0; at = book->marks[at].link.before)
         last = book->marks[at].stage > last ? book->marks[at].stage : last;
     if (last == 0)
         return;

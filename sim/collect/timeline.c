@@ -82,7 +82,7 @@ static void add_path(const struct sim *sim, const struct training_job *t, struct
 {
     const struct path_book *book = &sim->delivery.path_book;
     for (uint32_t step = path_at(book, t->job->path)->steps; step != 0;
-         step = book->steps[step].before) {
+         step = book->steps[step].link.before) {
         const struct path_step *at = &book->steps[step];
         uint32_t slot = at->label - 1;
         slice_add(r, (struct slice_result){.job = t->job->index,
@@ -134,7 +134,7 @@ static void add_program_path(const struct sim *sim, const struct node_run *run, 
     const struct path_book *book = &sim->delivery.path_book;
     const struct node_program *p = run->program;
     for (uint32_t step = path_at(book, run->job->path)->steps; step != 0;
-         step = book->steps[step].before) {
+         step = book->steps[step].link.before) {
         const struct path_step *at = &book->steps[step];
         uint32_t use, layer = node_label_read(p, at->label, &use);
         slice_add(r, (struct slice_result){.job = run->job->index,

@@ -19,7 +19,8 @@ struct ideals {
 void ideals_init(struct ideals *ideals, const struct fabric *fabric);
 // The same for a network whose links have another rate; `share` is borrowed.
 void ideals_init_with(struct ideals *ideals, const struct fabric *fabric, const double *share);
-// Let several threads (engine_thread()) ask at the same time.
+// Give each of `n_threads` threads of the simulation a cache of its own, so that they may call the
+// functions below at the same time.
 void ideals_share(struct ideals *ideals, uint32_t n_threads);
 void ideals_free(struct ideals *ideals);
 

@@ -28,7 +28,7 @@ struct ideal_paths {
 
 static struct ideal_paths *paths_of(const struct ideals *ideals)
 {
-    return &ideals->paths[ideals->n_threads > 1 ? engine_thread() : 0];
+    return &ideals->paths[engine_thread_of(ideals->n_threads)];
 }
 
 struct ideal_answer *ideal_kept(const struct ideals *ideals, uint32_t src, uint32_t dst)

@@ -92,7 +92,7 @@ static void begin(void)
 static size_t free_spells(void)
 {
     size_t n = 0;
-    for (uint32_t at = book.threads->free[PATH_SPELLS]; at != 0; at = book.spells[at].before)
+    for (uint32_t at = book.threads->free[PATH_SPELLS]; at != 0; at = book.spells[at].link.before)
         n++;
     return n;
 }
@@ -102,7 +102,7 @@ static void end(void)
     size_t marks = 0;
     for (unsigned c = 0; c < CHAINS; c++)
         path_drop(&book, chains[c]);
-    for (uint32_t at = book.threads->free[PATH_MARKS]; at != 0; at = book.marks[at].before)
+    for (uint32_t at = book.threads->free[PATH_MARKS]; at != 0; at = book.marks[at].link.before)
         marks++;
     assert_int_equal(free_spells(), book.n[PATH_SPELLS] - 1);
     assert_int_equal(marks, book.n[PATH_MARKS] - 1);
