@@ -125,6 +125,11 @@ def unfinished(tmp):
            f"stall: {code} {m['status']} {m['reason']}")
     expect(any("rank0 -> rank8" in w for w in m["waiting"]), f"who waits: {m['waiting']}")
     expect("stalled" in stdout, "the table is followed by the reason")
+    left_out = len(m["waiting"]) - 6 + max(0, len(m["explain"]) - 5)
+    said = re.sub(r"\n    ", " ", stdout)  # sentences without their line breaks
+    expect(len(m["waiting"]) > 6 and all((f"\n  {w}\n" in said) == (i < 6) for i, w in enumerate(m["waiting"])) and
+           f"\n  {left_out} more: collwire explain {out}\n" in said, f"six of those that wait are printed: {stdout}")
+    expect(f"\n  {m['explain'][0]}\n" in said, "and then the causes")
     code, _, _ = collwire("run", scenario("incast"), "--quiet", "--out", out, "--set",
                           "limits.sim_time=100us")
     expect(code == 1 and "100 us" in metrics(out)["reason"], "sim_time limit")

@@ -215,7 +215,7 @@ def check_several():
     """Of several scenarios the errors of all are reported, each with its file, by all commands that take several."""
     with tempfile.TemporaryDirectory() as folder:
         files = {}
-        for name, key, value in (("good", "name", "good"), ("rate", "topology", {"dims": [{"kind": "switch", "size": 4, "link": {"rate": "100G"}}]}),
+        for name, key, value in (("good", "name", "good"), ("rate", "topology", {"dims": [{"kind": "switch", "size": 9, "link": {"rate": "100G"}}]}),
                                  ("size", "workload", {"kind": "incast", "receiver": 0, "bytes": "64Mb"})):
             with open(os.path.join(SCENARIOS, "incast.json"), encoding="utf-8") as file:
                 scenario = {**json.load(file), "name": name, key: value}
