@@ -228,7 +228,7 @@ def comparing(tmp):
         expect(len(f.readlines()) == 7, "a CSV line a row and a header")
     code, _, stderr = collwire("compare", scenario("incast"), "--cc", "none,bbr", "--out",
                                os.path.join(tmp, "nothing"))
-    expect(code == 2 and "bbr" in stderr and not os.path.exists(os.path.join(tmp, "nothing")),
+    expect(code == 2 and "bbr" in stderr and "--cc-plugin" in stderr and not os.path.exists(os.path.join(tmp, "nothing")),
            f"unknown policy: {code}, {stderr!r}")
     code, _, _ = collwire("compare", scenario("incast"), "--cc", "none,window", "--out", out,
                           "--set", "limits.sim_time=10us")
