@@ -185,7 +185,8 @@ static void shape_check(const struct cc_ops *ops, struct err *err)
     if ((ops->credits == NULL) == ((ops->needs & CC_NEEDS_CREDITS) != 0))
         err_add(err, ops->name, "credits() and the need for credits go together");
     if (ops->n_presets == 0 || ops->presets == NULL)
-        err_add(err, ops->name, "has no preset");
+        err_add(err, ops->name,
+                "has no preset: `presets` needs one at least, as {.name = \"default\", .doc = ..}");
     if (ops->n_params > 0 && ops->params == NULL)
         err_add(err, ops->name, "has no table of its %zu parameters", ops->n_params);
     if (ops->extras != NULL)

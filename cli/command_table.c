@@ -91,8 +91,8 @@ static const char plot_text[] =
     "  collwire plot out/ring-sweep --chart sweep.lines=busbw_bps -o busbw.csv";
 
 static const char validate_text[] =
-    "Reports all errors of the scenario at once, each with its path, and what a run would cost. "
-    "--print shows the scenario with every default, and values that follow from it.";
+    "Reports all errors of the scenarios at once, each with its path, and what a run would cost. "
+    "--print shows one scenario with every default, and values that follow from it.";
 
 static const char new_text[] =
     "Prints a scenario to start from, or writes it to FILE; without a name, lists those that there "
@@ -251,8 +251,8 @@ static const struct command commands[] = {
      command_report, COMPLETE_FOLDERS, false},
     {"plot", "one chart of results as SVG, PDF or CSV", "DIR", plot_text, command_plot,
      COMPLETE_FOLDERS, false},
-    {"validate", "check a scenario without running it", "SCENARIO", validate_text, command_validate,
-     COMPLETE_FILES, false},
+    {"validate", "check a scenario without running it", "SCENARIO...", validate_text,
+     command_validate, COMPLETE_FILES, false},
     {"new", "a scenario to start from", "[NAME]", new_text, command_new, COMPLETE_NOTHING, false},
     {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",
      list_text, command_list, COMPLETE_CATEGORIES, false},

@@ -96,24 +96,39 @@ static void print_valid(const struct collwire_scenario *scenario, const struct c
     collwire_free(cost);
 }
 
-int command_validate(const struct options *o)
+// Check one scenario. Returns the exit code. Where there are several, errors name the file.
+static int validate_one(const struct options *o, const char *path)
 {
-    struct err err = {0};
-    const char *path = scenario_argument(o);
-    if (!path)
-        return EXIT_BAD_USE;
-    signals_phase("reading the scenario");
+    struct err own = {0}, err = {0};
     signals_show(progress_wanted(o));
-    struct collwire_scenario *scenario = scenario_chosen(o, path, &err);
+    struct collwire_scenario *scenario = scenario_chosen(o, path, &own);
     struct collwire_cost cost;
-    struct collwire_sim *sim = scenario ? simulation_build(scenario, &cost, &err) : NULL;
+    struct collwire_sim *sim = scenario ? simulation_build(scenario, &cost, &own) : NULL;
     signals_show(false);
+    err_add_all(&err, o->n_args > 1 ? path : NULL, &own);
+    err_free(&own);
     errors_print(&err);
     if (sim)
         print_valid(scenario, sim, o);
     int code = sim ? EXIT_DONE : EXIT_BAD_USE;
     collwire_sim_free(sim);
     collwire_scenario_free(scenario);
+    return code;
+}
+
+int command_validate(const struct options *o)
+{
+    int code = EXIT_DONE;
+    if (o->n_args == 0 || (o->print && o->n_args > 1)) {
+        fprintf(stderr, "collwire: validate%s\n",
+                o->n_args == 0 ? " takes scenario files; see collwire validate --help"
+                               : " --print takes one scenario file");
+        return EXIT_BAD_USE;
+    }
+    signals_phase("reading the scenario");
+    for (size_t i = 0; i < o->n_args; i++)
+        if (validate_one(o, o->args[i]) != EXIT_DONE)
+            code = EXIT_BAD_USE;
     return code;
 }
 

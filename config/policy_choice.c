@@ -115,8 +115,9 @@ static const struct cc_ops *known_policy(const char *kind, const struct cc_catal
         return ops;
     const char *near = err_near_miss(kind, words.names);
     err_add(err, option, "unknown policy \"%s\"%s%s%s", kind,
-            near ? "; did you mean \"" : "; see collwire list cc", near ? near : "",
-            near ? "\"?" : "");
+            near ? "; did you mean \""
+                 : "; see collwire list cc, or name its plugin with --cc-plugin",
+            near ? near : "", near ? "\"?" : "");
     return NULL;
 }
 

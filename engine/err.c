@@ -56,6 +56,20 @@ void err_warn(struct err *err, const char *path, const char *format, ...)
     va_end(args);
 }
 
+void err_add_all(struct err *err, const char *path, const struct err *own)
+{
+    size_t length = path != NULL ? strlen(path) : 0;
+    for (size_t i = 0; i < own->n_items; i++) {
+        const struct err_item *item = &own->items[i];
+        bool named = path != NULL && strncmp(item->text, path, length) == 0 &&
+                     strncmp(item->text + length, ": ", 2) == 0;
+        if (item->warning)
+            err_warn(err, named ? NULL : path, "%s", item->text);
+        else
+            err_add(err, named ? NULL : path, "%s", item->text);
+    }
+}
+
 void err_withdraw(struct err *err, const char *path, const char *words)
 {
     size_t n = 0, length = strlen(path);

@@ -22,6 +22,9 @@ __attribute__((format(printf, 3, 4))) int err_add(struct err *err, const char *p
                                                   const char *format, ...);
 __attribute__((format(printf, 3, 4))) void err_warn(struct err *err, const char *path,
                                                     const char *format, ...);
+// Add all of `own` as "path: text", so that the errors of several files name theirs; a text that
+// begins with `path` has it once. `own` keeps its items.
+void err_add_all(struct err *err, const char *path, const struct err *own);
 // Remove the errors at `path` whose message begins with `words`, because another error says the
 // same with its remedy.
 void err_withdraw(struct err *err, const char *path, const char *words);

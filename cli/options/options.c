@@ -285,6 +285,16 @@ struct collwire_scenario *scenario_open(const struct options *o, const char *pat
     return collwire_scenario_load(path, sets, n_sets, o->policies, messages_of(err));
 }
 
+struct collwire_scenario *scenario_open_one(const struct options *o, const char *path,
+                                            struct err *err)
+{
+    struct err own = {0};
+    struct collwire_scenario *scenario = scenario_open(o, path, o->sets, o->n_sets, &own);
+    err_add_all(err, o->n_args > 1 ? path : NULL, &own);
+    err_free(&own);
+    return scenario;
+}
+
 const struct cc_catalogue *options_catalogue(const struct options *o)
 {
     return &policies_of(o->policies)->catalogue;

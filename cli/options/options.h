@@ -85,6 +85,11 @@ struct collwire_scenario *scenario_open(const struct options *o, const char *pat
                                         const struct collwire_setting *sets, size_t n_sets,
                                         struct err *err);
 
+// Load a scenario of those that the command line names, with its settings. Where there are several,
+// each error names the file. NULL with errors.
+struct collwire_scenario *scenario_open_one(const struct options *o, const char *path,
+                                            struct err *err);
+
 // Parse a scenario as JSON, with the settings and policies of the command line; files that it names
 // are relative to `folder`. NULL with errors.
 struct collwire_scenario *scenario_of_json(const struct options *o, const json_t *scenario,

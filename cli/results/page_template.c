@@ -33,6 +33,9 @@ char *page_template(char **path, struct err *err)
         return text;
     }
     free(found);
-    err_add(err, NULL, "no report.html: share/collwire/" TEMPLATE " is missing beside the program");
+    err_add(err, NULL,
+            "no report.html: share/collwire/" TEMPLATE
+            " is missing beside the program; link to the "
+            "program in place of copying it, or name the folder in COLLWIRE_SHARE");
     return NULL;
 }

@@ -55,16 +55,6 @@ static void check_dirs(const struct compare *c, struct err *err)
                 err_add(err, c->list[i].dir, "would hold the results of two runs");
 }
 
-// Copy what was found in one of the scenarios, with the name of its row.
-static void add_findings(struct err *err, const char *name, const struct err *own)
-{
-    for (size_t i = 0; i < own->n_items; i++)
-        if (own->items[i].warning)
-            err_warn(err, name, "%s", own->items[i].text);
-        else
-            err_add(err, name, "%s", own->items[i].text);
-}
-
 // Add the runs of a value and a policy, NULL = the scenario's own. The scenario with the first seed
 // is loaded here, to report its errors; the workers load the others.
 static void add_runs(struct compare *c, struct compared *of, size_t point,
@@ -81,7 +71,7 @@ static void add_runs(struct compare *c, struct compared *of, size_t point,
             one.vary = grid_values_json(&c->grid, point);
         if (k == 0)
             one.scenario = compare_load(c, &one, &own);
-        add_findings(err, one.name, &own);
+        err_add_all(err, one.name, &own);
         err_free(&own);
         if (!policy && one.scenario)
             policy = policy_own(scenario_of(one.scenario));
@@ -106,18 +96,31 @@ static void add_point(struct compare *c, struct compared *of, size_t point, stru
         add_runs(c, of, point, &of->choices[i], err);
 }
 
-static void add_scenario(struct compare *c, struct compared *of, const char *path, struct err *err)
+// Load all scenarios, so that the errors of all are reported at once.
+static void open_scenarios(struct compare *c, struct err *err)
+{
+    const struct options *o = c->options;
+    for (size_t i = 0; i < o->n_args; i++) {
+        struct compared *of = &c->scenarios[c->n_scenarios++];
+        of->path = o->args[i];
+        of->base = scenario_open_one(o, of->path, err);
+        if (!of->base)
+            continue;
+        of->name = collwire_scenario_name(of->base);
+        for (const struct compared *other = c->scenarios; other < of; other++)
+            if (other->name && strcmp(other->name, of->name) == 0)
+                err_add(err, of->path, "has the same name as %s: \"%s\"", other->path, of->name);
+    }
+    if (!c->dir && o->n_args == 1 && !o->out) // one scenario's name is that of the directory
+        c->dir = text_format("out/%s-compare", c->scenarios[0].name ? c->scenarios[0].name : "");
+    else if (!c->dir)
+        c->dir = memory_text(o->out ? o->out : "out/compare");
+}
+
+static void add_scenario(struct compare *c, struct compared *of, struct err *err)
 {
     const struct options *o = c->options;
     size_t errors = err->n_errors;
-    of->path = path;
-    of->base = scenario_open(o, path, o->sets, o->n_sets, err);
-    if (!of->base)
-        return;
-    of->name = collwire_scenario_name(of->base);
-    for (const struct compared *other = c->scenarios; other < of; other++)
-        if (other->name && strcmp(other->name, of->name) == 0)
-            err_add(err, path, "has the same name as %s: \"%s\"", other->path, of->name);
     char *all = o->cc ? NULL : policy_choices_default(scenario_of(of->base));
     of->n_choices =
         policy_choices_read(o->cc ? o->cc : all, scenario_of(of->base), &of->choices, err);
@@ -186,23 +189,11 @@ void compare_plan(struct compare *c, struct err *err)
 {
     const struct options *o = c->options;
     c->scenarios = memory_zeroed(o->n_args, sizeof *c->scenarios);
-    const char *name = NULL;
     read_axis(c, err);
-    for (; c->n_scenarios < o->n_args && err->n_errors == 0; c->n_scenarios++) {
-        struct compared *of = &c->scenarios[c->n_scenarios];
-        if (!c->dir && o->n_args == 1 && !o->out) { // the name is needed for the directory
-            struct collwire_scenario *base = scenario_open(o, o->args[0], o->sets, o->n_sets, err);
-            name = base ? collwire_scenario_name(base) : "";
-            c->dir = text_format("out/%s-compare", name);
-            collwire_scenario_free(base);
-            if (err->n_errors > 0)
-                return;
-            err_free(err); // warnings are added again
-        } else if (!c->dir) {
-            c->dir = memory_text(o->out ? o->out : "out/compare");
-        }
-        add_scenario(c, of, o->args[c->n_scenarios], err);
-    }
+    if (err->n_errors == 0)
+        open_scenarios(c, err);
+    for (size_t i = 0; i < c->n_scenarios && err->n_errors == 0; i++)
+        add_scenario(c, &c->scenarios[i], err);
     choose_baseline(c, err);
     check_dirs(c, err);
     if (err->n_errors == 0 && (c->set = result_set_open(c->dir, err)) != NULL) {

@@ -24,21 +24,24 @@ static FILE *results_to(const struct collwire_scenario *scenario)
 }
 
 #define EXPLANATIONS 5
+#define WAITING 6 // messages, collectives and ports, after the reason
 
-// Print why a run did not complete and which ranks wait, then its most important explanations, one
-// to a paragraph.
+// Print why a run did not complete and what waits, then its most important explanations, one to a
+// paragraph.
 static void print_sentences(FILE *out, const struct row *row, const char *dir, size_t width)
 {
     const char *sentence;
-    size_t i = 0, most = row->n_why + EXPLANATIONS;
-    for (; i < most && (sentence = row_sentence(row, i)) != NULL; i++) {
+    size_t i = 0, left_out = 0;
+    for (; (sentence = row_sentence(row, i)) != NULL; i++) {
+        if ((i > WAITING && i < row->n_why) || i >= row->n_why + EXPLANATIONS) {
+            left_out++;
+            continue;
+        }
         fputs("  ", out);
         terminal_wrap(out, sentence, 2, 4, width);
     }
-    while (row_sentence(row, i) != NULL)
-        i++;
-    if (i > most) {
-        fprintf(out, "  %zu more: ", i - most);
+    if (left_out > 0) {
+        fprintf(out, "  %zu more: ", left_out);
         path_print(out, "collwire explain %s\n", dir);
     }
 }

@@ -59,7 +59,7 @@ static int load_scenarios(struct sweep *s, struct err *err)
     bool good = true;
     s->bases = memory_zeroed(s->n_scenarios, sizeof *s->bases);
     for (size_t i = 0; i < s->n_scenarios; i++) {
-        s->bases[i] = scenario_open(o, s->paths[i], o->sets, o->n_sets, err);
+        s->bases[i] = scenario_open_one(o, s->paths[i], err);
         good &= s->bases[i] != NULL;
     }
     return good ? 0 : -1;

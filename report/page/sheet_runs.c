@@ -39,6 +39,11 @@ static void metrics_row(struct sheet *s, const json_t *run)
 
 void sheet_policies(struct sheet *s)
 {
+    size_t shown = 0;
+    for (size_t c = 0; c < ROW_COLUMNS; c++)
+        shown += is_shown(s, c);
+    if (s->choice && shown == 0) // no run has such a metric, so there is no chart
+        return;
     sheet_heading(s, "scenario,policy,seed,status");
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         if (is_shown(s, c))

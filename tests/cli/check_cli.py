@@ -125,6 +125,11 @@ def unfinished(tmp):
            f"stall: {code} {m['status']} {m['reason']}")
     expect(any("rank0 -> rank8" in w for w in m["waiting"]), f"who waits: {m['waiting']}")
     expect("stalled" in stdout, "the table is followed by the reason")
+    left_out = len(m["waiting"]) - 6 + max(0, len(m["explain"]) - 5)
+    said = re.sub(r"\n    ", " ", stdout)  # sentences without their line breaks
+    expect(len(m["waiting"]) > 6 and all((f"\n  {w}\n" in said) == (i < 6) for i, w in enumerate(m["waiting"])) and
+           f"\n  {left_out} more: collwire explain {out}\n" in said, f"six of those that wait are printed: {stdout}")
+    expect(f"\n  {m['explain'][0]}\n" in said, "and then the causes")
     code, _, _ = collwire("run", scenario("incast"), "--quiet", "--out", out, "--set",
                           "limits.sim_time=100us")
     expect(code == 1 and "100 us" in metrics(out)["reason"], "sim_time limit")
@@ -223,7 +228,7 @@ def comparing(tmp):
         expect(len(f.readlines()) == 7, "a CSV line a row and a header")
     code, _, stderr = collwire("compare", scenario("incast"), "--cc", "none,bbr", "--out",
                                os.path.join(tmp, "nothing"))
-    expect(code == 2 and "bbr" in stderr and not os.path.exists(os.path.join(tmp, "nothing")),
+    expect(code == 2 and "bbr" in stderr and "--cc-plugin" in stderr and not os.path.exists(os.path.join(tmp, "nothing")),
            f"unknown policy: {code}, {stderr!r}")
     code, _, _ = collwire("compare", scenario("incast"), "--cc", "none,window", "--out", out,
                           "--set", "limits.sim_time=10us")

@@ -211,6 +211,32 @@ def check_memory():
         assert 1 / 1.5 < about / (after - before) < 1.5, (name, sets, about, after - before)
 
 
+def check_several():
+    """Of several scenarios the errors of all are reported, each with its file, by all commands that take several."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = {}
+        for name, key, value in (("good", "name", "good"), ("rate", "topology", {"dims": [{"kind": "switch", "size": 9, "link": {"rate": "100G"}}]}),
+                                 ("size", "workload", {"kind": "incast", "receiver": 0, "bytes": "64Mb"})):
+            with open(os.path.join(SCENARIOS, "incast.json"), encoding="utf-8") as file:
+                scenario = {**json.load(file), "name": name, key: value}
+            files[name] = os.path.join(folder, name + ".json")
+            with open(files[name], "w", encoding="utf-8") as file:
+                json.dump(scenario, file)
+        wanted = [f'collwire: {files["rate"]}: topology.dims[0].link.rate: "100G"', f'collwire: {files["size"]}: workload.bytes: "64Mb"',
+                  f"collwire: {folder}/none.json: cannot be opened"]
+        for command in ("validate", "compare", "sweep"):
+            done = subprocess.run([os.environ["COLLWIRE"], command, *files.values(), f"{folder}/none.json", *(("--out", f"{folder}/out") if command != "validate" else ())],
+                                  check=False, capture_output=True, text=True)
+            lines = done.stderr.splitlines()
+            assert done.returncode == 2 and len(lines) == 3 and all(map(str.startswith, lines, wanted)), (command, done.stderr)
+            assert ("good: valid" in done.stdout) == (command == "validate") and not os.path.exists(f"{folder}/out"), done.stdout
+        done = subprocess.run([os.environ["COLLWIRE"], "validate", files["rate"]], check=False, capture_output=True, text=True)
+        assert done.stderr.startswith("collwire: topology.dims[0]"), done.stderr  # one scenario needs no name
+        done = subprocess.run([os.environ["COLLWIRE"], "validate", "--print", files["good"], files["good"]], check=False, capture_output=True, text=True)
+        assert done.returncode == 2 and "--print takes one" in done.stderr and not done.stdout, done.stderr
+
+
+check_several()
 check_large()
 if os.environ.get("COLLWIRE_SANITIZED", "OFF") != "ON":
     check_memory()

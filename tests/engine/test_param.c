@@ -250,6 +250,29 @@ static void test_tables_within_tables(void **state)
     assert_null(params_next(&walk));
 }
 
+// The findings of a file keep their kind and order, and get the file's name once.
+static void test_findings_of_a_file(void **state)
+{
+    (void)state;
+    struct err own = {0}, all = {0};
+    err_add(&own, "switch.buffer", "is missing");
+    err_warn(&own, NULL, "late");
+    err_add(&own, "a.json", "cannot be opened");
+    err_add_all(&all, "a.json", &own);
+    err_add_all(&all, NULL, &own);
+    err_free(&own);
+    static const char *const want[] = {
+        "a.json: switch.buffer: is missing", "a.json: late", "a.json: cannot be opened",
+        "switch.buffer: is missing",         "late",         "a.json: cannot be opened"};
+    assert_int_equal(all.n_items, 6);
+    assert_int_equal(all.n_errors, 4);
+    for (size_t i = 0; i < all.n_items; i++) {
+        assert_string_equal(all.items[i].text, want[i]);
+        assert_int_equal(all.items[i].warning, i % 3 == 1);
+    }
+    err_free(&all);
+}
+
 static void test_near_miss(void **state)
 {
     (void)state;
@@ -299,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_line_rate),
         cmocka_unit_test(test_find_and_names),
         cmocka_unit_test(test_tables_within_tables),
+        cmocka_unit_test(test_findings_of_a_file),
         cmocka_unit_test(test_near_miss),
         cmocka_unit_test(test_error_list),
     };

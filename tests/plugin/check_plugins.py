@@ -57,6 +57,21 @@ UEC = dict(INCAST, transport={"kind": "uec"}, switch={"buffer": "1MB", "trimming
 
 # ---- the example ----
 
+def check_example_of_sources():
+    """The example builds without an installation where the sources are named; without both one line says what to do."""
+    folder = WORK / "of-sources"
+    shutil.copytree(SOURCE / "examples" / "policy", folder)
+    environment = {key: value for key, value in os.environ.items() if key != "COLLWIRE"}
+    environment["PKG_CONFIG_LIBDIR"] = str(WORK / "nowhere")
+    def make(*words):
+        return subprocess.run(["make", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = make("all")
+    expect(done.returncode == 2 and done.stderr.count("\n") == 1 and "SOURCES=FOLDER" in done.stderr, f"no headers: {done.stderr}")
+    done = make("test", f"SOURCES={SOURCE}", f"COLLWIRE={PREFIX}/bin/collwire")
+    expect(done.returncode == 0 and re.search(r"^aimd +\d", done.stdout, re.M), f"of the sources: {done.stdout} {done.stderr}")
+    expect(make("clean").returncode == 0 and not (folder / "aimd.so").exists(), "clean needs no headers")
+
+
 def check_example():
     folder = WORK / "policy"
     shutil.copytree(PREFIX / "share" / "collwire" / "examples" / "policy", folder)
@@ -247,6 +262,7 @@ if done.returncode != 0:
     sys.exit(done.stdout + done.stderr)
 try:
     check_example()
+    check_example_of_sources()
     check_built_in()
     check_broken()
 finally:
