@@ -58,6 +58,8 @@ struct partition_hooks {
     // What the events before `until_ps` may need of their order across shards.
     enum partition_order (*order)(void *ctx, ps_t until_ps);
     /* of several processes (engine/calls.h, engine/processes.c) */
+    // Mailboxes of a shard to other processes are about to be read: they are to be complete.
+    void (*close)(void *ctx, uint32_t shard);
     // Packets have arrived from another process.
     void (*arrive)(void *ctx, uint32_t shard, const struct mailbox *letters);
     // Repeat a call of another process.

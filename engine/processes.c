@@ -86,8 +86,10 @@ static void pack_letters(struct partition *p, uint32_t process)
 {
     uint32_t to = partition_shard_of_process(p, process);
     size_t bytes = 0;
-    for (uint32_t i = 0; i < p->n_own; i++)
+    for (uint32_t i = 0; i < p->n_own; i++) {
+        p->hooks.close(p->hooks.ctx, i);
         bytes += partition_box(p, i, to)->n;
+    }
     unsigned char *part = mailbox_put(&p->parcels[process], bytes);
     for (uint32_t i = 0; i < p->n_own; i++) {
         struct mailbox *box = partition_box(p, i, to);

@@ -59,7 +59,7 @@ bool crossing_credit(struct network *net, uint32_t port, const struct credit_ret
     uint32_t to = partition->shard_of[net->ports[port].node];
     if (to >= partition->n_own) {
         abroad(net, r->at_ps);
-        passage_send_credit(partition_box(partition, net->shard, to), port, r);
+        passage_send_credit(net, partition_box(partition, net->shard, to), port, r);
         return true;
     }
     if (!partition->parallel)

@@ -22,7 +22,23 @@ struct passing {
     uint32_t parts;
 };
 
-struct passage *passage_new(struct flow_ids *flows, uint32_t n_processes, uint32_t flows_max)
+// Packets that have left and whose letters are not written yet, from `first` on.
+#define LEAVING 8
+#define LEFT 8192
+struct leaving {
+    struct departed {
+        struct packet packet;
+        struct mailbox *box;
+        uint32_t process, port;
+    } ring[LEAVING];
+    uint32_t first, n;
+    // Slots of meta-data for packets that arrive: those of packets that have left. The pool's own
+    // list leads from slot to slot, and each step would wait for memory.
+    uint32_t slots[LEFT], n_slots;
+};
+
+struct passage *passage_new(struct flow_ids *flows, uint32_t n_processes, uint32_t flows_max,
+                            uint32_t n_shards)
 {
     struct passage *passage = memory_zeroed(1, sizeof *passage);
     passage->flows = flows;
@@ -30,6 +46,7 @@ struct passage *passage_new(struct flow_ids *flows, uint32_t n_processes, uint32
     passage->flows_per_process = flows_max / n_processes;
     passage->told = memory_zeroed(n_processes, sizeof *passage->told);
     passage->seen = memory_zeroed(n_processes, sizeof *passage->seen);
+    passage->leaving = memory_zeroed(n_shards, sizeof *passage->leaving);
     for (uint32_t q = 0; q < n_processes; q++) {
         passage->told_bytes = flows_max / 8;
         passage->told[q] = memory_reserve(&passage->told_bytes);
@@ -44,6 +61,7 @@ void passage_free(struct passage *passage)
     if (passage) {
         free(passage->told);
         free(passage->seen);
+        free(passage->leaving);
     }
     free(passage);
 }
@@ -126,17 +144,40 @@ static void places(struct network *net, uint32_t flow, uint32_t slot, struct par
 
 static size_t padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
-void passage_send(struct network *net, struct mailbox *box, uint32_t process, uint32_t port,
-                  const struct packet *p)
+static void give_slot(struct network *net, uint32_t slot)
 {
-    uint32_t parts = parts_of(net, process, p);
+    struct leaving *leaving = &net->shards->passage->leaving[net->shard];
+    if (leaving->n_slots == LEFT) {
+        meta_free(&net->meta, slot);
+        return;
+    }
+    leaving->slots[leaving->n_slots++] = slot;
+    net->meta.n_used--;
+}
+
+static uint32_t take_slot(struct network *net)
+{
+    struct leaving *leaving = &net->shards->passage->leaving[net->shard];
+    if (leaving->n_slots == 0)
+        return meta_alloc(&net->meta);
+    uint32_t slot = leaving->slots[--leaving->n_slots];
+    net->meta.n_used++;
+    if (net->meta.keeps_notes)
+        meta_clear_note(&net->meta, slot);
+    return slot;
+}
+
+static void write_letter(struct network *net, const struct departed *departed)
+{
+    const struct packet *p = &departed->packet;
+    uint32_t parts = parts_of(net, departed->process, p);
     struct part part[PARTS];
     size_t bytes = sizeof(struct passing);
     places(net, p->flow, p->meta, part);
     for (uint32_t i = 0; i < PARTS; i++)
         bytes += parts >> i & 1 ? padded(part[i].bytes) : 0;
-    struct passing *letter = mailbox_put(box, bytes);
-    *letter = (struct passing){.packet = *p, .port = port, .parts = parts};
+    struct passing *letter = mailbox_put(departed->box, bytes);
+    *letter = (struct passing){.packet = *p, .port = departed->port, .parts = parts};
     unsigned char *at = (unsigned char *)(letter + 1);
     for (uint32_t i = 0; i < PARTS; i++)
         if (parts >> i & 1) {
@@ -144,11 +185,38 @@ void passage_send(struct network *net, struct mailbox *box, uint32_t process, ui
             at += padded(part[i].bytes);
         }
     if (p->meta != 0)
-        meta_free(&net->meta, p->meta);
+        give_slot(net, p->meta);
 }
 
-void passage_send_credit(struct mailbox *box, uint32_t port, const struct credit_return *r)
+static void write_oldest(struct network *net, struct leaving *leaving)
 {
+    write_letter(net, &leaving->ring[leaving->first]);
+    leaving->first = (leaving->first + 1) % LEAVING;
+    leaving->n--;
+}
+
+void passage_send(struct network *net, struct mailbox *box, uint32_t process, uint32_t port,
+                  const struct packet *p)
+{
+    struct leaving *leaving = &net->shards->passage->leaving[net->shard];
+    __builtin_prefetch(meta_at(&net->meta, p->meta), 1);
+    if (leaving->n == LEAVING)
+        write_oldest(net, leaving);
+    leaving->ring[(leaving->first + leaving->n++) % LEAVING] =
+        (struct departed){.packet = *p, .box = box, .process = process, .port = port};
+}
+
+void passage_close(struct network *net)
+{
+    struct leaving *leaving = &net->shards->passage->leaving[net->shard];
+    while (leaving->n > 0)
+        write_oldest(net, leaving);
+}
+
+void passage_send_credit(struct network *net, struct mailbox *box, uint32_t port,
+                         const struct credit_return *r)
+{
+    passage_close(net); // letters keep the order of sending
     struct passing *letter = mailbox_put(box, sizeof *letter);
     *letter = (struct passing){.credit = *r, .port = port, .parts = CREDIT};
 }
@@ -184,7 +252,7 @@ struct packet passage_packet(struct network *net, uint32_t process, const void *
     struct packet p = letter->packet;
     struct part part[PARTS];
     uint32_t parts = letter->parts;
-    p.meta = parts & PART_META ? meta_alloc(&net->meta) : 0;
+    p.meta = parts & PART_META ? take_slot(net) : 0;
     make_room(net, p.meta, parts);
     places(net, p.flow, p.meta, part);
     const unsigned char *at = (const unsigned char *)(letter + 1);

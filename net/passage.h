@@ -20,15 +20,21 @@ struct passage {
     uint32_t *seen;             // [process] its flows below this number may have been described
     uint32_t n;                 // processes
     uint32_t flows_per_process; // process k numbers its flows from k * flows_per_process on
+    struct leaving *leaving;    // [shard]
 };
 
-struct passage *passage_new(struct flow_ids *flows, uint32_t n_processes, uint32_t flows_max);
+struct passage *passage_new(struct flow_ids *flows, uint32_t n_processes, uint32_t flows_max,
+                            uint32_t n_shards);
 void passage_free(struct passage *passage);
 
-// A packet leaves by a port, whose ghost is in another process. Gives back its meta-data.
+// A packet leaves by a port, whose ghost is in another process. Gives back its meta-data. Its
+// letter is written a few packets later, when its meta-data have come into the cache, or by
+// passage_close: call that at the end of a window, for each shard.
 void passage_send(struct network *net, struct mailbox *box, uint32_t process, uint32_t port,
                   const struct packet *p);
-void passage_send_credit(struct mailbox *box, uint32_t port, const struct credit_return *r);
+void passage_send_credit(struct network *net, struct mailbox *box, uint32_t port,
+                         const struct credit_return *r);
+void passage_close(struct network *net);
 
 // Read a letter: credit for a port, or a packet that has left by it, whose meta-data are put into
 // the pool of `net`.

@@ -49,7 +49,8 @@ static void flows_divide(struct hosts *hosts)
     const struct collwire_processes *all = hosts->net->shards->partition->processes;
     if (!all)
         return;
-    struct passage *passage = passage_new(&hosts->flows, all->n, HOSTS_FLOWS_MAX);
+    struct passage *passage =
+        passage_new(&hosts->flows, all->n, HOSTS_FLOWS_MAX, hosts->net->shards->n);
     passage->complete = complete;
     passage->ctx = hosts;
     hosts->net->shards->passage = passage;

@@ -6,6 +6,7 @@
 
 #include "engine/memory.h"
 #include "net/crossing.h"
+#include "net/passage.h"
 #include "sim/parallel/parallel_internal.h"
 
 // Returns the reason why several processes cannot simulate a network, or NULL.
@@ -65,6 +66,8 @@ static ps_t send(void *ctx, uint32_t shard, ps_t until_ps)
 static void receive(void *ctx, uint32_t shard) { crossing_receive(net_of(ctx, shard)); }
 
 static enum partition_order order(void *ctx, ps_t until_ps) { return quiet_order(ctx, until_ps); }
+
+static void close_letters(void *ctx, uint32_t shard) { passage_close(net_of(ctx, shard)); }
 
 static void arrive(void *ctx, uint32_t shard, const struct mailbox *letters)
 {
@@ -134,6 +137,7 @@ static void divide(struct parallel *parallel, const struct partition_cut *cut)
                                     .send = send,
                                     .receive = receive,
                                     .order = order,
+                                    .close = close_letters,
                                     .arrive = arrive,
                                     .call = call,
                                     .facts = quiet_facts,
