@@ -17,6 +17,7 @@ from collwire._styles import COLOURS
 from collwire._tables import Row
 
 WIDTH, BAR, LEFT, RIGHT = 660, 22, 150, 40
+LETTER, NAME = 7.2, 40  # width of a letter; longer names are cut
 OTHERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7b3294", "#8a8a8a", "#a0522d", "#5c2d14")
 
 
@@ -32,6 +33,9 @@ class Chart:
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    def _repr_html_(self) -> str:
+        return self.svg  # nbconvert takes the elements out of an SVG, not of HTML
 
 
 class Part(NamedTuple):
@@ -86,12 +90,13 @@ def stacked(title: str, bars: Sequence[Tuple[str, Sequence[Part]]], shown: Calla
     """A bar for each name, of parts with a legend; `shown` writes a value with its unit."""
     names = list(dict.fromkeys(part.name for _, parts in bars for part in parts))
     most = max([sum(part.value for part in parts) for _, parts in bars] + [1e-30])
-    scale = (WIDTH - LEFT - RIGHT - 80) / most
+    left = max([float(LEFT)] + [14 + LETTER * min(len(name), NAME) for name, _ in bars])
+    scale = (WIDTH - left - RIGHT - 80) / most
     body: List[str] = []
     y = 28.0
     for name, parts in bars:
-        x = float(LEFT)
-        body.append(_text(LEFT - 6, y + 15, name, "end"))
+        x = left
+        body.append(_text(left - 6, y + 15, name if len(name) <= NAME else name[: NAME - 1] + "\u2026", "end"))
         for part in parts:
             fill = colour("", names.index(part.name)) if len(names) > 1 else colour(name, 0)
             label = html.escape(f"{name}, {part.name}: {shown(part.value)}")
@@ -119,28 +124,44 @@ def _legend(names: Sequence[str], colours: Sequence[str], y: float) -> Tuple[Lis
     return body, y + 14
 
 
+def _round_numbers(least: float, most: float, per_decade: Sequence[int]) -> List[float]:
+    """The numbers m * 10^k, of the given m, from the last one up to `least` to the first from `most` on."""
+    decades = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    numbers = [m * 10.0**k for k in decades for m in per_decade]
+    first = max((n for n in numbers if n <= least), default=least)
+    last = min((n for n in numbers if n >= most), default=most)
+    return [n for n in numbers if first <= n <= last]
+
+
 class _Axis:
-    """A scale of numbers over some points of the picture; logarithmic from a factor of 16 on."""
+    """A scale of numbers over some points of the picture, between round ones; logarithmic from a factor of 16 on."""
 
     def __init__(self, values: Sequence[float], low: float, high: float) -> None:
-        self.least, self.most = min(values), max(values)
-        self.log = self.least > 0 and self.most >= 16 * self.least
-        if not self.log:
-            self.least = min(0.0, self.least)
+        least, most = min(values), max(values)
+        self.log = least > 0 and most >= 16 * least
+        self.ticks = self._logarithmic(least, most) if self.log else self._linear(min(0.0, least), max(0.0, most))
+        self.least, self.most = self.ticks[0], self.ticks[-1]
         self.low, self.high = low, high
+
+    @staticmethod
+    def _logarithmic(least: float, most: float) -> List[float]:
+        for per_decade in ((1, 2, 5), (1, 3), (1,)):
+            ticks = _round_numbers(least, most, per_decade)
+            if len(ticks) <= 7:
+                return ticks
+        return list(dict.fromkeys(ticks[:: (len(ticks) + 6) // 7] + ticks[-1:]))
+
+    @staticmethod
+    def _linear(least: float, most: float) -> List[float]:
+        if most <= least:
+            return [0.0, 1.0]
+        step = _round_numbers((most - least) / 5, (most - least) / 5, (1, 2, 5))[-1]
+        return [i * step for i in range(math.floor(least / step), math.ceil(most / step) + 1)]
 
     def at(self, value: float) -> float:
         """The place of a value."""
         a, b, v = (math.log(x) for x in (self.least, self.most, value)) if self.log else (self.least, self.most, value)
-        return self.low + (self.high - self.low) * ((v - a) / (b - a) if b > a else 0.5)
-
-    def ticks(self) -> List[float]:
-        """Some values to write beside the axis."""
-        if self.log:
-            steps = [self.least * (self.most / self.least) ** (i / 4) for i in range(5)]
-        else:
-            steps = [self.least + (self.most - self.least) * i / 4 for i in range(5)]
-        return list(dict.fromkeys(steps))
+        return self.low + (self.high - self.low) * (v - a) / (b - a)
 
 
 def lines(title: str, series: Mapping[str, Sequence[Tuple[float, float]]], x_name: str, y_name: str) -> Chart:
@@ -151,9 +172,9 @@ def lines(title: str, series: Mapping[str, Sequence[Tuple[float, float]]], x_nam
     x = _Axis([point[0] for point in points], 80, WIDTH - RIGHT)
     y = _Axis([point[1] for point in points], 300, 40)
     body = ['<path d="M80 40V300H620" fill="none" stroke="#444444"/>']
-    for value in x.ticks():
+    for value in x.ticks:
         body.append(_text(x.at(value), 316, value_text(x_name, value), "middle"))
-    for value in y.ticks():
+    for value in y.ticks:
         body.append(_text(76, y.at(value) + 4, value_text(y_name, value), "end"))
         body.append(f'<path d="M80 {y.at(value):.1f}H620" stroke="#dddddd"/>')
     body.append(_text(350, 334, x_name, "middle") + _text(80, 34, y_name))

@@ -15,7 +15,7 @@ from unittest import mock
 from common import INCAST, LONG, SANITIZED, SCENARIOS, command_line, has, interrupted, read
 
 import collwire as cw
-from collwire import _tables
+from collwire import _charts, _tables
 
 INTERRUPT = """
 import json, sys
@@ -136,6 +136,19 @@ class Tables(unittest.TestCase):
 
 
 class Shown(unittest.TestCase):
+    def test_axes_have_round_numbers_that_enclose_the_values(self):
+        for values, ticks in (
+            ([7.64, 7.646], [0, 2, 4, 6, 8]),
+            ([0.125, 1.0], [0, 0.2, 0.4, 0.6, 0.8, 1]),
+            ([-30.0, 55.0], [-40, -20, 0, 20, 40, 60]),
+            ([0.0], [0, 1]),
+            ([1e6, 16e6], [1e6, 2e6, 5e6, 10e6, 20e6]),
+            ([3.0, 9e3], [1, 10, 100, 1000, 10000]),
+        ):
+            axis = _charts._Axis(values, 0, 100)
+            self.assertEqual([round(tick, 9) for tick in axis.ticks], ticks)
+            self.assertTrue(all(0 <= axis.at(value) <= 100 for value in values))
+
     def test_charts_and_reports_make_no_request(self):
         result = cw.run(INCAST, set={"cc.kind": "dcqcn"})
         page = result.report()
@@ -145,6 +158,7 @@ class Shown(unittest.TestCase):
             svg = picture._repr_svg_()
             self.assertTrue(svg.startswith("<svg") and svg.endswith("</svg>"))
             self.assertEqual(svg.count("http"), 1) # the name of the language
+            self.assertEqual(picture._repr_html_(), svg) # nbconvert empties an SVG
         self.assertIn("<svg", result._repr_html_())
         with self.assertRaisesRegex(KeyError, "path, slowdown, fct"):
             result.chart("pie")
