@@ -39,35 +39,39 @@ static const struct chart {
     const char *name, *what;
     void (*put)(struct sheet *s);
     enum of of;
+    bool chooses; // NAME=CHOICE draws it in another way
 } charts[] = {
-    {"policies", "a metric of every run, by policy", sheet_policies, OF_COMPARISONS},
-    {"scenarios", "a metric of every policy in every scenario", sheet_policies, OF_SCENARIOS},
-    {"sweep.lines", "a metric over an axis", put_lines, OF_ALL},
-    {"sweep.map", "a metric over two axes", put_map, OF_ALL},
-    {"time", "the critical path by cause", sheet_parts, OF_ALL},
-    {"time.collectives", "the critical path of each collective", sheet_collectives, OF_ALL},
-    {"time.phases", "phases of the critical path", sheet_phases, OF_ALL},
-    {"time.iterations", "iterations of the critical path", sheet_iterations, OF_ALL},
-    {"time.layers", "layers on the critical path", sheet_layers, OF_ALL},
-    {"time.streams", "what compute streams were idle for", sheet_streams, OF_ALL},
-    {"time.ranks", "the same by rank", sheet_ranks, OF_ALL},
-    {"time.places", "places on the critical path", sheet_places, OF_ALL},
-    {"messages.slowdown", "the distribution of slowdowns", put_slowdowns, OF_ALL},
-    {"messages.time", "the distribution of completion times", put_times, OF_ALL},
-    {"all.queue", "the longest queue of every policy over time", put_queues_of_all, OF_ALL},
-    {"all.paused", "ports stopped by PFC of every policy over time", put_paused_of_all, OF_ALL},
-    {"all.rate", "the slowest rate of every policy over time", put_rates_of_all, OF_ALL},
-    {"all.window", "the smallest window of every policy over time", put_windows_of_all, OF_ALL},
-    {"queue", "queues over time", put_queues, OF_ALL},
-    {"paused", "ports stopped by PFC over time", sheet_stopped, OF_ALL},
-    {"rate", "allowed rates over time", put_rates, OF_ALL},
-    {"window", "windows over time", put_windows, OF_ALL},
-    {"links", "use of links", sheet_links, OF_ALL},
-    {"pauses", "who paused whom", sheet_pauses, OF_ALL},
-    {"measured", "collectives of a real run, measured and simulated", sheet_measured, OF_ALL},
-    {"memory", "memory of a GPU within an iteration, by kind", sheet_memory, OF_ALL},
-    {"memory.ranks", "memory of ranks by kind, when it is most", sheet_memory_ranks, OF_ALL},
-    {"timeline", "what ranks did when", sheet_timeline, OF_ALL},
+    {"policies", "a metric of every run, by policy", sheet_policies, OF_COMPARISONS, true},
+    {"scenarios", "a metric of every policy in every scenario", sheet_policies, OF_SCENARIOS, true},
+    {"sweep.lines", "a metric over an axis", put_lines, OF_ALL, true},
+    {"sweep.map", "a metric over two axes", put_map, OF_ALL, true},
+    {"time", "the critical path by cause", sheet_parts, OF_ALL, false},
+    {"time.collectives", "the critical path of each collective", sheet_collectives, OF_ALL, false},
+    {"time.phases", "phases of the critical path", sheet_phases, OF_ALL, false},
+    {"time.iterations", "iterations of the critical path", sheet_iterations, OF_ALL, false},
+    {"time.layers", "layers on the critical path", sheet_layers, OF_ALL, false},
+    {"time.streams", "what compute streams were idle for", sheet_streams, OF_ALL, false},
+    {"time.ranks", "the same by rank", sheet_ranks, OF_ALL, false},
+    {"time.places", "places on the critical path", sheet_places, OF_ALL, false},
+    {"messages.slowdown", "the distribution of slowdowns", put_slowdowns, OF_ALL, true},
+    {"messages.time", "the distribution of completion times", put_times, OF_ALL, true},
+    {"all.queue", "the longest queue of every policy over time", put_queues_of_all, OF_ALL, false},
+    {"all.paused", "ports stopped by PFC of every policy over time", put_paused_of_all, OF_ALL,
+     false},
+    {"all.rate", "the slowest rate of every policy over time", put_rates_of_all, OF_ALL, false},
+    {"all.window", "the smallest window of every policy over time", put_windows_of_all, OF_ALL,
+     false},
+    {"queue", "queues over time", put_queues, OF_ALL, false},
+    {"paused", "ports stopped by PFC over time", sheet_stopped, OF_ALL, false},
+    {"rate", "allowed rates over time", put_rates, OF_ALL, false},
+    {"window", "windows over time", put_windows, OF_ALL, false},
+    {"links", "use of links", sheet_links, OF_ALL, true},
+    {"pauses", "who paused whom", sheet_pauses, OF_ALL, false},
+    {"measured", "collectives of a real run, measured and simulated", sheet_measured, OF_ALL,
+     false},
+    {"memory", "memory of a GPU within an iteration, by kind", sheet_memory, OF_ALL, false},
+    {"memory.ranks", "memory of ranks by kind, when it is most", sheet_memory_ranks, OF_ALL, false},
+    {"timeline", "what ranks did when", sheet_timeline, OF_ALL, false},
 };
 enum { CHARTS = sizeof charts / sizeof *charts };
 
@@ -130,9 +134,10 @@ static char *sheet_of(const json_t *doc, const struct wish *w, size_t *n)
     struct sheet s = {.doc = doc, .run = w->run, .choice = w->choice};
     s.out = text_open(&s.text);
     for (size_t i = 0; i < CHARTS; i++)
-        if (strcmp(charts[i].name, w->name) == 0 && fits(&charts[i], doc))
+        if (strcmp(charts[i].name, w->name) == 0 && fits(&charts[i], doc) &&
+            (!w->choice || charts[i].chooses))
             charts[i].put(&s);
-    if (strncmp(w->name, state_prefix, strlen(state_prefix)) == 0)
+    if (!w->choice && strncmp(w->name, state_prefix, strlen(state_prefix)) == 0)
         sheet_series(&s, w->name + strlen(state_prefix), w->name + strlen(state_prefix));
     fputc('\n', s.out);
     *n = s.rows;
