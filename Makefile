@@ -18,6 +18,7 @@ report-assets: build # after a change of report/web: its charts anew, from npm, 
 
 install: build # PREFIX=/usr/local; DESTDIR is put before it
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@cp $(BUILD)/install_manifest.txt $(BUILD)/installed_files.txt
 
 uninstall: # what the last `make install` of this build directory has installed
 	@sh cmake/uninstall.sh $(BUILD)

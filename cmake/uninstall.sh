@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Remove what the last installation from a build directory has installed, and the folders that are
-# collwire's own. DESTDIR is put before the names, as it was then.
+# Remove what the last `make install` of a build directory has installed, and the folders that are collwire's own.
+# DESTDIR is put before the names, as it was then. The list of files is not CMake's, since tests install elsewhere.
 # usage: uninstall.sh BUILD
 set -eu
-manifest=$1/install_manifest.txt
+manifest=$1/installed_files.txt
 [ -f "$manifest" ] || { echo "uninstall: $manifest is not there: nothing was installed from here" >&2; exit 1; }
 while IFS= read -r file || [ -n "$file" ]; do
     rm -f "${DESTDIR:-}$file"

@@ -2,7 +2,7 @@
 """Writes a release: packages for Debian, the wheel, a tarball that runs where it is unpacked, the sources, a bill of materials, the
 recipe of a container, and the digests of all. Nothing is fetched, and the same commit and build give the same bytes.
 
-A tree with changes, or a commit without the tag of its version (v0.2.0), is refused; RELEASE_UNTAGGED=1 makes a release for trial.
+A tree with changes, or a commit without the tag of its version (such as v0.3.0), is refused; RELEASE_UNTAGGED=1 makes a release for trial.
 
 usage: make_release.py SOURCE_DIR BUILD_DIR OUTPUT_DIR       (on Debian; needs cpack, dpkg-dev, patchelf, binutils)
 """

@@ -57,7 +57,7 @@ double expanded_tail(size_t n)
 
 static struct interval interval_of(double *values, size_t n)
 {
-    double tail = expanded_tail(n) * RESAMPLES;
+    double tail = expanded_tail(n) * (double)RESAMPLES;
     size_t low = (size_t)tail;
     if (low > 0)
         low--;

@@ -39,13 +39,23 @@ __attribute__((format(printf, 3, 4))) static void fail(struct reading *r, unsign
     r->failed = true;
 }
 
+// The line that the parser has reached. Expat 2.9 has another function for it, and deprecates the old.
+static unsigned long line_of(const struct reading *r)
+{
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+    return (unsigned long)XML_GetCurrentLineNumber64(r->parser);
+#else
+    return (unsigned long)XML_GetCurrentLineNumber(r->parser);
+#endif
+}
+
 static void on_start(void *ctx, const XML_Char *name, const XML_Char **attributes)
 {
     static const char *const names[] = {"algo", "gpu", "tb", "step"};
     enum { LEVELS = sizeof names / sizeof *names };
     struct reading *r = ctx;
     char error[XML_PART_ERROR] = "";
-    unsigned long line = XML_GetCurrentLineNumber(r->parser);
+    unsigned long line = line_of(r);
     if (r->failed)
         return;
     unsigned depth = r->depth++;
@@ -75,7 +85,7 @@ static void on_doctype(void *ctx, const XML_Char *name, const XML_Char *system,
     (void)system;
     (void)public;
     (void)internal;
-    fail(r, XML_GetCurrentLineNumber(r->parser), "an algorithm has no document type");
+    fail(r, line_of(r), "an algorithm has no document type");
     XML_StopParser(r->parser, XML_FALSE);
 }
 
@@ -89,12 +99,11 @@ static void read_pieces(struct reading *r, FILE *in)
         last = n < PIECE;
         bytes += n;
         if (bytes > FILE_BYTES_MAX)
-            fail(r, XML_GetCurrentLineNumber(r->parser), "the file is larger than 256 MiB");
+            fail(r, line_of(r), "the file is larger than 256 MiB");
         else if (ferror(in))
-            fail(r, XML_GetCurrentLineNumber(r->parser), "cannot be read");
+            fail(r, line_of(r), "cannot be read");
         else if (XML_Parse(r->parser, piece, (int)n, last) == XML_STATUS_ERROR)
-            fail(r, XML_GetCurrentLineNumber(r->parser), "is not XML: %s",
-                 XML_ErrorString(XML_GetErrorCode(r->parser)));
+            fail(r, line_of(r), "is not XML: %s", XML_ErrorString(XML_GetErrorCode(r->parser)));
     }
     free(piece);
 }

@@ -129,7 +129,7 @@ static json_t *points_of(struct samples *s, double shares)
     json_t *points = json_array();
     for (size_t i = 0; i < s->n; i++) {
         bool first_of_value = i == 0 || s->list[i].value < s->list[i - 1].value;
-        double step = fmin(above * TAIL / shares, total / shares);
+        double step = fmin(above * (double)TAIL / shares, total / shares);
         if (first_of_value && (kept < 0 || above - kept >= step)) {
             prepend(points, s->list[i].value, 1 - above / total);
             kept = above;

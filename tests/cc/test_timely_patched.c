@@ -228,7 +228,7 @@ static void fluid_step(struct fluid *fluid, int64_t us)
     double rtt_us = base_us + fluid->queue_bytes * 8e6 / (double)fluid->line_bps;
     fluid->rtt_us[us % FLUID_HISTORY] = rtt_us;
     int64_t sent = us - (int64_t)rtt_us;
-    if (sent < 0 || rtt_us >= FLUID_HISTORY)
+    if (sent < 0 || rtt_us >= (double)FLUID_HISTORY)
         return;
     for (uint64_t i = 0; i < fluid->n; i++) {
         struct cc_flow *f = fluid->flows[i];

@@ -35,7 +35,7 @@ static void check_sorted(uint64_t seed, uint64_t spread)
     static struct event model[EVENTS];
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 0);
     struct event_queue q = {0};
-    struct event e;
+    struct event e = {0};
     for (size_t i = 0; i < EVENTS; i++) {
         uint64_t key = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
         model[i] = (struct event){(ps_t)rng_below(&rng, spread), key};
@@ -56,7 +56,7 @@ static void check_simultaneous(uint64_t seed, size_t n)
     static struct event model[EVENTS];
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 0);
     struct event_queue q = {0};
-    struct event e;
+    struct event e = {0};
     event_queue_shape(&q, 10);
     for (size_t i = 0; i < n; i++) {
         model[i] = (struct event){5000, (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng)};
@@ -109,7 +109,7 @@ static void test_mixed_pushes_and_pops(void **state)
         for (size_t i = 1; i < n; i++)
             if (by_time_and_key(&model[i], &model[least]) < 0)
                 least = i;
-        struct event e;
+        struct event e = {0};
         assert_true(event_queue_pop(&q, &e));
         assert_event_equal(e, model[least]);
         model[least] = model[--n];
@@ -177,7 +177,7 @@ static void test_order_of_simultaneous_events(void **state)
     enum { N = sizeof in_order / sizeof *in_order };
     for (unsigned turn = 0; turn < N; turn++) { // all orders of pushing
         struct event_queue q = {0};
-        struct event e;
+        struct event e = {0};
         for (unsigned i = 0; i < N; i++)
             event_queue_push(&q, (struct event){10, in_order[(i * 7 + turn) % N]});
         event_queue_push(&q, (struct event){9, UINT64_MAX});
@@ -217,7 +217,7 @@ static unsigned width_after(unsigned shift, uint64_t ahead, uint32_t population)
         event_queue_push(&heap, e);
     }
     for (uint32_t n = 0; n < 400000; n++) {
-        struct event a, b;
+        struct event a = {0}, b = {0};
         assert_true(event_queue_pop(&wheel, &a));
         assert_true(event_queue_pop(&heap, &b));
         assert_event_equal(a, b);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Prints the layout of the public structs, which tests/library/abi.txt records.
 #include <collwire/cc.h>
+#include <collwire/cc_extras.h>
+#include <collwire/cc_helpers.h>
 #include <collwire/collwire.h>
 #include <stdio.h>
 
@@ -54,7 +56,20 @@ int main(void)
     STRUCT(cc_signal);
     STRUCT(cc_post);
     STRUCT(cc_preset);
+    STRUCT(cc_preset_value);
+    STRUCT(cc_basis);
+    STRUCT(cc_profile);
+    STRUCT(cc_notification);
+    STRUCT(cc_credits);
+    STRUCT(cc_hint);
     STRUCT(cc_helpers);
+    STRUCT(cc_cap);
+    STRUCT(cc_extras);
+    STRUCT(cc_growth);
+    STRUCT(cc_shift);
+    STRUCT(line_rate);
+    STRUCT(collwire_processes);
+    STRUCT(collwire_bytes);
     STRUCT(param);
     STRUCT(int_hop);
     return 0;

@@ -161,7 +161,7 @@ static void check_nics(const struct nccl_operation *o, const struct row *r)
 static void check_row(const struct nccl_operation *o, const struct row *r)
 {
     struct nccl_block blocks[NCCL_BLOCKS];
-    struct nccl_primitive p;
+    struct nccl_primitive p = {0};
     uint32_t n = nccl_blocks(o, (uint32_t)number(r, CHANNEL), (uint32_t)number(r, SRC), blocks);
     const struct nccl_block *b = block_of(blocks, n, r);
     assert_non_null(b);

@@ -172,7 +172,7 @@ DEFAULTS = {"DEF": '"0.5"', "ACK": "", "OBSERVE": "1", "PARAM": '"share"', "CONT
 # what is changed, what the message says, and the exit code: of validate, or of run where validate accepts it
 REFUSED = [
     ("no_symbol", {"EXPORT": "extern const struct cc_ops *exported; const struct cc_ops *exported = &ops;"}, "it has no symbol collwire_plugin", 2),
-    ("undefined", {"ACK": "memory_text(\"x\");", "MORE": ""}, "undefined symbol: memory_text", 2),
+    ("undefined", {"ACK": "extern char *memory_text(const char *); memory_text(\"x\");", "MORE": ""}, "undefined symbol: memory_text", 2),
     ("other_plugin_version", {"EXPORT": "static const struct cc_ops *const all[] = {&ops}; extern const struct cc_plugin collwire_plugin; "
                               "const struct cc_plugin collwire_plugin = {CC_VERSION + 1, sizeof(struct cc_plugin), all, 1};"},
      "is of version 10 of the contract, here it is version 9", 2),

@@ -50,7 +50,7 @@ static void test_draws_follow_the_probability(void **state)
         unsigned marks = 0;
         for (int n = 0; n < DRAWS; n++)
             marks += marking_draw(&m, bytes, &rng);
-        assert_true(fabs(marks - DRAWS * p) <= 4 * sqrt(DRAWS * p * (1 - p)));
+        assert_true(fabs(marks - (double)DRAWS * p) <= 4 * sqrt((double)DRAWS * p * (1 - p)));
     }
 }
 
@@ -77,9 +77,9 @@ static void test_certain_answers_draw_nothing(void **state)
    departures and arrivals never meet at one instant ---- */
 
 enum { RANKS = 3, SWITCH = 3, FRAME = 1000, OUT = 5, EACH = 20, PACKETS = 2 * EACH };
-#define IN_PS (FRAME * 80.0)
+#define IN_PS ((double)FRAME * 80)
 #define OUT_BPS UINT64_C(97300000000)
-#define OUT_PS (FRAME * 8e12 / 97.3e9)
+#define OUT_PS ((double)FRAME * 8e12 / 97.3e9)
 #define LATE_PS 30000 // delay of rank 1's start
 
 struct world {

@@ -77,8 +77,8 @@ static void test_goodput(void **state)
         fault.corruption = p;
         begin(&fault, N, d);
         double expected = 1 / (1 + w * p / (1 - p));
-        double goodput = N * ps(DATA) / (double)f.result->flows[0].fct_ps;
-        assert_true(fabs(goodput / expected - 1) < 4 * w * sqrt(p / N));
+        double goodput = (double)N * ps(DATA) / (double)f.result->flows[0].fct_ps;
+        assert_true(fabs(goodput / expected - 1) < 4 * w * sqrt(p / (double)N));
         fixture_free(&f);
     }
 }

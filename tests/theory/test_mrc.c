@@ -78,7 +78,7 @@ static const struct port_result *port(const char *name)
 static double bound(void)
 {
     const struct transport_dim *dim = &f.sim->fabric.hosts.dims[0];
-    return ps((double)MESSAGE / PLANES * dim->full.wire / MTU);
+    return ps((double)MESSAGE / (double)PLANES * dim->full.wire / (double)MTU);
 }
 
 static void test_without_failures(void **state)

@@ -121,7 +121,7 @@ static void test_on_a_slotted_link(void **state)
         s->n = n;
         for (unsigned k = 0; k < n; k++)
             s->flows[k] = cc_flow_new(policies[i % 2], NULL, &env, changes);
-        double mean = 0, equilibrium = LOOP * (double)n / atof(expected);
+        double mean = 0, equilibrium = (double)LOOP * (double)n / atof(expected);
         for (unsigned t = 0; t < slots; t++) {
             slot_run(s, t);
             if (t >= slots / 2)

@@ -59,7 +59,7 @@ static void test_two_senders(void **state)
         f.spec.duration_ps = 1100 * PS_PER_US;
         fixture_run(&f);
         double trims = (double)f.result->trimmed_packets;
-        double expected = (N - K) / (1 - TRIMMED / (double)(MTU + OVERHEAD));
+        double expected = (N - K) / (1 - (double)TRIMMED / (double)(MTU + OVERHEAD));
         assert_true(fabs(trims - expected) <= 2);
         assert_int_equal(f.result->trimmed_last_hop, f.result->trimmed_packets);
         assert_int_equal(f.result->trimmed_bytes,
@@ -117,10 +117,10 @@ static double data_per_header(double share)
             port = &f.sim->fabric.net.ports[p];
     assert_non_null(port);
     double bytes = (double)port->tx_bytes, packets = (double)port->tx_packets;
-    double data = (bytes - TRIMMED * packets) / (MTU + OVERHEAD - TRIMMED);
+    double data = (bytes - (double)TRIMMED * packets) / (double)(MTU + OVERHEAD - TRIMMED);
     double headers = packets - data;
     fixture_free(&f);
-    return data * (MTU + OVERHEAD) / (headers * TRIMMED);
+    return data * (double)(MTU + OVERHEAD) / (headers * (double)TRIMMED);
 }
 
 static void test_control_share(void **state)

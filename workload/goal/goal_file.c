@@ -288,6 +288,12 @@ static int compare_ends(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// Whether two ends are of the same kind, with the same peer and tag.
+static bool same_pair(const struct node *x, const struct node *y)
+{
+    return x->kind == y->kind && x->peer == y->peer && x->tag == y->tag;
+}
+
 // Number the sends to each peer and tag, and the receives from it, in the order of the file: the
 // n-th receive gets the message of the n-th send, whenever either starts.
 static void number_ends(struct goal_reader *g)
@@ -298,13 +304,10 @@ static void number_ends(struct goal_reader *g)
         if (g->operations[i].node.kind != NODE_COMPUTE)
             ends[n++] = &g->operations[i];
     qsort(ends, n, sizeof *ends, compare_ends);
-    for (size_t i = 0; i < n; i++) {
-        struct node *node = &ends[i]->node;
-        const struct node *before = i > 0 ? &ends[i - 1]->node : NULL;
-        bool goes_on = before && before->kind == node->kind && before->peer == node->peer &&
-                       before->tag == node->tag;
-        node->order = goes_on ? before->order + 1 : 1;
-    }
+    for (size_t i = 0; i < n; i++)
+        ends[i]->node.order = i > 0 && same_pair(&ends[i - 1]->node, &ends[i]->node)
+                                  ? ends[i - 1]->node.order + 1
+                                  : 1;
     free(ends);
 }
 

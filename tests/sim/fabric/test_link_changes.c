@@ -70,10 +70,10 @@ static void test_lanes(void **state)
                 busy += length;
             }
             double fct = start + length + ps(DATA) + 2 * ps(ACK) + 4. * PS_PER_US;
-            assert_true(fabs((double)f.result->flows[0].fct_ps - fct) <= N);
+            assert_true(fabs((double)f.result->flows[0].fct_ps - fct) <= (double)N);
             double used = f.result->ports[0].utilization * (double)f.result->sim_time_ps;
             assert_string_equal(f.result->ports[0].at, "rank0->dim0.sw0");
-            assert_true(fabs(used - busy) <= N);
+            assert_true(fabs(used - busy) <= (double)N);
             assert_true(f.result->flows[0].ideal_ps <= f.result->flows[0].fct_ps);
             assert_int_equal(f.result->n_changes, shares[i] < 1 ? 1 + back : 0);
             assert_int_equal(f.result->dropped_packets, 0);
@@ -130,8 +130,8 @@ static void test_flap(void **state)
         assert_int_equal(f.result->changes[i].at_ps, at + (i % 2 ? fault.flap_down_ps : 0));
         assert_string_equal(f.result->changes[i].what, i % 2 ? "up" : "down");
     }
-    double lost = FLAPS * 6. * PS_PER_US / ps(DATA);
-    assert_true(fabs((double)f.result->drops[DROP_LINK_DOWN] - lost) <= 2. * FLAPS);
+    double lost = (double)FLAPS * 6 * PS_PER_US / ps(DATA);
+    assert_true(fabs((double)f.result->drops[DROP_LINK_DOWN] - lost) <= 2 * (double)FLAPS);
     assert_int_equal(f.result->dropped_packets, f.result->drops[DROP_LINK_DOWN]);
     fixture_free(&f);
 }
