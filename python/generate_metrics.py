@@ -30,6 +30,10 @@ TYPES = {"ns": "int", "bytes": "int", "bit/s": "int", "count": "int", "ratio": "
 SPECIAL = {"programs[].tokens_per_s": "float", "programs[].samples_per_s": "float", "jobs[].training": "Optional[Training]",
            "flows_summary.fct_ns_histogram": "Dict[str, List[int]]", "flows_summary.slowdown_histogram": "Dict[str, List[float]]",
            "jobs[].servers.by_staleness": "List[int]", "scenario": "Record", "explain[]": "List[str]", "waiting[]": "List[str]"}
+# Values that are null where a run has nothing to give them a value, which their meanings do not say (tests/python/test_tables.py)
+NULL = re.compile(r"(flows_summary|jobs\[\])\.(fct_ns|slowdown)\.\w+|flows_summary\.jain|collectives\[\]\.library\.\w+"
+                  r"|jobs\[\]\.(end_ns|time_ns|collective_ns|busbw_bps|efficiency)|pfc\.deadlock\[\]"
+                  r"|programs\[\]\.(projected_\w+|projection_accuracy|\w+_layers|recomputed_ns)")
 # Objects that are null where there is none; lists of docs/metrics.md that are one object
 ONE = {"training", "tcp", "uec", "admission"}
 
@@ -71,8 +75,8 @@ class Generator:
         nested = bool(self.inner(path))
         kind = self.class_of(path, doc) if nested else TYPES[unit]
         if name.endswith("[]") and path[:-2] not in ONE:
-            return f"List[{kind}]"
-        null = not nested and "null" in doc or "null =" in doc or path[:-2] in ONE or "else null" in doc
+            return f"Optional[List[{kind}]]" if NULL.fullmatch(path) else f"List[{kind}]"
+        null = NULL.fullmatch(path) or not nested and "null" in doc or "null =" in doc or path[:-2] in ONE or "else null" in doc
         return f"Optional[{kind}]" if null and kind != "Any" else kind
 
     def field(self, row):

@@ -109,34 +109,34 @@ class FlowsSummaryFctNs(Values):
     """Completion times of completed messages."""
 
     # ns; least
-    min: int
+    min: Optional[int]
     # ns; arithmetic mean
-    mean: int
+    mean: Optional[int]
     # ns; median
-    p50: int
+    p50: Optional[int]
     # ns; 95th percentile
-    p95: int
+    p95: Optional[int]
     # ns; 99th percentile
-    p99: int
+    p99: Optional[int]
     # ns; largest
-    max: int
+    max: Optional[int]
 
 
 class FlowsSummarySlowdown(Values):
     """Slowdowns of completed messages."""
 
     # ratio; least
-    min: float
+    min: Optional[float]
     # ratio; arithmetic mean
-    mean: float
+    mean: Optional[float]
     # ratio; median
-    p50: float
+    p50: Optional[float]
     # ratio; 95th percentile
-    p95: float
+    p95: Optional[float]
     # ratio; 99th percentile
-    p99: float
+    p99: Optional[float]
     # ratio; largest
-    max: float
+    max: Optional[float]
 
 
 class FlowsSummary(Values):
@@ -161,7 +161,24 @@ class FlowsSummary(Values):
     # edges for each power of two, without empty bins
     slowdown_histogram: Dict[str, List[float]]
     # ratio; Jain's fairness index of goodputs: 1 = all equal, 1/n = one has all
-    jain: float
+    jain: Optional[float]
+
+
+class MeasuredRatios(Values):
+    """Measured_ratio of single messages."""
+
+    # ratio; least
+    min: float
+    # ratio; arithmetic mean
+    mean: float
+    # ratio; median
+    p50: float
+    # ratio; 95th percentile
+    p95: float
+    # ratio; 99th percentile
+    p99: float
+    # ratio; largest
+    max: float
 
 
 class Measured(Values):
@@ -177,7 +194,24 @@ class Measured(Values):
     # ratio; simulated_ns / measured_ns
     ratio: float
     # ratio; measured_ratio of single messages
-    ratios: FlowsSummarySlowdown
+    ratios: MeasuredRatios
+
+
+class MeasuredCollectivesSizesMeasuredNs(Values):
+    """In the real run."""
+
+    # ns; least
+    min: int
+    # ns; arithmetic mean
+    mean: int
+    # ns; median
+    p50: int
+    # ns; 95th percentile
+    p95: int
+    # ns; 99th percentile
+    p99: int
+    # ns; largest
+    max: int
 
 
 class MeasuredCollectivesSizes(Values):
@@ -192,11 +226,11 @@ class MeasuredCollectivesSizes(Values):
     # count; such collectives
     count: int
     # ns; in the real run
-    measured_ns: FlowsSummaryFctNs
+    measured_ns: MeasuredCollectivesSizesMeasuredNs
     # ns; here
-    simulated_ns: FlowsSummaryFctNs
+    simulated_ns: MeasuredCollectivesSizesMeasuredNs
     # ratio; simulated by measured of single collectives
-    ratios: FlowsSummarySlowdown
+    ratios: MeasuredRatios
 
 
 class MeasuredCollectives(Values):
@@ -212,7 +246,7 @@ class MeasuredCollectives(Values):
     # ratio; simulated_ns / measured_ns
     ratio: float
     # ratio; simulated by measured of single collectives
-    ratios: FlowsSummarySlowdown
+    ratios: MeasuredRatios
     # by operation, number of ranks and size
     sizes: List[MeasuredCollectivesSizes]
 
@@ -225,11 +259,11 @@ class CollectivesLibrary(Values):
     # LL, LL128 or Simple
     protocol: Any
     # count; that have data
-    channels: int
+    channels: Optional[int]
     # count; of a channel; null = not known
     threads: Optional[int]
     # bytes; of the first channel; of a file, what a loop handles of a chunk
-    chunk_bytes: int
+    chunk_bytes: Optional[int]
 
 
 class CollectivesCriticalPlaces(Values):
@@ -556,23 +590,23 @@ class Programs(Values):
     # network; null = the kind has none
     projected_ns: Optional[int]
     # ns; its part of computing
-    projected_compute_ns: int
+    projected_compute_ns: Optional[int]
     # ns; its part of communicating
-    projected_communication_ns: int
+    projected_communication_ns: Optional[int]
     # ratio; 1 - |projected_ns - total_ns| / total_ns
-    projection_accuracy: float
+    projection_accuracy: Optional[float]
     # bytes; of a rank, in closed form
-    projected_memory_bytes: int
+    projected_memory_bytes: Optional[int]
     # count; the most that the job's way to divide the work can use
-    projected_ranks: int
+    projected_ranks: Optional[int]
     # count; layers whose outputs stay on the GPU; null, as in the next three rows = the job is not out of core
     kept_layers: Optional[int]
     # count; layers whose outputs go to the host and come back
-    swapped_layers: int
+    swapped_layers: Optional[int]
     # count; layers whose outputs are computed again
-    recomputed_layers: int
+    recomputed_layers: Optional[int]
     # ns; computing again, of a rank
-    recomputed_ns: int
+    recomputed_ns: Optional[int]
     # what compute streams were idle for: means over ranks; bytes are sums
     uses: List[ProgramsUses]
     # in the order of the program
@@ -710,9 +744,9 @@ class Jobs(Values):
     # ns; planned start
     start_ns: int
     # ns; end of its last rank if it trains, else of its last collective, else of its last message
-    end_ns: int
+    end_ns: Optional[int]
     # ns; end_ns - start_ns
-    time_ns: int
+    time_ns: Optional[int]
     # count; messages posted
     messages: int
     # count; messages whose retries were used up
@@ -726,11 +760,11 @@ class Jobs(Values):
     # count; collectives that ended
     collectives: int
     # ns; mean duration of its collectives
-    collective_ns: int
+    collective_ns: Optional[int]
     # bit/s; mean bus bandwidth of its collectives
-    busbw_bps: int
+    busbw_bps: Optional[int]
     # ratio; mean efficiency of its collectives
-    efficiency: float
+    efficiency: Optional[float]
     # where several jobs train: the job's, with the keys of `training`; else null
     training: Optional[Training]
     # of a job with parameter servers; else null
@@ -764,7 +798,7 @@ class Pfc(Values):
     # count; times the PFC watchdog acted
     watchdog_fired: int
     # ports that wait for each other in a cycle, in order; null = none
-    deadlock: List[Any]
+    deadlock: Optional[List[Any]]
 
 
 class CreditsPorts(Values):

@@ -71,6 +71,15 @@ class Comparisons(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "window"):
             found.result("swift")
 
+    def test_tables_of_all_runs(self):
+        found = cw.compare(INCAST, ["none", "swift"], seeds=2)
+        rows = found.records("flows")
+        self.assertEqual([(row["name"], row["seed"]) for row in rows[::8]], [("none", 1), ("none", 2), ("swift", 1), ("swift", 2)])
+        own = found.result("swift", seed=2).records("flows")
+        self.assertEqual([row["fct_ns"] for row in rows[24:]], [row["fct_ns"] for row in own])
+        path = [row for row in found.records("critical_path") if row["of"] == "slowest" and row["name"] == "swift"]
+        self.assertEqual({row["critical_path.name"] for row in path if row["seed"] == 2}, {found.result("swift", 2).metrics.slowest.name})
+
     def test_values_of_a_key(self):
         found = cw.compare(read(INCAST), ["none"], vary={"switch.buffer": ["1MB", "4MB"]}, set={"workload.bytes": "100KB"})
         self.assertEqual([row["name"] for row in found.rows], ["1MB, none", "4MB, none"])
@@ -122,6 +131,9 @@ class Sweeps(unittest.TestCase):
                                  {key: value for key, value in row.items() if value is not None and key != "jain"})
             self.assertEqual(points[0].result().sim_time_ns, points[0].row["sim_time_ns"])
             self.assertEqual(len(cw.load(ours).points), 6)
+            flows = sweep.records("flows")
+            self.assertEqual(len(flows), 6 * 8)
+            self.assertEqual({(row["workload.bytes"], row["bytes"]) for row in flows}, {(size, size) for size in (50000, 100000, 200000)})
             self.assertEqual(len(cw.load(ours / "results.sqlite").points), 6)
             self.assertIn("<svg", sweep.chart().svg)
             self.assertIn("<html", sweep.report().html)
