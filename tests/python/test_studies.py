@@ -2,13 +2,16 @@
 """Comparisons, sweeps and plans: what the command line finds; settings of policies, resuming, interruptions."""
 import csv
 import json
+import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 
-from common import INCAST, LONG, SANITIZED, command_line, has, interrupted, read
+from common import INCAST, LONG, ROOT, SANITIZED, command_line, has, interrupted, read
 
 import collwire as cw
 
@@ -43,6 +46,22 @@ try:
 except KeyboardInterrupt: # cw.Cancelled, unless Ctrl-C came within the body of the loop
     print(json.dumps([len(sweep.points), len(cw.load(out).points)]))
 """
+KILLED = """
+import json, sys
+import collwire as cw
+sweep = cw.sweep(json.loads(sys.argv[1]), json.loads(sys.argv[2]), out=sys.argv[3], jobs=1)
+for point in sweep:
+    if sweep._command:
+        print(sweep._command._process.pid, flush=True)
+"""
+
+
+def state_of(process):
+    """The state of a process, "Z" = it has ended and nobody has waited for it; "" = there is none."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
 
 
 class Comparisons(unittest.TestCase):
@@ -188,6 +207,23 @@ class Sweeps(unittest.TestCase):
             self.assertEqual(loaded, kept)
             if not SANITIZED:
                 self.assertLess(seconds, 1.5)
+
+    def test_the_program_ends_with_python(self):
+        """SIGKILL of Python: the program and its runs end, and the store has what had ended."""
+        with tempfile.TemporaryDirectory() as folder:
+            process = subprocess.Popen([sys.executable, "-u", "-c", KILLED, json.dumps(LONG), json.dumps(SLOW), folder], stdout=subprocess.PIPE,
+                                       text=True, env=dict(os.environ, PYTHONPATH=str(ROOT / "python"), ASAN_OPTIONS="detect_leaks=0"))
+            program = int(process.stdout.readline())
+            process.kill()
+            process.wait()
+            process.stdout.close()
+            until = time.monotonic() + (60 if SANITIZED else 15)
+            while pathlib.Path(f"/proc/{program}").exists() and state_of(program) != "Z" and time.monotonic() < until:
+                time.sleep(0.05)
+            self.assertIn(state_of(program), ("", "Z"))
+            kept = len(cw.load(folder).points)
+            self.assertGreaterEqual(kept, 1)
+            self.assertLess(kept, 6)
 
     def test_errors(self):
         with self.assertRaises(cw.ScenarioError) as caught:
