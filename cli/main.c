@@ -56,8 +56,11 @@ static int run(int argc, char **argv)
     struct options options;
     int status = EXIT_BAD_USE;
     if (options_parse(&options, &all_commands, argc, argv) == 0 &&
-        options_load_plugins(&options) == 0)
+        options_load_plugins(&options) == 0) {
+        if (options.end_with_stdin)
+            signals_end_with_stdin();
         status = dispatch(&options);
+    }
     options_free(&options);
     if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_gone(STDOUT_FILENO)) {
         fprintf(stderr, "collwire: stdout could not be written\n");

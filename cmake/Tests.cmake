@@ -294,15 +294,17 @@ if(TARGET collwire_shared)
     ${PROJECT_SOURCE_DIR}/tests/library/check_package.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 endif()
 
-# The modules of the Python package that follow from the schema, which its own test may have written anew.
+# The modules of the Python package that follow from the schema and from docs/metrics.md, which their own tests may have
+# written anew.
 collwire_script_test(python_generated generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/python/test_generated.py)
-set_tests_properties(python_generated PROPERTIES DEPENDS generated_schema)
+set_tests_properties(python_generated PROPERTIES DEPENDS "generated_schema;generated_metrics")
 
 # The Python package, by the first Python that has pandas. With sanitizers their runtime is loaded first,
-# into Python alone; what Python itself leaks is not looked at.
+# into Python alone; what Python itself leaks is not looked at. The wheel has the same code as the Release
+# build, and no runtime of sanitizers.
 if(TARGET collwire_shared OR TARGET collwire_sanitized)
-  set(python_tests scenarios runs studies policies)
+  set(python_tests scenarios runs tables studies policies types notebooks docs)
   set(python_environment COLLWIRE_LIBRARY=${PROJECT_BINARY_DIR}/library/libcollwire.so PYTHONPATH=${PROJECT_SOURCE_DIR}/python)
   if(COLLWIRE_SANITIZE)
     set(runtime libasan.so)
@@ -312,11 +314,11 @@ if(TARGET collwire_shared OR TARGET collwire_sanitized)
     execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${runtime}
       OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
     set(python_program ${PROJECT_BINARY_DIR}/tests/python/collwire) # which has the runtime already
-    file(WRITE ${python_program} "#!/bin/sh\nunset LD_PRELOAD\nexec ${PROJECT_BINARY_DIR}/collwire \"$@\"\n")
+    file(WRITE ${python_program} "#!/bin/sh\nunset LD_PRELOAD ASAN_OPTIONS LSAN_OPTIONS\nexec ${PROJECT_BINARY_DIR}/collwire \"$@\"\n")
     file(CHMOD ${python_program} FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
-    set(python_start env LD_PRELOAD=${runtime} ASAN_OPTIONS=detect_leaks=0 COLLWIRE=${python_program})
+    set(python_start env LD_PRELOAD=${runtime} COLLWIRE=${python_program})
   else()
-    list(APPEND python_tests types notebooks docs wheel)
+    list(APPEND python_tests wheel)
     set(python_start env)
   endif()
   foreach(test IN LISTS python_tests)

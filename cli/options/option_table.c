@@ -432,6 +432,12 @@ const struct option_row option_rows[] = {
      .commands = SIMULATING " validate report replay synth gpcnet",
      .type = OPTION_FLAG,
      AT(quiet)},
+    {.name = "end-with-stdin",
+     .help = "end as after Ctrl-C when stdin ends: a pipe whose other end the program that started "
+             "this one keeps open",
+     .commands = "compare sweep plan",
+     .type = OPTION_FLAG,
+     AT(end_with_stdin)},
     {.name = "help",
      .letter = 'h',
      .help = "print the page of the command",

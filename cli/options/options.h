@@ -65,6 +65,7 @@ struct options {
     int format;                                     // enum format
     int progress;                                   // enum progress
     bool quiet, plain, print, help, version;
+    bool end_with_stdin;
 };
 
 // Set o->jobs to the number of processors if it is not given.

@@ -2,6 +2,9 @@
 // Signal handlers, which only call functions that POSIX lists as safe in handlers.
 #include "cli/terminal/signals.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +126,33 @@ void signals_install(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGCHLD, SIG_DFL); // if it were ignored, the exit status of children would be lost
+}
+
+/* ---- the end of stdin ---- */
+
+static void end_if_closed(void)
+{
+    struct pollfd in = {.fd = STDIN_FILENO};
+    if (poll(&in, 1, 0) == 1 && (in.revents & POLLHUP) != 0)
+        kill(getpid(), SIGTERM);
+}
+
+static void on_stdin(int number)
+{
+    int before_errno = errno;
+    (void)number;
+    end_if_closed();
+    errno = before_errno;
+}
+
+void signals_end_with_stdin(void)
+{
+    struct sigaction action = {.sa_handler = on_stdin, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGIO, &action, NULL);
+    fcntl(STDIN_FILENO, F_SETOWN, getpid());
+    fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_ASYNC);
+    end_if_closed(); // before the signal could be sent
 }
 
 void signals_phase(const char *doing) { phase = doing; }

@@ -17,6 +17,11 @@ void signals_handle(void (*handler)(int number));
 void signals_during(void (*handler)(int number), void (*status)(int number));
 void signals_after(void);
 
+// From now on the end of stdin, a pipe, is a SIGTERM: where the program that started this one was
+// killed, the kernel closes its end. Data in the pipe is ignored. A stdin that is no pipe changes
+// nothing.
+void signals_end_with_stdin(void);
+
 // Set the current phase of the program, for the message of an interruption. Static text.
 void signals_phase(const char *doing);
 

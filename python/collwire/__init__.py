@@ -9,7 +9,7 @@ docs/python.md has a how-to and the reference.
 """
 from __future__ import annotations
 
-from collwire import scenarios
+from collwire import metrics, scenarios
 from collwire._catalogue import add_plugin, policies, schema
 from collwire._charts import Chart
 from collwire._errors import Cancelled, Error, LibraryError, Message, ProgramError, ScenarioError
@@ -55,6 +55,7 @@ __all__ = [
     "add_policy",
     "compare",
     "load",
+    "metrics",
     "plan",
     "policies",
     "run",

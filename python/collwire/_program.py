@@ -53,12 +53,15 @@ class Command:
 
     def __init__(self, arguments: Sequence[str], stdin: Optional[str] = None, folder: Optional[str] = None) -> None:
         plugins = [f"--cc-plugin={file}" for file in catalogue.PLUGIN_FILES] if arguments[0] in ("compare", "sweep") else []
+        # Its stdin is a pipe that nothing is written to: when this process ends, even by SIGKILL, the program ends too, with
+        # the results so far. A child that was forked without exec() keeps the pipe open.
+        ends = ["--end-with-stdin"] if arguments[0] in ("compare", "sweep", "plan") else []
         self.progress: Optional[RunsDone] = None
         self._texts = {"stdout": "", "stderr": ""}
         # A session of its own, so that a terminal's Ctrl-C reaches it through interrupt() alone, once.
         self._process = subprocess.Popen(
-            [path(), *arguments, *plugins],
-            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+            [path(), *arguments, *plugins, *ends],
+            stdin=subprocess.PIPE if stdin is not None or ends else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
@@ -132,7 +135,7 @@ class Command:
                 self.interrupt()
         for reader in self._readers:
             reader.join()
-        for pipe in (self._process.stdout, self._process.stderr):
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()
         if interrupted:

@@ -6,7 +6,7 @@ import csv
 import importlib
 import io
 import re
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Tuple
 
 from collwire._errors import Error
 
@@ -16,17 +16,27 @@ if TYPE_CHECKING:
 Row = Dict[str, Any]
 
 
-class Record(Dict[str, Any]):
-    """A dictionary of results whose keys are attributes too: record.pfc.paused_ns is record["pfc"]["paused_ns"]."""
+class Values(Dict[str, Any]):
+    """A dictionary of results whose keys are attributes too. Type checkers know those that a subclass names."""
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f'there is no "{name}"; there are {", ".join(map(str, self))}') from None
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            try:
+                return self[name]
+            except KeyError:
+                raise AttributeError(f'there is no "{name}"; there are {", ".join(map(str, self))}') from None
 
     def __dir__(self) -> List[str]:
         return sorted(set(super().__dir__()) | {key for key in self if key.isidentifier()})
+
+
+class Record(Values):
+    """A dictionary of results whose keys are attributes too: record.pfc.paused_ns is record["pfc"]["paused_ns"]."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
 def flat(record: Mapping[str, Any], before: str = "") -> Row:
@@ -38,15 +48,6 @@ def flat(record: Mapping[str, Any], before: str = "") -> Row:
         else:
             row[before + key] = value
     return row
-
-
-def lists_of(record: Mapping[str, Any], before: str = "") -> Iterator[Tuple[str, List[Row]]]:
-    """The lists of records within a record, each with its path."""
-    for key, value in record.items():
-        if isinstance(value, Mapping):
-            yield from lists_of(value, f"{before}{key}.")
-        elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
-            yield before + key, value
 
 
 def csv_rows(text: str) -> List[Row]:
@@ -86,6 +87,15 @@ def axis(path: str, value: Any) -> Tuple[str, Any]:
     name = path if re.search(rf"(^|[._]){unit}$", path) else f"{path}_{unit}"
     scaled = float(amount) * size
     return name, int(scaled) if scaled == int(scaled) else scaled
+
+
+def has_pandas() -> bool:
+    """True if pandas is installed."""
+    try:
+        importlib.import_module("pandas")
+        return True
+    except ImportError:
+        return False
 
 
 def frame(rows: Iterable[Row]) -> "pandas.DataFrame":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import os
 import pathlib
@@ -124,6 +125,20 @@ class Comparison:
         """All runs, in the order of the rows."""
         return [self._result(row) for row in self.rows if not row["job"]]
 
+    def records(self, table: str) -> List[Row]:
+        """A table of all runs that have results (Result.records); the first columns say which run a row is of."""
+        found: List[Row] = []
+        for row in self.rows:
+            if row["job"] or row["status"] == "failed":
+                continue
+            run_is = {key: row[key] for key in itertools.takewhile(lambda key: key != "job", row)}
+            found += [{**run_is, **record} for record in prefixed(self._result(row).records(table), table, run_is)]
+        return found
+
+    def table(self, table: str) -> "pandas.DataFrame":
+        """The same as a DataFrame."""
+        return frame(self.records(table))
+
     def report(self) -> Report:
         """The page of charts (docs/report.md)."""
         return report_of(self.folder)
@@ -146,6 +161,11 @@ class Comparison:
         head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(str(row[key]))}</td>" for key in columns) + "</tr>" for row in self.rows[:50])
         return f"{self.chart().svg}<table><tr>{head}</tr>{body}</table>"
+
+
+def prefixed(records: Sequence[Row], table: str, taken: Mapping[str, Any]) -> List[Row]:
+    """Records whose columns do not collide with those that say of which run they are: `name` of a flow becomes `flows.name`."""
+    return [{(f"{table}.{key}" if key in taken else key): value for key, value in record.items()} for record in records]
 
 
 def _row(row: Mapping[str, Any]) -> Row:

@@ -8,13 +8,15 @@ import json
 import os
 import pathlib
 import tempfile
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union, cast
 
 from collwire import _charts as charts
 from collwire import _library as lib
 from collwire import _program as program
 from collwire._errors import Error, Message
-from collwire._tables import Record, Row, csv_rows, flat, frame, lists_of
+from collwire._metric_tables import NAMES, Tables, machine_tables_of, tables_of
+from collwire._tables import Record, Row, csv_rows, flat, frame, has_pandas
+from collwire.metrics import Metrics
 
 if TYPE_CHECKING:
     import pandas
@@ -65,14 +67,15 @@ class Result:
         self.wall_s = wall_s
         self.packet_hops = packet_hops
         self._policy, self._status = policy, status
-        self._metrics: Optional[Record] = None
+        self._metrics: Optional[Metrics] = None
         self._rows: Optional[List[Row]] = None
+        self._tables: Optional[Tables] = None
 
     # ---- values ----
 
     @property
-    def metrics(self) -> Record:
-        """All of metrics.json; keys are attributes too: result.metrics.pfc.paused_ns."""
+    def metrics(self) -> Metrics:
+        """All of metrics.json; keys are attributes too: result.metrics.pfc.paused_ns. Their types are in collwire.metrics."""
         if self._metrics is None:
             try:
                 found = json.loads(self.files["metrics.json"], object_hook=Record)
@@ -80,7 +83,7 @@ class Result:
                 raise Error(f"the text is not that of a metrics.json: {error}") from None
             if not isinstance(found, Record) or not str(found.get("schema", "")).startswith("collwire.metrics/"):
                 raise Error("the text is not that of a metrics.json")
-            self._metrics = found
+            self._metrics = cast(Metrics, found)
         return self._metrics
 
     @property
@@ -141,24 +144,37 @@ class Result:
 
     @property
     def tables(self) -> List[str]:
-        """The names of the run's tables: lists of records in its metrics ("flows", "pfc.ports", ..) and CSV files."""
-        found = [path for path, _ in lists_of({key: value for key, value in self.metrics.items() if key != "scenario"})]
-        return found + [name for name in self.files if name.endswith(".csv")]
+        """The names of the run's tables that have rows: of its metrics, of run.json ("run"), and CSV files (docs/python.md)."""
+        return list(self._all_tables()) + [name for name in self.files if name.endswith(".csv")]
+
+    def _all_tables(self) -> Tables:
+        if self._tables is None:
+            about = json.loads(self.files.get("run.json", "{}"))
+            self._tables = {**tables_of(self.metrics), **machine_tables_of(about)}
+        return self._tables
 
     def records(self, table: str) -> List[Row]:
-        """A table as a list of flat dictionaries: {"fct_ns": {"p99": 1}} is {"fct_ns.p99": 1}."""
+        """A table as a list of flat dictionaries: {"fct_ns": {"p99": 1}} is {"fct_ns.p99": 1}. Empty if the run has no such rows."""
         if table in self.files and table.endswith(".csv"):
             return csv_rows(self.files[table])
-        at: Any = self.metrics
-        for key in table.split("."):
-            at = at.get(key) if isinstance(at, Mapping) else None
-        if not isinstance(at, list):
+        found = self._all_tables()
+        if table not in found and table not in NAMES:
             raise KeyError(f'there is no table "{table}"; there are {", ".join(self.tables)}')
-        return [flat(record) for record in at]
+        return [dict(row) for row in found.get(table, [])]
 
     def table(self, table: str) -> "pandas.DataFrame":
         """A table as a DataFrame, a row a record."""
         return frame(self.records(table))
+
+    @property
+    def flows(self) -> Union["pandas.DataFrame", List[Row]]:
+        """The table "flows" as a DataFrame where pandas is installed, else as a list of dictionaries."""
+        return self.table("flows") if has_pandas() else self.records("flows")
+
+    @property
+    def collectives(self) -> Union["pandas.DataFrame", List[Row]]:
+        """The table "collectives" as a DataFrame where pandas is installed, else as a list of dictionaries."""
+        return self.table("collectives") if has_pandas() else self.records("collectives")
 
     # ---- files and charts ----
 

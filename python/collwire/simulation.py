@@ -165,15 +165,19 @@ class Simulation:
         """
         if not self._sim:
             raise ValueError("a simulation can be run once")
-        messages = lib.Messages()
         if captures is not None:
             os.makedirs(captures, exist_ok=True)
-            folder = os.fsencode(captures)
-            lib.sim_open_captures(self._sim, folder, folder, messages.handle)
-        LOG.info("%s (%s, seed %d): begins", self.name, self.policy, self.seed)
-        worker = threading.Thread(target=self._work, args=(messages.handle, max(1, threads)), daemon=True, name="collwire")
-        interrupted = self._watch(worker, _shown(progress))
-        errors, _ = messages.take()
+        messages = lib.Messages()
+        try:
+            if captures is not None:
+                folder = os.fsencode(captures)
+                lib.sim_open_captures(self._sim, folder, folder, messages.handle)
+            LOG.info("%s (%s, seed %d): begins", self.name, self.policy, self.seed)
+            worker = threading.Thread(target=self._work, args=(messages.handle, max(1, threads)), daemon=True, name="collwire")
+            interrupted = self._watch(worker, _shown(progress))
+        finally:
+            if not self._started or self._ended.is_set():
+                errors, _ = messages.take()
         if self._failure is not None:
             self.close()
             raise self._failure

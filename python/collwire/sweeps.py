@@ -18,7 +18,7 @@ from collwire import _program as program
 from collwire._errors import Cancelled, Error
 from collwire._results_folder import Folder, scenario_file
 from collwire._tables import Row, axis, frame, number
-from collwire.comparison import RunsProgress, arguments_of, axis_text, show
+from collwire.comparison import RunsProgress, arguments_of, axis_text, prefixed, show
 from collwire.result import Report, Result, report_of
 from collwire.simulation import ScenarioLike
 
@@ -202,6 +202,20 @@ class Sweep:
     def frame(self) -> "pandas.DataFrame":
         """The rows as a DataFrame."""
         return frame(self.rows)
+
+    def records(self, table: str) -> List[Row]:
+        """A table of all points that have results (Result.records); the first columns are the axes."""
+        found: List[Row] = []
+        for point in self.points:
+            if point.status == "failed":
+                continue
+            axes = dict(axis(path, value) for path, value in point.values.items())
+            found += [{**axes, **record} for record in prefixed(point.result().records(table), table, axes)]
+        return found
+
+    def table(self, table: str) -> "pandas.DataFrame":
+        """The same as a DataFrame."""
+        return frame(self.records(table))
 
     @property
     def axes(self) -> List[str]:

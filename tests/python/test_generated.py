@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The generated modules of the Python package are those of the schema and of the styles (REGEN=1 writes them anew)."""
+"""The generated modules of the Python package are those of the schema, of the styles and of docs/metrics.md (REGEN=1 writes them
+anew)."""
 import os
 import pathlib
 import subprocess
@@ -13,9 +14,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 class Generated(unittest.TestCase):
     def test_modules_are_current(self):
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([sys.executable, ROOT / "python/generate_scenarios.py", ROOT, folder], check=True)
+            for generator in ("generate_scenarios.py", "generate_metrics.py"):
+                subprocess.run([sys.executable, ROOT / "python" / generator, ROOT, folder], check=True)
             names = sorted(path.name for path in pathlib.Path(folder).iterdir())
-            self.assertEqual(names, ["_styles.py", "scenarios.py"])
+            self.assertEqual(names, ["_styles.py", "metrics.py", "scenarios.py"])
             for name in names:
                 made, there = pathlib.Path(folder, name).read_text(), ROOT / "python" / "collwire" / name
                 if os.environ.get("REGEN"):

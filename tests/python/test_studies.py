@@ -2,13 +2,16 @@
 """Comparisons, sweeps and plans: what the command line finds; settings of policies, resuming, interruptions."""
 import csv
 import json
+import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 
-from common import INCAST, LONG, SANITIZED, command_line, has, interrupted, read
+from common import INCAST, LONG, ROOT, SANITIZED, command_line, has, interrupted, read
 
 import collwire as cw
 
@@ -43,6 +46,22 @@ try:
 except KeyboardInterrupt: # cw.Cancelled, unless Ctrl-C came within the body of the loop
     print(json.dumps([len(sweep.points), len(cw.load(out).points)]))
 """
+KILLED = """
+import json, sys
+import collwire as cw
+sweep = cw.sweep(json.loads(sys.argv[1]), json.loads(sys.argv[2]), out=sys.argv[3], jobs=1)
+for point in sweep:
+    if sweep._command:
+        print(sweep._command._process.pid, flush=True)
+"""
+
+
+def state_of(process):
+    """The state of a process, "Z" = it has ended and nobody has waited for it; "" = there is none."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
 
 
 class Comparisons(unittest.TestCase):
@@ -70,6 +89,15 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(run.metrics.scenario.cc.k, 0.5)
         with self.assertRaisesRegex(KeyError, "window"):
             found.result("swift")
+
+    def test_tables_of_all_runs(self):
+        found = cw.compare(INCAST, ["none", "swift"], seeds=2)
+        rows = found.records("flows")
+        self.assertEqual([(row["name"], row["seed"]) for row in rows[::8]], [("none", 1), ("none", 2), ("swift", 1), ("swift", 2)])
+        own = found.result("swift", seed=2).records("flows")
+        self.assertEqual([row["fct_ns"] for row in rows[24:]], [row["fct_ns"] for row in own])
+        path = [row for row in found.records("critical_path") if row["of"] == "slowest" and row["name"] == "swift"]
+        self.assertEqual({row["critical_path.name"] for row in path if row["seed"] == 2}, {found.result("swift", 2).metrics.slowest.name})
 
     def test_values_of_a_key(self):
         found = cw.compare(read(INCAST), ["none"], vary={"switch.buffer": ["1MB", "4MB"]}, set={"workload.bytes": "100KB"})
@@ -122,6 +150,9 @@ class Sweeps(unittest.TestCase):
                                  {key: value for key, value in row.items() if value is not None and key != "jain"})
             self.assertEqual(points[0].result().sim_time_ns, points[0].row["sim_time_ns"])
             self.assertEqual(len(cw.load(ours).points), 6)
+            flows = sweep.records("flows")
+            self.assertEqual(len(flows), 6 * 8)
+            self.assertEqual({(row["workload.bytes"], row["bytes"]) for row in flows}, {(size, size) for size in (50000, 100000, 200000)})
             self.assertEqual(len(cw.load(ours / "results.sqlite").points), 6)
             self.assertIn("<svg", sweep.chart().svg)
             self.assertIn("<html", sweep.report().html)
@@ -176,6 +207,23 @@ class Sweeps(unittest.TestCase):
             self.assertEqual(loaded, kept)
             if not SANITIZED:
                 self.assertLess(seconds, 1.5)
+
+    def test_the_program_ends_with_python(self):
+        """SIGKILL of Python: the program and its runs end, and the store has what had ended."""
+        with tempfile.TemporaryDirectory() as folder:
+            process = subprocess.Popen([sys.executable, "-u", "-c", KILLED, json.dumps(LONG), json.dumps(SLOW), folder], stdout=subprocess.PIPE,
+                                       text=True, env=dict(os.environ, PYTHONPATH=str(ROOT / "python"), ASAN_OPTIONS="detect_leaks=0"))
+            program = int(process.stdout.readline())
+            process.kill()
+            process.wait()
+            process.stdout.close()
+            until = time.monotonic() + (60 if SANITIZED else 15)
+            while pathlib.Path(f"/proc/{program}").exists() and state_of(program) != "Z" and time.monotonic() < until:
+                time.sleep(0.05)
+            self.assertIn(state_of(program), ("", "Z"))
+            kept = len(cw.load(folder).points)
+            self.assertGreaterEqual(kept, 1)
+            self.assertLess(kept, 6)
 
     def test_errors(self):
         with self.assertRaises(cw.ScenarioError) as caught:

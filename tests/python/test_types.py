@@ -25,9 +25,11 @@ result: cw.Result = cw.run(scenario, set={"cc.kind": "dcqcn"}, seed=2)
 time_ns: int = result.sim_time_ns
 for point in cw.sweep(scenario, {"workload.bytes": ["1MB", 2_000_000]}):
     status: str = point.status
+paused: int = result.metrics.pfc.paused_ns
+fct: int | None = result.metrics.flows[0].fct_ns
 best: str | None = cw.compare(scenario, ["none"]).best
 """
-WRONG = USER + 'sc.SwitchDim(size="4")\nresult.sim_time\n'
+WRONG = USER + 'sc.SwitchDim(size="4")\nresult.sim_time\nresult.metrics.pfc.paused\n'
 
 
 class Types(unittest.TestCase):
@@ -50,6 +52,7 @@ class Types(unittest.TestCase):
                 done = mypy("--python-version", "3.10", str(user))
                 self.assertEqual(done.returncode, want, done.stdout)
             self.assertIn('"Result" has no attribute "sim_time"', done.stdout)
+            self.assertIn('"Pfc" has no attribute "paused"', done.stdout)
             self.assertIn('incompatible type "str"; expected "Optional[int]"', done.stdout)
 
     def test_every_public_name_is_annotated(self):
