@@ -16,7 +16,7 @@
 #include "engine/regular_file.h"
 #include "engine/text.h"
 #include "report/page.h"
-#include "study/statistics.h"
+#include "report/comparison/statistics.h"
 
 enum { RUNS_IN_DETAIL = 12 };
 
