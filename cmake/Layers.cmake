@@ -188,6 +188,10 @@ collwire_layer(sim
 collwire_layer(report
   ALLOW engine footprint/footprint.h net/drop.h sim/result jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
+collwire_layer(report/comparison # runs side by side: statistics over seeds
+  ALLOW engine report/path_shares.h report/rows.h jansson.h
+  VIA report
+  LIBS PkgConfig::jansson m)
 # Reading scenarios. VIA: cc/cc.h, sim/spec and what they include.
 set(config_via cpu nccl net net/wire comm switch transport workload collective cc topology sim/spec)
 collwire_layer(config/text # JSON and YAML, files, places of errors, tables of keys
@@ -226,13 +230,13 @@ collwire_layer(profile # recordings of real runs, as programs
   ALLOW engine collective config/text/json_file.h replay/input.h jansson.h sqlite3.h
   LIBS PkgConfig::jansson PkgConfig::sqlite3 m) # llround
 collwire_layer(study # pools of runs and what is made of their results
-  ALLOW engine report/csv.h report/metric.h report/path_shares.h report/rows.h ev.h jansson.h libsmartcols.h
+  ALLOW engine report/comparison report/csv.h report/metric.h report/path_shares.h report/rows.h ev.h jansson.h libsmartcols.h
         nettle/sha2.h sqlite3.h zlib.h
   LIBS ev PkgConfig::jansson PkgConfig::nettle PkgConfig::smartcols PkgConfig::sqlite3
        PkgConfig::zlib m)
 
 collwire_layer(library # collwire/collwire.h over the folders above
-  ALLOW engine collwire cc/plugin config/scenario.h report/metric.h report/metrics.h report/metrics_brief.h report/rows.h sim sim/advice sim/spec sim/result jansson.h
+  ALLOW engine collwire cc/plugin config/scenario.h report/comparison report/metric.h report/metrics.h report/metrics_brief.h report/rows.h sim sim/advice sim/spec sim/result jansson.h
   VIA cpu footprint/footprint.h sim/fabric cc net net/wire topology collective switch transport analytical comm workload
   LIBS PkgConfig::jansson m)
 
@@ -258,12 +262,12 @@ collwire_layer(cli/processes # this process among those of a launcher
 collwire_layer(cli/runs # commands that simulate, or read what was simulated
   ALLOW engine collwire cli/terminal cli/options cli/processes cli/results library config/draft.h config/scenario.h config/policy_choice.h config/object/output_name.h study jansson.h
         sim/result
-        report/csv.h report/headline.h report/metric.h report/metrics_brief.h report/page.h report/rows.h report/why.h
+        report/comparison report/csv.h report/headline.h report/metric.h report/metrics_brief.h report/page.h report/rows.h report/why.h
   VIA cc/plugin ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli/sweep # collwire sweep
   ALLOW engine collwire cli/terminal cli/options cli/results cli/runs library config/scenario.h config/policy_choice.h study jansson.h
-        report/cause.h report/csv.h report/headline.h report/metric.h report/rows.h
+        report/cause.h report/comparison report/csv.h report/headline.h report/metric.h report/rows.h
   VIA cc/plugin ${cli_via}
   LIBS PkgConfig::jansson m)
 collwire_layer(cli/extcap # the interface of Wireshark

@@ -2,7 +2,7 @@
 // The columns of the table of a comparison.
 #pragma once
 
-#include "study/comparison.h"
+#include "study/comparison_table.h"
 
 #define CELL 96 // bytes of a cell's text
 #define SHOWN_MOST 33

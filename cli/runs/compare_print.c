@@ -8,8 +8,9 @@
 #include "cli/terminal/terminal.h"
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "report/comparison/comparison.h"
 #include "report/headline.h"
-#include "study/comparison.h"
+#include "study/comparison_table.h"
 
 enum { SAVING_PERCENT = 1 }; // of the time: a smaller saving is not worth a line
 
@@ -26,20 +27,16 @@ static json_t *varied_paths(const struct grid *grid)
 static char *document(const struct compare *c, const struct rows *rows,
                       const struct comparison *comparison)
 {
-    json_t *names = json_array(), *root = json_object();
+    struct comparison_about about = {
+        .n_scenarios = c->n_scenarios, .baseline = c->baseline, .seeds = c->options->seeds};
+    const char **names = memory_zeroed(c->n_scenarios, sizeof *names);
     for (size_t i = 0; i < c->n_scenarios; i++)
-        json_array_append_new(names, json_string(c->scenarios[i].name));
-    json_object_set_new(root, "schema", json_string("collwire.compare/1"));
-    json_object_set_new(root, "name", json_string(c->scenarios[0].name));
-    json_object_set_new(root, "scenarios", names);
-    json_object_set_new(root, "baseline", json_string(c->baseline));
-    if (grid_paths(&c->grid) > 0)
-        json_object_set_new(root, "varied", varied_paths(&c->grid));
-    json_object_set_new(root, "seeds", json_integer((json_int_t)c->options->seeds));
-    json_object_set_new(root, "rows", rows_json(rows));
-    json_object_set_new(root, "statistics", comparison_json(comparison));
-    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-    json_decref(root);
+        names[i] = c->scenarios[i].name;
+    about.scenarios = names;
+    about.varied = grid_paths(&c->grid) > 0 ? varied_paths(&c->grid) : NULL;
+    char *text = comparison_document(&about, rows, comparison);
+    json_decref(about.varied);
+    free(names);
     return text;
 }
 

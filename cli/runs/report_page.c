@@ -15,8 +15,8 @@
 #include "engine/memory.h"
 #include "engine/regular_file.h"
 #include "engine/text.h"
+#include "report/comparison/statistics.h"
 #include "report/page.h"
-#include "study/statistics.h"
 
 enum { RUNS_IN_DETAIL = 12 };
 

@@ -10,7 +10,7 @@
 #include "cli/terminal/terminal.h"
 #include "engine/memory.h"
 #include "engine/text.h"
-#include "study/comparison.h"
+#include "study/comparison_table.h"
 
 enum { TABLE_ROWS_MAX = 40 };
 

@@ -193,6 +193,20 @@ COLLWIRE_API char *collwire_sim_result(struct collwire_sim *sim, const char *fil
 // the columns of compare.csv (docs/metrics.md). `policy` is the name to show. NULL = the text is
 // not that of a metrics.json.
 COLLWIRE_API char *collwire_metrics_rows(const char *metrics, const char *policy);
+// Runs side by side, as `collwire compare` shows them: the files compare.json, with statistics over
+// seeds and ratios to a baseline, and compare.csv (docs/compare.md).
+struct collwire_comparison;
+COLLWIRE_API struct collwire_comparison *collwire_comparison_new(void);
+COLLWIRE_API void collwire_comparison_free(struct collwire_comparison *c);
+// Add a run by the text of its metrics.json; the texts are copied. Runs of a policy with several
+// seeds have one name, `policy`. Returns 0, or -1 if the text is not that of a metrics.json.
+COLLWIRE_API int collwire_comparison_add(struct collwire_comparison *c, const char *policy,
+                                         const char *metrics);
+// The text of "compare.json" or "compare.csv", to be freed. `baseline` is the name of a policy;
+// NULL = "none" if it is among them, else the first. NULL = there are no runs, no such policy or no
+// such file.
+COLLWIRE_API char *collwire_comparison_result(const struct collwire_comparison *c,
+                                              const char *baseline, const char *file);
 // Write the table of flows (source, destination, header numbers) of the captures.
 COLLWIRE_API int collwire_sim_write_flows(const struct collwire_sim *sim, const char *file,
                                           struct collwire_messages *m);

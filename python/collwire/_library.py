@@ -142,6 +142,10 @@ sim_cancel = _function("sim_cancel", None, _ptr)
 sim_file = _function("sim_file", _text, _ptr, c.c_size_t)
 sim_result = _function("sim_result", _ptr, _ptr, _text)
 sim_summary = _function("sim_summary", None, _ptr, c.POINTER(SummaryStruct))
+comparison_new = _function("comparison_new", _ptr)
+comparison_free = _function("comparison_free", None, _ptr)
+comparison_add = _function("comparison_add", c.c_int, _ptr, _text, _text)
+comparison_result = _function("comparison_result", _ptr, _ptr, _text, _text)
 metrics_rows = _function("metrics_rows", _ptr, _text, _text)
 
 

@@ -9,11 +9,13 @@ import os
 import pathlib
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Type, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from collwire import _charts as charts
+from collwire import _library as lib
 from collwire import _program as program
-from collwire._errors import Cancelled, Error
+from collwire._errors import Cancelled, Error, Message, ScenarioError
+from collwire._result_set import write_set
 from collwire._results_folder import Folder, scenario_file
 from collwire._tables import Row, axis, flat, frame, number
 from collwire.policy import Policy, name_of
@@ -117,7 +119,7 @@ class Comparison:
         key = (row["scenario"], row["name"], row["seed"])
         if key not in self._own:
             several = len({one["seed"] for one in self.rows}) > 1
-            leaf = re.sub(r"[^A-Za-z0-9._]+", "-", str(row["name"])).rstrip("-") + (f"-seed{row['seed']}" if several else "")
+            leaf = leaf_of(str(row["name"]), row["seed"] if several else None)
             self._own[key] = load_run(self.folder / str(row["scenario"]) / leaf, str(row["policy"]))
         return self._own[key]
 
@@ -212,14 +214,15 @@ def compare(
     `policies` may have presets and settings ("window{k=0.5}"), or be ["all"]. `vary` has one axis: values of a key in
     place of policies, or each under each policy. Results are kept in `out`, else as long as the comparison that is
     returned. Ctrl-C raises Cancelled, whose `result` is the comparison of the runs that have ended.
-    Policies written in Python run in this process, one after the other, without `statistics`.
+    Policies written in Python run in this process, one run after the other; `jobs` has no effect then.
     """
     scenarios = list(scenario) if isinstance(scenario, (list, tuple)) else [scenario]
     own = [policy for policy in policies or [] if isinstance(policy, type)]
     if own:
         if vary or len(scenarios) > 1:
-            raise Error("policies written in Python are compared in one scenario, and without `vary`")
-        return _compare_here(scenarios[0], list(policies or []), seeds, set, seed, progress)
+            raise Error("policies written in Python are compared in one scenario, and without `vary`: call compare() for each")
+        runs = _Runs(scenarios[0], set, seed, show(progress))
+        return runs.compare(list(policies or []), max(1, seeds), baseline, Folder(out), threads)
     named = [str(policy) for policy in policies or []]
     arguments = ["compare", *arguments_of(set, seed, seeds, jobs, threads), "--quiet", "--format=json"]
     arguments += ["--cc=" + ",".join(named)] if named else []
@@ -249,34 +252,76 @@ def _run_program(scenarios: Sequence[Any], arguments: List[str], folder: Folder,
     return load_comparison(folder)
 
 
-def _compare_here(
-    scenario: ScenarioLike,
-    policies: Sequence[PolicyLike],
-    seeds: int,
-    set: Optional[Mapping[str, Any]],
-    seed: Optional[int],
-    progress: RunsProgress,
-) -> Comparison:
-    shown = show(progress)
-    rows: List[Mapping[str, Any]] = []
-    made: Dict[Any, Result] = {}
-    total = len(policies) * seeds
-    for policy in policies:
-        name = name_of(policy) if isinstance(policy, type) else policy
-        if not re.fullmatch(r"\w+(:\w+)?", name):
-            raise Error(f'"{name}": beside policies written in Python others have no settings')
-        kind, _, preset = name.partition(":")
-        cc = {"kind": kind, **({"preset": preset} if preset else {})}
-        first = seed
-        for i in range(seeds):
-            if shown:
-                shown(program.RunsDone(len(made), total, 1))
-            result = run(scenario, set={**(set or {}), "cc": cc}, seed=None if first is None else first + i)
-            first = result.seed if first is None else first
-            made[(result.name, name, result.seed)] = result
-            rows += [{**{k: v for k, v in row.items() if k != "policy"}, "cc": name} for row in result.rows]
-    comparison = Comparison(Folder(None), {"name": next(iter(made))[0], "rows": rows}, "completed")
-    comparison._own = made
-    if not all(result.completed for result in made.values()):
-        comparison.status = "incomplete"
-    return comparison
+class _Runs:
+    """The runs of a comparison in this process, as policies written in Python need it."""
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        set: Optional[Mapping[str, Any]],
+        seed: Optional[int],
+        shown: Optional[Callable[[program.RunsDone], Any]],
+    ) -> None:
+        self._scenario, self._set, self._seed, self._shown = scenario, dict(set or {}), seed, shown
+        self._results: List[Tuple[str, Result]] = []
+
+    def compare(
+        self, policies: Sequence[PolicyLike], seeds: int, baseline: Optional[str], folder: Folder, threads: int
+    ) -> Comparison:
+        """Run every policy with every seed, and write what `collwire compare` writes."""
+        choices = [_choice(policy) for policy in policies]
+        names = [name for name, _ in choices]
+        if baseline is not None and baseline not in names:
+            raise ScenarioError([Message("--baseline", f'"{baseline}" is not one of the policies that are compared')])
+        if len({*names}) < len(names):
+            raise ScenarioError([Message("policies", "a policy is named twice")])
+        total, interrupted = len(choices) * seeds, None
+        try:
+            for name, cc in choices:
+                for i in range(seeds):
+                    if self._shown:
+                        self._shown(program.RunsDone(len(self._results), total, 1))
+                    self._results.append((name, self._run(cc, i, threads)))
+            if self._shown:
+                self._shown(program.RunsDone(total, total, 0))
+        except Cancelled as ended:
+            interrupted = ended
+        if interrupted is not None and not self._results:
+            raise Cancelled("the comparison was interrupted") from None
+        self._write(folder.path, seeds > 1, baseline if baseline in [name for name, _ in self._results] else None)
+        found = load_comparison(folder)
+        if interrupted is not None:
+            found.status = "interrupted"
+            raise Cancelled("the comparison was interrupted", found) from None  # type: ignore[arg-type]
+        return found
+
+    def _run(self, cc: Mapping[str, Any], number: int, threads: int) -> Result:
+        result = run(self._scenario, set={**self._set, "cc": cc}, seed=None if self._seed is None else self._seed + number, threads=threads)
+        self._seed = result.seed if self._seed is None else self._seed
+        return result
+
+    def _write(self, folder: pathlib.Path, several: bool, baseline: Optional[str]) -> None:
+        handle = lib.comparison_new()
+        try:
+            for name, result in self._results:
+                result.save(folder / result.name / leaf_of(name, result.seed if several else None))
+                lib.comparison_add(handle, name.encode(), result.files["metrics.json"].encode())
+            names = [None if baseline is None else baseline.encode()]
+            texts = {file: lib.take_text(lib.comparison_result(handle, *names, file.encode())) for file in ("compare.json", "compare.csv")}
+            write_set(folder, texts, {})
+        finally:
+            lib.comparison_free(handle)
+
+
+def _choice(policy: PolicyLike) -> Tuple[str, Dict[str, Any]]:
+    """The name of a policy, and its `cc` object."""
+    name = name_of(policy) if isinstance(policy, type) else policy
+    if not re.fullmatch(r"\w+(:\w+)?", name):
+        raise ScenarioError([Message("policies", f'"{name}": beside policies written in Python others have no settings')])
+    kind, _, preset = name.partition(":")
+    return name, {"kind": kind, **({"preset": preset} if preset else {})}
+
+
+def leaf_of(name: str, seed: Optional[int]) -> str:
+    """The folder of a run within that of its scenario; `seed` is None where there is one."""
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name).rstrip("-") + (f"-seed{seed}" if seed is not None else "")

@@ -2,7 +2,6 @@
 """The results of a run: metrics as objects and tables, files, the page of charts."""
 from __future__ import annotations
 
-import hashlib
 import html
 import json
 import os
@@ -15,6 +14,7 @@ from collwire import _library as lib
 from collwire import _program as program
 from collwire._errors import Error, Message
 from collwire._metric_tables import NAMES, Tables, machine_tables_of, tables_of
+from collwire._result_set import write_set
 from collwire._tables import Record, Row, csv_rows, flat, frame, has_pandas
 from collwire.metrics import Metrics
 
@@ -180,20 +180,8 @@ class Result:
 
     def save(self, folder: Union[str, "os.PathLike[str]"]) -> None:
         """Write the files of the run into a folder, as a set of results that `collwire` reads and may replace."""
-        path = pathlib.Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
-        listed = []
-        for name, text in self.files.items():
-            if name != "run.json":
-                data = text.encode("utf-8")
-                (path / name).write_bytes(data)
-                listed.append({"name": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()})
-        about = json.loads(self.files.get("run.json", "{}"))
-        about.setdefault("versions", {"collwire": lib.version()})
-        about.setdefault("command", "collwire from Python")
-        about.setdefault("id", hashlib.sha256(json.dumps(listed).encode()).hexdigest()[:32])
-        about["files"] = listed
-        (path / "run.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        texts = {name: text for name, text in self.files.items() if name != "run.json"}
+        write_set(pathlib.Path(folder), texts, json.loads(self.files.get("run.json", "{}")))
 
     def report(self) -> Report:
         """The page of charts (docs/report.md)."""

@@ -286,7 +286,7 @@ def sweep(
     `collwire sweep --sizes`. With `out` the sweep is resumable: points that are in its store are not run again.
     """
     if policies and not all(isinstance(policy, str) for policy in policies):
-        raise Error("a sweep runs in other processes, so it takes policies by name; compare() also takes those written in Python")
+        raise Error("a sweep runs in other processes, so it takes policies by name; cw.compare() also takes those written in Python")
     arguments = ["sweep", *arguments_of(set, seed, seeds, jobs, threads), "--quiet"]
     arguments += [f"--vary={axis_text(path, values)}" for path, values in (vary or {}).items()]
     arguments += ["--cc=" + ",".join(policies)] if policies else []

@@ -234,6 +234,52 @@ static void test_rows_of_metrics(void **state)
     collwire_messages_free(m);
 }
 
+// The metrics of a run of the incast with a seed; to be freed.
+static char *incast_metrics(const char *seed, const struct collwire_policies *policies)
+{
+    struct collwire_messages *m = collwire_messages_new();
+    struct collwire_setting set = {"seed", seed};
+    struct collwire_scenario *s = parse(incast, &set, 1, policies, m);
+    struct collwire_sim *sim = collwire_sim_new(s, 1, m);
+    collwire_sim_run(sim, NULL, m);
+    char *metrics = collwire_sim_result(sim, "metrics.json");
+    collwire_sim_free(sim);
+    collwire_scenario_free(s);
+    collwire_messages_free(m);
+    return metrics;
+}
+
+static void test_comparison(void **state)
+{
+    (void)state;
+    struct collwire_policies *policies = collwire_policies_new(NULL);
+    struct collwire_comparison *c = collwire_comparison_new();
+    assert_null(collwire_comparison_result(c, NULL, "compare.json")); // there are no runs
+    char *first = incast_metrics("1", policies), *second = incast_metrics("2", policies);
+    assert_int_equal(collwire_comparison_add(c, "mine", first), 0);
+    assert_int_equal(collwire_comparison_add(c, "mine", second), 0);
+    assert_int_equal(collwire_comparison_add(c, "none", first), 0);
+    assert_int_equal(collwire_comparison_add(c, "none", "[1]"), -1);
+    char *json = collwire_comparison_result(c, NULL, "compare.json");
+    assert_non_null(strstr(json, "\"seeds\": 2,"));
+    assert_non_null(strstr(json, "\"baseline\": \"none\""));
+    assert_non_null(strstr(json, "\"ratio\": 1.0,"));
+    collwire_free(json);
+    json = collwire_comparison_result(c, "mine", "compare.json");
+    assert_non_null(strstr(json, "\"baseline\": \"mine\""));
+    collwire_free(json);
+    char *csv = collwire_comparison_result(c, NULL, "compare.csv");
+    assert_non_null(strstr(csv, "\nt,mine,2,"));
+    collwire_free(csv);
+    assert_null(collwire_comparison_result(c, "other", "compare.json"));
+    assert_null(collwire_comparison_result(c, NULL, "report.html"));
+    collwire_free(first);
+    collwire_free(second);
+    collwire_comparison_free(c);
+    collwire_comparison_free(NULL);
+    collwire_policies_free(policies);
+}
+
 static void test_advice(void **state)
 {
     (void)state;
@@ -296,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_progress_and_cancellation),
         cmocka_unit_test(test_short_structs),
         cmocka_unit_test(test_rows_of_metrics),
+        cmocka_unit_test(test_comparison),
         cmocka_unit_test(test_advice),
         cmocka_unit_test(test_other_locales),
         cmocka_unit_test(test_threads_give_the_same_bytes),

@@ -20,6 +20,9 @@ sys.path.insert(0, str(ROOT / "examples" / "policy"))
 import aimd  # noqa: E402  # pylint: disable=wrong-import-position
 
 
+PLUGINS = tempfile.TemporaryDirectory()  # programs that later tests start load the plugin too
+
+
 def plugin(folder):
     """examples/policy/aimd.c as a shared library, under another name of the policy."""
     source = (ROOT / "examples/policy/aimd.c").read_text().replace('.name = "aimd"', '.name = "aimd_in_c"')
@@ -36,14 +39,13 @@ def results(metrics):
 class Prototypes(unittest.TestCase):
     @unittest.skipUnless(shutil.which("cc"), "there is no compiler")
     def test_the_results_of_the_same_policy_in_c(self):
-        with tempfile.TemporaryDirectory() as folder:
-            cw.add_plugin(plugin(folder))
-            self.assertIn("aimd_in_c", cw.policies())
-            for scenario in (INCAST, SCENARIOS / "collectives/allreduce-1d.json"):
-                for gain in (1, 0.3):
-                    runs = [cw.run(scenario, set={"cc": {"kind": kind, "gain": gain}}) for kind in ("aimd", "aimd_in_c")]
-                    self.assertEqual(*(results(run.metrics) for run in runs))
-                    self.assertTrue(runs[0].metrics.ecn.marked_packets or scenario is not INCAST)
+        cw.add_plugin(plugin(PLUGINS.name))
+        self.assertIn("aimd_in_c", cw.policies())
+        for scenario in (INCAST, SCENARIOS / "collectives/allreduce-1d.json"):
+            for gain in (1, 0.3):
+                runs = [cw.run(scenario, set={"cc": {"kind": kind, "gain": gain}}) for kind in ("aimd", "aimd_in_c")]
+                self.assertEqual(*(results(run.metrics) for run in runs))
+                self.assertTrue(runs[0].metrics.ecn.marked_packets or scenario is not INCAST)
 
     def test_compared_with_built_in_policies(self):
         found = cw.compare(INCAST, ["none", aimd.Aimd, "dcqcn"], seeds=2)
@@ -51,8 +53,37 @@ class Prototypes(unittest.TestCase):
         self.assertEqual([row["seed"] for row in found.rows], [1, 2] * 3)
         self.assertEqual(found.rows[4]["sim_time_ns"], cw.compare(INCAST, ["dcqcn"]).rows[0]["sim_time_ns"])
         self.assertEqual(found.result("aimd", 2).status, "completed")
-        with self.assertRaises(cw.Error):
+        with self.assertRaisesRegex(cw.Error, r"cw\.compare"):
             cw.sweep(INCAST, policies=[aimd.Aimd])
+
+    def test_the_statistics_of_other_comparisons(self):
+        """With built-in policies beside it: the same rows and statistics of these as the program's, and its files."""
+        with tempfile.TemporaryDirectory() as folder:
+            found = cw.compare(INCAST, ["none", "dcqcn", aimd.Aimd], seeds=5, out=folder)
+            want = cw.compare(INCAST, ["none", "dcqcn"], seeds=5)
+            for part in ("rows", "statistics"):
+                ours = [{**one, "best": None} for one in found.document[part] if one["cc"] != "aimd"]
+                self.assertEqual(ours, [{**one, "best": None} for one in want.document[part]])
+            self.assertEqual({key: found.document[key] for key in ("schema", "name", "scenarios", "baseline", "seeds")},
+                             {key: want.document[key] for key in ("schema", "name", "scenarios", "baseline", "seeds")})
+            mine = next(one for one in found.statistics if one["cc"] == "aimd")
+            times = [row["sim_time_ns"] for row in found.rows if row["policy"] == "aimd"]
+            self.assertAlmostEqual(mine["sim_time_ns.mean"], sum(times) / 5)
+            self.assertEqual(mine["seeds"], 5)
+            self.assertIsNotNone(found.best)
+            self.assertEqual(cw.load(folder).document, found.document)
+            self.assertEqual(cw.load(pathlib.Path(folder, "incast", "aimd-seed2")).policy, "aimd")
+            self.assertEqual(len(pathlib.Path(folder, "compare.csv").read_text().splitlines()), 16)
+            self.assertIn("aimd", found.report().html)
+            self.assertTrue(pathlib.Path(folder, "report.html").exists())
+            cw.compare(INCAST, [aimd.Aimd], out=folder)
+            self.assertFalse(pathlib.Path(folder, "report.html").exists()) # which showed another comparison
+        with self.assertRaisesRegex(cw.ScenarioError, "baseline"):
+            cw.compare(INCAST, [aimd.Aimd], baseline="none")
+        with self.assertRaisesRegex(cw.ScenarioError, "twice"):
+            cw.compare(INCAST, [aimd.Aimd, "aimd"])
+        with self.assertRaisesRegex(cw.ScenarioError, "settings"):
+            cw.compare(INCAST, [aimd.Aimd, "window{k=0.5}"])
 
     def test_timers_signals_and_series(self):
         seen = set()

@@ -2,7 +2,7 @@
 """Tables of metrics: every number of metrics.json of many kinds of runs is in one, at the place that its path says; every
 table has the columns that docs/metrics.md names, and is named in docs/python.md; the values have the types of collwire.metrics."""
 import collections
-import pathlib
+import functools
 import re
 import tempfile
 import typing
@@ -37,6 +37,12 @@ NOT_IN_TABLES = {
 }
 
 
+@functools.lru_cache(maxsize=None)
+def runs():
+    """The results of all RUNS."""
+    return [cw.run(scenario, set=settings) for scenario, settings in RUNS]
+
+
 def numbers(value, path=""):
     """The numbers of a JSON value with their paths, in which a list is written "[]"."""
     if isinstance(value, dict):
@@ -69,7 +75,7 @@ def place(path):
 class Tables(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.runs = [cw.run(scenario, set=settings) for scenario, settings in RUNS]
+        cls.runs = runs()
 
     def test_every_number_is_in_a_table(self):
         for run, (scenario, _) in zip(self.runs, RUNS):
@@ -177,9 +183,9 @@ class Types(unittest.TestCase):
             self.assertIsInstance(value, (int, float) if kind is float else kind, path)
 
     def test_values(self):
-        for scenario, settings in RUNS:
-            with self.subTest(scenario=pathlib.Path(scenario).name):
-                self.check(cw.run(scenario, set=settings).metrics, types.Metrics, "")
+        for run, (scenario, _) in zip(runs(), RUNS):
+            with self.subTest(scenario=scenario.name):
+                self.check(run.metrics, types.Metrics, "")
 
     def test_every_class_has_values(self):
         self.assertGreater(len([name for name in vars(types) if isinstance(getattr(types, name), type)]), 60)

@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 72
-ARROWS = 403
+ROOMS = 73
+ARROWS = 409
 
 
 def objects(build):

@@ -12,7 +12,8 @@
 #include <cmocka.h>
 
 #include "engine/text.h"
-#include "study/comparison.h"
+#include "report/comparison/comparison.h"
+#include "study/comparison_table.h"
 
 // Add a run with a time, a longest queue and pauses; `time_ns` 0 = it failed. Of its critical path
 // the window took 1.9 ms, or 90 ns of a short run, the pace the rest but for 1 ns in queues.

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "engine/rng.h"
-#include "study/statistics.h"
+#include "report/comparison/statistics.h"
 
 static void assert_near(double found, double wanted, double tolerance)
 {

@@ -3,8 +3,8 @@
 // seeds for each policy.
 #pragma once
 
+#include "report/comparison/statistics.h"
 #include "report/rows.h"
-#include "study/statistics.h"
 
 // A column of a policy, over the seeds with which it completed.
 struct column_summary {
@@ -55,18 +55,15 @@ bool column_differs(const struct outcome *o, size_t column);
 // The statistics as a JSON list, one item for each group and policy.
 json_t *comparison_json(const struct comparison *c);
 
-struct table_style {
-    const char *heading; // of the first column
-    size_t width;        // most columns of the terminal
-    bool colours;        // for a terminal
-    bool ratios;         // to the baseline, and the mark of the best
+// What compare.json says beside rows and statistics; borrowed.
+struct comparison_about {
+    const char *const *scenarios; // [n_scenarios] names; the first one names the comparison
+    size_t n_scenarios;
+    const char *baseline;
+    json_t *varied; // list of the varied paths; NULL = none
+    uint64_t seeds;
 };
 
-// A group as a table; to be freed.
-char *comparison_table(const struct group *g, const struct table_style *style);
-
-// The `n` groups of a scenario's jobs as one table: for each job, as many as fit, its time, the
-// ratio to that of the baseline, and a mark at the best. *shown is set to the number of jobs in it,
-// *unit to that of the times. To be freed.
-char *comparison_jobs_table(const struct group *jobs, size_t n, const struct table_style *style,
-                            size_t *shown, const char **unit);
+// The text of compare.json; to be freed.
+char *comparison_document(const struct comparison_about *about, const struct rows *rows,
+                          const struct comparison *c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The bootstrap and Student's t.
-#include "study/statistics.h"
+#include "report/comparison/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Groups rows and computes the statistics of each policy.
-#include "study/comparison.h"
+#include "report/comparison/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -350,4 +350,24 @@ json_t *comparison_json(const struct comparison *c)
         for (size_t o = 0; o < c->groups[g].n; o++)
             json_array_append_new(list, outcome_json(&c->groups[g], &c->groups[g].outcomes[o]));
     return list;
+}
+
+char *comparison_document(const struct comparison_about *about, const struct rows *rows,
+                          const struct comparison *c)
+{
+    json_t *names = json_array(), *root = json_object();
+    for (size_t i = 0; i < about->n_scenarios; i++)
+        json_array_append_new(names, json_string(about->scenarios[i]));
+    json_object_set_new(root, "schema", json_string("collwire.compare/1"));
+    json_object_set_new(root, "name", json_string(about->scenarios[0]));
+    json_object_set_new(root, "scenarios", names);
+    json_object_set_new(root, "baseline", json_string(about->baseline));
+    if (about->varied)
+        json_object_set(root, "varied", about->varied);
+    json_object_set_new(root, "seeds", json_integer((json_int_t)about->seeds));
+    json_object_set_new(root, "rows", rows_json(rows));
+    json_object_set_new(root, "statistics", comparison_json(c));
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    json_decref(root);
+    return text;
 }
