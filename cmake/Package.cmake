@@ -32,6 +32,11 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
   ${PROJECT_SOURCE_DIR}/cmake/python3-collwire/postinst ${PROJECT_SOURCE_DIR}/cmake/python3-collwire/prerm)
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME collwire-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "collwire (= ${PROJECT_VERSION})")
+if(MPI_C_LIBRARIES MATCHES openmpi)
+  # mpirun, and libmpi.so.40: Open MPI 4 and 5 have the same interface, in packages of other names.
+  set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS OFF)
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "${CPACK_DEBIAN_MPI_PACKAGE_DEPENDS}, openmpi-bin, libopenmpi3 | libopenmpi40")
+endif()
 set(CPACK_COMPONENT_MPI_DESCRIPTION "several processes for one run of collwire, over Open MPI")
 set(CPACK_COMPONENT_PYTHON_DESCRIPTION "transports and congestion control under distributed training, from Python")
 include(CPack)

@@ -39,7 +39,8 @@ __attribute__((format(printf, 3, 4))) static void fail(struct reading *r, unsign
     r->failed = true;
 }
 
-// The line that the parser has reached. Expat 2.9 has another function for it, and deprecates the old.
+// The line that the parser has reached. Expat 2.9 has a function of another name for it, and
+// deprecates the old one.
 static unsigned long line_of(const struct reading *r)
 {
 #if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
