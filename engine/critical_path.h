@@ -88,8 +88,8 @@ struct path_place {
 // their time in `dropped_ps`, so all times by place are exact where this is 0.
 #define PATH_BLOCK 7
 
-// The head of each object that a path consists of: references, and the object before it on the
-// chain; of a free object the next free one.
+// The head of each object that a path consists of: its number of references, and the index of the
+// object before it on the chain. In a free object `before` is the index of the next free object.
 struct path_link {
     uint32_t refs, before;
 };

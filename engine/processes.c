@@ -86,10 +86,8 @@ static void pack_letters(struct partition *p, uint32_t process)
 {
     uint32_t to = partition_shard_of_process(p, process);
     size_t bytes = 0;
-    for (uint32_t i = 0; i < p->n_own; i++) {
-        p->hooks.close(p->hooks.ctx, i);
+    for (uint32_t i = 0; i < p->n_own; i++)
         bytes += partition_box(p, i, to)->n;
-    }
     unsigned char *part = mailbox_put(&p->parcels[process], bytes);
     for (uint32_t i = 0; i < p->n_own; i++) {
         struct mailbox *box = partition_box(p, i, to);
@@ -145,6 +143,8 @@ static void open_parcel(struct partition *p, uint32_t process)
 // Exchange letters and calls, and a note for all. Returns false if a process does not answer.
 static bool exchange_parcels(struct partition *p, const void *note, size_t bytes)
 {
+    for (uint32_t i = 0; i < p->n_own; i++)
+        p->hooks.close(p->hooks.ctx, i);
     for (uint32_t q = 0; q < p->processes->n; q++)
         if (q != p->processes->rank) {
             const struct mailbox box = {.bytes = (unsigned char *)(uintptr_t)note, .n = bytes};

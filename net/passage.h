@@ -27,9 +27,9 @@ struct passage *passage_new(struct flow_ids *flows, uint32_t n_processes, uint32
                             uint32_t n_shards);
 void passage_free(struct passage *passage);
 
-// A packet leaves by a port, whose ghost is in another process. Gives back its meta-data. Its
-// letter is written a few packets later, when its meta-data have come into the cache, or by
-// passage_close: call that at the end of a window, for each shard.
+// Send a packet that leaves by `port`, whose link ends in another process, and free its meta-data.
+// Its letter is written a few packets later, when the meta-data have come into the cache.
+// passage_close writes the letters that are left of a shard, before its mailboxes are read.
 void passage_send(struct network *net, struct mailbox *box, uint32_t process, uint32_t port,
                   const struct packet *p);
 void passage_send_credit(struct network *net, struct mailbox *box, uint32_t port,

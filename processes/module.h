@@ -24,10 +24,10 @@ struct processes_module {
     const char *version;  // of collwire; the program and its module are of one version
     const char *standard; // what it uses, for messages: "Open MPI v4.1.4"
 
-    // Initialise MPI; every process of the launcher calls this once. `asked` is the variable that
-    // the program's signal handler sets to 1 on SIGINT and SIGTERM; the module reads it while it
-    // waits. Returns the processes of the run (there may be only one), or NULL with the
-    // reason in `why`, a buffer of `room` bytes.
+    // Initialise MPI. Every process that the launcher has started calls this once. `asked` points
+    // to the flag that the program's handler of SIGINT and SIGTERM sets to 1; the module reads it
+    // while it waits for other processes. Returns the processes of the run (there may be only one),
+    // or NULL with the reason in `why`, a buffer of `room` bytes.
     const struct collwire_processes *(*join)(const volatile sig_atomic_t *asked, char *why,
                                              size_t room);
     // Processes of the run on this machine, this one included.

@@ -147,7 +147,8 @@ struct gathering {
     const struct collwire_processes *processes;
     struct parcel *parcels;          // [process] to it
     struct collwire_bytes *out, *in; // [process]
-    uint32_t *asked; // flows of other processes with an unfinished message to a rank of this one
+    // Flows that start in other processes and have an unfinished message to a rank of this process.
+    uint32_t *asked;
     size_t n_asked, cap_asked;
 };
 

@@ -86,8 +86,8 @@ struct collwire_scenario *scenario_open(const struct options *o, const char *pat
                                         const struct collwire_setting *sets, size_t n_sets,
                                         struct err *err);
 
-// Load a scenario of those that the command line names, with its settings. Where there are several,
-// each error names the file. NULL with errors.
+// Load the scenario in the file `path`, one of the command line's, with the settings of --set. If
+// the command line has several scenarios, each error names the file. Returns NULL with errors.
 struct collwire_scenario *scenario_open_one(const struct options *o, const char *path,
                                             struct err *err);
 
