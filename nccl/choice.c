@@ -156,12 +156,14 @@ bool nccl_choose(const struct nccl_model *model, enum nccl_function function, ui
     if (choice->cost_us < 0)
         return false;
     uint64_t shared = nccl_scatters(function) ? bytes / c->ranks : bytes;
-    if (c->rccl) {
+    if (c->rccl)
         rccl_size_channels(model, bytes, choice);
-        choice->split = rccl_split(choice->protocol, shared, choice->channels);
+    else
+        size_channels(model, bytes, choice);
+    if (shared == 0) // no channel has data: taskAppend() in enqueue.cc drops an empty operation
         return true;
-    }
-    size_channels(model, bytes, choice);
-    choice->split = split_of(model, function, choice->protocol, shared, choice->channels);
+    choice->split = c->rccl
+                        ? rccl_split(choice->protocol, shared, choice->channels)
+                        : split_of(model, function, choice->protocol, shared, choice->channels);
     return true;
 }

@@ -32,20 +32,11 @@ bool algorithm_supports(struct reader *r, const struct place *place, const struc
     return false;
 }
 
-// True if some dimension connects all ranks, so that pairs need not be checked.
-static bool all_joined(const struct graph *g)
-{
-    bool joined = g->n_dims == 1;
-    for (uint32_t d = 0; d < g->n_dims; d++)
-        joined = joined || g->dim_fabric[d];
-    return joined;
-}
-
 bool algorithm_pairs(struct reader *r, const struct place *place, const struct job_spec *job,
                      const struct coll_algorithm *a, struct coll_shape shape,
                      const uint32_t *members)
 {
-    if (all_joined(&r->ranks))
+    if (pairs_all_joined(r))
         return true;
     if (a->fallback) // where aggregators are missing; they reach all ranks of their dimension
         a = coll_find(a->fallback), shape.params = NULL;

@@ -72,23 +72,20 @@ void group_algorithms_schema(json_t *object)
 }
 
 bool group_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                 const struct coll_schedule *s, enum coll_op op, uint64_t bytes,
-                 const struct coll_uneven *uneven, const uint32_t *members)
+                 const struct coll_schedule *s, struct coll_shape shape, const uint32_t *members)
 {
-    const struct coll_choice *choice = &s->choice[op][0];
-    struct coll_shape shape = {.op = op,
-                               .ranks = coll_ranks(s),
-                               .bytes = bytes,
-                               .params = choice->params,
-                               .inner = 1,
-                               .uneven = uneven};
-    if (s->library != NULL && uneven != NULL) {
+    const struct coll_choice *choice = &s->choice[shape.op][0];
+    shape.ranks = coll_ranks(s);
+    shape.params = choice->params;
+    shape.inner = 1;
+    if (s->library != NULL && shape.uneven != NULL) {
         place_error(r->err, place, "the library's all-to-all has no vectors of different sizes");
         return false;
     }
-    if (s->library != NULL)
-        return library_check(r, place, job, s->library, op, LIBRARY_ANY_BYTES, members,
-                             shape.ranks);
+    if (s->library != NULL) {
+        shape.bytes = LIBRARY_ANY_BYTES; // the next operation of the group may have others
+        return library_check(r, place, job, s->library, &shape, members);
+    }
     return shape.ranks < 2 || (algorithm_supports(r, place, choice->algorithm, &shape) &&
                                algorithm_pairs(r, place, job, choice->algorithm, shape, members));
 }

@@ -23,6 +23,15 @@ bool rank_check(struct reader *r, const struct place *place, const struct job_sp
     return false;
 }
 
+bool pairs_all_joined(const struct reader *r)
+{
+    const struct graph *g = &r->ranks;
+    bool joined = g->n_dims == 1;
+    for (uint32_t d = 0; d < g->n_dims; d++)
+        joined = joined || g->dim_fabric[d];
+    return joined;
+}
+
 bool pair_check(struct reader *r, const struct place *place, const struct job_spec *job, uint32_t a,
                 uint32_t b)
 {

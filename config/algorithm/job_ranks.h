@@ -10,6 +10,8 @@ uint32_t job_size(const struct reader *r, const struct job_spec *job);
 // Check that the job has a rank `value`; adds an error if not.
 bool rank_check(struct reader *r, const struct place *place, const struct job_spec *job,
                 int64_t value);
+// True if a dimension connects all ranks, so that no pair needs a check.
+bool pairs_all_joined(const struct reader *r);
 // Check that two ranks of the job can exchange messages: a dimension connects them, or relaying is
 // enabled, or the network is in closed form. If not, adds an error that names the pair.
 bool pair_check(struct reader *r, const struct place *place, const struct job_spec *job, uint32_t a,

@@ -166,16 +166,18 @@ static bool joins_nics(const struct reader *r, const struct library_spec *spec)
 }
 
 bool library_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                   const struct library_spec *spec, enum coll_op op, uint64_t bytes,
-                   const uint32_t *members, uint32_t n)
+                   const struct library_spec *spec, const struct coll_shape *shape,
+                   const uint32_t *members)
 {
+    enum coll_op op = shape->op;
+    uint32_t n = shape->ranks;
     char why[200] = "";
     const char *name = nccl_library_name(spec->settings.rccl);
     struct nccl_communicator c;
     struct nccl_operation o;
     enum nccl_function function;
     if (spec->mpi != NULL)
-        return n < 2 || library_mpi_check(r, place, spec, op, bytes != LIBRARY_ANY_BYTES);
+        return n < 2 || library_mpi_check(r, place, job, spec, shape, members);
     if (spec->machine == NULL || n < 2)
         return true;
     if (!joins_nics(r, spec)) {
@@ -198,7 +200,7 @@ bool library_check(struct reader *r, const struct place *place, const struct job
     }
     if (spec->xml != NULL) {
         nccl_communicator_free(&c);
-        return library_xml_check(r, place, spec, op, bytes, n);
+        return library_xml_check(r, place, spec, op, shape->bytes, n);
     }
     bool possible = !library_function_of(op, &function) ||
                     nccl_operation_init(&o, &c, function, CHECKED_BYTES, 0);

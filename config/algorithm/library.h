@@ -15,11 +15,13 @@ void library_definition(json_t *defs);
 
 #define LIBRARY_ANY_BYTES UINT64_MAX
 
-// Check that the library runs on the job's ranks, and has an algorithm for an operation of so many
-// bytes. Returns false after an error. `members`: ranks of the job, NULL = all.
+// Check that the library runs on the job's ranks, that it has an algorithm for the operation, and
+// that the pairs of this algorithm can exchange messages. Returns false after an error. `shape`: the
+// operation, its ranks, root and bytes (LIBRARY_ANY_BYTES = of any size); `members`: rank of the job
+// of each member, NULL = all.
 bool library_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                   const struct library_spec *spec, enum coll_op op, uint64_t bytes,
-                   const uint32_t *members, uint32_t n);
+                   const struct library_spec *spec, const struct coll_shape *shape,
+                   const uint32_t *members);
 
 // Its entry among the own keys of a kind of job.
 #define LIBRARY_KEY                                                                                \

@@ -76,8 +76,46 @@ json_t *library_mpi_schema(void)
     return object;
 }
 
-bool library_mpi_check(struct reader *r, const struct place *place, const struct library_spec *spec,
-                       enum coll_op op, bool one)
+/* ---- checks ---- */
+
+// Check the pairs of an algorithm. Peers depend on the number of processes alone, and segments
+// repeat those of the plain ring.
+static bool pairs_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                        struct mpi_shape shape, const uint32_t *members)
+{
+    if (pairs_all_joined(r))
+        return true;
+    shape.bytes = shape.segment_bytes = 0;
+    uint32_t steps = mpi_steps(&shape);
+    for (uint32_t m = 0; m < shape.ranks; m++)
+        for (uint32_t i = 0; i < steps; i++) {
+            uint32_t peer = mpi_step(&shape, m, i).sends_to;
+            if (peer != MPI_NONE && !pair_check(r, place, job, members ? members[m] : m,
+                                                members ? members[peer] : peer))
+                return false;
+        }
+    return true;
+}
+
+// Check the pairs of all algorithms that the operation may run: by its bytes, or by any.
+static bool choices_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                          const struct mpi_settings *settings, enum mpi_operation op,
+                          const struct coll_shape *shape, const uint32_t *members)
+{
+    bool any = shape->bytes == LIBRARY_ANY_BYTES, seen[MPI_ALGORITHMS] = {false};
+    for (unsigned log = 0; log < (any ? 50 : 1); log++) { // 2^50: the largest size of a scenario
+        struct mpi_shape s = mpi_shape_of(settings, op, shape->ranks, shape->root,
+                                          any ? UINT64_C(1) << log : shape->bytes);
+        if (!seen[s.algorithm] && !pairs_check(r, place, job, s, members))
+            return false;
+        seen[s.algorithm] = true;
+    }
+    return true;
+}
+
+bool library_mpi_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                       const struct library_spec *spec, const struct coll_shape *shape,
+                       const uint32_t *members)
 {
     static const struct {
         enum coll_op op;
@@ -88,16 +126,16 @@ bool library_mpi_check(struct reader *r, const struct place *place, const struct
                       {COLL_BARRIER, MPI_BARRIER}};
     enum mpi_algorithm algorithm = (enum mpi_algorithm)spec->mpi->algorithm;
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-        if (operations[i].op != op)
+        if (operations[i].op != shape->op)
             continue;
-        if (!one || mpi_algorithm_is_of(algorithm, operations[i].mpi))
-            return true;
+        if (shape->bytes == LIBRARY_ANY_BYTES || mpi_algorithm_is_of(algorithm, operations[i].mpi))
+            return choices_check(r, place, job, spec->mpi, operations[i].mpi, shape, members);
         place_error(r->err, place, "%s is no algorithm of %s", mpi_algorithm_name(algorithm),
-                    coll_op_name(op));
+                    coll_op_name(shape->op));
         return false;
     }
     place_error(r->err, place,
                 "kind mpi has all_reduce, all_to_all, broadcast and barrier, and not %s",
-                coll_op_name(op));
+                coll_op_name(shape->op));
     return false;
 }

@@ -9,7 +9,8 @@ void library_mpi_read(struct reader *r, const struct place *place, struct keys *
 void library_mpi_write(json_t *library, const struct library_spec *spec);
 json_t *library_mpi_schema(void);
 
-// Check that the library has the operation and, where it is the `one` operation of the job, that
-// the algorithm is of it (a program's others run by the fixed rules). Returns false after an error.
-bool library_mpi_check(struct reader *r, const struct place *place, const struct library_spec *spec,
-                       enum coll_op op, bool one);
+// library_check() for this kind. An operation of LIBRARY_ANY_BYTES is one of several in a program,
+// and runs by the fixed rules where `algo` is not one of its algorithms.
+bool library_mpi_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                       const struct library_spec *spec, const struct coll_shape *shape,
+                       const uint32_t *members);

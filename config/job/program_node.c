@@ -255,12 +255,13 @@ static bool read_collective(struct nodes_reader *n, const struct place *place,
         return place_error(n->r->err, &bytes, "is required: a size like \"1MB\"") == 0;
     if (!read_vectors(n, place, size, node))
         return false;
-    bool *checked = &n->checked[group][node->uneven != NULL][node->op];
-    if (*checked)
+    uint32_t *checked = &n->checked[group][node->uneven != NULL][node->op];
+    if (*checked == node->root + 1)
         return true;
-    *checked = true;
-    return group_check(n->r, place, n->job, &g->schedule, node->op, text->bytes, node->uneven,
-                       g->ranks);
+    *checked = node->root + 1;
+    struct coll_shape shape = {
+        .op = node->op, .bytes = text->bytes, .root = node->root, .uneven = node->uneven};
+    return group_check(n->r, place, n->job, &g->schedule, shape, g->ranks);
 }
 
 static bool read_kind(struct nodes_reader *n, const struct place *place,

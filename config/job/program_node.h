@@ -14,7 +14,8 @@ struct nodes_reader {
     struct node_list *list;
     uint32_t n_ranks;
     char **group_use;             // [group] use of its collectives
-    bool (*checked)[2][COLL_OPS]; // [group][uneven] operations whose algorithm has been checked
+    // [group][uneven][op] root, plus 1, with which the algorithm has been checked last
+    uint32_t (*checked)[2][COLL_OPS];
     uint64_t *after;              // dependencies of the present node
     size_t cap_after;
 };

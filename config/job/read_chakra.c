@@ -173,7 +173,8 @@ static void read_gpu(struct reader *r, const struct place *place, struct job_spe
         group->schedule = group_schedule(&s->choice, s->set.groups.items[g].n);
         for (unsigned op = 0; op < COLL_OPS; op++)
             if ((s->set.used[g] >> op & 1) != 0)
-                group_check(r, &algorithm, job, &group->schedule, (enum coll_op)op, 1 << 20, NULL,
+                group_check(r, &algorithm, job, &group->schedule,
+                            (struct coll_shape){.op = (enum coll_op)op, .bytes = 1 << 20},
                             group->ranks);
     }
 }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/algorithm/group_algorithms.h"
 #include "config/job/cnn_file.h"
 #include "config/job/cnn_out_of_core.h"
+#include "config/job/job_groups.h"
 #include "config/job/job_reader.h"
 #include "config/job/read_input.h"
 #include "config/text/schema_parts.h"
@@ -279,9 +279,9 @@ static void check_groups(const struct cnn_reader *c, const struct job_spec *job)
         for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
             if (program->group[kind] == NULL || (kind != CNN_GROUP_PARTS && i > 0))
                 continue;
-            const struct node_group *group = &c->settings->nodes.groups[program->group[kind][0]];
-            if (!group_check(c->r, at.json != NULL ? &at : c->place, job, &group->schedule, ops[i],
-                             1 << 20, NULL, group->ranks))
+            struct coll_shape shape = {.op = ops[i], .bytes = 1 << 20};
+            if (!job_groups_check(c->r, at.json != NULL ? &at : c->place, job,
+                                  c->settings->nodes.groups, program->group[kind], shape))
                 return;
         }
 }

@@ -150,24 +150,29 @@ static void check_network(struct reader *r, const struct place *place,
         place_error(r->err, &rate, "the analytical network has its own: 3 ns for 500 kB");
 }
 
-// What the library decides cannot be given as well.
-static void check_library(struct reader *r, const struct place *place, const struct job_spec *job,
-                          uint32_t ranks)
+// Keys whose values a library decides: they are neither given nor part of the resolved scenario.
+static const char *const decided[] = {"algorithm", "dims",     "chunks",         "active_chunks",
+                                      "channels",  "schedule", "endpoint_delay", "reduce_rate"};
+#define N_DECIDED (sizeof decided / sizeof *decided)
+
+static bool library_decides(const struct collective_settings *settings)
 {
-    static const char *const decided[] = {"algorithm",      "dims",       "chunks",
-                                          "active_chunks",  "channels",   "schedule",
-                                          "endpoint_delay", "reduce_rate"};
+    return library_is_given(&settings->library) && !settings->library.by_switches;
+}
+
+static void check_library(struct reader *r, const struct place *place, const struct job_spec *job,
+                          const struct coll_shape *whole)
+{
     const struct collective_settings *settings = job->settings;
     struct place at = place_key(place, "library");
     size_t errors = r->err->n_errors;
-    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) {
+    for (size_t i = 0; i < N_DECIDED; i++) {
         struct place key = place_key(place, decided[i]);
         if (key.json != NULL)
             place_error(r->err, &key, "is decided by the library: leave it out");
     }
     if (r->err->n_errors == errors)
-        library_check(r, &at, job, &settings->library, (enum coll_op)settings->params.op,
-                      settings->params.bytes, NULL, ranks);
+        library_check(r, &at, job, &settings->library, whole, NULL);
 }
 
 #define COLLNET_CHUNK (UINT64_C(1) << 22) // bytes: a step of 512 KiB of each of eight heads
@@ -243,8 +248,8 @@ static void read_collective(struct reader *r, const struct place *place, struct 
                                .bytes = params->bytes,
                                .root = (uint32_t)params->root,
                                .inner = settings->inner};
-    if (s->library != NULL && !s->library->by_switches)
-        check_library(r, place, job, ranks);
+    if (library_decides(settings))
+        check_library(r, place, job, &whole);
     else if (r->err->n_errors == errors)
         algorithms_check(r, &at.algorithm, job, s, UINT32_MAX, &whole);
 }
@@ -256,6 +261,13 @@ static void write_collective(json_t *json, const struct job_spec *job, const jso
     json_t *list = json_array(), *dims = json_array();
     algorithms_write(json, settings->algorithms);
     library_write(json, &settings->library);
+    if (library_decides(settings)) {
+        for (size_t i = 0; i < N_DECIDED; i++)
+            json_object_del(json, decided[i]);
+        json_decref(list);
+        json_decref(dims);
+        return;
+    }
     for (uint32_t d = 0; d < s->n_dims; d++) {
         const struct coll_choice *choice = &s->choice[settings->params.op][d];
         json_array_append_new(list, json_string(choice->algorithm->name));

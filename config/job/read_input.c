@@ -62,7 +62,8 @@ static void check_exchange(struct reader *r, const struct place *input, const st
     struct place at = place_key(input, "shuffle");
     const struct node_group *group = &program->groups[in->group];
     if (in->exchanges)
-        group_check(r, &at, job, &group->schedule, COLL_ALL_TO_ALL, 1 << 20, NULL, group->ranks);
+        group_check(r, &at, job, &group->schedule,
+                    (struct coll_shape){.op = COLL_ALL_TO_ALL, .bytes = 1 << 20}, group->ranks);
 }
 
 void job_input_add(struct reader *r, const struct place *job_place, const struct job_spec *job,

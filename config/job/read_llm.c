@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/algorithm/group_algorithms.h"
+#include "config/job/job_groups.h"
 #include "config/job/job_reader.h"
 #include "config/job/read_input.h"
 #include "config/text/schema_parts.h"
@@ -179,7 +179,7 @@ static bool group_runs(const struct llm_params *p, enum llm_group kind, enum col
     return sums ? op == COLL_ALL_REDUCE : op == COLL_REDUCE_SCATTER || op == COLL_ALL_GATHER;
 }
 
-// Check the algorithms for the operations that each kind of group runs, with one group of each.
+// Check the algorithms for the operations that each kind of group runs.
 static void check_groups(const struct llm_reader *l, const struct job_spec *job)
 {
     static const enum coll_op ops[] = {COLL_ALL_REDUCE, COLL_REDUCE_SCATTER, COLL_ALL_GATHER,
@@ -197,9 +197,11 @@ static void check_groups(const struct llm_reader *l, const struct job_spec *job)
             if (program->layout.group[kind] == NULL ||
                 !group_runs(l->p, (enum llm_group)kind, ops[i]))
                 continue;
-            const struct node_group *group = &nodes->groups[program->layout.group[kind][0]];
-            if (!group_check(l->r, at.json != NULL ? &at : l->place, job, &group->schedule, ops[i],
-                             1 << 20, ops[i] == COLL_ALL_TO_ALL ? uneven : NULL, group->ranks))
+            struct coll_shape shape = {.op = ops[i],
+                                       .bytes = 1 << 20,
+                                       .uneven = ops[i] == COLL_ALL_TO_ALL ? uneven : NULL};
+            if (!job_groups_check(l->r, at.json != NULL ? &at : l->place, job, nodes->groups,
+                                  program->layout.group[kind], shape))
                 return;
         }
 }

@@ -57,8 +57,9 @@ static void check_groups(struct reader *r, const struct place *place, const stru
         for (uint32_t m = 0; m < size; m++)
             members[m] = first + m;
         const struct place *at = algorithm.json != NULL ? &algorithm : place;
-        ok = group_check(r, at, job, &s, COLL_ALL_REDUCE, p->bytes, NULL, members) &&
-             group_check(r, at, job, &s, COLL_BROADCAST, p->bytes, NULL, members);
+        struct coll_shape sum = {.op = COLL_ALL_REDUCE, .bytes = p->bytes},
+                          spread = {.op = COLL_BROADCAST, .bytes = p->bytes};
+        ok = group_check(r, at, job, &s, sum, members) && group_check(r, at, job, &s, spread, members);
     }
     free(members);
 }
@@ -82,8 +83,11 @@ static void read_parameter_server(struct reader *r, const struct place *place, s
 
 static void write_parameter_server(json_t *json, const struct job_spec *job, const json_t *given)
 {
+    const struct server_settings *settings = job->settings;
     (void)given;
-    group_algorithms_write(json, &((const struct server_settings *)job->settings)->choice);
+    group_algorithms_write(json, &settings->choice);
+    if (settings->params.mode != SERVER_STALE)
+        json_object_del(json, "staleness"); // read_parameter_server() refuses it
 }
 
 static const struct own_key server_keys[] = {

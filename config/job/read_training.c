@@ -143,8 +143,9 @@ static void warn_of_dims(struct reader *r, const struct place *system,
         }
 }
 
-// Check that the library runs an operation over the ranks that agree with the first one in all
-// dimensions but `dims`; groups of a job are alike.
+// Check that the library runs an operation over each group of ranks that agree in all dimensions
+// but `dims`. A library of machines asks the network as a whole: there the first group stands for
+// all.
 static bool check_library(struct reader *r, const struct place *place, const struct job_spec *job,
                           uint32_t dims, const struct coll_shape *shape)
 {
@@ -156,17 +157,29 @@ static bool check_library(struct reader *r, const struct place *place, const str
         return false;
     }
     uint32_t n = 1, ranks = coll_ranks(s), stride = 1;
-    uint32_t *members = memory_zeroed(ranks, sizeof *members);
+    uint32_t *offsets = memory_zeroed(ranks, sizeof *offsets),
+             *members = memory_zeroed(ranks, sizeof *members);
+    bool *seen = memory_zeroed(ranks, sizeof *seen), runs = true;
     for (uint32_t d = 0; d < s->n_dims; stride *= s->dim_size[d++]) {
         if (!(dims >> d & 1))
             continue;
         for (uint32_t i = n; i < n * s->dim_size[d]; i++)
-            members[i] = members[i % n] + i / n * stride;
+            offsets[i] = offsets[i % n] + i / n * stride;
         n *= s->dim_size[d];
     }
-    bool runs =
-        library_check(r, &at, job, &settings->library, shape->op, LIBRARY_ANY_BYTES, members, n);
+    struct coll_shape whole = {.op = shape->op, .ranks = n, .bytes = LIBRARY_ANY_BYTES};
+    for (uint32_t first = 0; first < ranks && runs; first++) {
+        if (seen[first] || (first > 0 && settings->library.machine != NULL))
+            continue;
+        for (uint32_t i = 0; i < n; i++) {
+            members[i] = first + offsets[i];
+            seen[members[i]] = true;
+        }
+        runs = library_check(r, &at, job, &settings->library, &whole, members);
+    }
+    free(offsets);
     free(members);
+    free(seen);
     return runs;
 }
 

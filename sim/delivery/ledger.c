@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/assert.h"
 #include "engine/memory.h"
 #include "sim/delivery/clear_to_send_internal.h"
 #include "sim/delivery/completions.h"
@@ -69,6 +70,8 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     ledger_part(l, request->src)->n_messages += counts;
     l->n_posted[request->src] += counts;
     uint32_t number = request->piece_of ? request->piece_of : l->n_posted[request->src];
+    uint32_t dim = fabric_request_dim(l->delivery->fabric, request);
+    SIM_ASSERT(l->delivery->fabric->engine, request->src, dim < l->delivery->fabric->spec->n_dims);
     l->entries[slot] =
         (struct ledger_entry){.token = request->token,
                               .bytes = request->bytes,
@@ -77,7 +80,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
                               .dst = request->dst,
                               .number = number - 1,
                               .control = own,
-                              .dim = (uint8_t)fabric_request_dim(l->delivery->fabric, request),
+                              .dim = (uint8_t)dim,
                               .posted_ps = now,
                               .posted = path_take(&l->delivery->path_book, now),
                               .delivered_ps = PS_NEVER};
@@ -85,7 +88,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
         l->origins[slot] = request->origin;
     struct transfer_request below = *request;
     below.token = slot;
-    below.hint = hint_of(l, request, l->entries[slot].dim, number);
+    below.hint = hint_of(l, request, dim, number);
     const struct delivery_watch *watch = &l->delivery->watch;
     if (watch->posted)
         watch->posted(watch->ctx, request, now);
