@@ -71,7 +71,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     l->n_posted[request->src] += counts;
     uint32_t number = request->piece_of ? request->piece_of : l->n_posted[request->src];
     uint32_t dim = fabric_request_dim(l->delivery->fabric, request);
-    SIM_ASSERT(l->delivery->fabric->engine, request->src, dim < l->delivery->fabric->spec->n_dims);
+    SIM_ASSERT(&l->delivery->fabric->engine, request->src, dim < l->delivery->fabric->spec->n_dims);
     l->entries[slot] =
         (struct ledger_entry){.token = request->token,
                               .bytes = request->bytes,
