@@ -99,16 +99,15 @@ static uint64_t events_of(const struct partition *p)
     return n;
 }
 
-#define SPARSE 4 // events of a window for each tile, below which tiles do not pay
-
 static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max)
 {
     struct partition_counts *c = &p->counts;
-    bool must = p->engines[p->n]->stopped || p->hooks.order(p->hooks.ctx, until_ps) != ORDER_NONE;
-    tiles_note(p, must || p->sparse);
-    must |= p->merged;
-    bool chosen = !must && p->n > 1 && trial_wants_alone(&p->trial), whole = true;
     double began_s = monotonic_s();
+    tiles_merge(p, trial_wants_alone(&p->in_order));
+    bool must = p->merged || p->engines[p->n]->stopped ||
+                p->hooks.order(p->hooks.ctx, until_ps) != ORDER_NONE;
+    bool chosen = !must && p->n > 1 && trial_wants_alone(&p->trial), whole = true;
+    double decided_s = monotonic_s();
     if (must)
         whole = alone(p, until_ps, max);
     else if (chosen || p->n == 1)
@@ -119,10 +118,11 @@ static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max
         p->done_ps = until_ps;
     c->windows += whole;
     c->alone += whole && (must || chosen);
-    c->chosen += whole && chosen;
-    p->sparse = !p->trial.never && events_of(p) < SPARSE * (uint64_t)p->n_tiles;
+    c->chosen += whole && (chosen || p->merged);
+    double done_s = monotonic_s();
+    trial_note(&p->in_order, !p->merged, done_s - began_s, events_of(p));
     if (!must && p->n > 1)
-        trial_note(&p->trial, !chosen, monotonic_s() - began_s, events_of(p));
+        trial_note(&p->trial, !chosen, done_s - decided_s, events_of(p));
 }
 
 void partition_common_event(struct partition *p, ps_t at_ps)
@@ -222,7 +222,8 @@ static unsigned tile_shift(const struct partition *p, unsigned shift)
 
 static void tiles_new(struct partition *p, const struct partition_cut *cut, uint32_t n_nodes)
 {
-    unsigned shift = p->tile_shift = tile_shift(p, p->engines[p->n]->queue.shift);
+    unsigned shift = tile_shift(p, p->engines[p->n]->queue.shift);
+    p->merged_shift = p->engines[p->n]->queue.shift;
     p->tiles = memory_zeroed(p->n_tiles, sizeof *p->tiles);
     p->tile_next_ps = memory_zeroed(p->n_tiles, sizeof *p->tile_next_ps);
     p->first_tile = memory_zeroed(p->n + 1, sizeof *p->first_tile);

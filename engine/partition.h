@@ -69,16 +69,18 @@ struct partition_hooks {
     void *ctx;
 };
 
-// Trials of one thread against several (trial.c).
+// Trials of two ways to process windows (trial.c): one thread against several, or all events in
+// their order against tiles.
 struct trial {
     struct pace {
         double s, events;
-    } paces[2];           // of windows of one thread and of several; old ones count less
+    } paces[2];           // of windows of the first and the second way; old ones count less
     uint32_t windows;     // of the present turn
     uint32_t skipped;     // windows before the first turn
     uint64_t turns;       // that have ended
-    bool alone_is_faster; // as the last turn has found
-    bool never;           // several threads process every window that they may
+    uint32_t clear;       // turns in a row in which one way was faster by far
+    bool alone_is_faster; // the first way is, as the last turn has found
+    bool never;           // the second way has every window that it may
 };
 
 // The log of calls (engine/calls.h).
@@ -135,14 +137,13 @@ struct partition {
     struct engine **engines;
     ps_t done_ps;          // all events before it have been processed
     bool merged;           // the tiles' queues are empty: tiles do not pay at present
-    uint32_t against;      // how often windows have been against tiles lately
-    bool sparse;           // the last window had few events for each tile
-    unsigned tile_shift;   // log2 of the width of slots in the queues of tiles, and of merged ones
+    unsigned merged_shift; // log2 of the width of slots in the queues of merged tiles
     struct mailbox *boxes; // [from * n + to]
     struct mailbox *logs;  // [shard] work that its events have deferred in the present window
     ps_t lookahead_ps;
-    struct trial trial;
-    ps_t *next_ps; // [shard] as hooks.send has returned it
+    struct trial trial;    // one thread against several
+    struct trial in_order; // all events in order against tiles, and threads
+    ps_t *next_ps;         // [shard] as hooks.send has returned it
     struct partition_hooks hooks;
     struct engine *current; // whose event is being processed, unless several threads do so
     bool parallel;          // shards are processed apart: by threads, or one after the other

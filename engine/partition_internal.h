@@ -13,9 +13,8 @@ void tiles_window(struct partition *p, uint32_t shard, ps_t began_ps, ps_t until
 void tiles_gather(struct partition *p, ps_t until_ps);
 // Move the events in the queues of the shards' engines to their tiles, unless these are merged.
 void tiles_settle(struct partition *p);
-// Note that the next window is against tiles, or is not: it is in order, so its events would be
-// moved to and fro, or it has few events. Where many are, the tiles are merged.
-void tiles_note(struct partition *p, bool against);
+// Move all events to the queues of the shards' engines, or back to their tiles.
+void tiles_merge(struct partition *p, bool merged);
 // Returns a time before which no tile has an event, and no shard anything to send.
 ps_t tiles_first_ps(const struct partition *p);
 // Returns the first event of the own tiles; nothing is left to be made an event before it.
@@ -53,5 +52,5 @@ bool processes_step(struct partition *p);
 
 /* trial.c */
 bool trial_wants_alone(const struct trial *t);
-// A window that may be processed either way took `s` for its events.
+// A window that may be processed either way took `s` seconds for its events.
 void trial_note(struct trial *t, bool together, double s, uint64_t events);

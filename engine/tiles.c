@@ -3,6 +3,10 @@
 // is that of its shard's engine.
 #include "engine/partition_internal.h"
 
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
 static void drain(struct engine *e, ps_t began_ps, ps_t until_ps)
 {
     e->now_ps = began_ps;
@@ -137,11 +141,6 @@ void tiles_process(struct partition *p, struct event first)
 
 /* ---- merged tiles ---- */
 
-// A window against tiles adds 2, any other takes away 1, or BACK while the tiles are merged.
-#define OFTEN 32 // then they are merged, until nothing is left
-#define MOST 64
-#define BACK 4
-
 // Give the queues of the shards' engines a wheel, or leave them a heap for the few events that come
 // between windows.
 static void shape_queues(struct partition *p, unsigned shift)
@@ -153,19 +152,35 @@ static void shape_queues(struct partition *p, unsigned shift)
     }
 }
 
-void tiles_note(struct partition *p, bool against)
+// Move all events of a tile. Its queue is not read for it: a wheel that has been read to its last
+// event would insert all later ones, which come before that, one by one.
+static void move_all(struct partition *p, uint32_t tile)
 {
-    uint32_t less = p->merged ? BACK : 1;
-    if (against)
-        p->against += p->against < MOST ? 2 : 0;
-    else
-        p->against -= p->against < less ? p->against : less;
-    if (against && !p->merged && p->against > OFTEN) {
-        shape_queues(p, p->tile_shift);
-        tiles_gather(p, PS_NEVER);
-        p->merged = true;
-    } else if (p->merged && p->against == 0) {
-        p->merged = false;
+    struct event_queue *q = &p->tiles[tile].queue, *into = &p->engines[p->tiles[tile].shard]->queue;
+    size_t n = q->n;
+    struct event *events = memory_zeroed(n, sizeof *events);
+    event_queue_copy(q, events);
+    event_queue_replace(q, NULL, 0, p->done_ps);
+    for (size_t i = 0; i < n; i++)
+        event_queue_push(into, events[i]);
+    free(events);
+    p->tile_next_ps[tile] = PS_NEVER;
+}
+
+void tiles_merge(struct partition *p, bool merged)
+{
+    if (merged == p->merged)
+        return;
+    p->merged = merged;
+    if (merged) {
+        shape_queues(p, p->merged_shift);
+        for (uint32_t i = 0; i < p->n_tiles; i++) {
+            p->hooks.enter(p->hooks.ctx, i); // what has been sent to the tile becomes events
+            move_all(p, i);
+        }
+    } else {
+        for (uint32_t i = 0; i < p->n_tiles; i++)
+            event_queue_skip_to(&p->tiles[i].queue, p->done_ps);
         tiles_settle(p);
         shape_queues(p, 0);
     }

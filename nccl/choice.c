@@ -162,8 +162,7 @@ bool nccl_choose(const struct nccl_model *model, enum nccl_function function, ui
         size_channels(model, bytes, choice);
     if (shared == 0) // no channel has data: taskAppend() in enqueue.cc drops an empty operation
         return true;
-    choice->split = c->rccl
-                        ? rccl_split(choice->protocol, shared, choice->channels)
-                        : split_of(model, function, choice->protocol, shared, choice->channels);
+    choice->split = c->rccl ? rccl_split(choice->protocol, shared, choice->channels)
+                            : split_of(model, function, choice->protocol, shared, choice->channels);
     return true;
 }

@@ -321,7 +321,7 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
             fputs("\r\033[K", stderr);
         struct collwire_summary summary = {.bytes = sizeof summary};
         collwire_sim_summary(sim, &summary);
-        if (options->note_threads && summary.threads_note)
+        if (options->note_threads && how.threads > 1 && summary.threads_note)
             err_warn(&err, "--threads", "%s", summary.threads_note);
         struct finish last = {status, dir, options->note_replaced};
         if (processes_writes())

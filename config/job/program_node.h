@@ -13,10 +13,10 @@ struct nodes_reader {
     struct program_settings *settings;
     struct node_list *list;
     uint32_t n_ranks;
-    char **group_use;             // [group] use of its collectives
+    char **group_use; // [group] use of its collectives
     // [group][uneven][op] root, plus 1, with which the algorithm has been checked last
     uint32_t (*checked)[2][COLL_OPS];
-    uint64_t *after;              // dependencies of the present node
+    uint64_t *after; // dependencies of the present node
     size_t cap_after;
 };
 

@@ -59,7 +59,8 @@ static void check_groups(struct reader *r, const struct place *place, const stru
         const struct place *at = algorithm.json != NULL ? &algorithm : place;
         struct coll_shape sum = {.op = COLL_ALL_REDUCE, .bytes = p->bytes},
                           spread = {.op = COLL_BROADCAST, .bytes = p->bytes};
-        ok = group_check(r, at, job, &s, sum, members) && group_check(r, at, job, &s, spread, members);
+        ok = group_check(r, at, job, &s, sum, members) &&
+             group_check(r, at, job, &s, spread, members);
     }
     free(members);
 }

@@ -72,18 +72,17 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     uint32_t number = request->piece_of ? request->piece_of : l->n_posted[request->src];
     uint32_t dim = fabric_request_dim(l->delivery->fabric, request);
     SIM_ASSERT(&l->delivery->fabric->engine, request->src, dim < l->delivery->fabric->spec->n_dims);
-    l->entries[slot] =
-        (struct ledger_entry){.token = request->token,
-                              .bytes = request->bytes,
-                              .job = (uint16_t)request->job,
-                              .src = request->src,
-                              .dst = request->dst,
-                              .number = number - 1,
-                              .control = own,
-                              .dim = (uint8_t)dim,
-                              .posted_ps = now,
-                              .posted = path_take(&l->delivery->path_book, now),
-                              .delivered_ps = PS_NEVER};
+    l->entries[slot] = (struct ledger_entry){.token = request->token,
+                                             .bytes = request->bytes,
+                                             .job = (uint16_t)request->job,
+                                             .src = request->src,
+                                             .dst = request->dst,
+                                             .number = number - 1,
+                                             .control = own,
+                                             .dim = (uint8_t)dim,
+                                             .posted_ps = now,
+                                             .posted = path_take(&l->delivery->path_book, now),
+                                             .delivered_ps = PS_NEVER};
     if (l->origins)
         l->origins[slot] = request->origin;
     struct transfer_request below = *request;

@@ -143,7 +143,7 @@ static void divide(struct parallel *parallel, const struct partition_cut *cut)
                                     .facts = quiet_facts,
                                     .ctx = parallel};
     nets->partition = fabric->partition = partition_new(&fabric->engine, cut, n_nodes, &hooks);
-    fabric->partition->trial.never = parallel->always_together;
+    fabric->partition->trial.never = fabric->partition->in_order.never = parallel->always_together;
     fabric->partition->limit_events = fabric->spec->limits.events;
     if (cut->processes)
         replica_attach(parallel->delivery, cut->processes->n);
@@ -216,7 +216,8 @@ struct threads_result parallel_result(const struct parallel *parallel)
     const struct partition *p = parallel->fabric->partition;
     const struct partition_counts *c = &p->counts;
     if (2 * c->chosen > c->windows)
-        r.note = "for most windows one thread was faster than several";
+        r.note = p->n_own > 1 ? "for most windows one thread was faster than several"
+                              : "for most windows the whole network was faster than tiles";
     double together_s = c->together_s * p->n_own;
     r.used = p->n_own;
     r.tiles = p->n_tiles;
