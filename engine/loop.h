@@ -15,6 +15,7 @@ enum loop_end {
     LOOP_MEMORY_LIMIT,
     LOOP_STUCK, // left within an event, by a watchdog of the program
     LOOP_LOST,  // another process of the simulation does not answer
+    LOOP_APART, // several processes take longer than one: the run is to begin again in one
 };
 
 // Requests to a running loop. May be set at any time, by another thread or by a signal handler;

@@ -162,6 +162,8 @@ struct partition {
         *sent_ps; // [own shard] what it has sent to others and they have not got arrives not before
     enum loop_end wanted, agreed; // how the run is to end: as this process wants, and all do
     uint64_t limit_events;   // model events of all processes after which the run ends; 0 = none
+    double began_s, busy_s;  // begin of the first window; spent in windows, without exchanges
+    double look_s;           // of the processes' time, after which they compare it with busy_s
     uint32_t lost;           // 1 + number of a process that does not answer any more
     struct mailbox *parcels; // [process] to it
     struct collwire_bytes *out, *in; // [process]

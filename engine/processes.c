@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/calls.h"
+#include "engine/clock.h"
 #include "engine/memory.h"
 #include "engine/parcel.h"
 #include "engine/partition_internal.h"
@@ -175,7 +176,8 @@ struct say {
     struct event first;
     uint64_t events, internal;
     enum loop_end wanted;
-    bool stopped; // of one alone: it cannot write its captures
+    bool stopped;               // of one alone: it cannot write its captures
+    uint64_t spent_ns, busy_ns; // since the first window, and in windows
     struct process_facts facts;
 };
 
@@ -187,7 +189,9 @@ static struct say own(struct partition *p)
                       .now_ps = p->engines[p->n]->now_ps,
                       .wanted = p->wanted,
                       .stopped = p->engines[p->n]->stopped,
-                      .facts = p->hooks.facts(p->hooks.ctx)};
+                      .facts = p->hooks.facts(p->hooks.ctx),
+                      .spent_ns = (uint64_t)(1e9 * (monotonic_s() - p->began_s)),
+                      .busy_ns = (uint64_t)(1e9 * p->busy_s)};
     for (uint32_t i = 0; i < p->n_own; i++) {
         const struct engine *e = p->engines[i];
         if (e->events > 0 && e->now_ps > say.now_ps)
@@ -212,6 +216,25 @@ static void add(struct say *sum, const struct say *say)
     sum->facts.holds += say->facts.holds;
     sum->facts.retrying += say->facts.retrying;
     sum->facts.flows += say->facts.flows;
+    sum->spent_ns += say->spent_ns;
+    sum->busy_ns += say->busy_ns;
+}
+
+#define LOOK_FIRST_S 0.05
+#define EARLY_S 1.0 // until then little is lost by another beginning
+#define LATER 2.0   // times the time of one, that several must take for one later
+
+// True if the processes take longer than one would: as many as have no work for each other's time
+// wait for each other at the end of every window. Looked at after 0.05 s, 0.1 s, 0.2 s and so on,
+// by sums that are the same in all processes.
+static bool one_is_faster(struct partition *p, const struct say *sum)
+{
+    double spent_s = 1e-9 * (double)sum->spent_ns / p->processes->n,
+           busy_s = 1e-9 * (double)sum->busy_ns;
+    if (p->trial.never || spent_s < p->look_s)
+        return false;
+    p->look_s = 2 * spent_s;
+    return spent_s > (spent_s < EARLY_S ? 1 : LATER) * busy_s;
 }
 
 // Tell the others how far this process is, and sum up. Returns the first event of all processes, or
@@ -236,6 +259,8 @@ static ps_t agree(struct partition *p)
     p->all = sum.facts;
     p->first = sum.first;
     p->agreed = sum.wanted;
+    if (p->agreed == LOOP_DONE && one_is_faster(p, &sum))
+        p->agreed = LOOP_APART;
     if (p->limit_events > 0 && !common->stopped && engine_model_events(common) >= p->limit_events)
         engine_stop(common);
     return p->agreed == LOOP_DONE ? sum.first_ps : PS_NEVER;
@@ -257,6 +282,8 @@ static void first_event(struct partition *p)
 bool processes_step(struct partition *p)
 {
     struct engine *common = p->engines[p->n];
+    if (p->began_s <= 0)
+        p->began_s = monotonic_s();
     ps_t first_ps = agree(p), shared_ps = event_queue_first(&common->queue).at_ps;
     ps_t at_ps = first_ps < shared_ps ? first_ps : shared_ps;
     if (p->agreed != LOOP_DONE || at_ps == PS_NEVER || at_ps > common->horizon_ps ||
@@ -272,6 +299,7 @@ bool processes_step(struct partition *p)
         until_ps = shared_ps + 1;
     if (common->horizon_ps < until_ps)
         until_ps = common->horizon_ps + 1;
+    double began_s = monotonic_s();
     enum partition_order order = p->hooks.order(p->hooks.ctx, until_ps);
     if (order == ORDER_EVENTS && p->first.at_ps == at_ps) {
         first_event(p);
@@ -279,6 +307,7 @@ bool processes_step(struct partition *p)
         bool instant = common->stopped || order != ORDER_NONE;
         partition_window(p, at_ps, instant ? at_ps + 1 : until_ps, instant);
     }
+    p->busy_s += monotonic_s() - began_s;
     processes_exchange(p);
     p->current = common;
     return !p->lost;
@@ -290,6 +319,7 @@ void processes_init(struct partition *p, uint32_t n_nodes)
 {
     if (!p->processes)
         return;
+    p->look_s = LOOK_FIRST_S;
     p->parcels = memory_zeroed(p->processes->n, sizeof *p->parcels);
     p->sent_ps = memory_zeroed(p->n_own, sizeof *p->sent_ps);
     for (uint32_t i = 0; i < p->n_own; i++)

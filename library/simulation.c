@@ -211,10 +211,9 @@ static void make_result(struct collwire_sim *s, struct collwire_messages *m)
     sim_packets_free(s->sim);
 }
 
-// A program that fails stops the run at that event. Where a window was processed by parts of the
-// network, others have gone on to its end, so the run is repeated as a whole. The first one stays
-// until the end, since a signal or another thread may look at it.
-static void repeat_alone(struct collwire_sim *s, const struct sim_watch *watch,
+// Repeat a run as a whole, in one process on one thread. The first one stays until the end, since a
+// signal or another thread may look at it.
+static void repeat_alone(struct collwire_sim *s, const char *why, const struct sim_watch *watch,
                          struct collwire_messages *m)
 {
     struct err ignored = {0};
@@ -224,13 +223,26 @@ static void repeat_alone(struct collwire_sim *s, const struct sim_watch *watch,
         return;
     sim_close_captures(s->sim, err_of(m));
     sim_set_tiles(again, 1);
-    sim_explain_threads(again, "a program has failed, which ends a run at its event");
+    sim_explain_threads(again, why);
     if (s->to.folder)
         sim_open_captures(again, &s->to, err_of(m));
     sim_packets_free(s->sim);
     s->spent = s->sim;
     s->sim = again;
     sim_run(again, watch);
+}
+
+// A program that fails stops the run at that event. Where a window was processed by parts of the
+// network, others have gone on to its end. And where processes exchange after every few events,
+// one is faster than several.
+static void repeat_if_needed(struct collwire_sim *s, const struct sim_watch *watch,
+                             struct collwire_messages *m)
+{
+    const struct collwire_processes *processes = s->run.processes;
+    char why[SIM_WHY] = "a program has failed, which ends a run at its event";
+    bool first = processes == NULL || processes->rank == 0;
+    if (sim_failed_in_parts(s->sim) || (sim_is_apart(s->sim, why) && first))
+        repeat_alone(s, why, watch, m);
 }
 
 static void settle(struct collwire_sim *s, const struct collwire_run *given)
@@ -245,6 +257,8 @@ static int share(struct collwire_sim *s, struct err *err)
 {
     sim_set_threads(s->sim, s->run.threads);
     sim_set_tiles(s->sim, s->run.tiles);
+    if (s->run.together)
+        sim_set_together(s->sim);
     return sim_set_processes(s->sim, s->run.processes, err);
 }
 
@@ -269,8 +283,7 @@ enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collw
     if (!s->result) {
         if (shared)
             sim_run(s->sim, &watch);
-        if (sim_failed_in_parts(s->sim))
-            repeat_alone(s, &watch, m);
+        repeat_if_needed(s, &watch, m);
         make_result(s, m);
     }
     plain_locale_end(locale);

@@ -253,7 +253,8 @@ static bool has_windows(const void *record)
 }
 
 static const struct metric threads_rows[] = {
-    {"used", METRIC_COUNT, "threads of the run", INTEGER(threads_result, used)},
+    {"processes", METRIC_COUNT, "processes of the run", INTEGER(threads_result, processes)},
+    {"used", METRIC_COUNT, "threads of each process", INTEGER(threads_result, used)},
     {"note", METRIC_WORDS,
      "why there were fewer than --threads, or what the cut costs; null = nothing to say",
      TEXT(threads_result, note)},

@@ -115,6 +115,8 @@ void sim_set_threads(struct sim *sim, uint32_t n) { sim->parallel.threads = n; }
 
 void sim_set_tiles(struct sim *sim, uint32_t n) { sim->parallel.tiles = n; }
 
+void sim_set_together(struct sim *sim) { sim->parallel.always_together = true; }
+
 int sim_set_processes(struct sim *sim, const struct collwire_processes *processes, struct err *err)
 {
     sim->parallel.processes = processes && processes->n > 1 ? processes : NULL;
@@ -128,6 +130,20 @@ int sim_set_processes(struct sim *sim, const struct collwire_processes *processe
 void sim_explain_threads(struct sim *sim, const char *why)
 {
     snprintf(sim->parallel.why, sizeof sim->parallel.why, "%s", why);
+}
+
+bool sim_is_apart(const struct sim *sim, char why[SIM_WHY])
+{
+    const struct partition *p = sim->fabric.partition;
+    if (sim->end != LOOP_APART)
+        return false;
+    const struct partition_counts *c = &p->counts;
+    snprintf(
+        why, SIM_WHY,
+        "%u processes took longer than one would, with %.1f events of each in a window; so one "
+        "began again after %.2g s",
+        p->processes->n, (double)c->events / (double)c->windows, sim->wall_s);
+    return true;
 }
 
 bool sim_failed_in_parts(const struct sim *sim)

@@ -18,6 +18,8 @@ struct sim;
 
 // Build a simulation. Returns NULL with errors if the spec is not feasible (headroom exceeds a
 // buffer, a place does not exist). `spec` must outlive the simulation.
+#define SIM_WHY 200 // bytes of a reason, for run.json
+
 struct sim *sim_new(const struct spec *spec, struct err *err);
 void sim_free(struct sim *sim);
 
@@ -29,6 +31,8 @@ void sim_set_threads(struct sim *sim, uint32_t n);
 // Let each thread process up to `n` parts of the network one after the other; 0 = by its size. The
 // results are the same.
 void sim_set_tiles(struct sim *sim, uint32_t n);
+// Let all threads, and processes, share the run even where fewer would be faster.
+void sim_set_together(struct sim *sim);
 // Simulate a part of the network in this process, and the other parts in others; the results are
 // the same, in process 0. `processes` is borrowed until sim_result(); NULL = there is one.
 // To be called after sim_set_threads() and sim_set_tiles(). Returns 0, or -1 with an error if the
@@ -39,6 +43,9 @@ void sim_explain_threads(struct sim *sim, const char *why);
 // True if a program has failed in a run with several shards. Its results then depend on which nodes
 // are in which shard.
 bool sim_failed_in_parts(const struct sim *sim);
+// True if the run has ended because its processes took longer than one would; process 0 is to begin
+// again. Writes the reason, for run.json, into `why`.
+bool sim_is_apart(const struct sim *sim, char why[SIM_WHY]);
 
 // Check that the captures' places exist and that their filters are valid. Returns 0, or -1 with
 // errors; opens no file.

@@ -254,6 +254,12 @@ const struct option_row option_rows[] = {
      .type = OPTION_COUNT,
      .max = 1024,
      AT(tiles)},
+    {.name = "together",
+     .help = "all threads and processes share the run even where fewer would be faster: for a run "
+             "that needs the memory of several processes",
+     .commands = "run",
+     .type = OPTION_FLAG,
+     AT(together)},
     {.name = "shard",
      .argument = "I/N",
      .help = "run only part I of N, I from 1: every Nth point, or layout",

@@ -64,7 +64,7 @@ struct options {
     const char *network, *system, *groups, *memory; // for import
     int format;                                     // enum format
     int progress;                                   // enum progress
-    bool quiet, plain, print, help, version;
+    bool quiet, plain, together, print, help, version;
     bool end_with_stdin;
 };
 

@@ -17,14 +17,14 @@
 
 #define NAMED_MOST 8 // processes that a message names
 
-enum { PROGRAM, ARITHMETIC, SCENARIO, FILES, PLUGINS, THREADS, TILES, ENGINE, PACE, N_FACTS };
+enum { PROGRAM, ARITHMETIC, SCENARIO, FILES, PLUGINS, THREADS, TILES, ENGINE, TOGETHER, PACE, N_FACTS };
 
 static const char *const fact_names[N_FACTS] = {
     [PROGRAM] = "the program",   [ARITHMETIC] = "the arithmetic of the C library",
     [SCENARIO] = "the scenario", [FILES] = "the contents of a file that the scenario names",
     [PLUGINS] = "a plugin",      [THREADS] = "--threads",
     [TILES] = "--tiles",         [ENGINE] = "--plain",
-    [PACE] = "--pace",
+    [TOGETHER] = "--together",   [PACE] = "--pace",
 };
 
 // What one process told.
@@ -59,7 +59,8 @@ static void put_facts(FILE *out, const struct processes_settings *s)
     point_hash(resolved, scenario_dir(scenario_of(s->scenario)), "", files);
     fprintf(out, "%s%c", files, 0);
     put_plugins(out, s->scenario);
-    fprintf(out, "%c%u%c%u%c%d%c%a%c", 0, s->threads, 0, s->tiles, 0, s->plain, 0, s->pace_ps, 0);
+    fprintf(out, "%c%u%c%u%c%d%c%d%c%a%c", 0, s->threads, 0, s->tiles, 0, s->plain, 0, s->together,
+            0, s->pace_ps, 0);
 }
 
 // The texts of this process, each with a zero byte behind it; to be freed.

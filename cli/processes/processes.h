@@ -25,7 +25,7 @@ bool processes_writes(void);
 struct processes_settings {
     const struct collwire_scenario *scenario;
     unsigned threads, tiles;
-    bool plain;
+    bool plain, together;
     double pace_ps;
 };
 

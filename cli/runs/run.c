@@ -125,6 +125,7 @@ int command_run(const struct options *o)
     struct simulation_options options = {.plain = o->plain,
                                          .threads = (unsigned)o->threads,
                                          .tiles = (unsigned)o->tiles,
+                                         .together = o->together,
                                          .note_threads = true,
                                          .note_replaced = !o->quiet,
                                          .show_progress = shows,

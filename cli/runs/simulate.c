@@ -109,6 +109,7 @@ static struct collwire_run how_to_run(const struct simulation_options *o)
                                  .plain = o->plain,
                                  .threads = o->threads,
                                  .tiles = o->tiles,
+                                 .together = o->together,
                                  .processes = processes_shared()};
 }
 
@@ -117,7 +118,8 @@ static struct collwire_run how_to_run(const struct simulation_options *o)
 static bool agree(const struct collwire_scenario *scenario, const struct simulation_options *o,
                   struct collwire_sim *sim, struct err *err)
 {
-    struct processes_settings settings = {scenario, o->threads, o->tiles, o->plain, o->pace_ps};
+    struct processes_settings settings = {scenario, o->threads,  o->tiles,
+                                          o->plain, o->together, o->pace_ps};
     if (!processes_agree(&settings))
         return false;
     const struct collwire_run how = how_to_run(o);

@@ -22,6 +22,7 @@ struct simulation_options {
     bool show_progress; // on stderr
     unsigned threads;   // 0 = 1
     unsigned tiles;     // of each thread; 0 = by the size of the network
+    bool together;      // even where fewer threads or processes would be faster
     bool note_threads;  // warn if fewer threads run, or if they cost time
     // One of many runs that share stderr: warnings of the build are dropped, since the results
     // explain them.

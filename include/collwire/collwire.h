@@ -158,6 +158,9 @@ struct collwire_run {
     // The processes that simulate a part of the network each; NULL = this one alone. The results
     // are the same, in process 0; those of the others are void.
     const struct collwire_processes *processes;
+    // All threads process each window that they may, and all processes go on, even where fewer
+    // would be faster: for a run that needs the memory of several processes.
+    int together;
 };
 
 enum collwire_status {

@@ -19,10 +19,22 @@ static int by_post(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+// A process that does not answer has not handed over its flows: leave out their messages.
+static void drop_lost_flows(struct records *records, uint32_t n_flows)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < records->n_flows; i++)
+        if (records->flows[i].qp < n_flows)
+            records->flows[kept++] = records->flows[i];
+    records->n_flows = kept;
+}
+
 // Number all messages and flows of the results; in the run each source numbers only its own.
 static void number_flows(struct sim *sim)
 {
     uint32_t n = sim->fabric.hosts.flows.n, *number = memory_zeroed(n, sizeof *number);
+    if (sim->lost_process > 0)
+        drop_lost_flows(&sim->delivery.records, n);
     for (uint32_t i = 0; i < n; i++)
         number[sim->fabric.flow_order[i]] = i;
     if (sim->delivery.records.n_flows > 0)
@@ -314,6 +326,8 @@ static void collect_status(const struct sim *sim, struct result *r)
     r->status = RUN_INCOMPLETE;
     if (sim->end == LOOP_INTERRUPTED)
         r->status = RUN_INTERRUPTED;
+    else if (sim->end == LOOP_APART) // process 0 has the run's status
+        r->status = RUN_COMPLETED;
     else if (sim->lost_process > 0)
         r->reason = text_format("process %u does not answer any more; these are the results of the "
                                 "part of the network of process 0",

@@ -164,8 +164,10 @@ static bool find_cut(struct parallel *parallel, struct partition_cut *cut)
 {
     const char *text = obstacle(parallel);
     bool notes = parallel->threads > 1 || parallel->processes;
+    if (!notes && parallel->tiles == 1)
+        return false; // a reason that was given (sim_explain_threads) stays
     snprintf(parallel->why, sizeof parallel->why, "%s", text && notes ? text : "");
-    if (text || (!notes && parallel->tiles == 1))
+    if (text)
         return false;
     parallel->fabric->server_ranks = parallel->workload->server_ranks;
     *cut = parallel_tiles(parallel);
@@ -210,7 +212,7 @@ double parallel_unite(struct parallel *parallel)
 struct threads_result parallel_result(const struct parallel *parallel)
 {
     struct threads_result r = {
-        .used = 1, .tiles = 1, .note = parallel->why[0] != '\0' ? parallel->why : NULL};
+        .processes = 1, .used = 1, .tiles = 1, .note = parallel->why[0] != '\0' ? parallel->why : NULL};
     if (!parallel->fabric->partition)
         return r;
     const struct partition *p = parallel->fabric->partition;
@@ -219,6 +221,7 @@ struct threads_result parallel_result(const struct parallel *parallel)
         r.note = p->n_own > 1 ? "for most windows one thread was faster than several"
                               : "for most windows the whole network was faster than tiles";
     double together_s = c->together_s * p->n_own;
+    r.processes = p->processes ? p->processes->n : 1;
     r.used = p->n_own;
     r.tiles = p->n_tiles;
     r.windows = c->windows;

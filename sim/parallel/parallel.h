@@ -28,7 +28,7 @@ struct parallel {
     const struct collwire_processes *processes; // NULL = there is one
     uint32_t threads;                           // requested of each process
     uint32_t tiles;       // requested of each thread; 0 = by the size of the network, 1 = none
-    bool always_together; // for tests: however few events a window has
+    bool always_together; // however few events a window has
     char why[200];        // why there are fewer, or what they cost
     /* while the fabric is divided */
     ps_t ends_ps;               // a posted message does not end before this time; 0 = not known

@@ -21,7 +21,8 @@ struct plugin_result {
 
 // Division of a run among threads (engine/partition.h).
 struct threads_result {
-    uint32_t used; // 1 = the simulation was not divided
+    uint32_t processes; // that shared the simulation
+    uint32_t used;      // 1 = the part of this process was not divided
     const char
         *note; // why there were fewer than requested, or the shards' cost; NULL = nothing to report
     /* where the network was divided into parts */

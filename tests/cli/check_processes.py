@@ -6,6 +6,7 @@ import filecmp
 import glob
 import json
 import os
+import random
 import resource
 import shutil
 import signal
@@ -18,7 +19,12 @@ COLLWIRE = os.path.abspath(os.environ.get("COLLWIRE", "build/collwire"))
 INCAST = os.path.join(sys.argv[1], "incast.json")
 MODULE = sorted(glob.glob(os.path.join(sys.argv[2], "lib*", "**", "collwire", "processes_mpi.so"), recursive=True))
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
-LONG = ["--set", "workload.bytes=20GB"]
+LONG = ["--set", "workload.bytes=20GB", "--together"]
+# Many connections, of which each process has its own.
+PAIRS = {"name": "pairs", "topology": {"dims": [{"kind": "switch", "size": 64}]},
+         "workload": {"kind": "collective", "op": "all_to_all", "bytes": "64MB", "repeat": 50}}
+# Phases that queue for a dimension: nearly every window has a single event.
+QUEUED = os.path.join(sys.argv[1], "collectives", "allreduce-2d-32.json")
 ENV = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_COMM", "PMI", "SLURM"))}
 failures = []
 
@@ -144,8 +150,9 @@ def processes_of(parent, n):
     return None
 
 
-def job(out, n, *more):
-    process = subprocess.Popen([*MPIRUN, *more, "-n", str(n), COLLWIRE, "run", INCAST, "--quiet", "--out", out, *LONG],
+def job(out, n, *more, scenario=INCAST):
+    words = LONG if scenario == INCAST else LONG[-1:]
+    process = subprocess.Popen([*MPIRUN, *more, "-n", str(n), COLLWIRE, "run", scenario, "--quiet", "--out", out, *words],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     return process, processes_of(process.pid, n)
@@ -153,12 +160,16 @@ def job(out, n, *more):
 
 def deaths(tmp):
     """kill -9 of a process ends the job, and of process 0 leaves what was there."""
-    out = os.path.join(tmp, "killed")
+    out, pairs = os.path.join(tmp, "killed"), os.path.join(tmp, "pairs.json")
+    with open(pairs, "w", encoding="utf-8") as f:
+        json.dump(PAIRS, f)
     call([COLLWIRE, "run", INCAST, "--quiet", "--out", out])
     before = metrics(out)
-    for rank in (0, 1):
-        process, there = job(out, 3)
+    drawn = random.Random(1)
+    for rank, scenario in ((0, INCAST), (1, INCAST), (1, pairs)):
+        process, there = job(out, 3 if scenario == INCAST else 2, scenario=scenario)
         expect(there is not None, f"all processes simulate: {there}")
+        time.sleep(drawn.uniform(0, 0.5))
         os.kill(there[rank], signal.SIGKILL)
         process.communicate(timeout=60)
         expect(process.returncode != 0, f"killed {rank}: exit {process.returncode}")
@@ -167,9 +178,10 @@ def deaths(tmp):
 
 
 def silence(tmp):
-    """A process that does not go on, here by SIGSTOP: the others leave, and process 0 writes what it has."""
+    """A process that does not go on, here by SIGSTOP: the others leave, and process 0 writes what it has, without the
+    flows of the other one."""
     out = os.path.join(tmp, "silent")
-    process, there = job(out, 2)
+    process, there = job(out, 2, scenario=os.path.join(tmp, "pairs.json"))
     expect(there is not None, f"both processes simulate: {there}")
     os.kill(there[1], signal.SIGSTOP)
     process.communicate(timeout=60)
@@ -177,6 +189,22 @@ def silence(tmp):
     expect(process.returncode != 0 and now["status"] == "incomplete" and
            now.get("reason", "").startswith("process 1 does not answer any more"),
            f"silent: exit {process.returncode}, {now['status']}, {now.get('reason')}")
+
+
+def one_instead(tmp):
+    """Where processes would take longer than one, process 0 goes on alone after a twentieth of a second, and says so."""
+    alone_out, out = os.path.join(tmp, "queued1"), os.path.join(tmp, "queued2")
+    call([COLLWIRE, "run", QUEUED, "--quiet", "--out", alone_out])
+    for n in (2, 3):
+        code, _, said = mpirun((n, ["run", QUEUED, "--quiet", "--out", out]))
+        with open(os.path.join(out, "run.json"), encoding="utf-8") as f:
+            run = json.load(f)
+        threads = run["threads"]
+        expect((code, said) == (0, []), f"one instead of {n}: exit {code}, {said}")
+        expect(threads["processes"] == 1 and f"{n} processes took longer" in (threads["note"] or ""), f"one: {threads}")
+        expect(run["wall_s"] < 10, f"one: {run['wall_s']} s")
+        expect(filecmp.cmp(os.path.join(alone_out, "metrics.json"), os.path.join(out, "metrics.json"), False),
+               "one: other metrics")
 
 
 def interruptions(tmp):
@@ -206,7 +234,7 @@ def main():
         print("built without MPI")
         return 77
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (same_files, refused, alone, deaths, silence, interruptions, no_room):
+        for part in (same_files, refused, alone, deaths, silence, one_instead, interruptions, no_room):
             began = time.time()
             part(tmp)
             print(f"{part.__name__}: {time.time() - began:.1f} s", flush=True)

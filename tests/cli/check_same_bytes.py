@@ -16,8 +16,9 @@ import sys
 import tempfile
 
 COLLWIRE = os.environ.get("COLLWIRE", "build/collwire")
-WAYS = (("--tiles", "7"), ("--threads", "2", "--tiles", "1"), ("--threads", "3", "--tiles", "4"),
-        ("--threads", "7", "--tiles", "2"))
+# --together: else a run goes on as one where its windows have few events, as those of small scenarios.
+WAYS = (("--tiles", "7", "--together"), ("--threads", "2", "--tiles", "1"), ("--threads", "3", "--tiles", "4", "--together"),
+        ("--threads", "7", "--tiles", "2", "--together"))
 SILENT = ("run.json", ".collwire")
 
 
@@ -111,7 +112,8 @@ class Counts:
 def compare(scenario, events, settings, counts, processes):
     ways = [(way, 1) for way in WAYS]
     if processes > 1:
-        ways += [(("--tiles", "1"), processes), (("--threads", "2"), processes)]
+        ways += [(("--tiles", "1", "--together"), processes), (("--threads", "2", "--together"), processes),
+                 (("--tiles", "3"), processes)]
     with tempfile.TemporaryDirectory() as tmp:
         one, other = os.path.join(tmp, "one"), os.path.join(tmp, "other")
         end = end_of(scenario, events, one, *settings)

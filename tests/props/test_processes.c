@@ -38,15 +38,14 @@ static struct shared_run draw(uint64_t seed, int feature)
                                .tiles = (uint32_t)(seed / 4 % 3)};
 }
 
-static void set_up(struct fixture *f, const struct shared_run *run, uint32_t threads,
-                   uint32_t tiles)
+static void set_up(struct fixture *f, uint32_t threads, uint32_t tiles)
 {
     struct err err = {0};
     f->sim = sim_new(&f->spec, &err);
     err_free(&err); // warnings
     sim_set_threads(f->sim, threads);
     sim_set_tiles(f->sim, tiles);
-    f->sim->parallel.always_together = run->seed % 4 != 0;
+    f->sim->parallel.always_together = true; // or one process would begin again (cli_processes)
 }
 
 static struct fixture *fixture_of(const struct shared_run *run)
@@ -75,7 +74,7 @@ static void run_process(void *ctx, const struct collwire_processes *all)
     struct shared_run *run = ctx;
     struct fixture *f = run->fixtures[all->rank];
     struct err err = {0};
-    set_up(f, run, run->threads, run->tiles);
+    set_up(f, run->threads, run->tiles);
     bool refused = run->refused[all->rank] = sim_set_processes(f->sim, all, &err) < 0;
     bool odd = refused != (err.n_errors > 0);
     err_free(&err);
@@ -94,7 +93,7 @@ static void run_process(void *ctx, const struct collwire_processes *all)
 static struct outcome run_alone(const struct shared_run *run)
 {
     struct fixture *f = fixture_of(run);
-    set_up(f, run, 1, 1);
+    set_up(f, 1, 1);
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
     struct outcome o = outcome_of(f->result);
