@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/assert.h"
 #include "engine/memory.h"
@@ -72,10 +73,11 @@ static int parse_line_rate(const char *text, struct line_rate *rate)
     return parse_rate(text, &rate->bps);
 }
 
+// In any case: NCCL writes Simple and LL128, papers write DCQCN.
 static int parse_choice(const char *text, const char *const *choices, int *choice)
 {
     for (int i = 0; choices[i] != NULL; i++) {
-        if (strcmp(text, choices[i]) == 0) {
+        if (strcasecmp(text, choices[i]) == 0) {
             *choice = i;
             return 0;
         }

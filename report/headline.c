@@ -59,6 +59,9 @@ static void put_job(FILE *out, const json_t *job)
     fputs(*op ? op : text_at(job, "kind"), out);
     if (*bytes)
         fprintf(out, " of %s", bytes);
+    const char *library = text_at(json_object_get(job, "library"), "kind");
+    if (*library)
+        fprintf(out, " by %s", library);
     put_algorithm(out, json_object_get(job, "algorithm"));
     free(bytes);
 }

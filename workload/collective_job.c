@@ -166,11 +166,12 @@ static const struct param collective_params[] = {
             "reduce-scatters and all-gathers in turn, or those with the fewest phases left",
         .source = "Rashidi et al., ISPASS 2020; ISCA 2022"),
     PARAM_ROW("schedule", ENUM, offsetof(struct collective_params, schedule), .choices = schedules,
-              .def = "baseline",
+              .def = "bandwidth_aware",
               .help =
-                  "over dimensions: a full operation in each (baseline), or reduce-scatter inwards "
-                  "out and all-gather back (bandwidth_aware), the same from another dimension for "
-                  "every chunk (round_robin), or from the least loaded one (themis)",
+                  "over dimensions: reduce-scatter inwards out and all-gather back "
+                  "(bandwidth_aware), the same from another dimension for every chunk "
+                  "(round_robin), or from the least loaded one (themis); or a full operation in "
+                  "each, as ASTRA-sim by default (baseline)",
               .source = "Rashidi et al., ISPASS 2020; ISCA 2022"),
     PARAM_ROW("repeat", COUNT, offsetof(struct collective_params, repeat), .def = "1", .min = "1",
               .max = "1000000",

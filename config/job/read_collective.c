@@ -59,6 +59,53 @@ void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
         place_error(r->err, place, "the sizes do not multiply to the job's %u ranks", ranks);
 }
 
+// True if an algorithm over all ranks at once has a pair that differs in several dimensions of the
+// network, which no message crosses without a relay, so that each dimension is to run its own.
+static bool each_dim_runs(const struct reader *r, const struct job_spec *job, enum coll_op op,
+                          const struct coll_schedule *s)
+{
+    const struct spec *spec = &r->scenario->spec;
+    uint32_t ranks = job_size(r, job);
+    uint64_t product = 1;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        product *= spec->dims[d].size;
+    if (pairs_all_joined(r) || spec->dims[0].sw.routing.relay || op > COLL_ALL_TO_ALL ||
+        product != ranks)
+        return false;
+    // In closed form all pairs can exchange messages, but the algorithm is that of the packets.
+    struct scenario packets = *r->scenario;
+    struct err refused = {0};
+    struct reader probe = *r;
+    struct place top = {.json = NULL}, place = place_key(&top, "algorithm");
+    struct coll_shape whole = {.op = op, .ranks = ranks, .bytes = 1 << 20};
+    packets.spec.network = NETWORK_PACKET;
+    probe.scenario = &packets;
+    probe.err = &refused;
+    bool fits = algorithms_check(&probe, &place, job, s, UINT32_MAX, &whole);
+    err_free(&refused);
+    return !fits;
+}
+
+// Without `algorithm` each dimension runs the default one.
+static void run_each_dim(struct reader *r, const struct place *algorithm, struct coll_schedule *s)
+{
+    const struct spec *spec = &r->scenario->spec;
+    struct coll_choice choice = s->choice[0][0];
+    if (algorithm->json != NULL && spec->network == NETWORK_PACKET)
+        place_error(r->err, algorithm,
+                    "\"%s\" over all ranks has pairs that differ in more than one dimension: list "
+                    "one for each dimension, [\"%s\", \"%s\"], leave it out, set "
+                    "switch.routing.relay, or use a dimension that connects all ranks",
+                    choice.algorithm->name, choice.algorithm->name, choice.algorithm->name);
+    if (algorithm->json != NULL)
+        return;
+    s->n_dims = spec->n_dims;
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        s->dim_size[d] = spec->dims[d].size;
+        choose(s, d, choice);
+    }
+}
+
 // Read one algorithm for all ranks at once, or one for each dimension.
 static void read_algorithms(struct reader *r, const struct collective_places *at,
                             const struct coll_choice *algorithms, uint32_t ranks,
@@ -232,7 +279,10 @@ static void read_collective(struct reader *r, const struct place *place, struct 
     algorithms_read(r, place, keys, settings->algorithms);
     library_read(r, place, keys, &settings->library);
     read_algorithms(r, &at, settings->algorithms, ranks, s);
-    set_schedule(params, !json_is_array(at.algorithm.json), s);
+    if (!json_is_array(at.algorithm.json) && r->err->n_errors == errors &&
+        !library_is_given(&settings->library) && each_dim_runs(r, job, (enum coll_op)params->op, s))
+        run_each_dim(r, &at.algorithm, s);
+    set_schedule(params, !json_is_array(at.algorithm.json) && s->n_dims == 1, s);
     s->library = library_is_given(&settings->library) ? &settings->library : NULL;
     if (s->library != NULL && s->library->by_switches)
         use_switches(r, place, settings, ranks);
@@ -273,7 +323,8 @@ static void write_collective(json_t *json, const struct job_spec *job, const jso
         json_array_append_new(list, json_string(choice->algorithm->name));
         json_array_append_new(dims, json_integer(s->dim_size[d]));
     }
-    bool each = json_is_array(json_object_get(given, "algorithm"));
+    bool each =
+        json_is_array(json_object_get(given, "algorithm")) || (s->n_dims > 1 && s->library == NULL);
     json_object_set(json, "algorithm", each ? list : json_array_get(list, 0));
     if (each)
         json_object_set(json, "dims", dims);

@@ -72,15 +72,41 @@ static bool split_dims(const struct training_spec *t, struct coll_schedule *s)
     return true;
 }
 
-// Read the system's settings; missing ones get defaults.
-static void read_system(struct reader *r, const struct place *place, struct coll_schedule *s)
+// True if all ranks must exchange unequal vectors at once although they are in several dimensions.
+static bool exchanges_across(const struct training_spec *t, const struct coll_schedule *s)
+{
+    uint32_t wide = 0;
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        wide += s->dim_size[d] > 1;
+    if (wide < 2)
+        return false;
+    for (uint32_t layer = 0; layer < t->n_layers; layer++)
+        for (int part = 0; part < TRAINING_PARTS; part++)
+            if (t->layers[layer].parts[part].rank_bytes != NULL &&
+                coll_span(s, training_dims(t, layer, (enum training_part)part, s)) == coll_ranks(s))
+                return true;
+    return false;
+}
+
+// Read the system's settings. A key that ASTRA-sim's file lacks has ASTRA-sim's default. A job
+// without the file has what clusters do: all-reduces over several dimensions scatter inwards out,
+// and unequal vectors (DLRM's tables) are exchanged directly by all ranks of several dimensions.
+static void read_system(struct reader *r, const struct place *place, struct coll_schedule *s,
+                        const struct training_spec *training)
 {
     json_t *none = json_object();
-    struct place system = *place;
+    struct place system = *place, to_all = place_key(place, "all-to-all-implementation");
     if (system.json == NULL)
         system.json = none;
     astra_system_place(r, &system, s);
     json_decref(none);
+    if (place->json == NULL)
+        s->phases = COLL_BANDWIDTH_AWARE;
+    if (!json_is_string(place->json) && to_all.json == NULL && exchanges_across(training, s)) {
+        s->flat[COLL_ALL_TO_ALL] = true;
+        for (uint32_t d = 0; d <= s->n_dims; d++)
+            s->choice[COLL_ALL_TO_ALL][d] = coll_choice_of(coll_find("direct"));
+    }
 }
 
 // Check an all-to-all of unequal vectors, which must run over all ranks at once, not dimension by
@@ -319,7 +345,7 @@ static void read_training(struct reader *r, const struct place *place, struct ke
         return;
     read_stragglers(r, &stragglers, job);
     read_job_dims(r, &dims, ranks, s);
-    read_system(r, &system, s);
+    read_system(r, &system, s, training);
     library_read(r, place, keys, &settings->library);
     s->library = library_is_given(&settings->library) ? &settings->library : NULL;
     if (s->library != NULL && system.json != NULL)

@@ -143,7 +143,9 @@ static void set_missing(json_t *object, const char *key, json_t *value)
 static json_t *outer_dim(const struct nccl_machine *m, uint32_t nodes, const json_t *fabric)
 {
     json_t *dim = fabric != NULL ? json_deep_copy(fabric) : json_object();
+    const char *kind = json_string_value(json_object_get(fabric, "kind"));
     bool several = m->gpus > 1 && fabric == NULL, rails = several && m->nics <= m->gpus;
+    rails = rails || (kind != NULL && strcmp(kind, "rail") == 0);
     if (several && !rails) { // a rail has one port a GPU
         set_missing(dim, "kind", json_string("leaf_spine"));
         set_missing(dim, "ranks_per_leaf", json_integer(m->gpus));

@@ -239,6 +239,8 @@ static void topology_read(struct reader *r, const struct place *place, void *val
         place_error(r->err, &astra, "cannot be combined with `dims`");
     else if (astra_network_read(r, &astra))
         check_whole(r, &astra);
+    if (astra.json != NULL && json_object_get(r->scenario->root, "analytical_route") == NULL)
+        r->scenario->spec.route = ANALYTICAL_LAST_DIM; // as ASTRA-sim 1.0, whose file it is
     check_machine(r, place);
     keys_add(&keys, "dims");
     keys_add(&keys, "astra");

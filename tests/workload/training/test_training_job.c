@@ -249,13 +249,15 @@ static void test_unequal_vectors(void **state)
 {
     (void)state;
 #define UNEQUAL "\"fwd\":{\"op\":\"all_to_all\",\"rank_bytes\":"
+#define PER_DIM "\"all-to-all-implementation\":\"ring_ring\""
     static const struct {
         const char *job, *want;
     } cases[] = {
-        {"{\"kind\":\"training\",\"dims\":[4,2],\"dlrm\":{\"n_tables\":3}}",
+        {"{\"kind\":\"training\",\"dims\":[4,2],\"dlrm\":{\"n_tables\":3},\"system\":{" PER_DIM
+         "}}",
          "workload.system.all-to-all-implementation: must be oneDirect or oneRing: the vectors "
          "that workload.dlrm.sharding makes unequal"},
-        {ONE(UNEQUAL "[1,2,3,4,5,6,7,8]}", ",\"dims\":[4,2]"),
+        {ONE(UNEQUAL "[1,2,3,4,5,6,7,8]}", ",\"dims\":[4,2],\"system\":{" PER_DIM "}"),
          "workload.system.all-to-all-implementation: must be oneDirect or oneRing: the vectors "
          "that workload.layers[0].fwd.rank_bytes makes unequal"},
         {ONE(UNEQUAL "[1,2,3]}", ""),
