@@ -157,6 +157,7 @@ collwire_script_test(cli_check unit python3 [[python3 "$@"]]
 
 collwire_script_test(cli_wrong_inputs unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_wrong_inputs.py)
 
+collwire_script_test(cli_defaults unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_defaults.py)
 collwire_script_test(cli_first_steps unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_first_steps.py
   ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 
