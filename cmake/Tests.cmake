@@ -305,7 +305,7 @@ set_tests_properties(python_generated PROPERTIES DEPENDS "generated_schema;gener
 # into Python alone; what Python itself leaks is not looked at. The wheel has the same code as the Release
 # build, and no runtime of sanitizers.
 if(TARGET collwire_shared OR TARGET collwire_sanitized)
-  set(python_tests scenarios runs tables studies policies types notebooks docs)
+  set(python_tests scenarios runs states tables studies policies types notebooks docs)
   set(python_environment COLLWIRE_LIBRARY=${PROJECT_BINARY_DIR}/library/libcollwire.so PYTHONPATH=${PROJECT_SOURCE_DIR}/python)
   if(COLLWIRE_SANITIZE)
     set(runtime libasan.so)

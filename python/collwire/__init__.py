@@ -12,7 +12,7 @@ from __future__ import annotations
 from collwire import metrics, scenarios
 from collwire._catalogue import add_plugin, policies, schema
 from collwire._charts import Chart
-from collwire._errors import Cancelled, Error, LibraryError, Message, ProgramError, ScenarioError
+from collwire._errors import Cancelled, Error, LibraryError, Message, ProgramError, ScenarioError, StateError
 from collwire._library import version
 from collwire._load import load
 from collwire._program import RunsDone
@@ -48,6 +48,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Simulation",
+    "StateError",
     "Sweep",
     "Validation",
     "__version__",

@@ -192,8 +192,17 @@ class Post(c.Structure):
     _fields_ = [("now_ps", c.c_int64), ("bytes", c.c_uint64), ("idle_ps", c.c_int64), ("idle_rtos", c.c_uint32), ("hint", Hint)]
 
 
+_MOST = {"rate_bps": UNLIMITED, "cwnd_bytes": UNLIMITED, "path": 0xFFFFFFFF}
+
+
 class Cc(c.Structure):
     """struct cc: the state of a flow. A hook writes rate_bps, cwnd_bytes, path, timer_at_ps and `state`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """ctypes would take a window of -5 bytes as one of 2^64 - 5."""
+        if name in _MOST and not 0 <= value <= _MOST[name]:
+            raise ValueError(f"{name}: {value} is not from 0 to {_MOST[name]}")
+        super().__setattr__(name, value)
 
     rate_bps: int
     cwnd_bytes: int

@@ -44,6 +44,10 @@ class ScenarioError(Error, ValueError):
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
+class StateError(Error, ValueError):
+    """A simulation is used in a state that does not allow it: closed, run already, running now, or of another process."""
+
+
 class ProgramError(Error, RuntimeError):
     """The program `collwire` is missing or has failed; `returncode` is its exit code, if it ran."""
 

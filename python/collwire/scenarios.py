@@ -2335,10 +2335,10 @@ class CollectiveJob(Object):
             scatters and all-gathers in turn, or those with the fewest phases left (Rashidi et al., ISPASS
             2020; ISCA 2022). one of fifo, lifo, smallest_first, alternating, fewest_phases_first. default
             "fifo"
-        schedule: over dimensions: a full operation in each (baseline), or reduce-scatter inwards out and all-
-            gather back (bandwidth_aware), the same from another dimension for every chunk (round_robin), or
-            from the least loaded one (themis) (Rashidi et al., ISPASS 2020; ISCA 2022). one of baseline,
-            bandwidth_aware, round_robin, themis. default "baseline"
+        schedule: over dimensions: reduce-scatter inwards out and all-gather back (bandwidth_aware), the same
+            from another dimension for every chunk (round_robin), or from the least loaded one (themis); or a
+            full operation in each, as ASTRA-sim by default (baseline) (Rashidi et al., ISPASS 2020; ISCA
+            2022). one of baseline, bandwidth_aware, round_robin, themis. default "bandwidth_aware"
         repeat: times in a row; a rank starts the next when its own part is done. a whole number. default 1
         root: of broadcast, reduce, gather and scatter. a whole number. default 0
         channels: chunks take turns on so many queue pairs of a pair of ranks (NCCL channels). a whole number.

@@ -2,6 +2,7 @@
 """Scenarios read and checked by the library, and simulations of them."""
 from __future__ import annotations
 
+import contextlib
 import ctypes as c
 import json
 import logging
@@ -9,11 +10,11 @@ import os
 import sys
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 from collwire import _catalogue as catalogue
 from collwire import _library as lib
-from collwire._errors import Cancelled, Message, ScenarioError
+from collwire._errors import Cancelled, Message, ScenarioError, StateError
 from collwire._object import Object, plain
 from collwire._scenario_file import ScenarioFile
 from collwire.result import Result
@@ -24,6 +25,7 @@ ScenarioLike = Union[ScenarioFile, Mapping[str, Any], str, "os.PathLike[str]"]
 """A typed scenario, a dictionary in the form of the JSON, a file's name, or the JSON as text (which begins with "{")."""
 
 _STATUS = ("completed", "incomplete", "interrupted")
+_THREADS = 64  # of a run at most
 _active: Dict[int, "Simulation"] = {}  # thread -> what it simulates, for the hooks of policies in Python
 
 
@@ -70,6 +72,10 @@ def scenario_text(scenario: ScenarioLike) -> Tuple[Optional[str], str]:
     if isinstance(scenario, (Mapping, Object)):
         return json.dumps(plain(scenario)), "."
     name = os.fspath(scenario)
+    if not isinstance(name, str):
+        raise TypeError(f"a scenario must be an object, a file's name or JSON as a str, not {type(name).__name__}")
+    if "\0" in name:
+        raise ScenarioError([Message("", "a scenario has a NUL character")])
     return (name, ".") if name.lstrip().startswith("{") else (None, name)
 
 
@@ -78,6 +84,9 @@ class Simulation:
 
     Raises ScenarioError with all that is wrong. `set` changes keys by their paths: {"switch.buffer": "2MB"}. `sharers`
     simulations share the memory of the machine. A simulation is also a context manager, which frees it.
+
+    What it is (name, seed, policy, resolved) can be read at any time; what needs the network (describe, advice, cost) not
+    while it runs, and not after its run or close(). All else raises StateError: a second run, one in another process.
     """
 
     def __init__(
@@ -85,9 +94,13 @@ class Simulation:
     ) -> None:
         self._scenario: Optional[int] = None
         self._sim: Optional[int] = None
-        self._lock = threading.Lock()
-        self._ended = threading.Event()
+        self._lock = threading.RLock()  # held while the library uses the handles, but for the run itself
+        self._ended = threading.Event()  # the run is over in the library
+        self._left = threading.Event()  # run() does not use the handles any more
+        self._runner: Optional[int] = None  # the thread that called run()
         self._started = False
+        self._process = os.getpid()
+        self._abandoned = False
         self._failure: Optional[BaseException] = None
         self._progress: Optional[Progress] = None
         text, where = scenario_text(scenario)
@@ -99,12 +112,17 @@ class Simulation:
                     if text is None:
                         self._scenario = lib.scenario_load(os.fsencode(where), array, n, catalogue.HANDLE, handle)
                     else:
-                        self._scenario = lib.scenario_parse(text.encode(), os.fsencode(where), array, n, catalogue.HANDLE, handle)
+                        json_text = lib.encoded(text, "the scenario")
+                        self._scenario = lib.scenario_parse(json_text, os.fsencode(where), array, n, catalogue.HANDLE, handle)
                 if self._scenario:
-                    self._sim = lib.sim_new(self._scenario, max(1, sharers), handle)
-        except ScenarioError:
+                    self._sim = lib.sim_new(self._scenario, lib.count(sharers, "sharers", 1, 1 << 20), handle)
+        except BaseException:
             self.close()
             raise
+        self._name = str(lib.scenario_name(self._scenario).decode())
+        self._seed = int(lib.scenario_seed(self._scenario))
+        self._policy = lib.take_text(lib.scenario_policy(self._scenario))
+        self._resolved = lib.scenario_json(self._scenario)
         self.warnings: List[Message] = messages.warnings
         for warning in self.warnings:
             LOG.warning("%s: %s", self.name, warning)
@@ -114,42 +132,73 @@ class Simulation:
     @property
     def name(self) -> str:
         """The name of the scenario."""
-        return str(lib.scenario_name(self._scenario).decode())
+        return self._name
 
     @property
     def seed(self) -> int:
         """The seed of every random choice."""
-        return int(lib.scenario_seed(self._scenario))
+        return self._seed
 
     @property
     def policy(self) -> str:
         """The policies of the outermost dimension, joined by "+"."""
-        return lib.take_text(lib.scenario_policy(self._scenario))
+        return self._policy
 
     @property
     def resolved(self) -> Dict[str, Any]:
         """The scenario with every default filled in."""
-        return dict(json.loads(lib.scenario_json(self._scenario)))
+        return dict(json.loads(self._resolved))
 
     def describe(self) -> str:
         """What follows from the scenario, a line each: sizes, round-trip times, thresholds."""
-        return lib.take_text(lib.sim_describe(self._sim))
+        with self._idle() as sim:
+            return lib.take_text(lib.sim_describe(sim))
 
     def advice(self) -> Dict[str, Any]:
         """Settings that the network does not suit, and the values of those that are "auto" (docs/validate.md)."""
-        return dict(json.loads(lib.take_text(lib.sim_advice(self._sim))))
+        with self._idle() as sim:
+            return dict(json.loads(lib.take_text(lib.sim_advice(sim))))
 
     @property
     def cost(self) -> Cost:
         """What the run is expected to need."""
         cost = lib.CostStruct(bytes=c.sizeof(lib.CostStruct))
-        lib.sim_cost(self._sim, c.byref(cost))
+        with self._idle() as sim:
+            lib.sim_cost(sim, c.byref(cost))
         return Cost(cost.memory_bytes, cost.memory_limit_bytes, cost.output_bytes, cost.packet_hops, cost.wall_s)
+
+    # ---- its state ----
+
+    @contextlib.contextmanager
+    def _idle(self) -> Iterator[Any]:
+        """The handle of a simulation that is neither running nor closed, and stays so meanwhile."""
+        self._check_process()  # before the lock, which another thread may have had at the fork
+        with self._lock:
+            if self._started:
+                raise StateError("a simulation can be run once, and has then nothing but its results")
+            if not self._sim:
+                raise StateError("this simulation has been closed")
+            yield self._sim
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise StateError(f"this simulation belongs to process {self._process}: make another one in this process")
+
+    def __copy__(self) -> "Simulation":
+        raise TypeError("a Simulation cannot be copied: make another one of its scenario")
+
+    def __deepcopy__(self, _memo: Any) -> "Simulation":
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Simulation cannot be pickled: send its scenario")
 
     # ---- its run ----
 
     def cancel(self) -> None:
         """End the run with the results so far; from any thread, also before it has begun."""
+        if os.getpid() != self._process:
+            return
         with self._lock:
             if self._sim:
                 lib.sim_cancel(self._sim)
@@ -163,30 +212,41 @@ class Simulation:
         the results so far. `threads` of the library give the same results. Captures of the scenario are written
         into the folder `captures`, and not at all without it. Lines of what is done go to the logger "collwire".
         """
-        if not self._sim:
-            raise ValueError("a simulation can be run once")
+        threads = lib.count(threads, "threads", 1, _THREADS)
+        shown = _shown(progress)
         if captures is not None:
             os.makedirs(captures, exist_ok=True)
+        with self._idle():
+            self._started = True
+            self._runner = threading.get_ident()
+        try:
+            return self._run_once(shown, threads, captures)
+        finally:
+            self._left.set()
+            self._free()
+
+    def _run_once(
+        self, progress: Optional[Callable[[Progress], Any]], threads: int, captures: Union[None, str, "os.PathLike[str]"]
+    ) -> Result:
         messages = lib.Messages()
+        worker: Optional[threading.Thread] = None
         try:
             if captures is not None:
                 folder = os.fsencode(captures)
                 lib.sim_open_captures(self._sim, folder, folder, messages.handle)
             LOG.info("%s (%s, seed %d): begins", self.name, self.policy, self.seed)
-            worker = threading.Thread(target=self._work, args=(messages.handle, max(1, threads)), daemon=True, name="collwire")
-            interrupted = self._watch(worker, _shown(progress))
+            worker = threading.Thread(target=self._work, args=(messages.handle, threads), daemon=True, name="collwire")
+            interrupted = self._watch(worker, progress)
         finally:
-            if not self._started or self._ended.is_set():
+            if worker is None or self._ended.is_set():
                 errors, _ = messages.take()
         if self._failure is not None:
-            self.close()
             raise self._failure
         result = self._result()
         result.errors = errors
         LOG.info("%s: %s after %.2f s, %.0f packet-hops", result.name, result.status, result.wall_s, result.packet_hops)
         for error in errors:
             LOG.error("%s: %s", result.name, error)
-        self.close()
         if interrupted:
             raise Cancelled(f"{result.name}: interrupted at {result.sim_time_ns / 1e3:.0f} us of simulated time", result)
         return result
@@ -197,19 +257,20 @@ class Simulation:
             self._progress = Progress(p.done, p.now_ps / 1e3, p.packet_hops, p.events)
             return 0
 
-        _active[threading.get_ident()] = self
-        function = lib.PROGRESS(on_progress)
-        run = lib.RunStruct(bytes=c.sizeof(lib.RunStruct), progress=function, progress_s=0.1, threads=threads)
         try:
+            _active[threading.get_ident()] = self
+            function = lib.PROGRESS(on_progress)
+            run = lib.RunStruct(bytes=c.sizeof(lib.RunStruct), progress=function, progress_s=0.1, threads=threads)
             lib.sim_run(self._sim, c.byref(run), messages)
+        except BaseException as error:  # pylint: disable=broad-except
+            self._failure = self._failure or error
         finally:
-            del _active[threading.get_ident()]
-            self._ended.set()
+            _active.pop(threading.get_ident(), None)
+            self._ended.set()  # whatever has happened, or run() would wait for ever
 
     def _watch(self, worker: threading.Thread, progress: Optional[Callable[[Progress], Any]]) -> bool:
         """Wait for the run, and show its progress from this thread; True if Ctrl-C has ended it."""
         interrupted = False
-        self._started = True
         try:
             worker.start()
         except RuntimeError:  # no thread can be made
@@ -219,12 +280,14 @@ class Simulation:
             try:
                 self._poll(progress)
             except KeyboardInterrupt:
+                if interrupted:  # again: a policy's hook may never return. Its thread keeps the simulation.
+                    self._abandoned = True
+                    raise
                 interrupted = True
                 self.cancel()
             except BaseException:
                 self.cancel()
                 self._ended.wait()
-                self.close()
                 raise
         return interrupted
 
@@ -242,7 +305,7 @@ class Simulation:
         """A hook of a policy has raised an exception: the run ends, and run() raises it."""
         if self._failure is None:
             self._failure = error
-        lib.sim_cancel(self._sim)
+        self.cancel()
 
     def _result(self) -> Result:
         summary = lib.SummaryStruct(bytes=c.sizeof(lib.SummaryStruct))
@@ -269,15 +332,25 @@ class Simulation:
     # ---- its end ----
 
     def close(self) -> None:
-        """Free the simulation, after its run has ended if it has begun; results stay."""
-        if self._started and not self._ended.is_set():  # Ctrl-C came where run() could not see it
-            lib.sim_cancel(self._sim)
-            self._ended.wait()
+        """Free the simulation; results stay. One that runs is ended first, and its run() returns the results so far."""
+        if os.getpid() != self._process:
+            return
+        inside = threading.get_ident() == self._runner or _active.get(threading.get_ident()) is self
+        if self._started and not self._left.is_set():
+            self.cancel()
+            if inside:  # from its own progress function, or a hook of its policy: run() frees it
+                return
+            self._left.wait()
+        self._free()
+
+    def _free(self) -> None:
+        if self._abandoned or os.getpid() != self._process:
+            return
         with self._lock:
-            lib.sim_free(self._sim)
-            if self._scenario:
-                lib.scenario_free(self._scenario)
-            self._sim = self._scenario = None
+            sim, scenario, self._sim, self._scenario = self._sim, self._scenario, None, None
+            lib.sim_free(sim)
+            if scenario:
+                lib.scenario_free(scenario)
 
     def __enter__(self) -> "Simulation":
         return self
@@ -287,13 +360,15 @@ class Simulation:
 
     def __del__(self) -> None:
         if getattr(self, "_sim", None) or getattr(self, "_scenario", None):
-            self.close()
+            self._free()
 
 
 def _shown(progress: ProgressLike) -> Optional[Callable[[Progress], Any]]:
-    if progress is True:
-        return _line
-    return progress if callable(progress) else None
+    if progress is None or isinstance(progress, bool):
+        return _line if progress else None
+    if not callable(progress):
+        raise TypeError(f"progress must be None, a bool or a function, not {type(progress).__name__}")
+    return progress
 
 
 def _line(p: Progress) -> None:
