@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config/export_nodes.h"
 #include "config/export_training.h"
@@ -69,18 +70,33 @@ static int scenario_write(const struct scenario *scenario, const char *prefix, s
     astra2_system_move(json_object_get(made, "system"), scenario->dir, name);
     json_object_set_new(root, "workload", made);
     char *text = json_text(root);
-    FILE *out = fopen(name, "wb");
+    char *part = text_format("%s.part", name);
+    FILE *out = fopen(part, "wb");
     int result = out != NULL ? 0 : -1;
     if (result == 0) {
         fprintf(out, "%s\n", text);
         bool failed = ferror(out) != 0;
-        result = fclose(out) != 0 || failed ? -1 : 0;
+        result = fclose(out) != 0 || failed ? -1 : rename(part, name);
     }
-    if (result != 0)
+    if (result != 0) {
         err_add(err, name, "cannot be written: %s", strerror(errno));
+        remove(part);
+    }
+    free(part);
     json_decref(root);
     free(name);
     free(text);
+    return result;
+}
+
+static int name_check(const char *prefix, struct err *err)
+{
+    char *name = text_format("%s.json", prefix);
+    struct stat there;
+    int result = stat(name, &there) != 0 || S_ISREG(there.st_mode)
+                     ? 0
+                     : err_add(err, name, "is in the way: it is no file; nothing was written");
+    free(name);
     return result;
 }
 
@@ -91,6 +107,8 @@ int chakra_export(const struct scenario *scenario, const char *prefix, struct er
         return err_add(err, "workload", "has %zu jobs: one can be exported", spec->n_jobs);
     const struct job_spec *job = &spec->jobs[0];
     struct node_program made = {0};
+    if (name_check(prefix, err) != 0)
+        return -1;
     if (job->kind->nodes == NULL && !export_nodes_make(spec, job, &made, err))
         return -1;
     int result = trace_write(job->kind->nodes != NULL ? job->kind->nodes(job) : &made, prefix, err);

@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "profile/nsys_internal.h"
 #include "profile/words.h"
 
@@ -48,12 +50,12 @@ static void runtime_read(struct nsys_file *f)
                            "CUPTI_ACTIVITY_KIND_RUNTIME r LEFT JOIN StringIds s ON s.id = "
                            "r.nameId");
     while (rows != NULL && nsys_row_next(f, rows)) {
-        const char *name = (const char *)sqlite3_column_text(rows, 4);
+        const char *name = nsys_text(rows, 4);
         int64_t start = sqlite3_column_int64(rows, 0), end = sqlite3_column_int64(rows, 1);
         int64_t pid = sqlite3_column_int64(rows, 2);
         if (!is_time(start) || !is_time(end))
             continue;
-        if (name != NULL && strstr(name, "Synchronize") != NULL) {
+        if (strstr(name, "Synchronize") != NULL) {
             if (f->n_waits == f->cap_waits)
                 f->waits = memory_grow(f->waits, &f->cap_waits, sizeof *f->waits);
             f->waits[f->n_waits++] = (struct host_wait_of){pid, {start, end}};
@@ -86,12 +88,17 @@ static int64_t launch_of(const struct nsys_file *f, int64_t pid, int64_t correla
 
 /* ---- what ran on the GPUs ---- */
 
+#define GPUS_MOST 1024 // devices times processes of a file, which is of one server
+
+// Returns NULL if there are too many.
 static struct nsys_gpu *gpu_of(struct nsys_file *f, int64_t pid, int64_t device)
 {
     struct nsys *n = f->nsys;
     for (size_t g = f->first_gpu; g < n->n_gpus; g++)
         if (n->gpus[g].pid == pid && n->gpus[g].device == device)
             return &n->gpus[g];
+    if (n->n_gpus - f->first_gpu == GPUS_MOST)
+        return NULL;
     if (n->n_gpus == n->cap_gpus)
         n->gpus = memory_grow(n->gpus, &n->cap_gpus, sizeof *n->gpus);
     struct nsys_gpu *made = &n->gpus[n->n_gpus++];
@@ -115,6 +122,12 @@ static void activities_read(struct nsys_file *f, sqlite3_stmt *rows, bool copies
         int64_t start = sqlite3_column_int64(rows, 0), end = sqlite3_column_int64(rows, 1);
         int64_t correlation = sqlite3_column_int64(rows, 4), pid = sqlite3_column_int64(rows, 5);
         struct nsys_gpu *gpu = gpu_of(f, pid, sqlite3_column_int64(rows, 2));
+        if (gpu == NULL) {
+            if (!recording_is_full(f->recording))
+                err_add(f->recording->err, f->path, "has operations of more than %d GPUs",
+                        GPUS_MOST);
+            break;
+        }
         if (!is_time(start) || !is_time(end)) {
             if (!recording_is_full(f->recording))
                 err_add(f->recording->err, f->path, "%" PRId64 " ns is no time of an operation",
@@ -144,8 +157,8 @@ static void activities_read(struct nsys_file *f, sqlite3_stmt *rows, bool copies
                                .correlation = correlation > 0 ? (uint64_t)correlation : 0,
                                .call = copies ? COPY_CALL : NO_CALL,
                                .stream = rank_stream(&gpu->rank, sqlite3_column_int64(rows, 3))};
-        const char *name = copies ? NULL : (const char *)sqlite3_column_text(rows, 6);
-        if (name != NULL && is_nccl_kernel(name))
+        const char *name = copies ? "" : nsys_text(rows, 6);
+        if (is_nccl_kernel(name))
             kernel_note(f, gpu, name);
     }
     sqlite3_finalize(rows);
@@ -195,23 +208,24 @@ static void inits_give(struct nsys_file *f)
     }
 }
 
-// A view in place of a table may compute rows without end. Returns false with an error.
+// A view, a virtual table or a generated column in place of a plain table may compute without end.
+// Returns false with an error.
 static bool tables_check(struct nsys_file *f)
 {
     bool good = true;
     sqlite3_stmt *rows = nsys_query(
         f, false,
-        "SELECT name FROM sqlite_master WHERE type <> 'table' AND lower(name) IN ('stringids', "
-        "'nvtx_events', 'nvtx_payload_schema_entries', 'cupti_activity_kind_runtime', "
+        "SELECT m.name FROM sqlite_master m WHERE lower(m.name) IN ('stringids', 'nvtx_events', "
+        "'nvtx_payload_schema_entries', 'cupti_activity_kind_runtime', "
         "'cupti_activity_kind_kernel', 'cupti_activity_kind_memcpy', "
-        "'cupti_activity_kind_memset') ORDER BY name");
+        "'cupti_activity_kind_memset') AND (m.type <> 'table' OR m.sql LIKE 'create virtual%' OR "
+        "EXISTS (SELECT 1 FROM pragma_table_xinfo(m.name) x WHERE x.hidden <> 0)) ORDER BY 1");
     if (rows == NULL)
         return false;
     while (nsys_row_next(f, rows)) {
         good = false;
         if (!recording_is_full(f->recording))
-            err_add(f->recording->err, f->path, "%s is no table",
-                    (const char *)sqlite3_column_text(rows, 0));
+            err_add(f->recording->err, f->path, "%s is no plain table", nsys_text(rows, 0));
     }
     sqlite3_finalize(rows);
     return good;
@@ -232,15 +246,42 @@ static void tables_read(struct nsys_file *f)
         nsys_kernels_match(f, &f->nsys->gpus[g]);
 }
 
+// What an export never has: values of hundreds of megabytes, other files, functions in its schema.
+static void be_careful(sqlite3 *db)
+{
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 26);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
+}
+
+// Open the file, if it is one. Returns false with an error.
+static bool file_open(struct nsys_file *f)
+{
+    const char *why;
+    int fd = regular_file_open(f->path, &why);
+    if (fd < 0) {
+        err_add(f->recording->err, f->path, "cannot be opened: %s", why);
+        return false;
+    }
+    close(fd); // SQLite opens files by name
+    if (sqlite3_open_v2(f->path, &f->db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
+        be_careful(f->db);
+        return true;
+    }
+    err_add(f->recording->err, f->path, "%s",
+            f->db != NULL ? sqlite3_errmsg(f->db) : "cannot be opened");
+    return false;
+}
+
 void nsys_read(struct recording *r, const char *path)
 {
     if (r->reader == NULL)
         r->reader = memory_zeroed(1, sizeof(struct nsys));
     struct nsys_file f = {.recording = r, .nsys = r->reader, .path = path};
     f.first_gpu = f.nsys->n_gpus;
-    if (sqlite3_open_v2(path, &f.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-        err_add(r->err, path, "%s", f.db != NULL ? sqlite3_errmsg(f.db) : "cannot be opened");
-    else
+    if (file_open(&f))
         tables_read(&f);
     sqlite3_close(f.db);
     free(f.ranges);

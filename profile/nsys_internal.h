@@ -84,6 +84,13 @@ sqlite3_stmt *nsys_query(struct nsys_file *f, bool optional, const char *sql);
 // The next row; false at the end, or after an error, which names the file.
 bool nsys_row_next(struct nsys_file *f, sqlite3_stmt *statement);
 
+// The text of a column, "" where it has none.
+static inline const char *nsys_text(sqlite3_stmt *row, int column)
+{
+    const unsigned char *text = sqlite3_column_text(row, column);
+    return text != NULL ? (const char *)text : "";
+}
+
 // Read the ranges of NCCL's functions, in the order of their starts.
 void nsys_ranges_read(struct nsys_file *f);
 

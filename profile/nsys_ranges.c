@@ -37,7 +37,7 @@ static void schemas_read(struct nsys_file *f, struct schemas *s)
         struct field *field = &s->fields[s->n++];
         *field = (struct field){.schema = sqlite3_column_int64(rows, 0),
                                 .offset = sqlite3_column_int64(rows, 2)};
-        strncpy(field->name, (const char *)sqlite3_column_text(rows, 1), sizeof field->name - 1);
+        strncpy(field->name, nsys_text(rows, 1), sizeof field->name - 1);
     }
     sqlite3_finalize(rows);
 }
@@ -61,7 +61,7 @@ static bool field_read(const struct schemas *s, const uint8_t *data, int n, cons
         const struct field *field = &s->fields[i];
         if (field->schema != schema || strcmp(field->name, name) != 0)
             continue;
-        if (field->offset < 0 || field->offset + (int64_t)bytes + HEADER_BYTES > n)
+        if (field->offset < 0 || field->offset > n - HEADER_BYTES - (int64_t)bytes)
             return false;
         *value = little_endian(data + HEADER_BYTES + field->offset, bytes);
         return true;
@@ -90,7 +90,7 @@ static void init_read(struct nsys_file *f, const struct schemas *s, const uint8_
 static void range_read(struct nsys_file *f, const struct schemas *s, sqlite3_stmt *row,
                        uint64_t group)
 {
-    const char *name = (const char *)sqlite3_column_text(row, 2) + strlen("nccl");
+    const char *name = nsys_text(row, 2) + strlen("nccl"); // nsys_ranges_read() has looked at it
     const uint8_t *data = sqlite3_column_blob(row, 3);
     int n = sqlite3_column_bytes(row, 3);
     int64_t pid = sqlite3_column_int64(row, 1) / 0x1000000 % 0x1000000;
@@ -133,12 +133,17 @@ struct thread_group {
     uint64_t number;
 };
 
+#define THREADS_MOST 4096 // of a file, which is of one server
+
+// Returns NULL if there are too many.
 static struct thread_group *thread_of(struct thread_group **list, size_t *n, size_t *cap,
                                       int64_t tid)
 {
     for (size_t i = 0; i < *n; i++)
         if ((*list)[i].tid == tid)
             return &(*list)[i];
+    if (*n == THREADS_MOST)
+        return NULL;
     if (*n == *cap)
         *list = memory_grow(*list, cap, sizeof **list);
     (*list)[*n] = (struct thread_group){.tid = tid};
@@ -154,13 +159,20 @@ void nsys_ranges_read(struct nsys_file *f)
     schemas_read(f, &schemas);
     sqlite3_stmt *rows =
         nsys_query(f, true,
-                   "SELECT e.start, e.globalTid, coalesce(e.text, s.value) AS name, e.binaryData "
-                   "FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId WHERE name GLOB "
-                   "'nccl*' ORDER BY e.start");
+                   "SELECT e.start, e.globalTid, coalesce(e.text, s.value), e.binaryData FROM "
+                   "NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId WHERE coalesce(e.text, "
+                   "s.value) GLOB 'nccl*' ORDER BY e.start");
     while (rows != NULL && nsys_row_next(f, rows)) {
-        const char *name = (const char *)sqlite3_column_text(rows, 2);
+        const char *name = nsys_text(rows, 2);
+        if (strncmp(name, "nccl", 4) != 0)
+            continue; // a value that is no text
         struct thread_group *thread =
             thread_of(&threads, &n_threads, &cap_threads, sqlite3_column_int64(rows, 1));
+        if (thread == NULL) {
+            if (!recording_is_full(f->recording))
+                err_add(f->recording->err, f->path, "more than %d threads call NCCL", THREADS_MOST);
+            break;
+        }
         if (strcmp(name, "ncclGroupStart") == 0 && thread->depth++ == 0)
             thread->number = ++groups;
         else if (strcmp(name, "ncclGroupEnd") == 0 && thread->depth > 0)

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "cli/terminal/pool_progress.h"
 #include "cli/terminal/signals.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 #include "study/point_hash.h"
 #include "study/pool.h"
@@ -48,7 +50,8 @@ static void read_results(struct running *r, const char *name)
 {
     char *line = NULL;
     size_t cap = 0;
-    FILE *in = fopen(name, "r");
+    const char *why;
+    FILE *in = regular_file_stream(name, &why); // what is no file has no results
     while (in != NULL && getline(&line, &cap, in) > 0) {
         json_t *row = json_loads(line, 0, NULL);
         const char *hash = json_string_value(json_object_get(row, "hash"));
@@ -78,17 +81,28 @@ static void read_known(struct running *r)
         closedir(folder);
 }
 
-// Append a result; without room the run goes on with a message.
-static void keep(const struct packets *p, const struct task *t, double ps)
+// Append a result to a file, which is not followed if it is a symbolic link. Returns 0 or an errno.
+static int append(const char *name, const char *line)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return errno;
+    size_t n = strlen(line);
+    ssize_t written = write(fd, line, n);
+    int error = written < 0 ? errno : (size_t)written < n ? ENOSPC : 0;
+    return close(fd) != 0 && error == 0 ? errno : error;
+}
+
+// Keep a result; without room the runs go on with one message, and the command ends with 1.
+static void keep(struct packets *p, const struct task *t, double ps)
 {
     if (p->folder == NULL)
         return;
-    char *name = file_of(p);
-    FILE *out = fopen(name, "a");
-    bool good = out != NULL && fprintf(out, "{\"hash\": \"%s\", \"ps\": %.0f}\n", t->hash, ps) > 0;
-    good = out != NULL && fclose(out) == 0 && good;
-    if (!good)
-        fprintf(stderr, "collwire: %s: a result cannot be kept\n", name);
+    char *name = file_of(p), *line = text_format("{\"hash\": \"%s\", \"ps\": %.0f}\n", t->hash, ps);
+    int error = append(name, line);
+    if (error != 0 && p->n_unkept++ == 0)
+        fprintf(stderr, "collwire: %s: results cannot be kept: %s\n", name, strerror(error));
+    free(line);
     free(name);
 }
 

@@ -28,6 +28,7 @@ struct packets {
     size_t part, parts; // the part of the runs, from 1
     struct planned *plans;
     size_t n;
+    size_t n_unkept; // results that could not be written
 };
 
 // Run all that is within the budget and not known from the folder. Returns 0; -1 with errors, or

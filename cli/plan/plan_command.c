@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/plan/print.h"
+#include "cli/terminal/signals.h"
 #include "engine/memory.h"
 #include "engine/units.h"
 
@@ -214,7 +215,9 @@ static int plan(struct planning *p, const char *path, struct err *err)
     leave_out_impossible(p);
     qsort(p->plans, p->n, sizeof *p->plans, by_gpus_and_time);
     print(p);
-    return status == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
+    if (status > 0)
+        return signals_interrupted("layouts whose runs had not ended are in closed form");
+    return packets.n_unkept == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 
 int command_plan(const struct options *given)

@@ -265,10 +265,8 @@ int sweep_finish(struct sweep *s)
     size_t bad = c.n_incomplete + c.n_failed;
     collecting_free(&c);
     free(csv);
-    if (s->interrupted && !s->stop) {
-        fputs("collwire: interrupted: the same command runs the rest\n", stderr);
-        return EXIT_INTERRUPTED;
-    }
+    if (s->interrupted && !s->stop)
+        return signals_interrupted("the same command runs the rest");
     return status == 0 && bad == 0 && !s->stop ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 

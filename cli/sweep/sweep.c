@@ -177,10 +177,8 @@ static int command_on(struct sweep *s)
     errors_print(&err);
     if (!good)
         return EXIT_BAD_USE;
-    if (s->interrupted) {
-        fputs("collwire: interrupted while checking the points; nothing was written\n", stderr);
-        return EXIT_INTERRUPTED;
-    }
+    if (s->interrupted)
+        return signals_interrupted("the points were being checked; nothing was written");
     if (o->list) {
         sweep_print_list(s);
         return EXIT_DONE;
@@ -188,7 +186,8 @@ static int command_on(struct sweep *s)
     if (o->dry_run) {
         sweep_calibrate(s);
         sweep_print_cost(s, stdout);
-        return s->interrupted ? EXIT_INTERRUPTED : EXIT_DONE;
+        return s->interrupted ? signals_interrupted("the cost is that of part of the points")
+                              : EXIT_DONE;
     }
     return run(s);
 }

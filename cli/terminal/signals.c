@@ -47,6 +47,12 @@ _Noreturn void signals_abandon(int code, const char *why)
     _exit(code);
 }
 
+int signals_interrupted(const char *left)
+{
+    fprintf(stderr, "collwire: interrupted: %s\n", left);
+    return EXIT_INTERRUPTED;
+}
+
 static void on_ending(int number)
 {
     (void)number;

@@ -31,6 +31,10 @@ void signals_quiet(void);
 // Print a line on stderr every second with the current phase and its duration; false ends it.
 void signals_show(bool on);
 
+// How a command ends whose runs were interrupted: prints "collwire: interrupted: LEFT" on stderr, and
+// returns the exit code. `left`: what there is, or what to do.
+int signals_interrupted(const char *left);
+
 // Block signals while files are renamed.
 void signals_hold(bool on);
 

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "collective/grid.h"
 #include "engine/memory.h"
@@ -363,16 +364,30 @@ static int groups_write(struct writer *w)
     return result;
 }
 
+// Check that nothing but earlier files has the names of the set, which is then written as a whole.
+static int names_check(const struct writer *w)
+{
+    int result = 0;
+    for (uint32_t i = 0; i <= w->p->n_ranks && result == 0; i++) {
+        char *name = file_name(w, i, false);
+        struct stat there;
+        if (stat(name, &there) == 0 && !S_ISREG(there.st_mode))
+            result = err_add(w->err, name, "is in the way: it is no file; nothing was written");
+        free(name);
+    }
+    return result;
+}
+
 // Give the files their names, or remove them.
 static int files_end(struct writer *w, bool good)
 {
     int result = good ? 0 : -1;
     for (uint32_t i = 0; i <= w->p->n_ranks; i++) {
         char *part = file_name(w, i, true), *name = file_name(w, i, false);
-        if (!good)
-            remove(part);
-        else if (rename(part, name) != 0)
+        if (result == 0 && rename(part, name) != 0)
             result = err_add(w->err, name, "cannot be written: %s", strerror(errno));
+        if (result != 0)
+            remove(part);
         free(part);
         free(name);
     }
@@ -382,6 +397,8 @@ static int files_end(struct writer *w, bool good)
 int trace_write(const struct node_program *p, const char *prefix, struct err *err)
 {
     struct writer w = {.p = p, .prefix = prefix, .err = err};
+    if (names_check(&w) != 0)
+        return -1;
     int result = sent_read(&w);
     void *cursor = p->source->open(p->self);
     for (uint32_t r = 0; r < p->n_ranks && result >= 0; r++)
