@@ -351,6 +351,8 @@ collwire_script_test(report_jobs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_jobs.py)
 
 # The symbol graph: its rooms, circles and arrows. Sanitizers and coverage add symbols of their own.
+collwire_script_test(structure_readers unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/structure/check_readers.py ${PROJECT_SOURCE_DIR})
 if(NOT COLLWIRE_SANITIZE)
   collwire_script_test(structure_symbols unit "python3;nm" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/structure/check_symbols.py ${PROJECT_BINARY_DIR})

@@ -11,7 +11,7 @@
 #include "engine/partition_internal.h"
 
 #define TRIAL_FROM 16 // windows that do not count
-#define TRIAL_TURN 256
+#define TRIAL_TURN 256u
 #define TRIAL_OTHER 8 // windows of a turn that are processed the other way,
 #define TRIAL_SHORT 4 // of the first turn: one in so many
 #define TRIAL_COLD 2  // windows after a change that do not count

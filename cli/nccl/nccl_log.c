@@ -8,6 +8,7 @@
 #include "cli/nccl/log_lines.h"
 #include "config/text/text_file.h"
 #include "engine/memory.h"
+#include "engine/rng.h"
 
 // Make room for one more of `n` elements.
 static void *grown(void *list, size_t n, size_t size)
@@ -28,18 +29,44 @@ struct reading {
     struct nccl_log *log;
     struct thread *threads;
     size_t n_threads;
+    uint32_t *slots; // [slot of a key's hash] 1 + the thread; 0 = free. At most half are taken
+    size_t n_slots;  // a power of two
     struct cost_block block; // of the table of costs
 };
 
+// Returns the slot of a key's thread, or the free one where it is to be.
+static uint32_t *slot_of(struct reading *r, const char *key)
+{
+    uint64_t hash = 0;
+    for (const char *c = key; *c != '\0'; c++)
+        hash = hash_mix(hash ^ (unsigned char)*c);
+    size_t at = hash & (r->n_slots - 1);
+    while (r->slots[at] != 0 && strcmp(r->threads[r->slots[at] - 1].key, key) != 0)
+        at = (at + 1) & (r->n_slots - 1);
+    return &r->slots[at];
+}
+
+static void slots_grow(struct reading *r)
+{
+    free(r->slots);
+    r->n_slots = r->n_slots > 0 ? 2 * r->n_slots : 64;
+    r->slots = memory_zeroed(r->n_slots, sizeof *r->slots);
+    for (size_t i = 0; i < r->n_threads; i++)
+        *slot_of(r, r->threads[i].key) = (uint32_t)i + 1;
+}
+
+// A log of thousands of GPUs has tens of thousands of threads, interleaved.
 static struct thread *thread_of(struct reading *r, const char *key)
 {
-    for (size_t i = r->n_threads; i > 0; i--)
-        if (strcmp(r->threads[i - 1].key, key) == 0)
-            return &r->threads[i - 1];
-    r->threads = grown(r->threads, r->n_threads, sizeof *r->threads);
-    struct thread *t = &r->threads[r->n_threads++];
-    *t = (struct thread){.key = memory_text(key)};
-    return t;
+    if (2 * r->n_threads >= r->n_slots)
+        slots_grow(r);
+    uint32_t *slot = slot_of(r, key);
+    if (*slot == 0) {
+        r->threads = grown(r->threads, r->n_threads, sizeof *r->threads);
+        r->threads[r->n_threads++] = (struct thread){.key = memory_text(key)};
+        *slot = (uint32_t)r->n_threads;
+    }
+    return &r->threads[*slot - 1];
 }
 
 static void add_size(struct nccl_log *log, int32_t ranks, int32_t nodes)
@@ -144,6 +171,7 @@ int nccl_log_read(struct nccl_log *log, const char *path, struct err *err)
     for (size_t i = 0; i < r.n_threads; i++)
         free(r.threads[i].key);
     free(r.threads);
+    free(r.slots);
     keep_each_once(log);
     if (log->n_facts > 0 || log->n_sizes > 0)
         return 0;

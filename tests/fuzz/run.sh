@@ -12,7 +12,7 @@ set -eu
 build=$1 inputs=$2 seed=${3:-1}
 shift $(($# < 3 ? $# : 3))
 here=$(cd "$(dirname "$0")" && pwd)
-readers=${*:-scenario flows cdf graph astra_network astra_system astra_workload import gemm replay chakra goal xml traces profile roce tcp uec mrc}
+readers=${*:-scenario flows cdf graph astra_network astra_system astra_workload import gemm replay chakra goal xml traces profile nccl_log operators cnn roce tcp uec mrc}
 cmake -S "$here/../.." -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
     -DCOLLWIRE_FUZZ=ON >/dev/null
 cmake --build "$build" >"$build/build.log" || { tail -n 40 "$build/build.log"; exit 1; }
