@@ -543,6 +543,14 @@ collwire_script_test(random_aimed props python3 [[python3 -B "$@"]]
 collwire_script_test(random_aimed_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py --aimed ${random_all})
 set_tests_properties(random_aimed_all PROPERTIES TIMEOUT 14400)
+collwire_script_test(random_keys unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check_keys.py 1500)
+# Libraries, shapes of networks, sizes and kinds of jobs, which other generators draw apart.
+collwire_script_test(random_features props python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check.py --features ${random_some})
+collwire_script_test(random_features_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check.py --features ${random_all})
+set_tests_properties(random_features_all PROPERTIES TIMEOUT 14400)
 collwire_script_test(random_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${random_all})
 set_tests_properties(random_all PROPERTIES TIMEOUT 14400)

@@ -129,9 +129,17 @@ def check_kept(folder):
     while process.poll() is None and not open(children, encoding="utf-8").read():  # until a run has begun
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    text, _ = process.communicate(timeout=60)
+    text, said = process.communicate(timeout=60)
     expect(f"interrupted: exit {process.returncode}, with what is known",
-           process.returncode == 1 and len(json.loads(text)["plans"]) == 10)
+           process.returncode == 130 and len(json.loads(text)["plans"]) == 10 and "collwire: interrupted: " in said)
+    out = os.path.join(folder, "link")  # the file of results is a link to another file, or a folder
+    os.mkdir(out)
+    other = os.path.join(folder, "other")
+    for make in (lambda name: os.symlink(other, name), os.mkdir):
+        make(os.path.join(out, "packets.jsonl"))
+        done = subprocess.run([COLLWIRE, "plan", path, "--gpus", "8", "--best", "1", "--out", out], capture_output=True, text=True, check=False)
+        expect("a result that cannot be kept", done.returncode == 1 and "results cannot be kept" in done.stderr and not os.path.exists(other))
+        (os.unlink if os.path.islink(os.path.join(out, "packets.jsonl")) else os.rmdir)(os.path.join(out, "packets.jsonl"))
 
 
 def check_refusals(folder):

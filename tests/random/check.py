@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Random scenarios (generate.py) against properties that hold for all of them.
 
-usage: check.py [--aimed] [--no-ideals] [--jobs N] [--keep FOLDER] SEED|FIRST-LAST|FOLDER ...
+usage: check.py [--aimed|--features] [--no-ideals] [--jobs N] [--keep FOLDER] SEED|FIRST-LAST|FOLDER ...
 with the executable in $COLLWIRE. A scenario that `validate` calls valid runs to exit 0 or 1; one that
 is refused ends with 2, a message that names a path, and writes nothing. Metrics keep the invariants
-of invariants.py, and are the same bytes by the reference engine, with two to seven threads (all files),
-and without captures and samples (or a second time, where the scenario has none). --no-ideals leaves out slowdown >= 1 and
-efficiency <= 1. --aimed: scenarios of aimed.py, in which ACKs, timers and rates meet in every order.
+of invariants.py, and are the same bytes by the reference engine, of their own resolved scenario with two to seven threads
+(all files), and without captures and samples (or a second time, where the scenario has none). --no-ideals leaves out slowdown >= 1 and
+efficiency <= 1. --aimed: scenarios of aimed.py, in which ACKs, timers and rates meet in every order. --features: of features.py, in which
+libraries, shapes of networks, sizes and kinds of jobs meet.
 A FOLDER has a scenario.json that --keep kept, and the files that it names.
 """
 import argparse
@@ -26,6 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "trace")]
 # pylint: disable=wrong-import-position
 import aimed
+import features
 import generate
 import invariants
 import pcapng
@@ -36,7 +38,7 @@ SECONDS = 60
 REPAIRS = 6
 REQUIRED = {"kind", "size", "bytes", "op", "dims", "topology", "workload", "at", "file", "ranks_per_leaf",
             "spines", "gpus_per_server", "global_links", "src", "dst", "cdf", "load", "duration"}
-OPTIONS = argparse.Namespace(ideals=True, keep=None, aimed=False)
+OPTIONS = argparse.Namespace(ideals=True, keep=None, aimed=False, features=False)
 
 
 class Finding(Exception):
@@ -105,17 +107,21 @@ def same(scenario, folder, code, text, made):
         raise Finding(f"--plain: exit {got}, not {code}; " +
                       ("" if plain is None else first_difference(metrics, json.loads(plain))))
     threads = 2 + len(text) % 6
-    got, _, shared = run(scenario, folder / "threads", "--threads", threads)
+    resolved = folder / "resolved.json"  # what metrics.json says that was run
+    resolved.write_text(json.dumps(metrics["scenario"]), encoding="utf-8")
+    if made.get("capture"):  # whose files name the scenario as it was given
+        resolved = scenario
+    got, said, shared = run(resolved, folder / "threads", "--threads", threads, "--together")
     if got != code or shared != text:
-        raise Finding(f"--threads {threads}: exit {got}, not {code}; " +
-                      ("" if shared is None else first_difference(metrics, json.loads(shared))))
+        raise Finding(f"the resolved scenario with --threads {threads}: exit {got}, not {code}; " +
+                      (said if shared is None else first_difference(metrics, json.loads(shared))))
     for path in (folder / "out").iterdir():
         if path.is_file() and path.name not in ("run.json", "metrics.json"):
             if path.read_bytes() != (folder / "threads" / path.name).read_bytes():
-                raise Finding(f"--threads {threads}: {path.name} differs")
+                raise Finding(f"the resolved scenario with --threads {threads}: {path.name} differs")
     watched = made.get("capture") or made.get("report")
-    flows_max = made.get("report", {}).get("flows_max", 10000)
-    more = ("--set", "capture=[]", "--set", f'report={{"flows_max":{flows_max}}}') if watched else ()
+    kept = {key: value for key, value in made.get("report", {}).items() if key in ("flows_max", "collectives_max")}
+    more = ("--set", "capture=[]", "--set", f"report={json.dumps(kept)}") if watched else ()
     got, _, again = run(scenario, folder / "again", *more)
     again = json.loads(again) if again else {}
     keys = ("scenario", "series") if watched else ()
@@ -149,7 +155,7 @@ def check(seed, folder):
     if isinstance(seed, str):
         shutil.copytree(seed, folder, dirs_exist_ok=True)
         return check_one(json.loads((folder / "scenario.json").read_text(encoding="utf-8")), folder)
-    made = (aimed if OPTIONS.aimed else generate).scenario(seed, folder)
+    made = (aimed if OPTIONS.aimed else features if OPTIONS.features else generate).scenario(seed, folder)
     for attempt in range(REPAIRS + 1):
         end, why = check_one(made, folder)
         if end != "refused" or attempt == REPAIRS or not repaired(made, why):
@@ -205,6 +211,7 @@ def seeds_of(words):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--aimed", action="store_true")
+    parser.add_argument("--features", action="store_true")
     parser.add_argument("--no-ideals", dest="ideals", action="store_false")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep")

@@ -5,6 +5,7 @@ one what makes sense together.
 
 usage: generate.py SEED FOLDER     writes FOLDER/scenario.json and the files that it names
 """
+import functools
 import json
 import os
 import pathlib
@@ -26,6 +27,7 @@ TRIGGERS = ("start at drop", "stop at drop", "start at retransmission", "stop at
 TIMES = ("0ns", "1ns", "500ns", "3us", "20us", "100us", "1ms")
 
 
+@functools.lru_cache(None)
 def schema():
     with open(ROOT / "scenarios/schema.json", encoding="utf-8") as f:
         return json.load(f)
