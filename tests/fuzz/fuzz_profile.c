@@ -55,8 +55,10 @@ static void row(sqlite3 *db, const uint8_t *v, const uint8_t *blob, size_t n_blo
              v[1] * 100, v[1] * 100 + v[2] - 3, v[3] % 2, v[4] % 4, v[5], (v[3] & 3) << 24,
              v[6] % 9, v[7] * 100, v[7] * 100 + 1, (v[3] & 3) << 24, v[5], v[6] % 9);
     sqlite3_exec(db, text, NULL, NULL, NULL);
-    snprintf(text, sizeof text, "INSERT INTO NVTX_EVENTS VALUES (%d, %d, 'nccl%s', NULL, ?)",
-             v[7] * 100 - v[2] % 5, (v[3] & 3) << 24, word);
+    snprintf(
+        text, sizeof text,
+        "INSERT INTO NVTX_EVENTS (start, globalTid, text, textId, binaryData) VALUES (%d, %d, 'nccl%s', NULL, ?)",
+        v[7] * 100 - v[2] % 5, (v[3] & 3) << 24, word);
     if (sqlite3_prepare_v2(db, text, -1, &range, NULL) != SQLITE_OK)
         abort();
     sqlite3_bind_blob(range, 1, blob, (int)n_blob, SQLITE_TRANSIENT);
