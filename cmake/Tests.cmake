@@ -157,6 +157,11 @@ collwire_script_test(cli_check unit python3 [[python3 "$@"]]
 
 collwire_script_test(cli_wrong_inputs unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_wrong_inputs.py)
 
+if(NOT COLLWIRE_SANITIZE) # whose times are others
+  collwire_script_test(cli_estimates unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_estimates.py
+    ${PROJECT_SOURCE_DIR}/scenarios)
+  set_tests_properties(cli_estimates PROPERTIES RUN_SERIAL TRUE)
+endif()
 collwire_script_test(cli_defaults unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_defaults.py)
 collwire_script_test(cli_first_steps unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_first_steps.py
   ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

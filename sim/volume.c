@@ -110,10 +110,22 @@ static struct volume closed_form(const struct sim *sim)
     return v;
 }
 
+// Messages of jobs that libraries run, which cut an operation into pieces of some packets that
+// cross some links each. Counted in runs of NCCL: 17 to 19 packet-hops a message, ACKs
+// included.
+#define PIECE_HOPS 18
+
+static double pieces(const struct volume *v, double bytes)
+{
+    double packets = bytes > 0 ? bytes / (double)v->smallest_mtu : 0,
+           n = 2 * packets * v->hops / PIECE_HOPS;
+    return n > v->pairs ? n : v->pairs;
+}
+
 struct volume sim_volume(const struct sim *sim)
 {
-    struct volume v = {.listed = true};
-    bool unknown = false; // the messages of a job
+    struct volume v = {.listed = true, .smallest_mtu = sim_smallest_mtu(sim)};
+    bool unknown = false, cut = false; // the messages of a job; by a library
     double known = 0, weight = 0, posted = (double)sim->workload.total_bytes;
     if (fabric_is_analytical(&sim->fabric))
         return closed_form(sim);
@@ -121,16 +133,17 @@ struct volume sim_volume(const struct sim *sim)
         double before = v.packets;
         add_job(sim, &sim->spec->jobs[j], &v, &known);
         unknown |= v.packets <= before;
+        cut |= v.packets <= before && sim->workload.jobs[j].comm.library != NULL;
         weight += v.packets > before ? v.packets - before : 1;
     }
     v.hops = weight > 0 ? v.hops / weight : 1;
     v.parts = weight > 0 ? v.parts / weight : 1;
     if (unknown && posted > known)
-        v.packets += (posted - known) / (double)sim_smallest_mtu(sim);
+        v.packets += (posted - known) / (double)v.smallest_mtu;
     else if (!unknown && known > 0) // a few ranks and steps stood for all
         v.packets *= posted / known;
     v.unacked = v.unacked < posted ? v.unacked : posted;
-    v.posts = v.messages + (unknown ? v.pairs : 0);
+    v.posts = v.messages + (cut ? pieces(&v, posted - known) : unknown ? v.pairs : 0);
     if (unknown)
         v.messages += v.pairs > v.packets ? v.pairs : v.packets;
     return v;

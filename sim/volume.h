@@ -17,7 +17,8 @@ struct volume {
     double hops, parts; // means over packets: number of links; over messages: number of parts
     double phases;      // of collectives, summed over all ranks and chunks
     double unacked; // payload in flight at the same time, as far as messages and policies limit it
-    bool listed;    // all messages are listed in the scenario
+    uint32_t smallest_mtu; // sim_smallest_mtu()
+    bool listed;           // all messages are listed in the scenario
 };
 
 // Returns the volume of a network of packets, or in closed form (no packets, hops and queue pairs).

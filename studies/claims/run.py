@@ -67,7 +67,7 @@ CLAIMS = {
         "variants": {"none": cc("none"), "swift": cc("swift"), "hpcc": cc("hpcc"), "dcqcn": cc("dcqcn"), "spray": {**cc("none"), **SPRAY}},
         "assumptions": {"connections": WARM, "noise": NOISE, "switch latency": latency("switch.latency"),
                         "trunk delay": {"default": {}, "5us": {"topology.dims[1].trunk.delay": "5us"}},
-                        "buffer": {"default": {}, "4MB": {"switch.buffer": "4MB"}},
+                        "buffer": {"default": {}, "8MB": {"switch.buffer": "8MB"}},
                         "ACK every": {"default": {}, "16": {"transport.ack_interval": 16}}}},
     "allreduce": {
         "scenario": "scenarios/reproduce/studies/allreduce-2026.json", "time": ring, "base": "none",

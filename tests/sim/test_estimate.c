@@ -36,7 +36,7 @@ static struct estimate check(uint64_t pairs, double messages, double tolerance)
     // port.
     double others_s = 4e-6 * (double)pairs + 3e-6 * e.messages + 5e-6 * f.sim->fabric.graph.n_ports;
     double hop_s = (e.wall_s - others_s) / e.packet_hops;
-    assert_true(hop_s > 59.99e-9 && hop_s < 68e-9);
+    assert_true(hop_s > 84.99e-9 && hop_s < 96e-9);
     assert_int_equal(e.part_bytes[ESTIMATE_TILES], 0); // a few ports have none
     assert_int_equal(e.part_bytes[ESTIMATE_PORTS], f.sim->fabric.graph.n_ports * 580);
     // A queue pair takes its struct, its name, and a part of tables.
