@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "cli/terminal/terminal.h"
+#include "config/text/synonyms.h"
 #include "engine/err.h"
 #include "engine/memory.h"
 #include "engine/text.h"
@@ -25,7 +26,7 @@ struct search {
     char **seen; // what has been printed: category, key and text
     size_t n_seen, cap;
     size_t found;
-    const char **names; // of all keys, which the tables hold; NULL-terminated
+    const char **names; // of all entries and keys, which the tables hold; NULL-terminated
     size_t n_names, names_cap;
 };
 
@@ -121,6 +122,7 @@ static void entry_seen(struct search *s)
 {
     const struct key_sink sink = {s, table_seen, own_seen};
     const struct object_entry *entry = &s->entry;
+    name_add(s, entry->name);
     if (!s->exact && matches(s, entry->name, entry->doc))
         line_print(s, "", entry->doc);
     if (s->category.metrics && entry->kind != NULL)
@@ -161,7 +163,7 @@ const char *search_near(const struct category *only, const char *word,
     walk(&s, only, policies);
     if (s.n_names > 0)
         s.names[s.n_names] = NULL;
-    const char *near = s.n_names > 0 ? err_near_miss(word, s.names) : NULL;
+    const char *near = s.n_names > 0 ? word_meant(word, s.names) : NULL;
     search_free(&s);
     return near;
 }

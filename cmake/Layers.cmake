@@ -302,7 +302,7 @@ collwire_layer(cli/synth # collwire synth
   LIBS PkgConfig::jansson m)
 collwire_layer(cli
   ALLOW engine collwire cli/terminal cli/options cli/processes cli/results cli/runs cli/sweep cli/extcap cli/nccl cli/plan cli/partition cli/gpcnet cli/synth library config profile replay study jansson.h nettle/sha2.h dlfcn.h
-        config/scenario.h config/text/object.h config/algorithm/training_layers.h config/foreign/astra_workload.h
+        config/scenario.h config/text/object.h config/text/synonyms.h config/algorithm/training_layers.h config/foreign/astra_workload.h
         config/job/gemm_file.h config/object/output_name.h
         report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h
         sim/result sim/sim.h # for extcap, which lists places

@@ -87,6 +87,18 @@ void err_withdraw(struct err *err, const char *path, const char *words)
     err->n_items = n;
 }
 
+bool err_below(const struct err *err, const char *path)
+{
+    size_t length = strlen(path);
+    for (size_t i = 0; i < err->n_items; i++) {
+        const char *text = err->items[i].text;
+        if (!err->items[i].warning && strncmp(text, path, length) == 0 &&
+            strchr(":.[", text[length]) != NULL)
+            return true;
+    }
+    return false;
+}
+
 void err_drop_warnings(struct err *err)
 {
     size_t n = 0;

@@ -28,6 +28,8 @@ void err_add_all(struct err *err, const char *path, const struct err *own);
 // Remove the errors at `path` whose message begins with `words`, because another error says the
 // same with its remedy.
 void err_withdraw(struct err *err, const char *path, const char *words);
+// Returns true if an error is at `path` or in something that it contains.
+bool err_below(const struct err *err, const char *path);
 // Remove all warnings.
 void err_drop_warnings(struct err *err);
 void err_free(struct err *err);

@@ -28,17 +28,19 @@ union value {
 static const struct type_info {
     const char *name, *noun, *like;
     size_t size;
+    const char *least; // the least value of a quantity, which cannot be negative
 } types[] = {
-    [PARAM_BOOL] = {"bool", "a boolean", "true or false", sizeof(bool)},
-    [PARAM_COUNT] = {"count", "a count", "it like 16", sizeof(uint64_t)},
-    [PARAM_BYTES] = {"bytes", "a size", "it like \"128MB\", \"32MiB\" or 4096", sizeof(uint64_t)},
-    [PARAM_RATE] = {"rate", "a rate", "it like \"100Gbps\"", sizeof(uint64_t)},
-    [PARAM_TIME] = {"time", "a time", "it like \"12.5us\"", sizeof(ps_t)},
-    [PARAM_RATIO] = {"ratio", "a number", "it like 0.5", sizeof(double)},
-    [PARAM_ENUM] = {"one of", "a choice", "one of the choices", sizeof(int)},
-    [PARAM_TEXT] = {"text", "a text", "a string", sizeof(const char *)},
+    [PARAM_BOOL] = {"bool", "a boolean", "true or false", sizeof(bool), NULL},
+    [PARAM_COUNT] = {"count", "a count", "it like 16", sizeof(uint64_t), "0"},
+    [PARAM_BYTES] = {"bytes", "a size", "it like \"128MB\", \"32MiB\" or 4096", sizeof(uint64_t),
+                     "0B"},
+    [PARAM_RATE] = {"rate", "a rate", "it like \"100Gbps\"", sizeof(uint64_t), "0bps"},
+    [PARAM_TIME] = {"time", "a time", "it like \"12.5us\"", sizeof(ps_t), "0ns"},
+    [PARAM_RATIO] = {"ratio", "a number", "it like 0.5", sizeof(double), NULL},
+    [PARAM_ENUM] = {"one of", "a choice", "one of the choices", sizeof(int), NULL},
+    [PARAM_TEXT] = {"text", "a text", "a string", sizeof(const char *), NULL},
     [PARAM_LINE_RATE] = {"line rate", "a rate", "it like \"40Mbps\" or \"line/1000\"",
-                         sizeof(struct line_rate)},
+                         sizeof(struct line_rate), "0bps"},
 };
 
 const char *param_type_name(enum param_type type) { return types[type].name; }
@@ -300,10 +302,21 @@ static int range_check(const struct param *param, const union value *value, cons
     if (param->min != NULL && value_parse(param, param->min, &bound) == 0 &&
         value_order(param->type, value, &bound) < 0)
         return err_add(err, path, "%s is below the minimum %s", text, param->min);
-    if (param->max != NULL && value_parse(param, param->max, &bound) == 0 &&
-        value_order(param->type, value, &bound) > 0)
-        return err_add(err, path, "%s is above the maximum %s", text, param->max);
-    return 0;
+    if (param->max == NULL || value_parse(param, param->max, &bound) != 0 ||
+        value_order(param->type, value, &bound) <= 0)
+        return 0;
+    if (param->type == PARAM_RATIO && bound.ratio == 1 && value->ratio <= 100) // of a percentage?
+        return err_add(err, path, "%s is above the maximum 1; %s %% is %g", text, text,
+                       value->ratio / 100);
+    return err_add(err, path, "%s is above the maximum %s", text, param->max);
+}
+
+// Returns true if only the sign keeps `text` from being a quantity of this type.
+static bool is_negative(const struct param *param, const char *text)
+{
+    union value value = {0};
+    return types[param->type].least != NULL && text[0] == '-' &&
+           value_parse(param, text + 1, &value) == 0;
 }
 
 // Returns true if `text` would parse with a smaller number, which means that the number exceeds 64
@@ -332,6 +345,9 @@ int param_set(const struct param *param, void *base, const char *text, const cha
         if (only_too_large(param, text))
             return err_add(err, path, "%s is too large%s%s", text,
                            param->max ? "; the maximum is " : "", param->max ? param->max : "");
+        if (is_negative(param, text))
+            return err_add(err, path, "\"%s\" is not %s, since it is negative: the least is %s",
+                           text, type->noun, param->min != NULL ? param->min : type->least);
         char hint[HINT_TEXT];
         if (param_hint(param->type, text, hint)[0] != '\0')
             return err_add(err, path, "\"%s\" %s", text, hint);

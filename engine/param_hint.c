@@ -107,6 +107,35 @@ static const char *time_hint(const struct written *w, char buf[HINT_TEXT])
     return buf;
 }
 
+static const char *unquoted_switch(const char *text, char buf[HINT_TEXT])
+{
+    static const char *const on[] = {"true", "yes", "on", "enabled", "1", NULL};
+    static const char *const off[] = {"false", "no", "off", "disabled", "none", "0", NULL};
+    const char *value = spelling(text, on) >= 0 ? "true" : spelling(text, off) >= 0 ? "false" : "";
+    snprintf(buf, HINT_TEXT, "%s", value);
+    return buf;
+}
+
+const char *param_unquoted(enum param_type type, const char *text, char buf[HINT_TEXT])
+{
+    struct written w;
+    uint64_t count;
+    double number;
+    char rest;
+    buf[0] = '\0';
+    if (type == PARAM_BOOL)
+        return unquoted_switch(text, buf);
+    if (!written_read(text, &w) || sscanf(w.number, "%lf%c", &number, &rest) != 1)
+        return buf;
+    if (type == PARAM_RATIO && (strcmp(w.unit, "%") == 0 || strcmp(w.unit, "percent") == 0))
+        snprintf(buf, HINT_TEXT, "%.12g", number / 100);
+    else if (*w.unit == '\0' && type == PARAM_RATIO)
+        snprintf(buf, HINT_TEXT, "%.12g", number);
+    else if (*w.unit == '\0' && type == PARAM_COUNT && parse_count(w.number, &count) == 0)
+        snprintf(buf, HINT_TEXT, "%s", w.number);
+    return buf;
+}
+
 const char *param_hint(enum param_type type, const char *text, char buf[HINT_TEXT])
 {
     struct written w;

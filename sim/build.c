@@ -70,7 +70,7 @@ static void build_rooms(struct sim *sim, struct err *err)
     fabric_reductions_settle(fabric, err);
     if (err->n_errors == errors)
         fabric_circuits_start(fabric, err);
-    sim->sampler = sampler_start(fabric);
+    sim->sampler = sampler_start(fabric, err);
     parallel_init(&sim->parallel, &sim->delivery, &sim->workload);
     skipping_init(&sim->skipping, &sim->delivery, &sim->workload);
 }

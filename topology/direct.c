@@ -147,7 +147,8 @@ static void build_dln(struct graph *g, uint32_t dim, const void *params,
 const struct topology_kind topology_ring = {
     .direct = true,
     .name = "ring",
-    .doc = "direct: a ring of each group of ranks; the ranks forward",
+    .doc = "direct: a ring of each group of ranks; the ranks forward. Two or three dimensions of "
+           "rings are a torus",
     .source =
         "Dally & Towles, Principles and Practices of Interconnection Networks, 2004, chapter 5",
     .params = parallel_params,
@@ -163,7 +164,7 @@ const struct topology_kind topology_mesh = {
     .direct = true,
     .name = "mesh",
     .doc = "direct: a line of each group of ranks, a ring without the link that closes it; the "
-           "ranks forward",
+           "ranks forward. Two or three dimensions of lines are a grid",
     .source =
         "Dally & Towles, Principles and Practices of Interconnection Networks, 2004, chapter 5",
     .check = check_mesh,

@@ -208,6 +208,29 @@ static void read_root(struct reader *r, const struct place *root)
     r->scenario->spec.n_dims = r->err->n_errors == errors ? (uint32_t)n : 0;
 }
 
+// Returns true if the file is a network of ASTRA-sim's other back end, Garnet: lines "key: value".
+static bool is_garnet(const char *path)
+{
+    static const char *const names[] = {
+        "num-npus:",   "num-packages:", "package-rows:",   "local-rings:",
+        "flit-width:", "vcs-per-vnet:", "vertical-rings:", "horizontal-rings:"};
+    struct err unread = {0};
+    size_t length = 0, found = 0;
+    char *text = file_read(path, &length, &unread);
+    for (size_t i = 0; text != NULL && i < sizeof names / sizeof *names; i++)
+        found += strstr(text, names[i]) != NULL;
+    bool json = text != NULL && text[strspn(text, " \t\r\n")] == '{';
+    free(text);
+    err_free(&unread);
+    return found >= 2 && !json;
+}
+
+static const char garnet[] =
+    "is a network of Garnet, whose flits and virtual channels are not simulated: give a network of "
+    "the analytical back end, for a torus of 4 x 4 {\"dimensions-count\": 2, "
+    "\"topologies-per-dim\": [\"Ring\", \"Ring\"], \"units-count\": [4, 4], ..} "
+    "(docs/from/astra-sim.md)";
+
 bool astra_network_read(struct reader *r, const struct place *place)
 {
     const char *file = json_string_value(place->json);
@@ -222,6 +245,11 @@ bool astra_network_read(struct reader *r, const struct place *place)
     bool read = json != NULL;
     if (read)
         read_root(&inner, &(struct place){.json = json});
+    if (!read && is_garnet(path)) {
+        err_free(&reading);
+        reading = (struct err){0};
+        err_add(&reading, file, "%s", garnet);
+    }
     // the messages of json_file_read() contain the file name already
     for (size_t i = 0; i < reading.n_items; i++)
         place_error(r->err, place, "%s%s%s", read ? file : "", read ? ": " : "",

@@ -411,6 +411,11 @@ static const struct own_key training_keys[] = {
     {"layers", "list", "",
      "of {name, fwd, ig, wg: {compute, op, bytes}, update_delay, weights, activations}: forward, "
      "input and weight gradient; what a rank keeps, as far as its exchanges do not show it"},
+    {"last_bottom_layer", "count", "", "HYBRID_DLRM: the last layer of the bottom MLP"},
+    {"model_parallel", "count", "", "HYBRID_TRANSFORMER: ranks of a group that share the model"},
+    {"checkpoints", "list of layers", "", "layers whose activations are kept"},
+    {"checkpoint_initiates", "list of layers", "",
+     "layers of the backward pass that begin to compute activations again"},
     {"dlrm", "object", "",
      "instead of layers: a recommendation model; see collwire list workload dlrm"},
     {"system", "file or object", "",

@@ -58,7 +58,7 @@ static void read_one(struct reader *r, const struct place *place, struct stack_s
     keys_add(&keys, "transport");
     keys_add(&keys, "preset");
     read_params(r, place, &keys, ops->params, ops->n_params, stack->cc_params);
-    keys_check(r, place, &keys);
+    keys_check_of(r, place, &keys, &cc_object);
     const char *why = r->err->n_errors == errors ? cc_check_params(ops, stack->cc_params) : NULL;
     if (why != NULL)
         place_error(r->err, place, "%s", why);

@@ -120,7 +120,11 @@ void memory_check(struct reader *r, const struct place *root)
         return;
     for (size_t j = 0; j < s->spec.n_jobs && memory->fit != MEMORY_FIT_OFF; j++) {
         struct place item = place_item(&workload, j);
-        check_job(r, s->jobs_listed ? &item : &workload, &s->spec.jobs[j]);
+        const struct place *place = s->jobs_listed ? &item : &workload;
+        char path[PLACE_TEXT];
+        // where a key of the job is wrong, its default has taken its place: of another GPU, say
+        if (!err_below(r->err, place_text(place, path)))
+            check_job(r, place, &s->spec.jobs[j]);
     }
 }
 

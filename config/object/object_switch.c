@@ -16,7 +16,7 @@ struct ecn_switch {
 };
 
 static const struct param ecn_switch_params[] = {
-    PARAM_ROW("enabled", BOOL, offsetof(struct ecn_switch, enabled), .def = "true",
+    PARAM_ROW(ENABLED, BOOL, offsetof(struct ecn_switch, enabled), .def = "true",
               .help = "mark packets"),
 };
 enum { N_ECN_SWITCH_PARAMS = sizeof ecn_switch_params / sizeof *ecn_switch_params };
@@ -68,7 +68,9 @@ static void ecn_read(struct reader *r, const struct place *place, void *value)
     if (place->json == NULL)
         return;
     if (!json_is_object(place->json)) {
-        place_error(r->err, place, "must be \"auto\" or an object, not %s", json_noun(place->json));
+        char meant[OBJECT_TEXT];
+        place_error(r->err, place, "must be \"auto\" or an object, not %s%s",
+                    json_noun(place->json), object_meant(place->json, ENABLED, meant));
         return;
     }
     struct ecn_switch mark = {.enabled = ecn->mode != ECN_OFF};

@@ -134,7 +134,7 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
         sound = r->err->n_errors == errors;
     }
     read_overrides(r, place, &keys, dim, overrides);
-    keys_check(r, place, &keys);
+    keys_check_of(r, place, &keys, &topology_object);
     return sound;
 }
 

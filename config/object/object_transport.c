@@ -117,7 +117,7 @@ static void read_settings(struct reader *r, const struct place *place,
     read_params(r, place, &keys, transport_params, n_transport_params, transport);
     object_read(r, &overhead, &overhead_object, transport);
     keys_add(&keys, "wire_overhead");
-    keys_check(r, place, &keys);
+    keys_check_of(r, place, &keys, &transport_object);
 }
 
 // One object: it may change the kind.

@@ -58,6 +58,8 @@ static void read_ranks(struct reader *r, struct place *place, struct job_spec *j
     job->n_ranks = known ? n : 0; // 0 = unknown: nothing can be checked against the ranks
 }
 
+extern const struct object workload_object; // objects.c lists it
+
 // The kind of a job, or NULL with an error.
 static const struct job_entry *read_kind(struct reader *r, const struct place *place)
 {
@@ -114,7 +116,7 @@ static void read_job(struct reader *r, const struct place *place, struct job_spe
         entry->reader->read(r, place, &keys, job);
     keys_add(&keys, "kind");
     keys_add(&keys, "ranks");
-    keys_check(r, place, &keys);
+    keys_check_of(r, place, &keys, &workload_object);
 }
 
 static void workload_read(struct reader *r, const struct place *place, void *value)
@@ -314,7 +316,6 @@ static void workload_free(void *value)
     free(s->jobs);
 }
 
-extern const struct object workload_object;
 const struct object workload_object = {
     .key = "workload",
     .doc = "kinds of jobs",

@@ -75,7 +75,7 @@ static void read_part(struct reader *r, const struct place *place, struct keys *
 // The key for which a user may have given its value alone; NULL = none.
 static const char *main_key(const struct object *o)
 {
-    static const char *const names[] = {"kind", "preset", NULL};
+    static const char *const names[] = {"kind", "preset", ENABLED, NULL};
     for (const char *const *name = names; *name != NULL; name++)
         if (param_find(o->params, n_params(o), *name).name != NULL)
             return *name;

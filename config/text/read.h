@@ -55,9 +55,17 @@ void keys_add(struct keys *keys, const char *name);
 bool read_object(struct reader *r, const struct place *place);
 bool read_list(struct reader *r, const struct place *place);
 
-// As read_object(); the error for a string shows it as the value of `key`, as in {"kind": "tcp"}.
-// NULL = the object has no such key.
+// As read_object(); the error for a string shows it as the value of `key`, as in {"kind": "tcp"},
+// and that for a boolean as {"enabled": false} if the key is ENABLED. NULL = the object has no such
+// key.
 bool read_object_of(struct reader *r, const struct place *place, const char *key);
+
+// The key that turns an object off, for which a user may write its value alone.
+#define ENABLED "enabled"
+#define OBJECT_TEXT 160
+// The end of an error of read_object_of(): `: {"enabled": false}`; "" = nothing is known to be
+// meant. Returns `buf`.
+const char *object_meant(const json_t *json, const char *key, char buf[OBJECT_TEXT]);
 
 // Leave a block of memory to the scenario, which frees it.
 void reader_keep(struct reader *r, void *block);
@@ -72,6 +80,11 @@ bool choice_is_bool(const struct param *param, const char *choice);
 
 // Add an error for every key of an object that is not in `keys`.
 void keys_check(struct reader *r, const struct place *place, const struct keys *keys);
+
+// As keys_check(), for an object with kinds: an error names other kinds that have the key.
+struct object;
+void keys_check_of(struct reader *r, const struct place *place, const struct keys *keys,
+                   const struct object *o);
 
 // Read a word that must be one of `words` (NULL-terminated), which are of the kind `what`. Returns
 // its index, or -1 with an error.

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/text/key_owners.h"
 #include "config/text/read.h"
 #include "config/text/synonyms.h"
 #include "engine/assert.h"
 #include "engine/memory.h"
+#include "engine/param_hint.h"
 
 #define BYTES_MAX 1e15 // 1 PB
 
@@ -35,12 +37,31 @@ bool read_object(struct reader *r, const struct place *place)
     return read_type(r, place, JSON_OBJECT, "an object");
 }
 
+const char *object_meant(const json_t *json, const char *key, char buf[OBJECT_TEXT])
+{
+    char value[HINT_TEXT];
+    const char *word = json_string_value(json);
+    buf[0] = '\0';
+    if (key == NULL)
+        return buf;
+    if (strcmp(key, ENABLED) != 0 && word != NULL)
+        snprintf(buf, OBJECT_TEXT, ": {\"%s\": \"%s\"}", key, word);
+    if (strcmp(key, ENABLED) != 0)
+        return buf;
+    if (json_is_boolean(json))
+        word = json_is_true(json) ? "true" : "false";
+    if (word != NULL && param_unquoted(PARAM_BOOL, word, value)[0] != '\0')
+        snprintf(buf, OBJECT_TEXT, ": {\"%s\": %s}", key, value);
+    return buf;
+}
+
 bool read_object_of(struct reader *r, const struct place *place, const char *key)
 {
-    if (!json_is_string(place->json) || key == NULL)
-        return read_object(r, place);
-    place_error(r->err, place, "must be an object, not a string: {\"%s\": \"%s\"}", key,
-                json_string_value(place->json));
+    char meant[OBJECT_TEXT];
+    if (place->json == NULL || json_is_object(place->json))
+        return place->json != NULL;
+    place_error(r->err, place, "must be an object, not %s%s", json_noun(place->json),
+                object_meant(place->json, key, meant));
     return false;
 }
 
@@ -134,15 +155,18 @@ static const char *choices_text(const struct param *param, char buf[CHOICES_TEXT
 static void read_value(struct reader *r, const struct place *place, const struct param *param,
                        void *base)
 {
-    char buf[PARAM_TEXT_MAX], path[PLACE_TEXT], choices[CHOICES_TEXT];
+    char buf[PARAM_TEXT_MAX], path[PLACE_TEXT], choices[CHOICES_TEXT], meant[HINT_TEXT] = "";
     const json_t *json = place->json;
     const char *text = scalar_text(param, json, buf);
+    if (text == NULL && json_is_string(json))
+        param_unquoted(param->type, json_string_value(json), meant);
     if (text == NULL && param->type == PARAM_ENUM && param->choices[0] != NULL)
         place_error(r->err, place, "must be %s, not %s", choices_text(param, choices),
                     json_noun(json));
     else if (text == NULL)
-        place_error(r->err, place, "must be %s%s, not %s", type_like(param->type),
-                    param->can_auto ? " or \"auto\"" : "", json_noun(json));
+        place_error(r->err, place, "must be %s%s, not %s%s%s", type_like(param->type),
+                    param->can_auto ? " or \"auto\"" : "", json_noun(json),
+                    meant[0] != '\0' ? ": write " : "", meant);
     else if (param->type == PARAM_BYTES && json_is_number(json) &&
              json_number_value(json) > BYTES_MAX)
         place_error(r->err, place, "%s bytes is above the maximum %s", text,
@@ -173,26 +197,43 @@ static bool keys_have(const struct keys *keys, const char *name)
     return false;
 }
 
-void keys_check(struct reader *r, const struct place *place, const struct keys *keys)
+// An unknown key: what was probably meant, and which other kinds of the object `o` have it.
+static void key_error(struct reader *r, const struct place *at, const struct keys *keys,
+                      const struct object *o)
+{
+    char path[PLACE_TEXT], owners[OWNERS_TEXT] = "";
+    const char *meant = word_meant(at->key, keys->names);
+    if (o != NULL)
+        key_owners(o, r->policies, at->key, owners);
+    if (meant != NULL) {
+        struct place missing = place_key(at->parent, meant);
+        if (missing.json == NULL) // one error for both
+            err_withdraw(r->err, place_text(&missing, path), required);
+    }
+    place_error(r->err, at, "unknown key%s%s%s%s%s%s%s", meant != NULL ? "; did you mean \"" : "",
+                meant != NULL ? meant : "", meant != NULL ? "\"?" : "",
+                owners[0] == '\0' ? ""
+                : meant != NULL   ? " "
+                                  : "; ",
+                owners[0] == '\0' ? "" : at->key, owners[0] == '\0' ? "" : " is a key of ", owners);
+}
+
+void keys_check_of(struct reader *r, const struct place *place, const struct keys *keys,
+                   const struct object *o)
 {
     const char *name;
     json_t *value;
     json_object_foreach(place->json, name, value)
     {
-        if (keys_have(keys, name))
-            continue;
         struct place at = place_key(place, name);
-        const char *meant = word_meant(name, keys->names);
-        if (meant != NULL) {
-            char path[PLACE_TEXT];
-            struct place missing = place_key(place, meant);
-            if (missing.json == NULL) // one error for both
-                err_withdraw(r->err, place_text(&missing, path), required);
-            place_error(r->err, &at, "unknown key; did you mean \"%s\"?", meant);
-        } else {
-            place_error(r->err, &at, "unknown key");
-        }
+        if (!keys_have(keys, name))
+            key_error(r, &at, keys, o);
     }
+}
+
+void keys_check(struct reader *r, const struct place *place, const struct keys *keys)
+{
+    keys_check_of(r, place, keys, NULL);
 }
 
 #define WORDS_TEXT 400

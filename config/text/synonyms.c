@@ -35,6 +35,7 @@ static const struct synonym {
     {"gpus_per_leaf", "ranks_per_leaf"},
     {"hosts_per_leaf", "ranks_per_leaf"},
     {"spine", "spines"},
+    {"oversubscription", "spines"},
     {"uplink", "trunk"},
     /* keys of jobs */
     {"size", "bytes"},

@@ -1933,7 +1933,7 @@ class DragonflyDim(Object):
 
 @dataclass(repr=False)
 class RingDim(Object):
-    """direct: a ring of each group of ranks; the ranks forward.
+    """direct: a ring of each group of ranks; the ranks forward. Two or three dimensions of rings are a torus.
 
     Keys:
         size: ranks of a group; their product over all dimensions is the network. a whole number. required
@@ -1969,7 +1969,8 @@ class RingDim(Object):
 
 @dataclass(repr=False)
 class MeshDim(Object):
-    """direct: a line of each group of ranks, a ring without the link that closes it; the ranks forward.
+    """direct: a line of each group of ranks, a ring without the link that closes it; the ranks forward. Two or three
+    dimensions of lines are a grid.
 
     Keys:
         size: ranks of a group; their product over all dimensions is the network. a whole number. required

@@ -128,6 +128,30 @@ void fabric_check_headroom(const struct fabric *fabric, struct err *err)
         check_headroom(fabric, d, err);
 }
 
+#define HEADROOM_REMEDY 160
+#define BUFFER_MAX 4e9 // of switch.buffer
+
+// The ways out of a headroom that does not fit. A buffer that holds it and has as much to share as
+// the given one is rounded up to three digits, so that what is said fits.
+static const char *headroom_remedy(uint64_t taken, uint64_t buffer, uint32_t n_lossless,
+                                   char buf[HEADROOM_REMEDY])
+{
+    double bytes = (double)(taken + buffer), digits = 1;
+    while (bytes / digits >= 1000)
+        digits *= 10;
+    uint64_t rounded = (uint64_t)(ceil(bytes / digits) * digits);
+    char text[UNIT_TEXT];
+    int used = 0;
+    if ((double)rounded <= BUFFER_MAX)
+        used = snprintf(buf, HEADROOM_REMEDY, "give it %s%s", format_bytes(rounded, text),
+                        n_lossless > 0 ? ", or " : "");
+    if (n_lossless > 0)
+        snprintf(buf + used, HEADROOM_REMEDY - (size_t)used,
+                 "shorten the link (link.delay), or let it drop packets: "
+                 "\"pfc\": {\"enabled\": false}");
+    return buf;
+}
+
 static void headroom_error(const struct fabric *fabric, uint32_t index, uint32_t far,
                            uint32_t n_lossless, struct err *err)
 {
@@ -139,13 +163,16 @@ static void headroom_error(const struct fabric *fabric, uint32_t index, uint32_t
         headroom += mmu->ingress[i].headroom_limit;
     ps_t wire_ps = sender->delay_ps - fabric_latency_ps(fabric, fabric->graph.ports[far].peer);
     char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT], rate[UNIT_TEXT], t[UNIT_TEXT];
+    char remedy[HEADROOM_REMEDY] = "";
     err_add(err, "switch.buffer",
             "%s: headroom %s and reserve %s exceed the buffer %s: %u ports, up to %s over %s "
-            "(%.3g km of fibre), %u lossless class%s",
+            "(%.3g km of fibre), %u lossless class%s: %s",
             fabric_switch_name(fabric, index, name), human_bytes(headroom, h),
             human_bytes(mmu->config.reserve_bytes * n, r), human_bytes(mmu->config.buffer_bytes, b),
             s->n_ports, human_rate((double)sender->rate_bps, rate), human_time(wire_ps, t),
-            (double)wire_ps / (5.0 * PS_PER_US), n_lossless, n_lossless == 1 ? "" : "es");
+            (double)wire_ps / (5.0 * PS_PER_US), n_lossless, n_lossless == 1 ? "" : "es",
+            headroom_remedy(headroom + mmu->config.reserve_bytes * n, mmu->config.buffer_bytes,
+                            n_lossless, remedy));
 }
 
 // The limit of a switch's queues; 0 = none.

@@ -278,8 +278,7 @@ void fabric_faults_init(struct fabric *fabric, struct err *err)
         struct fault_ports at = find_ports(fabric, f);
         each_port(fabric, at, f, set_loss);
         if (at.n == 0)
-            err_add(err, place, "no place is called \"%s\" (try leaf0->spine1, rank3, *->spine0)",
-                    f->at);
+            port_patterns_unknown(&fabric->graph, f->at, place, err);
         if (f->storm_ps != PS_NEVER)
             schedule(fabric, f, at, STORM, f->storm_ps);
         schedule_flap(fabric, f, at);

@@ -45,7 +45,7 @@ static void change_rates(struct fabric *fabric, struct err *err)
         struct rate_change change = {&fabric->graph, &fabric->spec->links[i]};
         snprintf(place, sizeof place, "links[%zu].at", i);
         if (port_patterns_match(&fabric->graph, change.spec->at, set_rate, &change) == 0)
-            err_add(err, place, "\"%s\" matches no link", change.spec->at);
+            port_patterns_unknown(&fabric->graph, change.spec->at, place, err);
     }
 }
 

@@ -42,3 +42,124 @@ char *port_patterns_next(char **rest)
     pattern[strcspn(pattern, " ")] = '\0';
     return pattern;
 }
+
+/* ---- patterns that match nothing ---- */
+
+enum { NAMED = 6 }; // nodes that an error names
+
+static uint32_t node_named(const struct graph *g, const char *name)
+{
+    char buf[GRAPH_NAME];
+    for (uint32_t n = 0; n < g->n_nodes; n++)
+        if (strcmp(graph_node_name(g, n, buf), name) == 0)
+            return n;
+    return GRAPH_NONE;
+}
+
+static bool joined(const struct graph *g, uint32_t from, uint32_t to)
+{
+    const struct graph_node *node = &g->nodes[from];
+    for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++)
+        if (g->ports[g->ports[p].peer].node == to)
+            return true;
+    return false;
+}
+
+// A pattern of two names with something between them that is meant as a link.
+struct two_names {
+    char from[GRAPH_NAME], to[GRAPH_NAME];
+};
+
+static bool two_names_read(const char *pattern, struct two_names *names)
+{
+    static const struct {
+        const char *text;
+        bool back;
+    } signs[] = {{"<->", false},  {"->", false}, {"<-", true}, {"=>", false}, {"--", false},
+                 {" to ", false}, {">", false},  {"/", false}, {"-", false}};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        const char *at = strstr(pattern, signs[i].text);
+        if (at == NULL)
+            continue;
+        const char *left = pattern + strspn(pattern, " "), *right = at + strlen(signs[i].text);
+        int n = (int)(at - left);
+        while (n > 0 && left[n - 1] == ' ')
+            n--;
+        right += strspn(right, " ");
+        snprintf(names->from, GRAPH_NAME, "%.*s", signs[i].back ? (int)strcspn(right, " ") : n,
+                 signs[i].back ? right : left);
+        snprintf(names->to, GRAPH_NAME, "%.*s", signs[i].back ? n : (int)strcspn(right, " "),
+                 signs[i].back ? left : right);
+        return true;
+    }
+    return false;
+}
+
+// The nodes that a node has links to, as "leaf0, rank5, ..".
+static void neighbours_text(const struct graph *g, uint32_t node, char *buf, size_t room)
+{
+    uint32_t last = GRAPH_NONE, named = 0;
+    size_t used = 0;
+    char name[GRAPH_NAME];
+    const struct graph_node *of = &g->nodes[node];
+    for (uint32_t p = of->first_port; p < of->first_port + of->n_ports && named <= NAMED; p++) {
+        uint32_t peer = g->ports[g->ports[p].peer].node;
+        if (peer == last) // of parallel links
+            continue;
+        last = peer;
+        used += (size_t)snprintf(buf + used, room - used, "%s%s", named > 0 ? ", " : "",
+                                 named < NAMED ? graph_node_name(g, peer, name) : "..");
+        named++;
+    }
+}
+
+// The names of all nodes as "rank0 to rank31, leaf0 to leaf3".
+static void nodes_text(const struct graph *g, char *buf, size_t room)
+{
+    char first[GRAPH_NAME], name[GRAPH_NAME], kind[GRAPH_NAME] = "";
+    size_t used = 0, named = 0;
+    buf[0] = '\0';
+    for (uint32_t n = 0, end; n < g->n_nodes && named <= NAMED; n = end) {
+        graph_node_name(g, n, first);
+        size_t stem = strlen(first);
+        while (stem > 0 && first[stem - 1] >= '0' && first[stem - 1] <= '9')
+            stem--;
+        snprintf(kind, sizeof kind, "%.*s", (int)stem, first);
+        for (end = n + 1; end < g->n_nodes; end++) {
+            graph_node_name(g, end, name);
+            if (strncmp(name, kind, stem) != 0 ||
+                strspn(name + stem, "0123456789") != strlen(name + stem))
+                break;
+        }
+        bool several = end > n + 1;
+        used +=
+            (size_t)snprintf(buf + used, room - used, "%s%s%s%s", named > 0 ? ", " : "",
+                             named < NAMED ? first : "..", several && named < NAMED ? " to " : "",
+                             several && named < NAMED ? graph_node_name(g, end - 1, name) : "");
+        named++;
+    }
+}
+
+int port_patterns_unknown(const struct graph *g, const char *pattern, const char *path,
+                          struct err *err)
+{
+    char text[(NAMED + 1) * (2 * GRAPH_NAME + 8)];
+    struct two_names names;
+    uint32_t from = GRAPH_NONE, to = GRAPH_NONE;
+    if (two_names_read(pattern, &names)) {
+        from = node_named(g, names.from);
+        to = node_named(g, names.to);
+    }
+    if (from == GRAPH_NONE || to == GRAPH_NONE) {
+        char link[2 * GRAPH_NAME];
+        nodes_text(g, text, sizeof text);
+        return err_add(err, path, "no place is called \"%s\": there are %s, and links such as %s",
+                       pattern, text, g->n_ports > 0 ? graph_port_name(g, 0, link) : "none");
+    }
+    if (joined(g, from, to))
+        return err_add(err, path, "no place is called \"%s\": write \"%s->%s\"", pattern,
+                       names.from, names.to);
+    neighbours_text(g, from, text, sizeof text);
+    return err_add(err, path, "no place is called \"%s\": the links of %s lead to %s", pattern,
+                   names.from, text);
+}

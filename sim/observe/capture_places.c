@@ -70,9 +70,7 @@ void capture_places_find(struct capture_places *places, const struct fabric *fab
         list = next_pattern(list, pattern);
         f.one_way = strstr(pattern, "->") != NULL;
         if (port_patterns_match(g, pattern, found, &f) == 0)
-            err_add(err, path,
-                    "no place is called \"%s\" (try rank0, leaf0, dim0.sw0 or leaf0->spine0)",
-                    pattern);
+            port_patterns_unknown(g, pattern, path, err);
     }
     for (uint32_t p = 0; p < g->n_ports; p++)
         if (f.taken[p]) {

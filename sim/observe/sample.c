@@ -179,7 +179,23 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     sim_timer_start(e, timer, (ps_t)series->n_samples * series->step_ps);
 }
 
-struct sampler *sampler_start(struct fabric *fabric)
+// Add the ports at the places that the scenario names, or all of switches.
+static void add_ports(struct sampler *s, struct err *err)
+{
+    const struct report_spec *report = &s->fabric->spec->report;
+    const struct graph *g = &s->fabric->graph;
+    for (size_t i = 0; i < report->n_sample_at; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "report.sample_at[%zu]", i);
+        if (port_patterns_match(g, report->sample_at[i], add_port, s) == 0)
+            port_patterns_unknown(g, report->sample_at[i], path, err);
+    }
+    for (uint32_t p = 0; report->n_sample_at == 0 && p < g->n_ports; p++)
+        if (switch_of_port(&s->fabric->switches, p))
+            add_port(s, p);
+}
+
+struct sampler *sampler_start(struct fabric *fabric, struct err *err)
 {
     const struct report_spec *report = &fabric->spec->report;
     const struct graph *g = &fabric->graph;
@@ -188,11 +204,7 @@ struct sampler *sampler_start(struct fabric *fabric)
     struct sampler *s = memory_zeroed(1, sizeof *s);
     s->fabric = fabric;
     s->series.step_ps = report->sample_ps;
-    for (size_t i = 0; i < report->n_sample_at; i++)
-        port_patterns_match(g, report->sample_at[i], add_port, s);
-    for (uint32_t p = 0; report->n_sample_at == 0 && p < g->n_ports; p++)
-        if (switch_of_port(&fabric->switches, p))
-            add_port(s, p);
+    add_ports(s, err);
     grow(s);
     for (size_t i = 0; i < s->n_ports; i++) {
         char name[2 * GRAPH_NAME];

@@ -11,7 +11,8 @@
 
 struct sampler;
 
-struct sampler *sampler_start(struct fabric *fabric); // NULL = none requested
+// Start sampling; adds an error for a place that matches no port. NULL = none requested.
+struct sampler *sampler_start(struct fabric *fabric, struct err *err);
 // Returns the series with its lines in the order of flows. To be called once.
 struct series *sampler_series(struct sampler *sampler);
 // One run in several processes: each samples its own ports and flows, at the same instants. `add`

@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 COLLWIRE = os.path.abspath(os.environ["COLLWIRE"])
+SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scenarios/schema.json")
 SWITCH = {"dims": [{"kind": "switch", "size": 9}]}
 INCAST = {"name": "x", "topology": SWITCH, "workload": {"kind": "incast", "receiver": 8, "bytes": "1MB"}}
 RING = {"name": "x", "topology": SWITCH, "workload": {"kind": "collective", "op": "all_reduce", "bytes": "1MB"}}
@@ -20,6 +21,8 @@ FABRIC = {"name": "x", "topology": {"dims": [{"kind": "leaf_spine", "size": 32, 
 LLM = {"name": "x", "topology": {"dims": [{"kind": "switch", "size": 8}]},
        "workload": {"kind": "llm", "layers": 4, "hidden": 1024, "heads": 16, "sequence": 128, "vocabulary": 1000,
                     "global_batch": 8, "tensor": 8}}
+LARGE = dict(LLM, workload=dict(LLM["workload"], layers=96, hidden=12288, heads=96, sequence=2048))
+LOSS = dict(FABRIC, faults=[{"at": "rank0->leaf0", "loss": 0.1}])
 RATE, DELAY = "topology.dims[0].link.rate", "topology.dims[0].link.delay"
 
 # scenario, a setting, the error
@@ -38,15 +41,21 @@ SETTINGS = (
     (INCAST, f'{RATE}="fast"', f'{RATE}: "fast" is not a rate (write it like "100Gbps")'),
     (INCAST, f"{RATE}=100", f'{RATE}: must be a rate with its unit like "100Gbps", not a number'),
     (INCAST, f'{RATE}="0bps"', f"{RATE}: 0bps is below the minimum"),
-    (INCAST, f'{RATE}="-1Gbps"', RATE),
+    (INCAST, f'{RATE}="-1Gbps"', f'{RATE}: "-1Gbps" is not a rate, since it is negative: the least is 1Mbps'),
+    (LOSS, 'faults[0].loss="5%"', "faults[0].loss: must be a number, not a string: write 0.05"),
+    (LOSS, 'faults[0].loss="12.5 percent"', "faults[0].loss: must be a number, not a string: write 0.125"),
+    (LOSS, 'faults[0].loss="0.05"', "faults[0].loss: must be a number, not a string: write 0.05"),
+    (LOSS, 'faults[0].loss="some"', "faults[0].loss: must be a number, not a string"),
+    (LOSS, "faults[0].loss=5", "faults[0].loss: 5 is above the maximum 1; 5 % is 0.05"),
     (INCAST, f'{DELAY}="1 us"', f'{DELAY}: "1 us" is not a time: write "1us"'),
     (INCAST, f'{DELAY}="1usec"', 'write "1us"'),
     (INCAST, f'{DELAY}="2 seconds"', 'write "2s"'),
     (INCAST, f'{DELAY}="10MS"', 'write "10ms"'),
     (INCAST, f"{DELAY}=1", f'{DELAY}: must be a time with its unit like "12.5us", not a number'),
-    (INCAST, 'workload.start="-1us"', 'workload.start: "-1us" is not a time'),
+    (INCAST, 'workload.start="-1us"', 'workload.start: "-1us" is not a time, since it is negative: the least is 0ns'),
+    (INCAST, f'{DELAY}="-1us"', f'{DELAY}: "-1us" is not a time, since it is negative: the least is 0ns'),
     (INCAST, 'workload.bytes="64Mb"', 'workload.bytes: "64Mb" is not a size, since b is a bit and B a byte: write "64MB"'),
-    (INCAST, 'workload.bytes="-5MB"', 'workload.bytes: "-5MB" is not a size'),
+    (INCAST, 'workload.bytes="-5MB"', 'workload.bytes: "-5MB" is not a size, since it is negative: the least is 1B'),
     (INCAST, 'workload.bytes="5 MB"', 'workload.bytes: "5 MB" is not a size: write "5MB"'),
     (INCAST, 'workload.bytes="64M"', 'write "64MB"'),
     (INCAST, 'workload.bytes="64mib"', 'write "64MiB"'),
@@ -56,7 +65,7 @@ SETTINGS = (
     (INCAST, "workload.bytes=1e30", "workload.bytes: "),
     (INCAST, 'switch.buffer="32Gb"', 'write "32GB"'),
     (INCAST, "workload.receiver=1.5", "workload.receiver"),
-    (INCAST, 'workload.receiver="8"', "workload.receiver: must be a whole number, not a string"),
+    (INCAST, 'workload.receiver="8"', "workload.receiver: must be a whole number, not a string: write 8"),
     # words and objects
     (INCAST, 'cc="dcqcn"', 'cc: must be an object, not a string: {"kind": "dcqcn"}'),
     (INCAST, 'transport="tcp"', 'transport: must be an object, not a string: {"kind": "tcp"}'),
@@ -69,7 +78,12 @@ SETTINGS = (
     (INCAST, 'nic={"kind":"cx7"}', 'nic.kind: unknown key; did you mean "preset"?'),
     (INCAST, 'network={"kind":"analytical"}', "network: must be packet"),
     (INCAST, "engine.fast_forward=true", "engine.fast_forward: must be off or exact, not a boolean"),
-    (INCAST, 'switch.pfc.enabled="yes"', "switch.pfc.enabled: must be true or false, not a string"),
+    (INCAST, 'switch.pfc.enabled="yes"', "switch.pfc.enabled: must be true or false, not a string: write true"),
+    (INCAST, "switch.pfc=false", 'switch.pfc: must be an object, not a boolean: {"enabled": false}'),
+    (INCAST, 'switch.pfc="off"', 'switch.pfc: must be an object, not a string: {"enabled": false}'),
+    (INCAST, "switch.ecn=false", 'switch.ecn: must be "auto" or an object, not a boolean: {"enabled": false}'),
+    (INCAST, "switch.trimming=true", 'switch.trimming: must be an object, not a boolean: {"enabled": true}'),
+    (INCAST, "switch.pfc=3", "switch.pfc: must be an object, not a number"),
     (INCAST, "switch=null", None),  # null removes a key: no error
     (INCAST, "capture=rank0", "capture: must be a list, not a string"),
     (INCAST, 'limits.sim_time=true', "limits.sim_time: must be a time"),
@@ -93,6 +107,11 @@ SETTINGS = (
     (INCAST, 'switch.bufer="1MB"', 'switch.bufer: unknown key; did you mean "buffer"?'),
     (INCAST, 'cc={"type":"dcqcn"}', "cc.kind: is required"),
     (INCAST, "cc={\"kind\":\"dcqcn\",\"beta\":1}", "cc.beta: unknown key"),
+    (FABRIC, "topology.dims[0].oversubscription=2",
+     'topology.dims[0].oversubscription: unknown key; did you mean "spines"? oversubscription is a key of fat_tree'),
+    (RING, 'workload.stragglers=[{"rank":0,"factor":2}]',
+     "workload.stragglers: unknown key; stragglers is a key of training"),
+    (INCAST, 'cc={"kind":"dcqcn","t_high":"1us"}', "cc.t_high: unknown key; t_high is a key of timely"),
     (LLM, "workload.tp=8", 'workload.tp: unknown key; did you mean "tensor"?'),
     # kinds
     (INCAST, 'topology.dims[0].kind="nvlink"', 'topology.dims[0].kind: unknown topology kind "nvlink"; did you mean "switch"?'),
@@ -130,8 +149,34 @@ SETTINGS = (
     (INCAST, 'capture=[{"at":"rank77","file":"x.pcap"}]', "rank77"),
     (INCAST, 'capture=[{"at":"rank0","file":"../x.pcap"}]', "capture[0].file"),
     (INCAST, 'faults=[{"at":"rank0->leaf9","loss":0.1}]', "faults[0].at"),
+    (LOSS, 'faults[0].at="rank0->leaf1"',
+     'faults[0].at: no place is called "rank0->leaf1": the links of rank0 lead to leaf0'),
+    (LOSS, 'faults[0].at="spine0->rank3"', "the links of spine0 lead to leaf0, leaf1, leaf2, leaf3"),
+    (LOSS, 'faults[0].at="rank0<-leaf0"', 'faults[0].at: no place is called "rank0<-leaf0": write "leaf0->rank0"'),
+    (LOSS, 'faults[0].at="rank0 <-> leaf0"', 'write "rank0->leaf0"'),
+    (LOSS, 'faults[0].at="leaf2-spine1"', 'write "leaf2->spine1"'),
+    (LOSS, 'faults[0].at="sw0->rank0"',
+     "there are rank0 to rank31, leaf0 to leaf3, spine0 to spine3, and links such as rank0->leaf0"),
+    (FABRIC, 'links=[{"at":"rank9->leaf0","rate":"1Gbps"}]', "links[0].at: no place is called"),
+    (FABRIC, 'report={"sample":"1us","sample_at":["leaf4"]}', 'report.sample_at[0]: no place is called "leaf4"'),
+    # an error takes no others with it: the default GPU in place of this one has too little memory
+    (LARGE, "workload.gpu=h2000", 'workload.gpu: "h2000" is not one of v100, a100, h100, h200, b200, mi300x, a100_40gb'),
     (LLM, "workload.tensor=4", "multiply to 4, but the job has 8 ranks"),
 )
+
+# scenario, settings that do not fit together, words of the error, settings of which it says that each is a way out
+LONG = f'{DELAY}="10ms"'
+WAYS = (
+    (INCAST, LONG, 'give it 2290MB, or shorten the link (link.delay), or let it drop packets: "pfc": {"enabled": false}',
+     ('switch.buffer="2290MB"', f'{DELAY}="1us"', 'switch={"pfc": {"enabled": false}}')),
+    (INCAST, f'{DELAY}="100ms"', ': shorten the link (link.delay), or let it drop packets: "pfc": {"enabled": false}',
+     (f'{DELAY}="1us"', 'switch={"pfc": {"enabled": false}}')),
+    (INCAST, 'switch={"buffer": "10KB", "pfc": {"enabled": false}}', ": give it 46KB", ('switch.buffer="46KB"',)),
+)
+
+# words of other tools, each found by `list --search` or led to what it is called here
+SEARCHES = {"torus": "topology ring", "grid": "topology mesh", "nvlink": 'did you mean "switch"?', "rdma": "host",
+            "clos": "topology leaf_spine", "ultra_ethernet": 'did you mean "uec"?', "iters": 'did you mean "repeat"?'}
 
 # texts that are no scenarios
 TEXTS = (
@@ -158,6 +203,60 @@ def check(name, done, words, folder):
     assert not os.path.exists(folder), name
 
 
+def check_ways(scenario, wrong, words, ways):
+    text = json.dumps(scenario)
+    done = collwire("validate", "-", "--set", wrong, text=text)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, (wrong, done.stderr)
+    assert done.stderr.rstrip().endswith(words), (wrong, words, done.stderr)
+    for way in ways:
+        done = collwire("validate", "-", "--set", wrong, "--set", way, text=text)
+        assert done.returncode == 0, (wrong, way, done.stderr)
+
+
+def kinds_of(schema, name):
+    """The keys of each kind of an object, from the schema."""
+    return {kind["properties"]["kind"]["const"]: set(kind["properties"]) for kind in schema["$defs"][name]["oneOf"]}
+
+
+def check_keys_of_other_kinds():
+    """Every key that only other kinds of a job have: its error names one that has it, and none that does not."""
+    with open(SCHEMA, encoding="utf-8") as file:
+        schema = json.load(file)
+    jobs = kinds_of(schema, "job")
+    algorithms = {name for name, keys in jobs.items() if "ring_directions" in keys}  # whose keys are not the job's own
+    every = {key for keys in jobs.values() for key in keys
+             if {name for name, other in jobs.items() if key in other} != algorithms}
+    for kind in ("collective", "incast", "poisson"):
+        foreign = sorted(every - jobs[kind])
+        assert len(foreign) > 50, foreign
+        scenario = dict(RING, workload={"kind": kind, **{key: 1 for key in foreign}})
+        lines = collwire("validate", "-", text=json.dumps(scenario)).stderr.splitlines()
+        for key in foreign:
+            own = [line for line in lines if line.startswith(f"collwire: workload.{key}: unknown key")]
+            assert len(own) == 1, (kind, key, own)
+            named = own[0].rpartition(f"{key} is a key of ")[2].removesuffix(", ..").split(", ")
+            owners = {name for name, keys in jobs.items() if key in keys}
+            assert set(named) <= owners and len(named) == min(len(owners), 6), (kind, key, named, owners)
+
+
+def check_search():
+    for word, words in SEARCHES.items():
+        done = collwire("list", "--search", word, text="")
+        assert words in done.stdout + done.stderr, (word, done.stdout, done.stderr)
+
+
+def check_garnet(folder):
+    """A network file of ASTRA-sim's other back end is called by its name."""
+    path = os.path.join(folder, "garnet")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("num-npus: 16\nnum-packages: 16\npackage-rows: 4\ntopology: Torus2D\nlocal-rings: 1\n"
+                   "flit-width: 256\nvcs-per-vnet: 50\nrouting-algorithm: Ring_XY\n")
+    done = collwire("import", "astra", path, path, path, text="")
+    line = next(line for line in done.stderr.splitlines() if line.startswith("collwire: network: "))
+    assert done.returncode == 2 and "is a network of Garnet" in line and "topologies-per-dim" in line, done.stderr
+    assert "not JSON" not in line, line
+
+
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -172,7 +271,15 @@ def main():
             except AssertionError as error:
                 failed += 1
                 print("FAILED:", error)
-    print(f"{len(SETTINGS) + len(TEXTS)} inputs, {failed} failed")
+        for name, test in [(way[1], lambda way=way: check_ways(*way)) for way in WAYS] + [
+                ("keys of other kinds", check_keys_of_other_kinds), ("list --search", check_search),
+                ("garnet", lambda: check_garnet(folder))]:
+            try:
+                test()
+            except AssertionError as error:
+                failed += 1
+                print("FAILED:", name, error)
+    print(f"{len(SETTINGS) + len(TEXTS) + len(WAYS)} inputs, {failed} failed")
     return int(failed > 0)
 
 

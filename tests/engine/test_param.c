@@ -156,7 +156,7 @@ static void test_errors_name_place_and_mend(void **state)
         {"rate", "1Kbps", "x.rate: 1Kbps is below the minimum 1Mbps"},
         {"time", "5", "x.time: \"5\" is not a time (write it like \"12.5us\", or \"auto\")"},
         {"time", "1ns", "x.time: 1ns is below the minimum 1us"},
-        {"g", "2", "x.g: 2 is above the maximum 1"},
+        {"g", "2", "x.g: 2 is above the maximum 1; 2 % is 0.02"},
         {"g", "-0.5", "x.g: -0.5 is below the minimum 0"},
         {"g", "-1", "x.g: \"-1\" is not a number (write it like 0.5, or \"auto\")"},
         {"g", "nan", "x.g: \"nan\" is not a number (write it like 0.5, or \"auto\")"},

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -145,6 +146,52 @@ static void test_every_name_finds_itself(void **state)
     }
 }
 
+// A place that is not there: the error says how it is written, or what there is. Every link spelt
+// from its other end, or with another sign, is led to its name.
+static void test_unknown_places(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *want;
+    } cases[] = {
+        {"rank3->leaf1", "the links of rank3 lead to dim0.sw1, leaf0"},
+        {"leaf0->leaf1", "the links of leaf0 lead to rank0, rank1, rank2, rank3, spine0, spine1"},
+        {"leaf3", "there are rank0 to rank11, dim0.sw0 to dim0.sw5, leaf0 to leaf2, spine0 to "
+                  "spine1, and links such as rank0->dim0.sw0"},
+        {"spine1<-leaf0", "write \"leaf0->spine1\""},
+        {"leaf0 -> spine1", "write \"leaf0->spine1\""},
+        {"", "there are rank0 to rank11"},
+    };
+    static const char *const signs[] = {"<->", "=>", "--", " to ", "/", "-"};
+    struct graph g;
+    build(&g);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct err err = {0};
+        assert_int_equal(port_patterns_unknown(&g, cases[c].pattern, "at", &err), -1);
+        assert_int_equal(err.n_errors, 1);
+        if (strstr(err.items[0].text, cases[c].want) == NULL)
+            fail_msg("%s: %s", cases[c].pattern, err.items[0].text);
+        err_free(&err);
+    }
+    for (uint32_t p = 0; p < g.n_ports; p++)
+        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+            char from[GRAPH_NAME], to[GRAPH_NAME], link[2 * GRAPH_NAME + 2], text[256], want[256];
+            struct err err = {0};
+            graph_node_name(&g, g.ports[p].node, from);
+            graph_node_name(&g, g.ports[g.ports[p].peer].node, to);
+            snprintf(text, sizeof text, "%s%s%s", from, signs[i], to);
+            snprintf(want, sizeof want, "write \"%s->%s\"", from, to);
+            snprintf(link, sizeof link, "%s->%s", from, to);
+            port_patterns_unknown(&g, text, "at", &err);
+            if (strstr(err.items[0].text, want) == NULL)
+                fail_msg("%s: %s", text, err.items[0].text);
+            struct hits h = {.n = 0};
+            assert_true(port_patterns_match(&g, link, hit, &h) > 0);
+            err_free(&err);
+        }
+    graph_free(&g);
+}
+
 static size_t matches(const struct graph *g, const char *pattern)
 {
     struct hits h = {.n = 0};
@@ -180,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_every_name_finds_itself),
         cmocka_unit_test(test_places_of_new_kinds),
+        cmocka_unit_test(test_unknown_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
