@@ -376,6 +376,10 @@ if(NOT COLLWIRE_SANITIZE)
     docs/from/simai.md docs/from/pytorch.md)
 endif()
 
+# Alone proves that scenarios on pages whose commands are not run are valid: a second.
+collwire_script_test(docs_scenarios unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/docs/check_scenarios.py ${PROJECT_SOURCE_DIR})
+
 collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})
 if(NOT COLLWIRE_SANITIZE)
