@@ -404,6 +404,11 @@ collwire_script_test(theory_reasons_drawn_all long python3 [[python3 -B "$@"]]
 collwire_script_test(report_command unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_report.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+# Alone proves what is left out of series that would be too large, and that it is said: seven seconds, for 2 million
+# values three times.
+collwire_script_test(report_thinned unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/report/check_thinned.py ${PROJECT_SOURCE_DIR})
+
 # The template of reports is that of its sources; and, where npm has bundled them, has the same bytes.
 collwire_script_test(report_template unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_template.py ${PROJECT_SOURCE_DIR} sources)

@@ -30,6 +30,22 @@ static void write_series(struct json_writer *w, const void *record)
         series_write(w, r->series);
 }
 
+static const struct metric thinned_rows[] = {
+    {"asked_ns", METRIC_NS, "between samples, as report.sample gives it", TIME(series, asked_ps)},
+    {"step_ns", METRIC_NS, "between the samples that were kept", TIME(series, step_ps)},
+    {"queue_pairs", METRIC_COUNT, "of the run", INTEGER(series, n_flows)},
+    {"queue_pairs_left_out", METRIC_COUNT,
+     "without series, so that those of ports have all samples", INTEGER(series, n_left_out)},
+};
+static METRIC_TABLE(thinned_table, thinned_rows);
+
+static void write_thinned(struct json_writer *w, const void *record)
+{
+    const struct series *s = ((const struct result *)record)->series;
+    if (s && series_thinned(s))
+        metric_write(w, &thinned_table, s);
+}
+
 // ---- metrics.json ----
 
 static const char *const status_words[] = {"completed", "incomplete", "interrupted"};
@@ -184,6 +200,8 @@ static const struct metric metrics_rows[] = {
      LIST(result, reasons, n_reasons, cost_table)},
     {"series", METRIC_WORDS, "with report.sample: state over time, lists of equal length",
      .type = METRIC_CUSTOM, .table = &series_table, .write = write_series},
+    {"thinned", METRIC_WORDS, "only where `series` has less than report.sample wants",
+     .type = METRIC_CUSTOM, .table = &thinned_table, .write = write_thinned},
     {"scenario", METRIC_WORDS, "the resolved scenario, every default filled in",
      .type = METRIC_CUSTOM, .write = write_scenario},
 };

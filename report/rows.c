@@ -16,6 +16,7 @@
 #include "report/metric_table.h"
 #include "report/metrics_brief.h"
 #include "report/path_shares.h"
+#include "report/series.h"
 
 const struct row_column row_columns[ROW_COLUMNS] = {
     {"sim_time_ns", "time", "sim_time_ns", "time_ns"},
@@ -220,6 +221,7 @@ void rows_add(struct rows *rows, const struct row_source *run)
         row->values[c] = row_column_value(c, metrics);
     row->noisy = has_noise(metrics);
     row->measured = measured_text(metrics);
+    row->thinned = series_thinned_text(metrics);
     add_reasons(row, metrics);
     row->costs = json_object();
     path_shares(json_object_get(metrics, "slowest"), row->shares);
@@ -243,6 +245,7 @@ void rows_free(struct rows *rows)
         free(rows->list[i].job);
         free(rows->list[i].failure);
         free(rows->list[i].measured);
+        free(rows->list[i].thinned);
         json_decref(rows->list[i].reasons);
         json_decref(rows->list[i].costs);
     }

@@ -4,8 +4,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "engine/text.h"
 #include "report/metric_table.h"
 #include "report/metrics.h"
 
@@ -68,6 +70,39 @@ void series_write(struct json_writer *w, const struct series *s)
         write_kind(w, s, (enum series_kind)kind);
     }
     json_writer_end(w);
+}
+
+// ---- what was left out ----
+
+bool series_thinned(const struct series *s)
+{
+    return s->step_ps != s->asked_ps || s->n_left_out > 0;
+}
+
+char *series_thinned_text(const json_t *metrics)
+{
+    const json_t *thinned = json_object_get(metrics, "thinned");
+    json_int_t asked = json_integer_value(json_object_get(thinned, "asked_ns")),
+               step = json_integer_value(json_object_get(thinned, "step_ns")),
+               all = json_integer_value(json_object_get(thinned, "queue_pairs")),
+               out = json_integer_value(json_object_get(thinned, "queue_pairs_left_out"));
+    char want[UNIT_TEXT], has[UNIT_TEXT];
+    if (!thinned)
+        return NULL;
+    char *steps = step == asked ? text_format("%s", "")
+                                : text_format(" are of every %s, not of every %s",
+                                              human_time((ps_t)step * PS_PER_NS, has),
+                                              human_time((ps_t)asked * PS_PER_NS, want));
+    char *pairs = out == 0
+                      ? text_format("%s", "")
+                      : text_format("%s leave out %lld of %lld queue pairs",
+                                    step == asked ? "" : " and", (long long)out, (long long)all);
+    char *text = text_format("series%s%s: fewer places (report.sample_at), or a longer "
+                             "report.sample, keep all",
+                             steps, pairs);
+    free(steps);
+    free(pairs);
+    return text;
 }
 
 static void csv_row(FILE *out, const struct series *s, size_t i)

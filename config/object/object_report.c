@@ -11,7 +11,9 @@
 
 static const struct param report_params[] = {
     PARAM_ROW("sample", TIME, FIELD(sample_ps), .def = "0ns", .max = "100000s",
-              .help = "interval of the time series; 0ns = none"),
+              .help =
+                  "interval of the time series; 0ns = none. Of more than 2 million values those of "
+                  "ports are kept before those of flows, and `thinned` says what was left out"),
     PARAM_ROW("flows_max", COUNT, FIELD(flows_max), .def = "10000",
               .help = "above so many flows only their summary is written"),
     PARAM_ROW("collectives_max", COUNT, FIELD(collectives_max), .def = "10000",

@@ -1132,6 +1132,19 @@ class Reasons(Values):
     sentence: Any
 
 
+class Thinned(Values):
+    """Only where `series` has less than report.sample wants."""
+
+    # ns; between samples, as report.sample gives it
+    asked_ns: int
+    # ns; between the samples that were kept
+    step_ns: int
+    # count; of the run
+    queue_pairs: int
+    # count; without series, so that those of ports have all samples
+    queue_pairs_left_out: int
+
+
 class Metrics(Values):
     """The whole of metrics.json."""
 
@@ -1213,6 +1226,8 @@ class Metrics(Values):
     reasons: List[Reasons]
     # with report.sample: state over time, lists of equal length
     series: Dict[str, Any]
+    # only where `series` has less than report.sample wants
+    thinned: Thinned
     # the resolved scenario, every default filled in
     scenario: Record
 

@@ -4230,7 +4230,9 @@ class Report(Object):
     """The object `report`.
 
     Keys:
-        sample: interval of the time series; 0ns = none [ .. 100000s]. time: "12.5us". default "0ns"
+        sample: interval of the time series; 0ns = none. Of more than 2 million values those of ports are kept
+            before those of flows, and `thinned` says what was left out [ .. 100000s]. time: "12.5us". default
+            "0ns"
         flows_max: above so many flows only their summary is written. a whole number. default 10000
         collectives_max: above so many collectives only the jobs' means are written. a whole number. default
             10000

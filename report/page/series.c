@@ -11,6 +11,7 @@
 
 #include "engine/memory.h"
 #include "report/page/page_internal.h"
+#include "report/series.h"
 
 enum { LINES = 12, OBSERVED_LINES = 4, POINT_BYTES = 9, MIN_POINTS = 60 };
 
@@ -349,6 +350,10 @@ json_t *page_series(struct page *page, const json_t *metrics, size_t bytes)
     keep_labels(labels, out);
     json_object_set_new(out, "labels", labels);
     json_decref(g.open);
+    char *thinned = series_thinned_text(metrics);
+    if (thinned)
+        page_note(page, "%s", thinned);
+    free(thinned);
     if (g.every > 1)
         page_note(
             page,

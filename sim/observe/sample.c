@@ -65,7 +65,7 @@ static void observe(const struct sender *s, double values[2 * OBSERVE_MAX])
 static size_t coming_lines(const struct sampler *s)
 {
     size_t n = 0;
-    for (uint32_t i = s->n_sampled; i < own_flows(s); i++)
+    for (uint32_t i = s->n_sampled; !s->closed && i < own_flows(s); i++)
         n += 2 + sampler_observed(sender_of(s, handle_of(s, i)));
     return n;
 }
@@ -73,7 +73,7 @@ static size_t coming_lines(const struct sampler *s)
 // Add lines for new flows. Their keys are set at the end, when the flows are numbered.
 static void add_flows(struct sampler *s)
 {
-    for (; s->n_sampled < own_flows(s); s->n_sampled++) {
+    for (; !s->closed && s->n_sampled < own_flows(s); s->n_sampled++) {
         const struct sender *sender = sender_of(s, handle_of(s, s->n_sampled));
         sampler_line(s, SERIES_RATE, NULL, NULL);
         sampler_line(s, SERIES_CWND, NULL, NULL);
@@ -82,16 +82,22 @@ static void add_flows(struct sampler *s)
     }
 }
 
-// Number of value lists with those to come, of all processes: each has those of its own flows. The
-// list of times counts too, so that a series without lines is bounded as well.
-static size_t n_lists(const struct sampler *s)
+// Number of value lists of flows with those to come, of all processes: each has those of its own
+// flows.
+static size_t flow_lists(const struct sampler *s)
 {
     const struct series *series = &s->series;
-    uint64_t of_flows = series->n_lines[SERIES_RATE] + series->n_lines[SERIES_CWND] +
-                        series->n_lines[SERIES_OBSERVE] + coming_lines(s);
+    uint64_t n = series->n_lines[SERIES_RATE] + series->n_lines[SERIES_CWND] +
+                 series->n_lines[SERIES_OBSERVE] + coming_lines(s);
     if (s->sum.add)
-        s->sum.add(s->sum.ctx, &of_flows);
-    return 1 + series->n_lines[SERIES_QUEUE] + series->n_lines[SERIES_PAUSED] + (size_t)of_flows;
+        s->sum.add(s->sum.ctx, &n);
+    return (size_t)n;
+}
+
+// Of ports. The list of times counts too, so that a series without lines is bounded as well.
+static size_t port_lists(const struct sampler *s)
+{
+    return 1 + s->series.n_lines[SERIES_QUEUE] + s->series.n_lines[SERIES_PAUSED];
 }
 
 static void resize_lines(struct sampler *s, size_t cap_samples)
@@ -119,6 +125,52 @@ static void halve(struct sampler *s)
     series->step_ps *= 2;
     size_t most = 2 * series->n_samples; // capacity that new lines will not need is freed
     resize_lines(s, most);
+}
+
+static void drop_lines(struct sampler *s, enum series_kind kind, size_t kept)
+{
+    struct series *series = &s->series;
+    while (series->n_lines[kind] > kept) {
+        struct series_line *line = &series->lines[kind][--series->n_lines[kind]];
+        free(line->field);
+        free(line->values);
+    }
+}
+
+// Keep the lines of flows that begin before sample `end` only: those of the first flows, as lines
+// are in the order in which flows were opened.
+static void drop_flows(struct sampler *s, size_t end)
+{
+    size_t observed = 0;
+    uint32_t kept = 0;
+    while (kept < s->n_sampled && s->series.lines[SERIES_RATE][kept].first < end)
+        observed += sampler_observed(sender_of(s, handle_of(s, kept++)));
+    drop_lines(s, SERIES_RATE, kept);
+    drop_lines(s, SERIES_CWND, kept);
+    drop_lines(s, SERIES_OBSERVE, observed);
+    s->n_sampled = kept;
+}
+
+// Make room for another sample. Which flows lose their lines depends on samples alone, so it is the
+// same in one process and in several.
+static void make_room(struct sampler *s)
+{
+    const struct series *series = &s->series;
+    size_t ports = port_lists(s), flows = flow_lists(s), end = series->n_samples;
+    size_t wanted = ports > SERIES_FLOW_LINES ? ports : SERIES_FLOW_LINES;
+    if ((series->n_samples + 1) * (ports + flows) <= SERIES_MAX_VALUES)
+        return;
+    if (flows > wanted) {
+        s->closed = true;
+        flows = flow_lists(s);
+    }
+    for (; flows > wanted && (series->n_samples + 1) * (ports + flows) > SERIES_MAX_VALUES;
+         end /= 2) {
+        drop_flows(s, end);
+        flows = flow_lists(s);
+    }
+    while (series->n_samples > 1 && (series->n_samples + 1) * (ports + flows) > SERIES_MAX_VALUES)
+        halve(s);
 }
 
 #define SAMPLES_FIRST 64
@@ -153,9 +205,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     e->internal++; // this event does not count towards limits.events
     s->fabric->housekeeping--;
     network_catch_up(&s->fabric->net, e->now_ps);
-    size_t lists = n_lists(s);
-    while (series->n_samples > 1 && (series->n_samples + 1) * lists > SERIES_MAX_VALUES)
-        halve(s);
+    make_room(s);
     add_flows(s);
     // the time is between the samples that are kept
     if (e->now_ps != (ps_t)series->n_samples * series->step_ps) {
@@ -203,7 +253,7 @@ struct sampler *sampler_start(struct fabric *fabric, struct err *err)
         return NULL;
     struct sampler *s = memory_zeroed(1, sizeof *s);
     s->fabric = fabric;
-    s->series.step_ps = report->sample_ps;
+    s->series.step_ps = s->series.asked_ps = report->sample_ps;
     add_ports(s, err);
     grow(s);
     for (size_t i = 0; i < s->n_ports; i++) {
@@ -253,9 +303,11 @@ struct series *sampler_series(struct sampler *s)
             sampled = true;
             foreign++;
         }
+        s->series.n_left_out += s->closed && !sampled;
         one[flow + 1] = one[flow] + sampled;
         several[flow + 1] = several[flow] + (sampled ? sampler_observed(sender_of(s, flow)) : 0);
     }
+    s->series.n_flows = n;
     order_lines(s, SERIES_RATE, one);
     order_lines(s, SERIES_CWND, one);
     order_lines(s, SERIES_OBSERVE, several);

@@ -15,6 +15,7 @@ struct sampler {
     size_t n_ports;
     size_t cap_samples;
     uint32_t n_sampled; // number of flows, of this process, that have lines
+    bool closed;        // flows that are opened from now on have none
     struct sampler_sum sum;
     uint32_t *foreign; // flows of other processes that have lines, behind the others
     size_t n_foreign, cap_foreign;
