@@ -9,6 +9,7 @@
 
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "report/after_jobs.h"
 #include "report/csv.h"
 #include "report/measured.h"
 #include "report/metric_json.h"
@@ -221,6 +222,7 @@ void rows_add(struct rows *rows, const struct row_source *run)
         row->values[c] = row_column_value(c, metrics);
     row->noisy = has_noise(metrics);
     row->measured = measured_text(metrics);
+    row->after = after_jobs_text(metrics);
     row->thinned = series_thinned_text(metrics);
     add_reasons(row, metrics);
     row->costs = json_object();
@@ -245,6 +247,7 @@ void rows_free(struct rows *rows)
         free(rows->list[i].job);
         free(rows->list[i].failure);
         free(rows->list[i].measured);
+        free(rows->list[i].after);
         free(rows->list[i].thinned);
         json_decref(rows->list[i].reasons);
         json_decref(rows->list[i].costs);

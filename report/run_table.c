@@ -127,6 +127,8 @@ char *rows_run_table(const struct rows *rows, size_t width)
     if (row->n_unlisted > 0)
         fprintf(out, "  %llu messages are more than report.flows_max: no list of them\n",
                 (unsigned long long)row->n_unlisted);
+    if (row->after)
+        fprintf(out, "  %s\n", row->after);
     if (row->thinned)
         fprintf(out, "  %s\n", row->thinned);
     return text_close(out, &text);

@@ -10,6 +10,7 @@
 
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "report/after_jobs.h"
 #include "report/metric_json.h"
 #include "report/metric_table.h"
 #include "report/page/page_internal.h"
@@ -134,6 +135,10 @@ void page_add_run(struct page *page, const struct page_run *run)
         page_set(detail, "slowest_flows",
                  page_slowest_flows(json_object_get(metrics, "flows"), 20));
         json_object_set_new(one, "detail", detail);
+        char *after = after_jobs_text(metrics);
+        if (after)
+            page_note(page, "%s: %s.", run->policy ? run->policy : "", after);
+        free(after);
     }
     json_array_append_new(page->runs, one);
 }
