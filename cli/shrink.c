@@ -15,6 +15,8 @@
 #include "engine/memory.h"
 #include "engine/text.h"
 
+#define NAME_KEPT 190 // letters of a scenario's name, so that there is room for the ending
+
 // Lower a number of a job, and note it. Returns true if it was higher.
 static bool lower(json_t *job, const char *key, json_int_t to, FILE *out)
 {
@@ -60,7 +62,8 @@ static void print_limits(const json_t *job, FILE *out)
           out);
 }
 
-static bool shrink_job(json_t *job)
+// Make a job smaller, print how, and write it to `note` too.
+static bool shrink_job(json_t *job, FILE *note)
 {
     const char *kind = json_string_value(json_object_get(job, "kind"));
     struct text text;
@@ -77,19 +80,39 @@ static bool shrink_job(json_t *job)
         char *line =
             text_format("%s: %s", json_string_value(json_object_get(job, "name")), changes + 2);
         terminal_wrap(stderr, line, 0, 2, terminal_width(stderr));
+        fprintf(note, "; %s", line);
         free(line);
     }
     free(changes);
     return smaller;
 }
 
-static bool shrink_jobs(json_t *workload)
+static bool shrink_jobs(json_t *workload, FILE *note)
 {
     bool smaller = false;
     if (!json_is_array(workload))
-        return shrink_job(workload);
+        return shrink_job(workload, note);
     for (size_t i = 0; i < json_array_size(workload); i++)
-        smaller |= shrink_job(json_array_get(workload, i));
+        smaller |= shrink_job(json_array_get(workload, i), note);
+    return smaller;
+}
+
+// Results of the smaller scenario must not pass for those of the whole: another name, and a note
+// that its runs print.
+static bool shrink_scenario(json_t *json)
+{
+    const char *name = json_string_value(json_object_get(json, "name"));
+    struct text text;
+    FILE *out = text_open(&text);
+    fprintf(out, "of %s", name);
+    bool smaller = shrink_jobs(json_object_get(json, "workload"), out);
+    char *note = text_close(out, &text), *named = text_format("%.*s-shrunk", NAME_KEPT, name);
+    if (smaller) {
+        json_object_set_new(json, "name", json_string(named));
+        json_object_set_new(json, "shrunk", json_string(note));
+    }
+    free(named);
+    free(note);
     return smaller;
 }
 
@@ -134,7 +157,7 @@ int command_shrink(const struct options *o)
         return EXIT_BAD_USE;
     json_t *json = json_loads(collwire_scenario_json(scenario), 0, NULL);
     int code = EXIT_BAD_USE;
-    if (shrink_jobs(json_object_get(json, "workload"))) {
+    if (shrink_scenario(json)) {
         char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
         code = write_smaller(o, scenario, text);
         free(text);

@@ -222,6 +222,8 @@ void rows_add(struct rows *rows, const struct row_source *run)
         row->values[c] = row_column_value(c, metrics);
     row->noisy = has_noise(metrics);
     row->measured = measured_text(metrics);
+    const json_t *shrunk = json_object_get(json_object_get(metrics, "scenario"), "shrunk");
+    row->shrunk = shrunk ? memory_text(json_string_value(shrunk)) : NULL;
     row->after = after_jobs_text(metrics);
     row->thinned = series_thinned_text(metrics);
     add_reasons(row, metrics);
@@ -247,6 +249,7 @@ void rows_free(struct rows *rows)
         free(rows->list[i].job);
         free(rows->list[i].failure);
         free(rows->list[i].measured);
+        free(rows->list[i].shrunk);
         free(rows->list[i].after);
         free(rows->list[i].thinned);
         json_decref(rows->list[i].reasons);

@@ -42,6 +42,7 @@ struct row {
     size_t n_why;       // how many of them are not explanations
     json_t *costs;  // of the whole run: its critical path and what cost it time, for report/why.h
     char *measured; // of the whole run: report/measured.h
+    char *shrunk;   // of the whole run: `shrunk` of its scenario; NULL = it is not
     char *after;    // of the whole run: report/after_jobs.h
     char *thinned;  // of the whole run: report/series.h
     bool noisy;     // noise of hosts may make some seeds special

@@ -114,6 +114,22 @@ static void jobs_print(FILE *out, const struct rows *rows, size_t width)
     scols_unref_table(table);
 }
 
+// Print words over as many lines as they need; NULL = nothing.
+static void sentence_print(FILE *out, const char *before, const char *text, size_t width)
+{
+    if (text == NULL)
+        return;
+    size_t at = (size_t)fprintf(out, "%*s%s", GAP, "", before);
+    for (bool first = true; *text != '\0'; first = false) {
+        size_t length = strcspn(text, " ");
+        bool breaks = !first && at + 1 + length > width;
+        at = breaks ? (size_t)(2 * GAP) + length : at + !first + length;
+        fprintf(out, "%s%.*s", first ? "" : breaks ? "\n    " : " ", (int)length, text);
+        text += length + (text[length] == ' ');
+    }
+    fputc('\n', out);
+}
+
 char *rows_run_table(const struct rows *rows, size_t width)
 {
     const struct row *row = &rows->list[0];
@@ -127,9 +143,8 @@ char *rows_run_table(const struct rows *rows, size_t width)
     if (row->n_unlisted > 0)
         fprintf(out, "  %llu messages are more than report.flows_max: no list of them\n",
                 (unsigned long long)row->n_unlisted);
-    if (row->after)
-        fprintf(out, "  %s\n", row->after);
-    if (row->thinned)
-        fprintf(out, "  %s\n", row->thinned);
+    sentence_print(out, "shrunk: ", row->shrunk, width);
+    sentence_print(out, "", row->after, width);
+    sentence_print(out, "", row->thinned, width);
     return text_close(out, &text);
 }

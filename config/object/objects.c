@@ -16,6 +16,10 @@ static const struct param scenario_params[] = {
               .help = "letters, digits, dot, underscore, hyphen; names the output folder"),
     PARAM_ROW("description", TEXT, FIELD(description), .def = "", .help = "for readers"),
     PARAM_ROW("source", TEXT, FIELD(source), .def = "", .help = "where it comes from"),
+    PARAM_ROW("shrunk", TEXT, FIELD(shrunk), .def = "",
+              .help =
+                  "what `collwire shrink` has left out of a larger scenario: the summary and the "
+                  "report say it"),
     PARAM_ROW("seed", COUNT, FIELD(seed), .def = "1", .max = "9007199254740992",
               .help = "of every random choice"),
     PARAM_ROW("duration", TIME, FIELD(duration_ps), .def = "auto", .min = "1ns", .max = "100000s",

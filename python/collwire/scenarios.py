@@ -4293,6 +4293,8 @@ class Scenario(ScenarioFile):
         name: letters, digits, dot, underscore, hyphen; names the output folder. text. required
         description: for readers. text. default ""
         source: where it comes from. text. default ""
+        shrunk: what `collwire shrink` has left out of a larger scenario: the summary and the report say it.
+            text. default ""
         seed: of every random choice. a whole number. default 1
         duration: planned end in simulated time; auto = when the work is done [1ns .. 100000s]. time:
             "12.5us"; or auto. default "auto"
@@ -4342,6 +4344,7 @@ class Scenario(ScenarioFile):
     name: Optional[str] = None
     description: Optional[str] = None
     source: Optional[str] = None
+    shrunk: Optional[str] = None
     seed: Optional[int] = None
     duration: Optional[Union[Time, Literal['auto']]] = None
     network: Optional[Literal['packet', 'analytical']] = None

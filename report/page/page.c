@@ -135,6 +135,9 @@ void page_add_run(struct page *page, const struct page_run *run)
         page_set(detail, "slowest_flows",
                  page_slowest_flows(json_object_get(metrics, "flows"), 20));
         json_object_set_new(one, "detail", detail);
+        const json_t *shrunk = json_object_get(json_object_get(metrics, "scenario"), "shrunk");
+        if (shrunk)
+            page_note(page, "Shrunk: %s.", json_string_value(shrunk));
         char *after = after_jobs_text(metrics);
         if (after)
             page_note(page, "%s: %s.", run->policy ? run->policy : "", after);

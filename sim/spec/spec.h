@@ -149,7 +149,7 @@ struct memory_spec {
 enum fast_forward { FAST_FORWARD_OFF, FAST_FORWARD_EXACT };
 
 struct spec {
-    const char *name, *description, *source;
+    const char *name, *description, *source, *shrunk;
     uint64_t seed;
     int network;      // enum network_model
     int route;        // enum analytical_route

@@ -74,6 +74,15 @@ def shrink(folder):
     expect(done.returncode == 0 and "layers 8 -> 2" in done.stderr and "bubble" in done.stderr, f"{done.stderr}")
     with open(small, encoding="utf-8") as file:
         smaller = json.load(file)
+    # results of the smaller job do not pass for those of the whole one
+    expect(smaller["name"] == made["name"] + "-shrunk", smaller["name"])
+    expect(smaller["shrunk"].startswith(f"of {made['name']}; ") and "layers 8 -> 2" in smaller["shrunk"], smaller["shrunk"])
+    shown = subprocess.run([COLLWIRE, "run", small, "--out", os.path.join(folder, "small")], capture_output=True, text=True,
+                           check=True).stdout
+    expect(shown.startswith(smaller["name"]) and f"  shrunk: of {made['name']}; " in shown, "a run says that it is shrunk")
+    shown = subprocess.run([COLLWIRE, "run", whole, "--out", os.path.join(folder, "large")], capture_output=True, text=True,
+                           check=True).stdout
+    expect("shrunk" not in shown, "a run of the whole does not")
     all_flows = ("--set", "report.flows_max=100000")
     before, after = run(made, folder, *all_flows), run(smaller, folder, *all_flows)
     ordinary = sizes(before) & sizes(after)

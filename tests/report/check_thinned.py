@@ -34,7 +34,7 @@ def run(scenario, folder, *words):
     done = subprocess.run([COLLWIRE, "run", "-", "--out", out, *words], input=json.dumps(scenario), text=True,
                           capture_output=True, timeout=200, check=True)
     with open(os.path.join(out, "metrics.json"), encoding="utf-8") as file:
-        return json.load(file), done.stdout, out
+        return json.load(file), " ".join(done.stdout.split()), out
 
 
 def values(series):

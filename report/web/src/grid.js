@@ -20,9 +20,14 @@ export function model() {
     const seed = columns.indexOf("seed");
     if (!axes.length && seed >= 0)
         axes.push(axisOf("seed", seed, [...new Set(rows.map((row) => row[seed]))]));
-    const job = columns.indexOf("job"); // rows of jobs follow that of the whole run, which has none
-    const whole = job < 0 ? rows : rows.filter((row) => row[job] === null);
-    return { axes, metrics, rows, whole, status: columns.indexOf("status"), ...intervals(axes) };
+    return { axes, metrics, rows, whole: wholeRows(), status: columns.indexOf("status"), ...intervals(axes) };
+}
+
+// The rows of runs. Rows of jobs follow that of the whole run, which has none, and are not runs.
+export function wholeRows() {
+    const { columns, rows } = doc.sweep;
+    const job = columns.indexOf("job");
+    return job < 0 ? rows : rows.filter((row) => row[job] === null);
 }
 
 // interval(rows, metric): the 95 % interval of a metric's mean over these rows, if they are all the seeds of

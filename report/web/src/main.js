@@ -22,6 +22,7 @@ import {
 } from "./data.js";
 import { el, section, select, table } from "./dom.js";
 import { capital, share, text } from "./format.js";
+import { wholeRows } from "./grid.js";
 import { firstReason, headline, perScenario, ranking } from "./headline.js";
 import { linksSection } from "./links.js";
 import { measuredSection } from "./measured.js";
@@ -101,7 +102,7 @@ function facts() {
     if (doc.kind === "run") parts.push(`policy ${nameOf(runs[0])}`);
     if (seeds.length === 1) parts.push(`seed ${seeds[0]}`);
     if (seeds.length > 1) parts.push(`${seeds.length} seeds`);
-    if (doc.kind === "sweep") parts.push(`${doc.sweep.rows.length} runs`);
+    if (doc.kind === "sweep") parts.push(`${wholeRows().length} runs`);
     return parts.join(" · ");
 }
 

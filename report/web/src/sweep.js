@@ -2,7 +2,7 @@
 // A sweep: its charts in small multiples over a third axis. The reader chooses which axis goes where.
 import { startCharts } from "./chart.js";
 import { doc, metric } from "./data.js";
-import { firstKeys, label, model, named, NONE, plainName } from "./grid.js";
+import { firstKeys, label, model, named, NONE, plainName, wholeRows } from "./grid.js";
 import { el, section, select, table } from "./dom.js";
 import { axisUnit, text } from "./format.js";
 import { heat, isSizes, lines, short } from "./sweep-charts.js";
@@ -128,7 +128,9 @@ function controls(m, chosen, refill) {
 function allRows() {
     const { columns, rows } = doc.sweep;
     const numeric = columns.map((_, i) => rows.some((row) => typeof row[i] === "number"));
-    const details = el("details", { class: "data" }, el("summary", {}, `All ${rows.length} runs`));
+    const count = wholeRows().length;
+    const jobs = rows.length > count ? `, and their jobs in ${rows.length - count} rows` : "";
+    const details = el("details", { class: "data" }, el("summary", {}, `All ${count} runs${jobs}`));
     details.rowCount = () => rows.length;
     details.fill = () => {
         if (details.children.length > 1) return;
