@@ -110,7 +110,8 @@ struct nsys_rows {
     sqlite3_stmt *statement; // NULL = there are no rows
     const char *table;
     const char *const *columns; // by their names in the table
-    uint64_t row;               // of the table, from 1
+    const char *const *order;   // NULL = as they are in the file
+    uint64_t row;               // in that order, from 1
     bool bad;
 };
 

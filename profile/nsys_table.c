@@ -89,7 +89,7 @@ static char *statement_text(const char *table, const char *const *columns, const
 struct nsys_rows nsys_rows_open(struct nsys_file *f, const char *table, const char *const *columns,
                                 const char *const *order, bool optional)
 {
-    struct nsys_rows rows = {.file = f, .table = table, .columns = columns};
+    struct nsys_rows rows = {.file = f, .table = table, .columns = columns, .order = order};
     char *sql = statement_text(table, columns, order);
     if (sqlite3_prepare_v2(f->database.db, sql, -1, &rows.statement, NULL) != SQLITE_OK) {
         bool missing = strncmp(sqlite3_errmsg(f->database.db), "no such", 7) == 0;
@@ -123,9 +123,10 @@ static void type_error(struct nsys_rows *rows, int column, const char *wanted)
                                         [SQLITE_TEXT] = "a text",
                                         [SQLITE_BLOB] = "a blob",
                                         [SQLITE_NULL] = "missing"};
-    nsys_error(rows->file, "%s.%s is %s, not %s, in row %" PRIu64, rows->table,
+    nsys_error(rows->file, "%s.%s is %s, not %s, in row %" PRIu64 "%s%s", rows->table,
                rows->columns[column], names[sqlite3_column_type(rows->statement, column)], wanted,
-               rows->row);
+               rows->row, rows->order != NULL ? " by " : "",
+               rows->order != NULL ? rows->order[0] : "");
     rows->bad = true;
 }
 
