@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/database/database.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 
 enum {
@@ -160,9 +162,16 @@ static int open_in(struct store *s, enum store_mode mode, const char *version, s
         return mode == STORE_LOOK ? -1 : err_add(err, s->path, "there is no store");
     if (mode == STORE_CREATE && check_links(s, err) != 0)
         return -1;
+    const char *why;
+    int file = there ? regular_file_open(s->path, &why) : -1;
+    if (there && file < 0)
+        return err_add(err, s->path, "cannot be opened: %s", why);
+    if (file >= 0)
+        close(file);
     if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
         return fail(s, err, "cannot be opened");
     sqlite3_busy_timeout(s->db, BUSY_MS);
+    database_distrust(s->db);
     // If the program was killed before it made the tables, the file is empty.
     bool empty = number_of(s, "SELECT count(*) FROM sqlite_schema", -1) == 0;
     if (sqlite3_errcode(s->db) != SQLITE_OK && sqlite3_errcode(s->db) != SQLITE_ROW &&

@@ -16,6 +16,7 @@
 #include "cli/terminal/pool_progress.h"
 #include "cli/terminal/signals.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 #include "study/point_hash.h"
 #include "study/pool.h"
@@ -48,7 +49,8 @@ static void read_results(struct running *r, const char *name)
 {
     char *line = NULL;
     size_t cap = 0;
-    FILE *in = fopen(name, "r");
+    const char *why;
+    FILE *in = regular_file_stream(name, &why);
     while (in != NULL && getline(&line, &cap, in) > 0) {
         json_t *row = json_loads(line, 0, NULL);
         const char *hash = json_string_value(json_object_get(row, "hash"));

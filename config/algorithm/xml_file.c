@@ -13,6 +13,7 @@
 #include "config/algorithm/xml_parts.h"
 #include "config/text/json_file.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 
 #define FILE_BYTES_MAX (UINT64_C(256) << 20)
 #define PIECE 65536
@@ -126,10 +127,11 @@ struct xml_algorithm *xml_file_read(const char *dir, const char *name, const cha
                                     struct err *err)
 {
     char *full = path_from(dir, name);
-    FILE *in = fopen(full, "rb");
+    const char *why;
+    FILE *in = regular_file_stream(full, &why);
     free(full);
     if (in == NULL) {
-        err_add(err, path, "cannot open %s", name);
+        err_add(err, path, "%s cannot be opened: %s", name, why);
         return NULL;
     }
     struct reading r = {.name = name, .path = path, .err = err, .parser = XML_ParserCreate(NULL)};
