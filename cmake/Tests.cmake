@@ -168,6 +168,8 @@ collwire_script_test(cli_extcap wire "python3;tshark" [[python3 -B "$@"]]
 
 collwire_script_test(cli_findings unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_findings.py ${PROJECT_SOURCE_DIR}/tests/data/findings)
+collwire_script_test(cli_inputs unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_inputs.py ${PROJECT_SOURCE_DIR}/tests/profile)
 
 collwire_script_test(cli_results unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_results.py ${PROJECT_SOURCE_DIR}/scenarios
