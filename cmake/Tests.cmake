@@ -357,6 +357,10 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/structure/check_symbols.py ${PROJECT_BINARY_DIR})
 endif()
 
+# One opener for all files that are read, and a fuzz target for each reader.
+collwire_script_test(structure_readers unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/structure/check_readers.py ${PROJECT_SOURCE_DIR})
+
 # Pages whose files, commands and outputs are tried in order; their code is that of other tests of the command line.
 if(NOT COLLWIRE_SANITIZE)
   foreach(page IN ITEMS fifteen-minutes cookbook formats)
