@@ -12,6 +12,7 @@
 #include "cli/terminal/terminal.h"
 #include "engine/err.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 
 #define ENDING ".json"
@@ -65,9 +66,13 @@ static void starts_print(const struct starts *s)
     size_t width = terminal_width(stdout);
     for (size_t i = 0; i < s->n; i++) {
         char *path = text_format("%s/%s" ENDING, s->folder, s->names[i]);
-        json_t *json = json_load_file(path, 0, NULL);
+        const char *why;
+        FILE *in = regular_file_stream(path, &why);
+        json_t *json = in ? json_loadf(in, 0, NULL) : NULL;
         const char *text = json_string_value(json_object_get(json, "description"));
         terminal_entry(stdout, s->names[i], text ? text : "", NAME_COLUMN, width);
+        if (in)
+            fclose(in);
         json_decref(json);
         free(path);
     }
@@ -77,7 +82,8 @@ static void starts_print(const struct starts *s)
 // Copy the file as it is laid out, without the line that names the schema by its own place.
 static void start_put(FILE *out, const void *ctx)
 {
-    FILE *in = fopen(ctx, "r");
+    const char *why;
+    FILE *in = regular_file_stream(ctx, &why);
     char *line = NULL;
     size_t room = 0;
     while (in && getline(&line, &room, in) > 0)

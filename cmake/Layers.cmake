@@ -89,6 +89,8 @@ file(REMOVE_RECURSE ${COLLWIRE_INCLUDE_TREES}) # links only: an entry taken out 
 
 collwire_layer(engine ALLOW collwire/types.h collwire/param.h collwire/processes.h ev.h LIBS ev random123)
 
+collwire_layer(engine/database # SQLite files of others
+  ALLOW engine sqlite3.h LIBS PkgConfig::sqlite3)
 collwire_layer(net ALLOW engine collwire/hint.h collwire/int_hop.h)
 collwire_layer(net/wire ALLOW engine net zlib.h LIBS PkgConfig::zlib) # frames as bytes
 collwire_layer(topology ALLOW engine)
@@ -227,10 +229,10 @@ collwire_layer(replay # captures of other sources, as flows
   ALLOW engine net/wire/address.h net/wire/ip.h config/text/text_file.h pcap.h zlib.h
   LIBS PkgConfig::libpcap PkgConfig::zlib)
 collwire_layer(profile # recordings of real runs, as programs
-  ALLOW engine collective config/text/json_file.h replay/input.h jansson.h sqlite3.h
+  ALLOW engine engine/database collective config/text/json_file.h replay/input.h jansson.h sqlite3.h
   LIBS PkgConfig::jansson PkgConfig::sqlite3 m) # llround
 collwire_layer(study # pools of runs and what is made of their results
-  ALLOW engine report/comparison report/csv.h report/metric.h report/path_shares.h report/rows.h ev.h jansson.h libsmartcols.h
+  ALLOW engine engine/database report/comparison report/csv.h report/metric.h report/path_shares.h report/rows.h ev.h jansson.h libsmartcols.h
         nettle/sha2.h sqlite3.h zlib.h
   LIBS ev PkgConfig::jansson PkgConfig::nettle PkgConfig::smartcols PkgConfig::sqlite3
        PkgConfig::zlib m)

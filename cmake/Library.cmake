@@ -3,7 +3,7 @@
 # collwire/collwire.h can be seen from outside: all other symbols are hidden, and in the static library
 # local.
 set(library_folders ${COLLWIRE_LAYERS})
-list(FILTER library_folders EXCLUDE REGEX "^collwire_(cli|study|replay|profile|partition|synth)")
+list(FILTER library_folders EXCLUDE REGEX "^collwire_(cli|engine-database|study|replay|profile|partition|synth)")
 set(library_map ${PROJECT_SOURCE_DIR}/library/symbols.map)
 set(library_objects "")
 foreach(folder IN LISTS library_folders ITEMS chakra_schema)

@@ -174,6 +174,8 @@ collwire_script_test(cli_extcap wire "python3;tshark" [[python3 -B "$@"]]
 
 collwire_script_test(cli_findings unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_findings.py ${PROJECT_SOURCE_DIR}/tests/data/findings)
+collwire_script_test(cli_inputs unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_inputs.py ${PROJECT_SOURCE_DIR}/tests/profile)
 
 collwire_script_test(cli_results unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_results.py ${PROJECT_SOURCE_DIR}/scenarios
@@ -356,12 +358,14 @@ collwire_script_test(report_jobs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_jobs.py)
 
 # The symbol graph: its rooms, circles and arrows. Sanitizers and coverage add symbols of their own.
-collwire_script_test(structure_readers unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/structure/check_readers.py ${PROJECT_SOURCE_DIR})
 if(NOT COLLWIRE_SANITIZE)
   collwire_script_test(structure_symbols unit "python3;nm" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/structure/check_symbols.py ${PROJECT_BINARY_DIR})
 endif()
+
+# One opener for all files that are read, and a fuzz target for each reader.
+collwire_script_test(structure_readers unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/structure/check_readers.py ${PROJECT_SOURCE_DIR})
 
 # Pages whose files, commands and outputs are tried in order; their code is that of other tests of the command line.
 if(NOT COLLWIRE_SANITIZE)

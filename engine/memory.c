@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "engine/regular_file.h"
+
 static void (*on_failure)(size_t bytes); // the only writable global outside cli/
 
 void memory_on_failure(void (*handler)(size_t bytes)) { on_failure = handler; }
@@ -89,8 +91,9 @@ static size_t fair_share(size_t bytes)
     struct rlimit limit;
     unsigned long long pages = 0;
     FILE *statm = NULL;
+    const char *why;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-        (statm = fopen("/proc/self/statm", "r")) == NULL)
+        (statm = regular_file_stream("/proc/self/statm", &why)) == NULL)
         return bytes;
     if (fscanf(statm, "%llu", &pages) != 1)
         pages = 0;

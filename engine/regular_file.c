@@ -20,11 +20,11 @@ static const char *refusal(mode_t mode)
     return "it is a device, not a regular file";
 }
 
-int regular_file_open(const char *path, const char **why)
+static int open_in(int folder, const char *name, int flags, const char **why)
 {
     struct stat about;
     // without O_NONBLOCK a FIFO would wait for a writer; for a regular file it has no effect
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
     if (fd < 0) {
         *why = errno == ENXIO ? "it is a socket, not a regular file" : strerror(errno);
         return -1;
@@ -33,7 +33,18 @@ int regular_file_open(const char *path, const char **why)
     if (*why == NULL)
         return fd;
     close(fd);
+    errno = EINVAL;
     return -1;
+}
+
+int regular_file_open(const char *path, const char **why)
+{
+    return open_in(AT_FDCWD, path, 0, why);
+}
+
+int regular_file_open_at(int folder, const char *name, const char **why)
+{
+    return open_in(folder, name, O_NOFOLLOW, why);
 }
 
 FILE *regular_file_stream(const char *path, const char **why)

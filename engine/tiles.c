@@ -23,7 +23,7 @@ static ps_t next_of(const struct event_queue *q, ps_t until_ps)
 }
 
 // Let the engine of a tile's shard have the tile's queue for a while; `outside` keeps its own one.
-static struct engine *open(struct partition *p, uint32_t tile, struct event_queue *outside)
+static struct engine *tile_open(struct partition *p, uint32_t tile, struct event_queue *outside)
 {
     struct engine *e = p->engines[p->tiles[tile].shard];
     *outside = e->queue;
@@ -31,7 +31,7 @@ static struct engine *open(struct partition *p, uint32_t tile, struct event_queu
     return e;
 }
 
-static void close(struct partition *p, uint32_t tile, const struct event_queue *outside)
+static void tile_close(struct partition *p, uint32_t tile, const struct event_queue *outside)
 {
     struct engine *e = p->engines[p->tiles[tile].shard];
     p->tiles[tile].queue = e->queue;
@@ -41,7 +41,7 @@ static void close(struct partition *p, uint32_t tile, const struct event_queue *
 static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t until_ps)
 {
     struct event_queue outside;
-    struct engine *e = open(p, tile, &outside);
+    struct engine *e = tile_open(p, tile, &outside);
     event_queue_skip_to(&e->queue, began_ps);
     p->hooks.enter(p->hooks.ctx, tile);
     p->tile_next_ps[tile] = PS_NEVER;
@@ -49,7 +49,7 @@ static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t unti
     drain(e, began_ps, until_ps);
     e->queue.limit_ps = 0;
     partition_note_next(p, tile, next_of(&e->queue, until_ps));
-    close(p, tile, &outside);
+    tile_close(p, tile, &outside);
 }
 
 void tiles_window(struct partition *p, uint32_t shard, ps_t began_ps, ps_t until_ps)
@@ -133,10 +133,10 @@ void tiles_process(struct partition *p, struct event first)
 {
     uint32_t tile = p->tile_of[event_node(first.key)];
     struct event_queue outside;
-    struct engine *e = p->current = open(p, tile, &outside);
+    struct engine *e = p->current = tile_open(p, tile, &outside);
     e->now_ps = e->horizon_ps = first.at_ps;
     engine_drain(e, 1);
-    close(p, tile, &outside);
+    tile_close(p, tile, &outside);
 }
 
 /* ---- merged tiles ---- */

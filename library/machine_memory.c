@@ -2,7 +2,6 @@
 // Reads the files of the system that show how much memory is left.
 #include "library/machine_memory.h"
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +9,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "engine/regular_file.h"
+
 // The number in a file of one line, or after a key in the file; UINT64_MAX if there is none.
 static uint64_t number_in(const char *path, const char *key)
 {
     char text[4096];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const char *why;
+    int fd = regular_file_open(path, &why);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
     if (fd >= 0)
         close(fd);
@@ -33,7 +35,8 @@ static uint64_t number_in(const char *path, const char *key)
 uint64_t memory_resident(void)
 {
     char text[128];
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    const char *why;
+    int fd = regular_file_open("/proc/self/statm", &why);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
     if (fd >= 0)
         close(fd);

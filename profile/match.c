@@ -210,9 +210,9 @@ static void group_check(struct recording *r, uint32_t g)
 static void members_check(struct recording *r)
 {
     enum { UNKNOWN, MEMBER, OTHER };
+    uint8_t *is = memory_zeroed(r->n_groups + 1, sizeof *is);
     for (uint32_t i = 0; i < r->n_ranks && !recording_is_full(r); i++) {
         const struct rank_recording *rank = &r->ranks[i];
-        uint8_t *is = memory_zeroed(r->n_groups + 1, sizeof *is);
         for (size_t c = 0; c < rank->n_calls && !recording_is_full(r); c++) {
             const struct recorded_group *group = &r->groups[rank->calls[c].group];
             uint8_t *own = &is[rank->calls[c].group];
@@ -225,8 +225,25 @@ static void members_check(struct recording *r)
                     "byte %" PRIu64 ": rank %u is no member of group %s, which it calls",
                     rank->calls[c].offset, i, group->name);
         }
-        free(is);
+        for (size_t c = 0; c < rank->n_calls; c++)
+            is[rank->calls[c].group] = UNKNOWN;
     }
+    free(is);
+}
+
+// Number the collectives of each rank in their groups.
+static void calls_number(struct recording *r)
+{
+    uint32_t *next = memory_zeroed(r->n_groups + 1, sizeof *next);
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        struct rank_recording *rank = &r->ranks[i];
+        for (size_t c = 0; c < rank->n_calls; c++)
+            if (rank->calls[c].kind == CALL_COLLECTIVE)
+                rank->calls[c].number = next[rank->calls[c].group]++;
+        for (size_t c = 0; c < rank->n_calls; c++)
+            next[rank->calls[c].group] = 0;
+    }
+    free(next);
 }
 
 /* ---- messages ---- */
@@ -323,13 +340,7 @@ void recording_match(struct recording *r)
     for (uint32_t g = 0; g < r->n_groups && !recording_is_full(r); g++)
         if (is_whole(r, &r->groups[g]))
             group_check(r, g);
-    for (uint32_t i = 0; i < r->n_ranks; i++) {
-        uint32_t *next = memory_zeroed(r->n_groups + 1, sizeof *next);
-        for (size_t c = 0; c < r->ranks[i].n_calls; c++)
-            if (r->ranks[i].calls[c].kind == CALL_COLLECTIVE)
-                r->ranks[i].calls[c].number = next[r->ranks[i].calls[c].group]++;
-        free(next);
-    }
+    calls_number(r);
     if (complete)
         messages_check(r);
 }

@@ -5,57 +5,67 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine/memory.h"
-#include "engine/regular_file.h"
 #include "profile/nsys_internal.h"
 #include "profile/words.h"
 
-// Process of a globalTid or globalPid ("serialized process and thread identifiers" of the manual).
-#define PID_OF(column) "(" column " / 0x1000000 % 0x1000000)"
-#define COPIES(table)                                                                              \
-    "SELECT start, \"end\", deviceId, streamId, correlationId, " PID_OF("globalPid") " FROM " table
+#define DEVICES_MOST 64 // of a process; CUDA has no more
 
-sqlite3_stmt *nsys_query(struct nsys_file *f, bool optional, const char *sql)
+/* ---- names ---- */
+
+const char *nsys_string(struct nsys_file *f, int64_t id)
 {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(f->db, sql, -1, &statement, NULL) == SQLITE_OK)
-        return statement;
-    const char *why = sqlite3_errmsg(f->db);
-    bool missing = strncmp(why, "no such", 7) == 0;
-    if (!(optional && missing) && !recording_is_full(f->recording))
-        err_add(f->recording->err, f->path, "%s", why);
-    return NULL;
+    size_t *place = key_index_at(&f->string_of, (uint64_t)id, 0);
+    if (*place == 0) { // not used: all such ids have the text NULL
+        *place = 1;
+        return NULL;
+    }
+    return f->strings[*place - 1];
 }
 
-static bool is_time(int64_t ns) { return ns > -TIME_MOST_NS && ns < TIME_MOST_NS; }
-
-bool nsys_row_next(struct nsys_file *f, sqlite3_stmt *statement)
+static void string_add(struct nsys_file *f, const char *text)
 {
-    int got = sqlite3_step(statement);
-    if (got != SQLITE_ROW && got != SQLITE_DONE && !recording_is_full(f->recording))
-        err_add(f->recording->err, f->path, "%s", sqlite3_errmsg(f->db));
-    return got == SQLITE_ROW;
+    if (f->n_strings == f->cap_strings)
+        f->strings = memory_grow(f->strings, &f->cap_strings, sizeof *f->strings);
+    f->strings[f->n_strings++] = name_keep(&f->recording->names, text);
+}
+
+static bool is_wait(const char *name) { return strstr(name, "Synchronize") != NULL; }
+
+// Of the names of kernels, ranges and functions those of NCCL and those of waits are used.
+static void strings_read(struct nsys_file *f)
+{
+    static const char *const columns[] = {"id", "value", NULL};
+    struct nsys_rows rows = nsys_rows_open(f, "StringIds", columns, NULL, false);
+    string_add(f, NULL);
+    while (nsys_rows_next(&rows)) {
+        int64_t id = nsys_required(&rows, 0);
+        const char *text = nsys_text(&rows, 1);
+        if (rows.bad || text == NULL || !(is_nccl_kernel(text) || is_wait(text)))
+            continue;
+        size_t *place = key_index_at(&f->string_of, (uint64_t)id, 0);
+        if (*place == 0) {
+            string_add(f, text);
+            *place = f->n_strings;
+        }
+    }
 }
 
 /* ---- launches and waits of the CPU ---- */
 
 static void runtime_read(struct nsys_file *f)
 {
-    sqlite3_stmt *rows = nsys_query(
-        f, true,
-        "SELECT r.start, r.\"end\", " PID_OF(
-            "r.globalTid") ", r.correlationId, s.value FROM "
-                           "CUPTI_ACTIVITY_KIND_RUNTIME r LEFT JOIN StringIds s ON s.id = "
-                           "r.nameId");
-    while (rows != NULL && nsys_row_next(f, rows)) {
-        const char *name = nsys_text(rows, 4);
-        int64_t start = sqlite3_column_int64(rows, 0), end = sqlite3_column_int64(rows, 1);
-        int64_t pid = sqlite3_column_int64(rows, 2);
-        if (!is_time(start) || !is_time(end))
+    static const char *const columns[] = {"start",         "end",    "globalTid",
+                                          "correlationId", "nameId", NULL};
+    struct nsys_rows rows = nsys_rows_open(f, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, NULL, true);
+    while (nsys_rows_next(&rows)) {
+        int64_t start = nsys_integer(&rows, 0), end = nsys_integer(&rows, 1);
+        int64_t pid = nsys_pid(nsys_integer(&rows, 2)), correlation = nsys_integer(&rows, 3);
+        const char *name = nsys_string(f, nsys_integer(&rows, 4));
+        if (rows.bad || !nsys_is_time(start) || !nsys_is_time(end))
             continue;
-        if (strstr(name, "Synchronize") != NULL) {
+        if (name != NULL && is_wait(name)) {
             if (f->n_waits == f->cap_waits)
                 f->waits = memory_grow(f->waits, &f->cap_waits, sizeof *f->waits);
             f->waits[f->n_waits++] = (struct host_wait_of){pid, {start, end}};
@@ -63,10 +73,8 @@ static void runtime_read(struct nsys_file *f)
         }
         if (f->n_launches == f->cap_launches)
             f->launches = memory_grow(f->launches, &f->cap_launches, sizeof *f->launches);
-        f->launches[f->n_launches++] =
-            (struct nsys_launch){pid, start, sqlite3_column_int64(rows, 3)};
+        f->launches[f->n_launches++] = (struct nsys_launch){pid, start, correlation};
     }
-    sqlite3_finalize(rows);
 }
 
 static int by_correlation(const void *a, const void *b)
@@ -88,22 +96,33 @@ static int64_t launch_of(const struct nsys_file *f, int64_t pid, int64_t correla
 
 /* ---- what ran on the GPUs ---- */
 
-#define GPUS_MOST 1024 // devices times processes of a file, which is of one server
+struct nsys_process *nsys_process_find(struct nsys_file *f, int64_t pid)
+{
+    size_t *place = key_index_at(&f->process_of, (uint64_t)pid, 0);
+    if (*place == 0) {
+        if (f->n_processes == f->cap_processes)
+            f->processes = memory_grow(f->processes, &f->cap_processes, sizeof *f->processes);
+        f->processes[f->n_processes++] = (struct nsys_process){.pid = pid};
+        *place = f->n_processes;
+    }
+    return &f->processes[*place - 1];
+}
 
-// Returns NULL if there are too many.
+// The number of a process's GPUs is bounded, since each of them keeps what its process waits for.
 static struct nsys_gpu *gpu_of(struct nsys_file *f, int64_t pid, int64_t device)
 {
     struct nsys *n = f->nsys;
-    for (size_t g = f->first_gpu; g < n->n_gpus; g++)
-        if (n->gpus[g].pid == pid && n->gpus[g].device == device)
-            return &n->gpus[g];
-    if (n->n_gpus - f->first_gpu == GPUS_MOST)
-        return NULL;
+    size_t *place = key_index_at(&f->gpu_of, (uint64_t)pid, (uint64_t)device);
+    if (*place > 0)
+        return &n->gpus[*place - 1];
+    *place = n->n_gpus + 1;
     if (n->n_gpus == n->cap_gpus)
         n->gpus = memory_grow(n->gpus, &n->cap_gpus, sizeof *n->gpus);
     struct nsys_gpu *made = &n->gpus[n->n_gpus++];
     *made = (struct nsys_gpu){.path = memory_text(f->path), .pid = pid, .device = device};
     made->rank.begin_ns = TIME_UNKNOWN;
+    if (nsys_process_find(f, pid)->n_gpus++ == DEVICES_MOST)
+        nsys_error(f, "process %" PRId64 " has more than %d devices", pid, DEVICES_MOST);
     return made;
 }
 
@@ -115,81 +134,90 @@ static void kernel_note(struct nsys_file *f, struct nsys_gpu *gpu, const char *n
         .event = (uint32_t)gpu->rank.n_events - 1, .name = name_keep(&f->recording->names, name)};
 }
 
-// Rows of start, end, device, stream, correlation, process, and the name of kernels.
-static void activities_read(struct nsys_file *f, sqlite3_stmt *rows, bool copies)
+// Returns false with an error if an operation cannot have such times.
+static bool times_check(struct nsys_file *f, int64_t start, int64_t end)
 {
-    while (rows != NULL && nsys_row_next(f, rows)) {
-        int64_t start = sqlite3_column_int64(rows, 0), end = sqlite3_column_int64(rows, 1);
-        int64_t correlation = sqlite3_column_int64(rows, 4), pid = sqlite3_column_int64(rows, 5);
-        struct nsys_gpu *gpu = gpu_of(f, pid, sqlite3_column_int64(rows, 2));
-        if (gpu == NULL) {
-            if (!recording_is_full(f->recording))
-                err_add(f->recording->err, f->path, "has operations of more than %d GPUs",
-                        GPUS_MOST);
-            break;
-        }
-        if (!is_time(start) || !is_time(end)) {
-            if (!recording_is_full(f->recording))
-                err_add(f->recording->err, f->path, "%" PRId64 " ns is no time of an operation",
-                        start);
+    bool good = false;
+    if (!nsys_is_time(start) || !nsys_is_time(end))
+        nsys_error(f, "%" PRId64 " ns is no time of an operation", start);
+    else if (end < start)
+        nsys_error(f,
+                   "an operation ends %" PRId64 " ns before its start at %" PRId64
+                   " ns: the clock runs backwards",
+                   start - end, start);
+    else if (end - start > SPAN_MOST_NS)
+        nsys_error(f, "an operation at %" PRId64 " ns takes %" PRId64 " ns, more than 100000 s",
+                   start, end - start);
+    else
+        good = true;
+    return good;
+}
+
+// Kernels, in the order of their starts, or copies of memory, which have no name.
+static void activities_read(struct nsys_file *f, const char *table, bool copies)
+{
+    static const char *const columns[] = {"start",     "end",           "deviceId",  "streamId",
+                                          "globalPid", "correlationId", "shortName", NULL};
+    static const char *const columns_of_copies[] = {
+        "start", "end", "deviceId", "streamId", "globalPid", "correlationId", NULL};
+    static const char *const order[] = {"start", "correlationId", NULL};
+    struct nsys_rows rows = nsys_rows_open(f, table, copies ? columns_of_copies : columns,
+                                           copies ? NULL : order, copies);
+    while (nsys_rows_next(&rows)) {
+        int64_t start = nsys_required(&rows, 0), end = nsys_required(&rows, 1);
+        int64_t device = nsys_integer(&rows, 2), stream = nsys_integer(&rows, 3);
+        int64_t pid = nsys_pid(nsys_integer(&rows, 4)), correlation = nsys_integer(&rows, 5);
+        const char *name = copies ? NULL : nsys_string(f, nsys_integer(&rows, 6));
+        if (rows.bad || !times_check(f, start, end))
             continue;
-        }
-        if (end < start) {
-            if (!recording_is_full(f->recording))
-                err_add(f->recording->err, f->path,
-                        "an operation ends %" PRId64 " ns before its start at %" PRId64
-                        " ns: the clock runs backwards",
-                        start - end, start);
-            continue;
-        }
-        if (end - start > SPAN_MOST_NS) {
-            if (!recording_is_full(f->recording))
-                err_add(f->recording->err, f->path,
-                        "an operation at %" PRId64 " ns takes %" PRId64 " ns, more than 100000 s",
-                        start, end - start);
-            continue;
-        }
-        struct gpu_event *event = rank_event(&gpu->rank);
-        *event =
+        struct nsys_gpu *gpu = gpu_of(f, pid, device);
+        *rank_event(&gpu->rank) =
             (struct gpu_event){.start_ns = start,
                                .end_ns = end,
                                .launch_ns = launch_of(f, pid, correlation),
                                .correlation = correlation > 0 ? (uint64_t)correlation : 0,
                                .call = copies ? COPY_CALL : NO_CALL,
-                               .stream = rank_stream(&gpu->rank, sqlite3_column_int64(rows, 3))};
-        const char *name = copies ? "" : nsys_text(rows, 6);
-        if (is_nccl_kernel(name))
+                               .stream = rank_stream(&gpu->rank, stream)};
+        if (name != NULL && is_nccl_kernel(name))
             kernel_note(f, gpu, name);
     }
-    sqlite3_finalize(rows);
-}
-
-static void activities(struct nsys_file *f)
-{
-    static const char *const copies[] = {COPIES("CUPTI_ACTIVITY_KIND_MEMCPY"),
-                                         COPIES("CUPTI_ACTIVITY_KIND_MEMSET")};
-    activities_read(
-        f,
-        nsys_query(
-            f, false,
-            "SELECT k.start, k.\"end\", k.deviceId, k.streamId, "
-            "k.correlationId, " PID_OF(
-                "k.globalPid") ", s.value FROM "
-                               "CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds s ON s.id = "
-                               "k.shortName ORDER BY k.start, k.correlationId"),
-        false);
-    for (size_t i = 0; i < 2; i++)
-        activities_read(f, nsys_query(f, true, copies[i]), true);
 }
 
 /* ---- the file ---- */
 
+static int by_process(const void *a, const void *b)
+{
+    const struct host_wait_of *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->wait.start_ns != y->wait.start_ns)
+        return x->wait.start_ns < y->wait.start_ns ? -1 : 1;
+    return (x->wait.end_ns > y->wait.end_ns) - (x->wait.end_ns < y->wait.end_ns);
+}
+
+// The first wait of a process in the sorted list.
+static size_t first_wait(const struct nsys_file *f, int64_t pid)
+{
+    size_t low = 0, high = f->n_waits;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (f->waits[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static void waits_give(struct nsys_file *f)
 {
-    for (size_t g = f->first_gpu; g < f->nsys->n_gpus; g++)
-        for (size_t w = 0; w < f->n_waits; w++)
-            if (f->waits[w].pid == f->nsys->gpus[g].pid)
-                *rank_host_wait(&f->nsys->gpus[g].rank) = f->waits[w].wait;
+    if (f->n_waits > 1)
+        qsort(f->waits, f->n_waits, sizeof *f->waits, by_process);
+    for (size_t g = f->first_gpu; g < f->nsys->n_gpus; g++) {
+        struct nsys_gpu *gpu = &f->nsys->gpus[g];
+        for (size_t w = first_wait(f, gpu->pid); w < f->n_waits && f->waits[w].pid == gpu->pid; w++)
+            *rank_host_wait(&gpu->rank) = f->waits[w].wait;
+    }
 }
 
 // The ranks that GPUs have in communicators, where that was recorded.
@@ -197,82 +225,37 @@ static void inits_give(struct nsys_file *f)
 {
     for (size_t i = 0; i < f->n_inits; i++) {
         const struct nsys_init *init = &f->inits[i];
-        for (size_t g = f->first_gpu; g < f->nsys->n_gpus; g++) {
-            const struct nsys_gpu *gpu = &f->nsys->gpus[g];
-            if (gpu->pid != init->pid || gpu->device != init->device)
-                continue;
-            uint32_t c = nsys_communicator_find(f->nsys, init->communicator);
-            f->nsys->communicators[c].n_ranks = init->n_ranks;
-            nsys_member_find(f->nsys, c, (uint32_t)g)->rank = init->rank;
+        size_t *place = key_index_at(&f->gpu_of, (uint64_t)init->pid, (uint64_t)init->device);
+        if (*place == 0) { // ran nothing
+            *place = SIZE_MAX;
+            continue;
         }
+        if (*place == SIZE_MAX)
+            continue;
+        uint32_t c = nsys_communicator_find(f->nsys, init->communicator);
+        f->nsys->communicators[c].n_ranks = init->n_ranks;
+        nsys_member_find(f->nsys, c, (uint32_t)(*place - 1))->rank = init->rank;
     }
-}
-
-// A view, a virtual table or a generated column in place of a plain table may compute without end.
-// Returns false with an error.
-static bool tables_check(struct nsys_file *f)
-{
-    bool good = true;
-    sqlite3_stmt *rows = nsys_query(
-        f, false,
-        "SELECT m.name FROM sqlite_master m WHERE lower(m.name) IN ('stringids', 'nvtx_events', "
-        "'nvtx_payload_schema_entries', 'cupti_activity_kind_runtime', "
-        "'cupti_activity_kind_kernel', 'cupti_activity_kind_memcpy', "
-        "'cupti_activity_kind_memset') AND (m.type <> 'table' OR m.sql LIKE 'create virtual%' OR "
-        "EXISTS (SELECT 1 FROM pragma_table_xinfo(m.name) x WHERE x.hidden <> 0)) ORDER BY 1");
-    if (rows == NULL)
-        return false;
-    while (nsys_row_next(f, rows)) {
-        good = false;
-        if (!recording_is_full(f->recording))
-            err_add(f->recording->err, f->path, "%s is no plain table", nsys_text(rows, 0));
-    }
-    sqlite3_finalize(rows);
-    return good;
 }
 
 static void tables_read(struct nsys_file *f)
 {
-    if (!tables_check(f))
+    if (!nsys_tables_check(f))
         return;
+    strings_read(f);
     runtime_read(f);
     if (f->n_launches > 1)
         qsort(f->launches, f->n_launches, sizeof *f->launches, by_correlation);
-    activities(f);
-    waits_give(f);
+    activities_read(f, "CUPTI_ACTIVITY_KIND_KERNEL", false);
+    activities_read(f, "CUPTI_ACTIVITY_KIND_MEMCPY", true);
+    activities_read(f, "CUPTI_ACTIVITY_KIND_MEMSET", true);
     nsys_ranges_read(f);
+    if (recording_is_full(f->recording))
+        return;
+    waits_give(f);
     inits_give(f);
     for (size_t g = f->first_gpu; g < f->nsys->n_gpus; g++)
         nsys_kernels_match(f, &f->nsys->gpus[g]);
-}
-
-// What an export never has: values of hundreds of megabytes, other files, functions in its schema.
-static void be_careful(sqlite3 *db)
-{
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 26);
-    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
-}
-
-// Open the file, if it is one. Returns false with an error.
-static bool file_open(struct nsys_file *f)
-{
-    const char *why;
-    int fd = regular_file_open(f->path, &why);
-    if (fd < 0) {
-        err_add(f->recording->err, f->path, "cannot be opened: %s", why);
-        return false;
-    }
-    close(fd); // SQLite opens files by name
-    if (sqlite3_open_v2(f->path, &f->db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
-        be_careful(f->db);
-        return true;
-    }
-    err_add(f->recording->err, f->path, "%s",
-            f->db != NULL ? sqlite3_errmsg(f->db) : "cannot be opened");
-    return false;
 }
 
 void nsys_read(struct recording *r, const char *path)
@@ -281,9 +264,14 @@ void nsys_read(struct recording *r, const char *path)
         r->reader = memory_zeroed(1, sizeof(struct nsys));
     struct nsys_file f = {.recording = r, .nsys = r->reader, .path = path};
     f.first_gpu = f.nsys->n_gpus;
-    if (file_open(&f))
+    if (database_open(&f.database, path, r->err) == 0)
         tables_read(&f);
-    sqlite3_close(f.db);
+    database_close(&f.database);
+    key_index_free(&f.gpu_of);
+    key_index_free(&f.process_of);
+    key_index_free(&f.string_of);
+    free(f.processes);
+    free(f.strings);
     free(f.ranges);
     free(f.inits);
     free(f.launches);

@@ -12,26 +12,29 @@
 
 uint32_t nsys_communicator_find(struct nsys *n, uint64_t id)
 {
-    for (size_t c = 0; c < n->n_communicators; c++)
-        if (n->communicators[c].id == id)
-            return (uint32_t)c;
-    if (n->n_communicators == n->cap_communicators)
-        n->communicators =
-            memory_grow(n->communicators, &n->cap_communicators, sizeof *n->communicators);
-    n->communicators[n->n_communicators] = (struct nsys_communicator){.id = id, .n_ranks = -1};
-    return (uint32_t)n->n_communicators++;
+    size_t *place = key_index_at(&n->communicator_of, id, 0);
+    if (*place == 0) {
+        if (n->n_communicators == n->cap_communicators)
+            n->communicators =
+                memory_grow(n->communicators, &n->cap_communicators, sizeof *n->communicators);
+        n->communicators[n->n_communicators++] =
+            (struct nsys_communicator){.id = id, .n_ranks = -1};
+        *place = n->n_communicators;
+    }
+    return (uint32_t)(*place - 1);
 }
 
 struct nsys_member *nsys_member_find(struct nsys *n, uint32_t communicator, uint32_t gpu)
 {
     struct nsys_communicator *c = &n->communicators[communicator];
-    for (size_t m = 0; m < c->n_members; m++)
-        if (c->members[m].gpu == gpu)
-            return &c->members[m];
-    if (c->n_members == c->cap_members)
-        c->members = memory_grow(c->members, &c->cap_members, sizeof *c->members);
-    c->members[c->n_members] = (struct nsys_member){gpu, -1};
-    return &c->members[c->n_members++];
+    size_t *place = key_index_at(&n->member_of, communicator, gpu);
+    if (*place == 0) {
+        if (c->n_members == c->cap_members)
+            c->members = memory_grow(c->members, &c->cap_members, sizeof *c->members);
+        c->members[c->n_members++] = (struct nsys_member){gpu, -1};
+        *place = c->n_members;
+    }
+    return &c->members[*place - 1];
 }
 
 /* ---- numbers ---- */
@@ -40,6 +43,8 @@ struct nsys_member *nsys_member_find(struct nsys *n, uint32_t communicator, uint
 static bool is_whole(const struct nsys_communicator *c, size_t n)
 {
     bool whole = c->n_ranks == (int64_t)n && c->n_members == n;
+    if (!whole)
+        return false;
     bool *seen = memory_zeroed(n + 1, sizeof *seen);
     for (size_t m = 0; m < c->n_members && whole; m++) {
         int64_t rank = c->members[m].rank;
@@ -209,6 +214,8 @@ static void nsys_free(struct nsys *n)
     }
     for (size_t c = 0; c < n->n_communicators; c++)
         free(n->communicators[c].members);
+    key_index_free(&n->communicator_of);
+    key_index_free(&n->member_of);
     free(n->gpus);
     free(n->communicators);
     free(n);

@@ -2,11 +2,12 @@
 // Lists that grow, and what is released.
 #include "profile/recording.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/memory.h"
+#include "engine/rng.h"
+#include "engine/text.h"
 #include "profile/dependencies.h"
 
 #define ERRORS_MOST 40
@@ -77,43 +78,69 @@ void recording_free(struct recording *r)
     free(r->ranks);
     free(r->groups);
     free(r->unused);
+    key_index_free(&r->group_of);
+    key_index_free(&r->group_name);
     names_free(&r->names);
 }
 
-static bool name_taken(const struct recording *r, const char *name)
+// A name that no group has: the name itself, else with its first rank, else with a number too.
+static const char *name_free(struct recording *r, const char *name, uint32_t first)
 {
-    for (size_t g = 0; g < r->n_groups; g++)
-        if (strcmp(r->groups[g].name, name) == 0)
-            return true;
-    return strcmp(name, "all") == 0; // the program's own group
+    const char *made = name;
+    while (*key_index_at(&r->group_name, (uintptr_t)made, 0) != 0) { // the same name, other ranks
+        size_t k = (*key_index_at(&r->group_name, (uintptr_t)name, 1 + (uint64_t)first))++;
+        char *text = k == 0 ? text_format("%s@%u", name, (unsigned)first)
+                            : text_format("%s@%u.%zu", name, (unsigned)first, k);
+        made = name_keep(&r->names, text);
+        free(text);
+    }
+    *key_index_at(&r->group_name, (uintptr_t)made, 0) = 1;
+    return made;
+}
+
+static uint64_t ranks_hash(const uint32_t *ranks, uint32_t size)
+{
+    uint64_t hash = size;
+    for (uint32_t i = 0; i < size; i++)
+        hash = hash_mix(hash + ranks[i]);
+    return hash;
+}
+
+// The place of the group of a name and these ranks in `group_of`, 0 in it if there is none. Groups
+// with the same hash follow each other.
+static size_t *group_place(struct recording *r, const char *name, const uint32_t *ranks,
+                           uint32_t size)
+{
+    for (uint64_t hash = ranks_hash(ranks, size);; hash++) {
+        size_t *place = key_index_at(&r->group_of, (uintptr_t)name, hash);
+        const struct recorded_group *old = *place > 0 ? &r->groups[*place - 1] : NULL;
+        if (old == NULL ||
+            (old->size == size && memcmp(old->ranks, ranks, size * sizeof *ranks) == 0))
+            return place;
+    }
 }
 
 uint32_t recording_group(struct recording *r, const char *name, const char *use,
                          const uint32_t *ranks, uint32_t size)
 {
-    size_t length = strlen(name);
-    for (size_t g = 0; g < r->n_groups; g++) {
-        const struct recorded_group *old = &r->groups[g];
-        bool same = strncmp(old->name, name, length) == 0 &&
-                    (old->name[length] == '\0' || old->name[length] == '@');
-        if (same && old->size == size && memcmp(old->ranks, ranks, size * sizeof *ranks) == 0)
-            return (uint32_t)g;
-    }
+    const char *kept = name_keep(&r->names, name);
+    if (r->n_groups == 0) // the program's own group
+        *key_index_at(&r->group_name, (uintptr_t)name_keep(&r->names, "all"), 0) = 1;
+    size_t *place = group_place(r, kept, ranks, size);
+    if (*place > 0)
+        return (uint32_t)(*place - 1);
+    *place = r->n_groups + 1;
     if (r->n_groups == r->cap_groups)
         r->groups = memory_grow(r->groups, &r->cap_groups, sizeof *r->groups);
-    char *made = memory_text(name);
-    for (unsigned k = 0; name_taken(r, made); k++) { // the same name, other ranks
-        free(made);
-        made = memory_bytes(length + 24);
-        snprintf(made, length + 24, k == 0 ? "%s@%u" : "%s@%u.%u", name,
-                 size > 0 ? (unsigned)ranks[0] : 0u, k);
-    }
-    struct recorded_group *group = &r->groups[r->n_groups];
-    *group = (struct recorded_group){.name = made, .size = size};
+    struct recorded_group *group = &r->groups[r->n_groups++];
+    const char *made = name_free(r, kept, size > 0 ? ranks[0] : 0);
+    *group = (struct recorded_group){.name = memory_text(made), .size = size};
     group->use = memory_text(use != NULL ? use : "");
     group->ranks = memory_bytes((size > 0 ? size : 1) * sizeof *ranks);
     memcpy(group->ranks, ranks, size * sizeof *ranks);
-    return (uint32_t)r->n_groups++;
+    if (made != kept)
+        *group_place(r, made, ranks, size) = r->n_groups;
+    return (uint32_t)r->n_groups - 1;
 }
 
 int64_t time_sum(int64_t a_ns, int64_t b_ns)
@@ -142,6 +169,9 @@ uint32_t rank_stream(struct rank_recording *rank, int64_t id)
     for (size_t s = 0; s < rank->n_streams; s++)
         if (rank->streams[s].id == id)
             return (uint32_t)s;
+    rank->many_streams |= rank->n_streams == STREAMS_MOST;
+    if (rank->many_streams)
+        return STREAMS_MOST - 1;
     if (rank->n_streams == rank->cap_streams)
         rank->streams = memory_grow(rank->streams, &rank->cap_streams, sizeof *rank->streams);
     rank->streams[rank->n_streams] = (struct gpu_stream){.id = id};
@@ -177,7 +207,9 @@ struct call_wait *rank_call_wait(struct rank_recording *rank)
 void recording_end_rank(struct recording *r, uint32_t index)
 {
     struct rank_recording *rank = &r->ranks[index];
-    if (!recording_is_full(r))
+    if (rank->many_streams && !recording_is_full(r))
+        err_add(r->err, rank->path, "a GPU has operations in more than %d streams", STREAMS_MOST);
+    else if (!recording_is_full(r))
         rank_nodes_make(r, rank);
     drop_events(rank);
 }

@@ -13,6 +13,7 @@
 
 #include "collective/collective.h"
 #include "engine/err.h"
+#include "engine/key_index.h"
 #include "engine/names.h"
 
 #define TIME_UNKNOWN INT64_MIN
@@ -113,6 +114,7 @@ struct rank_recording {
     size_t n_nodes, cap_nodes;
     uint32_t *after;
     size_t n_after, cap_after;
+    bool many_streams; // more than STREAMS_MOST
     int64_t begin_ns;  // of its first event; TIME_UNKNOWN = it has none
     int64_t offset_ns; // of its clock against that of the first rank
     bool offset_known;
@@ -138,7 +140,9 @@ struct recording {
     size_t n_ranks; // of `ranks`
     struct recorded_group *groups;
     size_t n_groups, cap_groups;
-    uint32_t gpus_per_node; // 0 = unknown
+    struct key_index group_of;   // a kept name and a hash of the ranks
+    struct key_index group_name; // a kept name: it is taken; with a rank: of so many groups
+    uint32_t gpus_per_node;      // 0 = unknown
     struct name_pool names;
     /* what was not used */
     struct unused_events {
@@ -172,6 +176,9 @@ int64_t time_sum(int64_t a_ns, int64_t b_ns);
 
 void recording_unused(struct recording *r, const char *what, int64_t ns);
 
+// The stream's index. The dependencies of each event are looked for in all streams, so that more
+// of them than a program can use are an error of recording_end_rank().
+#define STREAMS_MOST 1024
 uint32_t rank_stream(struct rank_recording *rank, int64_t id);
 struct gpu_event *rank_event(struct rank_recording *rank);
 struct call *rank_call(struct rank_recording *rank);

@@ -18,8 +18,13 @@ void *metrics_pack(const char *text, size_t *size)
     return packed;
 }
 
+#define RATIO_MOST 1032 // of zlib
+#define RATIO_FROM 64   // bytes of which one or two may be
+
 char *metrics_unpack(const void *packed, size_t size, size_t bytes)
 {
+    if (bytes > RATIO_FROM && bytes / RATIO_MOST > size)
+        return NULL; // a wrong length
     char *text = memory_zeroed(bytes + 1, 1);
     uLongf length = (uLongf)bytes;
     if (uncompress((Bytef *)text, &length, packed, (uLong)size) == Z_OK && length == bytes)

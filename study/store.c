@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/database/database.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 
 enum {
@@ -160,9 +162,16 @@ static int open_in(struct store *s, enum store_mode mode, const char *version, s
         return mode == STORE_LOOK ? -1 : err_add(err, s->path, "there is no store");
     if (mode == STORE_CREATE && check_links(s, err) != 0)
         return -1;
+    const char *why;
+    int file = there ? regular_file_open(s->path, &why) : -1;
+    if (there && file < 0)
+        return err_add(err, s->path, "cannot be opened: %s", why);
+    if (file >= 0)
+        close(file);
     if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
         return fail(s, err, "cannot be opened");
     sqlite3_busy_timeout(s->db, BUSY_MS);
+    database_distrust(s->db);
     // If the program was killed before it made the tables, the file is empty.
     bool empty = number_of(s, "SELECT count(*) FROM sqlite_schema", -1) == 0;
     if (sqlite3_errcode(s->db) != SQLITE_OK && sqlite3_errcode(s->db) != SQLITE_ROW &&
@@ -180,6 +189,14 @@ static int open_in(struct store *s, enum store_mode mode, const char *version, s
     return check_whole(s, err);
 }
 
+static bool are_texts(const json_t *list)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach(list, i, item) if (!json_is_string(item)) return false;
+    return json_is_array(list);
+}
+
 struct store *store_open(const char *dir, enum store_mode mode, const char *version,
                          struct err *err)
 {
@@ -193,7 +210,7 @@ struct store *store_open(const char *dir, enum store_mode mode, const char *vers
     s->name = text_of(s, "SELECT value FROM meta WHERE key = 'name'", NULL);
     s->scenario = text_of(s, "SELECT value FROM meta WHERE key = 'scenario'", NULL);
     s->paths = paths ? json_loads(paths, 0, NULL) : NULL;
-    if (!json_is_array(s->paths)) {
+    if (!are_texts(s->paths)) {
         json_decref(s->paths);
         s->paths = json_array();
     }
@@ -343,6 +360,31 @@ int store_move(struct store *s, const char *hash, uint64_t position, const char 
     return finish(s, statement, err);
 }
 
+// The first column of a row that has another type than store_add() gives it; NULL = none has.
+static const char *point_check(sqlite3_stmt *row)
+{
+    static const struct {
+        const char *name;
+        int type;
+        bool needed;
+    } columns[] = {{"hash", SQLITE_TEXT, true},     {"position", SQLITE_INTEGER, true},
+                   {"varied", SQLITE_TEXT, true},   {"status", SQLITE_TEXT, true},
+                   {"failure", SQLITE_TEXT, false}, {"jobs", SQLITE_TEXT, false},
+                   {"reasons", SQLITE_TEXT, false}};
+    enum { CHECKED = sizeof columns / sizeof *columns, LAST = CHECKED + 2 + ROW_COLUMNS };
+    if (sqlite3_column_count(row) != LAST + 2)
+        return "has other columns";
+    for (int c = 0; c < (int)CHECKED; c++) {
+        int type = sqlite3_column_type(row, c);
+        if (type != columns[c].type && (columns[c].needed || type != SQLITE_NULL))
+            return columns[c].name;
+    }
+    if (sqlite3_column_type(row, LAST) != SQLITE_INTEGER || sqlite3_column_int64(row, LAST) < 0)
+        return "metrics_bytes";
+    int type = sqlite3_column_type(row, LAST + 1);
+    return type == SQLITE_NULL || type == SQLITE_BLOB ? NULL : "metrics";
+}
+
 static struct store_point point_of(sqlite3_stmt *row)
 {
     struct store_point p = {.position = (uint64_t)sqlite3_column_int64(row, 1),
@@ -372,11 +414,18 @@ int store_each(struct store *s, void (*each)(void *ctx, const struct store_point
     if (sqlite3_prepare_v2(s->db, "SELECT * FROM points ORDER BY position, hash", -1, &statement,
                            NULL) != SQLITE_OK)
         return fail(s, err, "cannot be read");
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    const char *wrong = NULL;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW &&
+           (wrong = point_check(statement)) == NULL) {
         struct store_point point = point_of(statement);
         each(ctx, &point);
     }
-    int status = code == SQLITE_DONE ? 0 : fail(s, err, "cannot be read");
+    int status = 0;
+    if (wrong != NULL)
+        status = err_add(err, s->path,
+                         "is damaged (points: %s): move it away, or restore it from a copy", wrong);
+    else if (code != SQLITE_DONE)
+        status = fail(s, err, "cannot be read");
     sqlite3_finalize(statement);
     return status;
 }

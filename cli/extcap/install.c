@@ -17,6 +17,7 @@
 #include "cli/results/folder.h"
 #include "cli/results/share_folder.h"
 #include "engine/err.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 
 #define MARK "# written by collwire extcap install; collwire extcap uninstall removes it"
@@ -88,7 +89,8 @@ static enum owner program_owner(const char *path)
     char text[512] = "";
     if (lstat(path, &about) != 0)
         return OWNER_NOBODY;
-    FILE *file = S_ISREG(about.st_mode) ? fopen(path, "r") : NULL;
+    const char *why;
+    FILE *file = S_ISREG(about.st_mode) ? regular_file_stream(path, &why) : NULL;
     size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
     if (file)
         fclose(file);

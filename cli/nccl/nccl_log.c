@@ -7,8 +7,9 @@
 
 #include "cli/nccl/log_lines.h"
 #include "config/text/text_file.h"
+#include "engine/key_index.h"
 #include "engine/memory.h"
-#include "engine/rng.h"
+#include "engine/names.h"
 
 // Make room for one more of `n` elements.
 static void *grown(void *list, size_t n, size_t size)
@@ -19,9 +20,8 @@ static void *grown(void *list, size_t n, size_t size)
 
 /* ---- communicators ---- */
 
-// A thread of the log, by its "host:pid:tid [gpu]", and the communicator that it made last.
+// A thread of the log, and the communicator that it made last.
 struct thread {
-    char *key; // owned
     int32_t ranks, nodes;
 };
 
@@ -29,51 +29,30 @@ struct reading {
     struct nccl_log *log;
     struct thread *threads;
     size_t n_threads;
-    uint32_t *slots; // [slot of a key's hash] 1 + the thread; 0 = free. At most half are taken
-    size_t n_slots;  // a power of two
-    struct cost_block block; // of the table of costs
+    struct name_pool keys; // "host:pid:tid [gpu]" of threads, and names of variables
+    struct key_index thread_of, has_variable; // a kept key
+    struct key_index has_size;                // ranks and nodes
+    struct cost_block block;                  // of the table of costs
 };
 
-// Returns the slot of a key's thread, or the free one where it is to be.
-static uint32_t *slot_of(struct reading *r, const char *key)
-{
-    uint64_t hash = 0;
-    for (const char *c = key; *c != '\0'; c++)
-        hash = hash_mix(hash ^ (unsigned char)*c);
-    size_t at = hash & (r->n_slots - 1);
-    while (r->slots[at] != 0 && strcmp(r->threads[r->slots[at] - 1].key, key) != 0)
-        at = (at + 1) & (r->n_slots - 1);
-    return &r->slots[at];
-}
-
-static void slots_grow(struct reading *r)
-{
-    free(r->slots);
-    r->n_slots = r->n_slots > 0 ? 2 * r->n_slots : 64;
-    r->slots = memory_zeroed(r->n_slots, sizeof *r->slots);
-    for (size_t i = 0; i < r->n_threads; i++)
-        *slot_of(r, r->threads[i].key) = (uint32_t)i + 1;
-}
-
-// A log of thousands of GPUs has tens of thousands of threads, interleaved.
 static struct thread *thread_of(struct reading *r, const char *key)
 {
-    if (2 * r->n_threads >= r->n_slots)
-        slots_grow(r);
-    uint32_t *slot = slot_of(r, key);
-    if (*slot == 0) {
+    size_t *place = key_index_at(&r->thread_of, (uintptr_t)name_keep(&r->keys, key), 0);
+    if (*place == 0) {
         r->threads = grown(r->threads, r->n_threads, sizeof *r->threads);
-        r->threads[r->n_threads++] = (struct thread){.key = memory_text(key)};
-        *slot = (uint32_t)r->n_threads;
+        r->threads[r->n_threads++] = (struct thread){0};
+        *place = r->n_threads;
     }
-    return &r->threads[*slot - 1];
+    return &r->threads[*place - 1];
 }
 
-static void add_size(struct nccl_log *log, int32_t ranks, int32_t nodes)
+static void add_size(struct reading *r, int32_t ranks, int32_t nodes)
 {
-    for (size_t i = 0; i < log->n_sizes; i++)
-        if (log->sizes[i].ranks == ranks && log->sizes[i].nodes == nodes)
-            return;
+    struct nccl_log *log = r->log;
+    size_t *place = key_index_at(&r->has_size, (uint64_t)ranks, (uint64_t)nodes);
+    if (*place > 0)
+        return;
+    *place = 1;
     log->sizes = grown(log->sizes, log->n_sizes, sizeof *log->sizes);
     log->sizes[log->n_sizes].ranks = ranks;
     log->sizes[log->n_sizes++].nodes = nodes;
@@ -88,11 +67,13 @@ static void add_fact(void *ctx, const struct fact *fact)
     log->facts[log->n_facts++] = *fact;
 }
 
-static void add_variable(struct nccl_log *log, const char *name, const char *value)
+static void add_variable(struct reading *r, const char *name, const char *value)
 {
-    for (size_t i = 0; i < log->n_variables; i++)
-        if (strcmp(log->variables[i].name, name) == 0)
-            return;
+    struct nccl_log *log = r->log;
+    size_t *place = key_index_at(&r->has_variable, (uintptr_t)name_keep(&r->keys, name), 0);
+    if (*place > 0)
+        return;
+    *place = 1;
     log->variables = grown(log->variables, log->n_variables, sizeof *log->variables);
     log->variables[log->n_variables++] =
         (struct log_variable){memory_text(name), memory_text(value)};
@@ -109,12 +90,12 @@ static void read_line(struct reading *r, char *line)
     if (log_communicator(message, &ranks, &nodes)) {
         thread->ranks = ranks;
         thread->nodes = nodes;
-        add_size(log, ranks, nodes);
+        add_size(r, ranks, nodes);
     } else if (log_version(message, value)) {
         if (log->version == NULL)
             log->version = memory_text(value);
     } else if (log_variable(message, name, value)) {
-        add_variable(log, name, value);
+        add_variable(r, name, value);
     } else if (log_tuner(message)) {
         log->tuner = true;
     } else {
@@ -168,10 +149,11 @@ int nccl_log_read(struct nccl_log *log, const char *path, struct err *err)
     while ((line = text_file_next(&file)) != NULL)
         read_line(&r, line);
     free(text);
-    for (size_t i = 0; i < r.n_threads; i++)
-        free(r.threads[i].key);
     free(r.threads);
-    free(r.slots);
+    key_index_free(&r.thread_of);
+    key_index_free(&r.has_variable);
+    key_index_free(&r.has_size);
+    names_free(&r.keys);
     keep_each_once(log);
     if (log->n_facts > 0 || log->n_sizes > 0)
         return 0;

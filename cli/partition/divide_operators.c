@@ -12,6 +12,8 @@
 #include "engine/text.h"
 #include "engine/units.h"
 
+#define RUN_PS_MOST 4e18 // below half of the longest time of a simulation, 2^63 ps
+
 /* ---- the scenario ---- */
 
 static json_t *scenario_with(const struct model *m, json_t *nodes)
@@ -160,7 +162,12 @@ static void divide_graph(const struct model *m, const struct operator_graph *g,
     struct operator_cost cost = divide_silently(g, order, m->parts, part);
     d->cost_ps = cost.total_ps;
     human_bytes((uint64_t)g->capacity_bytes, capacity);
-    if (!isfinite(cost.total_ps)) {
+    double most_ps = fmax(cost.total_ps, d->equal_ps);
+    if (isfinite(most_ps) && most_ps > RUN_PS_MOST) {
+        err_add(err, "operators",
+                "take %.0f s on %u ranks in closed form, more than a run can last (%.0f s)",
+                most_ps / 1e12, m->parts, RUN_PS_MOST / 1e12);
+    } else if (!isfinite(cost.total_ps)) {
         err_add(err, "capacity_bytes", "no division among %u ranks was found that fits into %s",
                 m->parts, capacity);
     } else {

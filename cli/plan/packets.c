@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/plan/packets.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -12,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/plan/known.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/pool_progress.h"
@@ -43,42 +43,6 @@ static char *file_of(const struct packets *p)
 {
     return p->parts == 1 ? text_format("%s/packets.jsonl", p->folder)
                          : text_format("%s/packets-%zu-of-%zu.jsonl", p->folder, p->part, p->parts);
-}
-
-// The last line may be incomplete, if a command was killed while it wrote; it is ignored.
-static void read_results(struct running *r, const char *name)
-{
-    char *line = NULL;
-    size_t cap = 0;
-    const char *why;
-    FILE *in = regular_file_stream(name, &why); // what is no file has no results
-    while (in != NULL && getline(&line, &cap, in) > 0) {
-        json_t *row = json_loads(line, 0, NULL);
-        const char *hash = json_string_value(json_object_get(row, "hash"));
-        if (hash != NULL && json_is_number(json_object_get(row, "ps")))
-            json_object_set(r->known, hash, json_object_get(row, "ps"));
-        json_decref(row);
-    }
-    free(line);
-    if (in != NULL)
-        fclose(in);
-}
-
-// The results of earlier commands, and of other parts.
-static void read_known(struct running *r)
-{
-    DIR *folder = opendir(r->packets->folder);
-    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        size_t length = strlen(entry->d_name);
-        if (strncmp(entry->d_name, "packets", 7) != 0 || length < 13 ||
-            strcmp(entry->d_name + length - 6, ".jsonl") != 0)
-            continue;
-        char *name = text_format("%s/%s", r->packets->folder, entry->d_name);
-        read_results(r, name);
-        free(name);
-    }
-    if (folder != NULL)
-        closedir(folder);
 }
 
 // Append a result to a file, which is not followed if it is a symbolic link. Returns 0 or an errno.
@@ -248,7 +212,7 @@ int packets_run(struct packets *p, struct err *err)
     if (p->folder != NULL && mkdir(p->folder, 0777) != 0 && errno != EEXIST)
         status = err_add(err, "--out", "%s: %s", p->folder, strerror(errno));
     else if (p->folder != NULL)
-        read_known(&r);
+        known_read(r.known, p->folder);
     for (size_t i = 0; i < p->n && status == 0; i++)
         prepare(&r, i);
     if (status == 0)

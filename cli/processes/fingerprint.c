@@ -2,13 +2,13 @@
 // SHA-256 (FIPS 180-4).
 #include "cli/processes/fingerprint.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <nettle/sha2.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/regular_file.h"
 #include "engine/text.h"
 
 #define ARGUMENTS 2000
@@ -25,7 +25,8 @@ void fingerprint_program(char text[FINGERPRINT])
     unsigned char buffer[65536];
     struct sha256_ctx sha;
     ssize_t got;
-    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const char *why;
+    int file = regular_file_open("/proc/self/exe", &why);
     text[0] = '\0';
     if (file < 0)
         return;

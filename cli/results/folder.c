@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 
 int folder_make(const char *path, size_t *existed)
 {
@@ -131,11 +132,12 @@ char *folder_read(int fd, const char *name)
     const char *last;
     struct stat about;
     int at = folder_of(fd, name, false, &last);
-    int file = at < 0 ? -1 : openat(at, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const char *why;
+    int file = at < 0 ? -1 : regular_file_open_at(at, last, &why);
     char *text = NULL;
     if (at >= 0)
         close(at);
-    if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode)) {
+    if (file >= 0 && fstat(file, &about) == 0) {
         size_t size = (size_t)about.st_size, done = 0;
         ssize_t got = 1;
         text = memory_zeroed(size + 1, 1);
@@ -185,8 +187,9 @@ int folder_stream(int fd, const char *name, bool (*write)(void *ctx, FILE *out),
 {
     const char *last;
     bool written = false;
-    int at = folder_of(fd, name, true, &last), flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
-    int file = at < 0 ? -1 : openat(at, last, flags | O_CLOEXEC, 0666);
+    int at = folder_of(fd, name, true, &last);
+    int file =
+        at < 0 ? -1 : openat(at, last, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     int status = file < 0 ? -1 : print_file(file, write, ctx, &written), reason = errno;
     if (file >= 0 && close(file) != 0 && status == 0)
         status = -1, reason = errno;

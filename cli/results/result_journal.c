@@ -13,6 +13,7 @@
 #include "cli/results/folder.h"
 #include "config/object/output_name.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 
 int result_journal_write(int own_fd, json_t *install, json_t *remove)
@@ -119,7 +120,8 @@ int result_hash(int fd, const char *name, char text[RESULT_HASH_TEXT])
     enum { CHUNK = 1 << 16 };
     const char *last;
     int at = folder_of(fd, name, false, &last);
-    int file = at < 0 ? -1 : openat(at, last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const char *why;
+    int file = at < 0 ? -1 : regular_file_open_at(at, last, &why);
     uint8_t digest[SHA256_DIGEST_SIZE], *buffer = memory_bytes(CHUNK);
     ssize_t got = file < 0 ? -1 : 1;
     struct sha256_ctx sha;

@@ -18,6 +18,7 @@
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 
 /* ---- the list ---- */
@@ -156,7 +157,8 @@ static void put_file(FILE *out, const void *path)
 {
     char part[1 << 14];
     size_t n;
-    FILE *in = fopen(path, "rb");
+    const char *why;
+    FILE *in = regular_file_stream(path, &why);
     while (in && (n = fread(part, 1, sizeof part, in)) > 0)
         fwrite(part, 1, n, out);
     if (in)

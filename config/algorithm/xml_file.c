@@ -17,13 +17,16 @@
 
 #define FILE_BYTES_MAX (UINT64_C(256) << 20)
 #define PIECE 65536
+// Expat looks at a token from its begin again whenever it gets another piece of it.
+#define TOKEN_BYTES_MAX (UINT64_C(1) << 20)
 
 struct reading {
     XML_Parser parser;
     const char *name, *path;
     struct err *err;
     struct xml_parts parts;
-    unsigned depth; // elements that are open
+    unsigned depth;   // elements that are open
+    uint64_t reached; // byte of the file behind the last token
     bool failed;
 };
 
@@ -51,12 +54,23 @@ static unsigned long line_of(const struct reading *r)
 #endif
 }
 
+// Any other token: texts, comments, instructions.
+static void on_token(void *ctx, const XML_Char *text, int n)
+{
+    struct reading *r = ctx;
+    (void)text;
+    (void)n;
+    r->reached =
+        (uint64_t)XML_GetCurrentByteIndex(r->parser) + (uint64_t)XML_GetCurrentByteCount(r->parser);
+}
+
 static void on_start(void *ctx, const XML_Char *name, const XML_Char **attributes)
 {
     static const char *const names[] = {"algo", "gpu", "tb", "step"};
     enum { LEVELS = sizeof names / sizeof *names };
     struct reading *r = ctx;
     char error[XML_PART_ERROR] = "";
+    on_token(r, NULL, 0);
     unsigned long line = line_of(r);
     if (r->failed)
         return;
@@ -77,6 +91,7 @@ static void on_end(void *ctx, const XML_Char *name)
 {
     (void)name;
     ((struct reading *)ctx)->depth--;
+    on_token(ctx, NULL, 0);
 }
 
 static void on_doctype(void *ctx, const XML_Char *name, const XML_Char *system,
@@ -106,6 +121,9 @@ static void read_pieces(struct reading *r, FILE *in)
             fail(r, line_of(r), "cannot be read");
         else if (XML_Parse(r->parser, piece, (int)n, last) == XML_STATUS_ERROR)
             fail(r, line_of(r), "is not XML: %s", XML_ErrorString(XML_GetErrorCode(r->parser)));
+        else if (bytes - r->reached > TOKEN_BYTES_MAX)
+            fail(r, line_of(r), "a tag or comment from byte %llu on is longer than 1 MiB",
+                 (unsigned long long)r->reached);
     }
     free(piece);
 }
@@ -140,6 +158,7 @@ struct xml_algorithm *xml_file_read(const char *dir, const char *name, const cha
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, on_start, on_end);
     XML_SetStartDoctypeDeclHandler(r.parser, on_doctype);
+    XML_SetDefaultHandler(r.parser, on_token);
     read_pieces(&r, in);
     struct xml_algorithm *a = finish(&r);
     xml_parts_free(&r.parts);

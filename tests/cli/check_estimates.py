@@ -23,7 +23,7 @@ def ratios(tmp, path):
     told = subprocess.run([COLLWIRE, "validate", path], capture_output=True, text=True, check=True).stdout
     hops, number, unit = SENTENCE.search(told).groups()
     runs = []
-    for _ in range(2):
+    while not runs or len(runs) < 2 and runs[0]["cpu_s"] < 0.5:
         subprocess.run([COLLWIRE, "run", path, "--quiet", "--out", tmp], check=True, capture_output=True)
         with open(os.path.join(tmp, "run.json"), encoding="utf-8") as f:
             runs.append(json.load(f))

@@ -200,10 +200,12 @@ def fifos(tmp):
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(os.path.join(folder, "socket"))
     os.symlink("/dev/zero", os.path.join(folder, "device"))
+    servers = {"machine": "1gpu_h100_400", "nodes": 2}
+    library = {"kind": "collective", "op": "all_reduce", "bytes": "1MB"}
     switch = {"dims": [{"kind": "switch", "size": 2}]}
     flows = {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1}]}
     for name in ("fifo", "directory", "socket", "device"):
-        for suffix in (".jsonl", ".yml", ".0.et"):
+        for suffix in (".jsonl", ".yml", ".0.et", ".1.et"):
             os.symlink(name, os.path.join(folder, name + suffix))
         uses = {
             "flows": {"workload": {"kind": "flows", "file": name}},
@@ -218,9 +220,22 @@ def fifos(tmp):
             "astra": {"topology": {"astra": name}},
             "yaml": {"topology": {"astra": name + ".yml"}},
             "plugin": {"plugins": [name]},
+            "xml": {"topology": servers, "workload": {**library, "library": {"kind": "xml", "file": name}}},
+            "traces": {"topology": servers, "workload": {**library, "library": {"kind": "xml", "traces": name}}},
+            "layers": {"workload": {"kind": "cnn", "model": "custom", "shapes": name}},
+            "system": {"workload": {"kind": "training", "system": name, "parallelism": "DATA", "layers": [{"name": "l"}]}},
         }
-        commands = [("validate", os.path.join(folder, name)),
-                    ("replay", os.path.join(folder, name), "-o", os.path.join(folder, "flows.csv"))]
+        special = os.path.join(folder, name)
+        given = os.path.join(folder, name + "-given")  # a folder that a command reads
+        os.mkdir(given)
+        for inside in ("a.sqlite", "a.json", "a.log", "results.sqlite"):
+            os.symlink(special, os.path.join(given, inside))
+        # a folder's files of other kinds are passed over, and code is not loaded
+        elsewhere = {"nsys": "has no file that ends in", "kineto": "has no file that ends in", "inspector": "has no file that ends in", "report": "has no results", "plugin": "is code"}
+        commands = [("validate", special), ("replay", special, "-o", os.path.join(folder, "flows.csv")), ("partition", special, "--parts", "2"),
+                    ("library", "nccl", "--machine", "dgx_h100", "--nodes", "2", "--against", special),
+                    *(("import", kind, given, "-o", os.path.join(folder, "imported.json")) for kind in ("nsys", "kineto", "inspector")),
+                    ("report", given)]
         for use, part in uses.items():
             scenario = os.path.join(folder, f"{use}.json")
             with open(scenario, "w", encoding="utf-8") as f:
@@ -230,8 +245,9 @@ def fifos(tmp):
             done = subprocess.run([COLLWIRE, *command], capture_output=True, text=True, timeout=10, check=False,
                                   cwd=folder)
             expect(done.returncode == 2 and done.stderr, f"{command}: {done.returncode}, {done.stderr!r}")
-            if use != "plugin" and name == "fifo":
-                expect("it is a pipe" in done.stderr, f"{command}: {done.stderr!r}")
+            use = os.path.basename(command[1]).removesuffix(".json") if command[0] == "validate" else command[1] if command[0] == "import" else command[0]
+            if name == "fifo":
+                expect(elsewhere.get(use, "it is a pipe") in done.stderr, f"{command}: {done.stderr!r}")
     with open(path("seg.json"), encoding="utf-8") as f:
         text = f.read()
     done = subprocess.run([COLLWIRE, "validate", "-"], input=text, capture_output=True, text=True, timeout=10,

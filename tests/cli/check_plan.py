@@ -113,6 +113,8 @@ def check_kept(folder):
     with open(os.path.join(out, "packets.jsonl"), "w", encoding="utf-8") as file:  # times that no run gives, and a cut line
         file.writelines(json.dumps(json.loads(line) | {"ps": 10**12 + i}) + "\n" for i, line in enumerate(lines))
         file.write('{"hash": "12')
+        file.write('\n{"hash": "%s", "ps": 1e300}' % json.loads(lines[0])["hash"])  # no time of a simulation
+    os.mkfifo(os.path.join(out, "packets-9-of-9.jsonl"))  # has no end, and is passed over
     second = plans(path, "--gpus", "8", "--best", "4", "--out", out)
     expect("kept results are used", sorted(p["time_ns"] for p in second) == [10**9, 10**9, 10**9, 10**9] and first != second)
     out = os.path.join(folder, "parts")  # two parts run four layouts, and a third command none

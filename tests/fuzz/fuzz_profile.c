@@ -55,53 +55,13 @@ static void row(sqlite3 *db, const uint8_t *v, const uint8_t *blob, size_t n_blo
              v[1] * 100, v[1] * 100 + v[2] - 3, v[3] % 2, v[4] % 4, v[5], (v[3] & 3) << 24,
              v[6] % 9, v[7] * 100, v[7] * 100 + 1, (v[3] & 3) << 24, v[5], v[6] % 9);
     sqlite3_exec(db, text, NULL, NULL, NULL);
-    snprintf(
-        text, sizeof text,
-        "INSERT INTO NVTX_EVENTS (start, globalTid, text, textId, binaryData) VALUES (%d, %d, 'nccl%s', NULL, ?)",
-        v[7] * 100 - v[2] % 5, (v[3] & 3) << 24, word);
+    snprintf(text, sizeof text, "INSERT INTO NVTX_EVENTS VALUES (%d, %d, 'nccl%s', NULL, ?)",
+             v[7] * 100 - v[2] % 5, (v[3] & 3) << 24, word);
     if (sqlite3_prepare_v2(db, text, -1, &range, NULL) != SQLITE_OK)
         abort();
     sqlite3_bind_blob(range, 1, blob, (int)n_blob, SQLITE_TRANSIENT);
     sqlite3_step(range);
     sqlite3_finalize(range);
-}
-
-// Values and columns that no export of today has. Nothing for most values of `what`.
-static void change(sqlite3 *db, uint8_t what, uint8_t value)
-{
-    static const char *const values[] = {"9223372036854775807",
-                                         "9223372036854775800",
-                                         "-9223372036854775808",
-                                         "-1",
-                                         "NULL",
-                                         "'text'",
-                                         "x'00ff'",
-                                         "1e300",
-                                         "2147483647",
-                                         "4294967296"};
-    static const char *const changes[] = {
-        "UPDATE NVTX_PAYLOAD_SCHEMA_ENTRIES SET \"offset\" = %s WHERE idx = 1",
-        "UPDATE NVTX_PAYLOAD_SCHEMA_ENTRIES SET \"offset\" = %s",
-        "UPDATE NVTX_PAYLOAD_SCHEMA_ENTRIES SET name = %s WHERE idx = 0",
-        "UPDATE NVTX_PAYLOAD_SCHEMA_ENTRIES SET schemaId = %s WHERE schemaId = 2",
-        "UPDATE StringIds SET value = %s WHERE id = 1",
-        "ALTER TABLE NVTX_EVENTS ADD COLUMN name DEFAULT %s",
-        "ALTER TABLE NVTX_EVENTS ADD COLUMN extra AS (coalesce(%s, start))",
-        "DROP TABLE StringIds; CREATE VIEW StringIds AS SELECT 1 AS id, %s AS value",
-        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (%s, 5, 0, 0, 1, 0, 1)",
-        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 5, %s, 0, 1, 0, 1)",
-        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0, 1, %s, 1, 4)",
-        "INSERT INTO NVTX_EVENTS (start, globalTid, text) VALUES (%s, 0, 'ncclAllReduce')",
-        "INSERT INTO NVTX_EVENTS (start, globalTid, text) VALUES (1, %s, 'ncclGroupEnd')",
-        "INSERT INTO NVTX_EVENTS (start, globalTid, text) VALUES (1, 0, %s)"};
-    char text[256];
-    if (what >= sizeof changes / sizeof *changes)
-        return;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(text, sizeof text, changes[what], values[value % (sizeof values / sizeof *values)]);
-#pragma GCC diagnostic pop
-    sqlite3_exec(db, text, NULL, NULL, NULL);
 }
 
 static void tables(const uint8_t *data, size_t n)
@@ -125,8 +85,6 @@ static void tables(const uint8_t *data, size_t n)
                  "(2, 0, 'NCCL communicator ID', 0), (2, 1, 'No. of ranks', 8), "
                  "(2, 2, 'Rank', 12), (2, 3, 'CUDA device', 16)",
                  NULL, NULL, NULL);
-    for (size_t i = 0; n > 4 && i < 3; i++)
-        change(db, data[i], data[i + 1]);
     for (size_t i = 0; i + FIELDS <= n && i < 50 * FIELDS; i += FIELDS) {
         uint8_t blob[52] = {0};
         blob[8] = data[i] % 3; // the schema

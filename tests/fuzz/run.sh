@@ -3,8 +3,9 @@
 # Build the fuzz targets in folder BUILD (COLLWIRE_FUZZ=ON) and run them for a number of inputs in all.
 # usage: run.sh BUILD INPUTS [SEED] [READER...]
 #
-# Targets are the readers of files, and the transports over a hostile network. A quarter of the inputs are
-# scenarios, a quarter go to transports; the other readers share the rest. A finding is stored in
+# Targets are the readers of files (readers.txt), and the transports over a hostile network. A quarter of the inputs
+# are scenarios, a quarter go to transports; the other readers share the rest. Afterwards each source of readers.txt must
+# have been reached by its target. A finding is stored in
 # BUILD/fuzz/READER-*; once the defect is fixed, move it to tests/fuzz/corpus/READER. Inputs that reach new code are in
 # BUILD/fuzz/corpus/READER.
 set -eu
@@ -12,7 +13,9 @@ set -eu
 build=$1 inputs=$2 seed=${3:-1}
 shift $(($# < 3 ? $# : 3))
 here=$(cd "$(dirname "$0")" && pwd)
-readers=${*:-scenario flows cdf graph astra_network astra_system astra_workload import gemm replay chakra goal xml traces profile nccl_log operators cnn roce tcp uec mrc}
+listed=$(awk '!/^#/ && NF && $2 != "-" { print $2 }' "$here/readers.txt" | sort -u)
+others=$(echo "$listed" | grep -c -v '^scenario$')
+readers=${*:-$listed roce tcp uec mrc}
 cmake -S "$here/../.." -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
     -DCOLLWIRE_FUZZ=ON >/dev/null
 cmake --build "$build" >"$build/build.log" || { tail -n 40 "$build/build.log"; exit 1; }
@@ -25,7 +28,7 @@ for reader in $readers; do
     case $reader in
     scenario) runs=$((inputs / 4)) ;;
     roce | tcp | uec | mrc) runs=$((inputs / 16)) ;;
-    *) runs=$((inputs * 3 / 64)) ;;
+    *) runs=$((inputs / 2 / others)) ;;
     esac
     begin=$(date +%s)
     if ! "$build/fuzz_$reader" -runs="$runs" -seed="$seed" -timeout=20 -rss_limit_mb=3000 \
@@ -34,6 +37,11 @@ for reader in $readers; do
         tail -n 40 "$build/fuzz/$reader.log"
         failed="$failed $reader"
     fi
+    reached=$build/fuzz/$reader.reached
+    "$build/fuzz_$reader" -runs=0 -print_coverage=1 "$found" "$here/corpus/$reader" >"$reached" 2>&1 || true
+    for source in $(awk -v reader="$reader" '$2 == reader { print $1 }' "$here/readers.txt"); do
+        grep -a -q "^COVERED_FUNC.*/$source:" "$reached" || { echo "$reader does not reach $source"; failed="$failed $reader"; }
+    done
     echo "$reader: $runs inputs, $(($(date +%s) - begin)) s, $(ls "$found" | wc -l) reach new code"
 done
 [ -z "$failed" ] || { echo "failed:$failed"; exit 1; }

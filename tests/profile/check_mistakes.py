@@ -356,6 +356,92 @@ def check_nsys(folder):
     refused("nsys: a rank is missing", "nsys", where, "communicator 0xabc0: of 3 ranks, 1 are in no file")
 
 
+USED = {  # the columns that are read
+    "StringIds": ["id", "value"], "CUPTI_ACTIVITY_KIND_KERNEL": ["start", "end", "deviceId", "streamId", "correlationId", "globalPid", "shortName"],
+    "CUPTI_ACTIVITY_KIND_RUNTIME": ["start", "end", "globalTid", "correlationId", "nameId"], "NVTX_EVENTS": ["start", "globalTid", "text", "textId", "binaryData"],
+    "NVTX_PAYLOAD_SCHEMA_ENTRIES": ["schemaId", "idx", "name", "offset"]}
+HOSTILE = ["9223372036854775807", "-9223372036854775808", "9223372036854775800", "'text'", "1.5", "x'00ff'", "NULL", "-1"]
+
+
+def linked_in_a_circle(path, table):
+    """Eighteen pages behind the table's only page, each with four children that are all the next one: 4^18 times its rows."""
+    with sqlite3.connect(path) as db:
+        root, size, pages = db.execute("SELECT rootpage, (SELECT page_size FROM pragma_page_size), (SELECT page_count FROM pragma_page_count) "
+                                       "FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    db.close()
+    with open(path, "r+b") as file:
+        file.seek((root - 1) * size)
+        leaf = file.read(size)
+        chain = [root, *range(pages + 1, pages + 19)]
+        for at, page in enumerate(chain):
+            made = bytearray(size)
+            if at == len(chain) - 1:
+                made[:] = leaf
+            else:
+                made[0:12] = struct.pack(">BHHHBI", 5, 0, 3, size - 27, 0, chain[at + 1])
+                for cell in range(3):
+                    made[12 + 2 * cell:14 + 2 * cell] = struct.pack(">H", size - 27 + 9 * cell)
+                    made[size - 27 + 9 * cell:size - 22 + 9 * cell] = struct.pack(">IB", chain[at + 1], cell + 1)
+            file.seek((page - 1) * size)
+            file.write(made)
+        file.seek(28)
+        file.write(struct.pack(">I", pages + 18))
+
+
+def check_nsys_hostile(folder):
+    """What a database states is not trusted: no value of any column crashes, no other column changes the result, and nothing computes."""
+    run = check_import.data_parallel(3, 1)
+
+    def made(name, *sql):
+        where = os.path.join(folder, name)
+        traces.write_nsys(where, run)
+        with sqlite3.connect(os.path.join(where, "host-y.sqlite")) as db:
+            for statement in sql:
+                db.execute(statement)
+        db.close()
+        return where
+
+    def imported(where):
+        out = os.path.join(folder, os.path.basename(where) + ".out.json")
+        done = subprocess.run([COLLWIRE, "import", "nsys", where, "-o", out], capture_output=True, text=True, check=False, timeout=60)
+        program = out.replace(".json", ".nodes.jsonl")
+        return done, open(program, encoding="utf-8").read() if os.path.exists(program) else None
+
+    with sqlite3.connect(":memory:") as db:
+        traces.nsys_tables(db)
+        has = {table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")] for table in USED}
+    for table, columns in USED.items():
+        names = ", ".join(f'"{name}"' for name in has[table])
+        for column in columns:
+            values = " ".join(f"WHEN {i} THEN {value}" for i, value in enumerate(HOSTILE))
+            done, _ = imported(made(f"h-{table}-{column}", f"CREATE TABLE other AS SELECT * FROM {table}", f"DROP TABLE {table}",
+                                    f"CREATE TABLE {table} ({names})", f"INSERT INTO {table} SELECT * FROM other",  # without types, which would convert the values
+                                    f'UPDATE {table} SET "{column}" = CASE rowid % {len(HOSTILE)} {values} END'))
+            expect(f"nsys: hostile values in {table}.{column}: {done.returncode}", done.returncode in (0, 2) and (done.returncode == 0 or "collwire: " in done.stderr))
+    expect("nsys: a value of another type names its place", "CUPTI_ACTIVITY_KIND_KERNEL.start is a text, not an integer, in row " in imported(made(
+        "h-type", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'soon' WHERE rowid = 3"))[0].stderr)
+
+    plain = imported(made("h-plain"))
+    others = {name for columns in USED.values() for name in columns} | {"t", "e", "s", "domain"}
+    more = [f'ALTER TABLE {table} ADD COLUMN "{name}"' for table in USED for name in sorted(others - set(has[table]))]
+    wider = imported(made("h-wider", *more))
+    expect("nsys: columns of other versions change nothing", plain[0].returncode == 0 and wider[0].returncode == 0 and plain[1] == wider[1] is not None)
+
+    refused("nsys: a virtual table", "nsys", made("h-virtual", "DROP TABLE NVTX_EVENTS", "CREATE VIRTUAL TABLE NVTX_EVENTS USING fts5(start, globalTid, text, textId, binaryData)"),
+            "host-y.sqlite: NVTX_EVENTS is no table")
+    refused("nsys: a generated column", "nsys", made("h-generated", "CREATE TABLE other AS SELECT * FROM StringIds", "DROP TABLE StringIds",
+            "CREATE TABLE StringIds (id, given, value AS (replace(hex(zeroblob(1000000)), '0', given)))", "INSERT INTO StringIds (id, given) SELECT * FROM other"),
+            "host-y.sqlite: StringIds.value is computed, not recorded")
+    refused("nsys: a long value", "nsys", made("h-long", "UPDATE StringIds SET value = value || replace(hex(zeroblob(9000000)), '0', 'x')"), "host-y.sqlite: has a value of more than 16 MiB")
+    where = made("h-circle")
+    linked_in_a_circle(os.path.join(where, "host-y.sqlite"), "StringIds")
+    refused("nsys: pages in a circle", "nsys", where, "host-y.sqlite: is damaged: its tables take more work to read")
+    where = made("h-journal")
+    with open(os.path.join(where, "host-y.sqlite-wal"), "wb") as file:
+        file.write(b"changes")
+    refused("nsys: a journal", "nsys", where, "host-y.sqlite: is not finished: .*host-y.sqlite-wal has changes")
+
+
 def check_real(folder, data):
     """Samples of real runs."""
     where = os.path.join(folder, "real")
@@ -403,6 +489,7 @@ def main():
         check_many(folder)
         check_inspector(folder)
         check_nsys(folder)
+        check_nsys_hostile(folder)
         check_real(folder, sys.argv[1])
     print(f"{len(FAILED)} failed" if FAILED else "all hold")
     return 1 if FAILED else 0

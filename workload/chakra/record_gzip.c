@@ -13,10 +13,14 @@
 
 #define INPUT_BYTES ((size_t)16 << 10)
 #define GZIP_WINDOW (15 + 16) // the largest window, with gzip's header
+// Nodes differ in their ids and times at least, so traces shrink by 10 to 100; zlib by up to 1032.
+#define RATIO_MOST 250
+#define RATIO_FROM ((int64_t)8 << 20) // bytes of content from which on the ratio is checked
 
 struct record_gzip {
     z_stream stream;
     int64_t offset;      // in the file, of the next compressed byte that is read
+    int64_t content;     // uncompressed bytes so far
     bool ended, between; // between: a member has ended, and another one may follow
     unsigned char input[INPUT_BYTES];
 };
@@ -86,5 +90,8 @@ size_t record_gzip_read(struct record_gzip *gz, int fd, unsigned char *bytes, si
             break;
         }
     }
+    gz->content += (int64_t)(n - gz->stream.avail_out);
+    if (gz->content > RATIO_FROM && gz->content / RATIO_MOST > gz->offset)
+        *why = "the compressed data expand more than 250 times: this is no trace of a program";
     return n - gz->stream.avail_out;
 }

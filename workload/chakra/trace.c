@@ -64,5 +64,7 @@ int trace_next(struct trace *t, struct trace_node *node, const char *path, struc
     int result = record_next(&t->records, &bytes, &n, path, err);
     if (result != 1)
         return result;
+    if (n == 0) // all values are their defaults, so it has no kind
+        return trace_error(t, NULL, path, err, "is empty: it is no node");
     return decode_node(t, bytes, n, node, path, err) == 0 ? 1 : -1;
 }
