@@ -28,8 +28,12 @@ static void put_network(FILE *out, const json_t *dims)
     json_array_foreach(dims, d, dim)
         fprintf(out, "%s%s of %lld", d > 0 ? " x " : "", text_at(dim, "kind"),
                 (long long)json_integer_value(json_object_get(dim, "size")));
-    const char *rate = text_at(json_object_get(last, "link"), "rate");
-    if (*rate)
+    // `link` of a graph is the default of links in its file, which have rates of their own
+    const char *rate = text_at(json_object_get(last, "link"), "rate"),
+               *file = text_at(last, "file");
+    if (*file)
+        fprintf(out, " (rates in %s)", file);
+    else if (*rate)
         fprintf(out, " at %s", rate);
 }
 

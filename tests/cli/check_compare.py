@@ -193,6 +193,37 @@ def check_screen(out):
             assert ("Best change" in stdout) == (change != ""), stdout
 
 
+def in_ns(text):
+    number, unit = text.split()
+    return float(number) * {"ps": 1e-3, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
+
+
+def check_iterations(out):
+    """Where the table has the time of an iteration, the change has what an iteration saves."""
+    path = os.path.join(SCENARIOS, "dlrm/dlrm-16.json")
+    for iterations in (1, 2, 3):
+        code, stdout, stderr = collwire("compare", path, "--cc", "none", "--set", f"workload.iterations={iterations}", "--out", out)
+        metrics = json.loads(read(out, "dlrm-16", "none", "metrics.json"))
+        reason = metrics["reasons"][0]
+        assert code == 0 and len(metrics["training"]["iterations"]) == iterations, stderr
+        found = re.search(r"up to ([\d.]+ [a-z]+) less( an iteration)? with", " ".join(stdout.split()))
+        assert bool(found[2]) == (iterations > 1), stdout
+        assert abs(in_ns(found[1]) - reason["saving_ns"] / iterations) < 0.006 * in_ns(found[1]), (found[0], reason)
+        column = sum(i["duration_ns"] for i in metrics["training"]["iterations"]) / iterations
+        assert in_ns(found[1]) < column, (found[0], column)
+
+
+def check_heading(out):
+    """The links of a graph have rates of their own: the heading does not give the default of the dimension."""
+    path = os.path.join(SCENARIOS, "reproduce/figures/dcqcn-victim-0.json")
+    code, stdout, stderr = collwire("compare", path, "--cc", "none", "--set", "duration=1ms", "--out", out)
+    heading = " ".join(stdout.partition("policy ")[0].split())
+    assert code == 0 and heading == "dcqcn-victim-0: 11 ranks, graph of 11 (rates in networks/dcqcn-testbed.json): flows", stdout
+    path = os.path.join(SCENARIOS, "incast.json")
+    code, stdout, stderr = collwire("compare", path, "--cc", "none", "--out", out)
+    assert " at 100Gbps: " in stdout.splitlines()[0], (stdout, stderr)
+
+
 def check_vary(out):
     """Values of a key as rows, alone with the scenario's own policy and with --cc, with their columns in the files."""
     ring = os.path.join(SCENARIOS, "collectives/allreduce-1d.json")
@@ -300,6 +331,8 @@ with tempfile.TemporaryDirectory() as out:
     check_statistics(os.path.join(out, "statistics"))
     check_screen(os.path.join(out, "screen"))
     check_several(os.path.join(out, "several"))
+    check_iterations(os.path.join(out, "iterations"))
+    check_heading(os.path.join(out, "heading"))
     check_vary(os.path.join(out, "vary"))
     for name, different in (("incast", 5), ("congestion/victim", 5), ("collectives/allreduce-1d", 1)):
         n = check(name, os.path.join(out, os.path.basename(name)))
