@@ -10,6 +10,7 @@ usage: check_page.py SCENARIOS TEMPLATE
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,19 @@ def sweep(folder):
     return folder
 
 
+def sweep_of_jobs(folder):
+    """Four runs of two jobs: a row for each run and for each job in it."""
+    os.makedirs(folder)
+    with open(os.path.join(folder, "sweep.csv"), "w", encoding="utf-8") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(["switch.buffer", "switch.ecn.kmin", "seed", "job", "status", "sim_time_ns"])
+        for i, buffer in enumerate(("1MB", "2MB")):
+            for j, kmin in enumerate(("10KB", "20KB")):
+                for k, job in enumerate(("", "train", "ckpt")):
+                    out.writerow([buffer, kmin, 1, job, "completed", 12100000 + 100000 * (i + j) - 4000000 * (k == 1)])
+    return folder
+
+
 def reports(tmp, scenarios):
     run = os.path.join(tmp, "run")
     collwire("run", os.path.join(scenarios, "dlrm", "dlrm-16.json"), "--set", "report.timeline=true",
@@ -64,9 +78,9 @@ def reports(tmp, scenarios):
     collwire("sweep", os.path.join(scenarios, "collectives", "allreduce-1d.json"), "--sizes", "1K:1M:32", "--cc", "none,swift",
              "--seeds", "5", "--set", 'noise={"preset":"cluster"}', "--why", "--out", sizes, "--quiet")
     all_of_them = {"run": run, "compare": compare, "vary": vary, "sizes": sizes,
-                   "sweep": sweep(os.path.join(tmp, "sweep"))}
+                   "sweep": sweep(os.path.join(tmp, "sweep")), "jobs": sweep_of_jobs(os.path.join(tmp, "jobs"))}
     expect(os.path.exists(os.path.join(compare, "report.html")), "compare writes its report")
-    for folder in (run, all_of_them["sweep"]):
+    for folder in (run, all_of_them["sweep"], all_of_them["jobs"]):
         collwire("report", folder)
     return {kind: os.path.join(folder, "report.html") for kind, folder in all_of_them.items()}
 
@@ -205,6 +219,10 @@ def saved(page):
     svg, table = (page.run(f"window.saved[{i}].text()") for i in (0, 2))
     expect(svg.startswith("<svg") and 'width="85mm"' in svg and ">swift</text>" in svg and "fill:#000" in svg.replace(" ", "")
            or 'fill="#000"' in svg, f"a saved SVG: {svg[:200]}")
+    # in black and white a line is told by its symbol, which the legend must have too
+    symbols = {colour: shape for shape, colour in re.findall(r'<path d="([^"]+)" transform="translate[^"]+" fill="(#[^"]+)"', svg)
+               if colour not in ("#000", "none")}
+    expect(len(symbols) >= 5 and len(set(symbols.values())) == len(symbols), f"symbols of the legend: {symbols}")
     expect(table.startswith("scenario,policy,slowdown,share_of_messages_up_to_it\nrail,none,"), f"a saved CSV: {table[:90]}")
     expect(page.run("window.saved[1].type") == "image/png" and page.run("window.saved[1].size") > 10000, "a saved PNG")
 
@@ -222,8 +240,17 @@ def folded(page):
     """Links stand by load, and tiers of little use are one line with their number."""
     first = page.run("(o => o.series[0].data.map(d => d.value[2]))(document.querySelector('#links .plot').chart.instance.getOption())")
     expect(first[0] == max(first) and first == sorted(first, reverse=True), "the busiest link is the first")
+    scale = option(page, "#links .plot", "visualMap[0].max")
+    expect(scale == max(first), f"the darkest colour is that of the busiest link: {scale}, {max(first)}")
     line = page.run("document.querySelector('#links details:not(.data) summary').textContent")
     expect("more links in" in line and "below 10" in line, f"folded tiers: {line}")
+
+
+def ticks(page):
+    """Labels of an axis of ratios have the digits that they need."""
+    labels = page.run("(f => [1.000020032, 1.5, 20, 123.456789].map(v => f(v)))"
+                      "(document.querySelector('#messages .plot').chart.instance.getOption().xAxis[0].axisLabel.formatter)")
+    expect(labels == ["1", "1.5", "20", "123.5"], f"labels of slowdowns: {labels}")
 
 
 def comparison(page, path):
@@ -240,6 +267,7 @@ def comparison(page, path):
     colours_of_policies(page)
     tail(page)
     page.run("(s => { s.value = 'up'; s.dispatchEvent(new Event('change')); })(document.querySelector('#messages select'))")
+    ticks(page)
     folded(page)
     saved(page)
     # another policy, chosen once, for all sections
@@ -335,6 +363,17 @@ def swept_sizes(page, path):
     expect("along workload.bytes: up to" in words and "algorithm" in words, f"why: {words}")
 
 
+def swept_jobs(page, path):
+    """Rows of jobs are not runs."""
+    page.resize(1200, 900)
+    page.open(path)
+    head = page.run("document.querySelector('header').textContent")
+    expect("4 runs" in head and "12 runs" not in head, f"runs of a sweep: {head}")
+    rows = page.run("document.querySelector('#sweep > details summary').textContent")
+    expect(rows == "All 4 runs, and their jobs in 8 rows", f"rows of a sweep: {rows}")
+    expect(page.errors == [], f"sweep of jobs: {page.errors}")
+
+
 def tail(page):
     """The share of slow messages on a logarithmic axis."""
     page.run("(s => { s.value = 'tail'; s.dispatchEvent(new Event('change')); })(document.querySelector('#messages select'))")
@@ -372,6 +411,7 @@ def main():
             variants(page, paths["vary"])
             swept(page, paths["sweep"])
             swept_sizes(page, paths["sizes"])
+            swept_jobs(page, paths["jobs"])
             timeline(page, paths["run"])
     print(f"{len(failures)} failures")
     return 1 if failures else 0

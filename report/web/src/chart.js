@@ -139,11 +139,23 @@ export function lineSymbol(symbol, points, k) {
     const step = Math.ceil(points / MARKS);
     const first = Math.floor((step * (k % 4)) / 4);
     return {
-        symbol: (_, { dataIndex }) => (dataIndex % step === first ? symbol : "none"),
+        symbol,
         symbolSize: 6,
         showSymbol: true,
         showAllSymbol: true,
+        marked: (i) => i % step === first,
     };
+}
+
+// Leave out the symbols of points that are not marked. A symbol that is a function of the point would not be
+// known to the legend, which would draw a circle for each line.
+function markSome(series) {
+    if (!series.marked) return series;
+    const bare = (point) => (Array.isArray(point) ? { value: point } : point);
+    const data = series.data.map((point, i) =>
+        series.marked(i) ? point : { ...bare(point), symbol: "none" },
+    );
+    return { ...series, data, marked: undefined };
 }
 
 // Rows that a legend takes at a width: names are put into rows as ECharts does.
@@ -249,6 +261,7 @@ function optionOf(chart, width) {
     const kept = shown ? spanOf(chart.instance) : null;
     const legend = shown?.legend?.[0]?.selected;
     const option = { ...base(), ...chart.build(width) };
+    option.series = [].concat(option.series).map(markSome);
     option.tooltip =
         option.tooltip === false ? undefined : { ...base().tooltip, ...option.tooltip };
     if (kept && option.dataZoom)

@@ -110,10 +110,15 @@ export function text(value, unit) {
     return (FORMATS[unit] || ((v) => String(v)))(value);
 }
 
+// A value of an axis as text: ratios with four digits at most and no more than they need.
+export function tick(value, unit) {
+    return unit === "ratio" ? String(Number(value.toPrecision(4))) : text(value, unit);
+}
+
 // One unit for a whole axis: {name, factor, label(value)}.
 export function axisUnit(unit, max) {
     const steps = { ns: TIME, bytes: BYTES, "bit/s": RATE }[unit];
-    if (!steps) return { name: "", factor: 1, label: (v) => text(v, unit === "ratio" ? "" : unit) };
+    if (!steps) return { name: "", factor: 1, label: (v) => tick(v, unit) };
     const { factor, unit: name } = scaled(max || 0, steps);
     return { name, factor, label: (v) => String(Number((v / factor).toPrecision(4))) };
 }

@@ -15,7 +15,7 @@ const VALUES = [
     ["bytes", "bytes sent", "bytes"],
 ];
 
-const FOLDED = 0.1; // of the scale: tiers below it are one line
+const FOLDED = 0.1; // of the time, or of the largest value: tiers below it are one line
 
 // Numbers in names in numeric order.
 const collator = new Intl.Collator("en", { numeric: true });
@@ -167,8 +167,9 @@ function maps(value) {
     const chosen = present(links).find(([key]) => key === value) || present(links)[0];
     if (!chosen) return [];
     const values = links[chosen[0]];
-    const most = values.reduce((a, b) => Math.max(a, b), 0);
-    const max = chosen[0] === "utilization" ? 1 : most;
+    // to the busiest: a scale to 100 % leaves all maps pale where no link is in use for long
+    const max = values.reduce((a, b) => Math.max(a, b), 0);
+    const least = FOLDED * (chosen[0] === "utilization" ? 1 : max);
     const all = groups(links)
         .map(([title, group]) => ({
             title,
@@ -177,7 +178,7 @@ function maps(value) {
         }))
         .filter((tier) => tier.most > 0)
         .sort((a, b) => b.most - a.most);
-    const busy = all.filter((tier, i) => i === 0 || tier.most >= FOLDED * max);
+    const busy = all.filter((tier, i) => i === 0 || tier.most >= least);
     const panels = (tiers) =>
         el(
             "div",
@@ -188,15 +189,15 @@ function maps(value) {
     return [
         scaleBar(max, chosen[2]),
         panels(busy),
-        ...(rest.length ? [folded(rest, chosen, max, () => panels(rest))] : []),
+        ...(rest.length ? [folded(rest, chosen, least, () => panels(rest))] : []),
     ];
 }
 
 // Tiers whose links are all below a tenth, as one line; their maps are made when it is opened.
-function folded(tiers, [, what, unit], max, make) {
+function folded(tiers, [, what, unit], least, make) {
     const links = tiers.reduce((n, tier) => n + tier.group.length, 0);
     const names = tiers.map((t) => `${t.title} (${t.group.length}, at most ${text(t.most, unit)})`);
-    const line = `${plural(links, "more link")} in ${plural(tiers.length, "tier")} below ${text(FOLDED * max, unit)} of ${what}: ${list(names)}`;
+    const line = `${plural(links, "more link")} in ${plural(tiers.length, "tier")} below ${text(least, unit)} of ${what}: ${list(names)}`;
     const details = el("details", {}, el("summary", {}, line));
     details.addEventListener("toggle", () => {
         if (!details.open || details.children.length > 1) return;

@@ -14,7 +14,7 @@ import {
     styles,
 } from "./data.js";
 import { el, section, select, table } from "./dom.js";
-import { axisUnit, html, text } from "./format.js";
+import { axisUnit, html, text, tick } from "./format.js";
 import { colour } from "./theme.js";
 
 function lines(key, scenario) {
@@ -97,7 +97,7 @@ function valueAxis(name, unit, low, high) {
             color: colour("muted"),
             hideOverlap: true,
             showMaxLabel: !log,
-            formatter: log ? (v) => text(v, unit === "ratio" ? "" : unit) : scale.label,
+            formatter: log ? (v) => tick(v, unit) : scale.label,
         },
     };
 }

@@ -250,7 +250,12 @@ function linesSeries(line, x, style) {
     return [one, bars];
 }
 
-// The axis of the metric: logarithmic where the sizes across are, and nothing is zero.
+// Values that stand far apart, none of them zero.
+function farApart(range) {
+    return range.min > 0 && range.max / range.min >= LOG_FROM;
+}
+
+// The axis of the metric: logarithmic where the sizes across are, and the values are far apart.
 function metricAxis(at, range, log) {
     const scale = axisUnit(metric(at.name).unit, range.max);
     return {
@@ -289,7 +294,7 @@ export function lines(m, at, x, by, fixed, title, range) {
             legend: by ? { ...legendStyle(), data: names } : undefined,
             grid: { left: 8, right: 24, top: by ? 48 : 30, bottom: 40, containLabel: true },
             xAxis: numberAxis(x, 26),
-            yAxis: metricAxis(at, range, isSizes(x) && range.min > 0),
+            yAxis: metricAxis(at, range, isSizes(x) && farApart(range)),
             tooltip: {
                 trigger: "item",
                 formatter: ({ seriesName, dataIndex }) => {
