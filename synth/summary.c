@@ -26,6 +26,7 @@ struct totals {
     struct histogram time; // ns of computations
     double *busy;          // [rank] ns
     double after, most_after;
+    bool *used; // [group] a collective is of it: a set lists others too, which a new one leaves out
     double groups[GROUP_SIZES]; // [log2 of the size]
 };
 
@@ -55,6 +56,8 @@ static void count_node(void *ctx, uint32_t rank, const struct node *node)
     struct totals *t = ctx;
     size_t kind = node->kind == NODE_COLLECTIVE ? COLLECTIVE_FIRST + (size_t)node->op : node->kind;
     t->nodes[kind]++;
+    if (node->kind == NODE_COLLECTIVE)
+        t->used[node->group] = true;
     if (node->bytes > 0)
         histogram_add(&t->size[kind], (double)node->bytes);
     if (synth_timed(node)) {
@@ -68,8 +71,10 @@ static void count_node(void *ctx, uint32_t rank, const struct node *node)
 
 static void totals_free(struct totals *t)
 {
-    if (t != NULL)
+    if (t != NULL) {
         free(t->busy);
+        free(t->used);
+    }
     free(t);
 }
 
@@ -78,12 +83,15 @@ static struct totals *count(const struct node_program *p, struct err *err)
     struct totals *t = memory_zeroed(1, sizeof *t);
     t->busy = memory_zeroed(p->n_ranks, sizeof *t->busy);
     t->n_ranks = p->n_ranks;
+    t->used = memory_zeroed((size_t)p->n_groups + 1, sizeof *t->used);
+    if (synth_nodes(p, count_node, t, err) != 0) {
+        totals_free(t);
+        return NULL;
+    }
     for (uint32_t g = 0; g < p->n_groups; g++)
-        t->groups[(size_t)log2((double)coll_ranks(&p->groups[g].schedule))]++;
-    if (synth_nodes(p, count_node, t, err) == 0)
-        return t;
-    totals_free(t);
-    return NULL;
+        if (t->used[g])
+            t->groups[(size_t)log2((double)coll_ranks(&p->groups[g].schedule))]++;
+    return t;
 }
 
 /* ---- rows ---- */
@@ -137,6 +145,14 @@ static double all_nodes(const struct totals *t)
     return sum;
 }
 
+// Groups by size, from a power of two to the next one.
+static char *group_name(size_t i)
+{
+    double least = exp2((double)i);
+    return i == 0 ? memory_text("groups of one rank")
+                  : text_format("groups of %.0f to %.0f ranks", least, 2 * least - 1);
+}
+
 static void width_rows(struct synth_table *t, const struct totals *a, const struct totals *b)
 {
     row(t, memory_text("slowest rank over the mean"), slowest(a), slowest(b), false);
@@ -144,8 +160,7 @@ static void width_rows(struct synth_table *t, const struct totals *a, const stru
         b->after / all_nodes(b), true);
     row(t, memory_text("dependencies of a node, most"), a->most_after, b->most_after, true);
     for (size_t i = 0; i < GROUP_SIZES; i++)
-        row(t, text_format("groups of %.0f or more ranks", exp2((double)i)), a->groups[i],
-            b->groups[i], true);
+        row(t, group_name(i), a->groups[i], b->groups[i], true);
 }
 
 int synth_compare(struct synth_table *t, const struct node_program *source,

@@ -86,6 +86,10 @@ def check_ranks(folder):
         expect(f"bytes of each use of {ranks} ranks: {uses(ours)}", uses(ours) == uses(theirs))
         ratio = ours["programs"][0]["total_ns"] / theirs["programs"][0]["total_ns"]
         expect(f"total of {ranks} ranks over the model's own: {ratio:.4f}", abs(ratio - 1) < 0.02)
+    # groups that no collective is of (those of tied embeddings, say) are not in the table: the set that keeps all has a ratio of 1
+    for source in (four, eight, write(folder, "tensor8.json", model(16, data=2, tensor=8, pipeline=1, global_batch=16))):
+        rows = [line for line in synth(folder, source)[1].stdout.splitlines() if line.startswith("groups of ")]
+        expect(f"groups that are kept: {rows}", rows and all(row.endswith(" +0.0 %") for row in rows))
     made, _ = synth(folder, four, "--ranks", "16", "--grow", "data,tensor")
     groups = next(line["groups"] for line in lines(made.replace(".json", ".jsonl")) if "groups" in line)
     expect("--grow data,tensor: groups of 4 at least", all(len(ranks) >= 4 for ranks in groups.values()))
