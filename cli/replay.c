@@ -48,11 +48,8 @@ static void print_flows(const struct replay *r)
 static void print_summary(const struct replay *r, const char *name)
 {
     char text[UNIT_TEXT];
-    ps_t span_ps = 0;
-    if (r->last_ns - r->first_ns < PS_NEVER / PS_PER_NS)
-        span_ps = (r->last_ns - r->first_ns) * PS_PER_NS;
     fprintf(stderr, "collwire: %s: %" PRIu64 " packets in %s\n", name, r->packets,
-            human_time(span_ps, text));
+            human_ns(r->last_ns - r->first_ns, text));
     if (r->flows.n_rows > 0)
         print_flows(r);
     print_reasons(r->skipped, skip_words, SKIP_REASONS, "packets that carry no flow");

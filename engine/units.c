@@ -257,6 +257,15 @@ const char *human_time(ps_t ps, char *buf)
     return human((double)ps, units, LENGTH(units), buf);
 }
 
+const char *human_ns(int64_t ns, char *buf)
+{
+    const double day = 86400e9;
+    if ((double)ns < 10 * day)
+        return human_time(ns * PS_PER_NS, buf);
+    snprintf(buf, UNIT_TEXT, "%.0f days", (double)ns / day);
+    return buf;
+}
+
 const char *human_rate(double bps, char *buf)
 {
     static const char *const units[] = {"b/s", "Kb/s", "Mb/s", "Gb/s", "Tb/s"};

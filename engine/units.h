@@ -64,4 +64,6 @@ const char *format_bytes(uint64_t bytes, char *buf);
 // Write a value rounded to three digits: "212 KB", "1.34 ms", "87.2 Gb/s".
 const char *human_bytes(uint64_t bytes, char *buf);
 const char *human_time(ps_t ps, char *buf);
+// A time of a recording, which may be longer than ps_t holds (106 days); from 10 days on in days.
+const char *human_ns(int64_t ns, char *buf);
 const char *human_rate(double bps, char *buf);

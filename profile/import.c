@@ -51,12 +51,10 @@ bool profile_format_known(const char *word) { return format_find(word) != NULL; 
 
 /* ---- what the user is told ---- */
 
-// Times beyond 100 days, of clocks that have nothing in common, are said as 100 days.
+// A difference of times, whatever its sign.
 static const char *time_text(int64_t ns, char *text)
 {
-    const int64_t most = INT64_C(8640000000000000);
-    ns = ns < -most ? most : ns < 0 ? -ns : ns;
-    return human_time((ns < most ? ns : most) * PS_PER_NS, text);
+    return human_ns(ns > INT64_MIN && ns < 0 ? -ns : ns, text);
 }
 
 static void put_sums(FILE *out, const struct recording *r)

@@ -193,6 +193,9 @@ static void test_human(void **state)
     assert_string_equal(human_time(INT64_C(1340000000), buf), "1.34 ms");
     assert_string_equal(human_time(INT64_C(9999000), buf), "10.0 us");
     assert_string_equal(human_time(1234 * PS_PER_S, buf), "1234 s");
+    assert_string_equal(human_ns(1340000, buf), "1.34 ms");
+    assert_string_equal(human_ns(INT64_C(17280000000000000), buf), "200 days"); // ps_t ends at 106
+    assert_string_equal(human_ns(INT64_MAX, buf), "106752 days");
     assert_string_equal(human_rate(87.2e9, buf), "87.2 Gb/s");
     assert_string_equal(human_rate(0, buf), "0 b/s");
 }

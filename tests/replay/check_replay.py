@@ -350,6 +350,10 @@ def check_times():
            {"packets with an earlier time": 1})
     late = [(T, frames[0]), (T + 100_001 * 10**9, frames[1])]
     expect("two days", pcap(late), [(0, 1, 40, 0)], {"more than 100000 s": 1})
+    for days, words in ((1, " in 86400 s"), (12, " in 12 days"), (200, " in 200 days")):  # ps_t ends at 106 days
+        last = [(T, frames[0]), (T + days * 86400 * 10**9, frames[1])]
+        expect(f"{days} days", pcap(last), [(0, 1, 40, 0)] + [(2, 1, 50, 86400 * 10**9)] * (days == 1),
+               {"more than 100000 s": 1} if days > 1 else None, text=words)
     far = Pcapng()
     far.interface(resolution=0)
     far.interface(resolution=9, offset=-2**63)
