@@ -11,6 +11,7 @@
 #include "cli/help.h"
 #include "cli/processes/processes.h"
 #include "cli/runs/runs.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/invocation.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/plugin_watch.h"
@@ -78,7 +79,7 @@ int main(int argc, char **argv)
     loop_use_memory();
     int status = processes_join();
     if (status == EXIT_DONE)
-        status = processes_leave(run(argc, argv));
+        status = processes_leave(ends_code(run(argc, argv)));
     plugin_watch_end();
     return status;
 }

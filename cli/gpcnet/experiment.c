@@ -9,6 +9,7 @@
 
 #include "cli/gpcnet/experiment.h"
 #include "cli/runs/simulate.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/pool_progress.h"
 #include "cli/terminal/signals.h"
@@ -193,7 +194,7 @@ int experiment_run(struct experiment *g)
     g->impacts = memory_zeroed(g->n_policies, sizeof *g->impacts);
     for (size_t p = 0; p < g->n_policies; p++)
         g->impacts[p].policy = g->choices[p].text;
-    int status = pool_run(&ops, g->n_tasks, g->options->jobs);
+    int status = ends_pool(&ops, g->n_tasks, g->options->jobs);
     pool_line_clear(&g->line);
     for (size_t i = 0; i < g->n_tasks; i++) { // in their order, not that of their ends
         const struct task *t = &g->tasks[i];

@@ -7,7 +7,6 @@
 #include "cli/gpcnet/gpcnet.h"
 #include "cli/gpcnet/page.h"
 #include "cli/runs/report.h"
-#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "engine/memory.h"
 
@@ -34,11 +33,9 @@ static int run_all(struct experiment *list, const struct options *o, struct gpcn
 {
     for (size_t i = 0; i < o->n_args; i++) {
         struct experiment *g = &list[i];
-        int status = experiment_run(g);
-        if (status > 0)
-            return signals_interrupted(
-                "there is no table of a part of the runs; nothing was written");
-        if (status != 0 || g->failed > 0) {
+        if (experiment_run(g) != 0)
+            return EXIT_NOT_COMPLETED;
+        if (g->failed > 0) {
             fprintf(stderr, "collwire: %zu of %zu runs ended without a result\n", g->failed,
                     g->n_tasks);
             return EXIT_NOT_COMPLETED;

@@ -13,11 +13,11 @@
 
 #include "cli/plan/known.h"
 #include "cli/runs/simulate.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/pool_progress.h"
 #include "cli/terminal/signals.h"
 #include "engine/memory.h"
-#include "engine/regular_file.h"
 #include "engine/text.h"
 #include "study/point_hash.h"
 #include "study/pool.h"
@@ -34,7 +34,8 @@ struct running {
     size_t n;
     json_t *known; // hash -> ps
     struct pool_line line;
-    bool stop;
+    int kept;  // the file of results; -1 = none
+    bool lost; // a result could not be kept
 };
 
 /* ---- results of before ---- */
@@ -45,28 +46,50 @@ static char *file_of(const struct packets *p)
                          : text_format("%s/packets-%zu-of-%zu.jsonl", p->folder, p->part, p->parts);
 }
 
-// Append a result to a file, which is not followed if it is a symbolic link. Returns 0 or an errno.
-static int append(const char *name, const char *line)
+// Open the file of results before anything runs, so that none is lost. A symbolic link is not
+// followed, since results would be appended to whatever file it names.
+static int open_results(struct running *r, struct err *err)
 {
-    int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return errno;
-    size_t n = strlen(line);
-    ssize_t written = write(fd, line, n);
-    int error = written < 0 ? errno : (size_t)written < n ? ENOSPC : 0;
-    return close(fd) != 0 && error == 0 ? errno : error;
+    const struct packets *p = r->packets;
+    struct stat about;
+    char *name = file_of(p);
+    if (mkdir(p->folder, 0777) != 0 && errno != EEXIST)
+        err_add(err, "--out", "%s: %s", p->folder, strerror(errno));
+    else if ((r->kept =
+                  open(name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                       0666)) < 0)
+        err_add(err, "--out", "%s: %s", name,
+                errno == ELOOP ? "it is a symbolic link, which is not followed" : strerror(errno));
+    else if (fstat(r->kept, &about) != 0 || !S_ISREG(about.st_mode))
+        err_add(err, "--out", "%s: it is not a regular file", name);
+    free(name);
+    if (err->n_errors == 0)
+        known_read(r->known, p->folder);
+    return err->n_errors > 0 ? -1 : 0;
 }
 
-// Keep a result; without room the runs go on with one message, and the command ends with 1.
-static void keep(struct packets *p, const struct task *t, double ps)
+// Append a result. Without room the run goes on, with one message and another exit code.
+static void keep(struct running *r, const struct task *t, double ps)
 {
-    if (p->folder == NULL)
+    struct stat before;
+    if (r->kept < 0 || r->lost)
         return;
-    char *name = file_of(p), *line = text_format("{\"hash\": \"%s\", \"ps\": %.0f}\n", t->hash, ps);
-    int error = append(name, line);
-    if (error != 0 && p->n_unkept++ == 0)
-        fprintf(stderr, "collwire: %s: results cannot be kept: %s\n", name, strerror(error));
-    free(line);
+    char *row = text_format("{\"hash\": \"%s\", \"ps\": %.0f}\n", t->hash, ps);
+    ssize_t length = (ssize_t)strlen(row);
+    bool known = fstat(r->kept, &before) == 0;
+    errno = 0;
+    ssize_t written = write(r->kept, row, (size_t)length);
+    int reason = written < 0 ? errno : ENOSPC;
+    free(row);
+    if (written == length)
+        return;
+    if (written > 0 && known && ftruncate(r->kept, before.st_size) != 0)
+        reason = errno; // the next command ignores the incomplete line
+    r->lost = true;
+    pool_line_clear(&r->line);
+    char *name = file_of(r->packets);
+    fprintf(stderr, "collwire: %s: results cannot be kept from now on: %s\n", name,
+            strerror(reason));
     free(name);
 }
 
@@ -104,7 +127,7 @@ static void on_ended(void *ctx, const struct pool_end *end)
     char *failure = end->signal != SIGTERM ? pool_failure(end) : NULL;
     if (ps > 0) {
         t->plan->ps = ps;
-        keep(r->packets, t, ps);
+        keep(r, t, ps);
     } else if (failure != NULL) {
         pool_line_clear(&r->line);
         fprintf(stderr, "collwire: a run of the plan was %s; it stays in closed form\n", failure);
@@ -201,6 +224,7 @@ int packets_run(struct packets *p, struct err *err)
     struct running r = {.packets = p,
                         .tasks = memory_zeroed(p->n + 1, sizeof *r.tasks),
                         .known = json_object(),
+                        .kept = -1,
                         .line = {.noun = "runs"}};
     struct pool_ops ops = {.ctx = &r,
                            .work = work,
@@ -209,16 +233,14 @@ int packets_run(struct packets *p, struct err *err)
                            .progress_s = POOL_PROGRESS_S,
                            .death_signal = SIGTERM};
     int status = 0;
-    if (p->folder != NULL && mkdir(p->folder, 0777) != 0 && errno != EEXIST)
-        status = err_add(err, "--out", "%s: %s", p->folder, strerror(errno));
-    else if (p->folder != NULL)
-        known_read(r.known, p->folder);
+    if (p->folder != NULL)
+        status = open_results(&r, err);
     for (size_t i = 0; i < p->n && status == 0; i++)
         prepare(&r, i);
     if (status == 0)
         status = all_impossible(p, err);
     if (status == 0 && r.n > 0)
-        status = pool_run(&ops, r.n, p->options->jobs);
+        status = ends_pool(&ops, r.n, p->options->jobs);
     pool_line_clear(&r.line);
     for (size_t i = 0; i < p->n; i++) {
         struct planned *plan = &p->plans[i];
@@ -226,6 +248,10 @@ int packets_run(struct packets *p, struct err *err)
         if (plan->ps > 0)
             plan->time_ps *= plan->ps / plan->closed_ps;
     }
+    if (r.kept >= 0 && close(r.kept) != 0 && !r.lost) {
+        fprintf(stderr, "collwire: %s: results cannot be kept: %s\n", p->folder, strerror(errno));
+        r.lost = true;
+    }
     free_tasks(&r);
-    return status;
+    return status == 0 && r.lost ? 1 : status;
 }

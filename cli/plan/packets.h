@@ -28,9 +28,9 @@ struct packets {
     size_t part, parts; // the part of the runs, from 1
     struct planned *plans;
     size_t n;
-    size_t n_unkept; // results that could not be written
 };
 
-// Run all that is within the budget and not known from the folder. Returns 0; -1 with errors, or
-// the number of a signal that has ended it: what was known by then counts.
+// Run all that is within the budget and not known from the folder. Returns 0; -1 with errors before
+// anything has run; or above 0 if a signal has ended it, or results could not be kept: what was
+// known by then counts.
 int packets_run(struct packets *p, struct err *err);

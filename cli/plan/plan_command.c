@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/plan/print.h"
-#include "cli/terminal/signals.h"
+#include "cli/terminal/ends.h"
 #include "engine/memory.h"
 #include "engine/units.h"
 
@@ -212,12 +212,13 @@ static int plan(struct planning *p, const char *path, struct err *err)
         status = packets_run(&packets, err);
     if (status < 0)
         return EXIT_BAD_USE;
+    ends_say(p->options->out != NULL
+                 ? "layouts without a run are in closed form; the same command runs the rest"
+                 : "layouts without a run are in closed form");
     leave_out_impossible(p);
     qsort(p->plans, p->n, sizeof *p->plans, by_gpus_and_time);
     print(p);
-    if (status > 0)
-        return signals_interrupted("layouts whose runs had not ended are in closed form");
-    return packets.n_unkept == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
+    return status == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 
 int command_plan(const struct options *given)

@@ -57,7 +57,7 @@ static int replace(const char *file, output_put *put, const void *ctx)
     int reason = errno;
     if (status != 0)
         unlink(path);
-    signals_keep();
+    signals_keep_last();
     free(path);
     errno = reason;
     return status;

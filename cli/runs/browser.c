@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/terminal/ends.h"
 #include "cli/terminal/exit_codes.h"
 #include "cli/terminal/signals.h"
 #include "engine/memory.h"
@@ -118,7 +119,9 @@ static int browser_run(const char *browser, const char *dir, const char *action,
         become(words, out);
     bool good = child > 0 && wait_for(child);
     signals_install();
-    if (!good && !interrupted)
+    if (!good && interrupted)
+        ends_note();
+    else if (!good)
         fprintf(stderr, "collwire: plot: %s failed%s%s\n", browser, child < 0 ? ": " : "",
                 child < 0 ? strerror(errno) : "");
     free(profile);

@@ -11,6 +11,7 @@
 #include "cli/runs/runs.h"
 #include "cli/runs/runs_internal.h"
 #include "cli/runs/simulate.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/pool_progress.h"
 #include "cli/terminal/signals.h"
@@ -104,7 +105,7 @@ static void run_all(struct compare *c)
             expected_s[i] = run_s;
         ops.expected_s = expected_s;
     }
-    c->interrupted = pool_run(&ops, c->n, c->options->jobs) != 0;
+    c->interrupted = ends_pool(&ops, c->n, c->options->jobs) != 0;
     pool_line_clear(&c->line);
     free(expected_s);
 }
@@ -132,7 +133,8 @@ static int finish(struct compare *c)
     if (!c->written)
         code = EXIT_NOT_COMPLETED;
     rows_free(&rows);
-    return c->interrupted ? EXIT_INTERRUPTED : code;
+    ends_say("the results of the runs that have ended are kept");
+    return code;
 }
 
 static void compare_free(struct compare *c)

@@ -11,6 +11,7 @@
 #include "cli/results/result_set.h"
 #include "cli/runs/remedy.h"
 #include "cli/runs/simulate.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/pool_progress.h"
 #include "cli/terminal/signals.h"
@@ -36,7 +37,6 @@ struct verification {
     struct trial *list;
     size_t n;
     struct pool_line line;
-    bool interrupted;
 };
 
 /* ---- what is run ---- */
@@ -140,7 +140,8 @@ static void run_all(struct verification *v)
                            .death_signal = SIGKILL};
     v->line.noun = "runs";
     signals_phase("verifying");
-    v->interrupted = pool_run(&ops, v->n, v->options->jobs) != 0;
+    ends_say("causes whose run has not ended have no result");
+    ends_pool(&ops, v->n, v->options->jobs);
     pool_line_clear(&v->line);
 }
 
@@ -229,7 +230,7 @@ static int finish(const struct verification *v, size_t width)
         if (v->list[i].time_ns < 0)
             code = EXIT_NOT_COMPLETED;
     json_decref(verified);
-    return v->interrupted ? EXIT_INTERRUPTED : code;
+    return code;
 }
 
 static void verification_free(struct verification *v)

@@ -9,6 +9,7 @@
 #include "cli/runs/report.h"
 #include "cli/runs/run_folder.h"
 #include "cli/runs/verify.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/terminal.h"
 #include "engine/text.h"
 
@@ -56,7 +57,7 @@ int verify_comparison(const struct options *o, const char *dir, json_t *comparis
         int one = verify_row(o, dir, row, seeds, first);
         code = one != EXIT_DONE ? one : code;
         first = false;
-        if (one == EXIT_INTERRUPTED)
+        if (ends_interrupted())
             break;
     }
     if (first) {

@@ -8,6 +8,7 @@
 #include "cli/runs/simulate.h"
 #include "cli/sweep/sweep.h"
 #include "cli/sweep/sweep_internal.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/signals.h"
 #include "engine/memory.h"
@@ -274,7 +275,7 @@ void sweep_check(struct sweep *s, struct err *err)
     s->line.noun = "blocks of points";
     if (s->n_done > 0)
         qsort(s->done, s->n_done, POINT_HASH, by_hash);
-    s->interrupted = pool_run(&ops, (s->n + CHUNK - 1) / CHUNK, s->options->jobs) != 0;
+    s->interrupted = ends_pool(&ops, (s->n + CHUNK - 1) / CHUNK, s->options->jobs) != 0;
     pool_line_clear(&s->line);
     findings_report(&c);
     if (err->n_errors == 0 && !s->interrupted)

@@ -6,6 +6,7 @@
 
 #include "cli/sweep/sweep.h"
 #include "cli/sweep/sweep_internal.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "engine/memory.h"
@@ -265,8 +266,7 @@ int sweep_finish(struct sweep *s)
     size_t bad = c.n_incomplete + c.n_failed;
     collecting_free(&c);
     free(csv);
-    if (s->interrupted && !s->stop)
-        return signals_interrupted("the same command runs the rest");
+    ends_say("the same command runs the rest");
     return status == 0 && bad == 0 && !s->stop ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/runs/simulate.h"
 #include "cli/sweep/sweep.h"
 #include "cli/sweep/sweep_internal.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/signals.h"
 #include "engine/memory.h"
@@ -251,7 +252,7 @@ void sweep_run(struct sweep *s)
                            .stop = &s->stop,
                            .death_signal = SIGKILL};
     s->line.noun = "points";
-    s->interrupted = pool_run(&ops, r.n, s->options->jobs) != 0;
+    s->interrupted = ends_pool(&ops, r.n, s->options->jobs) != 0;
     pool_line_clear(&s->line);
     free(expected_s);
     free(r.tasks);
@@ -295,7 +296,7 @@ void sweep_calibrate(struct sweep *s)
                 r.tasks[k] = swapped;
             }
     struct pool_ops ops = {.ctx = &r, .work = work, .ended = on_sample, .death_signal = SIGKILL};
-    s->interrupted = pool_run(&ops, r.n < SAMPLES ? r.n : SAMPLES, s->options->jobs) != 0;
+    s->interrupted = ends_pool(&ops, r.n < SAMPLES ? r.n : SAMPLES, s->options->jobs) != 0;
     if (r.measured_s > 0 && r.expected_s > 0)
         s->calibration = r.measured_s / r.expected_s;
     free(r.tasks);

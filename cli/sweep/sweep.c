@@ -6,6 +6,7 @@
 #include "cli/runs/report.h"
 #include "cli/sweep/sweep.h"
 #include "cli/sweep/sweep_internal.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"
 #include "engine/memory.h"
 #include "engine/text.h"
@@ -178,7 +179,7 @@ static int command_on(struct sweep *s)
     if (!good)
         return EXIT_BAD_USE;
     if (s->interrupted)
-        return signals_interrupted("the points were being checked; nothing was written");
+        return EXIT_NOT_COMPLETED;
     if (o->list) {
         sweep_print_list(s);
         return EXIT_DONE;
@@ -186,8 +187,7 @@ static int command_on(struct sweep *s)
     if (o->dry_run) {
         sweep_calibrate(s);
         sweep_print_cost(s, stdout);
-        return s->interrupted ? signals_interrupted("the cost is that of part of the points")
-                              : EXIT_DONE;
+        return EXIT_DONE;
     }
     return run(s);
 }
@@ -221,7 +221,8 @@ int command_sweep(const struct options *given)
     options_jobs(&o);
     int code = command_on(&s);
     char *dir = memory_text(s.dir ? s.dir : "");
-    bool ran = s.set != NULL && (code == EXIT_DONE || code == EXIT_NOT_COMPLETED);
+    bool ran =
+        s.set != NULL && (code == EXIT_DONE || code == EXIT_NOT_COMPLETED) && !ends_interrupted();
     sweep_free(&s);
     if (ran) // the report has a lock of its own
         code = report_after(&o, dir, code);

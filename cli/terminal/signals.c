@@ -47,12 +47,6 @@ _Noreturn void signals_abandon(int code, const char *why)
     _exit(code);
 }
 
-int signals_interrupted(const char *left)
-{
-    fprintf(stderr, "collwire: interrupted: %s\n", left);
-    return EXIT_INTERRUPTED;
-}
-
 static void on_ending(int number)
 {
     (void)number;
@@ -192,6 +186,15 @@ void signals_remove_later(const char *path)
         return;
     paths[n_paths] = memory_text(path);
     n_paths = n_paths + 1;
+}
+
+void signals_keep_last(void)
+{
+    if (n_paths == 0 ||
+        n_paths == PATHS_MAX) // a full list may not have it; removing it is harmless
+        return;
+    n_paths = n_paths - 1;
+    free(paths[n_paths]);
 }
 
 void signals_keep(void)

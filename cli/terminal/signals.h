@@ -31,10 +31,6 @@ void signals_quiet(void);
 // Print a line on stderr every second with the current phase and its duration; false ends it.
 void signals_show(bool on);
 
-// How a command ends whose runs were interrupted: prints "collwire: interrupted: LEFT" on stderr, and
-// returns the exit code. `left`: what there is, or what to do.
-int signals_interrupted(const char *left);
-
 // Block signals while files are renamed.
 void signals_hold(bool on);
 
@@ -43,6 +39,9 @@ void signals_remove_later(const char *path);
 
 // Clear the list of paths to be removed.
 void signals_keep(void);
+
+// Take the path that was registered last off the list; the caller's own ones remain.
+void signals_keep_last(void);
 
 // Remove the registered paths and end the program. Safe in a signal handler.
 _Noreturn void signals_abandon(int code, const char *why);

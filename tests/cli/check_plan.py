@@ -140,7 +140,7 @@ def check_kept(folder):
     for make in (lambda name: os.symlink(other, name), os.mkdir):
         make(os.path.join(out, "packets.jsonl"))
         done = subprocess.run([COLLWIRE, "plan", path, "--gpus", "8", "--best", "1", "--out", out], capture_output=True, text=True, check=False)
-        expect("a result that cannot be kept", done.returncode == 1 and "results cannot be kept" in done.stderr and not os.path.exists(other))
+        expect("results that cannot be kept", done.returncode == 2 and "collwire: --out: " in done.stderr and not os.path.exists(other))
         (os.unlink if os.path.islink(os.path.join(out, "packets.jsonl")) else os.rmdir)(os.path.join(out, "packets.jsonl"))
 
 

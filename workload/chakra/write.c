@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A receive does not know the size of its message; the sends of all ranks are read first. All files
-// are written under other names and renamed at the end.
+// A receive does not know the size of its message; the sends of all ranks are read first.
 #include "workload/chakra/write.h"
 
 #include <errno.h>
@@ -8,7 +7,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "collective/grid.h"
 #include "engine/memory.h"
@@ -300,10 +298,17 @@ static int node_write(struct writer *w, uint32_t rank, const struct node *node)
 
 /* ---- files ---- */
 
-static char *file_name(const struct writer *w, uint32_t i, bool part)
+char *trace_file(const struct node_program *p, const char *prefix, uint32_t i)
 {
-    return i < w->p->n_ranks ? text_format("%s.%u.et%s", w->prefix, i, part ? ".part" : "")
-                             : text_format("%s.groups.json%s", w->prefix, part ? ".part" : "");
+    return i < p->n_ranks ? text_format("%s.%u.et", prefix, i)
+                          : text_format("%s.groups.json", prefix);
+}
+
+static char *part_name(const struct writer *w, uint32_t i)
+{
+    char *name = trace_file(w->p, w->prefix, i), *part = text_format("%s.part", name);
+    free(name);
+    return part;
 }
 
 static int file_open(struct writer *w, const char *name)
@@ -322,7 +327,7 @@ static int file_close(struct writer *w, const char *name)
 
 static int rank_write(struct writer *w, void *cursor, uint32_t rank)
 {
-    char *name = file_name(w, rank, true);
+    char *name = part_name(w, rank);
     struct node node;
     int result = file_open(w, name);
     if (result == 0) {
@@ -352,7 +357,7 @@ static int groups_write(struct writer *w)
         snprintf(id, sizeof id, "%u", g + 1);
         json_object_set_new(root, id, ranks);
     }
-    char *name = file_name(w, w->p->n_ranks, true), *text = json_dumps(root, JSON_COMPACT);
+    char *name = part_name(w, w->p->n_ranks), *text = json_dumps(root, JSON_COMPACT);
     int result = file_open(w, name);
     if (result == 0) {
         fprintf(w->out, "%s\n", text);
@@ -364,41 +369,9 @@ static int groups_write(struct writer *w)
     return result;
 }
 
-// Check that nothing but earlier files has the names of the set, which is then written as a whole.
-static int names_check(const struct writer *w)
-{
-    int result = 0;
-    for (uint32_t i = 0; i <= w->p->n_ranks && result == 0; i++) {
-        char *name = file_name(w, i, false);
-        struct stat there;
-        if (stat(name, &there) == 0 && !S_ISREG(there.st_mode))
-            result = err_add(w->err, name, "is in the way: it is no file; nothing was written");
-        free(name);
-    }
-    return result;
-}
-
-// Give the files their names, or remove them.
-static int files_end(struct writer *w, bool good)
-{
-    int result = good ? 0 : -1;
-    for (uint32_t i = 0; i <= w->p->n_ranks; i++) {
-        char *part = file_name(w, i, true), *name = file_name(w, i, false);
-        if (result == 0 && rename(part, name) != 0)
-            result = err_add(w->err, name, "cannot be written: %s", strerror(errno));
-        if (result != 0)
-            remove(part);
-        free(part);
-        free(name);
-    }
-    return result;
-}
-
 int trace_write(const struct node_program *p, const char *prefix, struct err *err)
 {
     struct writer w = {.p = p, .prefix = prefix, .err = err};
-    if (names_check(&w) != 0)
-        return -1;
     int result = sent_read(&w);
     void *cursor = p->source->open(p->self);
     for (uint32_t r = 0; r < p->n_ranks && result >= 0; r++)
@@ -408,5 +381,5 @@ int trace_write(const struct node_program *p, const char *prefix, struct err *er
     p->source->close(cursor);
     free(w.sent);
     free(w.bytes);
-    return files_end(&w, result >= 0);
+    return result >= 0 ? 0 : -1;
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Commands need not look at signals: main() asks here once for all of them.
+#include "cli/terminal/ends.h"
+
+#include <stdio.h>
+
+#include "cli/terminal/exit_codes.h"
+#include "study/pool.h"
+
+static bool interrupted;
+static const char *said = "nothing was written";
+
+int ends_pool(const struct pool_ops *ops, size_t n, size_t jobs)
+{
+    int number = pool_run(ops, n, jobs);
+    bool stopped = ops->stop != NULL && *ops->stop; // by the command itself, after an error
+    interrupted = interrupted || (number != 0 && !stopped);
+    return number;
+}
+
+void ends_note(void) { interrupted = true; }
+
+bool ends_interrupted(void) { return interrupted; }
+
+void ends_say(const char *kept) { said = kept; }
+
+int ends_code(int code)
+{
+    if (!interrupted)
+        return code;
+    fprintf(stderr, "collwire: interrupted: %s\n", said);
+    return EXIT_INTERRUPTED;
+}
