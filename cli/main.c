@@ -72,9 +72,9 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    invocation_keep(argc, argv);
-    memory_guard_init();
+    memory_guard_init(); // before the first allocation
     signals_install();
+    invocation_keep(argc, argv);
     json_set_alloc_funcs(memory_bytes, free);
     loop_use_memory();
     int status = processes_join();

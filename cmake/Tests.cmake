@@ -624,10 +624,16 @@ endif()
 if(NOT COLLWIRE_SANITIZE)
   add_library(fail_nth MODULE tests/faults/fail_nth.c)
   target_link_libraries(fail_nth PRIVATE ${CMAKE_DL_LIBS})
+  set_target_properties(fail_nth PROPERTIES C_VISIBILITY_PRESET default) # to take the place of libc's functions
   collwire_script_test(faults_some unit python3 [[python3 "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/faults/check_faults.py $<TARGET_FILE:fail_nth> 100)
   collwire_script_test(faults_all long python3 [[python3 "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/faults/check_faults.py $<TARGET_FILE:fail_nth> 1)
+  # Every command of the program, and signals in its mid work.
+  collwire_script_test(faults_commands unit python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/faults/check_commands.py $<TARGET_FILE:fail_nth>)
+  collwire_script_test(faults_commands_all long python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/faults/check_commands.py $<TARGET_FILE:fail_nth> 0)
   add_library(spin MODULE tests/faults/spin.c)
   target_compile_options(spin PRIVATE -fno-builtin)
   collwire_script_test(faults_spin unit python3 [[python3 "$@"]]

@@ -129,6 +129,8 @@ def main():
                   for call in ("wait", "write", "open", "rename", "sync", "unlink")]
         for call, how in kinds:
             began, n = time.time(), calls_of(scenario, base, call)
+            if n == 0:  # the preloaded library does not take the place of the C library's function
+                raise SystemExit(f"no call of {call} is counted: {SHIM} has no effect")
             step = EVERY if call == "malloc" else max(1, EVERY // 20)
             chosen = range(1, n + 1, step)
             found = [w for w in pool.map(lambda k: one(scenario, base, old, new, call, k, how),

@@ -95,6 +95,17 @@ int fflush(FILE *stream)
     return REAL(fflush)(stream);
 }
 
+int fclose(FILE *stream)
+{
+    stream_due(stream);
+    return REAL(fclose)(stream);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
+{
+    return due("write") ? -1 : REAL(pwrite64)(fd, bytes, n, at);
+}
+
 static mode_t mode_of(int flags, va_list args)
 {
     return flags & O_CREAT ? (mode_t)va_arg(args, unsigned) : 0;
@@ -127,6 +138,14 @@ int mkdirat(int at, const char *path, mode_t mode)
 {
     return due("open") ? -1 : REAL(mkdirat)(at, path, mode);
 }
+
+int mkdir(const char *path, mode_t mode) { return due("open") ? -1 : REAL(mkdir)(path, mode); }
+
+int mkstemp(char *path) { return due("open") ? -1 : REAL(mkstemp)(path); }
+
+int mkstemps(char *path, int end) { return due("open") ? -1 : REAL(mkstemps)(path, end); }
+
+int rename(const char *a, const char *b) { return due("rename") ? -1 : REAL(rename)(a, b); }
 
 int renameat(int from, const char *a, int to, const char *b)
 {
