@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/terminal/signals.h"
 #include "config/export_chakra.h"
 
 int command_export(const struct options *o)
@@ -14,7 +15,10 @@ int command_export(const struct options *o)
         return EXIT_BAD_USE;
     }
     struct collwire_scenario *scenario = scenario_open(o, o->args[1], o->sets, o->n_sets, &err);
-    int result = scenario != NULL ? chakra_export(scenario_of(scenario), o->file, &err) : -1;
+    static const struct export_signals signals = {signals_remove_later, signals_hold};
+    int result =
+        scenario != NULL ? chakra_export(scenario_of(scenario), o->file, &signals, &err) : -1;
+    signals_keep();
     collwire_scenario_free(scenario);
     errors_print(&err);
     if (result == 0)

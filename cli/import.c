@@ -8,10 +8,12 @@
 
 #include "cli/commands.h"
 #include "cli/results/output.h"
+#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "config/draft.h"
 #include "config/import_astra.h"
 #include "config/import_chakra.h"
+#include "engine/file_set.h"
 #include "engine/text.h"
 #include "profile/import.h"
 #include "profile/program.h"
@@ -101,12 +103,16 @@ static char *draft_make(const char *file, const char *end, struct err *err)
     return NULL;
 }
 
-static bool draft_keep(const char *draft, const char *file, struct err *err)
+// Both drafts get their names, or none.
+static bool drafts_keep(char *const *drafts, char *const *files, struct err *err)
 {
-    if (rename(draft, file) == 0)
-        return true;
-    err_add(err, file, "cannot be written: %s", strerror(errno));
-    return false;
+    size_t at;
+    signals_hold(true);
+    bool good = file_set_name(drafts, files, 2, &at) == 0;
+    if (!good)
+        err_add(err, files[at], "cannot be written: %s", strerror(errno));
+    signals_hold(false);
+    return good;
 }
 
 static void draft_drop(char *draft)
@@ -119,7 +125,7 @@ static void draft_drop(char *draft)
 // Write both files. What cannot be simulated, or one that cannot be written, leaves no new file,
 // and old ones as they are.
 static int recording_files(const struct options *o, const struct profile_result *result,
-                           const char *program)
+                           char *program)
 {
     struct err err = {0};
     bool good = replace_check(o->file, &err);
@@ -128,13 +134,13 @@ static int recording_files(const struct options *o, const struct profile_result 
     char *scenario = nodes != NULL ? draft_make(o->file, ".json", &err) : NULL;
     int code = EXIT_BAD_USE;
     if (scenario != NULL) {
+        char *drafts[] = {nodes, scenario}, *files[] = {program, (char *)(uintptr_t)o->file};
         struct collwire_setting in_draft = {"workload.file", file_base(nodes)};
         code = output_write(nodes, recording_write, result->recording);
         if (code == EXIT_DONE)
             code = text_write(scenario, result->scenario);
-        if (code == EXIT_DONE &&
-            !(scenario_check(o, result->scenario, &in_draft, 1, &err) &&
-              draft_keep(nodes, program, &err) && draft_keep(scenario, o->file, &err)))
+        if (code == EXIT_DONE && !(scenario_check(o, result->scenario, &in_draft, 1, &err) &&
+                                   drafts_keep(drafts, files, &err)))
             code = EXIT_BAD_USE;
     }
     draft_drop(nodes);

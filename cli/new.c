@@ -82,16 +82,13 @@ static void starts_print(const struct starts *s)
 // Copy the file as it is laid out, without the line that names the schema by its own place.
 static void start_put(FILE *out, const void *ctx)
 {
-    const char *why;
-    FILE *in = regular_file_stream(ctx, &why);
+    FILE *in = (FILE *)(uintptr_t)ctx;
     char *line = NULL;
     size_t room = 0;
-    while (in && getline(&line, &room, in) > 0)
+    while (getline(&line, &room, in) > 0)
         if (!strstr(line, "\"$schema\""))
             fputs(line, out);
     free(line);
-    if (in)
-        fclose(in);
 }
 
 static int start_write(const struct starts *s, const char *name, const char *file)
@@ -100,7 +97,13 @@ static int start_write(const struct starts *s, const char *name, const char *fil
         if (strcmp(s->names[i], name) != 0)
             continue;
         char *path = text_format("%s/%s" ENDING, s->folder, name);
-        int code = output_write(file, start_put, path);
+        const char *why;
+        FILE *in = regular_file_stream(path, &why);
+        int code = in != NULL ? output_write(file, start_put, in) : EXIT_BAD_USE;
+        if (in == NULL)
+            fprintf(stderr, "collwire: %s cannot be read: %s\n", path, why);
+        else
+            fclose(in);
         free(path);
         return code;
     }

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "config/export_nodes.h"
 #include "config/export_training.h"
 #include "config/foreign/astra2_system.h"
 #include "config/job/job_reader.h"
 #include "config/text/relative_path.h"
+#include "engine/file_set.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "workload/chakra/chakra_job.h"
@@ -65,20 +67,22 @@ static json_t *job_make(const struct job_spec *job, const json_t *resolved, cons
 
 // The files of an export: those of the ranks, the groups and the scenario.
 struct set {
-    char **names;
+    char **names, **parts;
     size_t n;
 };
 
 static struct set set_of(const struct node_program *p, const char *prefix)
 {
-    struct set set = {memory_zeroed(p->n_ranks + 2, sizeof *set.names), p->n_ranks + 2};
+    struct set set = {.n = p->n_ranks + 2};
+    set.names = memory_zeroed(set.n, sizeof *set.names);
+    set.parts = memory_zeroed(set.n, sizeof *set.parts);
     for (uint32_t i = 0; i <= p->n_ranks; i++)
         set.names[i] = trace_file(p, prefix, i);
     set.names[set.n - 1] = text_format("%s.json", prefix);
+    for (size_t i = 0; i < set.n; i++)
+        set.parts[i] = text_format("%s.part", set.names[i]);
     return set;
 }
-
-static char *part_of(const char *name) { return text_format("%s.part", name); }
 
 // What cannot be replaced is found before anything is written.
 static int set_check(const struct set *set, struct err *err)
@@ -86,43 +90,30 @@ static int set_check(const struct set *set, struct err *err)
     struct stat there;
     int status = 0;
     for (size_t i = 0; i < set->n; i++) {
-        char *part = part_of(set->names[i]);
-        const char *both[] = {set->names[i], part};
-        for (size_t j = 0; j < 2; j++)
-            if (lstat(both[j], &there) == 0 && !S_ISREG(there.st_mode) &&
-                !(j == 0 && S_ISLNK(there.st_mode)))
-                status = err_add(err, both[j], "cannot be written: it is no regular file");
-        free(part);
+        if (stat(set->names[i], &there) == 0 && !S_ISREG(there.st_mode))
+            status = err_add(err, set->names[i], "cannot be written: it is no regular file");
+        if (lstat(set->parts[i], &there) == 0 && !S_ISREG(there.st_mode)) // which would be followed
+            status = err_add(err, set->parts[i], "cannot be written: it is no regular file");
     }
     return status;
 }
 
-// Give the files their names; or remove them, so that there is no part of a set.
-static int set_end(const struct set *set, bool good, struct err *err)
+static int set_name(const struct set *set, struct err *err)
 {
-    size_t named = 0;
-    for (; good && named < set->n; named++) {
-        char *part = part_of(set->names[named]);
-        good = rename(part, set->names[named]) == 0;
-        free(part);
-        if (!good) {
-            err_add(err, set->names[named], "cannot be written: %s", strerror(errno));
-            break;
-        }
-    }
-    for (size_t i = 0; !good && i < set->n; i++) {
-        char *part = part_of(set->names[i]);
-        remove(i < named ? set->names[i] : part);
-        free(part);
-    }
-    return good ? 0 : -1;
+    size_t at;
+    if (file_set_name(set->parts, set->names, set->n, &at) == 0)
+        return 0;
+    return err_add(err, set->names[at], "cannot be written: %s", strerror(errno));
 }
 
 static void set_free(struct set *set)
 {
-    for (size_t i = 0; i < set->n; i++)
+    for (size_t i = 0; i < set->n; i++) {
         free(set->names[i]);
+        free(set->parts[i]);
+    }
     free(set->names);
+    free(set->parts);
 }
 
 static int scenario_write(const struct scenario *scenario, const char *prefix, struct err *err)
@@ -131,7 +122,7 @@ static int scenario_write(const struct scenario *scenario, const char *prefix, s
     json_t *workload = json_object_get(root, "workload");
     const json_t *job = json_is_array(workload) ? json_array_get(workload, 0) : workload;
     json_t *made = job_make(&scenario->spec.jobs[0], job, prefix);
-    char *name = text_format("%s.json", prefix), *part = part_of(name);
+    char *name = text_format("%s.json", prefix), *part = text_format("%s.part", name);
     astra2_system_move(json_object_get(made, "system"), scenario->dir, name);
     json_object_set_new(root, "workload", made);
     char *text = json_text(root);
@@ -152,19 +143,27 @@ static int scenario_write(const struct scenario *scenario, const char *prefix, s
 }
 
 static int set_write(const struct scenario *scenario, const struct node_program *p,
-                     const char *prefix, struct err *err)
+                     const char *prefix, const struct export_signals *signals, struct err *err)
 {
     struct set set = set_of(p, prefix);
     int result = set_check(&set, err);
     if (result == 0) {
-        bool good = trace_write(p, prefix, err) == 0 && scenario_write(scenario, prefix, err) == 0;
-        result = set_end(&set, good, err);
+        for (size_t i = 0; i < set.n; i++)
+            signals->staged(set.parts[i]);
+        result = trace_write(p, prefix, err) | scenario_write(scenario, prefix, err);
+        signals->hold(true);
+        if (result == 0)
+            result = set_name(&set, err);
+        for (size_t i = 0; i < set.n; i++)
+            unlink(set.parts[i]);
+        signals->hold(false);
     }
     set_free(&set);
     return result;
 }
 
-int chakra_export(const struct scenario *scenario, const char *prefix, struct err *err)
+int chakra_export(const struct scenario *scenario, const char *prefix,
+                  const struct export_signals *signals, struct err *err)
 {
     const struct spec *spec = &scenario->spec;
     if (spec->n_jobs != 1)
@@ -173,8 +172,8 @@ int chakra_export(const struct scenario *scenario, const char *prefix, struct er
     struct node_program made = {0};
     if (job->kind->nodes == NULL && !export_nodes_make(spec, job, &made, err))
         return -1;
-    int result =
-        set_write(scenario, job->kind->nodes != NULL ? job->kind->nodes(job) : &made, prefix, err);
+    int result = set_write(scenario, job->kind->nodes != NULL ? job->kind->nodes(job) : &made,
+                           prefix, signals, err);
     if (job->kind->nodes == NULL)
         node_program_free(&made);
     return result;

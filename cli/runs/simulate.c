@@ -11,6 +11,7 @@
 #include "cli/results/replaced.h"
 #include "cli/results/result_set.h"
 #include "cli/runs/run_watch.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/plugin_watch.h"
 #include "cli/terminal/signals.h"
@@ -258,8 +259,12 @@ static int write_files(struct result_set *set, const struct collwire_scenario *s
 
 static int exit_code(enum collwire_status status, bool good)
 {
-    if (status == COLLWIRE_INTERRUPTED)
+    if (status == COLLWIRE_INTERRUPTED) {
+        ends_note();
+        if (good)
+            ends_say("the results so far are kept");
         return EXIT_INTERRUPTED;
+    }
     return status == COLLWIRE_COMPLETED && good ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 

@@ -15,6 +15,7 @@
 #include "config/program_scenario.h"
 #include "config/program_text.h"
 #include "config/text/relative_path.h"
+#include "engine/file_set.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "synth/summary.h"
@@ -140,18 +141,28 @@ static void note_stream(void *ctx, uint32_t rank, const struct node *node)
         m->comm_streams = node->stream - NODE_COMM_STREAM + 1u;
 }
 
-// The scenario first: where it cannot be written, the nodes of an earlier one stay.
+// Both files get their names, or none.
 static int write_scenario(struct making *m, json_t *network)
 {
     json_t *root = scenario_with(m, network, m->nodes_file);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-    int code = text_write(m->o->file, text);
+    char *draft = text_format("%s.json", m->checked_file);
+    signals_remove_later(draft);
+    int code = text_write(draft, text);
     free(text);
     json_decref(root);
-    if (code == EXIT_DONE && rename(m->checked_file, m->nodes_file) != 0) {
-        err_add(m->err, m->nodes_file, "cannot be written: %s", strerror(errno));
+    char *drafts[] = {m->checked_file, draft};
+    char *files[] = {m->nodes_file, (char *)(uintptr_t)m->o->file};
+    size_t at;
+    signals_hold(true);
+    if (code == EXIT_DONE && file_set_name(drafts, files, 2, &at) != 0) {
+        err_add(m->err, files[at], "cannot be written: %s", strerror(errno));
         code = EXIT_BAD_USE;
     }
+    unlink(draft);
+    signals_keep_last();
+    signals_hold(false);
+    free(draft);
     return code;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cli/terminal/exit_codes.h"
+#include "cli/terminal/signals.h"
 #include "study/pool.h"
 
 static bool interrupted;
@@ -28,6 +29,7 @@ int ends_code(int code)
 {
     if (!interrupted)
         return code;
-    fprintf(stderr, "collwire: interrupted: %s\n", said);
+    if (!signals_are_quiet())
+        fprintf(stderr, "collwire: interrupted: %s\n", said);
     return EXIT_INTERRUPTED;
 }

@@ -15,7 +15,7 @@
 #include "cli/terminal/exit_codes.h"
 #include "engine/memory.h"
 
-#define PATHS_MAX 256 // further paths are left to the next command, which removes them too
+#define PATHS_MAX 65536 // further paths are left to the next command, which removes them too
 
 static char *paths[PATHS_MAX];
 static volatile sig_atomic_t n_paths;
@@ -158,6 +158,8 @@ void signals_end_with_stdin(void)
 void signals_phase(const char *doing) { phase = doing; }
 
 void signals_quiet(void) { quiet = true; }
+
+bool signals_are_quiet(void) { return quiet; }
 
 void signals_show(bool on)
 {

@@ -27,6 +27,7 @@ void signals_phase(const char *doing);
 
 // Interruptions and SIGUSR1 print nothing from now on.
 void signals_quiet(void);
+bool signals_are_quiet(void);
 
 // Print a line on stderr every second with the current phase and its duration; false ends it.
 void signals_show(bool on);

@@ -75,9 +75,13 @@ def prepare(folder):
 
 def call(command, folder, **environment):
     """Run the row of a command in a folder that prepare() has filled."""
-    return subprocess.run([COLLWIRE, command, *ROWS[command]], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False,
-                          env={**clean(), "HOME": str(folder / "out"), "XDG_CONFIG_HOME": "", **environment},
-                          pass_fds=[int(environment["FAIL_COUNT"])] if "FAIL_COUNT" in environment else [])
+    words = [COLLWIRE, command, *ROWS[command]]
+    try:
+        return subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60,
+                              env={**clean(), "HOME": str(folder / "out"), "XDG_CONFIG_HOME": "", **environment},
+                              pass_fds=[int(environment["FAIL_COUNT"])] if "FAIL_COUNT" in environment else [])
+    except subprocess.TimeoutExpired as error:
+        return subprocess.CompletedProcess(words, 124, error.stdout or b"", b"does not end")
 
 
 def clean():

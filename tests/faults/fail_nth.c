@@ -67,19 +67,30 @@ static bool due(const char *kind)
 
 /* ---- files ---- */
 
+// Disks fill up; pipes and the counters by which an event loop wakes itself do not.
+static bool on_disk(int fd)
+{
+    struct stat about;
+    int before = errno;
+    bool is = fd > 2 && fd != count_fd && fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+    errno = before;
+    return is;
+}
+
 ssize_t write(int fd, const void *bytes, size_t n)
 {
-    return fd > 2 && fd != count_fd && due("write") ? -1 : REAL(write)(fd, bytes, n);
+    return on_disk(fd) && due("write") ? -1 : REAL(write)(fd, bytes, n);
 }
 
 static void stream_due(FILE *stream)
 {
-    int fd = fileno(stream);
-    if (fd <= 2 || !due("write"))
-        return;
-    int full = REAL(open)("/dev/full", O_WRONLY);
-    dup2(full, fd);
-    close(full);
+    int before = errno, fd = fileno(stream); // -1 for streams without a descriptor
+    if (on_disk(fd) && due("write")) {
+        int full = REAL(open)("/dev/full", O_WRONLY);
+        dup2(full, fd);
+        close(full);
+    }
+    errno = before;
 }
 
 size_t fwrite(const void *bytes, size_t size, size_t n, FILE *stream)
@@ -103,7 +114,7 @@ int fclose(FILE *stream)
 
 ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
 {
-    return due("write") ? -1 : REAL(pwrite64)(fd, bytes, n, at);
+    return on_disk(fd) && due("write") ? -1 : REAL(pwrite64)(fd, bytes, n, at);
 }
 
 static mode_t mode_of(int flags, va_list args)

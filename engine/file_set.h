@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// Files that belong together get their names together.
+#pragma once
+
+#include <stddef.h>
+
+// Rename `from[i]` to `to[i]`, for all `n` files or for none: after a failure the files that had
+// these names have them again. Returns 0, or -1 with errno, and the number of the file in `*at`.
+int file_set_name(char *const *from, char *const *to, size_t n, size_t *at);
