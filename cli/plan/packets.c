@@ -46,26 +46,32 @@ static char *file_of(const struct packets *p)
                          : text_format("%s/packets-%zu-of-%zu.jsonl", p->folder, p->part, p->parts);
 }
 
+// The results of earlier commands, and of other parts, from a folder that is made if it is missing.
+static int read_known(struct running *r, struct err *err)
+{
+    const char *folder = r->packets->folder;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return err_add(err, "--out", "%s: %s", folder, strerror(errno));
+    known_read(r->known, folder);
+    return 0;
+}
+
 // Open the file of results before anything runs, so that none is lost. A symbolic link is not
 // followed, since results would be appended to whatever file it names.
 static int open_results(struct running *r, struct err *err)
 {
-    const struct packets *p = r->packets;
     struct stat about;
-    char *name = file_of(p);
-    if (mkdir(p->folder, 0777) != 0 && errno != EEXIST)
-        err_add(err, "--out", "%s: %s", p->folder, strerror(errno));
-    else if ((r->kept =
-                  open(name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                       0666)) < 0)
-        err_add(err, "--out", "%s: %s", name,
-                errno == ELOOP ? "it is a symbolic link, which is not followed" : strerror(errno));
+    char *name = file_of(r->packets);
+    int status = 0;
+    r->kept = open(name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (r->kept < 0)
+        status = err_add(err, "--out", "%s: %s", name,
+                         errno == ELOOP ? "it is a symbolic link, which is not followed"
+                                        : strerror(errno));
     else if (fstat(r->kept, &about) != 0 || !S_ISREG(about.st_mode))
-        err_add(err, "--out", "%s: it is not a regular file", name);
+        status = err_add(err, "--out", "%s: it is not a regular file", name);
     free(name);
-    if (err->n_errors == 0)
-        known_read(r->known, p->folder);
-    return err->n_errors > 0 ? -1 : 0;
+    return status;
 }
 
 // Append a result. Without room the run goes on, with one message and another exit code.
@@ -234,11 +240,13 @@ int packets_run(struct packets *p, struct err *err)
                            .death_signal = SIGTERM};
     int status = 0;
     if (p->folder != NULL)
-        status = open_results(&r, err);
+        status = read_known(&r, err);
     for (size_t i = 0; i < p->n && status == 0; i++)
         prepare(&r, i);
     if (status == 0)
         status = all_impossible(p, err);
+    if (status == 0 && r.n > 0 && p->folder != NULL)
+        status = open_results(&r, err);
     if (status == 0 && r.n > 0)
         status = ends_pool(&ops, r.n, p->options->jobs);
     pool_line_clear(&r.line);
