@@ -312,7 +312,7 @@ set_tests_properties(python_generated PROPERTIES DEPENDS "generated_schema;gener
 # into Python alone; what Python itself leaks is not looked at. The wheel has the same code as the Release
 # build, and no runtime of sanitizers.
 if(TARGET collwire_shared OR TARGET collwire_sanitized)
-  set(python_tests scenarios runs states tables studies policies types notebooks docs)
+  set(python_tests scenarios runs handles tables studies policies types notebooks docs)
   set(python_environment COLLWIRE_LIBRARY=${PROJECT_BINARY_DIR}/library/libcollwire.so PYTHONPATH=${PROJECT_SOURCE_DIR}/python)
   if(COLLWIRE_SANITIZE)
     set(runtime libasan.so)
@@ -334,6 +334,10 @@ if(TARGET collwire_shared OR TARGET collwire_sanitized)
       ${PROJECT_SOURCE_DIR}/tests/python/test_${test}.py ${PROJECT_BINARY_DIR} ${python_start})
     set_tests_properties(python_${test} PROPERTIES ENVIRONMENT "${environment};${python_environment}")
   endforeach()
+  # Every argument in every state, some minutes; its twin in the gate has every argument in one state.
+  collwire_script_test(python_handles_all long python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/tests/python/run.sh
+    ${PROJECT_SOURCE_DIR}/tests/python/test_handles.py ${PROJECT_BINARY_DIR} ${python_start} HANDLES_LONG=1)
+  set_tests_properties(python_handles_all PROPERTIES ENVIRONMENT "${environment};${python_environment}")
   set_tests_properties(python_runs python_studies PROPERTIES RUN_SERIAL TRUE) # which measure seconds
 endif()
 
@@ -631,7 +635,7 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/faults/check_faults.py $<TARGET_FILE:fail_nth> 1)
   # Every command of the program, and signals in its mid work.
   collwire_script_test(faults_commands unit python3 [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/faults/check_commands.py $<TARGET_FILE:fail_nth>)
+    ${PROJECT_SOURCE_DIR}/tests/faults/check_commands.py $<TARGET_FILE:fail_nth> 2)
   collwire_script_test(faults_commands_all long python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/faults/check_commands.py $<TARGET_FILE:fail_nth> 0)
   add_library(spin MODULE tests/faults/spin.c)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collwire import metrics, scenarios
 from collwire._catalogue import add_plugin, policies, schema
 from collwire._charts import Chart
-from collwire._errors import Cancelled, Error, LibraryError, Message, ProgramError, ScenarioError, StateError
+from collwire._errors import ArgumentError, Cancelled, Error, LibraryError, Message, ProgramError, ScenarioError, StateError
 from collwire._library import version
 from collwire._load import load
 from collwire._program import RunsDone
@@ -28,6 +28,7 @@ from collwire.sweeps import Point, Sweep, sweep
 __version__ = version()
 
 __all__ = [
+    "ArgumentError",
     "Cancelled",
     "Chart",
     "Comparison",

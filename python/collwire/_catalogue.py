@@ -9,9 +9,13 @@ import threading
 from typing import Any, Callable, Dict, List, Optional, Union
 
 from collwire import _library as lib
+from collwire._arguments import file_name
 from collwire._errors import Message, ScenarioError
+from collwire._handle import Handle
 
 LOCK = threading.RLock()  # a scenario is read, or a policy added
+# A fork waits for it, so that the child has a whole catalogue, and no lock of a thread that it does not have.
+os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 PLUGIN_FILES: List[str] = []  # which the program `collwire` loads too
 _kept: List[Any] = []  # libraries and structs stay where they are
 _exports: Dict[str, Callable[[], int]] = {}  # file -> the address of its struct cc_plugin
@@ -32,15 +36,16 @@ def _symbol(_ctx: Optional[int], path: bytes, name: bytes, why: int, room: int) 
 
 _SYMBOL = lib.SYMBOL(_symbol)
 _LOADER = lib.LoaderStruct(None, _SYMBOL, None)
-HANDLE = lib.policies_new(c.byref(_LOADER))
+# It is kept until the process ends, since scenarios and runs may be alive until then.
+HANDLE = Handle("the catalogue of policies", lib.policies_new(c.byref(_LOADER)), lambda _pointer: None, forks=True)
 
 
 def add_exported(file: str, address: Callable[[], int]) -> None:
     """Add the policies whose struct cc_plugin a function of this program returns, under the name of a file."""
     with LOCK:
         _exports[os.path.realpath(file)] = address
-        with lib.Messages() as messages:
-            lib.policies_add(HANDLE, os.fsencode(file), messages)
+        with HANDLE as catalogue, lib.Messages() as messages:
+            lib.policies_add(catalogue, os.fsencode(file), messages)
 
 
 def add_plugin(file: Union[str, "os.PathLike[str]"]) -> None:
@@ -48,20 +53,22 @@ def add_plugin(file: Union[str, "os.PathLike[str]"]) -> None:
 
     Raises ScenarioError if the plugin or one of its policies is not sound. A plugin runs with the rights of the user.
     """
-    if not os.path.exists(file):
-        raise ScenarioError([Message("plugin", f"{os.fspath(file)}: there is no such file")])
-    with LOCK, lib.Messages() as messages:
-        lib.policies_add(HANDLE, os.fsencode(file), messages)
-    PLUGIN_FILES.append(os.path.abspath(file))
+    name = file_name("plugin", file)
+    if not os.path.exists(name):
+        raise ScenarioError([Message("plugin", f"{name}: there is no such file")])
+    with LOCK, HANDLE as catalogue, lib.Messages() as messages:
+        lib.policies_add(catalogue, os.fsencode(name), messages)
+    PLUGIN_FILES.append(os.path.abspath(name))
 
 
 def policies() -> List[str]:
     """The names of all policies that a scenario may name."""
-    names = (lib.policies_name(HANDLE, i) for i in itertools.count())
-    return [name.decode() for name in itertools.takewhile(lambda name: name is not None, names)]
+    with LOCK, HANDLE as catalogue:
+        names = (lib.policies_name(catalogue, i) for i in itertools.count())
+        return [name.decode() for name in itertools.takewhile(lambda name: name is not None, names)]
 
 
 def schema() -> str:
     """The JSON Schema of scenarios, with the policies of plugins."""
-    with LOCK:
-        return lib.take_text(lib.policies_schema(HANDLE))
+    with LOCK, HANDLE as catalogue:
+        return lib.take_text(lib.policies_schema(catalogue))

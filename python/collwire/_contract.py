@@ -18,6 +18,30 @@ NEEDS_PACING, NEEDS_SLOW_START, NEEDS_PACKET_NACKS = 32, 64, 128
 SIGNAL_CNP, SIGNAL_NACK, SIGNAL_DUPACK, SIGNAL_ECE, SIGNAL_TRIM, SIGNAL_TIMEOUT = range(6)
 
 
+def _check(name: str, kind: Any, value: Any) -> None:
+    """A number must fit: ctypes keeps the low bits of others, so that a window of -5 would be 2**64 - 5."""
+    signed, bits = kind(-1).value < 0, 8 * c.sizeof(kind)
+    least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    if isinstance(value, int) and not least <= value <= most:
+        raise OverflowError(f"{name} = {value} is not from {least} to {most}")
+
+
+def _checked_field(fields: Any, name: str, kind: Any) -> property:
+    field = getattr(fields, name)
+
+    def put(struct: Any, value: Any) -> None:
+        _check(name, kind, value)
+        field.__set__(struct, value)
+
+    return property(field.__get__, put)
+
+
+def checked(name: str, fields: Any) -> Any:
+    """A class of the struct `fields` that refuses integers which do not fit into their fields."""
+    integers = [row for row in fields._fields_ if len(row) == 2 and getattr(row[1], "_type_", None) in tuple("bBhHiIlLqQ")]
+    return type(name, (fields,), {row[0]: _checked_field(fields, *row) for row in integers})
+
+
 class LineRate(c.Structure):
     """struct line_rate"""
 
@@ -192,24 +216,18 @@ class Post(c.Structure):
     _fields_ = [("now_ps", c.c_int64), ("bytes", c.c_uint64), ("idle_ps", c.c_int64), ("idle_rtos", c.c_uint32), ("hint", Hint)]
 
 
-_MOST = {"rate_bps": UNLIMITED, "cwnd_bytes": UNLIMITED, "path": 0xFFFFFFFF}
+class Times(c.c_int64 * TIMERS):  # type: ignore[misc]
+    """The times of timers in ps."""
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        for one in value if isinstance(place, slice) else [value]:
+            _check("timer_at_ps", c.c_int64, one)
+        super().__setitem__(place, value)
 
 
-class Cc(c.Structure):
-    """struct cc: the state of a flow. A hook writes rate_bps, cwnd_bytes, path, timer_at_ps and `state`."""
+class CcFields(c.Structure):
+    """The fields of struct cc."""
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        """ctypes would take a window of -5 bytes as one of 2^64 - 5."""
-        if name in _MOST and not 0 <= value <= _MOST[name]:
-            raise ValueError(f"{name}: {value} is not from 0 to {_MOST[name]}")
-        super().__setattr__(name, value)
-
-    rate_bps: int
-    cwnd_bytes: int
-    path: int
-    timer_at_ps: Any
-    env_pointer: Any
-    params_pointer: Any
     _fields_ = [
         ("ops", c.c_void_p),
         ("params_pointer", c.c_void_p),
@@ -217,8 +235,28 @@ class Cc(c.Structure):
         ("rate_bps", c.c_uint64),
         ("cwnd_bytes", c.c_uint64),
         ("path", c.c_uint32),
-        ("timer_at_ps", c.c_int64 * TIMERS),
+        ("timer_at_ps", Times),
     ]
+
+
+class Cc(checked("CheckedCc", CcFields)):  # type: ignore[misc]
+    """struct cc: the state of a flow, valid during the call of a hook, which writes rate_bps, cwnd_bytes, path, timer_at_ps
+    and `state`."""
+
+    rate_bps: int
+    cwnd_bytes: int
+    path: int
+    env_pointer: Any
+    params_pointer: Any
+
+    @property
+    def timer_at_ps(self) -> Any:
+        """The times of timers 0 and 1."""
+        return CcFields.timer_at_ps.__get__(self)  # type: ignore[attr-defined]
+
+    @timer_at_ps.setter
+    def timer_at_ps(self, times: Sequence[int]) -> None:
+        self.timer_at_ps[:] = times
 
     @property
     def env(self) -> Env:

@@ -44,8 +44,12 @@ class ScenarioError(Error, ValueError):
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
+class ArgumentError(ScenarioError, TypeError):
+    """An argument of a call has a wrong type, as threads=2.0."""
+
+
 class StateError(Error, ValueError):
-    """A simulation is used in a state that does not allow it: closed, run already, running now, or of another process."""
+    """An object is used in a state that does not allow it: it is closed, has run, is copied, or belongs to a parent process."""
 
 
 class ProgramError(Error, RuntimeError):

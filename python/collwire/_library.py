@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes as c
 import ctypes.util
-import operator
 import os
 import pathlib
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
-from collwire._errors import LibraryError, Message, ScenarioError, StateError, message_of
+from collwire._arguments import utf8
+from collwire._errors import LibraryError, Message, ScenarioError, message_of
+from collwire._handle import Handle
 
 NATIVE = pathlib.Path(__file__).resolve().parent / "_native"  # of a wheel: lib/, bin/ and share/
 
@@ -105,92 +106,48 @@ class SummaryStruct(c.Structure):
     ]
 
 
-class _Handle(c.c_void_p):
-    """An object of the library as an argument. NULL, which a closed object has, does not reach the library."""
-
-    @classmethod
-    def from_param(cls, value: Any) -> Any:
-        if not value:
-            raise StateError("this has been closed, or has been run")
-        return c.c_void_p.from_param(value)
-
-
-class _Text(c.c_char_p):
-    """A text as an argument, which C reads up to the first NUL."""
-
-    @classmethod
-    def from_param(cls, value: Any) -> Any:
-        if isinstance(value, bytes) and b"\0" in value:
-            raise ScenarioError([Message("", "a text with a NUL character")])
-        return c.c_char_p.from_param(value)
-
-
-def encoded(text: str, what: str) -> bytes:
-    """A text for the library; raises ScenarioError for what no text of a scenario can be."""
-    if not isinstance(text, str):
-        raise TypeError(f"{what} must be a str, not {type(text).__name__}")
-    try:
-        made = text.encode()
-    except UnicodeEncodeError as error:
-        raise ScenarioError([Message("", f"{what} is no Unicode text: {error.reason}")]) from error
-    if b"\0" in made:
-        raise ScenarioError([Message("", f"{what} has a NUL character")])
-    return made
-
-
-def count(value: Any, what: str, least: int, most: int) -> int:
-    """An integer argument within its bounds."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{what} must be an integer, not {type(value).__name__}") from None
-    if not least <= number <= most:
-        raise ValueError(f"{what} must be from {least} to {most}, not {number}")
-    return number
-
-
 def _function(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
     function = getattr(LIBRARY, f"collwire_{name}")
     function.restype, function.argtypes = result, list(arguments)
     return function  # type: ignore[no-any-return]
 
 
-_ptr, _own, _text, _said = c.c_void_p, _Handle, _Text, c.c_char_p  # _own: a handle of ours; _said: a text of the library
+_ptr, _text = c.c_void_p, c.c_char_p
 
 free = _function("free", None, _ptr)
-version_text = _function("version", _said)
+version_text = _function("version", _text)
 messages_new = _function("messages_new", _ptr)
-messages_free = _function("messages_free", None, _own)
-messages_count = _function("messages_count", c.c_size_t, _own)
-messages_text = _function("messages_text", _said, _own, c.c_size_t)
-messages_is_warning = _function("messages_is_warning", c.c_int, _own, c.c_size_t)
+messages_free = _function("messages_free", None, _ptr)
+messages_count = _function("messages_count", c.c_size_t, _ptr)
+messages_text = _function("messages_text", _text, _ptr, c.c_size_t)
+messages_is_warning = _function("messages_is_warning", c.c_int, _ptr, c.c_size_t)
 policies_new = _function("policies_new", _ptr, c.POINTER(LoaderStruct))
-policies_add = _function("policies_add", c.c_int, _own, _text, _own)
-policies_name = _function("policies_name", _said, _own, c.c_size_t)
-policies_schema = _function("policies_schema", _ptr, _own)
-scenario_load = _function("scenario_load", _ptr, _text, c.POINTER(SettingStruct), c.c_size_t, _own, _own)
-scenario_parse = _function("scenario_parse", _ptr, _text, _text, c.POINTER(SettingStruct), c.c_size_t, _own, _own)
-scenario_free = _function("scenario_free", None, _own)
-scenario_name = _function("scenario_name", _said, _own)
-scenario_seed = _function("scenario_seed", c.c_uint64, _own)
-scenario_policy = _function("scenario_policy", _ptr, _own)
-scenario_json = _function("scenario_json", _said, _own)
-scenario_capture = _function("scenario_capture", _said, _own, c.c_size_t)
-sim_new = _function("sim_new", _ptr, _own, c.c_uint64, _own)
+policies_add = _function("policies_add", c.c_int, _ptr, _text, _ptr)
+policies_name = _function("policies_name", _text, _ptr, c.c_size_t)
+policies_schema = _function("policies_schema", _ptr, _ptr)
+scenario_load = _function("scenario_load", _ptr, _text, c.POINTER(SettingStruct), c.c_size_t, _ptr, _ptr)
+scenario_parse = _function("scenario_parse", _ptr, _text, _text, c.POINTER(SettingStruct), c.c_size_t, _ptr, _ptr)
+scenario_free = _function("scenario_free", None, _ptr)
+scenario_name = _function("scenario_name", _text, _ptr)
+scenario_seed = _function("scenario_seed", c.c_uint64, _ptr)
+scenario_policy = _function("scenario_policy", _ptr, _ptr)
+scenario_json = _function("scenario_json", _text, _ptr)
+scenario_capture = _function("scenario_capture", _text, _ptr, c.c_size_t)
+sim_new = _function("sim_new", _ptr, _ptr, c.c_uint64, _ptr)
 sim_free = _function("sim_free", None, _ptr)
-sim_describe = _function("sim_describe", _ptr, _own)
-sim_advice = _function("sim_advice", _ptr, _own)
-sim_cost = _function("sim_cost", None, _own, c.POINTER(CostStruct))
-sim_open_captures = _function("sim_open_captures", c.c_int, _own, _text, _text, _own)
-sim_run = _function("sim_run", c.c_int, _own, c.POINTER(RunStruct), _own)
-sim_cancel = _function("sim_cancel", None, _own)
-sim_file = _function("sim_file", _said, _own, c.c_size_t)
-sim_result = _function("sim_result", _ptr, _own, _text)
-sim_summary = _function("sim_summary", None, _own, c.POINTER(SummaryStruct))
+sim_describe = _function("sim_describe", _ptr, _ptr)
+sim_advice = _function("sim_advice", _ptr, _ptr)
+sim_cost = _function("sim_cost", None, _ptr, c.POINTER(CostStruct))
+sim_open_captures = _function("sim_open_captures", c.c_int, _ptr, _text, _text, _ptr)
+sim_run = _function("sim_run", c.c_int, _ptr, c.POINTER(RunStruct), _ptr)
+sim_cancel = _function("sim_cancel", None, _ptr)
+sim_file = _function("sim_file", _text, _ptr, c.c_size_t)
+sim_result = _function("sim_result", _ptr, _ptr, _text)
+sim_summary = _function("sim_summary", None, _ptr, c.POINTER(SummaryStruct))
 comparison_new = _function("comparison_new", _ptr)
-comparison_free = _function("comparison_free", None, _own)
-comparison_add = _function("comparison_add", c.c_int, _own, _text, _text)
-comparison_result = _function("comparison_result", _ptr, _own, _text, _text)
+comparison_free = _function("comparison_free", None, _ptr)
+comparison_add = _function("comparison_add", c.c_int, _ptr, _text, _text)
+comparison_result = _function("comparison_result", _ptr, _ptr, _text, _text)
 metrics_rows = _function("metrics_rows", _ptr, _text, _text)
 
 
@@ -212,23 +169,24 @@ class Messages:
     """What the library reports of one call; a context, which raises a ScenarioError at its end if there was an error."""
 
     def __init__(self) -> None:
-        self.handle: Any = messages_new()
+        self.handle = Handle("a list of messages", messages_new(), messages_free)
         self.warnings: List[Message] = []
 
     def __enter__(self) -> Any:
-        return self.handle
+        return self.handle.__enter__()
 
     def take(self) -> Tuple[List[Message], List[Message]]:
         """Errors and warnings; ends the use of this object."""
         errors: List[Message] = []
-        for i in range(messages_count(self.handle)):
-            message = message_of(messages_text(self.handle, i).decode("utf-8", "replace"))
-            (self.warnings if messages_is_warning(self.handle, i) else errors).append(message)
-        messages_free(self.handle)
-        self.handle = None
+        with self.handle as pointer:
+            for i in range(messages_count(pointer)):
+                message = message_of(messages_text(pointer, i).decode("utf-8", "replace"))
+                (self.warnings if messages_is_warning(pointer, i) else errors).append(message)
+        self.handle.close()
         return errors, self.warnings
 
     def __exit__(self, kind: Optional[type], value: Optional[BaseException], trace: Any) -> None:
+        self.handle.__exit__()
         errors, warnings = self.take()
         if errors and value is None:
             raise ScenarioError(errors, warnings)
@@ -236,5 +194,5 @@ class Messages:
 
 def settings_array(settings: Sequence[Tuple[str, str]]) -> Tuple[Any, int]:
     """Pairs of path and value as the library takes them."""
-    pairs = [SettingStruct(encoded(path, "a path"), encoded(value, f"the value of {path}")) for path, value in settings]
+    pairs = [SettingStruct(utf8("set", path), utf8(path, value)) for path, value in settings]
     return (SettingStruct * len(pairs))(*pairs), len(pairs)

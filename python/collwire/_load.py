@@ -6,6 +6,7 @@ import os
 import pathlib
 from typing import Union
 
+from collwire._arguments import file_name
 from collwire._errors import Error
 from collwire._results_folder import Folder
 from collwire.comparison import Comparison, load_comparison, load_run
@@ -15,7 +16,7 @@ from collwire.sweeps import Sweep, load_sweep
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Union[Result, Comparison, Sweep]:
     """The results of `collwire run`, `compare` or `sweep`: their folder, a metrics.json, or a results.sqlite."""
-    where = pathlib.Path(path)
+    where = pathlib.Path(file_name("path", path))
     if where.is_file():
         if where.suffix == ".sqlite" and where.name == "results.sqlite":
             return load_sweep(where.parent)

@@ -13,7 +13,9 @@ import threading
 from typing import Callable, List, NamedTuple, Optional, Sequence
 
 from collwire import _catalogue as catalogue
+from collwire._arguments import file_name
 from collwire._errors import Message, ProgramError, ScenarioError, message_of
+from collwire._handle import Owned
 from collwire._library import NATIVE
 
 LOG = logging.getLogger("collwire")
@@ -48,10 +50,14 @@ def path() -> str:
     return found
 
 
-class Command:
+class Command(Owned):
     """A command of the program that runs in a process of its own."""
 
     def __init__(self, arguments: Sequence[str], stdin: Optional[str] = None, folder: Optional[str] = None) -> None:
+        self._own()
+        self._what = f"collwire {arguments[0]}"
+        for argument in filter(None, arguments):
+            file_name("argument", argument)  # which may have bytes that are no UTF-8
         plugins = [f"--cc-plugin={file}" for file in catalogue.PLUGIN_FILES] if arguments[0] in ("compare", "sweep") else []
         # Its stdin is a pipe that nothing is written to: when this process ends, even by SIGKILL, the program ends too, with
         # the results so far. A child that was forked without exec() keeps the pipe open.
@@ -105,6 +111,7 @@ class Command:
     @property
     def running(self) -> bool:
         """False when it has ended."""
+        self._check_owner()
         return self._process.poll() is None
 
     def interrupt(self) -> None:
@@ -126,6 +133,7 @@ class Command:
 
     def wait(self, progress: Optional[Callable[[RunsDone], None]] = None) -> Done:
         """Wait for its end. Ctrl-C ends it, and is raised again when it has ended."""
+        self._check_owner()
         interrupted = False
         while self._process.returncode is None:
             try:

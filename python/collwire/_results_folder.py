@@ -11,19 +11,42 @@ import tempfile
 import weakref
 from typing import Any, Iterator, Mapping, Union
 
+from collwire._arguments import file_name
+from collwire._handle import Owned
 from collwire.simulation import ScenarioLike, scenario_text
 
 
-class Folder:
-    """A folder for results: one that is named, or a temporary one that lives as long as this object."""
+class Folder(Owned):
+    """A folder for results: one that is named, or a temporary one that lives as long as this object.
+
+    A copy is the same folder. A temporary one is not pickled, since it would not outlive this object.
+    """
+
+    _what = "a temporary folder of results (out= names one that stays)"
 
     def __init__(self, named: Union[None, str, "os.PathLike[str]"]) -> None:
+        self._own()
+        self._named = named is not None
         if named is not None:
-            self.path = pathlib.Path(named)
+            self.path = pathlib.Path(file_name("out", named))
             return
         made = tempfile.mkdtemp(prefix="collwire")
-        weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
+        weakref.finalize(self, _remove, made, os.getpid())
         self.path = pathlib.Path(made, "results")
+
+    def __copy__(self) -> "Folder":
+        return self
+
+    def __deepcopy__(self, _memo: Any) -> "Folder":
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return (Folder, (str(self.path),)) if self._named else super().__reduce_ex__(protocol)
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # and not a child that was forked, whose parent still uses it
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _names_file(value: Any, folder: pathlib.Path) -> bool:

@@ -9,18 +9,20 @@ import os
 import pathlib
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from collwire import _charts as charts
 from collwire import _library as lib
 from collwire import _program as program
-from collwire._errors import Cancelled, Error, Message, ScenarioError
+from collwire._arguments import one_of, utf8, whole
+from collwire._errors import ArgumentError, Cancelled, Error, Message, ScenarioError
+from collwire._handle import Handle
 from collwire._result_set import write_set
 from collwire._results_folder import Folder, scenario_file
 from collwire._tables import Row, axis, flat, frame, number
 from collwire.policy import Policy, name_of
 from collwire.result import Report, Result, report_of
-from collwire.simulation import ScenarioLike, run, setting_text
+from collwire.simulation import ScenarioLike, run, setting_text, settings_of
 
 if TYPE_CHECKING:
     import pandas
@@ -33,9 +35,11 @@ RunsProgress = Union[None, bool, Callable[[program.RunsDone], Any]]
 
 def show(progress: RunsProgress) -> Optional[Callable[[program.RunsDone], Any]]:
     """What is called to show progress."""
+    if progress is None or progress is False:
+        return None
     if progress is True:
         return lambda p: print(f"\r{p.done} of {p.total} done, {p.running} running ", end="", file=sys.stderr, flush=True)
-    return progress if callable(progress) else None
+    return one_of("progress", progress, Callable, "True or a function")  # type: ignore[no-any-return]
 
 
 def list_text(values: Sequence[Any]) -> str:
@@ -52,6 +56,34 @@ def axis_text(path: Any, values: Any) -> str:
     return f"{path}={list_text(list(values))}"
 
 
+def scenario_list(scenario: Any) -> List[Any]:
+    """One scenario or several as a list, not empty."""
+    found = list(scenario) if isinstance(scenario, (list, tuple)) else [scenario]
+    if not found:
+        raise ScenarioError([Message("scenario", "the list is empty")])
+    return found
+
+
+def policy_list(policies: Any) -> List[PolicyLike]:
+    """Policies as a list: names, and classes that are written in Python."""
+    given = one_of("policies", [] if policies is None else policies, Iterable, "a list of policies")
+    if isinstance(given, (str, bytes)):
+        raise ArgumentError([Message("policies", f"a list is expected, as [{given!r}]")])
+    return [one_of("policies", policy, (str, type), "the name or the class of a policy") for policy in given]
+
+
+def vary_options(vary: Any) -> List[str]:
+    """The axes as options."""
+    given = one_of("vary", {} if vary is None else vary, Mapping, "a dictionary of paths and lists of values")
+    found = []
+    for path, values in given.items():
+        for one in path if isinstance(path, tuple) else [path]:
+            utf8("vary", one)
+        listed = one_of(f"vary {path}", values, Iterable, "a list of values")
+        found.append(f"--vary={axis_text(path, listed)}")
+    return found
+
+
 def arguments_of(
     set: Optional[Mapping[str, Any]],
     seed: Optional[int],
@@ -60,11 +92,16 @@ def arguments_of(
     threads: int,
 ) -> List[str]:
     """The options that comparisons and sweeps share."""
-    found = [f"--set={path}={setting_text(value)}" for path, value in (set or {}).items()]
-    found += [f"--seed={seed}"] if seed is not None else []
-    found += [f"--seeds={seeds}"] if seeds != 1 else []
-    found += [f"--jobs={jobs}"] if jobs else []
-    return found + ([f"--threads={threads}"] if threads != 1 else [])
+    found = [f"--set={path}={value}" for path, value in settings_of(set, None)]
+    found += [f"--seed={whole('seed', seed, 0, 2**64 - 1)}"] if seed is not None else []
+    found += count_option("seeds", seeds, 1)
+    return found + count_option("jobs", 0 if jobs is None else jobs, 0) + count_option("threads", threads, 1)
+
+
+def count_option(name: str, value: Any, default: int) -> List[str]:
+    """An option that takes a number, unless it has its default."""
+    number = whole(name, value, 0, 2**32 - 1)
+    return [f"--{name}={number}"] if number != default else []
 
 
 class Comparison:
@@ -216,18 +253,18 @@ def compare(
     returned. Ctrl-C raises Cancelled, whose `result` is the comparison of the runs that have ended.
     Policies written in Python run in this process, one run after the other; `jobs` has no effect then.
     """
-    scenarios = list(scenario) if isinstance(scenario, (list, tuple)) else [scenario]
-    own = [policy for policy in policies or [] if isinstance(policy, type)]
+    scenarios, given = scenario_list(scenario), policy_list(policies)
+    own = [policy for policy in given if isinstance(policy, type)]
     if own:
         if vary or len(scenarios) > 1:
             raise Error("policies written in Python are compared in one scenario, and without `vary`: call compare() for each")
         runs = _Runs(scenarios[0], set, seed, show(progress))
-        return runs.compare(list(policies or []), max(1, seeds), baseline, Folder(out), threads)
-    named = [str(policy) for policy in policies or []]
+        return runs.compare(given, max(1, whole("seeds", seeds, 0, 2**32 - 1)), baseline, Folder(out), threads)
+    named = [str(policy) for policy in given]
     arguments = ["compare", *arguments_of(set, seed, seeds, jobs, threads), "--quiet", "--format=json"]
     arguments += ["--cc=" + ",".join(named)] if named else []
-    arguments += [f"--vary={axis_text(path, values)}" for path, values in (vary or {}).items()]
-    arguments += [f"--baseline={baseline}"] if baseline is not None else []
+    arguments += vary_options(vary)
+    arguments += [f"--baseline={one_of('baseline', baseline, str, 'a str')}"] if baseline is not None else []
     arguments += ["--progress=always"] if progress else []
     return _run_program(scenarios, arguments, Folder(out), progress)
 
@@ -301,16 +338,15 @@ class _Runs:
         return result
 
     def _write(self, folder: pathlib.Path, several: bool, baseline: Optional[str]) -> None:
-        handle = lib.comparison_new()
-        try:
+        own = Handle("the comparison", lib.comparison_new(), lib.comparison_free)
+        with own as pointer:
             for name, result in self._results:
                 result.save(folder / result.name / leaf_of(name, result.seed if several else None))
-                lib.comparison_add(handle, name.encode(), result.files["metrics.json"].encode())
-            names = [None if baseline is None else baseline.encode()]
-            texts = {file: lib.take_text(lib.comparison_result(handle, *names, file.encode())) for file in ("compare.json", "compare.csv")}
-            write_set(folder, texts, {})
-        finally:
-            lib.comparison_free(handle)
+                lib.comparison_add(pointer, name.encode(), result.files["metrics.json"].encode())
+            first = None if baseline is None else baseline.encode()
+            texts = {file: lib.take_text(lib.comparison_result(pointer, first, file.encode())) for file in ("compare.json", "compare.csv")}
+        own.close()
+        write_set(folder, texts, {})
 
 
 def _choice(policy: PolicyLike) -> Tuple[str, Dict[str, Any]]:

@@ -7,11 +7,12 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Union
 
 from collwire import _program as program
+from collwire._arguments import file_name, one_of, real, whole
 from collwire._errors import Cancelled
 from collwire._results_folder import scenario_file
 from collwire._tables import Row, flat, frame
-from collwire.comparison import RunsProgress, show
-from collwire.simulation import ScenarioLike, setting_text
+from collwire.comparison import RunsProgress, count_option, show
+from collwire.simulation import ScenarioLike, settings_of
 
 if TYPE_CHECKING:
     import pandas
@@ -50,14 +51,14 @@ def plan(
     `packets_budget` are the packet-hops of a layout's run, 0 for closed forms alone. With `out` runs are kept, and the
     same plan goes on after an interruption.
     """
-    arguments = ["plan", f"--gpus={gpus}", "--format=json"]
-    arguments += [f"--best={best}"] if best else []
-    arguments += [f"--within={within}"] if within else []
-    arguments += [f"--fabric={os.path.abspath(fabric)}"] if fabric else []
-    arguments += [f"--packets-budget={packets_budget:.0f}"] if packets_budget is not None else []
-    arguments += [f"--set={path}={setting_text(value)}" for path, value in (set or {}).items()]
-    arguments += [f"--out={os.path.abspath(out)}"] if out else []
-    arguments += [f"--jobs={jobs}"] if jobs else []
+    number = gpus if isinstance(gpus, str) else whole("gpus", gpus, 0, 2**32 - 1)
+    arguments = ["plan", f"--gpus={number}", "--format=json", *count_option("best", 0 if best is None else best, 0)]
+    arguments += [f"--within={one_of('within', within, str, 'a str')}"] if within is not None else []
+    arguments += [f"--fabric={os.path.abspath(file_name('fabric', fabric))}"] if fabric is not None else []
+    arguments += [f"--packets-budget={real('packets_budget', packets_budget):.0f}"] if packets_budget is not None else []
+    arguments += [f"--set={path}={value}" for path, value in settings_of(set, None)]
+    arguments += [f"--out={os.path.abspath(file_name('out', out))}"] if out is not None else []
+    arguments += count_option("jobs", 0 if jobs is None else jobs, 0)
     arguments += ["--progress=always"] if progress else []
     with scenario_file(scenario) as file:
         try:

@@ -10,6 +10,7 @@ import atexit
 import ctypes as c
 import inspect
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -18,8 +19,10 @@ from typing import Any, Callable, ClassVar, Dict, List, Mapping, Optional, Seque
 
 from collwire import _catalogue as catalogue
 from collwire import _contract as ct
+from collwire._arguments import utf8, whole, wrong_type
 from collwire._contract import Ack, Cc, Env, Hop, Post, Signal
 from collwire._errors import Error, Message, ScenarioError
+from collwire._hooks import ACTIVE, guarded, over
 
 _TYPES: Dict[str, Tuple[int, Any]] = {
     "bool": (0, c.c_bool),
@@ -137,10 +140,16 @@ class _Host:
         self.policy, self.own = policy, policy()
         self.kept: List[Any] = []
         self.failure: Optional[BaseException] = None
-        self.params = self._struct("Params", [(row.name, _TYPES[row.type][1]) for row in policy.params])
-        self.state = self._struct("State", [(name, _STATE.get(kind, kind)) for name, kind in policy.state])
+        self.params = self._struct("Params", [(row.name, self._type(row)) for row in policy.params])
+        self.state = ct.checked("FlowState", self._struct("State", [(name, _STATE.get(kind, kind)) for name, kind in policy.state]))
         self.cc = self._cc()
         self.ops = self._ops()
+
+    @staticmethod
+    def _type(row: Param) -> Any:
+        if row.type not in _TYPES:
+            raise ScenarioError([Message(row.name, f'the type "{row.type}" is not one of {", ".join(_TYPES)}')])
+        return _TYPES[row.type][1]
 
     @staticmethod
     def _struct(name: str, fields: List[Tuple[str, Any]]) -> Type[c.Structure]:
@@ -162,24 +171,27 @@ class _Host:
 
     def _param(self, row: Param) -> ct.ParamStruct:
         offset = getattr(self.params, row.name).offset
-        texts = [None if text is None else text.encode() for text in (row.default, row.min, row.max)]
-        return ct.ParamStruct(row.name.encode(), _TYPES[row.type][0], offset, *texts, None, False, row.help.encode(), None, 0, None)
+        texts = [None if text is None else utf8(row.name, text) for text in (row.default, row.min, row.max)]
+        name, doc = utf8("params", row.name), utf8(row.name, row.help)
+        return ct.ParamStruct(name, _TYPES[row.type][0], offset, *texts, None, False, doc, None, 0, None)
 
     def _preset(self, preset: Preset) -> ct.PresetStruct:
-        pairs = [ct.PresetValue(name.encode(), value.encode()) for name, value in preset.values.items()]
+        pairs = [ct.PresetValue(utf8(preset.name, name), utf8(name, value)) for name, value in preset.values.items()]
         values = self._keep((ct.PresetValue * len(pairs))(*pairs))
         profile = ct.Profile()
         if preset.red is not None:
             red = preset.red
             profile = ct.Profile(True, red.kmin_bytes, red.kmax_bytes, red.pmax, red.ref_bps, red.scaled)
-        return ct.PresetStruct(preset.name.encode(), preset.doc.encode(), values, len(pairs), None, 0, profile, ct.Notification(), 0)
+        name, doc = utf8("presets", preset.name), utf8(preset.name, preset.doc)
+        return ct.PresetStruct(name, doc, values, len(pairs), None, 0, profile, ct.Notification(), 0)
 
     def _ops(self) -> ct.Ops:
         policy = self.policy
         params = self._keep((ct.ParamStruct * len(policy.params))(*(self._param(row) for row in policy.params)))
         presets = self._keep((ct.PresetStruct * len(policy.presets))(*(self._preset(preset) for preset in policy.presets)))
         doc = policy.doc or (inspect.getdoc(policy) or policy.name).split("\n")[0].rstrip(".")
-        ops = ct.Ops(contract=ct.contract(), name=policy.name.encode(), doc=doc.encode(), paper=policy.paper.encode(), needs=policy.needs)
+        texts = {"name": utf8("policy", policy.name), "doc": utf8(policy.name, doc), "paper": utf8(policy.name, policy.paper)}
+        ops = ct.Ops(contract=ct.contract(), needs=whole(policy.name, policy.needs, 0, 2**32 - 1), **texts)
         ops.params, ops.n_params, ops.params_bytes = params, len(policy.params), c.sizeof(self.params)
         ops.priv_bytes, ops.presets, ops.n_presets = c.sizeof(self.state), presets, len(policy.presets)
         ops.init = self._hook(ct.INIT, self.own.init)
@@ -190,7 +202,7 @@ class _Host:
             if getattr(policy, name) is not getattr(Policy, name):
                 setattr(ops, name, self._hook(kind, getattr(self.own, name)))
         if policy.observed:
-            names = (c.c_char_p * (len(policy.observed) + 1))(*(name.encode() for name in policy.observed), None)
+            names = (c.c_char_p * (len(policy.observed) + 1))(*(utf8("observed", name) for name in policy.observed), None)
             ops.observed = c.cast(self._keep(names), c.c_void_p)
             ops.observe = self._keep(ct.OBSERVE(self._observe))
         return ops
@@ -203,33 +215,25 @@ class _Host:
 
     def _hook(self, kind: Any, hook: Callable[..., None]) -> Any:
         def call(address: int, *arguments: Any) -> None:
-            if self.failure is not None:
-                return
-            try:
-                hook(self.cc.from_address(address), *arguments)
-            except BaseException as error:  # pylint: disable=broad-except
-                self._fail(error)
+            if self.failure is None and not over():
+                guarded(self._fail, hook, self.cc.from_address(address), *arguments)
 
         return self._keep(kind(call))
 
     def _observe(self, address: int, out: Any, cap: int) -> int:
-        try:
-            values = list(self.own.observe(self.cc.from_address(address)))[:cap] if self.failure is None else []
-        except BaseException as error:  # pylint: disable=broad-except
-            self._fail(error)
-            return 0
-        for i, value in enumerate(values):
-            out[i] = value
-        return len(values)
+        def observe() -> int:
+            values = list(self.own.observe(self.cc.from_address(address)))[:cap]
+            for i, value in enumerate(values):
+                out[i] = value
+            return len(values)
+
+        return 0 if self.failure is not None or over() else guarded(self._fail, observe) or 0
 
     def _fail(self, error: BaseException) -> None:
-        from collwire import simulation
-
         failure = PolicyError(f"policy {self.policy.name}: {type(error).__name__}: {error}")
         failure.__cause__ = error
-        active = simulation._active
-        own = active.get(threading.get_ident())
-        running = [own] if own is not None else list(active.values())
+        own = ACTIVE.get(threading.get_ident())
+        running = [own] if own is not None else list(ACTIVE.values())
         if not running:  # in the trial, when the policy is added
             self.failure = failure
         for one in running:
@@ -255,14 +259,21 @@ def add_policy(policy: Type[Policy]) -> Type[Policy]:
     Raises ScenarioError if its tables are not sound, and PolicyError if a hook fails in the trial that every policy
     passes. Runs with policies in Python should have one thread.
     """
+    if not (isinstance(policy, type) and issubclass(policy, Policy)):
+        raise wrong_type("policy", policy, "a subclass of collwire.Policy")
     if not policy.name or policy.init is Policy.init:
         raise ScenarioError([Message("policy", f"{policy.__name__} needs a name, and the hook init")])
-    host = _Host(policy)
+    if not re.fullmatch(r"\w[\w.-]*", utf8("policy", policy.name).decode()):
+        raise ScenarioError([Message("policy", f"the name {policy.name!r} has other characters than letters, digits, _, - and .")])
+    try:
+        host = _Host(policy)
+    except (AttributeError, OverflowError, TypeError) as error:
+        raise error if isinstance(error, Error) else ScenarioError([Message(policy.name, f"its tables are not sound: {error}")])
     pointers = host._keep((c.POINTER(ct.Ops) * 1)(c.pointer(host.ops)))
     plugin = host._keep(ct.Plugin(ct.VERSION, c.sizeof(ct.Plugin), pointers, 1))
     if not _folder:
         _folder.append(tempfile.mkdtemp(prefix="collwire"))
-        atexit.register(shutil.rmtree, _folder[0], ignore_errors=True)
+        atexit.register(_remove, _folder[0], os.getpid())
     # A plugin has a file, whose digest run.json has: here the source of the class.
     file = os.path.join(_folder[0], f"{policy.name}.py")
     with open(file, "w", encoding="utf-8") as out:
@@ -281,6 +292,11 @@ def add_policy(policy: Type[Policy]) -> Type[Policy]:
 
 
 _kept: List[_Host] = []
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # and not a child of it, which ends first
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _source(policy: Type[Policy]) -> str:

@@ -2,12 +2,14 @@
 """Sweeps over values of keys, resumable: `collwire sweep` and its store (docs/sweeps.md)."""
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
 import pathlib
 import sqlite3
+import threading
 import time
 import zlib
 from dataclasses import dataclass, field
@@ -15,10 +17,12 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 
 from collwire import _charts as charts
 from collwire import _program as program
-from collwire._errors import Cancelled, Error
+from collwire._arguments import one_of
+from collwire._errors import Cancelled, Error, StateError
+from collwire._handle import Owned
 from collwire._results_folder import Folder, scenario_file
 from collwire._tables import Row, axis, frame, number
-from collwire.comparison import RunsProgress, arguments_of, axis_text, prefixed, show
+from collwire.comparison import RunsProgress, arguments_of, policy_list, prefixed, scenario_list, show, vary_options
 from collwire.result import Report, Result, report_of
 from collwire.simulation import ScenarioLike
 
@@ -69,7 +73,7 @@ class _open:
         self._base.close()
 
 
-class Sweep:
+class Sweep(Owned):
     """Every combination of values, run by processes; iterate over it, or call run().
 
     Iterating yields the points as they end, those of an earlier sweep in the same folder first. Ctrl-C, cancel() or the
@@ -80,10 +84,13 @@ class Sweep:
     def __init__(
         self, scenarios: Sequence[ScenarioLike], arguments: Sequence[str], folder: Folder, progress: RunsProgress = None
     ) -> None:
+        self._own()
+        self._what = f"the sweep in {folder.path}"
         self._scenarios, self._arguments = list(scenarios), list(arguments)
         self._folder, self._shown = folder, show(progress)
         self._command: Optional[program.Command] = None
         self._cancelled = False
+        self._running = threading.Lock()  # of the loop that runs it
         self._done: Optional[program.Done] = None
         self.progress: Optional[program.RunsDone] = None
 
@@ -94,11 +101,14 @@ class Sweep:
         if self._done is not None or not self._scenarios:
             yield from self.points
             return
-        files = [scenario_file(scenario) for scenario in self._scenarios]
-        names = [file.__enter__() for file in files]
-        before = {point.hash: point.status for point in self.points} if self.store.exists() else {}
+        self._check_owner()
+        if not self._running.acquire(blocking=False):
+            raise StateError(f"{self._what} is running in another loop; its points can be read")
         interrupted = False
+        files = contextlib.ExitStack()
+        before = {point.hash: point.status for point in self.points} if self.store.exists() else {}
         try:
+            names = [files.enter_context(scenario_file(scenario)) for scenario in self._scenarios]
             self._command = program.Command([*self._arguments, *names, f"--out={self.folder.absolute()}"])
             if self._cancelled:
                 self._command.interrupt()
@@ -113,8 +123,8 @@ class Sweep:
             interrupted = True
         finally:
             self._end()
-            for file in files:
-                file.__exit__(None, None, None)
+            files.close()
+            self._running.release()
         if interrupted:
             raise Cancelled(f"the sweep was interrupted; {len(self.points)} points are in {self.folder}")
         done = self._done
@@ -140,7 +150,7 @@ class Sweep:
                 self._shown(now)
 
     def _end(self) -> None:
-        if self._command is None:
+        if self._command is None or self._foreign():
             return
         self._command.interrupt()
         self._done = self._command.wait()
@@ -154,6 +164,7 @@ class Sweep:
 
     def cancel(self) -> None:
         """Stop the sweep from another thread, or from within a loop over it; what has ended stays."""
+        self._check_owner()
         self._cancelled = True
         command = self._command
         if command is not None:
@@ -226,6 +237,8 @@ class Sweep:
     def dataset(self) -> Any:
         """The metrics of completed points over the axes, as a Dataset of xarray, which has to be installed."""
         axes = [axis for axis in self.axes if axis != "job"]
+        if not axes:
+            raise Error("no point has been run")
         table = frame([row for row in self.rows if row["status"] == "completed" and not row.get("job")])
         table = table.drop(columns=[column for column in ("status", "job") if column in table.columns])
         try:
@@ -285,16 +298,16 @@ def sweep(
     Iterate over what is returned, or call its run(). A tuple of paths in `vary` advances together. `sizes` is as for
     `collwire sweep --sizes`. With `out` the sweep is resumable: points that are in its store are not run again.
     """
-    if policies and not all(isinstance(policy, str) for policy in policies):
+    named = policy_list(policies)
+    if not all(isinstance(policy, str) for policy in named):
         raise Error("a sweep runs in other processes, so it takes policies by name; cw.compare() also takes those written in Python")
     arguments = ["sweep", *arguments_of(set, seed, seeds, jobs, threads), "--quiet"]
-    arguments += [f"--vary={axis_text(path, values)}" for path, values in (vary or {}).items()]
-    arguments += ["--cc=" + ",".join(policies)] if policies else []
-    arguments += [f"--sizes={sizes}"] if sizes else []
-    arguments += ["--why"] if why else []
+    arguments += vary_options(vary)
+    arguments += ["--cc=" + ",".join(str(policy) for policy in named)] if named else []
+    arguments += [f"--sizes={one_of('sizes', sizes, str, 'a str')}"] if sizes else []
+    arguments += ["--why"] if one_of("why", why, bool, "a bool") else []
     arguments += ["--progress=always"]
-    scenarios = list(scenario) if isinstance(scenario, (list, tuple)) else [scenario]
-    return Sweep(scenarios, arguments, Folder(out), progress)
+    return Sweep(scenario_list(scenario), arguments, Folder(out), progress)
 
 
 def load_sweep(folder: pathlib.Path) -> Sweep:

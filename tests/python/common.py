@@ -19,7 +19,7 @@ INCAST = SCENARIOS / "incast.json"
 SANITIZED = os.environ.get("COLLWIRE_SANITIZED") == "ON"
 
 if SANITIZED:  # the package keeps the catalogue of policies until the process ends, which would count as a leak
-    atexit.register(lambda: _library.LIBRARY.collwire_policies_free(ctypes.c_void_p(_catalogue.HANDLE)))
+    atexit.register(lambda: _library.LIBRARY.collwire_policies_free(ctypes.c_void_p(_catalogue.HANDLE.__enter__())))
 
 # Some 20 s of work: an all-to-all among 256 ranks.
 LONG = {"name": "long", "topology": {"dims": [{"kind": "leaf_spine", "size": 256, "ranks_per_leaf": 16, "spines": 8}]},
