@@ -48,6 +48,8 @@ struct library_record {
     bool exchanges;      // between pairs of ranks, by no algorithm
     bool xml;            // by the algorithm of a file
     bool mpi;            // by processes of Open MPI
+    bool limited;        // struct library_choice
+    bool replaced;
     const char *library; // "NCCL" or "RCCL"
     const char *algorithm, *protocol;
     uint32_t channels, threads; // that have data; of a channel, 0 = not known

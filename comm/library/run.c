@@ -280,8 +280,19 @@ struct library_run *library_run_new(struct library_group *g, const struct librar
     return run;
 }
 
+static bool is_limited(const struct nccl_settings *s)
+{
+    return s->algorithms != NCCL_ANY_ALGORITHM || s->protocols != NCCL_ANY_PROTOCOL;
+}
+
+static bool may_run(const struct nccl_settings *s, const struct nccl_choice *choice)
+{
+    return (s->algorithms >> choice->algorithm & 1) && (s->protocols >> choice->protocol & 1);
+}
+
 struct library_choice library_choice(const struct library_run *run)
 {
+    const struct nccl_settings *settings = &run->group->spec->settings;
     const struct nccl_operation *o = &run->operation;
     const struct xml_operation *x = &run->xml;
     switch (run->source) {
@@ -299,7 +310,9 @@ struct library_choice library_choice(const struct library_run *run)
                                        .blocks = x->algorithm->most_blocks,
                                        .chunk_bytes = x->piece_bytes};
     default:
-        return (struct library_choice){.algorithm = nccl_algorithm_name(o->choice.algorithm),
+        return (struct library_choice){.limited = is_limited(settings),
+                                       .replaced = !may_run(settings, &o->choice),
+                                       .algorithm = nccl_algorithm_name(o->choice.algorithm),
                                        .protocol = nccl_protocol_name(run->protocol),
                                        .channels = o->choice.split.channels,
                                        .threads = o->choice.threads,
