@@ -104,9 +104,10 @@ static int find_group(struct nodes_reader *n, const struct place *node, const ch
     struct place at = place_key(node, "group");
     if (name[0] == '\0')
         return 0;
-    for (uint32_t g = 0; g < p->n_groups; g++)
-        if (strcmp(p->groups[g].name, name) == 0)
-            return (int)g;
+    size_t *found = key_index_at(&n->group_of, (uintptr_t)name_keep(&n->names, name), 0);
+    if (*found > 0 && *found <= p->n_groups)
+        return (int)(*found - 1);
+    *found = SIZE_MAX;
     return place_error(n->r->err, &at, "no group is called \"%s\"", name);
 }
 

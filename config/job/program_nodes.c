@@ -29,6 +29,7 @@ static void group_add(struct nodes_reader *n, const char *name, uint32_t *ranks,
     p->groups = memory_resize(p->groups, p->n_groups + 1, sizeof *p->groups);
     n->group_use = memory_resize(n->group_use, p->n_groups + 1, sizeof *n->group_use);
     n->group_use[p->n_groups] = memory_text(use);
+    *key_index_at(&n->group_of, (uintptr_t)name_keep(&n->names, name), 0) = p->n_groups + 1;
     p->groups[p->n_groups++] =
         (struct node_group){.name = memory_text(name),
                             .ranks = ranks,
@@ -50,21 +51,22 @@ static void read_group(struct nodes_reader *n, const struct place *place)
         place_error(n->r->err, &ranks, "must be a list of ranks or a range like \"0-15\"");
         return;
     }
-    uint32_t size = (uint32_t)json_array_size(ranks.json);
+    uint32_t size = (uint32_t)json_array_size(ranks.json), n_read = 0;
     uint32_t *list = memory_zeroed(size, sizeof *list);
-    bool *seen = memory_zeroed(n->n_ranks, sizeof *seen), good = true;
+    bool good = true;
     for (uint32_t i = 0; i < size && good; i++) {
         struct place item = place_item(&ranks, i);
         json_int_t value = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
         good = rank_check(n->r, &item, n->job, value);
-        if (good && seen[value])
+        if (good && n->seen[value])
             good = place_error(n->r->err, &item, "rank %u is listed twice", (unsigned)value) == 0;
         if (good) {
-            list[i] = (uint32_t)value;
-            seen[value] = true;
+            list[n_read++] = (uint32_t)value;
+            n->seen[value] = true;
         }
     }
-    free(seen);
+    for (uint32_t i = 0; i < n_read; i++)
+        n->seen[list[i]] = false;
     const char *word = json_string_value(use.json);
     if (use.json != NULL && word == NULL)
         place_error(n->r->err, &use, "must be a string, not %s", json_noun(use.json));
@@ -99,6 +101,7 @@ static struct nodes_reader reader_begin(struct reader *r, const struct job_spec 
         .r = r, .job = job, .settings = job->settings, .n_ranks = job_size(r, job)};
     struct node_program *p = program_of(&n);
     n.list = node_list_new(n.n_ranks);
+    n.seen = memory_zeroed(n.n_ranks, sizeof *n.seen);
     *p = (struct node_program){
         .source = &node_list_source,
         .self = n.list,
@@ -120,6 +123,9 @@ static void reader_end(struct nodes_reader *n)
     for (uint32_t g = 0; g < program_of(n)->n_groups; g++)
         free(n->group_use[g]);
     free(n->group_use);
+    free(n->seen);
+    names_free(&n->names);
+    key_index_free(&n->group_of);
     free(n->checked);
     free(n->after);
 }
@@ -211,7 +217,9 @@ void program_file_read(struct reader *r, const struct place *place, const struct
     char *path = path_from(r->scenario->dir, file);
     inner.err = &reading;
     bool named = false; // the messages contain the file's name already
-    if (job_size(r, job) > 0 && is_lines(file)) {
+    if (job_size(r, job) == 0 && is_lines(file)) {
+        // the network has an error of its own, and without ranks no line can be checked
+    } else if (is_lines(file)) {
         const char *why;
         FILE *in = regular_file_stream(path, &why);
         if (in == NULL)

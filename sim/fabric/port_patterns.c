@@ -146,6 +146,9 @@ int port_patterns_unknown(const struct graph *g, const char *pattern, const char
     char text[(NAMED + 1) * (2 * GRAPH_NAME + 8)];
     struct two_names names;
     uint32_t from = GRAPH_NONE, to = GRAPH_NONE;
+    if (g->n_ports == 0)
+        return err_add(err, path, "this network has no links, so there is nothing at \"%s\"",
+                       pattern);
     if (two_names_read(pattern, &names)) {
         from = node_named(g, names.from);
         to = node_named(g, names.to);
@@ -154,7 +157,7 @@ int port_patterns_unknown(const struct graph *g, const char *pattern, const char
         char link[2 * GRAPH_NAME];
         nodes_text(g, text, sizeof text);
         return err_add(err, path, "no place is called \"%s\": there are %s, and links such as %s",
-                       pattern, text, g->n_ports > 0 ? graph_port_name(g, 0, link) : "none");
+                       pattern, text, graph_port_name(g, 0, link));
     }
     if (joined(g, from, to))
         return err_add(err, path, "no place is called \"%s\": write \"%s->%s\"", pattern,

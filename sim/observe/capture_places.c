@@ -69,10 +69,7 @@ void capture_places_find(struct capture_places *places, const struct fabric *fab
     for (const char *list = at; list; f.place++) {
         list = next_pattern(list, pattern);
         f.one_way = strstr(pattern, "->") != NULL;
-        if (g->n_ports == 0)
-            err_add(err, path, "this network has no links, so nothing can be captured at \"%s\"",
-                    pattern);
-        else if (port_patterns_match(g, pattern, found, &f) == 0)
+        if (port_patterns_match(g, pattern, found, &f) == 0)
             port_patterns_unknown(g, pattern, path, err);
     }
     for (uint32_t p = 0; p < g->n_ports; p++)

@@ -42,30 +42,50 @@ static void change(sqlite3 *db, const uint8_t *v)
     sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
-// A store with one point, which is changed.
-static void whole(const uint8_t *data, size_t n)
+// The bytes of a store with one point, made once.
+static unsigned char *image_of(sqlite3_int64 *size)
 {
     struct err err = {0};
     const char *paths[] = {"a"};
-    size_t size;
-    void *packed = metrics_pack("{\"status\": \"completed\"}", &size);
-    remove(fuzz_path(STORE_FILE));
+    size_t packed_size;
+    void *packed = metrics_pack("{\"status\": \"completed\"}", &packed_size);
+    remove(fuzz_path(STORE_FILE)); // of an input before
     struct store *s = store_open(fuzz_folder(), STORE_CREATE, VERSION, &err);
     struct store_point p = {.hash = "00",
                             .values = "{\"a\": \"1\"}",
                             .status = "completed",
                             .metrics = packed,
-                            .metrics_size = size,
-                            .metrics_bytes = 24};
+                            .metrics_size = packed_size,
+                            .metrics_bytes = 23};
     if (s == NULL || store_describe(s, "n", "{}", paths, 1, &err) != 0 || store_add(s, &p, &err))
         abort();
     store_close(s);
     free(packed);
     sqlite3 *db = NULL;
+    if (sqlite3_open(fuzz_path(STORE_FILE), &db) != SQLITE_OK ||
+        sqlite3_exec(db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK)
+        abort();
+    unsigned char *image = sqlite3_serialize(db, "main", size, 0);
+    sqlite3_close(db);
+    remove(fuzz_path(STORE_FILE));
+    return image;
+}
+
+static void whole(const uint8_t *data, size_t n)
+{
+    static unsigned char *image;
+    static sqlite3_int64 size;
+    sqlite3 *db = NULL;
+    if (image == NULL)
+        image = image_of(&size);
+    fuzz_write(STORE_FILE, image, (size_t)size);
     if (sqlite3_open(fuzz_path(STORE_FILE), &db) != SQLITE_OK)
         abort();
+    sqlite3_exec(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN", NULL, NULL,
+                 NULL);
     for (size_t i = 0; i + CHANGE <= n && i < 20 * CHANGE; i += CHANGE)
         change(db, data + i);
+    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
     sqlite3_close(db);
 }
 

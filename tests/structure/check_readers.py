@@ -70,6 +70,8 @@ def main():
             readers.add(name)
     for name in sorted(readers - set(table)):
         problems.append(f"{name} reads a file: name it and its fuzz target in tests/fuzz/readers.txt")
+    for name in sorted(name for name, target in table.items() if target == "-" and name not in readers and name not in OPENERS):
+        problems.append(f"readers.txt: {name} reads no file")
     for name in sorted(name for name in table if not (root / name).exists()):
         problems.append(f"readers.txt: {name} does not exist")
     targets = {path.stem.removeprefix("fuzz_") for path in (root / "tests/fuzz").glob("fuzz_*.c")}
