@@ -4,11 +4,16 @@ BUILD ?= build
 PREFIX ?= /usr/local
 PYTHON ?= python3
 
-.PHONY: site release build report-assets install uninstall deb wheel demo check test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint coverage clean
+.PHONY: site release build program report-assets install uninstall deb wheel demo check test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint coverage clean
 
 build:
 	@sh cmake/setup.sh
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON
+	@cmake --build $(BUILD)
+
+program: # what is installed, without the tests
+	@sh cmake/setup.sh
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF
 	@cmake --build $(BUILD)
 
 report-assets: build # after a change of report/web: its charts anew, from npm, to be committed
@@ -16,19 +21,19 @@ report-assets: build # after a change of report/web: its charts anew, from npm, 
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
 	@cmake --build $(BUILD) --target report-assets
 
-install: build # PREFIX=/usr/local; DESTDIR is put before it
+install: program # PREFIX=/usr/local; DESTDIR is put before it
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 	@cp $(BUILD)/install_manifest.txt $(BUILD)/installed_files.txt
 
 uninstall: # what the last `make install` of this build directory has installed
 	@sh cmake/uninstall.sh $(BUILD)
 
-deb: build # packages for Debian, collwire and python3-collwire, in the build directory
+deb: program # packages for Debian, collwire and python3-collwire, in the build directory
 	@sh cmake/setup.sh --package
 	@cd $(BUILD) && cpack
 	@ls $(BUILD)/*.deb
 
-wheel: build # the Python package with all that it needs, in the build directory; no network
+wheel: program # the Python package with all that it needs, in the build directory; no network
 	@sh cmake/setup.sh --package
 	@$(PYTHON) python/make_wheel.py . $(BUILD) $(BUILD)
 

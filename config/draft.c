@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/text/json_file.h"
+#include "config/text/json_path.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 
@@ -24,6 +25,11 @@ int draft_read(struct draft *d, const char *path, struct err *err)
 {
     *d = (struct draft){.json = json_file_read(path, err), .folder = file_folder(path)};
     return d->json != NULL ? 0 : -1;
+}
+
+int draft_set(struct draft *d, const char *path, const char *value, struct err *err)
+{
+    return json_path_set(d->json, path, value, err);
 }
 
 void draft_free(struct draft *d)

@@ -70,7 +70,7 @@ const struct option_row option_rows[] = {
      .argument = "PATH=VALUE",
      .help = "change a key of the scenario, as in --set switch.buffer=2MB or --set "
              "workload[1].start=1ms; the value is JSON, or else text; may be repeated",
-     .commands = SIMULATING " validate workload export shrink partition gpcnet synth",
+     .commands = SIMULATING " validate workload export shrink partition plan gpcnet synth",
      .type = OPTION_TAKE,
      .take = option_set},
     {.name = "cc-plugin",

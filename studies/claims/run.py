@@ -94,7 +94,7 @@ CLAIMS = {
         "variants": {"none": cc("none"), "window": cc("window"), "dcqcn nic": cc("dcqcn", "nic"), "timely": cc("timely"),
                      "spray": {**cc("none"), "topology.dims[1].switch.routing": {"kind": "spray"}, "transport.recovery": "selective_repeat",
                                "transport.reorder": 256}},
-        "assumptions": {"iterations": {"2": {}, "6": {"workload.iterations": 6}}, "noise": NOISE,
+        "assumptions": {"iterations": {"2": {}, "4": {"workload.iterations": 4}}, "noise": NOISE,
                         "switch latency": latency("topology.dims[1].switch.latency"),
                         "link delay": {"default": {}, "2us": {"topology.dims[1].link.delay": "2us"}},
                         "buffer": {"default": {}, "4MB": {"switch.buffer": "4MB"}}}},

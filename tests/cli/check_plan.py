@@ -123,6 +123,8 @@ def check_kept(folder):
     counts = [len(open(os.path.join(out, f"packets-{i}-of-2.jsonl"), encoding="utf-8").readlines()) for i in (1, 2)]
     whole = plans(path, "--gpus", "8", "--best", "4", "--out", out)
     expect("parts are joined", counts == [2, 2] and whole == first and not os.path.exists(os.path.join(out, "packets.jsonl")))
+    fast, wide = plans(path, "--gpus", "8", "--packets-budget", "0"), plans(path, "--gpus", "8", "--packets-budget", "0", "--set", "workload.global_batch=2048")
+    expect("a key is changed", fast[0]["time_ns"] < wide[0]["time_ns"])
     slow = write(folder, job={"layers": 16, "hidden": 1024, "global_batch": 256})
     out = os.path.join(folder, "cut")
     process = subprocess.Popen([COLLWIRE, "plan", slow, "--gpus", "8", "--jobs", "1", "--out", out, "--format", "json"],

@@ -124,7 +124,7 @@ def same(scenario, folder, code, text, made):
     more = ("--set", "capture=[]", "--set", f"report={json.dumps(kept)}") if watched else ()
     got, _, again = run(scenario, folder / "again", *more)
     again = json.loads(again) if again else {}
-    keys = ("scenario", "series") if watched else ()
+    keys = ("scenario", "series", "thinned") if watched else ()
     if got != code or without(again, *keys) != without(metrics, *keys):
         raise Finding(f"{'unwatched' if watched else 'a second time'}: exit {got}, not {code}; " +
                       first_difference(metrics, again))
