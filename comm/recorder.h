@@ -45,10 +45,10 @@ struct critical_record {
 
 // What a library has chosen for a collective; `channels` 0 = no library has run it.
 struct library_record {
-    bool exchanges;      // between pairs of ranks, by no algorithm
-    bool xml;            // by the algorithm of a file
-    bool mpi;            // by processes of Open MPI
-    bool limited;        // struct library_choice
+    bool exchanges; // between pairs of ranks, by no algorithm
+    bool xml;       // by the algorithm of a file
+    bool mpi;       // by processes of Open MPI
+    bool limited;   // struct library_choice
     bool replaced;
     const char *library; // "NCCL" or "RCCL"
     const char *algorithm, *protocol;

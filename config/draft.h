@@ -13,8 +13,8 @@ struct draft {
 
 // Read the file. Returns 0, or -1 with an error; to be freed in both cases.
 int draft_read(struct draft *d, const char *path, struct err *err);
-// Change a key by its path, as --set does; the value is JSON, or else text. Returns 0, or -1 with an
-// error.
+// Change a key by its path, as --set does; the value is JSON, or else text. Returns 0, or -1 with
+// an error.
 int draft_set(struct draft *d, const char *path, const char *value, struct err *err);
 void draft_free(struct draft *d);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Files that the program reads, all of them (tests/structure/check_readers.py). Only regular files:
-// opening a FIFO would wait for a writer, and a device may never end. Piped data is read from stdin,
-// with the name "-".
+// opening a FIFO would wait for a writer, and a device may never end. Piped data is read from
+// stdin, with the name "-".
 #pragma once
 
 #include <stdio.h>

@@ -7,8 +7,9 @@
 #include "profile/nsys_internal.h"
 #include "profile/words.h"
 
-// What a kernel's name says of the calls that it may run ("ncclDevKernel_AllReduce_Sum_f32_RING_LL"):
-// any, messages and what NCCL makes of messages, or one kind of call.
+// What a kernel's name says of the calls that it may run
+// ("ncclDevKernel_AllReduce_Sum_f32_RING_LL"): any, messages and what NCCL makes of messages, or
+// one kind of call.
 enum { CLASS_ANY, CLASS_MESSAGES, CLASS_FIRST };
 
 static unsigned class_of_call(enum call_kind kind, enum coll_op op)

@@ -17,7 +17,19 @@
 
 #define NAMED_MOST 8 // processes that a message names
 
-enum { PROGRAM, ARITHMETIC, SCENARIO, FILES, PLUGINS, THREADS, TILES, ENGINE, TOGETHER, PACE, N_FACTS };
+enum {
+    PROGRAM,
+    ARITHMETIC,
+    SCENARIO,
+    FILES,
+    PLUGINS,
+    THREADS,
+    TILES,
+    ENGINE,
+    TOGETHER,
+    PACE,
+    N_FACTS
+};
 
 static const char *const fact_names[N_FACTS] = {
     [PROGRAM] = "the program",   [ARITHMETIC] = "the arithmetic of the C library",

@@ -23,7 +23,7 @@ void group_algorithms_schema(json_t *object);
     }
 
 // Check that the schedule's algorithm, or its library, can run an operation over a group, and that
-// its pairs can exchange messages; adds an error at `place` if not. `shape` gives the operation, its
-// bytes, root and vectors; `members`: rank of the job of each member, NULL = all.
+// its pairs can exchange messages; adds an error at `place` if not. `shape` gives the operation,
+// its bytes, root and vectors; `members`: rank of the job of each member, NULL = all.
 bool group_check(struct reader *r, const struct place *place, const struct job_spec *job,
                  const struct coll_schedule *s, struct coll_shape shape, const uint32_t *members);

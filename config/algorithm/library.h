@@ -16,9 +16,9 @@ void library_definition(json_t *defs);
 #define LIBRARY_ANY_BYTES UINT64_MAX
 
 // Check that the library runs on the job's ranks, that it has an algorithm for the operation, and
-// that the pairs of this algorithm can exchange messages. Returns false after an error. `shape`: the
-// operation, its ranks, root and bytes (LIBRARY_ANY_BYTES = of any size); `members`: rank of the job
-// of each member, NULL = all.
+// that the pairs of this algorithm can exchange messages. Returns false after an error. `shape`:
+// the operation, its ranks, root and bytes (LIBRARY_ANY_BYTES = of any size); `members`: rank of
+// the job of each member, NULL = all.
 bool library_check(struct reader *r, const struct place *place, const struct job_spec *job,
                    const struct library_spec *spec, const struct coll_shape *shape,
                    const uint32_t *members);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SQLite databases that others have made. SQLite would follow what the file itself states: views
 // and triggers that compute without end, functions with effects, pages that are linked in a circle.
-// So a database is opened as "Defense Against The Dark Arts" of SQLite's documentation advises: only
-// from a regular file, for reading, without its views and triggers, with limits of the lengths of
-// its values, and with a limit of the work, which follows from the size of the file.
+// So a database is opened as "Defense Against The Dark Arts" of SQLite's documentation advises:
+// only from a regular file, for reading, without its views and triggers, with limits of the lengths
+// of its values, and with a limit of the work, which follows from the size of the file.
 #pragma once
 
 #include <stdbool.h>

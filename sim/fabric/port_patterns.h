@@ -10,8 +10,8 @@
 size_t port_patterns_match(const struct graph *g, const char *pattern,
                            void (*each)(void *ctx, uint32_t port), void *ctx);
 
-// Add an error at `path` for a pattern that matches no port: it says how the link is written that is
-// meant, where the links of a node lead if there is no such link, or else what the nodes are
+// Add an error at `path` for a pattern that matches no port: it says how the link is written that
+// is meant, where the links of a node lead if there is no such link, or else what the nodes are
 // called. Returns -1.
 int port_patterns_unknown(const struct graph *g, const char *pattern, const char *path,
                           struct err *err);

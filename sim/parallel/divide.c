@@ -211,8 +211,10 @@ double parallel_unite(struct parallel *parallel)
 
 struct threads_result parallel_result(const struct parallel *parallel)
 {
-    struct threads_result r = {
-        .processes = 1, .used = 1, .tiles = 1, .note = parallel->why[0] != '\0' ? parallel->why : NULL};
+    struct threads_result r = {.processes = 1,
+                               .used = 1,
+                               .tiles = 1,
+                               .note = parallel->why[0] != '\0' ? parallel->why : NULL};
     if (!parallel->fabric->partition)
         return r;
     const struct partition *p = parallel->fabric->partition;

@@ -16,10 +16,12 @@ static void test_sentences(void **state)
     static const struct {
         const char *metrics, *want; // NULL = nothing is said
     } cases[] = {
-        {"{'status':'completed','sim_time_ns':20056746,'jobs':[{'end_ns':199223}],'recovery':{'timeouts':5}}",
+        {"{'status':'completed','sim_time_ns':20056746,'jobs':[{'end_ns':199223}],"
+         "'recovery':{'timeouts':5}}",
          "the job ended at 199 us; until 20.1 ms the run only waits for the last acknowledgements, "
          "after 5 retransmission timeouts"},
-        {"{'status':'completed','sim_time_ns':3000000,'jobs':[{'end_ns':1000000},{'end_ns':1500000}],"
+        {"{'status':'completed','sim_time_ns':3000000,'jobs':[{'end_ns':1000000},"
+         "{'end_ns':1500000}],"
          "'recovery':{'timeouts':1}}",
          "the last job ended at 1.50 ms; until 3.00 ms the run only waits for the last "
          "acknowledgements, after 1 retransmission timeout"},

@@ -10,7 +10,8 @@
 #include "engine/err.h"
 #include "workload/nodes/node.h"
 
-// Write PREFIX.N.et.part for each rank N and PREFIX.groups.json.part. Returns 0, or -1 with an error.
+// Write PREFIX.N.et.part for each rank N and PREFIX.groups.json.part. Returns 0, or -1 with an
+// error.
 int trace_write(const struct node_program *p, const char *prefix, struct err *err);
 
 // The names of these files, to be freed: `i` is a rank, or n_ranks for the groups.

@@ -103,8 +103,8 @@ const struct mistake mistakes[] = {
     {NULL, DIM "," DIM, FLOWS("{\"src\":0,\"dst\":5,\"bytes\":1}"),
      "workload.flows[0]: ranks 0 and 5 differ in more than one dimension"},
     {NULL, DIM "," DIM, "{" COLL ",\"algorithm\":\"ring\"}",
-     "workload.algorithm: \"ring\" over all ranks has pairs that differ in more than one dimension: "
-     "list one for each dimension, [\"ring\", \"ring\"], leave it out"},
+     "workload.algorithm: \"ring\" over all ranks has pairs that differ in more than one dimension"
+     ": list one for each dimension, [\"ring\", \"ring\"], leave it out"},
     {NULL, DIM "," DIM, "{\"kind\":\"collective\",\"op\":\"broadcast\",\"bytes\":\"1MB\"}",
      "workload: ranks 3 and 4 differ in more than one dimension"},
     {NULL, "{\"kind\":\"switch\",\"size\":4,\"switch\":{\"bufer\":1}}", NULL,
