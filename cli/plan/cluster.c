@@ -63,14 +63,15 @@ static int read_server(struct cluster *m, const char *path, struct err *err)
     return 0;
 }
 
-int cluster_read(struct cluster *m, const struct options *o, const char *path, struct err *err)
+int cluster_read(struct cluster *m, const struct options *o, const struct options *changes,
+                 const char *path, struct err *err)
 {
     *m = (struct cluster){.options = o};
     if (draft_read(&m->draft, path, err) != 0 ||
         (o->fabric != NULL && read_fabric(m, o->fabric, err) != 0))
         return -1;
-    for (size_t i = 0; i < o->n_sets; i++)
-        if (draft_set(&m->draft, o->sets[i].path, o->sets[i].value, err) != 0)
+    for (size_t i = 0; i < changes->n_sets; i++)
+        if (draft_set(&m->draft, changes->sets[i].path, changes->sets[i].value, err) != 0)
             return -1;
     const json_t *job = draft_job(m->draft.json);
     const char *kind = json_string_value(json_object_get(job, "kind"));

@@ -19,8 +19,9 @@ struct cluster {
     bool joins;      // servers of one switch are joined by the fabric
 };
 
-// Read the scenario and the fabric. Returns 0, or -1 with errors.
-int cluster_read(struct cluster *m, const struct options *o, const char *path, struct err *err);
+// Read the scenario, with the settings of `changes`, and the fabric. Returns 0, or -1 with errors.
+int cluster_read(struct cluster *m, const struct options *o, const struct options *changes,
+                 const char *path, struct err *err);
 void cluster_free(struct cluster *m);
 
 // A new scenario with so many GPUs; NULL with an error if they are not whole servers.

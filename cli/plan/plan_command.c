@@ -16,6 +16,7 @@
 
 struct planning {
     const struct options *options;
+    const struct options *given; // with the settings that change the scenario
     struct cluster cluster;
     struct llm_params job;
     uint64_t capacity_bytes;
@@ -193,7 +194,7 @@ static void leave_out_impossible(struct planning *p)
 static int plan(struct planning *p, const char *path, struct err *err)
 {
     int status = read_options(p, err);
-    if (cluster_read(&p->cluster, p->options, path, err) != 0 || status != 0 ||
+    if (cluster_read(&p->cluster, p->options, p->given, path, err) != 0 || status != 0 ||
         cluster_job(&p->cluster, &p->job, &p->capacity_bytes, err) != 0)
         return EXIT_BAD_USE;
     for (uint64_t gpus = p->first; gpus <= p->last && status == 0; gpus *= 2)
@@ -225,7 +226,8 @@ int command_plan(const struct options *given)
 {
     struct err err = {0};
     struct options o = *given;
-    struct planning p = {.options = &o};
+    struct planning p = {.options = &o, .given = given};
+    o.n_sets = 0; // they change the given scenario, not those that are made of it
     const char *path = scenario_argument(&o);
     if (path == NULL)
         return EXIT_BAD_USE;
