@@ -85,8 +85,8 @@ def call(command, folder, **environment):
 
 
 def clean():
-    """The environment without what a sanitizer counts, and without Wireshark's folders."""
-    return {key: value for key, value in os.environ.items() if not key.startswith(("ASAN", "WIRESHARK", "XDG"))}
+    """The environment without what a sanitizer counts, without Wireshark's folders, and with the program's own charts."""
+    return {key: value for key, value in os.environ.items() if not key.startswith(("ASAN", "WIRESHARK", "XDG", "COLLWIRE_SHARE"))}
 
 
 def tree(folder):
