@@ -158,7 +158,8 @@ static void test_error_names_the_links(void **state)
     assert_string_equal(err.items[0].text,
                         "switch.buffer: dim0.sw0: headroom 160 MB and reserve 128 KB exceed the "
                         "buffer 32.0 MB: 32 ports, up to 400 Gb/s over 50.0 us (10 km of "
-                        "fibre), 1 lossless class");
+                        "fibre), 1 lossless class: give it 193MB, or shorten the link "
+                        "(link.delay), or let it drop packets: \"pfc\": {\"enabled\": false}");
     err_free(&err);
 }
 

@@ -16,7 +16,7 @@ import schema_keys
 
 # Keys that are not drawn, and what tries them.
 ELSEWHERE = {
-    "$schema": "for editors", "source": "a text that is kept", "plugins": "tests/plugin loads policies of files",
+    "$schema": "for editors", "shrunk": "a word of collwire shrink; tests/cli", "source": "a text that is kept", "plugins": "tests/plugin loads policies of files",
     "job<program>.file": "tests/random/check_programs.py", "job<program>.nodes.id": "tests/random/check_programs.py",
     "job<chakra>.comm_groups": "tests/chakra, and the fuzz target of its reader",
 }

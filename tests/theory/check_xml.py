@@ -159,7 +159,7 @@ def check_refusals(folder):
     refused(folder, scenario(1 << 20, xml(hangs)), "waits for")
     refused(folder, scenario(1 << 20, xml(ring), op="all_gather"), 'coll "allreduce" is not the operation all_gather')
     refused(folder, scenario(1 << 20, xml(ring), nodes=5), "has steps of 4 GPUs, and 5 ranks take part")
-    refused(folder, scenario(1 << 20, xml("missing.xml")), "cannot open")
+    refused(folder, scenario(1 << 20, xml("missing.xml")), "missing.xml cannot be opened: ")
     refused(folder, scenario(1 << 20, xml(ring, chunk="3MiB")), "take 2097152 bytes at once")
     many = os.path.join(folder, "many.xml")  # both send eight chunks, and then receive as many
     with open(many, "w", encoding="utf-8") as file:
