@@ -54,7 +54,7 @@ static void run(struct fixture *f, const struct point *pt)
     snprintf(place, sizeof place, "*->rank%u", pt->flows);
     at[0] = place;
     // more values than are kept would leave out flows
-    f->spec.report.sample_ps = (pt->flows > 16 ? 50 : 5) * PS_PER_US;
+    f->spec.report.sample_ps = (pt->flows > 32 ? 200 : pt->flows > 16 ? 50 : 5) * PS_PER_US;
     f->spec.report.sample_at = at;
     f->spec.report.n_sample_at = 1;
     fixture_run(f);
