@@ -217,6 +217,24 @@ const char *graph_node_name(const struct graph *g, uint32_t node, char buf[GRAPH
     return buf;
 }
 
+uint32_t graph_node_called(const struct graph *g, const char *name)
+{
+    char buf[GRAPH_NAME];
+    for (uint32_t n = 0; n < g->n_nodes; n++)
+        if (strcmp(graph_node_name(g, n, buf), name) == 0)
+            return n;
+    return GRAPH_NONE;
+}
+
+uint32_t graph_port_to(const struct graph *g, uint32_t node, uint32_t neighbour)
+{
+    const struct graph_node *n = &g->nodes[node];
+    for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++)
+        if (g->ports[g->ports[p].peer].node == neighbour)
+            return g->ports[p].local;
+    return GRAPH_NONE;
+}
+
 const char *graph_port_name(const struct graph *g, uint32_t port, char buf[2 * GRAPH_NAME])
 {
     char from[GRAPH_NAME], to[GRAPH_NAME];

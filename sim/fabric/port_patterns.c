@@ -47,24 +47,6 @@ char *port_patterns_next(char **rest)
 
 enum { NAMED = 6 }; // nodes that an error names
 
-static uint32_t node_named(const struct graph *g, const char *name)
-{
-    char buf[GRAPH_NAME];
-    for (uint32_t n = 0; n < g->n_nodes; n++)
-        if (strcmp(graph_node_name(g, n, buf), name) == 0)
-            return n;
-    return GRAPH_NONE;
-}
-
-static bool joined(const struct graph *g, uint32_t from, uint32_t to)
-{
-    const struct graph_node *node = &g->nodes[from];
-    for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++)
-        if (g->ports[g->ports[p].peer].node == to)
-            return true;
-    return false;
-}
-
 // A pattern of two names with something between them that is meant as a link.
 struct two_names {
     char from[GRAPH_NAME], to[GRAPH_NAME];
@@ -150,8 +132,8 @@ int port_patterns_unknown(const struct graph *g, const char *pattern, const char
         return err_add(err, path, "this network has no links, so there is nothing at \"%s\"",
                        pattern);
     if (two_names_read(pattern, &names)) {
-        from = node_named(g, names.from);
-        to = node_named(g, names.to);
+        from = graph_node_called(g, names.from);
+        to = graph_node_called(g, names.to);
     }
     if (from == GRAPH_NONE || to == GRAPH_NONE) {
         char link[2 * GRAPH_NAME];
@@ -159,7 +141,7 @@ int port_patterns_unknown(const struct graph *g, const char *pattern, const char
         return err_add(err, path, "no place is called \"%s\": there are %s, and links such as %s",
                        pattern, text, graph_port_name(g, 0, link));
     }
-    if (joined(g, from, to))
+    if (graph_port_to(g, from, to) != GRAPH_NONE)
         return err_add(err, path, "no place is called \"%s\": write \"%s->%s\"", pattern,
                        names.from, names.to);
     neighbours_text(g, from, text, sizeof text);

@@ -3,37 +3,17 @@
 // same switch as that rank) leave towards a neighbour, which forwards them or is the rank itself.
 // Such routes replace the shortest paths and do not change when links fail.
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/fabric/fabric_internal.h"
 #include "topology/weights.h"
-
-static uint32_t node_called(const struct graph *g, const char *name)
-{
-    char buf[GRAPH_NAME];
-    for (uint32_t n = 0; n < g->n_nodes; n++)
-        if (strcmp(graph_node_name(g, n, buf), name) == 0)
-            return n;
-    return GRAPH_NONE;
-}
-
-// The first local port of `node` that leads to `neighbour`.
-static uint32_t port_to(const struct graph *g, uint32_t node, uint32_t neighbour)
-{
-    const struct graph_node *n = &g->nodes[node];
-    for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++)
-        if (g->ports[g->ports[p].peer].node == neighbour)
-            return g->ports[p].local;
-    return GRAPH_NONE;
-}
 
 static void set_route(struct fabric *fabric, size_t i, struct err *err)
 {
     const struct route_spec *route = &fabric->spec->routes[i];
     const struct graph *g = &fabric->graph;
-    uint32_t at = node_called(g, route->at), dst = node_called(g, route->dst);
-    uint32_t via = node_called(g, route->via);
-    uint32_t port = at != GRAPH_NONE && via != GRAPH_NONE ? port_to(g, at, via) : GRAPH_NONE;
+    uint32_t at = graph_node_called(g, route->at), dst = graph_node_called(g, route->dst);
+    uint32_t via = graph_node_called(g, route->via);
+    uint32_t port = at != GRAPH_NONE && via != GRAPH_NONE ? graph_port_to(g, at, via) : GRAPH_NONE;
     char place[64];
     snprintf(place, sizeof place, "routes[%zu]", i);
     if (at == GRAPH_NONE || at < g->n_ends)
