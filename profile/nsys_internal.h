@@ -144,7 +144,7 @@ static inline bool nsys_is_time(int64_t ns) { return ns > -TIME_MOST_NS && ns < 
 // Add an error of the file, unless there are many already.
 __attribute__((format(printf, 2, 3))) void nsys_error(struct nsys_file *f, const char *format, ...);
 
-// The text with this id, NULL = none of those that are used.
+// The text with this id; NULL if it is not kept (only the names of NCCL and of waits are).
 const char *nsys_string(struct nsys_file *f, int64_t id);
 struct nsys_process *nsys_process_find(struct nsys_file *f, int64_t pid);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads tables of a database, of which nothing is trusted: that they are tables, that they have
-// these columns, and what their values are.
+// Reads tables of a database that may be damaged or hostile: it checks that each is a table (not a
+// view), that it has the columns, and the type and range of every value.
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@ void *metrics_pack(const char *text, size_t *size)
 }
 
 #define RATIO_MOST 1032 // of zlib
-#define RATIO_FROM 64   // bytes of which one or two may be
+#define RATIO_FROM 64   // up to so many bytes any packed size is tried
 
 char *metrics_unpack(const void *packed, size_t size, size_t bytes)
 {

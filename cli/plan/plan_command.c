@@ -227,7 +227,7 @@ int command_plan(const struct options *given)
     struct err err = {0};
     struct options o = *given;
     struct planning p = {.options = &o, .given = given};
-    o.n_sets = 0; // they change the given scenario, not those that are made of it
+    o.n_sets = 0; // --set changes the given scenario only, not the layouts made from it
     const char *path = scenario_argument(&o);
     if (path == NULL)
         return EXIT_BAD_USE;

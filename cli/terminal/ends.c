@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Commands need not look at signals: main() asks here once for all of them.
+// A command runs its pool through ends_pool(), which notes a signal; main() takes the exit code of
+// ends_code(). No command has code of its own for an interruption.
 #include "cli/terminal/ends.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Groups of a job are alike in size and algorithm, but not in which of their pairs a dimension of
-// the network joins: where the sizes of groups do not divide those of dimensions, one group may lie
-// within a dimension and the next one across two.
+// The groups of a job have the same size and algorithm, but their ranks may lie differently in the
+// network: if the size of a dimension is no multiple of the size of a group, one group lies within
+// a row of the dimension and the next one in two rows. So each group is checked.
 #include "config/job/job_groups.h"
 
 bool job_groups_check(struct reader *r, const struct place *place, const struct job_spec *job,
@@ -15,7 +15,7 @@ bool job_groups_check(struct reader *r, const struct place *place, const struct 
             continue; // each group is checked for its first rank
         const struct library_spec *library = g->schedule.library;
         if (rank > 0 && library != NULL && library->machine != NULL)
-            return true; // one check covers all: library_check() asks the network as a whole
+            return true; // with machines, library_check() of the first group has checked all ranks
         if (!group_check(r, place, job, &g->schedule, shape, g->ranks))
             return false;
         if (g->ranks == NULL)

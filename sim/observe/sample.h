@@ -5,10 +5,10 @@
 #include "engine/parcel.h"
 #include "sim/fabric/fabric.h"
 
-// Limit of values in a series. When it is reached, ports are kept before flows: no more flows get
-// lines, and lines of flows are dropped, those that began last first, until they are no more than
-// those of ports or SERIES_FLOW_LINES. If that is not enough, every other sample is dropped and the
-// step between samples doubles.
+// Limit of values in a series. When it is reached, the lines of ports stay. Flows that open later
+// get no lines, and existing lines of flows are dropped, the latest first, until they are no more
+// than those of ports or SERIES_FLOW_LINES. If that is not enough, every other sample is dropped
+// and the step between samples doubles.
 #define SERIES_MAX_VALUES ((size_t)2000000)
 #define SERIES_FLOW_LINES ((size_t)256)
 

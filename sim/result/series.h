@@ -24,8 +24,8 @@ enum series_kind {
 
 struct series {
     ps_t step_ps, asked_ps; // between samples; as `report.sample` gives it
-    size_t n_flows,
-        n_left_out; // queue pairs; those that are not sampled, since all would be too many
+    size_t n_flows;         // queue pairs of the run
+    size_t n_left_out;      // of them without lines, because of the limit SERIES_MAX_VALUES
     size_t n_samples;
     struct series_line *lines[SERIES_KINDS];
     size_t n_lines[SERIES_KINDS];

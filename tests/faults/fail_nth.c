@@ -67,7 +67,8 @@ static bool due(const char *kind)
 
 /* ---- files ---- */
 
-// Disks fill up; pipes and the counters by which an event loop wakes itself do not.
+// True for a regular file. Writes to pipes and to eventfds are let through, since a full disk does
+// not make them fail.
 static bool on_disk(int fd)
 {
     struct stat about;
