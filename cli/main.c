@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // collwire: calls the command.
+#include <errno.h>
 #include <jansson.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -70,10 +72,32 @@ static int run(int argc, char **argv)
     return status;
 }
 
+#define STACK_LEAST ((rlim_t)256 << 10) // twice what runs and plans were seen to need
+
+static bool stack_suffices(void)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK_LEAST)
+        return true;
+    fprintf(stderr,
+            "collwire: a stack of %llu KB is too small; set it by `ulimit -s %llu` or more\n",
+            (unsigned long long)stack.rlim_cur >> 10, (unsigned long long)STACK_LEAST >> 10);
+    return false;
+}
+
+static void event_loop_failed(const char *what)
+{
+    (void)what;
+    signals_abandon(EXIT_NOT_COMPLETED, strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
+    if (!stack_suffices())
+        return EXIT_BAD_USE;
     memory_guard_init(); // before the first allocation
     signals_install();
+    loop_on_failure(event_loop_failed);
     invocation_keep(argc, argv);
     json_set_alloc_funcs(memory_bytes, free);
     loop_use_memory();

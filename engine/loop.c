@@ -212,3 +212,5 @@ static void *ev_memory(void *old, long size)
 }
 
 void loop_use_memory(void) { ev_set_allocator(ev_memory); }
+
+void loop_on_failure(void (*failed)(const char *what)) { ev_set_syserr_cb(failed); }

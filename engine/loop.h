@@ -47,3 +47,7 @@ enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
 // Let libev allocate by engine/memory.h, whose functions do not fail. It holds for the whole
 // process, so it is for programs, not for libraries.
 void loop_use_memory(void);
+
+// Let `failed`, which does not return, end a program in which libev cannot get what it needs of the
+// system, such as a descriptor: libev itself would abort. `what` is libev's text; errno is set.
+void loop_on_failure(void (*failed)(const char *what));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -31,20 +32,26 @@ static void put(const char *text)
     (void)ignored;
 }
 
+_Noreturn void signals_leave(int code)
+{
+    for (;;)
+        syscall(SYS_exit_group, code);
+}
+
 _Noreturn void signals_abandon(int code, const char *why)
 {
     for (int i = (int)n_paths; i-- > 0;)
         if (unlink(paths[i]) != 0)
             rmdir(paths[i]);
     if (quiet && code == EXIT_INTERRUPTED)
-        _exit(code);
+        signals_leave(code);
     // signals_show() may have left an unfinished line
     put(seconds > 0 ? "\ncollwire: " : "collwire: ");
     put(why);
     put(" while ");
     put(phase);
     put("; nothing was written\n");
-    _exit(code);
+    signals_leave(code);
 }
 
 static void on_ending(int number)

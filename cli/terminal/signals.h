@@ -44,5 +44,9 @@ void signals_keep(void);
 // Take the path that was registered last off the list; the caller's own ones remain.
 void signals_keep_last(void);
 
+// End the program at once, also while a plugin is being called (cli/terminal/plugin_watch.c has
+// _exit()). Safe in a signal handler.
+_Noreturn void signals_leave(int code);
+
 // Remove the registered paths and end the program. Safe in a signal handler.
 _Noreturn void signals_abandon(int code, const char *why);

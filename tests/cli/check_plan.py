@@ -178,6 +178,15 @@ def check_impossible(folder):
     expect(f"with relays all can: {got.stderr.strip()}", got.stderr == "" and len(json.loads(got.stdout)["plans"]) > len(left))
 
 
+def check_machine(folder):
+    """Too few descriptors, or too small a stack, end with one line."""
+    path = write(folder)
+    for limit, code, said in (("-n 4", 1, "Too many open files"), ("-s 64", 2, "a stack of 64 KB is too small")):
+        got = subprocess.run(["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", COLLWIRE, "plan", path, "--gpus", "8"],
+                             capture_output=True, text=True, check=False)
+        expect(f"{said}: {got.returncode}, {got.stderr}", got.returncode == code and said in got.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_packets(folder)
@@ -185,6 +194,7 @@ def main():
         check_kept(folder)
         check_refusals(folder)
         check_impossible(folder)
+        check_machine(folder)
     sys.exit(1 if FAILED else 0)
 
 

@@ -208,6 +208,7 @@ REFUSED = [
     ("divides", {"ACK": "volatile int zero = 0; counter = (unsigned long)(100 / zero);"}, "policy bad crashed (arithmetic error) in on_ack()", 1),
     ("aborts", {"ACK": "abort();"}, "policy bad crashed (aborted) in on_ack()", 1),
     ("exits", {"ACK": "exit(0);"}, "policy bad called exit() in on_ack()", 1),
+    ("exits_quickly", {"ACK": "_exit(0);"}, "policy bad called _exit() in on_ack()", 1),
     ("recurses", {"ACK": "recurse(1);"}, "policy bad crashed (segmentation fault) in on_ack()", 1),
     ("hangs", {"ACK": "for (;;) counter++;"}, "policy bad has not returned for 3 s of CPU time in on_ack()", 1),
 ]
@@ -217,6 +218,7 @@ IN_RUN = [
     ("run_check", {"CHECK": "if (*(const double *)p < 0.3) exit(0);"}, "policy bad called exit() in check()", False),
     ("run_crash", {"ACK": "if (in_run(cc)) *(volatile int *)8 = 1;"}, "policy bad crashed (segmentation fault) in on_ack()", False),
     ("run_exit", {"ACK": "if (in_run(cc)) exit(0);"}, "policy bad called exit() in on_ack()", False),
+    ("run_quick_exit", {"ACK": "if (in_run(cc)) _Exit(0);"}, "policy bad called _exit() in on_ack()", False),
     ("run_hang", {"ACK": "while (in_run(cc)) counter++;"}, "policy bad has not returned for 3 s", False),
 ]
 
