@@ -48,6 +48,15 @@ struct walk_table {
 };
 void walk_tables_free(struct comm_job *job);
 
+// A message of a phase that reaches its receiver after the window, as comm/foresight.c has found it
+// last. The search goes on there.
+struct late_message {
+    struct phase_run *run;
+    uint32_t member, send;
+    uint32_t receiver; // cannot end its part before
+    uint64_t look_at;  // if there was none: the number of events from which the search begins anew
+};
+
 // A phase of one chunk in one group: the algorithm and the progress of its ranks.
 struct phase_run {
     /* config */
@@ -65,8 +74,7 @@ struct phase_run {
     struct sim_timer timer; // end of a phase in closed form
     ps_t ends_ps;           // time of that end, PS_NEVER = not in closed form
     uint32_t path;          // critical path up to the start in closed form
-    uint32_t late; // a member whose last message had not arrived when comm/foresight.c last looked
-    uint32_t held; // the receiver of that message, which cannot end its part before
+    struct late_message late;
     ps_t began_ps; // time of the start in its dimension; PS_NEVER = not started
     struct phase_run *next_free, *next;
     struct walk *walks; // [n_members + extra of the dimension]; NULL = none has been needed
@@ -100,8 +108,9 @@ struct communicator {
     struct coll_planner planner;
     struct open_slot *open; // [number - first_open]
     size_t first_open, n_open, cap_open;
-    struct dim_queue *queues; // [first_group of dim + group]
-    struct inboxes *inboxes;  // [member] of streams (comm/stream_internal.h)
+    struct dim_queue *queues;  // [first_group of dim + group]
+    struct late_message *late; // [queue] to a member of its group
+    struct inboxes *inboxes;   // [member] of streams (comm/stream_internal.h)
     // [bit set of dimensions]: the groups of ranks that agree in all others; NULL = none yet
     struct library_group ***libraries;
     ps_t *used_since; // [queue] time since which it has not been empty

@@ -8,8 +8,8 @@
 // still delayed, and if
 //  - all places are taken; or
 //  - no open collective has further phases for the group, and a member issues no other one: it
-//    computes until after the window, its program is over, or it waits for a collective in one of
-//    these running phases.
+//    computes until after the window, its program is over, or it waits for a collective, one of
+//    whose messages to it is delivered after the window.
 #pragma once
 
 #include "comm/communicator.h"
@@ -21,6 +21,7 @@ struct comm_network_view {
     // True if a message that has been posted (all of `request` but its hint and origin is set)
     // cannot be delivered before `until_ps`.
     bool (*late)(void *ctx, const struct transfer_request *request, ps_t until_ps);
+    uint64_t events; // before the window, the same in all processes
     void *ctx;
 };
 

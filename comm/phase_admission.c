@@ -27,6 +27,7 @@ void admission_init(struct communicator *c)
         groups += coll_n_groups(&c->schedule, d);
     }
     c->queues = memory_zeroed(groups, sizeof *c->queues);
+    c->late = memory_zeroed(groups, sizeof *c->late);
     c->used_since = memory_zeroed(groups, sizeof *c->used_since);
     coll_planner_init(&c->planner, &c->schedule);
 }
@@ -39,6 +40,7 @@ void admission_free(struct communicator *c)
         dim_queue_free(&c->queues[q]);
     free(c->open);
     free(c->queues);
+    free(c->late);
     free(c->used_since);
     free(c->spans);
 }

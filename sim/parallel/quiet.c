@@ -186,7 +186,10 @@ static bool late(void *ctx, const struct transfer_request *request, ps_t until_p
 
 static struct comm_network_view view_of(struct parallel *parallel)
 {
-    return (struct comm_network_view){.least_ps = least_ps, .late = late, .ctx = parallel};
+    return (struct comm_network_view){.least_ps = least_ps,
+                                      .late = late,
+                                      .events = parallel->fabric->engine.events,
+                                      .ctx = parallel};
 }
 
 static bool library_holds_job(struct parallel *parallel, ps_t until_ps)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Collectives whose groups queue for dimensions, on several threads: the same bytes, and most
-// windows in parallel although the groups of the outer dimension are in all shards.
+// windows in parallel although the groups of the outer dimension, or of all ranks, are in all
+// shards.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,21 +22,29 @@ struct variant {
     const char *algorithms[2];
     uint64_t active_chunks, repeat;
     double alone; // most of the windows that may have one thread
+    bool whole;   // an all-to-all among all ranks at once, over leaves and spines that join them
 };
 
-// Servers with fast links inside, joined by switches with links of 2 us: one for the GPUs of equal
-// place.
+// Servers with fast links inside, joined by links of 2 us to switches, one for the GPUs of equal
+// place, or to leaves.
 static void make(struct fixture *f, const struct variant *v)
 {
     const uint32_t sizes[] = {GPUS, SERVERS};
+    const struct link_spec outer = {.rate_bps = 100000000000, .delay_ps = 2 * PS_PER_US};
+    struct dim_spec leaves;
+    fixture_leaf_spine(f, SERVERS, GPUS * SERVERS / 4, 8, outer, outer);
+    leaves = f->spec.dims[0];
     fixture_switch(f, GPUS, 1600000000000, 100 * PS_PER_NS);
-    f->spec.dims[1] = f->spec.dims[0];
+    f->spec.dims[1] = v->whole ? leaves : f->spec.dims[0];
     f->spec.n_dims = 2;
     f->spec.dims[1].size = SERVERS;
-    f->spec.dims[1].links[0] =
-        (struct link_spec){.rate_bps = 100000000000, .delay_ps = 2 * PS_PER_US};
-    fixture_collective(f, COLL_ALL_REDUCE, v->algorithms[0], 4 << 20, 8);
+    f->spec.dims[1].links[0] = outer;
+    fixture_collective(f, v->whole ? COLL_ALL_TO_ALL : COLL_ALL_REDUCE, v->algorithms[0], 4 << 20,
+                       v->whole ? 2 : 8);
     fixture_dims(f, 2, sizes, v->algorithms);
+    f->collectives[0].schedule.flat[COLL_ALL_TO_ALL] = v->whole;
+    f->collectives[0].schedule.choice[COLL_ALL_TO_ALL][2] =
+        coll_choice_of(coll_find(v->algorithms[0]));
     f->collectives[0].schedule.active_chunks = v->active_chunks;
     f->collectives[0].params.repeat = v->repeat;
 }
@@ -66,10 +75,12 @@ static char *run(const struct variant *v, uint32_t threads, struct partition_cou
 static void test_queues(void **state)
 {
     static const struct variant variants[] = {
-        {{"ring", "ring"}, 1, 1, 0.3},
-        {{"ring", "ring"}, 2, 3, 0.3},
-        {{"direct", "halving_doubling"}, 1, 2, 0.3},
-        {{"halving_doubling", "direct"}, 2, 1, 0.3},
+        {{"ring", "ring"}, 1, 1, 0.3, false},
+        {{"ring", "ring"}, 2, 3, 0.3, false},
+        {{"direct", "halving_doubling"}, 1, 2, 0.3, false},
+        {{"halving_doubling", "direct"}, 2, 1, 0.3, false},
+        {{"direct", "direct"}, 1, 2, 0.3, true},
+        {{"direct", "direct"}, 0, 1, 0.3, true},
     };
     (void)state;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
