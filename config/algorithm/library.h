@@ -23,6 +23,13 @@ bool library_check(struct reader *r, const struct place *place, const struct job
                    const struct library_spec *spec, const struct coll_shape *shape,
                    const uint32_t *members);
 
+// True if library_check() checks all ranks of the network for any group, so that one group's answer
+// holds for the others.
+static inline bool library_checks_all(const struct library_spec *spec)
+{
+    return spec->machine != NULL;
+}
+
 // Its entry among the own keys of a kind of job.
 #define LIBRARY_KEY                                                                                \
     {                                                                                              \

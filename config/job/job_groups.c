@@ -4,6 +4,8 @@
 // a row of the dimension and the next one in two rows. So each group is checked.
 #include "config/job/job_groups.h"
 
+#include "config/algorithm/library.h"
+
 bool job_groups_check(struct reader *r, const struct place *place, const struct job_spec *job,
                       const struct node_group *groups, const uint32_t *group_of,
                       struct coll_shape shape)
@@ -14,8 +16,8 @@ bool job_groups_check(struct reader *r, const struct place *place, const struct 
         if (g->ranks != NULL && g->ranks[0] != rank)
             continue; // each group is checked for its first rank
         const struct library_spec *library = g->schedule.library;
-        if (rank > 0 && library != NULL && library->machine != NULL)
-            return true; // with machines, library_check() of the first group has checked all ranks
+        if (rank > 0 && library != NULL && library_checks_all(library))
+            return true;
         if (!group_check(r, place, job, &g->schedule, shape, g->ranks))
             return false;
         if (g->ranks == NULL)

@@ -170,8 +170,7 @@ static void warn_of_dims(struct reader *r, const struct place *system,
 }
 
 // Check that the library runs an operation over each group of ranks that agree in all dimensions
-// but `dims`. A library of machines asks the network as a whole: there the first group stands for
-// all.
+// but `dims`.
 static bool check_library(struct reader *r, const struct place *place, const struct job_spec *job,
                           uint32_t dims, const struct coll_shape *shape)
 {
@@ -195,7 +194,7 @@ static bool check_library(struct reader *r, const struct place *place, const str
     }
     struct coll_shape whole = {.op = shape->op, .ranks = n, .bytes = LIBRARY_ANY_BYTES};
     for (uint32_t first = 0; first < ranks && runs; first++) {
-        if (seen[first] || (first > 0 && settings->library.machine != NULL))
+        if (seen[first] || (first > 0 && library_checks_all(&settings->library)))
             continue;
         for (uint32_t i = 0; i < n; i++) {
             members[i] = first + offsets[i];
