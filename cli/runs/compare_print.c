@@ -225,9 +225,9 @@ static char *up_to_saving(const char *sentence)
     return text_close(out, &text);
 }
 
-// Where the table has the time of an iteration, the saving is that of an iteration too: the
-// explanation has that of the whole run. A time is replaced by its share, "1.31 ms less" by "655 us
-// less an iteration". To be freed.
+// The sentence of an explanation states the saving of the whole run. Where the table has the time
+// of an iteration, the saving is replaced by that of an iteration: "1.31 ms less" by "655 us less an
+// iteration". To be freed.
 static char *of_an_iteration(const char *sentence, const struct change *change)
 {
     size_t n = json_array_size(
