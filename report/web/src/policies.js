@@ -72,9 +72,13 @@ function comparison(scenario) {
     const primary = primaryKey(all);
     const differs = (key) =>
         new Set(groups.map((group) => mean(group.map((run) => valueOf(run, key))))).size > 1;
+    // beside the time of an iteration, sums over all of them would be taken for those of one
+    const sums = primary === "iteration_ns" ? ["training_ns", "exposed_comm_ns"] : [];
     const keys = [
         primary,
-        ...usedKeys(all).filter((key) => key !== primary && key !== "sim_time_ns" && differs(key)),
+        ...usedKeys(all).filter(
+            (key) => ![primary, "sim_time_ns", ...sums].includes(key) && differs(key),
+        ),
     ];
     const means = keys.map((key) =>
         groups.map((group) => mean(group.filter(completed).map((run) => valueOf(run, key)))),
