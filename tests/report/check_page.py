@@ -375,6 +375,10 @@ def swept_jobs(page, path):
     expect("4 runs" in head and "12 runs" not in head, f"runs of a sweep: {head}")
     rows = page.run("document.querySelector('#sweep > details summary').textContent")
     expect(rows == "All 4 runs, and their jobs in 8 rows", f"rows of a sweep: {rows}")
+    # 12.1 to 12.3 ms are nearly the same: no cell is dark
+    low, high, most = page.run("(o => [o.visualMap[0].min, o.visualMap[0].max, Math.max(...o.series[0].data.map(d => d.value[2]))])"
+                               "(document.querySelector('#sweep .plot').chart.instance.getOption())")
+    expect(low == 12100000 and most == 12300000 and (most - low) / (high - low) < 0.4, f"colours of a map: {low} to {high}, most {most}")
     expect(page.errors == [], f"sweep of jobs: {page.errors}")
 
 
@@ -384,6 +388,10 @@ def iterations(page, one, passes):
     columns = page.run("[...[...document.querySelectorAll('#policies table')].pop().tHead.rows[0].cells].map(c => c.textContent)")
     expect(columns[:4] == ["policy", "iteration", "vs none", "exposed"] and not {"training", "exposed communication"} & set(columns)
            and not any("of the training job" in name for name in columns), f"columns beside an iteration: {columns}")
+    marked = page.run("[...[...document.querySelectorAll('#policies table')].pop().tBodies[0].rows]"
+                      ".map(r => [...r.cells].map(c => c.className.includes('best')))")
+    both = [name for name, *cells in zip(columns, *marked) if all(cells)]
+    expect(any(marked[0]) and not both, f"columns in which all policies are best: {both}")
     titles = page.run("[...document.querySelectorAll('#messages figcaption')].map(c => c.textContent)")
     names = ["dimension 0: switch of 8", "dimension 1: leaf_spine of 2", "several dimensions"]
     expect(titles == [f"{what}, {name}" for name in names for what in ("Slowdown", "Completion time")], f"charts of messages: {titles}")

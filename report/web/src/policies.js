@@ -85,6 +85,12 @@ function comparison(scenario) {
     );
     dropRepeated(keys, means);
     const bests = keys.map((key, k) => best(means[k], metric(key).more));
+    // where all are best none is
+    const ranked = keys.map(
+        (key, k) =>
+            metric(key).unit !== "count" &&
+            !means[k].every((value) => isBest(value, bests[k], metric(key).more)),
+    );
     const failed = groups.some((group) => !group.every(completed));
     const columns = [
         { name: noun },
@@ -115,7 +121,7 @@ function comparison(scenario) {
             const value = means[k][g];
             const cell = {
                 text: text(value, metric(key).unit),
-                best: metric(key).unit !== "count" && isBest(value, bests[k], metric(key).more),
+                best: ranked[k] && isBest(value, bests[k], metric(key).more),
             };
             if (k > 0) return [cell];
             const s = statistics(policyOf(group[0]), group[0].scenario);
