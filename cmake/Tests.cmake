@@ -433,6 +433,9 @@ if(NOT COLLWIRE_SANITIZE)
   collwire_script_test(report_browser page python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
     ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)
+  # Alone proves that a page on paper is legible, with no heading or half a table left over: 5 seconds of one core.
+  collwire_script_test(report_print page python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/report/check_print.py ${PROJECT_SOURCE_DIR}/scenarios)
 endif()
 
 collwire_script_test(release_stores unit python3 [[python3 -B "$@"]]

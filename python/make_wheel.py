@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes a wheel with the package, libcollwire, the program, and the libraries that both need beyond the C library,
-each with its licence. Nothing is fetched. The tag names the oldest glibc that has all symbols which the files use
+each with its licence; scenarios and the files of Wireshark, which the program finds beside it; and, for policies in C,
+the headers and an example, which pip puts into the environment. Nothing is fetched. The tag names the oldest glibc that has all symbols which the files use
 (PEP 600), so it follows from the system on which the wheel is made.
 
 usage: make_wheel.py SOURCE_DIR BUILD_DIR OUTPUT_DIR      (needs patchelf, binutils, and dpkg for the licences)
@@ -91,6 +92,19 @@ class Wheel:
             to = self.native / "share" / "collwire" / name
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(self.build / "share" / "collwire" / name, to)
+        for folder in ("scenarios", "share/wireshark"):
+            shutil.copytree(self.source / folder, self.native / "share" / "collwire" / pathlib.PurePath(folder).name)
+
+    def headers(self):
+        """What builds a policy in C. The wheel's library is not for linking, so its collwire.pc has no Libs."""
+        prefix = self.work / f"collwire-{self.version}.data" / "data"
+        shutil.copytree(self.source / "include" / "collwire", prefix / "include" / "collwire")
+        shutil.copytree(self.source / "examples" / "policy", prefix / "share" / "collwire" / "examples" / "policy",
+                        ignore=shutil.ignore_patterns("__pycache__", "*.so", "out"))
+        to = prefix / "lib" / "pkgconfig" / "collwire.pc"
+        to.parent.mkdir(parents=True)
+        to.write_text("prefix=${pcfiledir}/../..\n\nName: collwire\nDescription: Headers of congestion control policies (collwire)\n"
+                      f"Version: {self.version}\nCflags: -I${{prefix}}/include\n")
 
     def metadata(self):
         major, minor = glibc(self.binaries)[:2]
@@ -139,6 +153,7 @@ def main():
         wheel.package()
         wheel.binaries_and_libraries()
         wheel.share()
+        wheel.headers()
         wheel.metadata()
         file = wheel.write(folder)
     finally:

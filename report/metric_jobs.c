@@ -24,16 +24,18 @@ static bool any_completed(const void *record)
     return job->any_completed;
 }
 
-static bool any_collective(const void *record)
+// Means over the collectives that ended before the run did are no means of the job: those that
+// congestion has slowed down most are missing.
+static bool all_collectives(const void *record)
 {
     const struct job_result *job = record;
-    return job->collectives > 0;
+    return job->collectives > 0 && job->status == JOB_COMPLETED;
 }
 
-static bool any_efficiency(const void *record)
+static bool all_efficiencies(const void *record)
 {
     const struct job_result *job = record;
-    return job->collectives > 0 && job->efficiency > 0;
+    return all_collectives(job) && job->efficiency > 0;
 }
 
 static void write_training(struct json_writer *w, const void *record)
@@ -110,12 +112,13 @@ static const struct metric job_rows[] = {
     {"slowdown", METRIC_RATIO, "slowdowns of completed messages",
      OBJECT(job_result, slowdown, ratio_stats_table), .known = any_completed},
     {"collectives", METRIC_COUNT, "collectives that ended", INTEGER(job_result, collectives)},
-    {"collective_ns", METRIC_NS, "mean duration of its collectives",
-     ROUNDED(job_result, collective_ns), .known = any_collective},
+    {"collective_ns", METRIC_NS,
+     "mean duration of its collectives; null = the job has not completed, as in the next two",
+     ROUNDED(job_result, collective_ns), .known = all_collectives},
     {"busbw_bps", METRIC_BPS, "mean bus bandwidth of its collectives",
-     ROUNDED(job_result, busbw_bps), .known = any_collective},
+     ROUNDED(job_result, busbw_bps), .known = all_collectives},
     {"efficiency", METRIC_RATIO, "mean efficiency of its collectives", REAL(job_result, efficiency),
-     .known = any_efficiency},
+     .known = all_efficiencies},
     {"training", METRIC_WORDS,
      "where several jobs train: the job's, with the keys of `training`; else null",
      .type = METRIC_CUSTOM, .write = write_training},

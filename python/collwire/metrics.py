@@ -759,7 +759,7 @@ class Jobs(Values):
     slowdown: FlowsSummarySlowdown
     # count; collectives that ended
     collectives: int
-    # ns; mean duration of its collectives
+    # ns; mean duration of its collectives; null = the job has not completed, as in the next two
     collective_ns: Optional[int]
     # bit/s; mean bus bandwidth of its collectives
     busbw_bps: Optional[int]

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Distributions of messages: of each policy in each scenario over all its seeds, and the slowest
-// messages of a run.
+// Distributions of messages: of each policy in each scenario over all its seeds, also by the
+// dimension that the messages cross, and the slowest messages of a run.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/memory.h"
+#include "engine/text.h"
 #include "report/page/page_internal.h"
 
 static const char *const keys[PAGE_DISTRIBUTIONS] = {"fct_ns", "slowdown"};
@@ -18,8 +19,12 @@ struct sample {
     double value, count; // of messages with this value, or above the one before and up to it
 };
 
+enum { ALL_DIMENSIONS = -1 };
+
 struct page_samples {
     char *scenario, *policy;
+    int dim;         // ALL_DIMENSIONS, or an index; the number of dimensions = several at once
+    char *dimension; // its name, NULL of all
     struct samples {
         struct sample *list;
         size_t n, cap;
@@ -33,15 +38,12 @@ static void sample_add(struct samples *s, double value, double count)
     s->list[s->n++] = (struct sample){value, count};
 }
 
-static void add_listed(struct samples *s, const json_t *flows, const char *key)
+static void add_flow(struct page_samples *s, const json_t *flow)
 {
-    size_t i;
-    const json_t *flow;
-    json_array_foreach(flows, i, flow)
-    {
-        const json_t *value = json_object_get(flow, key);
+    for (size_t k = 0; k < PAGE_DISTRIBUTIONS; k++) {
+        const json_t *value = json_object_get(flow, keys[k]);
         if (json_is_number(value))
-            sample_add(s, json_number_value(value), 1);
+            sample_add(&s->of[k], json_number_value(value), 1);
     }
 }
 
@@ -60,31 +62,101 @@ static void add_binned(struct samples *s, const json_t *histogram, const json_t 
     }
 }
 
-static struct page_samples *samples_of(struct page *page, const char *scenario, const char *policy)
+static struct page_samples *samples_of(struct page *page, const char *scenario, const char *policy,
+                                       int dim)
 {
     for (size_t i = 0; i < page->n_samples; i++)
         if (strcmp(page->samples[i].scenario, scenario) == 0 &&
-            strcmp(page->samples[i].policy, policy) == 0)
+            strcmp(page->samples[i].policy, policy) == 0 && page->samples[i].dim == dim)
             return &page->samples[i];
     page->samples = memory_resize(page->samples, page->n_samples + 1, sizeof *page->samples);
     struct page_samples *s = &page->samples[page->n_samples++];
-    *s = (struct page_samples){.scenario = memory_text(scenario), .policy = memory_text(policy)};
+    *s = (struct page_samples){
+        .scenario = memory_text(scenario), .policy = memory_text(policy), .dim = dim};
     return s;
+}
+
+// ---- by dimension ----
+
+// "dimension 1: leaf_spine of 4"
+static char *dimension_name(const json_t *dims, int dim)
+{
+    const json_t *one = json_array_get(dims, (size_t)dim);
+    if (!one)
+        return memory_text("several dimensions");
+    const char *kind = json_string_value(json_object_get(one, "kind"));
+    return text_format("dimension %d: %s of %lld", dim, kind ? kind : "",
+                       (long long)json_integer_value(json_object_get(one, "size")));
+}
+
+// The dimension along which the ranks of a message differ; of several their number. Ranks are
+// counted along the first dimension first.
+static int dimension_of(const json_t *dims, const json_t *flow)
+{
+    json_int_t src = json_integer_value(json_object_get(flow, "src")),
+               dst = json_integer_value(json_object_get(flow, "dst"));
+    int found = ALL_DIMENSIONS, n = (int)json_array_size(dims);
+    for (int d = 0; d < n; d++) {
+        json_int_t size =
+            json_integer_value(json_object_get(json_array_get(dims, (size_t)d), "size"));
+        if (size <= 0)
+            return n;
+        if (src % size != dst % size)
+            found = found == ALL_DIMENSIONS ? d : n;
+        src /= size;
+        dst /= size;
+    }
+    return found == ALL_DIMENSIONS ? n : found;
+}
+
+// Messages within servers are many and fast, and would hide those between servers in one
+// distribution of both.
+static void add_by_dimension(struct page *page, const char *scenario, const char *policy,
+                             const json_t *metrics)
+{
+    const json_t *topology = json_object_get(json_object_get(metrics, "scenario"), "topology"),
+                 *dims = json_object_get(topology, "dims"), *flow;
+    size_t i;
+    if (json_array_size(dims) < 2)
+        return;
+    json_array_foreach(json_object_get(metrics, "flows"), i, flow)
+    {
+        struct page_samples *s = samples_of(page, scenario, policy, dimension_of(dims, flow));
+        if (!s->dimension)
+            s->dimension = dimension_name(dims, s->dim);
+        add_flow(s, flow);
+    }
+}
+
+// True if messages of the scenario cross other dimensions too.
+static bool has_other_dimensions(const struct page *page, const struct page_samples *of)
+{
+    for (size_t i = 0; i < page->n_samples; i++) {
+        const struct page_samples *s = &page->samples[i];
+        if (s->dimension && s->dim != of->dim && strcmp(s->scenario, of->scenario) == 0)
+            return true;
+    }
+    return false;
 }
 
 void page_samples_add(struct page *page, const char *scenario, const char *policy,
                       const json_t *metrics)
 {
-    const json_t *flows = json_object_get(metrics, "flows"),
+    const json_t *flows = json_object_get(metrics, "flows"), *flow,
                  *summary = json_object_get(metrics, "flows_summary");
-    struct page_samples *s = samples_of(page, scenario, policy);
+    struct page_samples *s = samples_of(page, scenario, policy, ALL_DIMENSIONS);
+    bool listed = true;
+    size_t i;
     for (size_t k = 0; k < PAGE_DISTRIBUTIONS; k++) {
         const json_t *histogram = json_object_get(summary, histograms[k]);
         if (histogram)
             add_binned(&s->of[k], histogram, json_object_get(summary, keys[k]));
-        else
-            add_listed(&s->of[k], flows, keys[k]);
+        listed &= !histogram;
     }
+    if (!listed)
+        return;
+    json_array_foreach(flows, i, flow) add_flow(s, flow);
+    add_by_dimension(page, scenario, policy, metrics);
 }
 
 void page_samples_free(struct page *page)
@@ -94,6 +166,7 @@ void page_samples_free(struct page *page)
             free(page->samples[i].of[k].list);
         free(page->samples[i].scenario);
         free(page->samples[i].policy);
+        free(page->samples[i].dimension);
     }
     free(page->samples);
 }
@@ -142,24 +215,39 @@ static json_t *points_of(struct samples *s, double shares)
     return json_pack("{s:f, s:o}", "count", total, "points", points);
 }
 
+// Add the distributions of a key for messages of one dimension, or of all.
+static void add_lines(struct page *page, json_t *list, size_t k, int dim)
+{
+    size_t n = page->n_samples;
+    double shares = fmax(SHARES_LEAST, fmin(SHARES, (double)STEPS / (double)n));
+    for (size_t i = 0; i < n; i++) {
+        struct page_samples *s = &page->samples[i];
+        bool wanted = s->dim == dim && (!s->dimension || has_other_dimensions(page, s));
+        json_t *one = wanted ? points_of(&s->of[k], shares) : NULL;
+        if (!one)
+            continue;
+        json_object_set_new(one, "scenario", json_string(s->scenario));
+        json_object_set_new(one, "policy", json_string(s->policy));
+        page_set(one, "dimension", s->dimension ? json_string(s->dimension) : NULL);
+        json_array_append_new(list, one);
+    }
+}
+
 json_t *page_distributions(struct page *page)
 {
-    json_t *all = json_object();
-    size_t n = page->n_samples > 0 ? page->n_samples : 1;
-    double shares = fmax(SHARES_LEAST, fmin(SHARES, (double)STEPS / (double)n));
+    json_t *all = json_object(), *parts = json_object();
+    int last = ALL_DIMENSIONS;
+    for (size_t i = 0; i < page->n_samples; i++)
+        last = page->samples[i].dim > last ? page->samples[i].dim : last;
     for (size_t k = 0; k < PAGE_DISTRIBUTIONS; k++) {
-        json_t *list = json_array();
-        for (size_t i = 0; i < page->n_samples; i++) {
-            struct page_samples *s = &page->samples[i];
-            json_t *one = points_of(&s->of[k], shares);
-            if (!one)
-                continue;
-            json_object_set_new(one, "scenario", json_string(s->scenario));
-            json_object_set_new(one, "policy", json_string(s->policy));
-            json_array_append_new(list, one);
-        }
-        json_object_set_new(all, keys[k], list);
+        json_t *whole = json_array(), *part = json_array();
+        add_lines(page, whole, k, ALL_DIMENSIONS);
+        for (int dim = 0; dim <= last; dim++)
+            add_lines(page, part, k, dim);
+        json_object_set_new(all, keys[k], whole);
+        json_object_set_new(parts, keys[k], part);
     }
+    json_object_set_new(all, "by_dimension", parts);
     return all;
 }
 

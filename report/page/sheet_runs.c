@@ -53,10 +53,10 @@ void sheet_policies(struct sheet *s)
 
 // ---- messages ----
 
-static void points_rows(struct sheet *s, const json_t *line)
+static void points_rows(struct sheet *s, const json_t *line, bool of_dimensions)
 {
     size_t i;
-    const json_t *point;
+    const json_t *point, *dimension = json_object_get(line, "dimension");
     json_array_foreach(json_object_get(line, "points"), i, point)
     {
         sheet_row(s);
@@ -64,13 +64,20 @@ static void points_rows(struct sheet *s, const json_t *line)
         sheet_value(s, json_object_get(line, "policy"));
         sheet_value(s, json_array_get(point, 0));
         sheet_value(s, json_array_get(point, 1));
+        if (of_dimensions && dimension)
+            sheet_value(s, dimension);
+        else if (of_dimensions)
+            sheet_name(s, "all");
     }
 }
 
-// The distributions of the scenarios in which values differ.
+// The distributions of the scenarios in which values differ; where messages cross several
+// dimensions, those of all and of each.
 void sheet_messages(struct sheet *s, const char *key)
 {
-    const json_t *lines = json_object_get(json_object_get(s->doc, "distributions"), key), *line;
+    const json_t *all = json_object_get(s->doc, "distributions"),
+                 *lines = json_object_get(all, key), *line,
+                 *parts = json_object_get(json_object_get(all, "by_dimension"), key);
     double low = 0, high = 0;
     size_t i;
     json_array_foreach(lines, i, line)
@@ -82,11 +89,18 @@ void sheet_messages(struct sheet *s, const char *key)
         low = i == 0 || first < low ? first : low;
         high = last > high ? last : high;
     }
-    fprintf(s->out, "scenario,policy,%s,share_of_messages_up_to_it", key);
+    bool several = json_array_size(parts) > 0;
+    fprintf(s->out, "scenario,policy,%s,share_of_messages_up_to_it%s", key,
+            several ? ",dimension" : "");
     json_array_foreach(lines, i, line)
     {
         if (high > low && sheet_wants(s, line))
-            points_rows(s, line);
+            points_rows(s, line, several);
+    }
+    json_array_foreach(parts, i, line)
+    {
+        if (high > low && sheet_wants(s, line))
+            points_rows(s, line, several);
     }
 }
 

@@ -258,7 +258,7 @@ struct job_result {
     uint64_t messages, failed, bytes; // posted
     struct stats fct_ns, slowdown;    // of completed messages
     bool any_completed;
-    /* means over its collectives that have ended; 0 of them = unknown */
+    /* means over its collectives that have ended; said of jobs that have completed only */
     uint64_t collectives;
     double collective_ns, busbw_bps, efficiency;
     const struct training_result *training; // if several jobs train, else NULL; borrowed

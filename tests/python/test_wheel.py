@@ -101,14 +101,62 @@ class Wheel(unittest.TestCase):
         self.assertIn("collwire/py.typed", rows)
         self.assertIn("Provides-Extra: pandas\n", self.read("METADATA"))
 
-    def test_a_fresh_environment_without_a_compiler(self):
-        venv = WORK / "venv"
+    def environment(self, name):
+        """A virtual environment with the wheel as pip installs it; returns its folder and that of its packages."""
+        venv = WORK / name
         subprocess.run([PYTHON, "-m", "venv", "--without-pip", "--system-site-packages", venv], check=True)
-        python = venv / "bin" / "python"
-        site = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], capture_output=True, text=True, check=True)
-        self.archive.extractall(site.stdout.strip())
-        for program in (pathlib.Path(site.stdout.strip()) / "collwire/_native/bin").iterdir():
+        where = subprocess.run([venv / "bin" / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+                               capture_output=True, text=True, check=True)
+        site = pathlib.Path(where.stdout.strip())
+        self.archive.extractall(site)
+        for program in (site / "collwire/_native/bin").iterdir():
             program.chmod(0o755) # as pip does for what the archive marks
+        data = next(site.glob("collwire-*.data"))
+        shutil.copytree(data / "data", venv, dirs_exist_ok=True)
+        shutil.rmtree(data)
+        return venv, site
+
+    def test_what_stands_beside_the_program(self):
+        """Scenarios to start from, and the files of Wireshark, as an installation has them."""
+        venv, site = self.environment("beside")
+        program, home = site / "collwire/_native/bin/collwire", WORK / "home"
+        home.mkdir()
+        def collwire(*words, code=0):
+            done = subprocess.run([program, *words], capture_output=True, text=True, check=False, cwd=home, env={"HOME": str(home)})
+            self.assertEqual((done.returncode, done.stderr), (code, ""), f"{words}: {done.stdout}")
+            return done.stdout
+        starts = {path.stem for path in (ROOT / "scenarios" / "start").glob("*.json")}
+        self.assertEqual(set(re.findall(r"^  ([a-z]\S*)", collwire("new"), re.M)), starts)
+        collwire("new", "incast", "-o", "job.json")
+        collwire("run", "job.json", "--quiet")
+        said = collwire("extcap", "install")
+        self.assertNotIn("not beside this program", said)
+        self.assertIn(f"{site}/collwire/_native/share/collwire/scenarios", said)
+        for path in (ROOT / "share" / "wireshark").glob("*.lua"):
+            self.assertEqual((home / ".local/lib/wireshark/plugins" / path.name).read_bytes(), path.read_bytes())
+        self.assertTrue((home / ".config/wireshark/profiles/collwire/preferences").is_file())
+        self.policy_in_c(venv, program)
+
+    def policy_in_c(self, venv, program):
+        """The example builds with the headers of the environment, also where it is only activated; and runs."""
+        if not all(shutil.which(name) for name in ("make", "cc", "pkg-config")):
+            return
+        folder = WORK / "policy"
+        shutil.copytree(venv / "share/collwire/examples/policy", folder)
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("PKG_CONFIG", "COLLWIRE", "VIRTUAL_ENV"))}
+        nowhere = clean | {"PKG_CONFIG_LIBDIR": str(WORK / "nowhere")}
+        done = subprocess.run(["make", "all"], cwd=folder, env=nowhere, capture_output=True, text=True, check=False)
+        self.assertTrue(done.returncode == 2 and "activate" in done.stderr and "SOURCES=FOLDER" in done.stderr, done.stderr)
+        done = subprocess.run(["make", "test", f"COLLWIRE={program}"], cwd=folder, env=nowhere | {"VIRTUAL_ENV": str(venv)},
+                              capture_output=True, text=True, check=False)
+        self.assertTrue(done.returncode == 0 and re.search(r"^aimd +\d", done.stdout, re.M), done.stdout + done.stderr)
+        text = subprocess.run(["pkg-config", "--modversion", "collwire"], env=clean | {"PKG_CONFIG_PATH": str(venv / "lib/pkgconfig")},
+                              capture_output=True, text=True, check=True).stdout
+        self.assertEqual(text.strip(), self.file.name.split("-")[1])
+
+    def test_a_fresh_environment_without_a_compiler(self):
+        venv, _ = self.environment("venv")
+        python = venv / "bin" / "python"
         self.assertTrue(any(info.external_attr >> 16 & 0o111 for info in self.archive.infolist() if info.filename.endswith("bin/collwire")))
         done = subprocess.run([python, "-c", USE, INCAST], capture_output=True, text=True, check=False, cwd=WORK,
                               env={"PATH": str(venv / "bin"), "HOME": str(WORK)})

@@ -77,10 +77,14 @@ def reports(tmp, scenarios):
     sizes = os.path.join(tmp, "sizes")
     collwire("sweep", os.path.join(scenarios, "collectives", "allreduce-1d.json"), "--sizes", "1K:1M:32", "--cc", "none,swift",
              "--seeds", "5", "--set", 'noise={"preset":"cluster"}', "--why", "--out", sizes, "--quiet")
-    all_of_them = {"run": run, "compare": compare, "vary": vary, "sizes": sizes,
+    one, passes = os.path.join(tmp, "one"), os.path.join(tmp, "passes")
+    dlrm = (os.path.join(scenarios, "start", "dlrm.json"), "--set", "workload.iterations=3", "--quiet")
+    collwire("run", *dlrm, "--out", one)
+    collwire("compare", *dlrm, "--cc", "none,dcqcn", "--out", passes)
+    all_of_them = {"run": run, "one": one, "passes": passes, "compare": compare, "vary": vary, "sizes": sizes,
                    "sweep": sweep(os.path.join(tmp, "sweep")), "jobs": sweep_of_jobs(os.path.join(tmp, "jobs"))}
     expect(os.path.exists(os.path.join(compare, "report.html")), "compare writes its report")
-    for folder in (run, all_of_them["sweep"], all_of_them["jobs"]):
+    for folder in (run, one, all_of_them["sweep"], all_of_them["jobs"]):
         collwire("report", folder)
     return {kind: os.path.join(folder, "report.html") for kind, folder in all_of_them.items()}
 
@@ -214,8 +218,8 @@ def saved(page):
         page.run(f"document.querySelectorAll('#messages .save')[0].querySelectorAll('button')[{button}].click()")
         page.wait(f"window.saved.length === {button + 1}")
     names = page.run("window.names")
-    expect(names == ["rail-messages.slowdown-Slowdown.svg", "rail-messages.slowdown-Slowdown.png",
-                     "rail-messages.slowdown-Slowdown.csv"], f"names of saved files: {names}")
+    stem = "rail-messages.slowdown-Slowdown-dimension-0-switch-of-8"
+    expect(names == [f"{stem}.{ending}" for ending in ("svg", "png", "csv")], f"names of saved files: {names}")
     svg, table = (page.run(f"window.saved[{i}].text()") for i in (0, 2))
     expect(svg.startswith("<svg") and 'width="85mm"' in svg and ">swift</text>" in svg and "fill:#000" in svg.replace(" ", "")
            or 'fill="#000"' in svg, f"a saved SVG: {svg[:200]}")
@@ -223,7 +227,7 @@ def saved(page):
     symbols = {colour: shape for shape, colour in re.findall(r'<path d="([^"]+)" transform="translate[^"]+" fill="(#[^"]+)"', svg)
                if colour not in ("#000", "none")}
     expect(len(symbols) >= 5 and len(set(symbols.values())) == len(symbols), f"symbols of the legend: {symbols}")
-    expect(table.startswith("scenario,policy,slowdown,share_of_messages_up_to_it\nrail,none,"), f"a saved CSV: {table[:90]}")
+    expect(table.startswith("scenario,policy,slowdown,share_of_messages_up_to_it,dimension\nrail,none,"), f"a saved CSV: {table[:90]}")
     expect(page.run("window.saved[1].type") == "image/png" and page.run("window.saved[1].size") > 10000, "a saved PNG")
 
 
@@ -371,7 +375,35 @@ def swept_jobs(page, path):
     expect("4 runs" in head and "12 runs" not in head, f"runs of a sweep: {head}")
     rows = page.run("document.querySelector('#sweep > details summary').textContent")
     expect(rows == "All 4 runs, and their jobs in 8 rows", f"rows of a sweep: {rows}")
+    # 12.1 to 12.3 ms are nearly the same: no cell is dark
+    low, high, most = page.run("(o => [o.visualMap[0].min, o.visualMap[0].max, Math.max(...o.series[0].data.map(d => d.value[2]))])"
+                               "(document.querySelector('#sweep .plot').chart.instance.getOption())")
+    expect(low == 12100000 and most == 12300000 and (most - low) / (high - low) < 0.4, f"colours of a map: {low} to {high}, most {most}")
     expect(page.errors == [], f"sweep of jobs: {page.errors}")
+
+
+def iterations(page, one, passes):
+    """No sum over all iterations beside times of one; and a run has a line of messages for each dimension, a comparison a chart."""
+    page.open(passes)
+    columns = page.run("[...[...document.querySelectorAll('#policies table')].pop().tHead.rows[0].cells].map(c => c.textContent)")
+    expect(columns[:4] == ["policy", "iteration", "vs none", "exposed"] and not {"training", "exposed communication"} & set(columns)
+           and not any("of the training job" in name for name in columns), f"columns beside an iteration: {columns}")
+    marked = page.run("[...[...document.querySelectorAll('#policies table')].pop().tBodies[0].rows]"
+                      ".map(r => [...r.cells].map(c => c.className.includes('best')))")
+    both = [name for name, *cells in zip(columns, *marked) if all(cells)]
+    expect(any(marked[0]) and not both, f"columns in which all policies are best: {both}")
+    titles = page.run("[...document.querySelectorAll('#messages figcaption')].map(c => c.textContent)")
+    names = ["dimension 0: switch of 8", "dimension 1: leaf_spine of 2", "several dimensions"]
+    expect(titles == [f"{what}, {name}" for name in names for what in ("Slowdown", "Completion time")], f"charts of messages: {titles}")
+    page.open(one)
+    expect(page.run("[...document.querySelectorAll('#messages figcaption')].length") == 2, "charts of messages of a run")
+    drawn = page.run("document.querySelector('#messages .plot').chart.instance.getOption().series.map(s => [s.name, s.color, s.lineStyle.type])")
+    expect([line[0] for line in drawn] == names and len({line[1] for line in drawn}) == len({str(line[2]) for line in drawn}) == 3,
+           f"lines of dimensions: {drawn}")
+    labels = page.run("[...document.querySelectorAll('dl.figures dt')].map(e => e.textContent)")
+    expect("exposed communication of an iteration" in labels and "exposed communication of the training job" in labels, f"{labels}")
+    layers = page.run("[...document.querySelectorAll('#time figcaption')].map(c => c.textContent)")
+    expect("Layers, sum of the 3 iterations" in layers, f"charts of time: {layers}")
 
 
 def tail(page):
@@ -404,7 +436,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         paths = reports(tmp, scenarios)
         with browser.Browser() as page:
-            for kind, path in paths.items():
+            for kind, path in ((k, p) for k, p in paths.items() if k not in ("one", "passes")): # whose sections the others have
                 every_page(page, kind, path)
                 theme_and_paper(page, kind, path, os.path.join(tmp, f"{kind}.pdf"))
             comparison(page, paths["compare"])
@@ -413,6 +445,7 @@ def main():
             swept_sizes(page, paths["sizes"])
             swept_jobs(page, paths["jobs"])
             timeline(page, paths["run"])
+            iterations(page, paths["one"], paths["passes"])
     print(f"{len(failures)} failures")
     return 1 if failures else 0
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The document of a report: escaping, and what is kept of distributions, links, series, timelines
-// and tables of sweeps.
+// The document of a report: escaping, and what is kept of links, series, timelines and tables of
+// sweeps.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,36 +11,7 @@
 #include <jansson.h>
 #include <cmocka.h>
 
-#include "report/page/page_internal.h"
-
-// Compare a value with JSON text in which ' stands for ".
-static void expect_json(const json_t *value, const char *text)
-{
-    char *copy = strdup(text);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    json_t *expected = json_loads(copy, JSON_DECODE_ANY, NULL);
-    char *got = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    assert_non_null(expected);
-    if (!json_equal(value, expected))
-        fail_msg("got %s, expected %s", got ? got : "nothing", copy);
-    json_decref(expected);
-    free(copy);
-    free(got);
-}
-
-static json_t *read_json(const char *text)
-{
-    char *copy = strdup(text);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    json_t *value = json_loads(copy, 0, NULL);
-    assert_non_null(value);
-    free(copy);
-    return value;
-}
-
-static struct page *new_page(void) { return page_new(PAGE_RUN, "n", "1.0", 1); }
+#include "tests/report/page_json.h"
 
 // ---- escaping and the template ----
 
@@ -96,88 +67,6 @@ static void refuses_other_templates(void **state)
         err_free(&err);
         page_free(page);
     }
-}
-
-// ---- messages ----
-
-// The distribution at `key` of a page, of the first policy.
-static json_t *distribution_of(struct page *page, const char *key)
-{
-    json_t *all = page_distributions(page);
-    json_t *one = json_incref(json_array_get(json_object_get(all, key), 0));
-    json_decref(all);
-    return one;
-}
-
-static void joins_the_messages_of_all_seeds(void **state)
-{
-    (void)state;
-    struct page *page = new_page();
-    json_t *one = read_json("{'flows': [{'fct_ns': 30}, {'fct_ns': null}, {'fct_ns': 10}]}"),
-           *two = read_json("{'flows': [{'fct_ns': 10}, {'fct_ns': 2.5}]}");
-    page_samples_add(page, "s", "dcqcn", one);
-    page_samples_add(page, "s", "dcqcn", two);
-    json_t *d = distribution_of(page, "fct_ns");
-    expect_json(d, "{'scenario': 's', 'policy': 'dcqcn', 'count': 4.0, 'points': [[2.5, 0.25], "
-                   "[10, 0.75], [30, 1.0]]}");
-    assert_null(distribution_of(page, "slowdown"));
-    json_decref(d);
-    json_decref(one);
-    json_decref(two);
-    page_free(page);
-}
-
-// Where messages are not listed, the points are those of the histogram, up to the largest value.
-static void reads_histograms(void **state)
-{
-    (void)state;
-    struct page *page = new_page();
-    json_t *metrics = read_json("{'flows_summary': {'fct_ns': {'max': 99}, 'fct_ns_histogram': "
-                                "{'below': [32, 64, 128], 'count': [5, 4, 1]}}}");
-    page_samples_add(page, "s", "none", metrics);
-    json_t *d = distribution_of(page, "fct_ns");
-    expect_json(d, "{'scenario': 's', 'policy': 'none', 'count': 10.0, 'points': [[32, 0.5], "
-                   "[64, 0.9], [99, 1.0]]}");
-    json_decref(d);
-    json_decref(metrics);
-    page_free(page);
-}
-
-// Of 100,000 values there are few points, each exact; the tail is kept message by message.
-static void thins_many_values(void **state)
-{
-    (void)state;
-    json_t *flows = json_array();
-    for (int i = 100000; i >= 1; i--)
-        json_array_append_new(flows, json_pack("{s:i}", "fct_ns", i));
-    json_t *metrics = json_pack("{s:o}", "flows", flows);
-    struct page *page = new_page();
-    page_samples_add(page, "s", "none", metrics);
-    json_t *d = distribution_of(page, "fct_ns"), *list = json_object_get(d, "points");
-    size_t n = json_array_size(list);
-    assert_in_range(n, 300, 500);
-    for (size_t i = 0; i < n; i++) {
-        double value = json_number_value(json_array_get(json_array_get(list, i), 0)),
-               share = json_number_value(json_array_get(json_array_get(list, i), 1));
-        assert_true(share - value / 100000 < 1e-9 && value / 100000 - share < 1e-9);
-        if (i >= n - 20)
-            assert_int_equal((int)value, 100000 - (int)(n - 1 - i));
-    }
-    json_decref(d);
-    json_decref(metrics);
-    page_free(page);
-}
-
-static void slowest_messages_first(void **state)
-{
-    (void)state;
-    json_t *flows = read_json("[{'id': 0, 'slowdown': 2}, {'id': 1, 'slowdown': 7.5}, {'id': "
-                              "2},{'id': 3, 'slowdown': 2}]");
-    json_t *list = page_slowest_flows(flows, 3);
-    expect_json(list, "[{'id': 1, 'slowdown': 7.5}, {'id': 0, 'slowdown': 2}, {'id': 3, "
-                      "'slowdown': 2}]");
-    json_decref(list);
-    json_decref(flows);
 }
 
 // ---- links ----
@@ -462,10 +351,6 @@ int main(void)
         cmocka_unit_test(escapes_what_ends_a_script),
         cmocka_unit_test(fills_the_template),
         cmocka_unit_test(refuses_other_templates),
-        cmocka_unit_test(joins_the_messages_of_all_seeds),
-        cmocka_unit_test(reads_histograms),
-        cmocka_unit_test(thins_many_values),
-        cmocka_unit_test(slowest_messages_first),
         cmocka_unit_test(joins_links),
         cmocka_unit_test(keeps_the_busiest_links),
         cmocka_unit_test(reduces_series),

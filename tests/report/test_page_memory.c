@@ -10,36 +10,7 @@
 #include <jansson.h>
 #include <cmocka.h>
 
-#include "report/page/page_internal.h"
-
-// Compare a value with JSON text in which ' stands for ".
-static void expect_json(const json_t *value, const char *text)
-{
-    char *copy = strdup(text);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    json_t *expected = json_loads(copy, JSON_DECODE_ANY, NULL);
-    char *got = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    assert_non_null(expected);
-    if (!json_equal(value, expected))
-        fail_msg("got %s, expected %s", got ? got : "nothing", copy);
-    json_decref(expected);
-    free(copy);
-    free(got);
-}
-
-static json_t *read_json(const char *text)
-{
-    char *copy = strdup(text);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    json_t *value = json_loads(copy, 0, NULL);
-    assert_non_null(value);
-    free(copy);
-    return value;
-}
-
-static struct page *new_page(void) { return page_new(PAGE_RUN, "n", "1.0", 1); }
+#include "tests/report/page_json.h"
 
 #define KINDS(w, a) "{'weights': " #w ", 'activations': " #a "}"
 #define STEP(step, end, w, a)                                                                      \

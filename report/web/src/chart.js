@@ -305,8 +305,10 @@ function settle(option, width) {
 function draw(chart) {
     const option = optionOf(chart, chart.instance.getWidth());
     if (isPrinting()) {
-        const more = settle(option, chart.instance.getWidth());
-        if (more) chart.instance.resize({ height: chart.height(chart.instance.getWidth()) + more });
+        const width = chart.instance.getWidth();
+        const height = chart.height(width) + settle(option, width);
+        chart.plot.style.height = `${height}px`; // or the table below would be drawn upon it
+        chart.instance.resize({ height });
     }
     chart.instance.setOption(option, { notMerge: true });
 }

@@ -46,7 +46,7 @@ const WORDS = {
     training_ns: "time of the training job",
     iteration_ns: "time of an iteration",
     exposed_iteration_ns: "exposed communication of an iteration",
-    exposed_comm_ns: "exposed communication",
+    exposed_comm_ns: "exposed communication of the training job",
     program_ns: "time of the program",
     program_exposed_ns: "exposed communication and waiting",
     bubble_share: "share of pipeline bubbles",

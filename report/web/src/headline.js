@@ -196,6 +196,8 @@ function sweepReason() {
     const m = sweepModel();
     if (m.good.length < 2 || !m.axes.length) return null;
     const order = [...m.good].sort((a, b) => a[m.at] - b[m.at]);
+    const [least, most] = [order[0], order.at(-1)].map((row) => text(row[m.at], "ns"));
+    if (least === most) return null;
     const point = (row) =>
         `${text(row[m.at], "ns")} with ${list(m.axes.map((axis) => `${plainName(axis)}\u00a0=\u00a0${named(axis, row[axis.i])}`))}`;
     return `Shortest: ${point(order[0])}. Longest: ${point(order[order.length - 1])}.`;

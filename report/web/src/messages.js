@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Completion times and slowdowns of messages as cumulative distributions, and the slowest messages.
+// Completion times and slowdowns of messages as cumulative distributions, by the dimension that messages
+// cross where there are several, and the slowest messages.
 import { axisStyle, figure, legendStyle, lineSymbol, startCharts } from "./chart.js";
 import {
     detailed,
@@ -15,12 +16,32 @@ import {
 } from "./data.js";
 import { el, section, select, table } from "./dom.js";
 import { axisUnit, html, text, tick } from "./format.js";
+import { lineStyles } from "./styles.js";
 import { colour } from "./theme.js";
 
-function lines(key, scenario) {
-    return ((doc.distributions || {})[key] || []).filter(
-        (line) => scenario === undefined || line.scenario === scenario,
-    );
+const all = doc.distributions || {};
+const parts = all.by_dimension || {};
+
+function lines(list, scenario) {
+    return (list || []).filter((line) => scenario === undefined || line.scenario === scenario);
+}
+
+const dimensionStyles = lineStyles([
+    ...new Set((parts.fct_ns || []).map((line) => line.dimension)),
+]);
+
+// The lines of each chart of a scenario: those of all policies; where messages cross several dimensions, a chart
+// for each dimension, and of a single run one chart with a line for each.
+function groupsOf(key, scenario) {
+    const own = lines(parts[key], scenario);
+    if (!own.length) return [{ lines: lines(all[key], scenario), by: noun, what: "" }];
+    if (doc.kind !== "compare") return [{ lines: own, by: "dimension", what: "" }];
+    const names = [...new Set(own.map((line) => line.dimension))];
+    return names.map((name) => ({
+        lines: own.filter((line) => line.dimension === name),
+        by: noun,
+        what: `, ${name}`,
+    }));
 }
 
 function quantile(line, at) {
@@ -37,10 +58,15 @@ function atLeast(line) {
     return line.points.map(([value], i) => [value, i > 0 ? 1 - line.points[i - 1][1] : 1]);
 }
 
-function curve(line, k, tail) {
-    const style = styles.get(line.policy || "run");
+function nameOfLine(line, by) {
+    return by === "dimension" ? line.dimension : line.policy || "run";
+}
+
+function curve(line, k, tail, by) {
+    const name = nameOfLine(line, by);
+    const style = (by === "dimension" ? dimensionStyles : styles).get(name);
     return {
-        name: line.policy || "run",
+        name,
         type: "line",
         step: tail ? "start" : "end",
         ...lineSymbol(style.symbol, line.points.length, k),
@@ -52,32 +78,40 @@ function curve(line, k, tail) {
     };
 }
 
-function quantileTable(all, unit) {
+function quantileTable(group, unit) {
     const names = ["least", "median", "90 %", "99 %", "largest"];
     return {
         columns: [
-            { name: noun },
+            { name: group.by },
             { name: "messages", unit: "count", number: true },
             ...names.map((name) => ({ name, unit, number: true })),
         ],
-        rows: all.map((line) => [
-            line.policy,
+        rows: group.lines.map((line) => [
+            nameOfLine(line, group.by),
             line.count,
             ...[0, 0.5, 0.9, 0.99, 1].map((q) => quantile(line, q)),
         ]),
     };
 }
 
-function pointTable(all, key) {
+function pointTable(group, key) {
+    const several = group.lines.some((line) => line.dimension);
     return {
         columns: [
             { name: "scenario" },
             { name: noun },
             { name: key },
             { name: "share_of_messages_up_to_it" },
+            ...(several ? [{ name: "dimension" }] : []),
         ],
-        rows: all.flatMap((line) =>
-            line.points.map(([value, share]) => [line.scenario, line.policy, value, share]),
+        rows: group.lines.flatMap((line) =>
+            line.points.map(([value, share]) => [
+                line.scenario,
+                line.policy,
+                value,
+                share,
+                ...(several ? [line.dimension] : []),
+            ]),
         ),
     };
 }
@@ -123,35 +157,30 @@ function curveTip({ seriesName, value }, unit, tail) {
     return `<b>${html(seriesName)}</b><br>${part}: at ${tail ? "least" : "most"} ${html(text(value[0], unit))}`;
 }
 
-function distribution(key, name, unit, scenario, tail) {
-    const where = scenario ? ` in ${scenario}` : "";
-    const all = lines(key, scenario);
-    const values = all.flatMap((line) => [line.points[0][0], line.points.at(-1)[0]]);
+function distribution(key, name, unit, scenario, tail, group) {
+    const where = `${group.what}${scenario ? ` in ${scenario}` : ""}`;
+    const drawn = group.lines;
+    const values = drawn.flatMap((line) => [line.points[0][0], line.points.at(-1)[0]]);
     const [low, high] = [Math.min(...values), Math.max(...values)];
-    if (!all.length || low === high) return null;
+    if (!drawn.length || low === high) return null;
+    const legend = drawn.length > 1;
     return figure({
         name: key === "slowdown" ? "messages.slowdown" : "messages.time",
         title: `${name}${where}`,
         label: tail
-            ? `Share of messages with at least a ${name.toLowerCase()}${where}, by ${noun}.`
-            : `Cumulative distribution of ${name.toLowerCase()}s${where}, by ${noun}.`,
+            ? `Share of messages with at least a ${name.toLowerCase()}${where}, by ${group.by}.`
+            : `Cumulative distribution of ${name.toLowerCase()}s${where}, by ${group.by}.`,
         height: 280,
         build: () => ({
-            legend: all.length > 1 ? legendStyle() : undefined,
-            grid: {
-                left: 8,
-                right: 20,
-                top: all.length > 1 ? 50 : 28,
-                bottom: 40,
-                containLabel: true,
-            },
+            legend: legend ? legendStyle() : undefined,
+            grid: { left: 8, right: 20, top: legend ? 50 : 28, bottom: 40, containLabel: true },
             xAxis: valueAxis(name, unit, low, high),
             yAxis: shareAxis(tail),
             tooltip: { trigger: "item", formatter: (item) => curveTip(item, unit, tail) },
-            series: all.map((line, k) => curve(line, k, tail)),
+            series: drawn.map((line, k) => curve(line, k, tail, group.by)),
         }),
-        data: () => quantileTable(all, unit),
-        csv: () => pointTable(all, key),
+        data: () => quantileTable(group, unit),
+        csv: () => pointTable(group, key),
     });
 }
 
@@ -203,13 +232,25 @@ function slowest(run) {
     return [details];
 }
 
+const SHOWN = [
+    ["slowdown", "Slowdown", "ratio"],
+    ["fct_ns", "Completion time", "ns"],
+];
+
+// Slowdown and time of the same messages stand beside each other.
 function charts(tail) {
     return scenarios
         .map((name) => (scenarios.length > 1 ? name : undefined))
-        .flatMap((scenario) => [
-            distribution("slowdown", "Slowdown", "ratio", scenario, tail),
-            distribution("fct_ns", "Completion time", "ns", scenario, tail),
-        ])
+        .flatMap((scenario) => {
+            const groups = SHOWN.map(([key]) => groupsOf(key, scenario));
+            return groups[0].flatMap((_, g) =>
+                SHOWN.map(([key, name, unit], k) =>
+                    groups[k][g]
+                        ? distribution(key, name, unit, scenario, tail, groups[k][g])
+                        : null,
+                ),
+            );
+        })
         .filter(Boolean);
 }
 
@@ -220,7 +261,7 @@ function lede(total) {
         ),
     );
     const several = doc.kind === "compare" && seeds > 1;
-    return `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time, or that took at least as long. Slowdown is the completion time divided by that of the same message alone.${several ? " All seeds together." : ""}`;
+    return `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time, or that took at least as long. Slowdown is the completion time divided by that of the same message alone.${several ? " All seeds together." : ""}${parts.fct_ns && parts.fct_ns.length ? " By the dimension that messages cross." : ""}`;
 }
 
 export function messagesSection(follow) {

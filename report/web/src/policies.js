@@ -72,15 +72,25 @@ function comparison(scenario) {
     const primary = primaryKey(all);
     const differs = (key) =>
         new Set(groups.map((group) => mean(group.map((run) => valueOf(run, key))))).size > 1;
+    // beside the time of an iteration, sums over all of them would be taken for those of one
+    const sums = primary === "iteration_ns" ? ["training_ns", "exposed_comm_ns"] : [];
     const keys = [
         primary,
-        ...usedKeys(all).filter((key) => key !== primary && key !== "sim_time_ns" && differs(key)),
+        ...usedKeys(all).filter(
+            (key) => ![primary, "sim_time_ns", ...sums].includes(key) && differs(key),
+        ),
     ];
     const means = keys.map((key) =>
         groups.map((group) => mean(group.filter(completed).map((run) => valueOf(run, key)))),
     );
     dropRepeated(keys, means);
     const bests = keys.map((key, k) => best(means[k], metric(key).more));
+    // where all are best none is
+    const ranked = keys.map(
+        (key, k) =>
+            metric(key).unit !== "count" &&
+            !means[k].every((value) => isBest(value, bests[k], metric(key).more)),
+    );
     const failed = groups.some((group) => !group.every(completed));
     const columns = [
         { name: noun },
@@ -111,7 +121,7 @@ function comparison(scenario) {
             const value = means[k][g];
             const cell = {
                 text: text(value, metric(key).unit),
-                best: metric(key).unit !== "count" && isBest(value, bests[k], metric(key).more),
+                best: ranked[k] && isBest(value, bests[k], metric(key).more),
             };
             if (k > 0) return [cell];
             const s = statistics(policyOf(group[0]), group[0].scenario);

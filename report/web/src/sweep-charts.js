@@ -102,7 +102,15 @@ function heatSeries(cells, range, scale, wide) {
     };
 }
 
+const LEAST_SPREAD = 1.05;
+
+// The values from the palest to the darkest colour. Those that are nearly the same have nearly the same colour.
+function colourRange({ min, max }) {
+    return { min, max: Math.max(max, min * LEAST_SPREAD) || 1 };
+}
+
 export function heat(m, at, x, y, fixed, title, range) {
+    const colours = colourRange(range);
     const unit = metric(at.name).unit;
     const cells = [];
     y.values.forEach((vy, j) =>
@@ -129,7 +137,7 @@ export function heat(m, at, x, y, fixed, title, range) {
                 name: "",
                 axisLabel: { color: colour("ink"), hideOverlap: true },
             },
-            visualMap: heatScale(range.min, range.max, unit, metric(at.name).name),
+            visualMap: heatScale(colours.min, colours.max, unit, metric(at.name).name),
             tooltip: {
                 formatter: ({ data }) =>
                     tip(
@@ -138,7 +146,7 @@ export function heat(m, at, x, y, fixed, title, range) {
                         at,
                     ),
             },
-            series: [heatSeries(cells, range, scale, wide)],
+            series: [heatSeries(cells, colours, scale, wide)],
         }),
         data: () => ({
             columns: [

@@ -18,9 +18,11 @@ const FIRST = [
 
 // ---- the section ----
 
-function bounds(m, at) {
+// Least and largest value of the chosen job, or of whole runs: a job's times are no part of their scale.
+function bounds(m, at, fixed) {
+    const job = fixed.find(([axis]) => axis.name === "job");
     const values = m.rows
-        .filter((row) => row[m.status] === "completed")
+        .filter((row) => row[m.status] === "completed" && (!job || row[job[0].i] === job[1]))
         .map((row) => row[at.i])
         .filter((v) => typeof v === "number");
     return { min: Math.min(...values), max: Math.max(...values) };
@@ -35,7 +37,7 @@ function multiples(m, chosen) {
         (a) => a !== x && a !== y && a !== by && chosen.fixed[a.name] !== undefined,
     );
     const fixed = rest.map((a) => [a, a.values[chosen.fixed[a.name]]]);
-    const range = bounds(m, at);
+    const range = bounds(m, at, fixed);
     const one = (kind, extra, title) =>
         kind === "heat"
             ? heat(m, at, x, y, extra, title, range)

@@ -365,7 +365,14 @@ export function runTime(run) {
         );
     const layers = layerBars(run);
     if (layers.length)
-        charts.push(stacked("time.layers", layers, "Layers on the critical path, by cause.", "Layers"));
+        charts.push(
+            stacked(
+                "time.layers",
+                layers,
+                "Layers on the critical path, by cause.",
+                iterations.length > 1 ? `Layers, sum of the ${iterations.length} iterations` : "Layers",
+            ),
+        );
     charts.push(...programCharts(run));
     const where = places(run);
     if (where) charts.push(where);
