@@ -388,6 +388,10 @@ endif()
 collwire_script_test(docs_scenarios unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/docs/check_scenarios.py ${PROJECT_SOURCE_DIR})
 
+# Files and folders that pages name exist: half a second.
+collwire_script_test(docs_names unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/docs/check_names.py ${PROJECT_SOURCE_DIR})
+
 collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})
 if(NOT COLLWIRE_SANITIZE)
