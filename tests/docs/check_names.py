@@ -4,7 +4,8 @@
 and a file that follows a function, as in `mmu_admit` (`switch/mmu.c`), has the function's name in it.
 
 A name is that of a source file, a folder that ends in a slash, or a path whose first folder is one of the tree's; it may
-leave out the folders before it, as the rows of a table do. Not looked for are names with x or TARGET, READER, PREFIX, X for
+leave out the folders before it. A source file in C that is named alone lies in a folder that the same row of a table, or the
+same section, names: files of the same name in other rooms would hide one that has moved. Not looked for are names with x or TARGET, READER, PREFIX, X for
 what the reader calls his own, files that the page makes the reader save, and what OTHERS lists with the reason.
 
 usage: check_names.py ROOT
@@ -52,13 +53,30 @@ def named(text):
 
 
 def wrong_names(text, ends, firsts):
-    text = re.sub(r"^(```+).*?^\1", lambda block: "\n" * block[0].count("\n"), text, flags=re.M | re.S)
     saved = set(re.findall(r"^Save as `([^`]+)`", text, re.M))
     for line, name in named(text):
         is_path = "/" in name and name.split("/")[0] in firsts
         if (SOURCE.search(name) or name.endswith("/") or is_path) and name.rstrip("/") not in ends \
                 and not PLACEHOLDER.search(name) and name not in saved and name not in OTHERS:
             yield f"{line}: {name} is not in the tree"
+
+
+def folders_of(text):
+    return {name.rstrip("/") if name.endswith("/") else name.rsplit("/", 1)[0] for _, name in named(text) if "/" in name}
+
+
+def wrong_folders(text, files):
+    """Sources that are named alone and lie in no folder that their row or section names."""
+    line = 1
+    for section in re.split(r"^(?=#)", text, flags=re.M):
+        for row in section.split("\n"):
+            around = folders_of(row if row.startswith("|") else section)
+            for _, name in named(row):
+                known = files.get(name, []) if re.search(r"\.[ch]$", name) else []
+                if known and not any(f"/{folder}/" in f"/{path}" for path in known for folder in around):
+                    yield f"{line}: {name} lies in none of the folders named beside it, but is {known[0]}"
+            line += 1
+        line -= 1
 
 
 def wrong_places(root, text, files):
@@ -73,21 +91,27 @@ def check(root, pages):
     ends, firsts, files = tree(root)
     wrong = []
     for page in pages:
-        text = (root / page).read_text(encoding="utf-8")
-        wrong += [f"{page}:{what}" for what in (*wrong_names(text, ends, firsts), *wrong_places(root, text, files))]
+        text = re.sub(r"^(```+).*?^\1", lambda block: "\n" * block[0].count("\n"), (root / page).read_text(encoding="utf-8"),
+                      flags=re.M | re.S)
+        wrong += [f"{page}:{what}" for what in (*wrong_names(text, ends, firsts), *wrong_folders(text, files),
+                                                *wrong_places(root, text, files))]
     return wrong
 
 
 def check_itself():
-    """A tree of one file and a page with three mistakes: they are found, and nothing else is."""
+    """Four mistakes in a page of a small tree are found, and nothing else is."""
+    page = ("`port_kick` (`net/port.c`), `port.c`, `net/x.c`, `cc/` and `net/gone`\n\n```\n`net/block.c`\n```\n"
+            "`port_pull()`\n(`port.c`) and `job.json`\n# Rows\n\n| `net/` | `port.c` |\n| `sim/` | `port.c` |\n")
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         (root / "net").mkdir()
+        (root / "sim").mkdir()
         (root / "net/port.c").write_text("void port_kick(void);\n", encoding="utf-8")
-        (root / "page.md").write_text("`port_kick` (`net/port.c`), `port.c`, `net/x.c`, `cc/` and `net/gone`\n\n"
-                                      "```\n`net/block.c`\n```\n`port_pull()`\n(`port.c`) and `job.json`\n", encoding="utf-8")
-        assert check(root, ["page.md"]) == ["page.md:1: cc/ is not in the tree", "page.md:1: net/gone is not in the tree",
-                                            "page.md:6: port_pull is not in port.c"], check(root, ["page.md"])
+        (root / "page.md").write_text(page, encoding="utf-8")
+        found = check(root, ["page.md"])
+    assert found == ["page.md:1: cc/ is not in the tree", "page.md:1: net/gone is not in the tree",
+                     "page.md:11: port.c lies in none of the folders named beside it, but is net/port.c",
+                     "page.md:6: port_pull is not in port.c"], found
 
 
 def main():
