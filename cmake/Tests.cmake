@@ -388,6 +388,10 @@ endif()
 collwire_script_test(docs_scenarios unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/docs/check_scenarios.py ${PROJECT_SOURCE_DIR})
 
+# Files and folders that pages name exist: half a second.
+collwire_script_test(docs_names unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/docs/check_names.py ${PROJECT_SOURCE_DIR})
+
 collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})
 if(NOT COLLWIRE_SANITIZE)
@@ -471,9 +475,11 @@ collwire_script_test(study_tutorials theory python3
 collwire_script_test(study_tutorials_runs long python3 [[python3 -B "$1/studies/tutorials/run.py" --runs-check]]
   ${PROJECT_SOURCE_DIR})
 set_tests_properties(study_tutorials_runs PROPERTIES TIMEOUT 3600)
-# The range of two claims that README prints, run again on two drawn points of each (6 s).
+# The range of two claims that README prints, run again on two drawn points of each (6 s); of DLRM's, whose points take half a
+# minute each, four variants of one.
 collwire_script_test(study_claims theory python3
-  [[python3 -B "$1/studies/claims/run.py" --collwire "$2" --check 2 rail victim]]
+  [[python3 -B "$1/studies/claims/run.py" --collwire "$2" --check 2 rail victim &&
+    python3 -B "$1/studies/claims/run.py" --collwire "$2" --check 1 --variants "no latency,closed form,dcqcn scaled" dlrm]]
   ${PROJECT_SOURCE_DIR} $<TARGET_FILE:collwire>)
 collwire_script_test(study_karma theory python3 [[python3 -B "$1/studies/karma/run.py" --check]] ${PROJECT_SOURCE_DIR})
 collwire_script_test(study_validation theory python3 [[python3 -B "$1/studies/validation/run.py" --check]] ${PROJECT_SOURCE_DIR})

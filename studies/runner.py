@@ -103,11 +103,19 @@ def fill(page, name, text):
     return pattern.sub(lambda m: f"{m[1]}{text}\n{m[2]}", page)
 
 
-def main(name, doc, tables, summary, time_of, texts):
+def cells_of(page, name):
+    """{(first word of the row, column): cell} of a table of the page."""
+    table = re.search(rf"<!-- table: {re.escape(name)} -->\n(.*?)\n<!-- end -->", page, re.DOTALL)[1]
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
+    return {(row[0], column): cell for row in rows for column, cell in zip(head, row)}
+
+
+def main(name, doc, tables, summary, time_of, texts, ways):
     """The command line of the study `name`, whose page is studies/NAME/README.md.
 
     `tables`: by name the runs that each needs. `time_of(result)`: a run's time in ns, for progress.
-    `texts(chosen tables, cache)`: by name the text between a table's markers, None where runs are missing.
+    `texts(chosen tables, cache, page)`: by name the text between a table's markers, None where runs are missing.
+    `ways`: by name the overrides of the runs that --way makes; the cells of other ways stay.
     """
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--collwire", type=pathlib.Path, help="the binary",
@@ -116,10 +124,12 @@ def main(name, doc, tables, summary, time_of, texts):
                         default=ROOT / f"out/study-{name}")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
     parser.add_argument("--only", choices=sorted(tables), action="append", help="this table (repeatable)")
+    parser.add_argument("--way", choices=sorted(ways), action="append", help="run this way only (repeatable)")
     parser.add_argument("--show", action="store_true", help="print every run as a command line, run nothing")
     options = parser.parse_args()
     chosen = [table for table in tables if not options.only or table in options.only]
-    wanted = list(dict.fromkeys(run for table in chosen for run in tables[table]))
+    named = {tuple(ways[way]) for way in options.way or ways}
+    wanted = list(dict.fromkeys(run for table in chosen for run in tables[table] if not options.way or run.overrides in named))
     if options.show:
         print("\n".join(shlex.join(run.command("build/collwire")) for run in wanted))
         return 0
@@ -145,7 +155,7 @@ def main(name, doc, tables, summary, time_of, texts):
 
     file = ROOT / f"studies/{name}/README.md"
     page = file.read_text()
-    for table, text in texts(chosen, cache).items():
+    for table, text in texts(chosen, cache, page).items():
         if text:
             page = fill(page, table, text)
     file.write_text(page)

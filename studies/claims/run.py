@@ -6,8 +6,10 @@ Each claim is a scenario, the ratios that the claim states, and assumptions with
 takes one value of each assumption, runs all variants under it, and gives one row of data.csv. The ranges, and for each
 ratio the assumption whose values part its rows most (the largest difference of medians), are README.md beside this file.
 
-usage: run.py --collwire PROGRAM [--draws N] [--jobs N] [--check ROWS]
---check runs only so many rows of each claim again and compares them with data.csv: the same bytes or an error."""
+usage: run.py --collwire PROGRAM [--draws N] [--jobs N] [--check ROWS [--variants NAME,..]] [CLAIM ..], or --page
+Claims that are named are run and the rows of the others kept. --check runs only so many rows of each claim again, or some of
+their variants, and compares them with data.csv, and this with README.md: the same bytes or an error. --page writes README.md
+from data.csv without runs."""
 import argparse
 import concurrent.futures
 import copy
@@ -22,6 +24,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent))
+from ranges import STEPS, Ranges, pairs, ratio, step  # noqa: E402
 SPRAY = {"switch.routing.kind": "spray", "transport.recovery": "selective_repeat", "transport.reorder": 256}
 NCCL = {"name": "e", "topology": {"machine": "dgx_h100", "nodes": 16, "fabric": {"kind": "leaf_spine", "ranks_per_leaf": 16, "spines": 16}},
         "switch": {"buffer": "64MB"}, "transport": {"kind": "roce", "ack_interval": 16}, "report": {"flows_max": 1},
@@ -61,6 +65,10 @@ def latency(path):
     return {"0": {}, "600ns": {path: "600ns"}}
 
 
+# The closed form knows no tiers: one switch in their place.
+CLOSED_FORM = {"network": "analytical", "topology.dims[1].kind": "switch", "topology.dims[1].ranks_per_leaf": None,
+               "topology.dims[1].spines": None, "topology.dims[1].trunk": None}
+NO_LATENCY = {**CLOSED_FORM, "topology.dims[0].link.delay": "0ns", "topology.dims[1].link.delay": "0ns", "topology.dims[1].switch.latency": None}
 CLAIMS = {
     "rail": {
         "scenario": "scenarios/collectives/rail.json", "time": ring, "base": "none",
@@ -89,12 +97,18 @@ CLAIMS = {
                         "MTU": {"default": {}, "4096B": {"transport.mtu": "4096B"}},
                         "PFC's alpha": {"default": {}, "1": {"switch.pfc.alpha": 1.0}}}},
     "dlrm": {
-        "scenario": "scenarios/dlrm/dlrm-64.json", "base": "none",
+        "scenario": "scenarios/reproduce/studies/dlrm.json", "base": "none",
         "time": lambda m, _: m["training"]["total_ns"] / len(m["training"]["iterations"]),
-        "variants": {"none": cc("none"), "window": cc("window"), "dcqcn nic": cc("dcqcn", "nic"), "timely": cc("timely"),
-                     "spray": {**cc("none"), "topology.dims[1].switch.routing": {"kind": "spray"}, "transport.recovery": "selective_repeat",
-                               "transport.reorder": 256}},
-        "assumptions": {"iterations": {"2": {}, "4": {"workload.iterations": 4}}, "noise": NOISE,
+        "variants": {"none": cc("none"), "no latency": NO_LATENCY, "closed form": CLOSED_FORM,
+                     # 64 ports need more headroom than 4 MB have.
+                     "one switch": {"topology.dims[1].ranks_per_leaf": 64, "topology.dims[1].spines": 1, "switch.buffer": "32MB"},
+                     "static": {"topology.dims[1].switch.routing": {"kind": "static"}},
+                     "spray": {"topology.dims[1].switch.routing": {"kind": "spray"}, "transport.recovery": "selective_repeat",
+                               "transport.reorder": 256},
+                     "window": cc("window"), "dcqcn nic": cc("dcqcn", "nic"), "dcqcn scaled": cc("dcqcn", "scaled"), "timely": cc("timely"),
+                     "hpcc": cc("hpcc")},
+        "assumptions": {"iterations": {"2": {}, "4": {"workload.iterations": 4}},
+                        "noise": {"none": {}, "cluster": {"transport.start_jitter": None, "noise.preset": "cluster"}},
                         "switch latency": latency("topology.dims[1].switch.latency"),
                         "link delay": {"default": {}, "2us": {"topology.dims[1].link.delay": "2us"}},
                         "buffer": {"default": {}, "4MB": {"switch.buffer": "4MB"}}}},
@@ -142,8 +156,8 @@ def run(program, name, draw, variant):
         return claim["time"](json.loads(pathlib.Path(folder, "o", "metrics.json").read_text()), draw)
 
 
-def rows_of(program, name, draws, jobs):
-    variants = list(CLAIMS[name]["variants"])
+def rows_of(program, name, draws, jobs, variants=()):
+    variants = [v for v in CLAIMS[name]["variants"] if not variants or v in (*variants, CLAIMS[name]["base"])]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         times = list(pool.map(lambda at: run(program, name, *at), [(draw, variant) for draw in draws for variant in variants]))
     for i, draw in enumerate(draws):
@@ -156,80 +170,81 @@ def rows_of(program, name, draws, jobs):
 FIELDS = ["claim", "draw", "assumptions", "base_ns", "ratios"]
 
 
-def pairs(text, named=()):
-    """"a=1 b c=2" as pairs; names may have spaces."""
-    found, rest = {}, text
-    for key in named:
-        at = rest.index(f"{key}=")
-        found[key] = rest[at + len(key) + 1:].split(" ")[0]
-    return found
+def line(name, claim, of, *more):
+    values = claim.values(of)
+    key, by = claim.moved_most(of)
+    cells = [name, *(f"{value:.2f}" for value in (of(claim.stated), min(values), statistics.median(values), max(values))), *more, f"{key} ({by:.2f})"]
+    return f"| {' | '.join(cells)} |"
 
 
-def moved_most(rows, variant, assumptions):
-    """The assumption whose values part the ratios of a variant most, and by how much their medians differ."""
-    best = ("", 0.0)
-    for key in assumptions:
-        groups = {}
-        for row in rows:
-            groups.setdefault(pairs(row["assumptions"], assumptions)[key], []).append(ratio(row, variant))
-        medians = [statistics.median(group) for group in groups.values()]
-        best = max(best, (key, max(medians) - min(medians)), key=lambda pair: pair[1])
-    return best
-
-
-def ratio(row, variant):
-    return float(pairs(row["ratios"], [variant.replace(" ", "_")])[variant.replace(" ", "_")])
-
-
-def write_page(rows):
+def page_of(rows):
     lines = ["# How far the headline figures move", "",
              "Ratios of times to that of the variant named, as stated (seed 1, the first value of each assumption) and over the draws of",
              "[run.py](run.py); `moved most by` is the assumption whose values part the draws most, with the difference of their medians.",
              "Made by `python3 studies/claims/run.py --collwire build/collwire`; the rows are in [data.csv](data.csv).", ""]
-    for name, claim in CLAIMS.items():
-        own = [row for row in rows if row["claim"] == name]
-        if not own:
-            continue
-        drawn = own[1:]
-        lines += [f"## {name}", "", f"{len(drawn)} draws of the seed and of: " + "; ".join(
+    for name in dict.fromkeys(row["claim"] for row in rows):
+        claim, of = CLAIMS[name], Ranges(name, rows)
+        lines += [f"## {name}", "", f"{len(of.drawn)} draws of the seed and of: " + "; ".join(
             f"{key} ({', '.join(values)})" for key, values in claim["assumptions"].items()) + ".", "",
             f"| over {claim['base']} | as stated | least | median | most | moved most by |", "|---|---:|---:|---:|---:|---|"]
-        for variant in claim["variants"]:
-            if variant == claim["base"]:
-                continue
-            values = [ratio(row, variant) for row in drawn]
-            key, by = moved_most(drawn, variant, claim["assumptions"])
-            lines.append(f"| {variant} | {ratio(own[0], variant):.2f} | {min(values):.2f} | {statistics.median(values):.2f} | {max(values):.2f} | "
-                         f"{key} ({by:.2f}) |")
+        lines += [line(variant, of, ratio(variant)) for variant in claim["variants"] if variant != claim["base"]]
+        if name in STEPS:
+            steps = {key: step(*ends) for key, ends in STEPS[name].items()}
+            largest = of.largest(steps)
+            lines += ["", f"What each step takes longer than the one before, as a share of the time of {claim['base']}: " + "; ".join(
+                f"{key} ({ends[0]} to {ends[1]})" for key, ends in STEPS[name].items()) + ".", "",
+                "| step | as stated | least | median | most | largest in draws | moved most by |", "|---|---:|---:|---:|---:|---:|---|"]
+            lines += [line(key, of, steps[key], str(largest[key])) for key in steps]
         lines.append("")
-    (HERE / "README.md").write_text("\n".join(lines), encoding="utf-8")
+    return "\n".join(lines)
+
+
+def differs(row, stored):
+    """Whether a row, perhaps of some variants only, is not what data.csv has."""
+    fields = [{key: value for key, value in of.items() if key != "ratios"} for of in (row, stored)]
+    return fields[0] != fields[1] or not set(pairs(row["ratios"]).items()) <= set(pairs(stored["ratios"]).items())
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--collwire", required=True)
+    parser.add_argument("--collwire")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--check", type=int)
+    parser.add_argument("--variants", type=lambda text: text.split(","), default=())
     parser.add_argument("claims", nargs="*", default=[])
     options = parser.parse_args()
-    data, made, wrong = HERE / "data.csv", [], 0
-    known = {(row["claim"], row["draw"]): row for row in csv.DictReader(data.open(encoding="utf-8"))} if options.check else {}
-    for name in options.claims or CLAIMS:
+    if not options.collwire and not options.page or options.variants and not options.check:
+        parser.error("--collwire or --page is missing, or --variants has no --check")
+    data, page, made, wrong = HERE / "data.csv", HERE / "README.md", [], 0
+    stored = list(csv.DictReader(data.open(encoding="utf-8")))
+    if options.page:
+        page.write_text(page_of(stored), encoding="utf-8")
+        return 0
+    known = {(row["claim"], row["draw"]): row for row in stored}
+    chosen = options.claims or list(CLAIMS)
+    for name in chosen:
         draws = draws_of(name, options.draws)
-        for row in rows_of(options.collwire, name, draws[:options.check] if options.check else draws, options.jobs):
+        for row in rows_of(options.collwire, name, draws[:options.check] if options.check else draws, options.jobs, options.variants):
             print(row["claim"], row["draw"], row["base_ns"], row["ratios"], flush=True)
             made.append({key: str(value) for key, value in row.items()})
-            if options.check and known.get((row["claim"], str(row["draw"]))) != made[-1]:
+            if options.check and differs(made[-1], known[row["claim"], str(row["draw"])]):
                 wrong += 1
-                print(f"data.csv has {known.get((row['claim'], str(row['draw'])))}: run studies/claims/run.py anew, and read its page")
-    if not options.check:
-        with data.open("w", encoding="utf-8", newline="") as f:
-            writer = csv.DictWriter(f, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(made)
-        write_page(made)
-    return bool(wrong)
+                print(f"data.csv has {known[row['claim'], str(row['draw'])]}: run studies/claims/run.py anew, and read its page")
+    if options.check:
+        if page.read_text(encoding="utf-8") != page_of(stored):
+            wrong += 1
+            print("README.md is not what data.csv gives: run studies/claims/run.py --page")
+        return bool(wrong)
+    made += [row for row in stored if row["claim"] not in chosen]
+    made.sort(key=lambda row: (list(CLAIMS).index(row["claim"]), int(row["draw"])))
+    with data.open("w", encoding="utf-8", newline="") as f:
+        writer = csv.DictWriter(f, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(made)
+    page.write_text(page_of(made), encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the rows of the DLRM study show: its claims, each a test, and the numbers of its page."""
+import statistics
+
 import design
+import ranges
 from results import Results
 
 
@@ -105,6 +108,25 @@ def values(rows):
     made = {"runs": f"{len(rows):,}"}
     for part in (step_values, policy_values, buffer_values, scale_values):
         made.update(part(d))
+    return {**made, **drawn_values()}
+
+
+def drawn_values():
+    """Ranges of the claim `dlrm` of studies/claims over drawn assumptions, with what moves each most."""
+    claim = ranges.Ranges("dlrm")
+    steps = {name: ranges.step(*ends) for name, ends in ranges.STEPS["dlrm"].items()}
+    made = {"draws": str(len(claim.drawn))}
+    for name, count in claim.largest(steps).items():
+        made[f"largest {name}"] = str(count)
+        shares = [100 * share for share in claim.values(steps[name])]
+        made[f"drawn {name}"] = f"{min(shares):.0f} to {max(shares):.0f}"
+        made[f"median {name}"] = f"{statistics.median(shares):.0f}"
+        made[f"mover {name}"] = claim.moved_most(steps[name])[0]
+    for way in ("spray", "window", "dcqcn nic", "dcqcn scaled", "timely", "hpcc"):
+        ratios = claim.values(ranges.ratio(way))
+        made[f"drawn {way}"] = f"{two(min(ratios))} to {two(max(ratios))}"
+        made[f"median {way}"] = two(statistics.median(ratios))
+        made[f"mover {way}"] = claim.moved_most(ranges.ratio(way))[0]
     return made
 
 

@@ -3,7 +3,8 @@
 """Makes the tables of studies/training-policy/README.md: tally beside the other policies, clear-to-send and Ultra
 Ethernet, with wrong and missing hints, on scenarios that were not used to design it.
 
-A finished run is kept in --out, so that a second call makes only what is missing.
+A finished run is kept in --out, so that a second call makes only what is missing. With --way only these are run, and the
+cells of other ways stay as the page has them.
 """
 import json
 import pathlib
@@ -82,19 +83,27 @@ def values(cache, scenario, overrides, key, scale):
     return None if None in results else [result[key] / scale for result in results]
 
 
-def cells(cache, key, scale, intervals=False, ways=None):
-    """A row a scenario: mean and interval over the seeds, the smallest mean of WAYS in bold."""
-    rows = []
+def first_number(cell):
+    return float(cell.strip("* ").split(" ")[0])
+
+
+def cells(cache, key, scale, page, table, intervals=False, ways=None):
+    """A row a scenario: mean and interval over the seeds, the smallest mean of WAYS in bold. Without runs of a way the page's cell."""
+    rows, old = [], runner.cells_of(page, table)
     for scenario in SCENARIOS:
-        all_values = {way: values(cache, scenario, overrides, key, scale) for way, overrides in (ways or WAYS).items()}
-        if None in all_values.values():
-            return None
-        main = [mean(v) for way, v in all_values.items() if not way.startswith("no ")]
-        row = [scenario]
-        for v in all_values.values():
-            text = spread(v, 0) if intervals else f"{mean(v):.0f}"
-            row.append(f"**{text}**" if mean(v) == min(main) and not ways else text)
-        rows.append(row)
+        texts, means, anew = {}, {}, set()
+        for way, overrides in (ways or WAYS).items():
+            v = values(cache, scenario, overrides, key, scale)
+            texts[way] = old[scenario, way].strip("*") if v is None else spread(v, 0) if intervals else f"{mean(v):.0f}"
+            means[way] = first_number(texts[way]) if v is None else mean(v)
+            if v is not None:
+                anew.add(way)
+        least = min(mean for way, mean in means.items() if not way.startswith("no "))
+        for way in texts:  # cells of the page are rounded: of two that are equal the one in bold stays
+            first = way in anew and means[way] == least or old[scenario, way].startswith("**")
+            if not ways and first and round(means[way]) == round(least):
+                texts[way] = f"**{texts[way]}**"
+        rows.append([scenario, *texts.values()])
     return runner.markdown(["scenario", *(ways or WAYS)], rows, words=1)
 
 
@@ -112,26 +121,30 @@ def hints(cache):
     return runner.markdown(["scenario", *ERRORS], rows, words=1)
 
 
-def best(cache):
-    """tally against the best of the others, and against each."""
-    rows = []
+def best(cache, page):
+    """tally against the best of the others, and against each; a row of the page stays if runs of its ways are missing."""
+    rows, old, times = [], runner.cells_of(page, "best"), runner.cells_of(page, "times")
     for scenario in SCENARIOS:
         of = {way: values(cache, scenario, overrides, "time_ns", 1e3) for way, overrides in WAYS.items() if not way.startswith("no ")}
-        if None in of.values():
-            return None
-        ours = of.pop("tally")
-        first = min(of, key=lambda way: mean(of[way]))
-        ratios = [a / b for a, b in zip(ours, of[first])]
-        window = [a / b for a, b in zip(ours, of["window"])]
+        means = {way: first_number(times[scenario, way]) if v is None else mean(v) for way, v in of.items()}
+        first = min((way for way in means if way != "tally"), key=means.get)
+        if None in (of["tally"], of[first], of["window"]):
+            row = [cell for (name, _), cell in old.items() if name == scenario]
+            if row[1] != first:
+                print(f"{scenario}: {first} is the best now: run it, tally and window too", file=sys.stderr)
+            rows.append(row)
+            continue
+        ratios, window = ([a / b for a, b in zip(of["tally"], of[way])] for way in (first, "window"))
         rows.append([scenario, first, f"{mean(ratios):.3f} ± {interval(ratios):.3f}", f"{mean(window):.3f} ± {interval(window):.3f}"])
     return runner.markdown(["scenario", "best of the others", "tally's time by the best's", "by that of window"], rows, words=2)
 
 
-def texts(chosen, cache):
-    made = {"times": lambda: cells(cache, "time_ns", 1e3, True), "queues": lambda: cells(cache, "queue", 1e3),
-            "others": lambda: cells(cache, "time_ns", 1e3, True, OTHERS), "pauses": lambda: cells(cache, "paused_ns", 1e3), "hints": lambda: hints(cache), "best": lambda: best(cache)}
+def texts(chosen, cache, page):
+    made = {"times": lambda: cells(cache, "time_ns", 1e3, page, "times", True), "queues": lambda: cells(cache, "queue", 1e3, page, "queues"),
+            "others": lambda: cells(cache, "time_ns", 1e3, page, "others", True, OTHERS),
+            "pauses": lambda: cells(cache, "paused_ns", 1e3, page, "pauses"), "hints": lambda: hints(cache), "best": lambda: best(cache, page)}
     return {name: made[name]() for name in chosen}
 
 
 if __name__ == "__main__":
-    sys.exit(runner.main("training-policy", __doc__, TABLES, summary, lambda result: result["time_ns"], texts))
+    sys.exit(runner.main("training-policy", __doc__, TABLES, summary, lambda result: result["time_ns"], texts, {**WAYS, **OTHERS}))
