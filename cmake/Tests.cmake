@@ -572,7 +572,8 @@ collwire_script_test(random_mended theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${PROJECT_SOURCE_DIR}/tests/data/mended/64105
   ${PROJECT_SOURCE_DIR}/tests/data/mended/64941 ${PROJECT_SOURCE_DIR}/tests/data/mended/71391
   ${PROJECT_SOURCE_DIR}/tests/data/mended/2058 ${PROJECT_SOURCE_DIR}/tests/data/mended/5187
-  ${PROJECT_SOURCE_DIR}/tests/data/mended/8311 ${PROJECT_SOURCE_DIR}/tests/data/mended/4469)
+  ${PROJECT_SOURCE_DIR}/tests/data/mended/8311 ${PROJECT_SOURCE_DIR}/tests/data/mended/4469
+  ${PROJECT_SOURCE_DIR}/tests/data/mended/24016)
 collwire_script_test(random_aimed props python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py --aimed ${random_some})
 collwire_script_test(random_aimed_all long python3 [[python3 -B "$@"]]

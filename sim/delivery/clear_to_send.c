@@ -241,7 +241,8 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     const struct transport_spec *spec =
         &hosts_dim(&a->delivery->fabric->hosts, dim, request->transport)->spec;
     uint32_t n_ranks = a->delivery->fabric->graph.n_ranks; // aggregators have buffers of their own
-    if (spec->admission == ADMISSION_NONE || request->src >= n_ranks || request->dst >= n_ranks) {
+    if (spec->admission == ADMISSION_NONE || request->unrecorded || // which a library has room for
+        request->src >= n_ranks || request->dst >= n_ranks) {
         a->below.post(a->below.net, request, now);
         return;
     }
