@@ -136,7 +136,8 @@ static void on_ended(void *ctx, const struct pool_end *end)
         keep(r, t, ps);
     } else if (failure != NULL) {
         pool_line_clear(&r->line);
-        fprintf(stderr, "collwire: a run of the plan: %s; its layout stays in closed form\n", failure);
+        fprintf(stderr, "collwire: a run of the plan: %s; its layout stays in closed form\n",
+                failure);
     }
     free(failure);
 }
