@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Whether several threads are faster than one depends on how many events a window has, how many
-// packets cross, and the machine, and changes in a run. So does whether tiles are faster than all
-// events in their order: tiles save cache misses, but before each window they need to know that
-// no decision in it takes the order of events, and a window with such a decision is processed in
-// order after all. So both ways are timed during the whole run: of every TURN windows the last few
-// are processed the other way, and are compared with those just before them, since work changes in
-// a run. The faster way has the next turn. Where it is faster by far, the next turn has twice as
-// many windows, so that fewer are processed the slower way. Old times count less and less. The first
-// windows of all, in which flows are opened, do not count, nor those in which the caches of another
-// processor still have the data.
+// packets cross, and the machine, and changes in a run. So does whether tiles are faster than
+// all events in their order: tiles save cache misses, but before each window they need to know
+// that no decision in it takes the order of events, and a window with such a decision is
+// processed in order after all. So both ways are timed during the whole run: of every TURN
+// windows the last few are processed the other way, and are compared with those just before
+// them, since work changes in a run. The faster way has the next turn. Where it is faster by
+// far, the next turn has twice as many windows, so that fewer are processed the slower way. Old
+// times count less and less. The first windows of all, in which flows are opened, do not count,
+// nor those in which the caches of another processor still have the data.
 #include "engine/partition_internal.h"
 
 #define TRIAL_FROM 16 // windows that do not count

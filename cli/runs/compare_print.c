@@ -226,8 +226,8 @@ static char *up_to_saving(const char *sentence)
 }
 
 // The sentence of an explanation states the saving of the whole run. Where the table has the time
-// of an iteration, the saving is replaced by that of an iteration: "1.31 ms less" by "655 us less an
-// iteration". To be freed.
+// of an iteration, the saving is replaced by that of an iteration: "1.31 ms less" by "655 us less
+// an iteration". To be freed.
 static char *of_an_iteration(const char *sentence, const struct change *change)
 {
     size_t n = json_array_size(
