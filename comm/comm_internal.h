@@ -118,6 +118,7 @@ struct communicator {
     uint32_t
         held; // where foresight.c last found a member that issues no collective: looked at first
     uint32_t looked_at; // where foresight.c last found a phase that may end: looked at first
+    uint32_t begins_dim, begins_group; // the same of one that may begin
 };
 
 // Whether a library runs the collectives by its own blocks.

@@ -189,6 +189,8 @@ static bool may_begin(struct look *look, uint32_t dim, uint32_t group)
 static bool comm_may_decide(struct look *look)
 {
     struct communicator *c = look->c;
+    if (may_begin(look, c->begins_dim, c->begins_group)) // as before the last window
+        return true;
     uint32_t n = c->first_group[c->schedule.n_dims] + 1;
     for (uint32_t i = 0; i < n; i++) {
         const struct dim_queue *queue = &c->queues[c->looked_at];
@@ -198,8 +200,11 @@ static bool comm_may_decide(struct look *look)
     }
     for (uint32_t d = 0; d <= c->schedule.n_dims; d++)
         for (uint32_t g = 0; g < coll_n_groups(&c->schedule, d); g++)
-            if (may_begin(look, d, g))
+            if (may_begin(look, d, g)) {
+                c->begins_dim = d;
+                c->begins_group = g;
                 return true;
+            }
     return false;
 }
 
