@@ -15,7 +15,7 @@ struct look {
     bool all;
 };
 
-// True if a message to the member would show what is looked for.
+// True if the receiver is one of those in question.
 static bool counts(const struct look *look, const struct phase_run *run, uint32_t receiver)
 {
     const struct communicator *c = look->c;
@@ -29,9 +29,10 @@ static bool counts(const struct look *look, const struct phase_run *run, uint32_
            run->instance->tickets[member] == ticket;
 }
 
-// True if a message of a step reaches a receiver in question after the window, which therefore does
-// not end its part within the window. The message has been posted (`posted`), or will be posted at
-// `from_ps` or later. Messages before at->send were not late earlier and are not looked at again.
+// True if a message of a step reaches one of the receivers in question after the end of the window,
+// so that this receiver does not end its part of the phase within the window. If `posted`, the
+// messages of the step have been posted; else they will be, at `from_ps` or later. The search
+// begins with message at->send: those before it were not found to be late.
 static bool step_is_late(struct look *look, const struct walk *walk, uint32_t step, bool posted,
                          ps_t from_ps, struct late_message *at)
 {

@@ -144,7 +144,7 @@ void phase_run_end(struct phase_run *run)
     sim_timer_end(c->job->engine, &run->timer);
     run->walking = false;
     run->n_ready = run->n_done = 0;
-    run->late = (struct late_message){.run = run};
+    run->late = (struct late_message){0};
     run->ready_ps = 0;
     run->next_free = c->free[run->dim];
     c->free[run->dim] = run;

@@ -48,6 +48,7 @@ enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
 // process, so it is for programs, not for libraries.
 void loop_use_memory(void);
 
-// Let `failed`, which does not return, end a program in which libev cannot get what it needs of the
-// system, such as a descriptor: libev itself would abort. `what` is libev's text; errno is set.
+// Set the function that libev calls when a system call fails that it cannot do without, for example
+// when no file descriptor is left. Without it libev aborts the program. `failed` must not return;
+// `what` is libev's text, and errno is set. It holds for the whole process.
 void loop_on_failure(void (*failed)(const char *what));

@@ -300,7 +300,8 @@ bool processes_step(struct partition *p)
     if (common->horizon_ps < until_ps)
         until_ps = common->horizon_ps + 1;
     enum partition_order order = p->hooks.order(p->hooks.ctx, until_ps);
-    double began_s = monotonic_s(); // one process alone asks for no order
+    // The time of order() is overhead of several processes: it is not counted as work.
+    double began_s = monotonic_s();
     if (order == ORDER_EVENTS && p->first.at_ps == at_ps) {
         first_event(p);
     } else {

@@ -24,8 +24,8 @@ static bool any_completed(const void *record)
     return job->any_completed;
 }
 
-// Means over the collectives that ended before the run did are no means of the job: those that
-// congestion has slowed down most are missing.
+// Means over collectives are given for completed jobs only. If the run ends before the job, its
+// slowest collectives have not ended, and a mean without them would be too good.
 static bool all_collectives(const void *record)
 {
     const struct job_result *job = record;

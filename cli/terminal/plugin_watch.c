@@ -118,8 +118,10 @@ static void on_exit_call(void)
         abandon("called exit()");
 }
 
-// In place of the C library's: a plugin that calls it would end the program without a word. It is
-// the program's own call where no plugin is being called.
+// Replaces _exit() of the C library for this program and its plugins. Called from a plugin, it
+// prints an error that names the plugin; the C library's would end the run without results or a
+// message.
+// Called from anywhere else, it ends the program as the C library's does.
 #define EXPORTED __attribute__((visibility("default")))
 EXPORTED _Noreturn void _exit(int code)
 {

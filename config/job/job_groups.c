@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The groups of a job have the same size and algorithm, but their ranks may lie differently in the
-// network: if the size of a dimension is no multiple of the size of a group, one group lies within
-// a row of the dimension and the next one in two rows. So each group is checked.
+// All groups of a job have the same size and algorithm, but not the same paths between their ranks.
+// Groups of 4 in a switch dimension of 6: ranks 0 to 3 share a switch, ranks 4 to 7 do not, and
+// some of these pairs may have no path. So every group is checked.
 #include "config/job/job_groups.h"
 
 #include "config/algorithm/library.h"
