@@ -16,13 +16,16 @@ uint32_t sim_smallest_mtu(const struct sim *sim)
     return least;
 }
 
-static void job_traffic(const struct sim *sim, const struct job_spec *job, struct comm_traffic *t)
+static void job_traffic(const struct sim *sim, const struct job_run *run, struct comm_traffic *t)
 {
+    const struct job_spec *job = run->spec;
     *t = (struct comm_traffic){.mtu_bytes = sim_smallest_mtu(sim)};
     if (job->kind->traffic)
         job->kind->traffic(job, t);
     else
         t->pairs = job_n_ranks(job, sim->fabric.graph.n_ranks);
+    if (t->n == 0 && job->kind->program->sample)
+        job->kind->program->sample(run->self, t);
     if (t->n > 0)
         return;
     // pairs of ranks anywhere in the network
@@ -73,12 +76,13 @@ static double unacked_bytes(const struct sim *sim, const struct job_spec *job,
     return flows * (each < message ? each : message);
 }
 
-static void add_job(const struct sim *sim, const struct job_spec *job, struct volume *v,
+static void add_job(const struct sim *sim, const struct job_run *run, struct volume *v,
                     double *known_bytes)
 {
+    const struct job_spec *job = run->spec;
     const struct transport_dim *dim = hosts_dim(&sim->fabric.hosts, 0, job->transport);
     struct comm_traffic t;
-    job_traffic(sim, job, &t);
+    job_traffic(sim, run, &t);
     struct path_means means = sample_means(sim, job, &t);
     double flows = t.pairs * (double)dim->connections_per_pair * means.parts;
     if (dim->spec.admission == ADMISSION_CTS) // plus one for the grants
@@ -131,7 +135,7 @@ struct volume sim_volume(const struct sim *sim)
         return closed_form(sim);
     for (size_t j = 0; j < sim->spec->n_jobs; j++) {
         double before = v.packets;
-        add_job(sim, &sim->spec->jobs[j], &v, &known);
+        add_job(sim, &sim->workload.jobs[j], &v, &known);
         unknown |= v.packets <= before;
         cut |= v.packets <= before && sim->workload.jobs[j].comm.library != NULL;
         weight += v.packets > before ? v.packets - before : 1;

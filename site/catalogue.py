@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The reference of what `collwire list` prints (every key, policy and metric) and the pages of the commands, from the program
-itself. It prints to a terminal of 60,000 columns, so that no text is wrapped and a line is a row."""
-import fcntl
+itself: no text is wrapped, so that a line is a row."""
 import html
 import os
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 
 import markdown_page
 from page import Page, link
 
-COLUMNS = 60000
 KEY = re.compile(r"^  (\S.*?)(?: {2,}(.*))?$")
 PRESET_INDENT = 26
 
@@ -24,25 +19,12 @@ class Program:
         self.path = path
 
     def text(self, *arguments):
-        """What the program prints to a very wide terminal."""
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
-        environment = {**os.environ, "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
-        with subprocess.Popen([self.path, *arguments], stdout=theirs, stdin=subprocess.DEVNULL, env=environment) as process:
-            os.close(theirs)
-            data = b""
-            while True:
-                try:
-                    part = os.read(ours, 1 << 16)
-                except OSError:  # the other end is closed
-                    break
-                if not part:
-                    break
-                data += part
-        os.close(ours)
-        if process.returncode != 0:
-            sys.exit(f"site: collwire {' '.join(arguments)} ended with {process.returncode}")
-        return data.decode().replace("\r\n", "\n")
+        """What the program prints, no line of it wrapped."""
+        environment = {**os.environ, "COLUMNS": "1000000", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+        done = subprocess.run([self.path, *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"site: collwire {' '.join(arguments)} ended with {done.returncode}")
+        return done.stdout
 
 
 def rows(lines):

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "comm/communicator.h"
+#include "comm/traffic.h"
 
 struct job_run;
 
@@ -90,6 +91,9 @@ struct program_ops {
     uint32_t (*awaits)(const void *self, uint32_t rank);
     // Total bytes of all messages of all ranks; called before the run.
     uint64_t (*bytes)(const void *self);
+    // Add messages to the sample of `t`, weighted by their bytes; called before the run. Optional,
+    // for kinds that do not estimate their traffic from their settings.
+    void (*sample)(const void *self, struct comm_traffic *t);
     // Text saying what an unfinished rank waits for, to be freed; NULL = not known. Optional.
     char *(*waits)(const void *self, uint32_t rank);
     void (*free)(void *self);

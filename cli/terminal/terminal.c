@@ -9,14 +9,18 @@
 
 #include "engine/text.h"
 
-enum { WIDTH = 80, WIDTH_LEAST = 40 };
+enum { WIDTH = 80, WIDTH_LEAST = 40, WIDTH_MOST = 1 << 20 };
 
 size_t terminal_width(FILE *out)
 {
     struct winsize size;
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return WIDTH;
-    return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
+    const char *columns = getenv("COLUMNS"); // of what is not a terminal (POSIX, XBD 8.3)
+    unsigned long width = WIDTH;
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col != 0)
+        width = size.ws_col;
+    else if (columns && *columns >= '1' && *columns <= '9')
+        width = strtoul(columns, NULL, 10);
+    return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
 }
 
 bool terminal_colours(FILE *out)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-// Columns of the terminal that `out` is; 80 if it is none.
+// Columns of the terminal that `out` is; if it is none, the variable COLUMNS, or 80.
 size_t terminal_width(FILE *out);
 
 // True if `out` is a terminal that shows colours, and the user has not set NO_COLOR.

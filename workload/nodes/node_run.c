@@ -7,6 +7,7 @@
 
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "workload/nodes/node_volume.h"
 #include "workload/workload.h"
 
 // Nodes of all ranks together that are read ahead by default: some 250 MB of windows.
@@ -346,81 +347,6 @@ static bool run_read_on(void *self, uint32_t rank)
     return true;
 }
 
-/* ---- bytes, before the run ---- */
-
-#define VOLUMES 4096
-
-struct group_volume {
-    uint32_t group, op, root, dims;
-    uint64_t bytes, total;
-    bool known;
-};
-
-static uint64_t collective_bytes(const struct node_run *p, struct group_volume *kept,
-                                 const struct node *node)
-{
-    struct group_volume *slot = &kept[(node->bytes * 31 + node->group * 7 + node->op) % VOLUMES];
-    if (slot->known && slot->group == node->group && slot->op == node->op &&
-        slot->root == node->root && slot->dims == node->dims && slot->bytes == node->bytes &&
-        node->uneven == NULL)
-        return slot->total;
-    struct comm_request request = {.op = node->op,
-                                   .bytes = node->bytes,
-                                   .dims = node->dims,
-                                   .root = node->root,
-                                   .inner = p->program->groups[node->group].inner,
-                                   .uneven = node->uneven};
-    *slot = (struct group_volume){.group = node->group,
-                                  .op = node->op,
-                                  .root = node->root,
-                                  .dims = node->dims,
-                                  .bytes = node->bytes,
-                                  .known = node->uneven == NULL};
-    slot->total = comm_bytes(job_group_comm(p->job, node->group), &request);
-    return slot->total;
-}
-
-// Count a program of the source. A collective counts with the first member of its group.
-static double source_bytes(const struct node_run *p, struct group_volume *kept, const void *self)
-{
-    const struct node_program *program = p->program;
-    void *cursor = program->source->open(self);
-    struct err err = {0};
-    double bytes = 0;
-    for (uint32_t r = 0; r < p->job->n_ranks; r++) {
-        struct node node = {0};
-        while (program->source->next(cursor, r, &node, &err) > 0) {
-            if (node.kind == NODE_SEND)
-                bytes += (double)node.bytes;
-            if (node.kind == NODE_COPY)
-                bytes += (double)tier_message_bytes(&program->tiers->items[node.from],
-                                                    &program->tiers->items[node.to], node.bytes);
-            if (node.kind != NODE_COLLECTIVE)
-                continue;
-            const uint32_t *ranks = program->groups[node.group].ranks;
-            if (r == (ranks != NULL ? ranks[0] : 0))
-                bytes += (double)collective_bytes(p, kept, &node);
-        }
-    }
-    program->source->close(cursor);
-    err_free(&err);
-    return bytes;
-}
-
-static uint64_t run_bytes(const void *self)
-{
-    const struct node_run *p = self;
-    const struct node_program *program = p->program;
-    struct group_volume *kept = memory_zeroed(VOLUMES, sizeof *kept);
-    double sum = 0;
-    for (unsigned i = 0; i < 2 && program->twins[i].self != NULL; i++)
-        sum += program->twins[i].weight * source_bytes(p, kept, program->twins[i].self);
-    if (program->twins[0].self == NULL)
-        sum = source_bytes(p, kept, program->self);
-    free(kept);
-    return sum < 9e18 ? (uint64_t)(sum + 0.5) : UINT64_C(9000000000000000000);
-}
-
 /* ---- operations that a rank waits for ---- */
 
 static char *node_text(const struct node_run *p, const struct node *node)
@@ -488,7 +414,8 @@ const struct program_ops node_run_ops = {
     .next = run_next,
     .done = run_done,
     .read_on = run_read_on,
-    .bytes = run_bytes,
+    .bytes = node_run_bytes,
+    .sample = node_run_sample,
     .waits = run_waits,
     .free = run_free,
 };
