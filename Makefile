@@ -40,11 +40,11 @@ wheel: program # the Python package with all that it needs, in the build directo
 site: build # the documentation as pages that need no network: build/site/index.html
 	@sh cmake/setup.sh --site
 	@$(MAKE) --no-print-directory build
-	@sh site/run.sh site/build.py . $(BUILD) $(BUILD)/site
+	@sh docs/site/run.sh docs/site/build.py . $(BUILD) $(BUILD)/site
 
 release: build # all that users download, in build/release; refuses a tree with changes and a commit without its tag
 	@sh cmake/setup.sh --package
-	@$(PYTHON) -B release/make_release.py . $(BUILD) $(BUILD)/release
+	@$(PYTHON) -B cmake/release/make_release.py . $(BUILD) $(BUILD)/release
 
 demo: # builds the program, but no tests
 	@sh cmake/setup.sh
@@ -73,8 +73,8 @@ regen: # all generated files: schema, pages of docs/, golden runs
 	REGEN=1 ctest --test-dir $(BUILD) -L '^(generated|golden)$$' --output-on-failure
 
 bench: build
-	@COLLWIRE=$(BUILD)/collwire sh bench/run.sh $(BENCH_FLAGS)
-	@COLLWIRE=$(BUILD)/collwire sh bench/htsim.sh "$(BENCH_HTSIM)"
+	@COLLWIRE=$(BUILD)/collwire sh tests/bench/run.sh $(BENCH_FLAGS)
+	@COLLWIRE=$(BUILD)/collwire sh tests/bench/htsim.sh "$(BENCH_HTSIM)"
 
 # Runs of a study that have finished are kept in out/; STUDY_FLAGS=--reduced checks its claims in minutes.
 study-allreduce study-dlrm study-figures study-validation: study-%: build

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cc/registry.h"
-#include "engine/assert.h"
+#include "engine/base/assert.h"
 
 struct cc_catalogue cc_catalogue_builtin(void)
 {

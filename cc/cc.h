@@ -5,7 +5,7 @@
 
 #include "collwire/cc.h"
 #include "collwire/cc_extras.h"
-#include "engine/param.h"
+#include "engine/base/param.h"
 
 // Names of the needs (enum cc_needs) in messages and pages, in the order of the bits; an entry with
 // `text` NULL ends the list.

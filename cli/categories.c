@@ -2,7 +2,7 @@
 // The categories of the catalogue, from the descriptions of objects, algorithms and metrics.
 #include "cli/categories.h"
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 #include "report/metric_table.h"
 
 static bool collective_entry(const struct cc_catalogue *policies, size_t i,

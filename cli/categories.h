@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cc/catalogue.h"
-#include "config/text/object.h"
+#include "engine/text/object.h"
 
 // An object of the scenario, or another list: `entry` and `keys` as in struct object.
 struct category {

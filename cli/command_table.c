@@ -6,14 +6,14 @@
 #include "cli/commands.h"
 #include "cli/extcap/extcap.h"
 #include "cli/gpcnet/gpcnet.h"
-#include "cli/nccl/library_command.h"
+#include "cli/library/library_command.h"
 #include "cli/partition/partition.h"
 #include "cli/plan/plan.h"
 #include "cli/runs/runs.h"
 #include "cli/sweep/sweep.h"
 #include "cli/synth/synth_cli.h"
 #include "cli/terminal/terminal.h"
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 static const char run_text[] =
     "Simulates the scenario and prints what was measured and why it came out so. The directory "

@@ -7,7 +7,7 @@
 #include "cli/help.h"
 #include "cli/list.h"
 #include "cli/options/option_table.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 /* ---- shared by all outputs ---- */
 

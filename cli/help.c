@@ -7,7 +7,7 @@
 
 #include "cli/options/option_table.h"
 #include "cli/terminal/terminal.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 const char help_question[] = "What does this congestion control policy do to my training job?";
 

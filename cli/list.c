@@ -12,8 +12,8 @@
 #include "cli/categories.h"
 #include "cli/search.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "report/metric_table.h"
 
 // ---- printing ----

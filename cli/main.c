@@ -18,8 +18,8 @@
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/plugin_watch.h"
 #include "cli/terminal/signals.h"
+#include "engine/base/memory.h"
 #include "engine/loop.h"
-#include "engine/memory.h"
 
 static int dispatch(const struct options *o)
 {

@@ -10,10 +10,10 @@
 #include "cli/results/output.h"
 #include "cli/results/share_folder.h"
 #include "cli/terminal/terminal.h"
-#include "engine/err.h"
-#include "engine/memory.h"
-#include "engine/regular_file.h"
-#include "engine/text.h"
+#include "engine/base/err.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
+#include "engine/base/text.h"
 
 #define ENDING ".json"
 #define NAME_COLUMN 20

@@ -8,10 +8,10 @@
 #include <strings.h>
 
 #include "cli/terminal/terminal.h"
-#include "config/text/synonyms.h"
-#include "engine/err.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/err.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/text/synonyms.h"
 #include "report/metric_table.h"
 
 enum { COLUMN = 34 };

@@ -12,8 +12,8 @@
 #include "cli/runs/simulate.h"
 #include "cli/terminal/terminal.h"
 #include "config/draft.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 #define NAME_KEPT 190 // letters of a scenario's name, so that there is room for the ending
 

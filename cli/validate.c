@@ -12,7 +12,7 @@
 #include "cli/search.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 static const char *text_at(const json_t *object, const char *key)
 {

@@ -5,11 +5,11 @@
 
 #include "cli/commands.h"
 #include "cli/results/output.h"
-#include "config/algorithm/training_layers.h"
-#include "config/foreign/astra_workload.h"
-#include "config/job/gemm_file.h"
 #include "config/program_text.h"
 #include "config/scenario.h"
+#include "workload/training/astra_workload.h"
+#include "workload/training/gemm_file.h"
+#include "workload/training/training_layers.h"
 
 static int params_set(const struct options *o, struct gemm_params *params, struct err *err)
 {

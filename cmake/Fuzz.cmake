@@ -5,7 +5,7 @@
 if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "COLLWIRE_FUZZ needs clang: -DCMAKE_C_COMPILER=clang")
 endif()
-set(fuzzed ${COLLWIRE_LAYERS})
+set(fuzzed ${COLLWIRE_LIBRARIES})
 list(REMOVE_ITEM fuzzed collwire_cli) # has a main() of its own
 file(GLOB targets RELATIVE ${PROJECT_SOURCE_DIR}/tests/fuzz CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
 foreach(target IN LISTS targets)

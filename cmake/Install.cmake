@@ -32,7 +32,7 @@ if(TARGET collwire_shared)
   install(FILES ${PROJECT_BINARY_DIR}/library/collwire.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/wireshark DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/net/capture/wireshark DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire) # with their schema
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}) # README.md of each in its folder
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CITATION.cff
@@ -40,7 +40,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 # In the build tree they stand where an installation has them.
 file(MAKE_DIRECTORY ${share}/collwire)
-foreach(folder IN ITEMS share/wireshark scenarios)
+foreach(folder IN ITEMS net/capture/wireshark scenarios)
   cmake_path(GET folder FILENAME name)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${share}/collwire/${name} SYMBOLIC)
 endforeach()

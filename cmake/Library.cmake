@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: MIT
-# libcollwire, shared and static, from the archives of the folders that it needs. Only the functions of
+# libcollwire, shared and static: the room library and what it needs of the rooms before it. Only the functions of
 # collwire/collwire.h can be seen from outside: all other symbols are hidden, and in the static library
 # local.
-set(library_folders ${COLLWIRE_LAYERS})
-list(FILTER library_folders EXCLUDE REGEX "^collwire_(cli|engine-database|study|replay|profile|partition|synth)")
 set(library_map ${PROJECT_SOURCE_DIR}/library/symbols.map)
-set(library_objects "")
-foreach(folder IN LISTS library_folders ITEMS chakra_schema)
-  list(APPEND library_objects $<TARGET_OBJECTS:${folder}>)
-endforeach()
+set(library_objects $<TARGET_OBJECTS:collwire_library>)
+set(library_rooms ${COLLWIRE_LIBRARIES})
+list(REMOVE_ITEM library_rooms collwire_cli collwire_library)
 
 # collwire_shared_library(TARGET): libcollwire.so in the folder library/ of the build.
 function(collwire_shared_library target)
@@ -16,9 +13,7 @@ function(collwire_shared_library target)
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE C OUTPUT_NAME collwire VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/library LINK_DEPENDS ${library_map})
-  target_link_libraries(${target} PRIVATE
-    ev PkgConfig::jansson PkgConfig::libisal PkgConfig::libpcap PkgConfig::libprotobuf-c PkgConfig::zlib
-    PkgConfig::smartcols PkgConfig::nettle PkgConfig::yaml-0.1 PkgConfig::expat m)
+  target_link_libraries(${target} PRIVATE collwire_library)
   target_link_options(${target} PRIVATE -Wl,--version-script=${library_map} -Wl,--as-needed)
 endfunction()
 
@@ -34,13 +29,14 @@ collwire_shared_library(collwire_shared)
 target_link_options(collwire_shared PRIVATE -Wl,--no-undefined)
 
 set(static_library ${PROJECT_BINARY_DIR}/library/libcollwire.a)
+list(TRANSFORM library_rooms REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE library_archives)
 add_custom_command(
   OUTPUT ${static_library}
-  COMMAND ${CMAKE_LINKER} -r -o collwire.o ${library_objects}
+  COMMAND ${CMAKE_LINKER} -r -o collwire.o ${library_objects} --start-group ${library_archives} $<TARGET_FILE:chakra_schema> --end-group
   COMMAND ${CMAKE_OBJCOPY} --localize-hidden collwire.o
   COMMAND ${CMAKE_COMMAND} -E rm -f libcollwire.a
   COMMAND ${CMAKE_AR} rcs libcollwire.a collwire.o
-  DEPENDS ${library_folders} chakra_schema
+  DEPENDS collwire_library ${library_rooms} chakra_schema
   WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/library
   COMMENT "Joining libcollwire.a"
   COMMAND_EXPAND_LISTS VERBATIM)

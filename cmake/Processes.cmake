@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The module that joins processes over MPI (processes/module.h). It stands in the build tree where an
+# The module that joins processes over MPI (engine/processes/module.h). It stands in the build tree where an
 # installation has it: in collwire/ below the folder of libraries. The program loads it, and MPI with it,
 # only where a launcher has started several processes.
 if(COLLWIRE_MPI STREQUAL OFF)
@@ -17,7 +17,7 @@ if(NOT EV_ARCHIVE MATCHES "\\.a$")
   message(STATUS "libev.a is not installed: Open MPI may fail in several processes of a run")
 endif()
 find_package(Threads REQUIRED)
-file(GLOB processes_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/processes/*.c)
+file(GLOB processes_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/processes/*.c)
 add_library(processes_mpi MODULE ${processes_sources})
 target_include_directories(processes_mpi PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(processes_mpi PRIVATE COLLWIRE_VERSION="${PROJECT_VERSION}")

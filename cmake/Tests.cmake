@@ -36,7 +36,7 @@ file(GLOB support CONFIGURE_DEPENDS tests/support/*.c) # what several tests shar
 if(support)
   add_library(test_support STATIC ${support})
   target_include_directories(test_support PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
-  target_link_libraries(test_support PRIVATE ${COLLWIRE_LAYERS} PkgConfig::cmocka m)
+  target_link_libraries(test_support PRIVATE ${COLLWIRE_LIBRARIES} PkgConfig::cmocka m)
 endif()
 
 file(GLOB tests RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS
@@ -58,7 +58,7 @@ foreach(test IN LISTS tests)
   add_executable(${target} tests/${test} ${more})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} PRIVATE
-    $<TARGET_NAME_IF_EXISTS:test_support> ${COLLWIRE_LAYERS} PkgConfig::cmocka m)
+    $<TARGET_NAME_IF_EXISTS:test_support> ${COLLWIRE_LIBRARIES} PkgConfig::cmocka m)
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder} OUTPUT_NAME test_${stem})
   collwire_test(${folder}_${stem} ${label} ${target})
@@ -89,7 +89,7 @@ collwire_script_test(golden_coverage golden python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/golden/check_coverage.py ${PROJECT_SOURCE_DIR})
 
 # Captures under tshark's eyes, by snaplen and bytes of INT that a data packet carries.
-if(TARGET test_trace_capture)
+if(TARGET test_net_capture)
   foreach(case IN ITEMS "128 0" "80 0" "65535 0" "65535 42")
     separate_arguments(case UNIX_COMMAND ${case})
     list(JOIN case _int name)
@@ -97,7 +97,7 @@ if(TARGET test_trace_capture)
       [[file=sample_$3_$4.pcap && "$1" $file $3 $4 && python3 "$2" $file --expect-data 12000 \
         --expect-ack 4000 --expect-nak 40 --expect-ce 1200 --expect-cnp 400 --expect-pfc 800 \
         --expect-total 17200]]
-      $<TARGET_FILE:test_trace_capture> ${PROJECT_SOURCE_DIR}/tests/trace/check_capture.py ${case})
+      $<TARGET_FILE:test_net_capture> ${PROJECT_SOURCE_DIR}/tests/net/capture/check_capture.py ${case})
   endforeach()
 endif()
 
@@ -111,7 +111,7 @@ endif()
 # Captures of a real run: counts equal the metrics.
 foreach(snaplen IN ITEMS 128B 65535B)
   collwire_script_test(trace_incast_${snaplen} wire "tshark;python3" [[python3 "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/trace/check_incast.py ${PROJECT_SOURCE_DIR}/scenarios/incast.json
+    ${PROJECT_SOURCE_DIR}/tests/net/capture/check_incast.py ${PROJECT_SOURCE_DIR}/scenarios/incast.json
     ${snaplen})
 endforeach()
 
@@ -122,34 +122,34 @@ foreach(name IN ITEMS classes deadlock direct faults flows incast jobs lossy mix
   list(APPEND captured ${PROJECT_SOURCE_DIR}/tests/golden/${name}/scenario.json)
 endforeach()
 collwire_script_test(trace_captures wire "tshark;python3" [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/trace/check_captures.py 3 131 ${captured})
+  ${PROJECT_SOURCE_DIR}/tests/net/capture/check_captures.py 3 131 ${captured})
 collwire_script_test(trace_captures_all long "tshark;python3" [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/trace/check_captures.py 40 1 ${captured})
+  ${PROJECT_SOURCE_DIR}/tests/net/capture/check_captures.py 40 1 ${captured})
 
 collwire_script_test(trace_live wire python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/trace/check_live.py ${PROJECT_SOURCE_DIR}/bench/a2a16.json 1000000)
+  ${PROJECT_SOURCE_DIR}/tests/net/capture/check_live.py ${PROJECT_SOURCE_DIR}/tests/bench/a2a16.json 1000000)
 
 collwire_script_test(trace_triggers wire python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/trace/check_triggers.py)
+  ${PROJECT_SOURCE_DIR}/tests/net/capture/check_triggers.py)
 
 collwire_script_test(trace_int wire "tshark;python3" [[python3 "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/trace/check_int.py ${PROJECT_SOURCE_DIR})
+  ${PROJECT_SOURCE_DIR}/tests/net/capture/check_int.py ${PROJECT_SOURCE_DIR})
 
 collwire_script_test(trace_wireshark wire "tshark;python3" [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/trace/check_wireshark.py ${PROJECT_SOURCE_DIR})
+  ${PROJECT_SOURCE_DIR}/tests/net/capture/check_wireshark.py ${PROJECT_SOURCE_DIR})
 
 collwire_script_test(trace_tcp wire "tshark;python3" [[python3 "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/trace/check_tcp.py)
+  ${PROJECT_SOURCE_DIR}/tests/net/capture/check_tcp.py)
 
 # Random lossy runs of TCP: tshark's analysis, its own rules applied again, and the metrics agree.
 collwire_script_test(trace_tcp_wireshark wire "tshark;python3" [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/trace/check_tcp_wireshark.py 1-50)
+  ${PROJECT_SOURCE_DIR}/tests/net/capture/check_tcp_wireshark.py 1-50)
 
 collwire_script_test(trace_uec wire "tshark;python3" [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/trace/check_uec.py ${PROJECT_SOURCE_DIR})
+  ${PROJECT_SOURCE_DIR}/tests/net/capture/check_uec.py ${PROJECT_SOURCE_DIR})
 
 collwire_script_test(trace_classes wire "tshark;python3" [[python3 "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/trace/check_classes.py
+  ${PROJECT_SOURCE_DIR}/tests/net/capture/check_classes.py
   ${PROJECT_SOURCE_DIR}/scenarios/congestion/storage-beside-rdma.json)
 
 collwire_script_test(cli_check unit python3 [[python3 "$@"]]
@@ -200,9 +200,9 @@ collwire_script_test(cli_partition unit python3 [[python3 -B "$@"]]
 collwire_script_test(cli_synth unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_synth.py ${PROJECT_SOURCE_DIR}/scenarios)
 collwire_script_test(synth_fidelity unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/synth/fidelity.py ${PROJECT_SOURCE_DIR}/scenarios --seeds 1 --quick)
+  ${PROJECT_SOURCE_DIR}/tests/cli/synth/fidelity.py ${PROJECT_SOURCE_DIR}/scenarios --seeds 1 --quick)
 collwire_script_test(synth_fidelity_long long python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/synth/fidelity.py ${PROJECT_SOURCE_DIR}/scenarios --seeds 5)
+  ${PROJECT_SOURCE_DIR}/tests/cli/synth/fidelity.py ${PROJECT_SOURCE_DIR}/scenarios --seeds 5)
 set_tests_properties(synth_fidelity_long PROPERTIES TIMEOUT 3600)
 collwire_script_test(cli_library unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_library.py ${PROJECT_SOURCE_DIR}/tests/data/nccl)
@@ -224,9 +224,9 @@ collwire_script_test(cli_same_bytes_all long python3 [[python3 -B "$@"]] ${PROJE
 set_tests_properties(cli_same_bytes_all PROPERTIES TIMEOUT 3600)
 
 # Several processes: as threads of one program, and under mpirun.
-add_executable(same_results tests/processes/same_results.c)
+add_executable(same_results tests/engine/processes/same_results.c)
 target_include_directories(same_results PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
-target_link_libraries(same_results PRIVATE test_support ${COLLWIRE_LAYERS} m)
+target_link_libraries(same_results PRIVATE test_support ${COLLWIRE_LIBRARIES} m)
 set_target_properties(same_results PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/processes)
 collwire_script_test(processes_same_results unit "" [[
   "$1" 1 1 "$2" > same_results.one && "$1" 3 1 "$2" > same_results.three && cmp same_results.one same_results.three]]
@@ -265,9 +265,9 @@ collwire_script_test(sweeps_slurm long "python3;slurmctld;slurmd;sbatch;srun" [[
 
 # Captures made byte by byte, and captures of runs, as lists of flows.
 collwire_script_test(replay_made unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/replay/check_replay.py)
+  ${PROJECT_SOURCE_DIR}/tests/cli/replay/check_replay.py)
 collwire_script_test(replay_runs unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/replay/check_runs.py)
+  ${PROJECT_SOURCE_DIR}/tests/cli/replay/check_runs.py)
 
 collwire_script_test(mutate_list_is_current unit python3 [[python3 -B "$1" "$2" - --check]]
   ${PROJECT_SOURCE_DIR}/tests/mutate/mutate.py ${PROJECT_SOURCE_DIR})
@@ -275,7 +275,7 @@ collwire_script_test(mutate_list_is_current unit python3 [[python3 -B "$1" "$2" 
 # Plugins and the library as installed, from outside of the tree.
 if(TARGET collwire_shared)
   collwire_script_test(plugin_plugins unit "python3;make;pkg-config" [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/plugin/check_plugins.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    ${PROJECT_SOURCE_DIR}/tests/cc/plugin/check_plugins.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   collwire_script_test(library_installed unit "python3;pkg-config" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/library/check_library.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   set_tests_properties(cli_help library_installed plugin_plugins PROPERTIES RESOURCE_LOCK install_manifest)
@@ -447,10 +447,10 @@ collwire_script_test(release_stores unit python3 [[python3 -B "$@"]]
 
 # The site (make site): its bytes, links and references; and its pages in a browser.
 if(NOT COLLWIRE_SANITIZE)
-  collwire_script_test(site_static unit "python3;nm" [[sh "$@"]] ${PROJECT_SOURCE_DIR}/site/run.sh
-    ${PROJECT_SOURCE_DIR}/tests/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site static)
-  collwire_script_test(site_browser page python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/site/run.sh
-    ${PROJECT_SOURCE_DIR}/tests/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site-browser browser)
+  collwire_script_test(site_static unit "python3;nm" [[sh "$@"]] ${PROJECT_SOURCE_DIR}/docs/site/run.sh
+    ${PROJECT_SOURCE_DIR}/tests/docs/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site static)
+  collwire_script_test(site_browser page python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/docs/site/run.sh
+    ${PROJECT_SOURCE_DIR}/tests/docs/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site-browser browser)
 endif()
 
 collwire_script_test(theory_reasons_series theory python3 [[python3 -B "$@"]]
@@ -667,34 +667,34 @@ set_tests_properties(mutate PROPERTIES TIMEOUT 7200)
 
 # Execution traces: runs of ASTRA-sim 2, and errors in traces.
 collwire_script_test(chakra_astra2 theory python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/chakra/check_astra2.py ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
+  ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_astra2.py ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
 collwire_script_test(chakra_options theory python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/chakra/check_options.py)
+  ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_options.py)
 collwire_script_test(chakra_ideals unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/chakra/check_ideals.py)
+  ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_ideals.py)
 collwire_script_test(chakra_traces unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/chakra/check_traces.py)
+  ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_traces.py)
 collwire_script_test(chakra_export unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/chakra/check_export.py ${PROJECT_SOURCE_DIR}/tests/golden
+  ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_export.py ${PROJECT_SOURCE_DIR}/tests/golden
   ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
 collwire_script_test(chakra_large unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/chakra/check_large.py 32 3000 60)
+  ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_large.py 32 3000 60)
 collwire_script_test(chakra_large_all long python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/chakra/check_large.py 1024 100000 1000)
+  ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_large.py 1024 100000 1000)
 set_tests_properties(chakra_large_all PROPERTIES TIMEOUT 7200)
 
 collwire_script_test(profile_import unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/profile/check_import.py)
+  ${PROJECT_SOURCE_DIR}/tests/cli/import/check_import.py)
 collwire_script_test(profile_mistakes unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/profile/check_mistakes.py ${PROJECT_SOURCE_DIR}/tests/data/profile)
+  ${PROJECT_SOURCE_DIR}/tests/cli/import/check_mistakes.py ${PROJECT_SOURCE_DIR}/tests/data/profile)
 if(NOT COLLWIRE_SANITIZE) # whose shadow memory counts too
   collwire_script_test(profile_memory unit python3 [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/profile/check_memory.py 60 30)
+    ${PROJECT_SOURCE_DIR}/tests/cli/import/check_memory.py 60 30)
   collwire_script_test(profile_memory_all long python3 [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/profile/check_memory.py 1000 500)
+    ${PROJECT_SOURCE_DIR}/tests/cli/import/check_memory.py 1000 500)
 endif()
 collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)
+  ${PROJECT_SOURCE_DIR}/tests/workload/goal/check_goal.py)
 
 # The seconds of the longest tests: CTest starts them first, so that both cores are busy to the end.
 set(longest report_browser 36 release_files 40 site_browser 30 docs_pages 25 docs_fifteen_minutes 25 docs_cookbook 15 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # No writable globals outside cli/: two simulations can run in one process. The exceptions are what a failed
-# allocation calls (engine/memory.h), and the number of a thread, which it sets once for itself (engine/present.c).
+# allocation calls (engine/base/memory.h), and the number of a thread, which it sets once for itself (engine/present.c).
 # usage: check_globals.sh BUILD_DIR   (a build without sanitizers)
 #
 # Sections tell: nm prints "d" for a constant table of pointers too, which lives in .data.rel.ro.

@@ -9,7 +9,7 @@ jobs=$(nproc)
 # the outer folders of the layers
 folders=$(sed -nE 's/^collwire_layer\(([a-z]+)( .*)?$/\1/p' cmake/Layers.cmake)
 
-grep -q processes/beats.c "$build/compile_commands.json" && folders="$folders processes" # MPI is there
+grep -q engine/processes/beats.c "$build/compile_commands.json" && folders="$folders processes" # MPI is there
 
 find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 # Comments and strings, which clang-format does not break: lines of at most 100 columns, files of at most 500 lines.

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text/json_file.h"
-#include "config/text/json_path.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/text/json_file.h"
+#include "engine/text/json_path.h"
 
 char *file_folder(const char *path)
 {

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 struct draft {
     json_t *json; // as read

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The job keeps the settings that both kinds have: collectives, contention, ranks, start, class.
 #include "config/export_chakra.h"
+#include "config/object/scenario_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,14 +12,14 @@
 
 #include "config/export_nodes.h"
 #include "config/export_training.h"
-#include "config/foreign/astra2_system.h"
-#include "config/job/job_reader.h"
-#include "config/text/relative_path.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/file_set.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/text/relative_path.h"
 #include "workload/chakra/chakra_job.h"
 #include "workload/chakra/write.h"
+#include "workload/read/astra2_system.h"
+#include "workload/read/job_reader.h"
 
 // True if both kinds have the key with the same meaning.
 static bool key_kept(const char *key)

@@ -5,9 +5,9 @@
 
 #include <inttypes.h>
 
-#include "collective/grid.h"
+#include "collective/algorithm/grid.h"
 #include "config/export_training.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
 #include "workload/nodes/node_list.h"

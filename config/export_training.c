@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "collective/grid.h"
-#include "engine/memory.h"
+#include "collective/algorithm/grid.h"
+#include "engine/base/memory.h"
 #include "workload/nodes/node_list.h"
 
 #define URGENT (INT32_MAX / 2) // above the number of any collective

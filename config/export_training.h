@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 #include "workload/nodes/node.h"
 #include "workload/training/training_job.h"
 

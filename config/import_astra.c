@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/schedule.h"
-#include "config/algorithm/training_layers.h"
-#include "config/foreign/astra_network.h"
-#include "config/foreign/astra_system.h"
-#include "config/foreign/astra_workload.h"
+#include "collective/algorithm/schedule.h"
+#include "config/object/astra_network.h"
 #include "config/object/objects.h"
+#include "workload/read/astra_system.h"
+#include "workload/training/astra_workload.h"
+#include "workload/training/training_layers.h"
 
 #define NAME_MAX_CHARS 64
 
@@ -45,7 +45,11 @@ static void network_read(const struct astra_import *from, struct scenario *scena
 {
     json_t *file = json_string(from->network);
     struct place root = {0}, place = {.parent = &root, .key = "network", .json = file};
-    struct reader r = {.err = err, .scenario = scenario};
+    struct reader r = {.err = err,
+                       .dir = scenario->dir,
+                       .kept = &scenario->kept,
+                       .site = &scenario->site,
+                       .scenario = scenario};
     if (file == NULL)
         err_add(err, "network", "the file's name is not UTF-8 text");
     else

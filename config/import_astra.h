@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 struct astra_import {
     const char *network, *system, *workload; // files, relative to the working directory

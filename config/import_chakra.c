@@ -5,19 +5,20 @@
 // line, may stand in it too. A remote memory that several ranks share serves
 // one load or store at a time.
 #include "config/import_chakra.h"
+#include "workload/read/site.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/foreign/astra2_system.h"
-#include "config/text/json_file.h"
-#include "config/text/relative_path.h"
-#include "config/text/yaml_file.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/text/json_file.h"
+#include "engine/text/relative_path.h"
+#include "engine/text/yaml_file.h"
 #include "workload/chakra/chakra_job.h"
+#include "workload/read/astra2_system.h"
 
 #define GB_BITS (8.0 * 1073741824.0)
 
@@ -118,7 +119,8 @@ static json_t *system_read(struct import *im)
     struct err errors = {0};
     json_t *root = json_file_read(im->from->system, im->err);
     struct place place = {.json = root};
-    struct reader r = {.err = &errors};
+    static const struct site none;
+    struct reader r = {.err = &errors, .site = &none};
     struct astra2_system system = {.whole = im->schedule};
     if (root == NULL)
         return NULL;

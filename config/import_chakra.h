@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config/scenario.h"
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 struct chakra_import {
     const char *prefix, *network, *system; // relative to the working directory

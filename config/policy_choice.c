@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text/read.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "config/object/scenario_parts.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/text/read.h"
 #include "transport/transport.h"
 
 static const char option[] = "--cc";

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "config/draft.h"
-#include "config/job/job_reader.h"
 #include "workload/nodes/program_job.h"
+#include "workload/read/job_reader.h"
 
 // Keys that say where the ranks and the nodes are, or how they are read.
 static bool of_its_own(const char *key)

@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "collective/grid.h"
-#include "engine/text.h"
+#include "collective/algorithm/grid.h"
+#include "engine/base/text.h"
 
 static void put(FILE *out, json_t *line)
 {

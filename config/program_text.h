@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes node programs as JSON lines, which jobs of kind `program` read
-// (config/job/program_nodes.h).
+// (workload/nodes/program_nodes.h).
 #pragma once
 
 #include <stdio.h>

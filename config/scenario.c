@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text/json_file.h"
-#include "config/text/json_path.h"
-#include "config/text/object.h"
-#include "config/text/read.h"
-#include "engine/memory.h"
+#include "config/object/scenario_parts.h"
+#include "engine/base/memory.h"
+#include "engine/text/json_file.h"
+#include "engine/text/json_path.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
 
 static char *folder_of(const char *path)
 {
@@ -42,12 +43,16 @@ static struct scenario *build(json_t *root, char *dir, const char *path,
     scenario->root = root;
     scenario->dir = dir;
     scenario->policies = policies_copy(policies);
-    struct reader reader = {
-        .err = err, .scenario = scenario, .policies = &scenario->policies.catalogue};
+    struct reader reader = {.err = err,
+                            .dir = dir,
+                            .kept = &scenario->kept,
+                            .site = &scenario->site,
+                            .scenario = scenario,
+                            .policies = &scenario->policies.catalogue};
     struct place place = {.json = root};
     object_defaults(&scenario_object, scenario);
     object_read(&reader, &place, &scenario_object, scenario);
-    graph_free(&reader.ranks);
+    graph_free(&scenario->site.ranks);
     if (err->n_errors > errors) {
         scenario_free(scenario);
         return NULL;
@@ -78,9 +83,9 @@ void scenario_free(struct scenario *scenario)
         return;
     object_free(&scenario_object, scenario);
     policies_free(&scenario->policies);
-    for (size_t i = 0; i < scenario->n_files; i++)
-        free(scenario->files[i]);
-    free(scenario->files);
+    for (size_t i = 0; i < scenario->kept.n; i++)
+        free(scenario->kept.blocks[i]);
+    free(scenario->kept.blocks);
     json_decref(scenario->root);
     free(scenario->dir);
     free(scenario->resolved);

@@ -5,7 +5,7 @@
 
 #include "cc/plugin/policies.h"
 #include "collwire/collwire.h"
-#include "engine/err.h"
+#include "engine/base/err.h"
 #include "sim/spec/spec.h"
 
 struct scenario; // owns the description, its strings and the resolved text

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "config/object/objects.h"
+#include "config/object/scenario_parts.h"
 #include "config/scenario.h"
-#include "config/text/object.h"
-#include "config/text/read.h"
-#include "config/text/schema_parts.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
+#include "engine/text/schema_parts.h"
 
 static json_t *definitions(const struct cc_catalogue *policies)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "engine/timer.h"
 
 // Head of a letter of a log; the arguments follow.

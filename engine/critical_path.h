@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/base/units.h"
 #include "engine/engine.h"
-#include "engine/units.h"
 
 // Causes of time. One line of PATH_LIST is one cause: its constant, its key in metrics, its
 // meaning, and the words for it in sentences ("waiting for the pace").

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "engine/partition_internal.h"
 
 struct deferral {

@@ -3,7 +3,7 @@
 // departures, pauses and arrivals go to the handlers that the network sets.
 #pragma once
 
-#include "engine/assert.h"
+#include "engine/base/assert.h"
 #include "engine/event_queue.h"
 
 struct engine;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/memory.h"
 #include "engine/event_sort.h"
-#include "engine/memory.h"
 
 /* ---- heap: 4-ary, the four children share one cache line ---- */
 

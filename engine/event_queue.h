@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 enum event_kind {
     EVENT_DEPARTURE, // a port may start its next packet

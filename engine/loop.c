@@ -3,13 +3,13 @@
 // below 0.5 %. Where single events do much work (such as the start of a large collective), a batch
 // ends early, by wall time, so that a signal is handled within a fraction of a second.
 #include "engine/loop.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 #include <ev.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "engine/partition.h"
 
 #define LOOP_BATCH 4096

@@ -44,7 +44,7 @@ struct loop_limits {
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
                        const struct loop_hooks *hooks);
 
-// Let libev allocate by engine/memory.h, whose functions do not fail. It holds for the whole
+// Let libev allocate by engine/base/memory.h, whose functions do not fail. It holds for the whole
 // process, so it is for programs, not for libraries.
 void loop_use_memory(void);
 

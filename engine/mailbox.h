@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 struct mailbox {
     unsigned char *bytes;

@@ -7,7 +7,7 @@
 // log-normal 15.7).
 #include "engine/noise.h"
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 #define BINS 256
 

@@ -2,7 +2,7 @@
 // Random delays of hosts: integers and tables alone, so that every machine draws the same.
 #pragma once
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 enum noise_shape { NOISE_CONSTANT, NOISE_UNIFORM, NOISE_EXPONENTIAL, NOISE_LOG_NORMAL };
 

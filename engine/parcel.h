@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 struct parcel {
     bool reads; // values come out of it

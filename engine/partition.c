@@ -2,8 +2,8 @@
 // The windows of a partition, and their order.
 #include <stdlib.h>
 
-#include "engine/clock.h"
-#include "engine/memory.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
 #include "engine/partition_internal.h"
 
 /* ---- windows of one thread ---- */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/memory.h"
 #include "engine/critical_path.h"
-#include "engine/memory.h"
 
 #define SHARED_OBJECTS (UINT64_C(1) << 25) // address space of each array that threads share
 #define BATCH 64                           // numbers that a thread takes at once

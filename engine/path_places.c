@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/memory.h"
 #include "engine/critical_path.h"
-#include "engine/memory.h"
 
 #define PATH_FRESH 3 // times the places of a path from which a list is summed up
 

@@ -3,8 +3,8 @@
 // share.
 #include <string.h>
 
+#include "engine/base/memory.h"
 #include "engine/critical_path.h"
-#include "engine/memory.h"
 
 void path_stage(struct path_book *b, uint32_t id, uint32_t stage, const ps_t late[PATH_CAUSES])
 {

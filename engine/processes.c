@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
 #include "engine/calls.h"
-#include "engine/clock.h"
-#include "engine/memory.h"
 #include "engine/parcel.h"
 #include "engine/partition_internal.h"
 

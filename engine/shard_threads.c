@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "engine/assert.h"
-#include "engine/clock.h"
-#include "engine/memory.h"
+#include "engine/base/assert.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
 #include "engine/partition_internal.h"
 
 #define SPINS 200         // before a thread lets others run

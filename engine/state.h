@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 struct sim_timer;
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 static void drain(struct engine *e, ps_t began_ps, ps_t until_ps)
 {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "engine/base/memory.h"
 #include "engine/calls.h"
-#include "engine/memory.h"
 
 void engine_reserve_timers(struct engine *e, uint32_t n)
 {

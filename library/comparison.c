@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "library/handles.h"
 #include "library/plain_locale.h"
 #include "report/metrics_brief.h"

@@ -10,7 +10,7 @@
 #include "cc/plugin/policies.h"
 #include "collwire/collwire.h"
 #include "config/scenario.h"
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 // For a watchdog of the program; the first three may be called in a signal handler of the thread
 // that is in collwire_sim_run().

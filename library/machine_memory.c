@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "engine/regular_file.h"
+#include "engine/base/regular_file.h"
 
 // The number in a file of one line, or after a key in the file; UINT64_MAX if there is none.
 static uint64_t number_in(const char *path, const char *key)

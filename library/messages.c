@@ -2,7 +2,7 @@
 // Messages and texts of the library.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "library/handles.h"
 
 const char *collwire_version(void) { return COLLWIRE_VERSION; }

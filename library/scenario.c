@@ -2,7 +2,7 @@
 // Policies and scenarios of the library.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "library/handles.h"
 #include "library/plain_locale.h"
 

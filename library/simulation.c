@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/clock.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/loop.h"
-#include "engine/memory.h"
-#include "engine/text.h"
 #include "library/handles.h"
 #include "library/machine_memory.h"
 #include "library/plain_locale.h"

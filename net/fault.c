@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 void fault_list(struct fault *fault, const struct loss_rule *rule)
 {

@@ -4,7 +4,7 @@
 // detect the fault.
 #pragma once
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "net/drop.h"
 #include "net/loss_list.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define POOL_CHUNKS (UINT32_C(1) << 23) // 134 million packets; 4 GB if all of it is used
 #define POOL_STEP 256

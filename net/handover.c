@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 static void hand_over_pauses(struct parcel *p, struct port_pfc *pfc)
 {

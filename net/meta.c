@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define META_SLOTS (UINT32_C(1) << 27) // as many as packets; 4 GB if all of it is used
 #define META_STEP 1024

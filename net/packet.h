@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 enum packet_kind {
     PACKET_DATA,    // one packet of a message: RoCEv2 RC RDMA WRITE FIRST / MIDDLE / LAST / ONLY

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/memory.h"
 #include "engine/mailbox.h"
-#include "engine/memory.h"
 #include "net/crossing.h"
 
 // Parts follow in the order of these flags.

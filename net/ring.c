@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define POOL_UNITS (UINT32_C(1) << 24) // 134 million packets; 4 GB if all of it is used
 

@@ -2,8 +2,8 @@
 // Setup and statistics of a network: memory, ports, links, counters of ports.
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 #include "net/credits.h"
 #include "net/crossing.h"
 #include "net/network.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "collwire/hint.h"
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 // The part of a collective that a message belongs to.
 struct message_origin {
@@ -54,7 +54,7 @@ struct transfer_client {
     void *ctx;
 };
 
-// declared in collective/phase.h; a packet network passes them on without reading them
+// declared in collective/algorithm/phase.h; a packet network passes them on without reading them
 struct coll_phase_call;
 struct coll_phase_cost;
 

@@ -92,7 +92,7 @@ class Wheel:
             to = self.native / "share" / "collwire" / name
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(self.build / "share" / "collwire" / name, to)
-        for folder in ("scenarios", "share/wireshark"):
+        for folder in ("scenarios", "net/capture/wireshark"):
             shutil.copytree(self.source / folder, self.native / "share" / "collwire" / pathlib.PurePath(folder).name)
 
     def headers(self):

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/text.h"
-#include "engine/units.h"
+#include "engine/base/text.h"
+#include "engine/base/units.h"
 
 #define MUCH_LATER 1.5 // times the end of the last job
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 static const char *text_at(const json_t *object, const char *key)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/assert.h"
+#include "engine/base/assert.h"
 
 void json_writer_open(struct json_writer *w, FILE *out)
 {

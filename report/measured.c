@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "engine/units.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/base/units.h"
 
 enum { ROWS_MAX = 8, CELL = 48 };
 

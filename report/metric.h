@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 struct json_writer;
 

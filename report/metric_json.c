@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/assert.h"
+#include "engine/base/assert.h"
 
 // ---- writing ----
 

@@ -2,7 +2,7 @@
 // The parts of metrics.json.
 #pragma once
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 #include "report/metric.h"
 
 double metric_gpu_hours(ps_t total_ps, uint32_t ranks); // NAN = the job has not ended; metric.c

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "report/metric_json.h"
 #include "report/metric_table.h"
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 #define PAGE_SCHEMA "collwire.report/1"
 #define PAGE_MARK "@COLLWIRE_DATA@" // stands once in the template, where the document belongs

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "report/rows.h"
 
 enum { LABEL = 13, VALUE = 11, GAP = 2 };

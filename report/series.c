@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "report/metric_table.h"
 #include "report/metrics.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 #include "sim/advice/advice.h"
 #include "sim/collect/collect.h"
 #include "sim/simulation.h"

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/handover.h"
 #include "switch/handover.h"
 #include "transport/handover.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "footprint/need.h"
 #include "sim/simulation.h"
+#include "workload/memory/need.h"
 
 static void add_line(FILE *out, const struct spec *spec, const struct job_spec *job,
                      const struct memory_need *need)

@@ -4,8 +4,8 @@
 
 #include <sys/resource.h>
 
-#include "engine/clock.h"
-#include "engine/rng.h"
+#include "engine/base/clock.h"
+#include "engine/base/rng.h"
 #include "sim/gather.h"
 #include "sim/simulation.h"
 #include "transport/nic/adapter.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "collwire/processes.h"
-#include "engine/err.h"
+#include "engine/base/err.h"
 #include "sim/estimate.h"
 #include "sim/observe/capture_output.h"
 #include "sim/result/result.h"

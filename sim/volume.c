@@ -2,7 +2,7 @@
 // Counts what jobs will send: by the messages that their kinds estimate, else by their bytes.
 #include "sim/volume.h"
 
-#include "comm/traffic.h"
+#include "collective/traffic.h"
 #include "sim/advice/advice.h"
 #include "sim/simulation.h"
 

@@ -3,7 +3,7 @@
 // a PI controller that holds the queue at a reference length for any number of flows.
 #pragma once
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 enum marking_kind { MARKING_RED, MARKING_PI };
 

@@ -10,7 +10,7 @@
 // simulator (Li et al., SIGCOMM 2019), except for the size of the headroom.
 #pragma once
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 // 32-bit counts cover any real buffer (below 4 GB) and keep an ingress within half a cache line.
 struct mmu_ingress {

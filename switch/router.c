@@ -6,7 +6,7 @@
 // port, where the NIC's own packets are pulled (net/network.c alternates between them). Packets
 // that the NIC queues (ACKs, CNPs) do not pass the router: they use none of its buffer and are not
 // marked.
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/credits.h"
 #include "switch/switch.h"
 

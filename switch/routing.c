@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 static uint32_t *turn_of(struct routing *r, const struct packet *p)
 {

@@ -2,7 +2,7 @@
 // The choice among several equal-cost output ports.
 #pragma once
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "net/network.h"
 #include "switch/switch_spec.h"
 

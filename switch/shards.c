@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The switches of a network in shards. A switch belongs to one shard, so only references to the
 // network differ between the shards.
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/crossing.h"
 #include "switch/switch.h"
 

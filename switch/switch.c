@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "switch/credited.h"
 #include "switch/pauses.h"
 #include "switch/quality.h"

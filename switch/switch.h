@@ -20,7 +20,7 @@ enum switch_marking_bit {
     SWITCH_DROPS_NOT_ECT = 4,    // in lossy data classes, instead of marking
 };
 
-// The output port to each destination, built by topology/routes.h: a 16-bit entry per group of
+// The output port to each destination, built by net/topology/routes.h: a 16-bit entry per group of
 // ranks, which is a port of the node, NEXT_SET | index of a set of equal-cost ports, NEXT_HERE (the
 // rank's own port is in own[]), or NEXT_NONE. The tables are borrowed; sim/ fills them in.
 #define NEXT_SET 0x8000u

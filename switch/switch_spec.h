@@ -2,7 +2,7 @@
 // The settings of the switches of one dimension, as a scenario gives them.
 #pragma once
 
-#include "engine/param.h"
+#include "engine/base/param.h"
 
 enum ecn_mode { ECN_OFF, ECN_ON, ECN_AUTO };
 
@@ -103,7 +103,7 @@ struct class_spec {
 };
 #define SWITCH_CLASSES 6 // classes 0 to 5 carry data
 
-// Aggregators, which reduce the data of ranks inside the switch (collective/in_network.c).
+// Aggregators, which reduce the data of ranks inside the switch (collective/algorithm/in_network.c).
 struct reduction_spec {
     bool enabled;
     uint64_t slots_bytes; // buffer for segments that are being reduced

@@ -3,7 +3,7 @@
 // transmission.
 #pragma once
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "net/network.h"
 
 // Exact records, records with the resolution and wrapping of the HPCC prototype's 8 bytes, or

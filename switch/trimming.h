@@ -7,7 +7,7 @@
 // its limit by less than one packet. A packet of at most the trimmed size is dropped instead.
 #pragma once
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "net/network.h"
 
 enum trim_victim { TRIM_NEWEST, TRIM_COIN };

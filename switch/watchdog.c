@@ -4,7 +4,7 @@
 // SONiC would also drop the packets that arrive in this time.
 #include "switch/watchdog.h"
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "switch/switch.h"
 
 // Returns the switch of a port, or the router where the port is a rank's; NULL if it has neither.

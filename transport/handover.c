@@ -2,7 +2,7 @@
 // The fields of hosts that reports read.
 #include "transport/handover.h"
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "transport/nic/adapter.h"
 #include "transport/sender/envs.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/crossing.h"
 #include "transport/nic/adapter.h"
 #include "transport/nic/stack.h"

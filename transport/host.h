@@ -8,7 +8,7 @@
 // name is (source rank, number of flows that this rank opened before).
 #pragma once
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "net/network.h"
 #include "transport/nic/nic.h"
 #include "transport/sender/sender.h"

@@ -4,7 +4,7 @@
 // destination.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/crossing.h"
 #include "transport/host.h"
 #include "transport/nic/adapter.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "transport/state_internal.h"
 
 #define F(member, kind) STATE_FIELD(struct cc, member, kind)

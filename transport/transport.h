@@ -10,8 +10,8 @@
 #pragma once
 
 #include "cc/cc.h"
+#include "engine/base/slab.h"
 #include "engine/parcel.h"
-#include "engine/slab.h"
 #include "net/packet.h"
 #include "net/wire/frame.h"
 #include "transport/nic/nic_spec.h"

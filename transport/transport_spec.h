@@ -6,8 +6,8 @@
 #include <stdalign.h>
 #include <stddef.h>
 
-#include "engine/param.h"
-#include "engine/units.h"
+#include "engine/base/param.h"
+#include "engine/base/units.h"
 
 enum admission_kind { ADMISSION_NONE, ADMISSION_CTS };
 enum overhead_mode { OVERHEAD_ETHERNET, OVERHEAD_NONE, OVERHEAD_CUSTOM };

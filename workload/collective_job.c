@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-#include "collective/grid.h"
-#include "comm/recorder.h"
-#include "comm/traffic.h"
-#include "engine/memory.h"
+#include "collective/algorithm/grid.h"
+#include "collective/recorder.h"
+#include "collective/traffic.h"
+#include "engine/base/memory.h"
 #include "workload/workload.h"
 
 struct collective_program {

@@ -2,7 +2,7 @@
 // A collective job: the same operation `repeat` times over all ranks of the job.
 #pragma once
 
-#include "nccl/library_spec.h"
+#include "collective/nccl/library_spec.h"
 #include "workload/kind.h"
 
 // `schedule` of a collective: how phases are built, and in which order dimensions are visited.

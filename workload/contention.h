@@ -9,7 +9,7 @@
 // units and of memory bandwidth.
 #pragma once
 
-#include "engine/param.h"
+#include "engine/base/param.h"
 
 struct contention_params { // shares of the speed of computation, 0 = none
     double share, in_network;

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "comm/traffic.h"
-#include "engine/memory.h"
+#include "collective/traffic.h"
+#include "engine/base/memory.h"
 #include "workload/workload.h"
 
 struct flows_program {

@@ -3,8 +3,8 @@
 // settings. The schedule of a group of any size follows from them.
 #pragma once
 
-#include "collective/schedule.h"
-#include "nccl/library_spec.h"
+#include "collective/algorithm/schedule.h"
+#include "collective/nccl/library_spec.h"
 
 struct group_params { // as in a scenario
     uint64_t chunks, active_chunks, reduce_bps;

@@ -2,8 +2,8 @@
 // Groups of ranks of a job, and their collectives.
 #include <stdlib.h>
 
-#include "engine/assert.h"
-#include "engine/memory.h"
+#include "engine/base/assert.h"
+#include "engine/base/memory.h"
 #include "workload/runner_internal.h"
 
 static int compare_members(const void *a, const void *b)

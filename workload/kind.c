@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 const struct param job_params[] = {
     PARAM_ROW("start", TIME, offsetof(struct job_spec, start_ps), .def = "0ns", .min = "0ns",

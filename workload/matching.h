@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/slots.h"
-#include "engine/units.h"
+#include "engine/base/slots.h"
+#include "engine/base/units.h"
 
 struct matching {
     struct channel *channels; // one for each source, destination and tag, in the order of first use

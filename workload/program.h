@@ -13,8 +13,8 @@
 // kinds of steps follow Chakra's execution traces (Sridharan et al., 2023).
 #pragma once
 
-#include "comm/communicator.h"
-#include "comm/traffic.h"
+#include "collective/communicator.h"
+#include "collective/traffic.h"
 
 struct job_run;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Computations of ranks on the cores of their hosts: they begin and end there, and their speed
-// follows what threads leave (cpu/cores.h).
-#include "cpu/cores.h"
-#include "engine/memory.h"
+// follows what threads leave (engine/cores/cores.h).
+#include "engine/base/memory.h"
+#include "engine/cores/cores.h"
 #include "workload/runner_internal.h"
 #include "workload/workload.h"
 

@@ -3,11 +3,11 @@
 // timers, and reports their ends to the program.
 #include <stdlib.h>
 
-#include "comm/rendezvous.h"
-#include "engine/assert.h"
+#include "collective/rendezvous.h"
+#include "engine/base/assert.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 #include "engine/critical_path.h"
-#include "engine/memory.h"
-#include "engine/rng.h"
 #include "workload/runner_internal.h"
 #include "workload/tiers/copies.h"
 

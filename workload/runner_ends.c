@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The ends of messages, ranks and jobs: which step ends with a message, and when the run is over.
-#include "comm/communicator.h"
+#include "collective/communicator.h"
 #include "engine/critical_path.h"
 #include "workload/runner_internal.h"
 #include "workload/tiers/copies.h"

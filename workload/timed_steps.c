@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "engine/base/memory.h"
 #include "engine/critical_path.h"
-#include "engine/memory.h"
 
 struct timed_step {
     struct sim_timer timer;

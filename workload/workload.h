@@ -2,7 +2,7 @@
 // Runs the jobs of a scenario over any network: programs of ranks, starts and ends.
 #pragma once
 
-#include "comm/recorder.h"
+#include "collective/recorder.h"
 #include "engine/tally.h"
 #include "engine/timer.h"
 #include "workload/contention.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 #define CANARY_BYTES 16 // behind the private state
 static const unsigned char canary[CANARY_BYTES] = "end of the state";

@@ -10,9 +10,9 @@
 
 #include "cc/plugin/guard.h"
 #include "cc/plugin/trial.h"
-#include "engine/memory.h"
-#include "engine/regular_file.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
+#include "engine/base/text.h"
 
 struct policies policies_builtin(const struct collwire_loader *loader)
 {

@@ -23,7 +23,7 @@
 #include "cli/results/folder.h"
 #include "cli/runs/runs.h"
 #include "cli/terminal/signals.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 /* ---- the command line of the run ---- */
 

@@ -16,9 +16,9 @@
 #include "cli/extcap/extcap_internal.h"
 #include "cli/results/folder.h"
 #include "cli/results/share_folder.h"
-#include "engine/err.h"
-#include "engine/regular_file.h"
-#include "engine/text.h"
+#include "engine/base/err.h"
+#include "engine/base/regular_file.h"
+#include "engine/base/text.h"
 
 #define MARK "# written by collwire extcap install; collwire extcap uninstall removes it"
 #define PROFILE_MARK ".collwire"

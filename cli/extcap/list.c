@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 
 #include "cli/extcap/extcap_internal.h"
-#include "engine/memory.h"
-#include "engine/regular_file.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
+#include "engine/base/text.h"
+#include "net/capture/filter.h"
 #include "sim/sim.h"
-#include "trace/filter.h"
 
 #define SCENARIOS_MAX 500
 #define DEPTH_MAX 4

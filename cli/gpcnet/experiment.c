@@ -16,10 +16,10 @@
 #include "cli/terminal/terminal.h"
 #include "config/draft.h"
 #include "config/policy_choice.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "report/study/pool.h"
 #include "sim/spec/spec.h"
-#include "study/pool.h"
 
 /* ---- the network ---- */
 

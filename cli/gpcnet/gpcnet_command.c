@@ -8,7 +8,7 @@
 #include "cli/gpcnet/page.h"
 #include "cli/runs/report.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 static void print_text(const struct experiment *g)
 {

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 
 #define VICTIM_SHARE 0.2
 #define CONGESTOR_BYTES 4096

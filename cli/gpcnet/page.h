@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/gpcnet/experiment.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 struct gpcnet_page {
     struct text text;

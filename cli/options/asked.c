@@ -6,8 +6,8 @@
 
 #include "cli/options/options.h"
 #include "cli/terminal/terminal.h"
-#include "engine/err.h"
-#include "engine/memory.h"
+#include "engine/base/err.h"
+#include "engine/base/memory.h"
 
 void options_set(struct options *o, const char *path, const char *value)
 {

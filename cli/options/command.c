@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cli/terminal/terminal.h"
-#include "engine/err.h"
-#include "engine/memory.h"
+#include "engine/base/err.h"
+#include "engine/base/memory.h"
 
 const struct command *command_find(const struct commands *list, const char *name)
 {

@@ -11,7 +11,7 @@
 #include "cli/options/option_table.h"
 #include "cli/terminal/plugin_watch.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define ROWS_MAX 64
 #define FIRST_CODE 256 // codes of long options; the rows' numbers are added

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/partition/chain.h"
 #include "cli/partition/divided.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "engine/units.h"
-#include "partition/chain.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/base/units.h"
 #include "workload/cnn/cnn_job.h"
 
 #define LAYERS_MOST 4096 // the table of the dynamic programming has layers times parts entries

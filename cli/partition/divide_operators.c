@@ -9,9 +9,9 @@
 
 #include "cli/partition/divided.h"
 #include "cli/partition/operator_file.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "engine/units.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/base/units.h"
 
 #define RUN_PS_MOST 4e18 // below half of the longest time of a simulation, 2^63 ps
 

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "cli/partition/divided.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "engine/units.h"
-#include "partition/tables.h"
+#include "cli/partition/tables.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/base/units.h"
 
 #define TABLES_MOST 20000
 #define STATE_BYTES 4.0

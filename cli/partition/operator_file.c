@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text/place.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/text/place.h"
 
 #define OPERATORS_MOST 100000
 #define EDGES_MOST 1000000

@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-#include "engine/err.h"
-#include "partition/operators.h"
+#include "cli/partition/operators.h"
+#include "engine/base/err.h"
 
 // Read and check the graph; *order gets a topological order, free(). Returns 0, or -1 with errors.
 int operator_file_read(json_t *json, struct operator_graph *g, uint32_t **order, struct err *err);

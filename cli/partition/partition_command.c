@@ -9,9 +9,9 @@
 #include "cli/partition/divided.h"
 #include "cli/results/output.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "engine/units.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/base/units.h"
 
 /* ---- kinds of models ---- */
 

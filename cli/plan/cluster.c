@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "nccl/machine.h"
+#include "collective/nccl/machine.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "workload/llm/llm_job.h"
 
 /* ---- parts of the scenario ---- */

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "cli/options/options.h"
+#include "cli/plan/iteration.h"
 #include "config/draft.h"
-#include "plan/iteration.h"
 
 struct cluster {
     const struct options *options;

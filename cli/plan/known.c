@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/regular_file.h"
-#include "engine/text.h"
+#include "engine/base/regular_file.h"
+#include "engine/base/text.h"
 
 #define PS_MOST 9e18 // the longest time of a simulation
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/plan/cluster.h"
-#include "plan/search.h"
+#include "cli/plan/search.h"
 
 struct shrunk {
     json_t *scenario;         // NULL = there is none

@@ -17,10 +17,10 @@
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/pool_progress.h"
 #include "cli/terminal/signals.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "study/point_hash.h"
-#include "study/pool.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "report/study/point_hash.h"
+#include "report/study/pool.h"
 
 struct task {
     struct planned *plan;

@@ -7,8 +7,8 @@
 
 #include "cli/plan/print.h"
 #include "cli/terminal/ends.h"
-#include "engine/memory.h"
-#include "engine/units.h"
+#include "engine/base/memory.h"
+#include "engine/base/units.h"
 
 #define GPUS_MOST 1048576
 #define BUDGET_HOPS 1e9

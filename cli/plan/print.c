@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 static double tokens_per_s(const struct planned *p)
 {

@@ -10,10 +10,10 @@
 #include "cli/processes/held_errors.h"
 #include "cli/processes/processes_internal.h"
 #include "cli/terminal/exit_codes.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "library/handles.h"
-#include "study/point_hash.h"
+#include "report/study/point_hash.h"
 
 #define NAMED_MOST 8 // processes that a message names
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/regular_file.h"
-#include "engine/text.h"
+#include "engine/base/regular_file.h"
+#include "engine/base/text.h"
 
 #define ARGUMENTS 2000
 

@@ -8,7 +8,7 @@
 
 #include "cli/processes/processes_internal.h"
 #include "cli/results/share_folder.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 #define MODULE_FILE "collwire/processes_mpi.so"
 

@@ -13,7 +13,7 @@
 #include "cli/terminal/exit_codes.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/signals.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 static const struct processes_module *module; // NULL = none is loaded
 static struct collwire_processes ours;        // n = 0: this process is alone

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/processes/processes.h"
-#include "processes/module.h"
+#include "engine/processes/module.h"
 
 // Load the module of this program. NULL with a text in `why`.
 const struct processes_module *module_load(char *why, size_t room);

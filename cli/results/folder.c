@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/memory.h"
-#include "engine/regular_file.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
 
 int folder_make(const char *path, size_t *existed)
 {

@@ -9,7 +9,7 @@
 
 #include "cli/results/folder.h"
 #include "cli/results/share_folder.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 #define TEMPLATE "report-template.html"
 

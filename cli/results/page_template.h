@@ -2,7 +2,7 @@
 // The template of reports: one file, which `make report-assets` builds.
 #pragma once
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 // The text of share/collwire/report-template.html beside the program (build folder) or one folder
 // above it (installation); COLLWIRE_SHARE names another folder. Returns NULL with one error that

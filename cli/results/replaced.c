@@ -11,9 +11,9 @@
 #include "cli/results/result_set.h"
 #include "cli/terminal/terminal.h"
 #include "config/scenario.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "library/handles.h"
-#include "study/point_hash.h"
+#include "report/study/point_hash.h"
 
 json_t *scenario_mark(const struct collwire_scenario *scenario)
 {

@@ -12,9 +12,9 @@
 
 #include "cli/results/folder.h"
 #include "config/object/output_name.h"
-#include "engine/memory.h"
-#include "engine/regular_file.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
+#include "engine/base/text.h"
 
 int result_journal_write(int own_fd, json_t *install, json_t *remove)
 {

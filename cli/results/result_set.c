@@ -19,8 +19,8 @@
 #include "cli/terminal/signals.h"
 #include "collwire/collwire.h"
 #include "config/object/output_name.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "sim/result/result.h"
 
 struct result_set {

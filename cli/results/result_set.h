@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 struct result_set;
 

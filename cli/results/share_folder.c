@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 char *program_path(void)
 {

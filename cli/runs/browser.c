@@ -16,8 +16,8 @@
 #include "cli/terminal/ends.h"
 #include "cli/terminal/exit_codes.h"
 #include "cli/terminal/signals.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 const char browser_names[] = "chromium, chromium-browser, google-chrome, google-chrome-stable, "
                              "microsoft-edge";

@@ -16,9 +16,9 @@
 #include "cli/terminal/pool_progress.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "study/pool.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "report/study/pool.h"
 
 #define COST_FROM_S 5 // wall time: the estimate of a longer comparison is shown
 

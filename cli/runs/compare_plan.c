@@ -5,8 +5,8 @@
 
 #include "cli/runs/run_folder.h"
 #include "cli/runs/runs_internal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 /* ---- a run ---- */
 

@@ -6,11 +6,11 @@
 
 #include "cli/runs/runs_internal.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "report/comparison/comparison.h"
 #include "report/headline.h"
-#include "study/comparison_table.h"
+#include "report/study/comparison_table.h"
 
 enum { SAVING_PERCENT = 1 }; // of the time: a smaller saving is not worth a line
 

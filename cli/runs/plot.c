@@ -17,9 +17,9 @@
 #include "cli/runs/runs.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
-#include "engine/regular_file.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
+#include "engine/base/text.h"
 
 /* ---- the list ---- */
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/options/options.h"
-#include "engine/err.h"
+#include "engine/base/err.h"
 #include "report/page.h"
 
 // Read the results in `dir` into the document of a page, to be freed with page_free(); NULL with an

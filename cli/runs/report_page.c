@@ -12,9 +12,9 @@
 #include "cli/runs/run_folder.h"
 #include "cli/runs/verified.h"
 #include "config/object/output_name.h"
-#include "engine/memory.h"
-#include "engine/regular_file.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
+#include "engine/base/text.h"
 #include "report/comparison/statistics.h"
 #include "report/page.h"
 

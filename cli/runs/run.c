@@ -10,7 +10,7 @@
 #include "cli/runs/simulate.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "report/rows.h"
 
 // The stream for results: stdout, unless a capture uses it.

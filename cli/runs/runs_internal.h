@@ -7,7 +7,7 @@
 #include "cli/terminal/pool_progress.h"
 #include "config/policy_choice.h"
 #include "report/rows.h"
-#include "study/value_grid.h"
+#include "report/study/value_grid.h"
 
 // A scenario that is compared.
 struct compared {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Builds a simulation, runs it and writes the results.
 #include "cli/runs/simulate.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,9 @@
 #include "cli/terminal/plugin_watch.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/loop.h"
-#include "engine/memory.h"
-#include "engine/text.h"
 
 #define PROGRESS_EVERY_S 0.5
 #define ESTIMATE_FROM_S 5 // wall time: the estimate of a longer run is shown before it begins

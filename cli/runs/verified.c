@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/units.h"
+#include "engine/base/memory.h"
+#include "engine/base/units.h"
 
 #define SAVES_FROM 0.02 // share of the time from which a cause saves something
 

@@ -16,10 +16,10 @@
 #include "cli/terminal/pool_progress.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "engine/units.h"
-#include "study/pool.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/base/units.h"
+#include "report/study/pool.h"
 
 // A run without a cause.
 struct trial {

@@ -11,7 +11,7 @@
 #include "cli/runs/verify.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/terminal.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 // True for the row of a run that completed; rows of single jobs are parts of such a run.
 static bool is_whole(const json_t *row)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/sweep/sweep_internal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 const char sweep_scenario[] = "scenario", sweep_policy[] = "policy", sweep_seed[] = "seed";
 

@@ -8,8 +8,8 @@
 
 #include "cli/sweep/axis_kind.h"
 #include "cli/sweep/sweep_internal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "report/csv.h"
 
 enum { SAME_PATHS = 3 };

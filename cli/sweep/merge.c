@@ -6,7 +6,7 @@
 #include "cli/runs/report.h"
 #include "cli/sweep/sweep_internal.h"
 #include "cli/terminal/signals.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 struct merge {
     struct store *to;

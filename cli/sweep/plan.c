@@ -11,9 +11,9 @@
 #include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/signals.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "study/pool.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "report/study/pool.h"
 
 enum { CHUNK = 32 }; // points that a worker checks
 

@@ -9,9 +9,9 @@
 #include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "study/comparison_table.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "report/study/comparison_table.h"
 
 enum { TABLE_ROWS_MAX = 40 };
 

@@ -12,11 +12,11 @@
 #include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/signals.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "report/cause.h"
 #include "report/rows.h"
-#include "study/pool.h"
+#include "report/study/pool.h"
 
 /* ---- the worker ---- */
 

@@ -8,8 +8,8 @@
 #include "cli/sweep/sweep_internal.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 /* ---- the store ---- */
 

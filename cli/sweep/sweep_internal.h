@@ -6,8 +6,8 @@
 #include "cli/results/result_set.h"
 #include "cli/terminal/pool_progress.h"
 #include "config/policy_choice.h"
-#include "study/store.h"
-#include "study/value_grid.h"
+#include "report/study/store.h"
+#include "report/study/value_grid.h"
 
 // Names of axes that are not paths of the scenario.
 extern const char sweep_scenario[], sweep_policy[], sweep_seed[];

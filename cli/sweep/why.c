@@ -7,8 +7,8 @@
 #include "cli/sweep/axis_kind.h"
 #include "cli/sweep/sweep_internal.h"
 #include "cli/terminal/terminal.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 enum { SENTENCES = 12 };
 

@@ -8,17 +8,17 @@
 #include <unistd.h>
 
 #include "cli/results/output.h"
+#include "cli/synth/summary.h"
 #include "cli/synth/synth_cli.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "config/draft.h"
 #include "config/program_scenario.h"
 #include "config/program_text.h"
-#include "config/text/relative_path.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/file_set.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "synth/summary.h"
+#include "engine/text/relative_path.h"
 
 struct making {
     const struct options *o;

@@ -1,173 +1,141 @@
 // SPDX-License-Identifier: MIT
-// Lists of flows, from CSV files and from captures.
+#include "cli/synth/traffic.h"
+
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cli/results/output.h"
-#include "cli/synth/synth_cli.h"
-#include "cli/terminal/terminal.h"
-#include "config/job/flow_file.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "replay/replay.h"
-#include "synth/traffic.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 
-#define RANKS_MOST 262144
-#define GAP_NS 1000000 // pauses of a connection that divide its transfers (collwire replay)
-
-struct flow_table {
-    struct raw_flow *flows;
-    size_t n;
-};
-
-/* ---- reading ---- */
-
-static void read_capture(struct flow_table *t, const char *path, struct err *err)
+static int compare_flows(const void *a, const void *b)
 {
-    struct replay r = {0};
-    if (replay_read(&r, path, GAP_NS, err) == 0) {
-        replay_rank(&r, NULL);
-        t->n = r.flows.n_rows;
-        t->flows = memory_zeroed(t->n + 1, sizeof *t->flows);
-        for (size_t i = 0; i < t->n; i++)
-            t->flows[i] = (struct raw_flow){.src = r.flows.rows[i].src,
-                                            .dst = r.flows.rows[i].dst,
-                                            .bytes = r.flows.rows[i].bytes,
-                                            .start_ps = r.flows.rows[i].start_ns * PS_PER_NS};
-        if (r.failure != NULL)
-            err_add(err, path, "cannot be read to its end: %s", r.failure);
+    const struct raw_flow *x = a, *y = b;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps > y->start_ps ? 1 : -1;
+    if (x->src != y->src)
+        return x->src > y->src ? 1 : -1;
+    if (x->dst != y->dst)
+        return x->dst > y->dst ? 1 : -1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+void traffic_sort(struct raw_flow *flows, size_t n)
+{
+    if (n > 0)
+        qsort(flows, n, sizeof *flows, compare_flows);
+}
+
+// The gap before flow i; before the first one the mean of the others.
+static ps_t gap_before(const struct raw_flow *flows, size_t n, size_t i)
+{
+    if (i > 0)
+        return flows[i].start_ps - flows[i - 1].start_ps;
+    return n > 1 ? (flows[n - 1].start_ps - flows[0].start_ps) / (ps_t)(n - 1) : 0;
+}
+
+void traffic_draw(struct raw_flow *from, size_t n, struct raw_flow *to, size_t m, uint64_t seed,
+                  uint32_t replica)
+{
+    struct rng rng = rng_init(seed, RNG_SYNTH, replica);
+    double new_block = 1 / fmax(1, 2 * cbrt((double)n));
+    ps_t now = 0;
+    size_t at = 0;
+    traffic_sort(from, n);
+    for (size_t k = 0; k < m; k++) {
+        bool begins = k == 0 || rng_unit(&rng) < new_block;
+        at = begins ? (size_t)rng_below(&rng, n) : (at + 1) % n;
+        now += k == 0 ? 0 : gap_before(from, n, at);
+        to[k] = from[at];
+        to[k].start_ps = now;
     }
-    replay_free(&r);
-    if (t->n == 0 && err->n_errors == 0)
-        err_add(err, path, "has no message of RoCEv2 or TCP that can be a flow");
 }
 
-static void read_flows(struct flow_table *t, const char *path, struct err *err)
+/* ---- statistics ---- */
+
+static int compare_sizes(const void *a, const void *b)
 {
-    size_t n = strlen(path);
-    if (n > 4 && strcmp(path + n - 4, ".csv") == 0)
-        t->flows = flow_file_read(".", path, path, &t->n, err);
-    else
-        read_capture(t, path, err);
-    for (size_t i = 0; i < t->n && err->n_errors == 0; i++)
-        if (t->flows[i].src >= RANKS_MOST || t->flows[i].dst >= RANKS_MOST)
-            err_add(err, path, "flow %zu is of a rank above %d", i + 1, RANKS_MOST - 1);
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
-/* ---- drawing ---- */
-
-static uint32_t ranks_of(const struct flow_table *t)
+static void measure_sizes(struct traffic_statistics *s, const struct raw_flow *flows, size_t n)
 {
-    uint32_t most = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        most = t->flows[i].src > most ? t->flows[i].src : most;
-        most = t->flows[i].dst > most ? t->flows[i].dst : most;
+    uint64_t *size = memory_zeroed(n, sizeof *size);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)(size[i] = flows[i].bytes);
+    qsort(size, n, sizeof *size, compare_sizes);
+    s->size_mean = sum / (double)n;
+    size_t at[] = {n / 2, n * 9 / 10, n * 99 / 100};
+    s->size_50 = (double)size[at[0]];
+    s->size_90 = (double)size[at[1]];
+    s->size_99 = (double)size[at[2]];
+    free(size);
+}
+
+static double share_of_largest(const double *bytes, size_t n)
+{
+    double sum = 0, most = 0;
+    for (size_t r = 0; r < n; r++) {
+        sum += bytes[r];
+        most = fmax(most, bytes[r]);
     }
-    return most + 1;
+    return sum > 0 ? most / sum : 0;
 }
 
-// Lists for `replicas` times the ranks, each with draws of its own, all beginning together.
-static struct flow_table draw(struct flow_table *from, size_t n, uint32_t replicas, uint32_t ranks,
-                              uint64_t seed)
+static void measure_ranks(struct traffic_statistics *s, const struct raw_flow *flows, size_t n)
 {
-    struct flow_table made = {memory_zeroed(n, sizeof *made.flows), n};
-    size_t first = 0;
-    for (uint32_t j = 0; j < replicas; j++) {
-        size_t each = n / replicas + (j < n % replicas);
-        struct raw_flow *part = &made.flows[first];
-        first += each;
-        traffic_draw(from->flows, from->n, part, each, seed, j);
-        for (size_t i = 0; i < each; i++) {
-            part[i].src += j * ranks;
-            part[i].dst += j * ranks;
-        }
+    uint32_t ranks = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t larger = flows[i].src > flows[i].dst ? flows[i].src : flows[i].dst;
+        ranks = larger >= ranks ? larger + 1 : ranks;
     }
-    traffic_sort(made.flows, made.n);
-    return made;
-}
-
-static void put_flows(FILE *out, const void *ctx)
-{
-    const struct flow_table *t = ctx;
-    fputs("src,dst,bytes,start_ns\n", out);
-    for (size_t i = 0; i < t->n; i++)
-        fprintf(out, "%u,%u,%llu,%lld\n", t->flows[i].src, t->flows[i].dst,
-                (unsigned long long)t->flows[i].bytes,
-                (long long)(t->flows[i].start_ps / PS_PER_NS));
-}
-
-static void print_statistics(const struct options *o, const struct flow_table *from,
-                             const struct flow_table *made)
-{
-    struct traffic_statistics a = traffic_measure(from->flows, from->n),
-                              b = traffic_measure(made->flows, made->n);
-    const struct synth_measure rows[] = {
-        {"flows", a.flows, b.flows},
-        {"ranks", a.ranks, b.ranks},
-        {"from first to last start, s", a.span_s, b.span_s},
-        {"flows in a second", a.flows_per_s, b.flows_per_s},
-        {"bytes in a second", a.bytes_per_s, b.bytes_per_s},
-        {"gaps, deviation over mean", a.gap_spread, b.gap_spread},
-        {"flows in 100 gaps, variance over mean", a.burst, b.burst},
-        {"size, mean", a.size_mean, b.size_mean},
-        {"size, median", a.size_50, b.size_50},
-        {"size, 90 %", a.size_90, b.size_90},
-        {"size, 99 %", a.size_99, b.size_99},
-        {"largest sender's share", a.top_source, b.top_source},
-        {"largest receiver's share", a.top_destination, b.top_destination},
-    };
-    synth_print(o, rows, sizeof rows / sizeof *rows, "statistic");
-}
-
-static void check_options(const struct options *o, struct err *err)
-{
-    static const char why[] = "is for sets of programs, not for lists of flows";
-    if (o->scale != NULL)
-        err_add(err, "--scale", why);
-    if (o->repeat > 0)
-        err_add(err, "--repeat", "is for sets of programs; lists of flows take --flows");
-    if (o->grow != NULL)
-        err_add(err, "--grow", why);
-    if (o->network != NULL)
-        err_add(err, "--network", why);
-}
-
-// The seed of --seed, which is a setting of scenarios for other commands.
-static uint64_t seed_of(const struct options *o, struct err *err)
-{
-    uint64_t seed = 1;
-    for (size_t i = 0; i < o->n_sets; i++)
-        if (strcmp(o->sets[i].path, "seed") != 0)
-            err_add(err, "--set", "is for scenarios, not for lists of flows");
-        else if (parse_count(o->sets[i].value, &seed) != 0)
-            err_add(err, "--seed", "%s is not a count", o->sets[i].value);
-    return seed;
-}
-
-int synth_traffic(const struct options *o, const char *path, struct err *err)
-{
-    struct flow_table from = {0}, made = {0};
-    int code = EXIT_BAD_USE;
-    check_options(o, err);
-    uint64_t seed = seed_of(o, err);
-    if (err->n_errors == 0)
-        read_flows(&from, path, err);
-    uint32_t ranks = err->n_errors == 0 ? ranks_of(&from) : 1,
-             wanted = o->ranks > 0 ? (uint32_t)o->ranks : ranks;
-    if (wanted % ranks != 0)
-        err_add(err, "--ranks", "must be a multiple of the %u ranks of the flows", ranks);
-    if (err->n_errors == 0) {
-        size_t n = o->flows > 0 ? (size_t)o->flows : from.n * (wanted / ranks);
-        made = draw(&from, n, wanted / ranks, ranks, seed);
-        code = output_write(o->file, put_flows, &made);
+    double *sent = memory_zeroed(ranks, sizeof *sent), *got = memory_zeroed(ranks, sizeof *got);
+    for (size_t i = 0; i < n; i++) {
+        sent[flows[i].src] += (double)flows[i].bytes;
+        got[flows[i].dst] += (double)flows[i].bytes;
     }
-    if (code == EXIT_DONE) {
-        print_statistics(o, &from, &made);
-        if (o->format != FORMAT_JSON && !o->quiet)
-            path_print(stdout, "flows: %s\n", o->file);
+    s->ranks = ranks;
+    s->top_source = share_of_largest(sent, ranks);
+    s->top_destination = share_of_largest(got, ranks);
+    free(sent);
+    free(got);
+}
+
+static double variance_over(double sum, double squares, double n, double power)
+{
+    double mean = sum / n, variance = fmax(0, squares / n - mean * mean);
+    return mean > 0 ? variance / pow(mean, power) : 0;
+}
+
+static void measure_arrivals(struct traffic_statistics *s, const struct raw_flow *flows, size_t n)
+{
+    double squares = 0, span_ps = (double)(flows[n - 1].start_ps - flows[0].start_ps);
+    for (size_t i = 1; i < n; i++)
+        squares += pow((double)gap_before(flows, n, i), 2);
+    s->span_s = span_ps / 1e12;
+    if (n < 2 || span_ps <= 0)
+        return;
+    double gaps = (double)(n - 1), window = 100 * span_ps / gaps, in = 0, sum = 0, sum_squares = 0;
+    size_t windows = (size_t)fmax(1, span_ps / window);
+    s->gap_spread = sqrt(variance_over(span_ps, squares, gaps, 2));
+    for (size_t w = 0, i = 0; w < windows; w++, in = 0) {
+        double end = (double)(w + 1) * window;
+        for (; i < n && (double)(flows[i].start_ps - flows[0].start_ps) < end; i++)
+            in++;
+        sum += in;
+        sum_squares += in * in;
     }
-    free(from.flows);
-    free(made.flows);
-    return code;
+    s->burst = variance_over(sum, sum_squares, (double)windows, 1);
+    s->flows_per_s = gaps / s->span_s;
+    s->bytes_per_s = s->flows_per_s * s->size_mean;
+}
+
+struct traffic_statistics traffic_measure(const struct raw_flow *flows, size_t n)
+{
+    struct traffic_statistics s = {.flows = (double)n};
+    measure_sizes(&s, flows, n);
+    measure_ranks(&s, flows, n);
+    measure_arrivals(&s, flows, n);
+    return s;
 }

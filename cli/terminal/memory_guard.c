@@ -7,7 +7,7 @@
 
 #include "cli/terminal/exit_codes.h"
 #include "cli/terminal/signals.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 // for writing the results of a run that ends because memory is exhausted
 #define RESERVE_BYTES ((size_t)48 << 20)

@@ -12,7 +12,7 @@
 
 #include "cli/terminal/exit_codes.h"
 #include "cli/terminal/signals.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define HANGS_S 3   // time of CPU in one call, which takes nanoseconds otherwise
 #define SLEEPS_S 30 // the same in wall time: the machine may be busy with other programs

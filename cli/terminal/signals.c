@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli/terminal/exit_codes.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define PATHS_MAX 65536 // further paths are left to the next command, which removes them too
 

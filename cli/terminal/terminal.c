@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 enum { WIDTH = 80, WIDTH_LEAST = 40, WIDTH_MOST = 1 << 20 };
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text/json_file.h"
-#include "config/text/link.h"
-#include "engine/memory.h"
+#include "config/object/link.h"
+#include "engine/base/memory.h"
+#include "engine/text/json_file.h"
 
 #define SWITCHES_MAX "1000000"
 #define ERRORS_MAX 20

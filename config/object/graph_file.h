@@ -2,8 +2,9 @@
 // The file of a `graph` topology.
 #pragma once
 
-#include "config/text/read.h"
-#include "topology/graph_kind.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/read.h"
+#include "net/topology/graph_kind.h"
 
 // Read params->file, relative to the scenario, into the other fields of `params`; properties that a
 // link does not give are taken from `link`. Errors at `place` name the file and the position in it.

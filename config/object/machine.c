@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text/schema_parts.h"
-#include "engine/memory.h"
-#include "nccl/machine.h"
+#include "collective/nccl/machine.h"
+#include "engine/base/memory.h"
+#include "engine/text/schema_parts.h"
 
 #define NODES_MAX 65536
 #define TRUNKS_MAX 64

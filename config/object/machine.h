@@ -2,7 +2,8 @@
 // "topology": {"machine": "dgx_h100", "nodes": 4}: servers by name.
 #pragma once
 
-#include "config/text/read.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/read.h"
 
 // Read `machine`, `nodes` and `fabric` of a topology. Without `dims` the dimensions follow from
 // them and are added to the topology's JSON. Returns false after an error.

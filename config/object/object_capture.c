@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "config/object/output_name.h"
-#include "config/text/object.h"
-#include "config/text/read.h"
-#include "engine/memory.h"
+#include "config/object/scenario_parts.h"
+#include "engine/base/memory.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
 
 static const char *const formats[] = {"auto", "pcap", "pcapng", NULL};
 static const char *const stamps[] = {"first_bit", "last_bit", NULL};

@@ -4,9 +4,10 @@
 
 #include "cc/registry.h"
 #include "config/object/objects.h"
+#include "config/object/scenario_parts.h"
 #include "config/object/stacks.h"
-#include "config/text/read.h"
-#include "config/text/schema_parts.h"
+#include "engine/text/read.h"
+#include "engine/text/schema_parts.h"
 #include "transport/transport.h"
 
 static const struct cc_ops *read_policy(struct reader *r, const struct place *place)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `engine`: how the run is computed. Nothing here changes a result.
-#include "config/text/object.h"
-#include "config/text/read.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
 
 static const char *const modes[] = {"off", "exact", NULL};
 

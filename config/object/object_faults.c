@@ -4,10 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "config/text/object.h"
-#include "config/text/read.h"
-#include "config/text/schema_parts.h"
-#include "engine/memory.h"
+#include "config/object/scenario_parts.h"
+#include "engine/base/memory.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
+#include "engine/text/schema_parts.h"
 
 #define FIELD(name) offsetof(struct fault_spec, name)
 

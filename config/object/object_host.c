@@ -3,8 +3,9 @@
 //
 // Preset `linux`, one core at each end, from Cai et al. (Understanding Host Network Stack
 // Overheads, SIGCOMM 2021), 3.4 GHz, 9000-byte MTU, TSO/GRO, aRFS: docs/host.md derives the values.
-#include "config/text/object.h"
-#include "config/text/read.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
 
 #define FIELD(name) offsetof(struct host_spec, name)
 

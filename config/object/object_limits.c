@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `limits`: conditions that end a run before all jobs have ended.
-#include "config/text/object.h"
-#include "config/text/read.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
 
 #define STALL_PS (100 * PS_PER_MS)
 #define FIELD(name) offsetof(struct limits_params, name)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `links`: links whose rate differs from that of the topology.
-#include "config/text/object.h"
-#include "config/text/read.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
 
 #define FIELD(name) offsetof(struct rate_spec, name)
 

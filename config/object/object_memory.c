@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/nccl/machine.h"
 #include "config/object/objects.h"
-#include "config/text/object.h"
-#include "config/text/read.h"
-#include "engine/text.h"
-#include "footprint/need.h"
-#include "nccl/machine.h"
+#include "config/object/scenario_parts.h"
+#include "engine/base/text.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
+#include "workload/memory/need.h"
 
 #define FIELD(name) offsetof(struct memory_spec, name)
 

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "config/object/objects.h"
-#include "config/text/read.h"
-#include "config/text/schema_parts.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/read.h"
+#include "engine/text/schema_parts.h"
 
 static struct keys preset_words(void)
 {

@@ -7,8 +7,9 @@
 // programs arrive at a collective spread by more than a small message takes (Faraj, Patarasuk and
 // Yuan, 2008); oscillators of Ethernet may be 100 ppm off (IEEE 802.3), and are mostly within a
 // half of it.
-#include "config/text/object.h"
-#include "config/text/read.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
 
 #define FIELD(name) offsetof(struct noise_spec, name)
 

@@ -3,11 +3,12 @@
 // loaded only where the user has allowed it.
 #include <stdlib.h>
 
-#include "config/text/json_file.h"
-#include "config/text/object.h"
-#include "config/text/read.h"
-#include "config/text/schema_parts.h"
-#include "engine/memory.h"
+#include "config/object/scenario_parts.h"
+#include "engine/base/memory.h"
+#include "engine/text/json_file.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
+#include "engine/text/schema_parts.h"
 
 static void load(struct reader *r, const struct place *item, const char *file)
 {

@@ -2,10 +2,11 @@
 // `report`: files and lists that a run writes in addition to its metrics.
 #include <stdlib.h>
 
-#include "config/text/object.h"
-#include "config/text/read.h"
-#include "config/text/schema_parts.h"
-#include "engine/memory.h"
+#include "config/object/scenario_parts.h"
+#include "engine/base/memory.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
+#include "engine/text/schema_parts.h"
 
 #define FIELD(name) offsetof(struct report_spec, name)
 

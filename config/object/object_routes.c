@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `routes`: routes that replace the shortest ones.
-#include "config/text/object.h"
-#include "config/text/read.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
 
 #define FIELD(name) offsetof(struct route_spec, name)
 

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/foreign/astra_network.h"
+#include "collective/nccl/machine.h"
+#include "config/object/astra_network.h"
 #include "config/object/graph_file.h"
+#include "config/object/link.h"
 #include "config/object/machine.h"
 #include "config/object/objects.h"
-#include "config/text/link.h"
-#include "config/text/rank_ranges.h"
-#include "config/text/schema_parts.h"
-#include "nccl/machine.h"
-#include "topology/graph_kind.h"
+#include "engine/text/rank_ranges.h"
+#include "engine/text/schema_parts.h"
+#include "net/topology/graph_kind.h"
 #include "transport/transport.h"
 
 struct dim_params {
@@ -145,9 +145,9 @@ static void ranks_init(struct reader *r)
     uint32_t sizes[SPEC_MAX_DIMS];
     for (uint32_t d = 0; d < spec->n_dims; d++)
         sizes[d] = spec->dims[d].size;
-    graph_init(&r->ranks, spec->n_dims, sizes);
+    graph_init(&r->scenario->site.ranks, spec->n_dims, sizes);
     for (uint32_t d = 0; d < spec->n_dims; d++)
-        r->ranks.dim_fabric[d] = spec->dims[d].kind->fabric;
+        r->scenario->site.ranks.dim_fabric[d] = spec->dims[d].kind->fabric;
 }
 
 // Check the dimensions together; each has been checked by itself.

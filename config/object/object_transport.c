@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "config/object/objects.h"
+#include "config/object/scenario_parts.h"
 #include "config/object/stacks.h"
-#include "config/text/read.h"
-#include "config/text/schema_parts.h"
+#include "engine/text/read.h"
+#include "engine/text/schema_parts.h"
 #include "transport/transport.h"
 
 // ---- wire_overhead: a word, or bytes ----

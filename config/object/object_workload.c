@@ -3,25 +3,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/algorithm/library.h"
-#include "config/job/job_reader.h"
-#include "config/job/read_dlrm.h"
-#include "config/job/read_input.h"
 #include "config/object/stacks.h"
-#include "config/text/object.h"
-#include "config/text/rank_ranges.h"
-#include "config/text/schema_parts.h"
-#include "config/text/synonyms.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
+#include "engine/text/object.h"
+#include "engine/text/rank_ranges.h"
+#include "engine/text/schema_parts.h"
+#include "engine/text/synonyms.h"
 #include "transport/transport.h"
+#include "workload/nodes/read_input.h"
+#include "workload/read/job_reader.h"
+#include "workload/read/library.h"
 #include "workload/training/gemm.h"
+#include "workload/training/read_dlrm.h"
 
 // Read distinct rank numbers of the network. `job` has no ranks yet, so rank_check() accepts all
 // ranks.
 static void read_ranks(struct reader *r, struct place *place, struct job_spec *job)
 {
     size_t errors = r->err->n_errors;
-    bool good = ranks_expand(r, place, r->ranks.n_ranks);
+    bool good = ranks_expand(r, place, r->scenario->site.ranks.n_ranks);
     size_t n = json_array_size(place->json);
     if (good && place->json != NULL && !json_is_array(place->json))
         place_error(r->err, place, "must be a list of ranks like [0, 1, 2, 3] or \"0-3\", not %s",
@@ -37,7 +37,7 @@ static void read_ranks(struct reader *r, struct place *place, struct job_spec *j
         return;
     }
     uint32_t *ranks = memory_zeroed(n, sizeof *ranks);
-    bool *taken = memory_zeroed(r->ranks.n_ranks, sizeof *taken);
+    bool *taken = memory_zeroed(r->scenario->site.ranks.n_ranks, sizeof *taken);
     for (size_t i = 0; i < n; i++) {
         struct place at = place_item(place, i);
         if (!json_is_integer(at.json)) {
@@ -45,7 +45,7 @@ static void read_ranks(struct reader *r, struct place *place, struct job_spec *j
             continue;
         }
         int64_t rank = json_integer_value(at.json);
-        if (!rank_check(r, &at, job, rank) || r->ranks.n_ranks == 0)
+        if (!rank_check(r, &at, job, rank) || r->scenario->site.ranks.n_ranks == 0)
             continue;
         ranks[i] = (uint32_t)rank;
         if (taken[rank])
@@ -54,7 +54,7 @@ static void read_ranks(struct reader *r, struct place *place, struct job_spec *j
     }
     free(taken);
     job->ranks = ranks;
-    bool known = r->err->n_errors == errors && r->ranks.n_ranks > 0;
+    bool known = r->err->n_errors == errors && r->scenario->site.ranks.n_ranks > 0;
     job->n_ranks = known ? n : 0; // 0 = unknown: nothing can be checked against the ranks
 }
 
@@ -119,8 +119,36 @@ static void read_job(struct reader *r, const struct place *place, struct job_spe
     keys_check_of(r, place, &keys, &workload_object);
 }
 
+// The network as the readers of jobs see it.
+static void describe_site(struct scenario *s)
+{
+    const struct spec *spec = &s->spec;
+    struct site *site = &s->site;
+    site->n_dims = spec->n_dims;
+    site->analytical = spec->network == NETWORK_ANALYTICAL;
+    site->analytical_links = spec->route == ANALYTICAL_LINKS;
+    site->relays = s->base.sw.routing.relay;
+    site->seed = spec->seed;
+    site->slowest_bps = spec_slowest_bps(spec);
+    site->capacity_bytes = spec->memory.capacity_bytes;
+    site->reserve_bytes = spec->memory.reserve_bytes;
+    site->machine = spec->machine;
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        const struct dim_spec *dim = &spec->dims[d];
+        site->dims[d] = (struct site_dim){.size = dim->size,
+                                          .fabric = dim->kind->fabric,
+                                          .direct = dim->kind->direct,
+                                          .reduces = dim->sw.reduction.enabled,
+                                          .rate_bps = dim->links[0].rate_bps,
+                                          .path_ps = dim->size > 1 && site->ranks.n_ranks > 0
+                                                         ? dim_path_ps(dim, site->ranks.n_ranks)
+                                                         : 0};
+    }
+}
+
 static void workload_read(struct reader *r, const struct place *place, void *value)
 {
+    describe_site(r->scenario);
     struct scenario *s = value;
     s->jobs_listed = json_is_array(place->json);
     size_t n = s->jobs_listed ? json_array_size(place->json) : 1;

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "config/text/read.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/read.h"
 
 static const char *const routes[] = {"all_dims", "first_dim", "last_dim", "links", NULL};
 static const char *const networks[] = {"packet", "analytical", NULL};

@@ -3,7 +3,7 @@
 // dimension may override (`switch`, `transport`, ...), objects within these, and the topology.
 #pragma once
 
-#include "config/text/object.h"
+#include "engine/text/object.h"
 
 // The most letters of a scenario's name. The name becomes that of a folder and a part of file
 // names, which file systems limit to 255 bytes.

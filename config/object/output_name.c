@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/spec/output_list.h"
 
 #define NAME(name, text, wanted) name,

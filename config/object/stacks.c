@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cc/registry.h"
-#include "engine/assert.h"
+#include "engine/base/assert.h"
 #include "transport/transport.h"
 
 uint32_t stack_find(const struct dim_spec *dim, const char *name)

@@ -4,7 +4,8 @@
 // its own, so that two of a kind may have a policy each.
 #pragma once
 
-#include "config/text/read.h"
+#include "config/object/scenario_parts.h"
+#include "engine/text/read.h"
 
 // The number of the stack whose transport has this name; UINT32_MAX = there is none.
 uint32_t stack_find(const struct dim_spec *dim, const char *name);

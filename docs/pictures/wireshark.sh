@@ -17,8 +17,8 @@ work=$(mktemp -d)
 export HOME="$work" XDG_RUNTIME_DIR="$work" XDG_CONFIG_HOME="$work/.config" DISPLAY=:97 LC_ALL=C.UTF-8
 width=1240 height=640
 mkdir -p "$HOME/.config/wireshark/profiles" "$HOME/.local/lib/wireshark/plugins"
-cp -r share/wireshark/profiles/collwire "$HOME/.config/wireshark/profiles/"
-cp share/wireshark/collwire.lua "$HOME/.local/lib/wireshark/plugins/"
+cp -r net/capture/wireshark/profiles/collwire "$HOME/.config/wireshark/profiles/"
+cp net/capture/wireshark/collwire.lua "$HOME/.local/lib/wireshark/plugins/"
 Xvfb "$DISPLAY" -screen 0 ${width}x${height}x24 >/dev/null 2>&1 &
 xvfb=$!
 trap 'kill $xvfb; rm -rf "$work"' EXIT

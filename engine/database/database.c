@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/memory.h"
-#include "engine/regular_file.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
+#include "engine/base/text.h"
 
 #define VALUE_BYTES_MOST (16 << 20) // a text, a blob or a row
 #define STEPS 1000                  // instructions between two calls of on_progress()

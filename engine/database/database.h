@@ -11,7 +11,7 @@
 
 #include <sqlite3.h>
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 struct database {
     sqlite3 *db;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "report/path_shares.h"
 
 static bool same_text(const char *a, const char *b)

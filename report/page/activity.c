@@ -4,7 +4,7 @@
 // timeline.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "report/page/page_internal.h"
 
 struct activity {

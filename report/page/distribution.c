@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "report/page/page_internal.h"
 
 static const char *const keys[PAGE_DISTRIBUTIONS] = {"fct_ns", "slowdown"};

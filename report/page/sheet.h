@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 
 struct sheet {
     const json_t *doc;  // of the page

@@ -2,7 +2,7 @@
 // Collects the advice on a scenario.
 #include "sim/advice/advice.h"
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/advice/advice_internal.h"
 
 struct advice *advice_new(const struct fabric *fabric, const struct workload *workload)

@@ -2,7 +2,7 @@
 // Functions that the files of the advice share: one for each subject.
 #pragma once
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "sim/advice/advice.h"
 
 // Append a warning, unless there is one of its kind with this text; takes over the text.

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "cc/cc.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/advice/advice_internal.h"
 
 uint64_t advice_policy_window(const struct transport_dim *dim, const struct cc_env *env)

@@ -2,7 +2,7 @@
 // Warnings about bytes: headers of a small MTU, headroom of PFC, oversubscribed tiers.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/advice/advice_internal.h"
 #include "sim/fabric/tiers.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/advice/advice_internal.h"
 
 #define ADVICE_WORD(constant, word) word,

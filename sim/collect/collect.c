@@ -2,7 +2,7 @@
 // Makes the result from the state at the end of a run.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/credits.h"
 #include "sim/collect/collect_internal.h"
 #include "sim/explain/explain.h"

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/graph.h"
-#include "collective/grid.h"
-#include "engine/memory.h"
-#include "engine/rng.h"
-#include "nccl/library_spec.h"
+#include "collective/algorithm/graph.h"
+#include "collective/algorithm/grid.h"
+#include "collective/nccl/library_spec.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 #include "sim/collect/collect_internal.h"
 
 static ps_t known(ps_t ps) { return ps == PS_NEVER ? -1 : ps; }

@@ -8,7 +8,7 @@
 // meanwhile.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/collect/collect_internal.h"
 #include "sim/result/distribution.h"
 #include "workload/flows.h"

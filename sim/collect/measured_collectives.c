@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/grid.h"
-#include "engine/memory.h"
+#include "collective/algorithm/grid.h"
+#include "engine/base/memory.h"
 #include "sim/collect/collect_internal.h"
 #include "sim/result/distribution.h"
 #include "workload/nodes/node_run.h"

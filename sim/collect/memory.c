@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes the result of memory from what the jobs need, with the times of the passes.
-#include "engine/memory.h"
-#include "footprint/need.h"
+#include "engine/base/memory.h"
 #include "sim/collect/collect_internal.h"
+#include "workload/memory/need.h"
 #include "workload/nodes/node_run.h"
 #include "workload/training/training_job.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Results of NICs that are not ideal.
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/collect/collect_internal.h"
 #include "transport/nic/adapter.h"
 

@@ -2,7 +2,7 @@
 // Makes the results of programs, and of the ranks of programs and training jobs.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/collect/collect_internal.h"
 #include "workload/nodes/node_run.h"
 #include "workload/training/training_job.h"

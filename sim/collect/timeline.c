@@ -3,7 +3,7 @@
 // along a dimension at the same time, so each phase takes the dimension's first free lane.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/collect/collect_internal.h"
 #include "workload/collective_job.h"
 #include "workload/nodes/node_run.h"

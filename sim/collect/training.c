@@ -2,7 +2,7 @@
 // Makes the results of training jobs.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/collect/collect_internal.h"
 #include "workload/training/training_job.h"
 

@@ -2,7 +2,7 @@
 // Delivery of messages in closed form: no packets, ports, switches or queue pairs.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/delivery/delivery_internal.h"
 
 _Static_assert(SPEC_MAX_DIMS <= COLL_MAX_DIMS, "every dimension has a place");

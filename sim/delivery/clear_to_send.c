@@ -18,7 +18,7 @@
 // posted and ended, events of the receiver what is delivered and copied.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/delivery/clear_to_send_internal.h"
 
 static uint32_t channel_of(uint64_t token) { return (uint32_t)(token >> CHANNEL_SHIFT) & 0xff; }

@@ -2,7 +2,7 @@
 // The state of clear-to-send admission (clear_to_send.c), shared with its records.
 #pragma once
 
-#include "engine/slots.h"
+#include "engine/base/slots.h"
 #include "sim/delivery/layer.h"
 #include "transport/sender/pairs.h"
 

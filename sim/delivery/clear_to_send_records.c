@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/delivery/clear_to_send_internal.h"
 
 bool clear_to_send_record(struct delivery *delivery, uint64_t token, struct flow_record *record)

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-#include "analytical/analytical.h"
 #include "engine/critical_path.h"
 #include "net/transfer.h"
+#include "sim/analytical/analytical.h"
 #include "sim/fabric/fabric.h"
 #include "sim/ideal/ideal.h"
 #include "sim/result/distribution.h"

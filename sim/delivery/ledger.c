@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/assert.h"
-#include "engine/memory.h"
+#include "engine/base/assert.h"
+#include "engine/base/memory.h"
 #include "sim/delivery/clear_to_send_internal.h"
 #include "sim/delivery/completions.h"
 #include "sim/delivery/ledger_entries.h"

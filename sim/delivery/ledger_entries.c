@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define SHARED_ENTRIES (UINT64_C(1) << 27) // address space of entries that do not move
 

@@ -4,7 +4,7 @@
 
 #include <stdalign.h>
 
-#include "engine/slots.h"
+#include "engine/base/slots.h"
 #include "sim/delivery/delivery_internal.h"
 
 struct ledger_entry {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/delivery/delivery_internal.h"
 
 #define SAMPLES_KEPT 10000 // percentiles of more messages are accurate within 0.1 %

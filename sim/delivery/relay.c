@@ -6,8 +6,8 @@
 // sent: only a further message could inform the source of the later legs.
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/slots.h"
+#include "engine/base/memory.h"
+#include "engine/base/slots.h"
 #include "sim/delivery/layer.h"
 
 #define LEG_BIT (UINT64_C(1) << 63)   // set in tokens of legs; tokens of the workload are below it

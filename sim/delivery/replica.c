@@ -5,8 +5,8 @@
 // flow.
 #include <stdlib.h>
 
+#include "engine/base/memory.h"
 #include "engine/calls.h"
-#include "engine/memory.h"
 #include "sim/delivery/delivery_internal.h"
 #include "transport/host.h"
 

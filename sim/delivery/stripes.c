@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
-#include "engine/slots.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
+#include "engine/base/slots.h"
 #include "sim/delivery/layer.h"
 
 #define STRIPE_BITS (UINT64_C(3) << 62) // tokens of other layers never have both bits set

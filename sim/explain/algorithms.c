@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/grid.h"
-#include "engine/memory.h"
+#include "collective/algorithm/grid.h"
+#include "engine/base/memory.h"
 #include "sim/explain/explain_internal.h"
 #include "sim/ideal/contention.h"
 

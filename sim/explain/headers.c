@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/explain/explain_internal.h"
 
 // The largest MTU of InfiniBand, and so of RoCE (IBTA volume 1, path MTU), which is the default.

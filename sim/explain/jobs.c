@@ -8,7 +8,7 @@
 // not faster than alone.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/explain/explain_internal.h"
 #include "sim/ideal/contention.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a library has chosen for the last collective of each job.
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/explain/explain_internal.h"
 
 #define SENTENCES_MAX 4

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "sim/explain/explain_internal.h"
 #include "sim/fabric/port_patterns.h"
 

@@ -2,7 +2,7 @@
 // Sentences about NICs that are not ideal.
 #include <stdio.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/explain/explain_internal.h"
 #include "transport/nic/adapter.h"
 

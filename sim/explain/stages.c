@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sentences about the stages of the critical path: phases of the collective that ended last, and
 // iterations that took longer than others.
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/explain/explain_internal.h"
 
 #define PHASES_NAMED 4

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sentences about what switches did to packets beyond forwarding them.
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "sim/explain/explain_internal.h"
 
 static bool any_trimming(const struct fabric *fabric)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/explain/explain_internal.h"
 
 #define PART_MIN 0.05 // share of the time from which a cause is named

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/credits.h"
 #include "sim/fabric/fabric_internal.h"
 #include "sim/fabric/port_patterns.h"

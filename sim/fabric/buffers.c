@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/fabric/fabric_internal.h"
 
 // Scheduling quanta of the data classes: weight times the largest frame of any dimension.

@@ -2,8 +2,8 @@
 // Builds the packet network of a spec, and frees it.
 #include <stdlib.h>
 
-#include "cpu/cores.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
+#include "engine/cores/cores.h"
 #include "sim/fabric/fabric_internal.h"
 #include "transport/nic/stack.h"
 

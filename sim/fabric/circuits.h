@@ -2,8 +2,8 @@
 // The circuits of a fabric, by dimension.
 #pragma once
 
+#include "net/topology/circuit_schedule.h"
 #include "sim/fabric/fabric_internal.h"
-#include "topology/circuit_schedule.h"
 
 struct circuit_switch {
     struct sim_timer timer;

@@ -3,14 +3,14 @@
 // about them. It has no messages beyond those of its hosts.
 #pragma once
 
-#include "comm/communicator.h"
+#include "collective/communicator.h"
 #include "engine/partition.h"
 #include "net/crossing.h"
 #include "net/network.h"
+#include "net/topology/routes.h"
 #include "sim/result/result.h"
 #include "sim/spec/spec.h"
 #include "switch/switch.h"
-#include "topology/routes.h"
 #include "transport/host.h"
 
 struct change_timer;

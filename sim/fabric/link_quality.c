@@ -2,7 +2,7 @@
 // Measures the quality of links in intervals, in dimensions whose switches choose paths by it.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/fabric/fabric_internal.h"
 #include "switch/quality.h"
 

@@ -4,7 +4,7 @@
 // of switches with ranks.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/fabric/fabric_internal.h"
 
 // Paths from nodes that forward to one destination.

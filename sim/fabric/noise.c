@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Noise of links and clocks.
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "sim/fabric/fabric_internal.h"
 
 // Cables and optics differ: each link is longer by a random delay, the same in both directions.

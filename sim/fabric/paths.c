@@ -3,7 +3,7 @@
 // all.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/fabric/fabric_internal.h"
 
 static uint32_t first_port_of(const struct fabric *fabric, uint32_t rank, uint32_t dim)

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "sim/fabric/fabric_internal.h"
 
 // Write the pattern of all nodes of the named node's kind: "dim1.leaf0.p0" becomes "dim1.leaf*".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The planes of a dimension, or the parallel links to a neighbour, over which messages are striped.
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "sim/fabric/fabric_internal.h"
 
 // Find the parallel ports among the `n` ports: equal next hops on different planes or links.

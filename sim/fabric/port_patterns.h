@@ -2,7 +2,7 @@
 // Port patterns of a scenario, and the ports of the graph that they match.
 #pragma once
 
-#include "topology/graph.h"
+#include "net/topology/graph.h"
 
 // Match a pattern: "rank3", "rank3:dim1", "leaf0", "dim0.sw5", "leaf0->spine2", with '*' matching
 // any characters. The name of a node matches all its output ports. Calls `each` for every matching

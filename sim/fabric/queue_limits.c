@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/fabric/fabric_internal.h"
 #include "sim/fabric/port_patterns.h"
 

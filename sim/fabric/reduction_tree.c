@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 void tree_search_init(struct tree_search *s, const struct graph *g, uint32_t dim)
 {

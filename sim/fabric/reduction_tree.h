@@ -2,8 +2,8 @@
 // Aggregation trees over the switches of one dimension of a graph.
 #pragma once
 
-#include "collective/reduction.h"
-#include "topology/graph.h"
+#include "collective/algorithm/reduction.h"
+#include "net/topology/graph.h"
 
 // A search from a root: the distance of each switch, and its neighbour on the way to the root.
 struct tree_search {

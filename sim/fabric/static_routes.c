@@ -4,8 +4,8 @@
 // Such routes replace the shortest paths and do not change when links fail.
 #include <stdio.h>
 
+#include "net/topology/weights.h"
 #include "sim/fabric/fabric_internal.h"
-#include "topology/weights.h"
 
 static void set_route(struct fabric *fabric, size_t i, struct err *err)
 {

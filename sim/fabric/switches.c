@@ -2,7 +2,7 @@
 // Builds switches and routers from the spec: buffer, headroom, marking, next hops, telemetry.
 #include <stdio.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/fabric/fabric_internal.h"
 
 // The largest base RTT of the dimension's transports that need it.

@@ -2,7 +2,7 @@
 // Tiers of a graph.
 #include "sim/fabric/tiers.h"
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define TIER_NONE UINT32_MAX
 

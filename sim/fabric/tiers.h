@@ -2,7 +2,7 @@
 // Tiers of a graph, and the rates of a switch towards the tiers above and below it.
 #pragma once
 
-#include "topology/graph.h"
+#include "net/topology/graph.h"
 
 // Returns the tier of every node, its distance in links from the nearest rank; to be freed.
 uint32_t *tiers_of(const struct graph *g);

@@ -2,7 +2,7 @@
 // The transports of each dimension: their settings from the spec, and their kinds.
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/fabric/fabric_internal.h"
 
 bool fabric_is_pieced(const struct transport_spec *t, uint64_t bytes)

@@ -2,7 +2,7 @@
 // Trimming of switches: which classes they trim, and whether the transports of a scenario take it.
 #include <stdio.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/fabric/fabric_internal.h"
 
 static bool takes_trimmed(const struct transport_dim *dim) { return dim->ops->on_trimmed != NULL; }

@@ -20,11 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/grid.h"
-#include "collective/plan.h"
-#include "collective/reduction.h"
-#include "comm/instance.h"
-#include "engine/memory.h"
+#include "collective/algorithm/grid.h"
+#include "collective/algorithm/plan.h"
+#include "collective/algorithm/reduction.h"
+#include "collective/instance.h"
+#include "engine/base/memory.h"
 #include "sim/ideal/ideal_internal.h"
 #include "sim/ideal/message.h"
 #include "sim/ideal/reduction.h"
@@ -263,7 +263,7 @@ static void evaluate_phase(struct evaluation *e)
 /* ---- rings of streams ---- */
 
 // An all-to-all by `ring` of ranks with streams passes every block on from neighbour to neighbour
-// (comm/stream_steps.c), where coll_ring sends it directly. Its n(n-1)/2 messages are evaluated one
+// (collective/stream_steps.c), where coll_ring sends it directly. Its n(n-1)/2 messages are evaluated one
 // by one, as the run sends them.
 static uint32_t passing_steps(const struct coll_shape *shape)
 {
@@ -291,7 +291,7 @@ static const struct coll_algorithm passing = {
 
 // Choose the messages with which a phase is evaluated. With several queues in a dimension, streams
 // take them in turn, and half of the queues send round the ring in the opposite direction
-// (comm/stream_plan.c). In a bandwidth-aware all-reduce each phase has its direction. Elsewhere the
+// (collective/stream_plan.c). In a bandwidth-aware all-reduce each phase has its direction. Elsewhere the
 // chunks alternate, so at least half of them go in one direction: the bound has half of the bytes
 // in the direction that `back` chooses, and the caller takes the smaller of both bounds.
 static void choose_messages(struct evaluation *e, enum coll_op op, const struct coll_phase *phase)

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/grid.h"
-#include "engine/memory.h"
-#include "engine/rng.h"
+#include "collective/algorithm/grid.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 #include "sim/ideal/ideal_internal.h"
 
 #define MESSAGES_MAX (1u << 18) // of the steps whose messages are spread

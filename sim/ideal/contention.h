@@ -2,7 +2,7 @@
 // Contention of a collective's own messages inside the fabric.
 #pragma once
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 #include "sim/ideal/ideal.h"
 
 // Add to `busy_ps` [port] the time for which each link transmits a message, spread evenly over all

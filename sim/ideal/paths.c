@@ -2,8 +2,8 @@
 // Bounds over all paths of a pair: dynamic programming over the graph of next hops.
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 #include "sim/ideal/ideal_internal.h"
 
 #define KEPT 4096 // cached pairs, by hash; a power of two

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "collective/reduction.h"
-#include "engine/memory.h"
+#include "collective/algorithm/reduction.h"
+#include "engine/base/memory.h"
 #include "sim/ideal/ideal_internal.h"
 
 struct tree_time {

@@ -2,7 +2,7 @@
 // A lower bound of the time of a phase that aggregators reduce.
 #pragma once
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 #include "sim/ideal/ideal_internal.h"
 
 // Bytes that a rank of the group sends and receives in each of the trees, at least.

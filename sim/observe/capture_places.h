@@ -2,8 +2,8 @@
 // The places of a capture: its ports, the interfaces that show them, and names.
 #pragma once
 
+#include "net/capture/capture.h"
 #include "sim/fabric/fabric.h"
-#include "trace/capture.h"
 
 struct capture_places {
     const struct fabric *fabric;

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "cc/cc.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "net/capture/capture.h"
 #include "net/crossing.h"
 #include "net/wire/frame.h"
 #include "sim/observe/capture_places.h"
 #include "sim/observe/captures.h"
-#include "trace/capture.h"
 
 #define RING_AUTO_BYTES 64000000
 
@@ -71,7 +71,7 @@ static ps_t held_ps(const struct network *net, uint32_t port, const struct packe
 
 // The files of captures are shared by all shards of a simulation, so taps hold the lock. The order
 // of records in a file does not depend on the order of calls for different ports
-// (trace/record_heap.h).
+// (net/capture/record_heap.h).
 static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t start_ps, ps_t end_ps)
 {
     const struct captures *all = ((struct tapped *)ctx)->all;

@@ -3,9 +3,9 @@
 // them.
 #pragma once
 
+#include "net/capture/capture.h"
 #include "sim/delivery/delivery.h"
 #include "sim/observe/capture_output.h"
-#include "trace/capture.h"
 
 struct captures;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Time series of one run in several processes: each process samples its own ports and flows.
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/observe/sample_internal.h"
 
 void sampler_set_sum(struct sampler *s, const struct sampler_sum *sum)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/crossing.h"
 #include "net/passage.h"
 #include "sim/parallel/parallel_internal.h"

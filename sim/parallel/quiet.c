@@ -7,8 +7,8 @@
 // operation of a library with a message still to be posted. A flow
 // fails after several retransmission timeouts, so while one has had a timeout, events are processed
 // in order. So are they where limits.events may be reached, and where ranks of several shards may
-// begin a phase for which they queue (comm/foresight.h).
-#include "comm/foresight.h"
+// begin a phase for which they queue (collective/foresight.h).
+#include "collective/foresight.h"
 #include "sim/parallel/parallel_internal.h"
 #include "transport/host.h"
 
@@ -149,7 +149,7 @@ static uint64_t most_events(const struct parallel *parallel)
            4 * parallel->frames_per_window;
 }
 
-/* ---- queues of dimensions (comm/foresight.h) ---- */
+/* ---- queues of dimensions (collective/foresight.h) ---- */
 
 static ps_t least_ps(void *ctx, const struct transfer_request *request)
 {

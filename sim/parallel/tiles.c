@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/parallel/parallel_internal.h"
 
 // A tile of so many ports, with the ranks behind them, stays in a second-level cache of a megabyte:

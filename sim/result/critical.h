@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/base/units.h"
 #include "engine/critical_path.h"
-#include "engine/units.h"
 
 // A cause at one place of a critical path.
 struct critical_place {

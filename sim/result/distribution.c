@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define MANTISSA_BITS 10
 // biased: 2^-63; values outside the range are counted in the first or last bin

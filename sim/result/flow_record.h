@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/base/units.h"
 #include "engine/critical_path.h"
-#include "engine/units.h"
 
 struct flow_record {
     uint64_t id, bytes, delivered_bytes, packets, retransmitted;

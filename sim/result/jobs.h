@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/units.h"
-#include "footprint/footprint.h"
+#include "engine/base/units.h"
 #include "sim/result/critical.h"
 #include "sim/result/flow_record.h"
+#include "workload/memory/footprint.h"
 
 // All phases of one operation along one dimension, over all chunks.
 struct phase_result {
@@ -28,7 +28,7 @@ struct dim_result {
     double busy; // share of the collective's time in which it was in use, mean over groups
 };
 
-// As in comm/recorder.h.
+// As in collective/recorder.h.
 struct library_result {
     const char *algorithm, *protocol; // NULL = by no algorithm
     uint32_t channels, threads;

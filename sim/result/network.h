@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 struct pfc_port_result {
     char *at; // the paused port

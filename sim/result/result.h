@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/text.h"
-#include "engine/units.h"
+#include "engine/base/text.h"
+#include "engine/base/units.h"
 #include "net/drop.h"
 #include "sim/result/critical.h"
 #include "sim/result/flow_record.h"

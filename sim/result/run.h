@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 struct capture_result {
     const char *file;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 struct series_line {
     char *key;   // port pattern or flow

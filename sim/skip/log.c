@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/skip/skip_internal.h"
 
 void skip_log_clear(struct skip_log *log)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "sim/skip/skip_internal.h"
 
 // Process at most `max` events, like engine_drain().

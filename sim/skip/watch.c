@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 static void follow(struct skip_watch *w, uint64_t sign)
 {

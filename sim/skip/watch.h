@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 #define WATCH_SIGNS 4096   // the longest period, in deliveries at the rank, is half of it
 #define WATCH_CANDIDATES 4 // periods that are followed at one time

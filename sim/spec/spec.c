@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "footprint/need.h"
 #include "workload/flows.h"
+#include "workload/memory/need.h"
 
 const char *spec_policy_names(const struct spec *spec, char *buf, size_t room)
 {

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "cc/cc.h"
-#include "cpu/host_spec.h"
+#include "engine/cores/host_spec.h"
 #include "engine/noise.h"
+#include "net/topology/topology.h"
 #include "switch/switch_spec.h"
-#include "topology/topology.h"
 #include "transport/nic/nic_spec.h"
 #include "transport/transport_spec.h"
 #include "workload/kind.h"
@@ -55,7 +55,7 @@ struct capture_spec {
     const char *at;      // port patterns, with commas between them
     const char *file;    // "-" = stdout
     const char *filter;  // "" = all packets
-    const char *trigger; // as in trace/trigger.h; "" = none
+    const char *trigger; // as in net/capture/trigger.h; "" = none
     int format;          // enum capture_wants
     int stamp;           // enum capture_stamp: 0 first bit, 1 last bit
     uint64_t snaplen_bytes;

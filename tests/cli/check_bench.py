@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The scripts of bench/: rows of scale.sh, and the comparison with csg-htsim by a program that takes its arguments,
+"""The scripts of tests/bench/: rows of scale.sh, and the comparison with csg-htsim by a program that takes its arguments,
 reads its connections and prints its lines. usage: check_bench.py FOLDER_OF_BENCH"""
 import glob
 import os

@@ -77,7 +77,7 @@ def check_install(user):
     assert {f"{PROFILE}/{name}" for name in ("preferences", "colorfilters", ".collwire")} <= set(files), files
     assert all(os.path.join(user.home, name) in said for name in (*EXTCAP, *PLUGINS, PROFILE)), said
     assert all(os.path.realpath(os.path.join(user.home, name)) ==
-               os.path.join(ROOT, "share/wireshark", os.path.basename(name)) for name in PLUGINS)
+               os.path.join(ROOT, "net/capture/wireshark", os.path.basename(name)) for name in PLUGINS)
     assert all(os.access(os.path.join(user.home, name), os.X_OK) for name in EXTCAP)
     user.install()
     assert user.tree() == files, "a second time"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""collwire synth: sizes, scales, repetitions and names of made sets; lists of flows; refusals. (tests/synth/fidelity.py has
+"""collwire synth: sizes, scales, repetitions and names of made sets; lists of flows; refusals. (tests/cli/synth/fidelity.py has
 times on networks.)
 
 usage: check_synth.py SCENARIOS, with the executable in $COLLWIRE.

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 #include "tests/support/coll_machine.h"
 
 static uint32_t ones(uint32_t v) { return v == 0 ? 0 : v % 2 + ones(v / 2); }

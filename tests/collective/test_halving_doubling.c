@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 #include "tests/support/coll_machine.h"
 
 static uint64_t folded_segments(const struct coll_shape *s, uint32_t folded)

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "collective/grid.h"
-#include "collective/plan.h"
+#include "collective/algorithm/grid.h"
+#include "collective/algorithm/plan.h"
 
 #define BYTES_MAX 1200
 #define RANKS_MAX 60

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "collective/dim_queue.h"
-#include "collective/plan.h"
+#include "collective/algorithm/dim_queue.h"
+#include "collective/algorithm/plan.h"
 
 #define ALL 0xffu
 #define MIB UINT64_C(1048576)

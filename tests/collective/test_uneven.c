@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 
 #define RANKS 5
 

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "net/topology/graph_kind.h"
 #include "tests/config/load.h"
-#include "topology/graph_kind.h"
 
 #define SCENARIO                                                                                   \
     "{\"name\":\"t\",\"topology\":{\"dims\":[{\"kind\":\"graph\",\"size\":3,\"file\":\"g.json\","  \

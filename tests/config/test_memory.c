@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "footprint/need.h"
 #include "tests/config/load.h"
+#include "workload/memory/need.h"
 
 // A scenario of `ranks` GPUs on a switch with one more key at the top, and one job.
 static struct scenario *load_job(unsigned ranks, const char *root, const char *job, struct err *err)

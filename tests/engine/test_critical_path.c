@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "engine/base/rng.h"
 #include "engine/critical_path.h"
-#include "engine/rng.h"
 
 enum { CHAINS = 6, PORTS = 40, STAGES = 5, ROUNDS = 20000 };
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "engine/base/rng.h"
 #include "engine/event_queue.h"
-#include "engine/rng.h"
 
 #define EVENTS 4000
 

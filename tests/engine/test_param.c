@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine/param.h"
+#include "engine/base/param.h"
 
 struct settings {
     bool on;

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 #include "engine/partition.h"
-#include "engine/rng.h"
 #include "engine/timer.h"
 
 #define NODES 12

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 struct block {
     uint32_t v[4];

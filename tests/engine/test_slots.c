@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/slots.h"
+#include "engine/base/slots.h"
 
 static void test_numbers(void **state)
 {

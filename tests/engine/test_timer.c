@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "engine/base/rng.h"
 #include "engine/engine.h"
-#include "engine/rng.h"
 #include "engine/timer.h"
 
 #define FIRED_MAX 64

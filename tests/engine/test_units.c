@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 enum quantity { RATE, TIME, BYTES, COUNT };
 

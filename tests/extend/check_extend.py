@@ -57,20 +57,20 @@ TOYS = [
         "sim/spec/spec.h": [("enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };",
                         "struct toy_spec {\n    uint64_t size;\n};"),
                        ("    struct limits_spec limits;", "    struct toy_spec *toys;\n    size_t n_toys;")],
-        "config/object/objects.c": [('#include "config/text/read.h"', "extern const struct object toys_object;"),
+        "config/object/objects.c": [('#include "engine/text/read.h"', "extern const struct object toys_object;"),
                              ("static const struct object *const objects[] = {", "    &toys_object,")]}),
     Toy("policy", 2, {"cc/halving.c": "policy/halving.c"}, {
         "cc/registry.c": [("extern const struct cc_ops cc_powertcp_delay;", "extern const struct cc_ops cc_halving;"),
                           ("    &cc_powertcp_delay,", "    &cc_halving,")]}),
     Toy("collective algorithm with a setting", 2, {"collective/star.c": "algorithm/star.c"}, {
-        "collective/registry.c": [("extern const struct coll_algorithm coll_shifted_halving_doubling;",
+        "collective/algorithm/registry.c": [("extern const struct coll_algorithm coll_shifted_halving_doubling;",
                                    "extern const struct coll_algorithm coll_star;"),
                                   ("    &coll_shifted_halving_doubling,", "    &coll_star,")]}),
     Toy("topology kind", 3, {"topology/pair_of_switches.c": "topology/pair_of_switches.c"}, {
-        "topology/kinds.h": [('#include "topology/topology.h"', "extern const struct topology_kind topology_pair;")],
-        "topology/registry.c": [("    &topology_dln,", "    &topology_pair,")]}),
+        "net/topology/kinds.h": [('#include "net/topology/topology.h"', "extern const struct topology_kind topology_pair;")],
+        "net/topology/registry.c": [("    &topology_dln,", "    &topology_pair,")]}),
     Toy("workload kind", 3, {"workload/pairwise.c": "workload/pairwise.c"}, {
-        "config/job/job_registry.c": [('#include "workload/training/training_job.h"', "extern const struct job_kind pairwise_kind;"),
+        "config/object/job_registry.c": [('#include "workload/training/training_job.h"', "extern const struct job_kind pairwise_kind;"),
                                   ("    {&poisson_kind, &poisson_reader},", "    {&pairwise_kind, NULL},")]}),
     Toy("transport", 2, {"transport/toy/toy.c": "transport/toy/toy.c"}, {
         "transport/registry.c": [("extern const struct transport_ops roce_transport;",

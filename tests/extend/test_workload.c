@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "cli/list.h"
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "sim/simulation.h"
 #include "tests/config/load.h"
 

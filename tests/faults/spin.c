@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Preloaded: the SPIN_AFTER-th comparison with "double_binary_tree" never returns. Streams make one
-// for each of their events (comm/rank_streams.c), so that an event of the simulation does not
+// for each of their events (collective/rank_streams.c), so that an event of the simulation does not
 // return.
 #include <stdlib.h>
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "config/algorithm/training_layers.h"
-#include "config/foreign/astra_workload.h"
-#include "config/job/gemm_file.h"
 #include "tests/fuzz/support.h"
+#include "workload/training/astra_workload.h"
+#include "workload/training/gemm_file.h"
+#include "workload/training/training_layers.h"
 
 #define PATH_BYTES 256
 #define LAYERS_MAX 200

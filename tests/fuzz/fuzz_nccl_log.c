@@ -2,7 +2,7 @@
 // Logs of NCCL, as `collwire library nccl --against` reads them.
 #include <stdlib.h>
 
-#include "cli/nccl/nccl_log.h"
+#include "cli/library/nccl_log.h"
 #include "tests/fuzz/support.h"
 
 // Facts are sorted, and those of communicators have their numbers.

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/import.h"
-#include "profile/program.h"
+#include "cli/import/import.h"
+#include "cli/import/program.h"
 #include "tests/fuzz/support.h"
 
 #define CHANGE 11 // bytes: table, column, row and kind, then a number

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "cli/partition/operator_file.h"
-#include "config/text/json_file.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
+#include "engine/text/json_file.h"
 #include "tests/fuzz/support.h"
 
 #define OPERATORS_MOST 200 // larger graphs take longer than many other inputs

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/import.h"
-#include "profile/program.h"
+#include "cli/import/import.h"
+#include "cli/import/program.h"
 #include "tests/fuzz/support.h"
 
 #define FIELDS 8 // of a row: a kernel, its launch and a range of NCCL

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "replay/address_map.h"
-#include "replay/replay.h"
+#include "cli/replay/address_map.h"
+#include "cli/replay/replay.h"
 #include "tests/fuzz/support.h"
 
 // The packets of a capture are either used or counted by the reason why not.

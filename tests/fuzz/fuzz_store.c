@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/store.h"
+#include "report/study/store.h"
 #include "tests/fuzz/support.h"
 
 #define CHANGE 10 // bytes: column, kind, then a number

@@ -3,7 +3,7 @@
 // the ranks of addresses.
 #include <stdlib.h>
 
-#include "replay/address_map.h"
+#include "cli/replay/address_map.h"
 #include "tests/fuzz/support.h"
 
 static void groups(const uint8_t *data, size_t n)

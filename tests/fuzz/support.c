@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "report/metrics.h"
 #include "sim/estimate.h"
 #include "sim/sim.h"

@@ -17,7 +17,7 @@ trap cleanup EXIT
 step() { printf '== %s\n' "$*"; }
 
 step "the release"
-RELEASE_UNTAGGED=1 python3 -B "$source/release/make_release.py" "$source" "$build" "$work/package"
+RELEASE_UNTAGGED=1 python3 -B "$source/cmake/release/make_release.py" "$source" "$build" "$work/package"
 deb=$(ls "$work"/package/collwire_*.deb)
 python_deb=$(ls "$work"/package/python3-collwire_*.deb)
 dpkg-deb --info "$python_deb" | grep -E 'Package|Architecture|Depends'

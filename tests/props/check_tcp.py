@@ -3,7 +3,7 @@
 """TCP by the command line: the same bytes twice, by the reference engine and without captures; closed
 windows; resets.
 
-usage: check_tcp.py FIRST-LAST        seeds of tests/trace/check_tcp_wireshark.py; the executable is in
+usage: check_tcp.py FIRST-LAST        seeds of tests/net/capture/check_tcp_wireshark.py; the executable is in
 $COLLWIRE
 """
 import json

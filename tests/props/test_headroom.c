@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "tests/support/random.h"
 
 #define SCENARIOS 240

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "report/metrics.h"
 #include "tests/support/fixture.h"
 #include "transport/tcp/tcp.h"

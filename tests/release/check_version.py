@@ -36,7 +36,7 @@ def main():
     version = re.search(r"project\(collwire VERSION (\S+)", (source / "CMakeLists.txt").read_text())[1]
     wrong = [f"{who} has {found}, CMakeLists.txt {version}" for who, found in versions(source, build) if found != version]
     # Files that would be a second place to edit.
-    for name in ("python/pyproject.toml", "python/collwire/__init__.py", "release/Containerfile"):
+    for name in ("python/pyproject.toml", "python/collwire/__init__.py", "cmake/release/Containerfile"):
         file = source / name
         if file.exists() and re.search(rf"\b{re.escape(version)}\b", file.read_text()):
             wrong.append(f"{name} states {version} a second time")

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "engine/rng.h"
-#include "engine/text.h"
+#include "engine/base/rng.h"
+#include "engine/base/text.h"
 #include "report/json_writer.h"
 #include "report/metrics_brief.h"
 

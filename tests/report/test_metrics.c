@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <cmocka.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "report/metrics.h"
 #include "report/metrics_brief.h"
 #include "report/rows.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "tests/support/fixture.h"
 
 #define GBPS UINT64_C(1000000000)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files are opened for reading by engine/regular_file.h alone, and every reader has a fuzz target or a reason.
+"""Files are opened for reading by engine/base/regular_file.h alone, and every reader has a fuzz target or a reason.
 
 A file that is opened in another way may be a FIFO, which blocks for ever, or a device without an end; a reader without a
 fuzz target is one whose input nobody has mutated. Only this test finds a new one. usage: check_readers.py SOURCES
@@ -9,8 +9,8 @@ import pathlib
 import re
 import sys
 
-OPENERS = {"engine/regular_file.c", "engine/database/database.c"}
-STORE = "study/store.c"  # opens its database for writing, too, after regular_file_open() has looked at it
+OPENERS = {"engine/base/regular_file.c", "engine/database/database.c"}
+STORE = "report/study/store.c"  # opens its database for writing, too, after regular_file_open() has looked at it
 READS = re.compile(r"\b(regular_file_(?:open|open_at|stream)|database_open|input_open|pieces_open|file_read|json_file_read|yaml_file_read|"
                    r"text_file_load|draft_read|folder_read|flow_file_read|trace_begin|trace_next)\s*\(")
 OPENS = re.compile(r"(?<![\w.>])(fopen|fopen64|freopen|open|open64|openat|openat2|gzopen|gzopen64|sqlite3_open|sqlite3_open16|sqlite3_open_v2|pcap_open_offline\w*|"
@@ -53,7 +53,7 @@ def main():
         if words[1] == "-" and len(words) < 3:
             problems.append(f"readers.txt: {words[0]} has no target and no reason")
     sources = [path for path in root.glob("*/**/*.c") if path.relative_to(root).parts[0] not in ROOMS_OF_OTHERS]
-    if len(sources) < 500 or "engine/regular_file.c" not in {str(path.relative_to(root)) for path in sources}:
+    if len(sources) < 500 or "engine/base/regular_file.c" not in {str(path.relative_to(root)) for path in sources}:
         problems.append(f"{len(sources)} sources in {root}: these are not all")
     for path in sources:
         name = str(path.relative_to(root))
@@ -63,7 +63,7 @@ def main():
             if name in OPENERS or may_open(call, given) or (name == STORE and call == "sqlite3_open_v2" and "regular_file_open" in text):
                 continue
             line = text.count("\n", 0, match.start()) + 1
-            problems.append(f"{name}: {call}({given}) near line {line} opens a file for reading: use engine/regular_file.h")
+            problems.append(f"{name}: {call}({given}) near line {line} opens a file for reading: use engine/base/regular_file.h")
         calls = [match for match in READS.finditer(text) if not re.search(r"\w[\w *]*$", text[text.rfind("\n", 0, match.start()) + 1:match.start()])
                  or re.search(r"\b(return|else)\s+$", text[:match.start()])]
         if calls and name not in TRACES:

@@ -2,7 +2,7 @@
 // Executes the program of a collective on real vectors, with messages arriving in random order.
 #pragma once
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 
 // Assert everything: supported shapes, matching sends and receives, execution, correct vectors at
 // the end.

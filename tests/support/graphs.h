@@ -2,7 +2,7 @@
 // Graphs of topology kinds for tests, from names and settings.
 #pragma once
 
-#include "topology/topology.h"
+#include "net/topology/topology.h"
 
 extern const struct link_spec graphs_links[TOPOLOGY_MAX_LINKS]; // all links are different
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 #define HELD_MAX 600
 

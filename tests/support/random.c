@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "cc/registry.h"
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 #define GBPS UINT64_C(1000000000)
 

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "cc/registry.h"
-#include "engine/rng.h"
+#include "engine/base/rng.h"
+#include "net/topology/graph_kind.h"
 #include "tests/support/random.h"
-#include "topology/graph_kind.h"
 
 #define LINKS_MAX 96
 

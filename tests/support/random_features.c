@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
+#include "net/topology/circuit_schedule.h"
 #include "tests/support/random.h"
-#include "topology/circuit_schedule.h"
 #include "transport/tcp/tcp_spec.h"
 #include "transport/transport.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 struct lab_stub lab_stub;
 

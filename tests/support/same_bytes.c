@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/text.h"
+#include "engine/base/text.h"
 #include "report/metrics.h"
 
 void same_bytes_scenario(struct fixture *f, uint64_t seed, int feature)

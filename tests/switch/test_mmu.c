@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "switch/mmu.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])

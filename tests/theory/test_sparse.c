@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "collective/settings.h"
+#include "collective/algorithm/settings.h"
 #include "tests/support/fixture.h"
 
 #define RATE UINT64_C(100000000000)

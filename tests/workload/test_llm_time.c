@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "kernels/attention.h"
-#include "kernels/product.h"
+#include "workload/kernels/attention.h"
+#include "workload/kernels/product.h"
 #include "workload/llm/llm_job.h"
 #include "workload/llm/llm_time.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/credits.h"
 #include "net/crossing.h"
 #include "transport/host.h"

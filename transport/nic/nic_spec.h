@@ -3,7 +3,7 @@
 // addition to those of their links.
 #pragma once
 
-#include "engine/param.h"
+#include "engine/base/param.h"
 
 enum bus_duplex { BUS_FULL_DUPLEX, BUS_HALF_DUPLEX };
 

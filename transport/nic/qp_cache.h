@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 struct qp_cache {
     uint32_t *held; // [place] the context there

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "transport/host.h"
 
 enum { STACK_SENDS, STACK_RECEIVES, STACK_DIRECTIONS };

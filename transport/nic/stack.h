@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of the network stack that runs on cores of the host (cpu/cores.h): what it costs to send
+// The part of the network stack that runs on cores of the host (engine/cores/cores.h): what it costs to send
 // and to receive over TCP.
 //
 // Receiving: data packets that have arrived wait for a thread, those of a flow together. The thread
@@ -17,8 +17,8 @@
 // Sources: Cai et al., SIGCOMM 2021; Linux net/core/gro.c, net/ipv4/tcp_output.c.
 #pragma once
 
-#include "cpu/cores.h"
-#include "cpu/host_spec.h"
+#include "engine/cores/cores.h"
+#include "engine/cores/host_spec.h"
 #include "net/network.h"
 
 struct hosts;

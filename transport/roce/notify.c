@@ -6,7 +6,7 @@
 // limit CNPs per port or address.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "transport/roce/roce.h"
 #include "transport/sender/pairs.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "net/wire/ip.h"
 
 enum {

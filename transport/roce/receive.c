@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "transport/roce/roce.h"
 
 static const struct roce_spec *spec_of(const struct roce_receiver *r)

@@ -14,7 +14,7 @@
 // only for another report, or after a timeout.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "transport/roce/roce.h"
 
 #define FEW_PACKETS 3

@@ -2,7 +2,7 @@
 // The choice of a message's flow. Flows of a pair are opened when first needed, and reused.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/crossing.h"
 #include "transport/host.h"
 #include "transport/sender/envs.h"

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 
 static bool equal(const struct cc_env *a, const struct cc_env *b)
 {

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 #define MESSAGE_NIL UINT32_MAX
 

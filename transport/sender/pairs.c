@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 
 static uint64_t key_of(uint32_t job, uint64_t channel) { return (uint64_t)job << 48 | channel; }
 

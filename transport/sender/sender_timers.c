@@ -2,7 +2,7 @@
 // Timers of senders: the retransmission timer, and those of the policy. The clock of a
 // retransmission timer stops while PFC pauses the sender's class at the NIC, because a pause is not
 // a loss.
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "transport/host.h"
 
 static void set_state(struct sender *s, enum rto_state state)

@@ -21,7 +21,7 @@
 
 #include <stdbool.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 enum spray_kind {
     SPRAY_KIND_NONE,

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "net/wire/ip.h"
 
 enum {

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "net/wire/address.h"
 #include "net/wire/bytes.h"
 #include "net/wire/ip.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 // Returns the index of the first range that ends at or after `byte`.
 static size_t first_touching(const struct byte_ranges *ranges, uint64_t byte)

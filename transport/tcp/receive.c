@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "transport/tcp/tcp.h"
 
 #define QUICK_AFTER_MARK 2 // segments

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 enum tcp_segment_state {
     SEGMENT_SACKED = 1, // has arrived

@@ -8,7 +8,7 @@
 // buffer is free, or all that is left fits.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "transport/nic/stack.h"
 #include "transport/tcp/tcp.h"
 

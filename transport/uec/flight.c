@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define RING_LEAST 64
 

@@ -3,7 +3,7 @@
 // last, which have arrived, and which are known to be lost.
 #pragma once
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 #include "transport/sender/psn_set.h"
 
 struct uec_flight {

@@ -4,7 +4,7 @@
 // get grants in advance.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "net/crossing.h"
 #include "transport/nic/adapter.h"
 #include "transport/uec/uec.h"

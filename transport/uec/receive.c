@@ -7,7 +7,7 @@
 // that was sent before a request. Otherwise one is sent after `ack_every` bytes.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "transport/nic/adapter.h"
 #include "transport/uec/uec.h"
 

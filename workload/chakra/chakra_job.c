@@ -2,7 +2,7 @@
 // Settings of the job kind; the nodes are the set's.
 #include "workload/chakra/chakra_job.h"
 
-#include "comm/rendezvous.h"
+#include "collective/rendezvous.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
 

@@ -24,7 +24,7 @@ struct chakra_settings {
     struct group_choice choice; // without `system`
     struct trace_set set;
     struct node_program program;
-    bool rendezvous; // messages wait for their receivers (comm/rendezvous.h)
+    bool rendezvous; // messages wait for their receivers (collective/rendezvous.h)
 };
 
 extern const struct job_kind chakra_kind;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "workload/chakra/balance.h"
 #include "workload/chakra/deps.h"
 #include "workload/chakra/set_internal.h"

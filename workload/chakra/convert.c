@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "workload/chakra/set_internal.h"
 
 #define PRIORITY_MOST 1000000 // as in programs; larger ones are this

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "workload/chakra/schema.pb-c.h"
 
 #define TRACE_NAME(constant, name) name,

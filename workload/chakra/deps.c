@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 #define SHOWN 10 // nodes of a cycle, and errors of a kind, that are shown
 

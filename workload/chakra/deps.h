@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 struct deps_node {
     uint64_t id;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
-#include "engine/regular_file.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
 
 static struct trace_group *group_add(struct trace_groups *groups, const char *name)
 {

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/memory.h"
-#include "engine/regular_file.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
 #include "workload/chakra/record_gzip.h"
 
 #define FILL_BYTES ((size_t)16 << 10)

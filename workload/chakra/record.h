@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 
 #define RECORD_MAX_BYTES (UINT32_C(64) << 20)
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define INPUT_BYTES ((size_t)16 << 10)
 #define GZIP_WINDOW (15 + 16) // the largest window, with gzip's header

@@ -2,7 +2,7 @@
 // The nodes of a checked set of traces, read from the files when the run needs them.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "workload/chakra/set_internal.h"
 
 struct source_cursor {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "workload/chakra/decode_internal.h"
 
 void trace_free(struct trace *t)

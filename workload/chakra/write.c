@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/grid.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "collective/algorithm/grid.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "workload/chakra/schema.pb-c.h"
 #include "workload/chakra/trace_node.h"
 

@@ -7,7 +7,7 @@
 // have the ids 1, 2, .. in the order of the program, as ASTRA-sim 2 expects them.
 #pragma once
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 #include "workload/nodes/node.h"
 
 // Write PREFIX.N.et.part for each rank N and PREFIX.groups.json.part. Returns 0, or -1 with an

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The kind `cnn`. Its layers and its plan are made and checked by config/job/read_cnn.c.
+// The kind `cnn`. Its layers and its plan are made and checked by workload/cnn/read_cnn.c.
 #include "workload/cnn/cnn_job.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "footprint/device.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "workload/memory/device.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
 

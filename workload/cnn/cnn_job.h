@@ -2,10 +2,10 @@
 // A job that trains a convolutional network, given by the shapes of its layers.
 #pragma once
 
-#include "footprint/need.h"
 #include "workload/cnn/cnn_source.h"
 #include "workload/contention.h"
 #include "workload/kind.h"
+#include "workload/memory/need.h"
 #include "workload/nodes/input.h"
 
 struct cnn_params { // as in a scenario

@@ -6,8 +6,8 @@
 // cnn_projection.h, which has no optimizer.
 #pragma once
 
-#include "footprint/need.h"
 #include "workload/cnn/cnn_projection.h"
+#include "workload/memory/need.h"
 
 #define CNN_MOMENTUM_BYTES 4 // of a parameter
 

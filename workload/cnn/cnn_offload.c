@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "workload/cnn/cnn_memory.h"
 
 const char *const cnn_swap_weights[] = {"auto", "false", "true", NULL};

@@ -8,9 +8,9 @@
 // the optimizer's momentum stay on the GPU, or, out of core, on the host.
 #pragma once
 
-#include "footprint/need.h"
 #include "workload/cnn/cnn_projection.h"
 #include "workload/cnn/offload_plan.h"
+#include "workload/memory/need.h"
 
 enum cnn_swap_weights { CNN_WEIGHTS_AUTO, CNN_WEIGHTS_STAY, CNN_WEIGHTS_SWAP };
 extern const char *const cnn_swap_weights[]; // "auto", "false", "true", NULL

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 const char *const cnn_layer_kinds[] = {"conv", "pool", "fc", NULL};
 

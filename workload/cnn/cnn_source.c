@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "workload/cnn/offload_source.h"
 
 #define NODES_MAX (4 * CNN_AXES + 6) // of a pass through a layer

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 // Operations of schedules that are made for a method: some 0.1 s.
 #define OPERATIONS_MOST 1000000

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 struct offload_free { // memory that is free when both operations have ended
     ps_t at_ps;

@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 enum offload_way { OFFLOAD_KEEP, OFFLOAD_SWAP, OFFLOAD_RECOMPUTE, OFFLOAD_WAYS };
 enum offload_stream { OFFLOAD_GPU, OFFLOAD_OUT, OFFLOAD_IN, OFFLOAD_HOST, OFFLOAD_STREAMS };

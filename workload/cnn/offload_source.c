@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define AFTER_MAX (OFFLOAD_AFTER + OFFLOAD_STREAMS)
 

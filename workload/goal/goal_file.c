@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
-#include "engine/regular_file.h"
+#include "engine/base/memory.h"
+#include "engine/base/regular_file.h"
 #include "workload/goal/goal_labels.h"
 #include "workload/goal/goal_words.h"
 #include "workload/nodes/node_list.h"

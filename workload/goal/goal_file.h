@@ -18,7 +18,7 @@
 // 2010 (LogGOPSim); Shen et al., 2025 (ATLAHS).
 #pragma once
 
-#include "engine/err.h"
+#include "engine/base/err.h"
 #include "workload/nodes/node.h"
 
 // Read `file` for `n_ranks` ranks into *p, which node_program_free() releases also after errors. A

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Settings of the job kind; config/job/read_goal.c reads the file.
+// Settings of the job kind; workload/goal/read_goal.c reads the file.
 #include "workload/goal/goal_job.h"
 
 #include "workload/nodes/node_run.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The kind `llm`. Its shapes are completed and checked by config/job/read_llm.c.
+// The kind `llm`. Its shapes are completed and checked by workload/llm/read_llm.c.
 #include "workload/llm/llm_job.h"
 
-#include "footprint/device.h"
-#include "footprint/optimizer.h"
 #include "workload/llm/llm_memory.h"
+#include "workload/memory/device.h"
+#include "workload/memory/optimizer.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
 
@@ -80,7 +80,7 @@ static const char *const gates[] = {"false", "true", "auto", NULL};
         .def = value, .help = text, .source = from                                                 \
     }
 
-// Those of kernels/product.h that need no density.
+// Those of workload/kernels/product.h that need no density.
 static const char *const weight_sparsities[] = {"none", "2:4", NULL};
 static const char *const attentions[] = {"fused", "unfused", NULL};
 

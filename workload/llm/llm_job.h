@@ -2,10 +2,10 @@
 // A job that trains a transformer, given by its shapes.
 #pragma once
 
-#include "footprint/need.h"
 #include "workload/contention.h"
 #include "workload/kind.h"
 #include "workload/llm/llm_source.h"
+#include "workload/memory/need.h"
 #include "workload/nodes/input.h"
 
 struct llm_settings {

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 static const char *const names[] = {"tensor", "context", "expert", "data", "expert_data"};
 

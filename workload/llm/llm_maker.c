@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "workload/llm/llm_time.h"
 
 struct node *llm_make(struct llm_maker *m, enum node_kind kind, uint8_t stream, const char *what)

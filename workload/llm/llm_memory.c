@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "engine/units.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/base/units.h"
 
 static bool uneven(const struct llm_program *p)
 {

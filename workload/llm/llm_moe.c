@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 
 // A token goes to different experts, so that none receives more than `most` of all copies: the
 // excess is divided among the others in proportion to their shares.

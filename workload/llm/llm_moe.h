@@ -7,7 +7,7 @@
 // Sources: Lepikhin et al., ICLR 2021 (GShard); Fedus et al., JMLR 2022 (capacity factor).
 #pragma once
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 #include "workload/llm/llm_spec.h"
 
 // The load of the ranks of an expert group in one layer.

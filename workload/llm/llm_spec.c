@@ -2,10 +2,10 @@
 // Presets and formulas.
 #include "workload/llm/llm_spec.h"
 
-#include "engine/units.h"
-#include "footprint/device.h"
-#include "footprint/optimizer.h"
+#include "engine/base/units.h"
 #include "workload/llm/llm_time.h"
+#include "workload/memory/device.h"
+#include "workload/memory/optimizer.h"
 
 const char *const llm_degree_names[] = {"tensor", "context", "expert", "data", "pipeline", NULL};
 

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "kernels/attention.h"
-#include "kernels/product.h"
+#include "workload/kernels/attention.h"
+#include "workload/kernels/product.h"
 
 /* ---- by shape ---- */
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 
 struct id_block {
     uint64_t key, bits; // numbers key * 64 .. key * 64 + 63

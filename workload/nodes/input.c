@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define NO_NODE UINT64_MAX
 #define FIRST_ID (UINT64_C(1) << 62) // above those of programs

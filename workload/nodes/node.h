@@ -19,8 +19,8 @@
 
 #include <stddef.h>
 
-#include "comm/communicator.h"
-#include "engine/err.h"
+#include "collective/communicator.h"
+#include "engine/base/err.h"
 #include "workload/tiers/tier.h"
 
 enum node_kind {
@@ -71,7 +71,7 @@ struct node {
     uint32_t number; // collective: set by the run, see node_program.in_order
     uint64_t
         // send, and recv with an order; copy; collective: the largest per-rank buffer
-        // (collective/collective.h)
+        // (collective/algorithm/collective.h)
         bytes;
     uint32_t from, to;                // copy: tiers
     const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL

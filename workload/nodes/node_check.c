@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/grid.h"
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "collective/algorithm/grid.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 struct checked_node {
     uint64_t id;

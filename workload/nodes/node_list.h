@@ -2,7 +2,7 @@
 // A node program in memory: a source whose nodes were added one by one.
 #pragma once
 
-#include "engine/names.h"
+#include "engine/base/names.h"
 #include "workload/nodes/node.h"
 
 struct node_list {

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "workload/nodes/node_volume.h"
 #include "workload/workload.h"
 

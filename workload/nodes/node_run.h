@@ -2,7 +2,7 @@
 // Runs a node program: the operations of a kind of job whose settings hold one (job_kind.nodes).
 #pragma once
 
-#include "comm/recorder.h"
+#include "collective/recorder.h"
 #include "workload/nodes/measured.h"
 #include "workload/nodes/node_account.h"
 #include "workload/nodes/node_window.h"

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "collective/grid.h"
-#include "engine/memory.h"
+#include "collective/algorithm/grid.h"
+#include "engine/base/memory.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
 

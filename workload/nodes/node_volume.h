@@ -2,7 +2,7 @@
 // What a node program will send, from its nodes, before the run. `self` is its struct node_run.
 #pragma once
 
-#include "comm/traffic.h"
+#include "collective/traffic.h"
 
 // Bytes of all messages of all ranks.
 uint64_t node_run_bytes(const void *self);

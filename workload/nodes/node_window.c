@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
 
 #define NAMES_KEPT (1u << 20) // later nodes have no name, so that memory stays bounded
 

@@ -7,7 +7,7 @@
 // (program_ops.read_on).
 #pragma once
 
-#include "engine/names.h"
+#include "engine/base/names.h"
 #include "workload/nodes/id_set.h"
 #include "workload/nodes/node.h"
 

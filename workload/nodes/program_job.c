@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kind `program`. Its nodes are read by config/job/read_program.c.
+// The kind `program`. Its nodes are read by workload/nodes/read_program.c.
 #include "workload/nodes/program_job.h"
 
 #include "workload/nodes/node_run.h"

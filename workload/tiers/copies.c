@@ -3,8 +3,8 @@
 // ended, so that the next copy of the rank uses it again.
 #include <stdlib.h>
 
+#include "engine/base/memory.h"
 #include "engine/critical_path.h"
-#include "engine/memory.h"
 #include "workload/tiers/copies_internal.h"
 
 /* ---- begin and end ---- */

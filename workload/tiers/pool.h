@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#include "engine/units.h"
+#include "engine/base/units.h"
 
 enum pool_kind { POOL_NONE, POOL_HIERARCHICAL, POOL_RING, POOL_MESH };
 

@@ -13,8 +13,8 @@
 // Not modelled: replicas and parity, and jobs that share the memory of a host.
 #include <stdlib.h>
 
+#include "engine/base/memory.h"
 #include "engine/critical_path.h"
-#include "engine/memory.h"
 #include "workload/tiers/copies_internal.h"
 
 enum message_kind { MESSAGE_REQUEST, MESSAGE_READ, MESSAGE_WRITE, MESSAGE_ANSWER };

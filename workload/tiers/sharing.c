@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define SCALE_BITS 30         // of rates
 #define ROUNDING_BITS 20      // work of 2^-20 ps counts as done

@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/slots.h"
-#include "engine/units.h"
+#include "engine/base/slots.h"
+#include "engine/base/units.h"
 
 #define SHARING_CHANNELS 2 // most channels of a transfer
 #define SHARING_NONE UINT32_MAX

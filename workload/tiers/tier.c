@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 #define FIELD(name) offsetof(struct tier_params, name)
 #define RATE(key, member, text)                                                                    \

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "engine/param.h"
+#include "engine/base/param.h"
 #include "workload/tiers/pool.h"
 
 struct tier_params {              // as in a scenario

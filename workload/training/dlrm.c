@@ -30,9 +30,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collective/collective.h"
-#include "engine/memory.h"
-#include "footprint/footprint.h"
+#include "collective/algorithm/collective.h"
+#include "engine/base/memory.h"
+#include "workload/memory/footprint.h"
 
 #define DP(f) offsetof(struct dlrm_params, f)
 

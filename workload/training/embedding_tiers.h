@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "engine/param.h"
+#include "engine/base/param.h"
 
 struct embedding_tiers { // as in a scenario
     uint64_t hbm, ddr;   // room for tables: of a rank's GPU (PARAM_AUTO = all), of the host

@@ -3,7 +3,7 @@
 // systolic array, volumes from the kind of parallelism.
 #pragma once
 
-#include "engine/param.h"
+#include "engine/base/param.h"
 #include "workload/training/training_spec.h"
 
 // A layer in the forward pass: an M x K matrix times a K x N matrix. M counts the rows of a rank's
@@ -24,7 +24,7 @@ struct gemm_params {
     double tflops, memory_gbs; // roofline: 1e12 operations/s, 1e9 B/s
     uint64_t array_height, array_width;
     double clock_ghz;
-    int gpu, type, sparsity; // tiles: kernels/product.h
+    int gpu, type, sparsity; // tiles: workload/kernels/product.h
     double weight_bytes, density;
     ps_t update_delay_ps;
 };

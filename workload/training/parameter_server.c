@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
-#include "engine/rng.h"
-#include "engine/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
+#include "engine/base/text.h"
 #include "workload/workload.h"
 
 enum { TAG_PUSH, TAG_PULL };

@@ -2,7 +2,7 @@
 // The kind parameter_server: its settings as a table.
 #include "workload/training/parameter_server.h"
 
-#include "comm/traffic.h"
+#include "collective/traffic.h"
 
 static void server_traffic(const struct job_spec *job, struct comm_traffic *t)
 {

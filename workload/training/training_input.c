@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 void training_input_init(struct training_input *in, const struct input_spec *spec, uint32_t ranks,
                          uint64_t passes)

@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-#include "collective/grid.h"
-#include "engine/memory.h"
-#include "engine/rng.h"
-#include "footprint/optimizer.h"
+#include "collective/algorithm/grid.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
+#include "workload/memory/optimizer.h"
 #include "workload/training/training_memory.h"
 #include "workload/workload.h"
 

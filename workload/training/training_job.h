@@ -2,11 +2,11 @@
 // A training job: its settings, and the state of the running job that reports read.
 #pragma once
 
-#include "comm/recorder.h"
-#include "footprint/need.h"
-#include "nccl/library_spec.h"
+#include "collective/nccl/library_spec.h"
+#include "collective/recorder.h"
 #include "workload/contention.h"
 #include "workload/kind.h"
+#include "workload/memory/need.h"
 #include "workload/training/training_input.h"
 #include "workload/training/training_loop.h"
 

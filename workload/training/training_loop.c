@@ -20,7 +20,7 @@
 // tutorials.
 #include "workload/training/training_loop.h"
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 
 enum loop_state { STATE_FORWARD, STATE_REDO, STATE_WG, STATE_IG };
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "collective/schedule.h"
+#include "collective/algorithm/schedule.h"
 #include "workload/training/training_spec.h"
 
 enum loop_verb {

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collective/grid.h"
-#include "engine/memory.h"
-#include "engine/text.h"
-#include "footprint/optimizer.h"
+#include "collective/algorithm/grid.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "workload/memory/optimizer.h"
 
 /* ---- a layer ---- */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a job that trains layer by layer sends, estimated before the run.
-#include "collective/grid.h"
-#include "comm/traffic.h"
+#include "collective/algorithm/grid.h"
+#include "collective/traffic.h"
 #include "workload/training/training_job.h"
 
 void training_traffic(const struct job_spec *job, struct comm_traffic *t)

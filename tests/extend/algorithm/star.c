@@ -2,7 +2,7 @@
 // An algorithm for tests: an all-reduce in which rank 0 receives the vectors of `fan` ranks at a
 // time, then sends the sum to `fan` ranks at a time. With p ranks and t = ceil((p - 1) / fan) it
 // has 2 t steps.
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 
 struct star_params {
     uint64_t fan;

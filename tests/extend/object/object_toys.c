@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `toys`: a list of objects for tests, described by a table only.
-#include "config/text/object.h"
-#include "config/text/read.h"
+#include "engine/text/object.h"
+#include "engine/text/read.h"
 
 static const struct param toy_params[] = {
     PARAM_ROW("size", COUNT, offsetof(struct toy_spec, size), .def = "3", .max = "9",

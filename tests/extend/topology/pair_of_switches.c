@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A kind of dimension for tests: two switches with `trunks` links between them, the ranks of a
 // group shared out in turn.
-#include "topology/group.h"
-#include "topology/kinds.h"
+#include "net/topology/group.h"
+#include "net/topology/kinds.h"
 
 struct pair_params {
     uint64_t trunks;

@@ -3,7 +3,7 @@
 // of a pair sends `rounds` messages to the second, which computes between them.
 #include <stdlib.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "workload/workload.h"
 
 struct pairwise_settings {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// config/job/job_registry.c with a line for the new kind; the linker uses this table instead of the
+// config/object/job_registry.c with a line for the new kind; the linker uses this table instead of the
 // original.
-#include "config/job/job_reader.h"
 #include "workload/collective_job.h"
+#include "workload/read/job_reader.h"
 
 extern const struct job_kind pairwise_kind;
 

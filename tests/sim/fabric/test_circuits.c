@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "net/topology/circuit_schedule.h"
 #include "sim/estimate.h"
 #include "tests/support/fixture.h"
-#include "topology/circuit_schedule.h"
 
 #define RATE UINT64_C(100000000000)
 

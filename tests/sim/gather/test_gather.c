@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "report/metrics.h"
 #include "sim/gather.h"
 #include "sim/observe/sample_internal.h"

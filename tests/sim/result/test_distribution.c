@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "sim/result/distribution.h"
 
 static void test_exact(void **state)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "tests/support/roce_lab.h"
 
 enum { SENDERS = 3, FLOWS = 4, PACKETS = 400, RECEIVER = SENDERS };

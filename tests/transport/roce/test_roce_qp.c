@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "tests/support/roce_lab.h"
 
 #define BYTE_PS 80 // at LAB_LINE

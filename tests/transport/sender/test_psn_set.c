@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "transport/sender/psn_set.h"
 
 #define ALL 20000

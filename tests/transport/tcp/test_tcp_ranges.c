@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "transport/tcp/ranges.h"
 
 static void test_table(void **state)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "workload/cnn/cnn_projection.h"
 
 #define NEAR(got, want) assert_true(fabs((got) / (want)-1) < 1e-12)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "tests/workload/offload/walk.h"
 #include "workload/cnn/offload_plan.h"
 

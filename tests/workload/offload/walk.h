@@ -3,7 +3,7 @@
 // from the schedule's own account of memory.
 #pragma once
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "workload/cnn/offload_schedule.h"
 
 #define LAYERS_MAX 24

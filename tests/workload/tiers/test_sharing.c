@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "workload/tiers/sharing.h"
 
 #define RATE UINT64_C(80000000000) // 100 ps a byte

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 #include "workload/training/dlrm.h"
 
 // Three tables: 4 columns of 10 lookups, 8 of one, 4 of one. Batch 5, elements of 4 bytes, 1 GB/s.

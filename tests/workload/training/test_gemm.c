@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 #include "workload/training/gemm.h"
 
 static struct gemm_params defaults(void)

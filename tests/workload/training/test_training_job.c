@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "comm/recorder.h"
+#include "collective/recorder.h"
 #include "sim/simulation.h"
 #include "tests/config/load.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "collective/collective.h"
+#include "collective/algorithm/collective.h"
 #include "workload/training/training_loop.h"
 
 #define LAYERS 4

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// A scenario and its program from a folder of recordings of real runs (docs/traces.md).
+#pragma once
+
+#include <stdio.h>
+
+#include "engine/base/err.h"
+
+struct profile_import {
+    const char *format;  // "kineto", "inspector" or "nsys"
+    const char *folder;  // all its files of the format are read
+    const char *network; // a scenario whose network the job gets; NULL = one by the number of GPUs
+    const char *program; // as the scenario names the program's file, relative to it
+};
+
+struct profile_result {
+    char *scenario;              // JSON
+    struct recording *recording; // for recording_write() (cli/import/program.h)
+    char *summary;               // lines for the user
+};
+
+// True for a name that profile_import.format may have.
+bool profile_format_known(const char *word);
+
+// Read the folder. Returns 0, or -1 with all errors; what was noticed without being wrong are
+// warnings. The result is to be released either way.
+int profile_read(const struct profile_import *from, struct profile_result *result, struct err *err);
+void profile_free(struct profile_result *result);

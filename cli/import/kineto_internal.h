@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The state while a file of Kineto is read.
+#pragma once
+
+#include <jansson.h>
+
+#include "cli/import/pieces.h"
+#include "cli/import/recording.h"
+
+// A process group as the file names it.
+struct kineto_group {
+    char *name, *description;
+    uint32_t *ranks, n_ranks; // n_ranks = 0: not listed in full
+    uint32_t size;
+};
+
+struct launch {
+    uint64_t correlation;
+    int64_t ns;
+};
+
+struct described_call { // by a record_param_comms
+    int64_t external;
+    struct call call;
+};
+
+struct undescribed_event { // a kernel of NCCL without a description of its own
+    uint32_t event;
+    int64_t external;
+    uint64_t offset;
+};
+
+struct kineto_file {
+    struct recording *recording;
+    const char *path;
+    struct pieces *pieces;
+    struct rank_recording rank;     // made here, since the rank may be named last
+    int64_t number, world, base_ns; // number, world: -1 = not named
+    struct kineto_group *groups;
+    size_t n_groups, cap_groups;
+    struct launch *launches;
+    size_t n_launches, cap_launches;
+    struct described_call *described;
+    size_t n_described, cap_described;
+    struct undescribed_event *undescribed;
+    size_t n_undescribed, cap_undescribed;
+    bool any_event;
+};
+
+// Read the description of a collective or message in `args` into *call, whose group is an index
+// into the file's groups. Returns 1; 0 if it has none; -1 with an error at `offset`.
+int kineto_call_read(struct kineto_file *f, const json_t *args, uint64_t offset, struct call *call);
+
+// Note the ranks of a process group; `ranks` is a list or its text.
+struct kineto_group *kineto_group_note(struct kineto_file *f, const char *name,
+                                       const json_t *ranks);
+
+// False if no field of the event is used; most events of a trace are such, and are not parsed.
+bool kineto_event_needed(const struct piece *piece);
+
+// The description of a call that a graph of the process has, with the keys of `args`; NULL = none.
+// The process groups of the graph are noted.
+const json_t *kineto_graph_call(struct kineto_file *f, json_int_t pid, json_int_t function);
+
+void kineto_event_read(struct kineto_file *f, const json_t *event, uint64_t offset);
+
+__attribute__((format(printf, 3, 4))) void kineto_error(struct kineto_file *f, uint64_t offset,
+                                                        const char *format, ...);

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// A block goes through its primitives. One begins when its messages have come, when its receivers
+// have room, and when another block of the rank has done what it depends on; after the time of the
+// copy it frees the steps of the buffers that it has read, and sends.
+#include "collective/executor/executor_internal.h"
+
+// What a block does next: a primitive, which can begin when another block of the rank has ended
+// `length` of its own.
+struct task {
+    struct nccl_primitive p;
+    struct block *after; // NULL = none
+    uint64_t length;
+    bool idle; // moves nothing: waits, or computes for `takes_ps`
+    ps_t takes_ps;
+    bool joined; // follows the primitive before without waiting for the threads
+};
+
+static struct task file_task(const struct block *b)
+{
+    struct library_run *run = b->run;
+    uint32_t rank = b->plan.rank, first = run->members[rank].first_block;
+    struct xml_primitive p = xml_primitive(&run->xml, (uint32_t)(b - run->blocks), b->at);
+    return (struct task){.p = p.primitive,
+                         .after = p.after != XML_NONE ? &run->blocks[first + p.after] : NULL,
+                         .length = p.after_length,
+                         .idle = p.idle,
+                         .takes_ps = p.takes_ps,
+                         .joined = p.joined};
+}
+
+static struct task exchange_task(const struct block *b)
+{
+    uint64_t left = b->bytes - b->at * b->chunk_bytes;
+    return (struct task){.p = {.receives = b->plan.n_from,
+                               .sends = b->plan.n_to,
+                               .bytes = left < b->chunk_bytes ? left : b->chunk_bytes,
+                               .slots = 1,
+                               .step = (uint32_t)b->at}};
+}
+
+// The task at `b->at`, below the block's length.
+static struct task task_of(struct block *b)
+{
+    if (b->run->source == RUN_XML)
+        return file_task(b);
+    if (b->run->source == RUN_EXCHANGES)
+        return exchange_task(b);
+    return (struct task){.p = nccl_primitive(&b->run->operation, &b->plan, b->at),
+                         .after = b->plan.after ? b - 1 : NULL,
+                         .length = b->at + 1};
+}
+
+// Wait at the end of the list of the block that has to do something before.
+static void wait_for(struct block *b, struct block *after, uint64_t length)
+{
+    struct block **end = &after->waiting;
+    if (b->waits)
+        return;
+    while (*end != NULL)
+        end = &(*end)->next_waiting;
+    b->waits = true;
+    b->awaited = length;
+    b->next_waiting = NULL;
+    *end = b;
+}
+
+// Returns when the task can begin: PS_NEVER = something must happen before.
+static ps_t ready_ps(struct block *b, const struct task *t)
+{
+    const struct nccl_primitive *p = &t->p;
+    ps_t ready = 0;
+    if (t->after != NULL && t->after->at < t->length) {
+        wait_for(b, t->after, t->length);
+        return PS_NEVER;
+    }
+    for (uint32_t i = 0; i < b->plan.n_from; i++)
+        if (p->receives >> i & 1)
+            ready = ps_longer(ready, connection_seen_ps(b->from[i]));
+    for (uint32_t i = 0; i < b->plan.n_to; i++)
+        if (p->sends >> i & 1 && !connection_has_room(b->to[i]))
+            return PS_NEVER;
+    return ready;
+}
+
+// The rate at which the switch reduces or spreads a head's part: what the search has found for all
+// channels, less what NCCL 2.30 counts as lost (tuning.cc, nvlsEfficiency), in equal shares of the
+// heads that have data. An operation of few bytes leaves heads without any.
+static uint64_t local_bps(const struct block *b)
+{
+    static const double efficiency[NCCL_GPUS] = {1, 1, 0.85, 0.74};
+    const struct nccl_operation *o = &b->run->operation;
+    const struct nccl_layout *l = &b->run->group->comm->layout;
+    const struct nccl_graph *nvls = &l->cluster.nvls;
+    uint64_t parts = (nccl_operation_bytes(o, 0) + o->first.chunk_bytes - 1) / o->first.chunk_bytes,
+             heads = nccl_layout_nvls_heads(l), active = parts < heads ? parts : heads;
+    double all = nvls->bw_intra * 8e9 * nvls->channels * efficiency[l->cluster.gpu];
+    return (uint64_t)all / active / o->choice.split.channels;
+}
+
+static ps_t duration_ps(const struct block *b, const struct task *t)
+{
+    const struct nccl_host_cost *cost = &run_spec(b->run)->cost;
+    enum nccl_protocol protocol = b->run->protocol;
+    const struct nccl_primitive *p = &t->p;
+    if (t->idle)
+        return t->takes_ps;
+    ps_t takes = t->joined ? 0 : cost->primitive_ps[protocol];
+    if (cost->block_bps[protocol] > 0)
+        takes += serialization_ps(p->bytes, cost->block_bps[protocol]);
+    if (p->local_bytes > 0)
+        takes += serialization_ps(p->local_bytes, local_bps(b));
+    return takes;
+}
+
+static void arm(struct block *b, ps_t at, ps_t now)
+{
+    const struct library_env *env = run_env(b->run);
+    if (b->armed)
+        path_drop(env->path_book, b->path);
+    else
+        tally_add(env->delays, 1);
+    b->armed = true;
+    b->path = path_take(env->path_book, now);
+    sim_timer_start(env->engine, &b->timer, at);
+}
+
+static void disarm(struct block *b)
+{
+    const struct library_env *env = run_env(b->run);
+    if (!b->armed)
+        return;
+    path_drop(env->path_book, b->path);
+    tally_add(env->delays, -1);
+    b->armed = false;
+}
+
+static void end_block(struct block *b, ps_t now)
+{
+    const struct library_env *env = run_env(b->run);
+    b->ended = true;
+    disarm(b);
+    sim_timer_end(env->engine, &b->timer); // in an event of its rank
+    env->used(env->ctx, b->run->ctx, b->run->members[b->plan.rank].tag, b->plan.channel,
+              b->began_ps, now);
+    run_block_ended(b, now);
+}
+
+// Those that wait for what has been done go on.
+static void wake_waiting(struct block *b, ps_t now)
+{
+    for (struct block **at = &b->waiting; *at != NULL;) {
+        struct block *waiting = *at;
+        if (b->at < waiting->awaited) {
+            at = &waiting->next_waiting;
+            continue;
+        }
+        *at = waiting->next_waiting;
+        waiting->waits = false;
+        block_go_on(waiting, now); // may add to the list
+        at = &b->waiting;
+    }
+}
+
+static void finish(struct block *b, const struct nccl_primitive *p, ps_t now)
+{
+    b->at++;
+    for (uint32_t i = 0; i < b->plan.n_from; i++)
+        if (p->receives >> i & 1)
+            connection_consume(b->from[i], now);
+    for (uint32_t i = 0; i < b->plan.n_to; i++)
+        if (p->sends >> i & 1)
+            connection_send(b->to[i], p->bytes, p->step, now);
+    wake_waiting(b, now);
+}
+
+void block_go_on(struct block *b, ps_t now)
+{
+    if (!b->begun || b->busy || b->ended)
+        return;
+    while (b->at < b->plan.length) {
+        struct task t = task_of(b);
+        ps_t ready = ready_ps(b, &t);
+        if (ready > now) {
+            if (ready != PS_NEVER)
+                block_wake(b, ready);
+            return;
+        }
+        ps_t takes = duration_ps(b, &t);
+        if (takes > 0) {
+            b->busy = true;
+            arm(b, now + takes, now);
+            return;
+        }
+        finish(b, &t.p, now);
+    }
+    end_block(b, now);
+}
+
+static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct block *b = timer->data;
+    const struct library_env *env = run_env(b->run);
+    uint32_t path = path_own(env->path_book, b->path);
+    path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
+    uint32_t before = path_enter(env->path_book, path);
+    tally_add(env->delays, -1);
+    b->armed = false;
+    if (b->busy) {
+        b->busy = false;
+        struct task t = task_of(b);
+        finish(b, &t.p, e->now_ps);
+    }
+    block_go_on(b, e->now_ps);
+    path_leave(env->path_book, before);
+}
+
+// A busy block looks for new messages when it has finished its step, so it needs no timer. Of
+// several calls the one with the earliest time counts: the block then handles all that has arrived
+// and sets its timer for the next message.
+void block_wake(struct block *b, ps_t at)
+{
+    if (b->begun && !b->busy && !b->ended && (!b->armed || at < b->timer.at_ps))
+        arm(b, at, engine_current(run_env(b->run)->engine)->now_ps);
+}
+
+void block_begin(struct block *b, ps_t now)
+{
+    const struct library_env *env = run_env(b->run);
+    sim_timer_init_locked(env->engine, &b->timer, run_node(b->run, b->plan.rank), on_timer, b);
+    b->begun = true;
+    b->began_ps = now;
+    for (uint32_t i = 0; i < b->plan.n_to; i++)
+        b->to[i]->sender = b;
+    for (uint32_t i = 0; i < b->plan.n_from; i++) {
+        b->from[i]->receiver = b;
+        connection_open(b->from[i], now);
+    }
+    block_go_on(b, now);
+}
+
+void block_free(struct block *b)
+{
+    if (b->begun)
+        sim_timer_end(run_env(b->run)->engine, &b->timer);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Collectives that a library of GPUs runs (comm/library/), in place of phases.
+#pragma once
+
+#include "collective/comm_internal.h"
+
+void library_use_free(struct communicator *c); // before its job's library
+
+// Member `member` begins its part of collective `in`. If the library cannot run it, the run ends
+// with the job's `failure`.
+void library_use_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now);
+
+// Bytes of the messages of a collective.
+uint64_t library_use_bytes(struct communicator *c, const struct comm_request *request);

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// The network file of ASTRA-sim 1.0: a list per dimension of kinds, sizes, links and latencies.
+#pragma once
+
+#include "config/object/scenario_parts.h"
+#include "engine/text/read.h"
+
+// Read the file that `place` names, relative to the scenario, into the dimensions of the
+// description. Errors at `place` name the file and the position in it. Returns true if there were
+// no errors.
+bool astra_network_read(struct reader *r, const struct place *place);

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// Reads chakra jobs: traces, their communicators, and the costs of collectives and computations.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collective/algorithm/grid.h"
+#include "engine/text/json_file.h"
+#include "engine/text/schema_parts.h"
+#include "workload/chakra/chakra_job.h"
+#include "workload/chakra/custom_collectives.h"
+#include "workload/read/astra2_system.h"
+#include "workload/read/group_algorithms.h"
+#include "workload/read/job_reader.h"
+
+// Keys that a job with `system` cannot have.
+static const char *const without_system[] = {"algorithm",   "chunks",          "endpoint_delay",
+                                             "reduce_rate", "comm_streams",    "peak_tflops",
+                                             "order",       "memory_bandwidth"};
+
+// The rules of a job with `system`.
+static struct trace_rules astra_rules(const struct astra2_system *system)
+{
+    struct trace_rules rules = {.astra = true,
+                                .streams = 1,
+                                .n_dims = system->whole.n_dims,
+                                .roofline = system->roofline,
+                                .peak_ops = system->peak_ops,
+                                .memory_bytes = system->memory_bytes};
+    for (uint32_t d = 0; d < rules.n_dims; d++)
+        rules.dim_size[d] = system->whole.dim_size[d];
+    for (unsigned op = 0; op < COLL_OPS; op++) {
+        rules.op_dims[op] = system->whole.op_dims[op];
+        rules.over_all |= system->custom[op] != NULL ? UINT32_C(1) << op : 0;
+    }
+    return rules;
+}
+
+static void common_rules(const struct chakra_params *params, struct trace_rules *rules)
+{
+    rules->cut = params->missing == 1;
+    rules->remote = params->remote_bps != PARAM_AUTO;
+    rules->remote_latency_ps = params->remote_latency_ps;
+    rules->remote_share = (uint32_t)params->remote_share;
+    rules->remote_bytes = (double)params->remote_bps / 8e9;
+}
+
+// Check that the algorithm of each operation can run in the dimension.
+static void powers_check(struct reader *r, const struct place *place, const struct coll_schedule *s,
+                         uint32_t used, const char *group)
+{
+    for (unsigned op = 0; op < COLL_OPS; op++)
+        for (uint32_t d = 0; d <= s->n_dims && (used >> op & 1) != 0; d++) {
+            bool whole = d == s->n_dims;
+            uint32_t n = coll_group_size(s, d);
+            const char *name = s->choice[op][d].algorithm->name;
+            if (whole != s->flat[op] || (!whole && (s->op_dims[op] >> d & 1) == 0))
+                continue;
+            bool tree = strcmp(name, "double_binary_tree") == 0;
+            if ((tree || strcmp(name, "halving_doubling") == 0) && (n & (n - 1)) != 0)
+                place_error(r->err, place,
+                            "%s over %u ranks%s%s: their number must be a power of two", name, n,
+                            group[0] ? " of group " : "", group);
+            else if (tree && s->streams.local)
+                place_error(r->err, place, "%s cannot run in group %s, only over all ranks", name,
+                            group);
+        }
+}
+
+static void astra_schedules(struct reader *r, const struct place *system,
+                            const struct astra2_system *astra, struct chakra_settings *s)
+{
+    for (uint32_t g = 0; g < s->program.n_groups; g++) {
+        struct node_group *group = &s->program.groups[g];
+        uint32_t n = s->set.groups.items[g].n;
+        if (n == s->set.n_ranks) { // the order of its ranks does not matter
+            free(group->ranks);
+            group->ranks = NULL;
+            group->schedule = astra->whole;
+        } else {
+            group->schedule = astra2_group_schedule(astra, n);
+        }
+        powers_check(r, system, &group->schedule, s->set.used[g], group->ranks ? group->name : "");
+    }
+}
+
+struct sending {
+    struct reader *r;
+    const struct place *place;
+    const struct job_spec *job;
+};
+
+static bool reaches(void *ctx, uint32_t src, uint32_t dst)
+{
+    const struct sending *s = ctx;
+    return pair_check(s->r, s->place, s->job, src, dst);
+}
+
+static void traces_read(struct reader *r, const struct place *place, const struct job_spec *job,
+                        struct trace_rules rules)
+{
+    struct chakra_settings *s = job->settings;
+    struct place prefix = place_key(place, "prefix"), groups = place_key(place, "comm_groups");
+    char path[PLACE_TEXT], groups_path[PLACE_TEXT];
+    bool grouped = s->params.comm_groups[0] != '\0';
+    char *files = path_from(r->dir, s->params.prefix);
+    char *groups_file = grouped ? path_from(r->dir, s->params.comm_groups) : NULL;
+    place_text(&prefix, path);
+    struct sending sending = {r, &prefix, job};
+    rules.reaches = reaches;
+    rules.reaches_ctx = &sending;
+    if (trace_set_open(&s->set, files, job_size(r, job), groups_file, &rules, path,
+                       place_text(&groups, groups_path), r->err) == 0 &&
+        trace_set_check(&s->set, path, r->err) == 0)
+        s->program = trace_set_program(&s->set);
+    s->set.rules.reaches = NULL;
+    s->set.rules.reaches_ctx = NULL;
+    s->program.window = s->params.window == PARAM_AUTO ? 0 : s->params.window;
+    free(files);
+    free(groups_file);
+}
+
+// Read a job with `system`: the rules of ASTRA-sim 2.
+static void read_astra(struct reader *r, const struct place *place, const struct place *system,
+                       struct job_spec *job)
+{
+    struct chakra_settings *s = job->settings;
+    struct astra2_system astra = {0};
+    size_t errors = r->err->n_errors;
+    for (size_t i = 0; i < sizeof without_system / sizeof *without_system; i++) {
+        struct place other = place_key(place, without_system[i]);
+        if (other.json != NULL)
+            place_error(r->err, &other, "cannot be combined with `system`");
+    }
+    read_job_dims(r, &(struct place){.parent = place, .key = "dims"}, job_size(r, job),
+                  &astra.whole);
+    astra2_system_read(r, system, &astra);
+    if (r->err->n_errors > errors)
+        return;
+    struct trace_rules rules = astra_rules(&astra);
+    common_rules(&s->params, &rules);
+    s->rendezvous = astra.rendezvous;
+    traces_read(r, place, job, rules);
+    s->program.in_order = false;
+    if (r->err->n_errors == errors)
+        astra_schedules(r, system, &astra, s);
+    if (r->err->n_errors == errors)
+        custom_collectives_read(r, system, &astra, job);
+}
+
+// Read a job without `system`: its groups are like those of programs.
+static void read_gpu(struct reader *r, const struct place *place, struct job_spec *job)
+{
+    struct chakra_settings *s = job->settings;
+    const struct chakra_params *params = &s->params;
+    struct place algorithm = place_key(place, "algorithm");
+    size_t errors = r->err->n_errors;
+    struct trace_rules rules = {.streams = (uint32_t)params->comm_streams,
+                                .n_dims = 1,
+                                .dim_size = {job_size(r, job)},
+                                .roofline = params->peak_tflops > 0,
+                                .peak_ops = params->peak_tflops * 1e12,
+                                .memory_bytes =
+                                    params->memory_gbps > 0 ? params->memory_gbps * 1e9 : INFINITY};
+    for (unsigned op = 0; op < COLL_OPS; op++)
+        rules.op_dims[op] = 1;
+    common_rules(params, &rules);
+    traces_read(r, place, job, rules);
+    if (params->order <= PROGRAM_AS_READY)
+        s->program.in_order = params->order == PROGRAM_IN_ORDER;
+    for (uint32_t g = 0; g < s->program.n_groups && r->err->n_errors == errors; g++) {
+        struct node_group *group = &s->program.groups[g];
+        group->schedule = group_schedule(&s->choice, s->set.groups.items[g].n);
+        for (unsigned op = 0; op < COLL_OPS; op++)
+            if ((s->set.used[g] >> op & 1) != 0)
+                group_check(r, &algorithm, job, &group->schedule,
+                            (struct coll_shape){.op = (enum coll_op)op, .bytes = 1 << 20},
+                            group->ranks);
+    }
+}
+
+static void read_chakra(struct reader *r, const struct place *place, struct keys *keys,
+                        struct job_spec *job)
+{
+    struct chakra_settings *s = job->settings;
+    struct place system = place_key(place, "system");
+    size_t errors = r->err->n_errors;
+    keys_add(keys, "system");
+    map_ranks(r, place, job, &s->params.mapping);
+    s->choice.params = s->params.group;
+    group_algorithms_read(r, place, keys, &s->choice);
+    if (r->err->n_errors > errors || job_size(r, job) == 0 || s->params.prefix == NULL)
+        return;
+    if (system.json != NULL)
+        read_astra(r, place, &system, job);
+    else
+        read_gpu(r, place, job);
+}
+
+static void write_chakra(json_t *json, const struct job_spec *job, const json_t *given)
+{
+    json_t *system = json_object_get(given, "system");
+    for (size_t i = 0; system != NULL && i < sizeof without_system / sizeof *without_system; i++)
+        json_object_del(json, without_system[i]);
+    if (system != NULL)
+        json_object_set_new(json, "system", json_deep_copy(system));
+    else
+        group_algorithms_write(json, &((const struct chakra_settings *)job->settings)->choice);
+}
+
+static void chakra_schema(json_t *object)
+{
+    group_algorithms_schema(object);
+    schema_key(object, "system", json_pack("{s:s}", "type", "object"), false);
+}
+
+static const struct own_key chakra_keys[] = {
+    GROUP_ALGORITHM_KEY,
+    LIBRARY_KEY,
+    {"system", "object", "none",
+     "keys of a system file of ASTRA-sim 2, whose rules then hold for nodes and collectives"},
+};
+const struct job_reader chakra_reader = {read_chakra, write_chakra, chakra_schema, chakra_keys,
+                                         sizeof chakra_keys / sizeof *chakra_keys};

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// "algorithm": "ring", or {"all_reduce": "double_binary_tree", "all_to_all": "direct"}.
+#include "workload/read/group_algorithms.h"
+
+#include "collective/algorithm/grid.h"
+#include "engine/text/schema_parts.h"
+
+// A name that is not known leaves the operation's default, so that reading can go on.
+static void choose(struct reader *r, const struct place *place, struct group_choice *choice,
+                   unsigned op)
+{
+    struct coll_choice read = algorithm_read(r, place, choice->algorithms);
+    if (read.algorithm != NULL)
+        choice->by_op[op] = read;
+}
+
+void group_algorithms_read(struct reader *r, const struct place *place, struct keys *keys,
+                           struct group_choice *choice)
+{
+    struct place at = place_key(place, "algorithm");
+    struct keys ops = {0};
+    algorithms_read(r, place, keys, choice->algorithms);
+    library_read(r, place, keys, &choice->library);
+    keys_add(keys, "algorithm");
+    for (unsigned op = 0; op < COLL_OPS; op++) {
+        choice->by_op[op] =
+            algorithm_named(choice->algorithms, op == COLL_ALL_TO_ALL ? "direct" : "ring");
+        keys_add(&ops, coll_op_name((enum coll_op)op));
+    }
+    if (at.json == NULL)
+        return;
+    if (library_is_given(&choice->library))
+        place_error(r->err, &at, "is decided by the library: leave it out");
+    if (!json_is_object(at.json)) {
+        choose(r, &at, choice, 0);
+        for (unsigned op = 1; op < COLL_OPS; op++)
+            choice->by_op[op] = choice->by_op[0];
+        return;
+    }
+    keys_check(r, &at, &ops);
+    for (unsigned op = 0; op < COLL_OPS; op++) {
+        struct place item = place_key(&at, coll_op_name((enum coll_op)op));
+        if (item.json != NULL)
+            choose(r, &item, choice, op);
+    }
+}
+
+void group_algorithms_write(json_t *json, const struct group_choice *choice)
+{
+    json_t *all = json_object();
+    algorithms_write(json, choice->algorithms);
+    for (unsigned op = 0; op < COLL_OPS; op++)
+        json_object_set_new(all, coll_op_name((enum coll_op)op),
+                            json_string(choice->by_op[op].algorithm->name));
+    if (!library_is_given(&choice->library))
+        json_object_set(json, "algorithm", all);
+    json_decref(all);
+    library_write(json, &choice->library);
+}
+
+void group_algorithms_schema(json_t *object)
+{
+    struct keys names = {0};
+    json_t *each = schema_object();
+    algorithms_schema(object);
+    algorithm_words(&names);
+    for (unsigned op = 0; op < COLL_OPS; op++)
+        schema_key(each, coll_op_name((enum coll_op)op), schema_words(names.names), false);
+    schema_key(object, "algorithm",
+               json_pack("{s:[o,o]}", "anyOf", schema_words(names.names), each), false);
+    library_schema(object);
+}
+
+bool group_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                 const struct coll_schedule *s, struct coll_shape shape, const uint32_t *members)
+{
+    const struct coll_choice *choice = &s->choice[shape.op][0];
+    shape.ranks = coll_ranks(s);
+    shape.params = choice->params;
+    shape.inner = 1;
+    if (s->library != NULL && shape.uneven != NULL) {
+        place_error(r->err, place, "the library's all-to-all has no vectors of different sizes");
+        return false;
+    }
+    if (s->library != NULL) {
+        shape.bytes = LIBRARY_ANY_BYTES; // the next operation of the group may have others
+        return library_check(r, place, job, s->library, &shape, members);
+    }
+    return shape.ranks < 2 || (algorithm_supports(r, place, choice->algorithm, &shape) &&
+                               algorithm_pairs(r, place, job, choice->algorithm, shape, members));
+}

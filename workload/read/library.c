@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// "library": {"kind": "nccl", "nccl": "2.27.7", "proto": "ll128", "env": "NCCL_MIN_NCHANNELS=8"},
+// the same of kind rccl, or of kind xml (library_xml.h).
+#include "workload/read/library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collective/nccl/operation.h"
+#include "engine/base/memory.h"
+#include "engine/text/schema_parts.h"
+#include "workload/read/library_mpi.h"
+#include "workload/read/library_settings.h"
+#include "workload/read/library_xml.h"
+
+/* ---- reading ---- */
+
+#define COST(name) offsetof(struct nccl_host_cost, name)
+#define COST_ROW(key, type_, field, limit, text)                                                   \
+    PARAM_ROW(key, type_, COST(field), .def = "0" limit, .help = text)
+#define COST_ROWS(key, type, field, unit, text)                                                    \
+    COST_ROW(key "_ll", type, field[NCCL_LL], unit, text ", under LL"),                            \
+        COST_ROW(key "_ll128", type, field[NCCL_LL128], unit, text ", under LL128"),               \
+        COST_ROW(key "_simple", type, field[NCCL_SIMPLE], unit, text ", under Simple")
+
+static const struct param cost_params[] = {
+    COST_ROWS("launch", TIME, launch_ps, "ns", "launch and end of a kernel"),
+    COST_ROWS("primitive", TIME, primitive_ps, "ns", "threads of a block wait for each other"),
+    COST_ROWS("link", TIME, link_ps, "ns", "of a message over NVLink until it is seen"),
+    COST_ROWS("tree_link", TIME, tree_link_ps, "ns", "of a message over NVLink on a tree"),
+    COST_ROWS("send", TIME, send_ps, "ns", "from the block to the NIC"),
+    COST_ROWS("receive", TIME, receive_ps, "ns", "from the NIC to the block"),
+    COST_ROW("proxy", TIME, proxy_ps, "ns", "that the proxy's thread is busy with a message"),
+    COST_ROWS("block_rate", RATE, block_bps, "bps", "that a channel copies or reduces; 0bps = any"),
+};
+enum { N_COSTS = sizeof cost_params / sizeof *cost_params };
+
+static void read_costs(struct reader *r, const struct place *place, struct nccl_host_cost *cost)
+{
+    struct keys keys = {0};
+    if (place->json == NULL || !read_object(r, place))
+        return;
+    read_params(r, place, &keys, cost_params, N_COSTS, cost);
+    keys_check(r, place, &keys);
+}
+
+static void read_settings(struct reader *r, const struct place *at, struct keys *own, bool rccl,
+                          struct library_spec *spec)
+{
+    struct place env = place_key(at, "env");
+    struct library_rows rows = library_rows(rccl);
+    struct library_params p = library_defaults(rccl);
+    char path[PLACE_TEXT];
+    read_params(r, at, own, rows.rows, rows.n, &p);
+    library_env_apply(&p, p.env, place_text(&env, path), r->err);
+    spec->settings = library_settings_of(&p);
+}
+
+void library_read(struct reader *r, const struct place *place, struct keys *keys,
+                  struct library_spec *spec)
+{
+    static const char *const words[] = {"textbook", NULL}, *const kinds[] = {"nccl", "rccl", "xml",
+                                                                             "mpi", NULL};
+    struct place at = place_key(place, "library"), kind = place_key(&at, "kind"),
+                 cost = place_key(&at, "host_cost");
+    struct keys own = {0};
+    int which;
+    keys_add(keys, "library");
+    *spec = (struct library_spec){.machine = NULL};
+    if (at.json == NULL || json_is_string(at.json)) {
+        if (at.json != NULL)
+            read_word(r, &at, "library", words);
+        return;
+    }
+    if (!read_object(r, &at) || (which = read_word(r, &kind, "library", kinds)) < 0)
+        return;
+    if (which == 3) { // on any network, without a machine
+        library_mpi_read(r, &at, &own, spec);
+        keys_add(&own, "kind");
+        keys_check(r, &at, &own);
+        return;
+    }
+    if (which < 2)
+        read_settings(r, &at, &own, which == 1, spec);
+    else
+        library_xml_read(r, &at, &own, spec);
+    keys_add(&own, "kind");
+    keys_add(&own, "host_cost");
+    keys_check(r, &at, &own);
+    const struct nccl_machine *machine = r->site->machine;
+    if (machine == NULL) {
+        if (r->site->ranks.n_ranks > 0)
+            place_error(r->err, &at,
+                        "needs a machine that %s runs on: give the topology a `machine`, such as "
+                        "\"%s\"",
+                        nccl_library_name(spec->settings.rccl),
+                        spec->settings.rccl ? "mi300x" : "dgx_h100");
+        return;
+    }
+    spec->machine = machine;
+    spec->cost = spec->settings.rccl ? rccl_host_cost() : nccl_host_cost_of(machine->gpu);
+    spec->gpus = machine->gpus;
+    spec->by_switches =
+        spec->settings.algorithms == (1u << NCCL_COLLNET_DIRECT | 1u << NCCL_COLLNET_CHAIN);
+    read_costs(r, &cost, &spec->cost);
+}
+
+void library_write(json_t *json, const struct library_spec *spec)
+{
+    if (!library_is_given(spec)) {
+        json_object_set_new(json, "library", json_string("textbook"));
+        return;
+    }
+    json_t *library = json_pack("{s:s}", "kind", library_kind(spec));
+    if (spec->mpi != NULL) {
+        library_mpi_write(library, spec);
+        json_object_set_new(json, "library", library);
+        return;
+    }
+    if (spec->xml != NULL) {
+        library_xml_write(library, spec);
+    } else {
+        struct library_params p = library_params_of(&spec->settings);
+        struct library_rows rows = library_rows(p.rccl);
+        write_params(library, rows.rows, rows.n, &p);
+    }
+    json_object_set_new(library, "host_cost", params_json(cost_params, N_COSTS, &spec->cost));
+    json_object_set_new(json, "library", library);
+}
+
+void library_schema(json_t *object) { schema_key(object, "library", schema_ref("library"), false); }
+
+static json_t *settings_schema(bool rccl)
+{
+    struct library_rows rows = library_rows(rccl);
+    json_t *object = schema_object();
+    schema_key(object, "kind", schema_constant(rccl ? "rccl" : "nccl"), true);
+    schema_params(object, rows.rows, rows.n);
+    schema_key(object, "host_cost", schema_table(cost_params, N_COSTS), false);
+    return object;
+}
+
+void library_definition(json_t *defs)
+{
+    static const char *const words[] = {"textbook", NULL};
+    json_t *xml = library_xml_schema();
+    schema_key(xml, "host_cost", schema_table(cost_params, N_COSTS), false);
+    json_object_set_new(defs, "library",
+                        json_pack("{s:[o,o,o,o,o]}", "anyOf", schema_words(words),
+                                  settings_schema(false), settings_schema(true), xml,
+                                  library_mpi_schema()));
+}
+
+/* ---- checks ---- */
+
+#define CHECKED_BYTES (1 << 20)
+
+// Rings and trees lead from the NIC of any GPU to that of any other one.
+static bool joins_nics(const struct reader *r, const struct library_spec *spec)
+{
+    const struct site *s = r->site;
+    bool joins = spec->gpus == 1 ? s->n_dims == 1 : s->n_dims < 2;
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        joins |= s->dims[d].fabric;
+    return joins || s->relays || s->analytical;
+}
+
+bool library_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                   const struct library_spec *spec, const struct coll_shape *shape,
+                   const uint32_t *members)
+{
+    enum coll_op op = shape->op;
+    uint32_t n = shape->ranks;
+    char why[200] = "";
+    const char *name = nccl_library_name(spec->settings.rccl);
+    struct nccl_communicator c;
+    struct nccl_operation o;
+    enum nccl_function function;
+    if (spec->mpi != NULL)
+        return n < 2 || library_mpi_check(r, place, job, spec, shape, members);
+    if (spec->machine == NULL || n < 2)
+        return true;
+    if (!joins_nics(r, spec)) {
+        place_error(r->err, place,
+                    "the NICs of a server's GPUs must reach those of all GPUs of other servers: a "
+                    "fabric of kind rail, leaf_spine or fat_tree, or switch.routing.relay");
+        return false;
+    }
+    struct nccl_member *list = memory_zeroed(n, sizeof *list);
+    for (uint32_t m = 0; m < n; m++) {
+        uint32_t rank = job_rank(job, members != NULL ? members[m] : m);
+        list[m] = (struct nccl_member){rank / spec->gpus, rank % spec->gpus};
+    }
+    bool made =
+        nccl_communicator_init(&c, spec->machine, &spec->settings, list, n, why, sizeof why);
+    free(list);
+    if (!made) {
+        place_error(r->err, place, "%s would not run here: %s", name, why);
+        return false;
+    }
+    if (spec->xml != NULL) {
+        nccl_communicator_free(&c);
+        return library_xml_check(r, place, spec, op, shape->bytes, n);
+    }
+    bool possible = !library_function_of(op, &function) ||
+                    nccl_operation_init(&o, &c, function, CHECKED_BYTES, 0);
+    if (!possible)
+        place_error(r->err, place, "%s %s has no %s by the given `algo` and `proto` on these ranks",
+                    name, nccl_version_name(spec->settings.version), coll_op_name(op));
+    nccl_communicator_free(&c);
+    return possible;
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+// The keys of a training job's layers: `parallelism`, `last_bottom_layer`, `model_parallel`,
+// `checkpoints`, `checkpoint_initiates` and `layers`, [{"name": "fc", "fwd": {"compute": "5us",
+// "op": "all_reduce", "bytes": "1MB"}, "ig": {..}, "wg": {..}, "update_delay": "1ns"}, ..].
+#include "workload/training/training_layers.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "collective/algorithm/collective.h"
+#include "engine/base/memory.h"
+
+// ---- checks ----
+
+static void marks_check(const char *what, const struct training_marks *marks, size_t n_layers,
+                        const char *path, struct err *err)
+{
+    for (size_t i = 0; i < marks->n; i++)
+        if (marks->layers[i] >= n_layers)
+            err_add(err, path, "%s: layer %u is not one of 0 to %zu", what, marks->layers[i],
+                    n_layers - 1);
+}
+
+// An initiating layer recomputes from a checkpoint, so there must be one at or below it.
+static void initiates_check(const struct training_spec *spec, const char *path, struct err *err)
+{
+    for (size_t i = 0; i < spec->initiates.n; i++) {
+        bool found = false;
+        for (size_t c = 0; c < spec->checkpoints.n; c++)
+            found |= spec->checkpoints.layers[c] <= spec->initiates.layers[i];
+        if (!found)
+            err_add(err, path, "checkpoint_initiates: no checkpoint at or below layer %u",
+                    spec->initiates.layers[i]);
+    }
+}
+
+int training_check(const struct training_spec *spec, const char *path, struct err *err)
+{
+    size_t errors = err->n_errors;
+    if (training_is_dlrm(spec->keyword) && spec->last_bottom_layer + 1 >= spec->n_layers)
+        err_add(err, path, "the last bottom layer %u is not below the last layer %zu",
+                spec->last_bottom_layer, spec->n_layers - 1);
+    marks_check("checkpoints", &spec->checkpoints, spec->n_layers, path, err);
+    marks_check("checkpoint_initiates", &spec->initiates, spec->n_layers, path, err);
+    initiates_check(spec, path, err);
+    return err->n_errors == errors ? 0 : -1;
+}
+
+int training_check_sizes(const struct training_spec *spec, const char *path, struct err *err)
+{
+    for (size_t i = 0; i < spec->n_layers; i++)
+        for (int part = 0; part < TRAINING_PARTS; part++) {
+            const struct training_layer *layer = &spec->layers[i];
+            const struct training_step *step = &layer->parts[part];
+            if (step->compute_ns > TRAINING_NS_MAX || step->bytes > TRAINING_BYTES_MAX)
+                return err_add(err, path, "layer %s, %s: more than 100000 s or 1 PB", layer->name,
+                               training_parts[part]);
+        }
+    return 0;
+}
+
+int training_check_group(const struct training_spec *spec, const uint32_t *dim_size,
+                         uint32_t n_dims, const char *path, struct err *err)
+{
+    uint64_t left = spec->model_parallel, ranks = 1;
+    bool fits = true;
+    if (spec->model_parallel == 0) // not used by this keyword
+        return 0;
+    for (uint32_t d = 0; d < n_dims; d++) {
+        uint64_t taken = dim_size[d] < left ? dim_size[d] : left;
+        fits &= left % taken == 0 && dim_size[d] % taken == 0;
+        left /= taken;
+        ranks *= dim_size[d];
+    }
+    if (fits && left == 1)
+        return 0;
+    if (ranks % spec->model_parallel != 0)
+        return err_add(err, path,
+                       "a model-parallel group of %" PRIu64 " does not divide %" PRIu64 " ranks",
+                       spec->model_parallel, ranks);
+    return err_add(err, path,
+                   "a model-parallel group of %" PRIu64 " must be the product of leading "
+                   "dimension sizes, times a divisor of "
+                   "the next one",
+                   spec->model_parallel);
+}
+
+// ---- tables ----
+
+struct job_words {
+    int keyword;
+    uint64_t last_bottom_layer, model_parallel;
+};
+
+static const struct param job_words_params[] = {
+    PARAM_ROW("parallelism", ENUM, offsetof(struct job_words, keyword),
+              .choices = training_keywords,
+              .help = "which dimensions what is exchanged over, and the order of a pass"),
+    PARAM_ROW("last_bottom_layer", COUNT, offsetof(struct job_words, last_bottom_layer), .def = "0",
+              .max = "100000",
+              .help = "HYBRID_DLRM: layer that waits for the exchange of the embedding"),
+    PARAM_ROW("model_parallel", COUNT, offsetof(struct job_words, model_parallel), .def = "1",
+              .min = "1", .max = "65536", .help = "HYBRID_TRANSFORMER: ranks that share a model"),
+};
+#define N_JOB_WORDS (sizeof job_words_params / sizeof *job_words_params)
+
+struct layer_words {
+    const char *name;
+    ps_t update_delay_ps;
+    uint64_t weight_bytes, activation_bytes; // PARAM_AUTO = from the exchanges
+};
+
+static const struct param layer_params[] = {
+    PARAM_ROW("name", TEXT, offsetof(struct layer_words, name), .help = "of the layer"),
+    PARAM_ROW("update_delay", TIME, offsetof(struct layer_words, update_delay_ps), .def = "0ns",
+              .max = "100000s", .help = "after each of its collectives"),
+    PARAM_ROW("weights", BYTES, offsetof(struct layer_words, weight_bytes), .def = "auto",
+              .max = "1PB", .can_auto = true,
+              .help = "on a rank; auto = the size of the exchange of their gradients"),
+    PARAM_ROW("activations", BYTES, offsetof(struct layer_words, activation_bytes), .def = "auto",
+              .max = "1PB", .can_auto = true,
+              .help = "that a rank keeps until the backward pass; auto = the larger of the "
+                      "exchanges of activations and of their gradients"),
+};
+#define N_LAYER (sizeof layer_params / sizeof *layer_params)
+
+static const char *const ops[] = {"none",       "all_reduce", "reduce_scatter",
+                                  "all_gather", "all_to_all", NULL};
+_Static_assert(COLL_ALL_REDUCE == 0 && COLL_REDUCE_SCATTER == 1 && COLL_ALL_GATHER == 2 &&
+                   COLL_ALL_TO_ALL == 3,
+               "a word is an operation and one");
+
+struct step_words {
+    ps_t compute_ps;
+    int op, of; // indices into ops[] and sides[]
+    uint64_t bytes;
+};
+
+static const char *const sides[] = {"sender", "receiver", NULL};
+
+static const struct param step_params[] = {
+    PARAM_ROW("compute", TIME, offsetof(struct step_words, compute_ps), .def = "0ns",
+              .max = "100000s", .help = "whole nanoseconds"),
+    PARAM_ROW("op", ENUM, offsetof(struct step_words, op), .def = "none", .choices = ops,
+              .help = "what the ranks exchange"),
+    PARAM_ROW("bytes", BYTES, offsetof(struct step_words, bytes), .def = "0B", .max = "1PB",
+              .help = "of a rank; of an all_gather its own part"),
+    PARAM_ROW("rank_bytes_of", ENUM, offsetof(struct step_words, of), .def = "sender",
+              .choices = sides,
+              .help = "whose bytes `rank_bytes` are: what a rank sends to all, or what all send "
+                      "to it"),
+};
+#define N_STEP (sizeof step_params / sizeof *step_params)
+
+// Keywords of a layer, which only HYBRID_CUSTOMIZED has.
+static const char *const layer_keywords[] = {"DATA", "MODEL", "HYBRID_DATA_MODEL",
+                                             "HYBRID_MODEL_DATA", NULL};
+_Static_assert(TRAINING_DATA == 0 && TRAINING_HYBRID_MODEL_DATA == 3, "the first keywords");
+
+// ---- reading ----
+
+static uint64_t whole_ns(struct reader *r, const struct place *parent, const char *key, ps_t ps)
+{
+    struct place at = place_key(parent, key);
+    if (ps % PS_PER_NS != 0)
+        place_error(r->err, &at, "is not a whole number of nanoseconds");
+    return (uint64_t)(ps / PS_PER_NS);
+}
+
+// Read `rank_bytes`: a size for each rank; `bytes` is set to the largest.
+static void read_rank_bytes(struct reader *r, const struct place *place, bool of_receiver,
+                            struct training_step *step)
+{
+    size_t n = json_array_size(place->json);
+    if (!read_list(r, place))
+        return;
+    if (step->op != COLL_ALL_TO_ALL)
+        place_error(r->err, place, "is used only with all_to_all");
+    step->rank_bytes = memory_zeroed(n, sizeof *step->rank_bytes);
+    step->n_rank_bytes = n;
+    step->of_receiver = of_receiver;
+    for (size_t i = 0; i < n; i++) {
+        struct place item = place_item(place, i);
+        json_int_t bytes = json_integer_value(item.json);
+        if (!json_is_integer(item.json) || bytes < 0 || bytes > (json_int_t)1000000000000000)
+            place_error(r->err, &item, "must be a size in bytes, 0 to 1e15");
+        step->rank_bytes[i] = (uint64_t)bytes;
+        step->bytes = step->rank_bytes[i] > step->bytes ? step->rank_bytes[i] : step->bytes;
+    }
+}
+
+static void read_step(struct reader *r, const struct place *place, struct training_step *step)
+{
+    struct keys keys = {0};
+    struct step_words words = {0};
+    *step = (struct training_step){.op = TRAINING_NO_OP};
+    if (!read_object(r, place))
+        return;
+    params_default(step_params, N_STEP, &words);
+    read_params(r, place, &keys, step_params, N_STEP, &words);
+    keys_add(&keys, "rank_bytes");
+    keys_check(r, place, &keys);
+    struct place list = place_key(place, "rank_bytes");
+    *step = (struct training_step){.compute_ns = whole_ns(r, place, "compute", words.compute_ps),
+                                   .op = words.op - 1,
+                                   .bytes = words.bytes};
+    read_rank_bytes(r, &list, words.of == 1, step);
+}
+
+static void read_layer(struct reader *r, const struct place *place, int keyword,
+                       struct training_layer *layer)
+{
+    struct keys keys = {0};
+    struct layer_words words;
+    *layer = (struct training_layer){.keyword = keyword};
+    if (!read_object(r, place))
+        return;
+    params_default(layer_params, N_LAYER, &words);
+    words.name = "";
+    read_params(r, place, &keys, layer_params, N_LAYER, &words);
+    layer->name = memory_text(words.name);
+    layer->update_delay_ns = whole_ns(r, place, "update_delay", words.update_delay_ps);
+    layer->held = (struct training_held){.weights_known = words.weight_bytes != PARAM_AUTO,
+                                         .activations_known = words.activation_bytes != PARAM_AUTO,
+                                         .weight_bytes = words.weight_bytes,
+                                         .activation_bytes = words.activation_bytes};
+    for (int part = 0; part < TRAINING_PARTS; part++) {
+        struct place at = place_key(place, training_parts[part]);
+        read_step(r, &at, &layer->parts[part]);
+        keys_add(&keys, training_parts[part]);
+    }
+    if (keyword == TRAINING_HYBRID_CUSTOMIZED) {
+        struct place at = place_key(place, "parallelism");
+        layer->keyword = read_word(r, &at, "parallelism", layer_keywords);
+        keys_add(&keys, "parallelism");
+    }
+    keys_check(r, place, &keys);
+}
+
+static void read_layers(struct reader *r, const struct place *place, struct training_spec *spec)
+{
+    size_t n = json_array_size(place->json);
+    if (place->json == NULL)
+        place_error(r->err, place, "is required: a list of layers");
+    else if (read_list(r, place) && n == 0)
+        place_error(r->err, place, "must not be empty");
+    spec->layers = memory_zeroed(n, sizeof *spec->layers);
+    for (; spec->n_layers < n; spec->n_layers++) {
+        struct place item = place_item(place, spec->n_layers);
+        read_layer(r, &item, spec->keyword, &spec->layers[spec->n_layers]);
+    }
+}
+
+static void read_marks(struct reader *r, const struct place *place, struct training_marks *marks)
+{
+    size_t n = json_array_size(place->json);
+    if (!read_list(r, place))
+        return;
+    marks->layers = memory_zeroed(n, sizeof *marks->layers);
+    for (; marks->n < n; marks->n++) {
+        struct place item = place_item(place, marks->n);
+        json_int_t layer = json_integer_value(item.json);
+        if (!json_is_integer(item.json) || layer < 0 || layer >= UINT32_MAX)
+            place_error(r->err, &item, "is not the number of a layer");
+        marks->layers[marks->n] = (uint32_t)layer;
+    }
+}
+
+int training_read(struct reader *r, const struct place *job, struct keys *keys,
+                  struct training_spec *spec)
+{
+    char path[PLACE_TEXT];
+    size_t errors = r->err->n_errors;
+    struct job_words words = {0};
+    struct place layers = place_key(job, "layers"), checkpoints = place_key(job, "checkpoints"),
+                 initiates = place_key(job, "checkpoint_initiates");
+    params_default(job_words_params, N_JOB_WORDS, &words);
+    read_params(r, job, keys, job_words_params, N_JOB_WORDS, &words);
+    *spec = (struct training_spec){.keyword = words.keyword,
+                                   .last_bottom_layer = (uint32_t)words.last_bottom_layer};
+    spec->model_parallel = training_is_transformer(words.keyword) ? words.model_parallel : 0;
+    read_marks(r, &checkpoints, &spec->checkpoints);
+    read_marks(r, &initiates, &spec->initiates);
+    read_layers(r, &layers, spec);
+    keys_add(keys, "layers");
+    keys_add(keys, "checkpoints");
+    keys_add(keys, "checkpoint_initiates");
+    if (r->err->n_errors == errors && training_check(spec, place_text(job, path), r->err) == 0)
+        return 0;
+    training_free(spec);
+    return -1;
+}
+
+// ---- writing ----
+
+static json_t *time_json(uint64_t ns)
+{
+    char text[UNIT_TEXT];
+    return json_string(format_time((ps_t)ns * PS_PER_NS, text));
+}
+
+static json_t *marks_json(const struct training_marks *marks)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < marks->n; i++)
+        json_array_append_new(list, json_integer(marks->layers[i]));
+    return list;
+}
+
+static void write_rank_bytes(json_t *object, const struct training_step *step)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < step->n_rank_bytes; i++)
+        json_array_append_new(list, json_integer((json_int_t)step->rank_bytes[i]));
+    json_object_set_new(object, "rank_bytes", list);
+    json_object_set_new(object, "rank_bytes_of", json_string(sides[step->of_receiver]));
+}
+
+static json_t *layer_json(const struct training_layer *layer, bool customized)
+{
+    json_t *json = json_object();
+    char bytes[UNIT_TEXT];
+    json_object_set_new(json, "name", json_string(layer->name));
+    for (int part = 0; part < TRAINING_PARTS; part++) {
+        const struct training_step *step = &layer->parts[part];
+        json_t *object = json_object();
+        json_object_set_new(object, "compute", time_json(step->compute_ns));
+        if (step->op != TRAINING_NO_OP) {
+            json_object_set_new(object, "op", json_string(ops[step->op + 1]));
+            json_object_set_new(object, "bytes", json_string(format_bytes(step->bytes, bytes)));
+        }
+        if (step->rank_bytes != NULL)
+            write_rank_bytes(object, step);
+        json_object_set_new(json, training_parts[part], object);
+    }
+    json_object_set_new(json, "update_delay", time_json(layer->update_delay_ns));
+    if (layer->held.weights_known)
+        json_object_set_new(json, "weights",
+                            json_string(format_bytes(layer->held.weight_bytes, bytes)));
+    if (layer->held.activations_known)
+        json_object_set_new(json, "activations",
+                            json_string(format_bytes(layer->held.activation_bytes, bytes)));
+    if (customized)
+        json_object_set_new(json, "parallelism", json_string(training_keywords[layer->keyword]));
+    return json;
+}
+
+void training_write(json_t *job, const struct training_spec *spec)
+{
+    json_t *layers = json_array();
+    json_object_set_new(job, "parallelism", json_string(training_keywords[spec->keyword]));
+    if (training_is_dlrm(spec->keyword))
+        json_object_set_new(job, "last_bottom_layer", json_integer(spec->last_bottom_layer));
+    if (training_is_transformer(spec->keyword))
+        json_object_set_new(job, "model_parallel", json_integer((json_int_t)spec->model_parallel));
+    if (spec->keyword == TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD) {
+        json_object_set_new(job, "checkpoints", marks_json(&spec->checkpoints));
+        json_object_set_new(job, "checkpoint_initiates", marks_json(&spec->initiates));
+    }
+    for (size_t i = 0; i < spec->n_layers; i++)
+        json_array_append_new(
+            layers, layer_json(&spec->layers[i], spec->keyword == TRAINING_HYBRID_CUSTOMIZED));
+    json_object_set_new(job, "layers", layers);
+}
