@@ -9,6 +9,7 @@
 #include "cli/library/library_command.h"
 #include "cli/partition/partition.h"
 #include "cli/plan/plan.h"
+#include "cli/replay/replay_command.h"
 #include "cli/runs/runs.h"
 #include "cli/sweep/sweep.h"
 #include "cli/synth/synth_cli.h"

@@ -14,6 +14,5 @@ int command_import(const struct options *o);
 int command_shrink(const struct options *o);
 int command_export(const struct options *o);
 int command_workload(const struct options *o);
-int command_replay(const struct options *o);
 int command_help(const struct options *o);
 int command_generate(const struct options *o);

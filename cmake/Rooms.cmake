@@ -36,3 +36,18 @@ foreach(room IN LISTS COLLWIRE_ROOMS)
   list(APPEND COLLWIRE_LIBRARIES collwire_${room})
   list(APPEND before ${room})
 endforeach()
+
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*/README.md)
+set(stamp ${PROJECT_BINARY_DIR}/rooms.stamp)
+find_program(PYTHON3_PROGRAM python3)
+mark_as_advanced(PYTHON3_PROGRAM)
+if(PYTHON3_PROGRAM)
+  add_custom_command(
+    OUTPUT ${stamp}
+    COMMAND ${PYTHON3_PROGRAM} -B ${PROJECT_SOURCE_DIR}/cmake/check_rooms.py ${PROJECT_SOURCE_DIR}
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+    DEPENDS ${COLLWIRE_LIBRARIES} cmake/check_rooms.py ${pages}
+    COMMENT "Checking the order of the rooms"
+    VERBATIM)
+  add_custom_target(collwire_rooms ALL DEPENDS ${stamp})
+endif()

@@ -175,7 +175,7 @@ collwire_script_test(cli_extcap wire "python3;tshark" [[python3 -B "$@"]]
 collwire_script_test(cli_findings unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_findings.py ${PROJECT_SOURCE_DIR}/tests/data/findings)
 collwire_script_test(cli_inputs unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/cli/check_inputs.py ${PROJECT_SOURCE_DIR}/tests/profile)
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_inputs.py ${PROJECT_SOURCE_DIR}/tests/cli/import)
 
 collwire_script_test(cli_results unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_results.py ${PROJECT_SOURCE_DIR}/scenarios
@@ -363,8 +363,8 @@ collwire_script_test(report_jobs unit python3 [[python3 -B "$@"]]
 
 # The symbol graph: its rooms, circles and arrows. Sanitizers and coverage add symbols of their own.
 if(NOT COLLWIRE_SANITIZE)
-  collwire_script_test(structure_symbols unit "python3;nm" [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/structure/check_symbols.py ${PROJECT_BINARY_DIR})
+  collwire_script_test(structure_rooms unit "python3;nm" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/cmake/check_rooms.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 endif()
 
 # One opener for all files that are read, and a fuzz target for each reader.

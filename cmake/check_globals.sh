@@ -8,7 +8,7 @@
 set -eu
 for archive in "$1"/lib/libcollwire_*.a; do
     folder=${archive##*/libcollwire_} folder=${folder%.a}
-    case $folder in cli|cli-*) continue ;; esac
+    case $folder in cli) continue ;; esac
     objdump -t "$archive" | sed "s|^|$folder/|"
 done | awk -F '\t' '
 {

@@ -6,8 +6,7 @@ set -eu
 build=$1
 shift
 cd "$(dirname "$0")/.."
-# the outer folders of the layers
-folders=$(sed -nE 's/^collwire_layer\(([a-z]+)( .*)?$/\1/p' cmake/Layers.cmake)
+rooms=$(sed -n 's/^set(COLLWIRE_ROOMS \(.*\))$/\1/p' cmake/Rooms.cmake)
 
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=gcc \
     -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic -O1" >/dev/null
@@ -15,7 +14,7 @@ cmake --build "$build"
 find "$build" -name '*.gcda' -delete
 ctest --test-dir "$build" -j "$(nproc)" "$@" || echo "coverage: some tests have failed" >&2
 set --
-for folder in $folders; do
+for folder in $rooms; do
     set -- "$@" --filter "$folder/"
 done
 gcovr --root . --object-directory "$build" "$@" --gcov-ignore-parse-errors --exclude-throw-branches \

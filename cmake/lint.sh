@@ -6,10 +6,10 @@ set -eu
 build=$1
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
-# the outer folders of the layers
-folders=$(sed -nE 's/^collwire_layer\(([a-z]+)( .*)?$/\1/p' cmake/Layers.cmake)
+rooms=$(sed -n 's/^set(COLLWIRE_ROOMS \(.*\))$/\1/p' cmake/Rooms.cmake)
 
-grep -q engine/processes/beats.c "$build/compile_commands.json" && folders="$folders processes" # MPI is there
+without=none
+grep -q engine/processes/beats.c "$build/compile_commands.json" || without=engine/processes # MPI is not there
 
 find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 # Comments and strings, which clang-format does not break: lines of at most 100 columns, files of at most 500 lines.
@@ -17,8 +17,8 @@ git ls-files '*.[ch]' | xargs awk '
     length > 100 { print FILENAME ":" FNR ": more than 100 columns"; bad = 1 }
     FNR == 501 { print FILENAME ": more than 500 lines"; bad = 1 }
     END { exit bad }'
-find $folders -name '*.c' -print0 |
+find $rooms -path $without -prune -o -name '*.c' -print0 |
     xargs -0 -P "$jobs" -n 8 clang-tidy --quiet -p "$build" 2>/dev/null
 cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
     -j "$jobs" -D_DEFAULT_SOURCE --suppress=missingInclude --suppress=unknownMacro \
-    --suppress=preprocessorErrorDirective -I . -I include $folders
+    --suppress=preprocessorErrorDirective -I . -I include $rooms

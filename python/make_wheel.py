@@ -17,7 +17,7 @@ import sys
 import tempfile
 import zipfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "release"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cmake" / "release"))
 from libraries import SYSTEM, located, needed, output, owner, version_of  # noqa: E402  pylint: disable=wrong-import-position
 
 DESCRIPTION = """# collwire

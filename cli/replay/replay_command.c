@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/commands.h"
+#include "cli/replay/replay_command.h"
 #include "cli/replay/address_map.h"
 #include "cli/replay/replay.h"
 #include "cli/results/output.h"

@@ -95,7 +95,7 @@ def main():
         wheel(source, build, out)
         tarball.make(build, out, work, facts)
     sbom.write(source, out / f"collwire-{version}.cdx.json", facts)
-    shutil.copyfile(source / "release" / "Containerfile", out / "Containerfile")
+    shutil.copyfile(source / "cmake" / "release" / "Containerfile", out / "Containerfile")
     sums(out)
     shutil.rmtree(final, ignore_errors=True)
     out.rename(final)

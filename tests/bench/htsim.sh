@@ -7,7 +7,7 @@
 # FOLDER has htsim_roce, and if wanted htsim_dctcp and its description of the fat tree of N ranks,
 # N.topo: that program builds no network of its own, and uses its own packet size.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 collwire=${COLLWIRE:-build/collwire}
 runs=${RUNS:-2}
 bytes=${BYTES:-4000000}

@@ -4,7 +4,7 @@
 # rounds by CPU time, and the instructions of a packet-hop under callgrind where it is installed (they
 # do not vary), with the difference from baseline.json. With --record the baseline is written anew.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 collwire=${COLLWIRE:-build/collwire}
 runs=${RUNS:-3}
 baseline=tests/bench/baseline.json
@@ -55,7 +55,7 @@ scenarios() {
 # One run of each: the machine's bad minutes fall on all of them.
 timed() {
     for cc in $2; do
-        "$collwire" run "bench/$1.json" --quiet --set cc.kind="$cc" --out "$out/$1.$cc"
+        "$collwire" run "tests/bench/$1.json" --quiet --set cc.kind="$cc" --out "$out/$1.$cc"
         value "$out/$1.$cc" cpu_s >>"$out/$1.$cc/cpu"
     done
 }
@@ -64,7 +64,7 @@ row() {
     for cc in $2; do
         run=$out/$1.$cc
         best=$(sort -g "$run/cpu" | head -1)
-        instr=$(per_hop "bench/$1.json" "$cc" "$3" "$4")
+        instr=$(per_hop "tests/bench/$1.json" "$cc" "$3" "$4")
         echo "$(value "$run" packet_hops) $(value "$run" events) $best $(value "$run" peak_rss_bytes)" |
             awk -v name="$1" -v cc="$cc" -v instr="$instr" -v change="$(change "$1" "$cc" "$instr")" \
                 '{printf "%-9s %-14s %12d %8.2f %8.1f %10.2f %9.1f %10s %8s\n", name, cc, $1,
@@ -83,7 +83,7 @@ scenarios row
 "$collwire" run tests/bench/analytical-65536.json --quiet --out "$out/closed"
 echo "analytical-65536: $(value "$out/closed" wall_s) s, $(value "$out/closed" peak_rss_bytes) bytes of memory"
 for name in nccl-ring1024 nccl-tree1024; do
-    "$collwire" run bench/$name.json --quiet --out "$out/$name"
+    "$collwire" run tests/bench/$name.json --quiet --out "$out/$name"
     echo "$name: $(value "$out/$name" packet_hops) packet-hops, $(value "$out/$name" cpu_s) s," \
         "$(value "$out/$name" peak_rss_bytes) bytes of memory"
 done

@@ -5,7 +5,7 @@
 # threads, and on as many processes where collwire runs under mpirun. Results are compared byte for byte.
 # usage: scale.sh [--quick] [THREADS]     --quick: 64 and 128 ranks
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 collwire=${COLLWIRE:-build/collwire}
 sizes="1024 2048 4096 8192 16384 32768 65536"
 [ "${1:-}" = --quick ] && { sizes="64 128" && shift; }

@@ -3,7 +3,7 @@
 # Wall time of scenarios beside this file on one thread and on several, in turn: best of RUNS (2) rounds.
 # Results are compared byte for byte. usage: threads.sh [THREADS] [SCENARIO ...]
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 collwire=${COLLWIRE:-build/collwire}
 runs=${RUNS:-2}
 threads=${1:-2}
@@ -20,7 +20,7 @@ printf '%-12s %9s %9s %6s %9s %9s %9s %9s %10s %10s\n' \
 for name in "$@"; do
     for _ in $(seq "$runs"); do
         for n in 1 "$threads"; do
-            "$collwire" run "bench/$name.json" --quiet --threads "$n" --out "$out/$name.$n" 2>/dev/null
+            "$collwire" run "tests/bench/$name.json" --quiet --threads "$n" --out "$out/$name.$n" 2>/dev/null
             value "$out/$name.$n" wall_s >>"$out/$name.$n.wall"
         done
         cmp "$out/$name.1/metrics.json" "$out/$name.$threads/metrics.json"

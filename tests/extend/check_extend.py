@@ -62,11 +62,11 @@ TOYS = [
     Toy("policy", 2, {"cc/halving.c": "policy/halving.c"}, {
         "cc/registry.c": [("extern const struct cc_ops cc_powertcp_delay;", "extern const struct cc_ops cc_halving;"),
                           ("    &cc_powertcp_delay,", "    &cc_halving,")]}),
-    Toy("collective algorithm with a setting", 2, {"collective/star.c": "algorithm/star.c"}, {
+    Toy("collective algorithm with a setting", 2, {"collective/algorithm/star.c": "algorithm/star.c"}, {
         "collective/algorithm/registry.c": [("extern const struct coll_algorithm coll_shifted_halving_doubling;",
                                    "extern const struct coll_algorithm coll_star;"),
                                   ("    &coll_shifted_halving_doubling,", "    &coll_star,")]}),
-    Toy("topology kind", 3, {"topology/pair_of_switches.c": "topology/pair_of_switches.c"}, {
+    Toy("topology kind", 3, {"net/topology/pair_of_switches.c": "topology/pair_of_switches.c"}, {
         "net/topology/kinds.h": [('#include "net/topology/topology.h"', "extern const struct topology_kind topology_pair;")],
         "net/topology/registry.c": [("    &topology_dln,", "    &topology_pair,")]}),
     Toy("workload kind", 3, {"workload/pairwise.c": "workload/pairwise.c"}, {

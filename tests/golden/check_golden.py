@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "trace"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "net", "capture"))
 import pcapng  # noqa: E402
 
 COLLWIRE = os.environ["COLLWIRE"]

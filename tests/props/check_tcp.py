@@ -14,7 +14,7 @@ import sys
 import tempfile
 import traceback
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "trace"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "net", "capture"))
 # pylint: disable=wrong-import-position
 import check_capture
 import check_tcp

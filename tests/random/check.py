@@ -24,7 +24,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "trace")]
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "net", "capture")]
 # pylint: disable=wrong-import-position
 import aimed
 import features

@@ -3,7 +3,7 @@
 import os
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "chakra"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "workload", "chakra"))
 # pylint: disable=wrong-import-position
 import trace_file
 

@@ -15,9 +15,9 @@ READS = re.compile(r"\b(regular_file_(?:open|open_at|stream)|database_open|input
                    r"text_file_load|draft_read|folder_read|flow_file_read|trace_begin|trace_next)\s*\(")
 OPENS = re.compile(r"(?<![\w.>])(fopen|fopen64|freopen|open|open64|openat|openat2|gzopen|gzopen64|sqlite3_open|sqlite3_open16|sqlite3_open_v2|pcap_open_offline\w*|"
                    r"json_load_file|xmlReadFile|popen|fmemopen)\s*\(")
-ROOMS_OF_OTHERS = {"build", "tests", "docs", "python", "site", "bench", "examples", "include", "release", "scenarios", "studies", "share"}
+ROOMS_OF_OTHERS = {"build", "tests", "docs", "python", "examples", "include", "scenarios", "studies"}
 # calls of readers of traces, which are one reader with record.c
-TRACES = {"workload/chakra/trace.c", "workload/chakra/check.c", "workload/chakra/source.c"}
+TRACES = {"workload/trace/trace.c", "workload/chakra/check.c", "workload/chakra/source.c"}
 
 
 def arguments(text, at):

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "trace"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "net", "capture"))
 import pcapng
 
 COLLWIRE = os.environ["COLLWIRE"]

@@ -14,7 +14,7 @@ import tempfile
 from random import Random
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "chakra")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "workload", "chakra")]
 
 from check_xml import COLLWIRE, FAILED, expect, near, refused, run, scenario, wire_us  # noqa: E402
 from trace_file import node, trace  # noqa: E402

@@ -9,8 +9,8 @@
 
 #include "engine/base/memory.h"
 #include "workload/chakra/chakra_job.h"
-#include "workload/chakra/trace_collective.h"
 #include "workload/read/job_ranks.h"
+#include "workload/trace/trace_collective.h"
 
 struct custom {
     struct reader *r;

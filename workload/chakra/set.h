@@ -13,8 +13,8 @@
 #pragma once
 
 #include "workload/chakra/groups.h"
-#include "workload/chakra/trace.h"
 #include "workload/nodes/node.h"
+#include "workload/trace/trace.h"
 
 struct trace_rules {
     bool astra;

@@ -11,8 +11,8 @@
 #include "collective/algorithm/grid.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "workload/chakra/schema.pb-c.h"
-#include "workload/chakra/trace_node.h"
+#include "workload/trace/schema.pb-c.h"
+#include "workload/trace/trace_node.h"
 
 #define ATTRIBUTES_MAX 32
 

@@ -11,8 +11,8 @@
 #include "workload/cnn/cnn_memory.h"
 #include "workload/cnn/cnn_out_of_core.h"
 #include "workload/memory/device.h"
+#include "workload/nodes/job_groups.h"
 #include "workload/nodes/read_input.h"
-#include "workload/read/job_groups.h"
 #include "workload/read/job_reader.h"
 
 struct cnn_reader {

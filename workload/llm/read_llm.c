@@ -8,8 +8,8 @@
 #include "workload/kernels/product.h"
 #include "workload/llm/llm_job.h"
 #include "workload/llm/llm_memory.h"
+#include "workload/nodes/job_groups.h"
 #include "workload/nodes/read_input.h"
-#include "workload/read/job_groups.h"
 #include "workload/read/job_reader.h"
 
 struct llm_reader {

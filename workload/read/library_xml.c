@@ -9,8 +9,8 @@
 #include "collective/nccl/xml/xml_file.h"
 #include "engine/base/memory.h"
 #include "engine/text/schema_parts.h"
-#include "workload/chakra/trace_algorithm.h"
 #include "workload/read/library_settings.h"
+#include "workload/trace/trace_algorithm.h"
 
 struct xml_params {
     struct library_params nccl;

@@ -18,7 +18,7 @@ import tempfile
 
 import pcapng
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SOURCE = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(SOURCE / "tests/random"))
 import generate  # pylint: disable=wrong-import-position
 

@@ -27,7 +27,7 @@ GRAIN, WRAP = 128, 128 << 20
 
 
 def dissect(path):
-    lua = os.path.join(SOURCE, "share", "wireshark", "collwire.lua")
+    lua = os.path.join(SOURCE, "net", "capture", "wireshark", "collwire.lua")
     command = ["tshark", "-r", path, "-X", f"lua_script:{lua}", "-T", "fields", "-E", "separator=;"]
     for field in FIELDS:
         command += ["-e", field]

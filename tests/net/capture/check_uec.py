@@ -37,7 +37,7 @@ SCENARIO = {
 
 
 def frames(source, path):
-    plugin = os.path.join(source, "share", "wireshark", "collwire_uec.lua")
+    plugin = os.path.join(source, "net", "capture", "wireshark", "collwire_uec.lua")
     command = ["tshark", "-n", "-o", "ip.check_checksum:TRUE", "-X", f"lua_script:{plugin}", "-r", path, "-T", "fields"]
     for field in FIELDS:
         command += ["-e", field]

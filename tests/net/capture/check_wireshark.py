@@ -31,9 +31,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import pcapng
 
 SOURCE, COLLWIRE = sys.argv[1], os.environ["COLLWIRE"]
-PROFILE = os.path.join(SOURCE, "share", "wireshark", "profiles", "collwire")
-LUA = os.path.join(SOURCE, "share", "wireshark", "collwire.lua")
-SUMMARY = os.path.join(SOURCE, "share", "wireshark", "collwire_summary.lua")
+PROFILE = os.path.join(SOURCE, "net", "capture", "wireshark", "profiles", "collwire")
+LUA = os.path.join(SOURCE, "net", "capture", "wireshark", "collwire.lua")
+SUMMARY = os.path.join(SOURCE, "net", "capture", "wireshark", "collwire_summary.lua")
 SWITCH4 = {"kind": "switch", "size": 4, "link": {"rate": "100Gbps", "delay": "1us"}}
 FABRIC = {"topology": {"dims": [{"kind": "leaf_spine", "size": 4, "ranks_per_leaf": 2, "spines": 1}]},
           "capture": [{"at": "leaf*,spine0", "file": "all.pcapng"}]}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Messages of protobuf-c become a struct trace_node that points into them. A whole number may have
 // any integer type of the schema, since writers differ in the types that they choose.
-#include "workload/chakra/decode_internal.h"
+#include "workload/trace/decode_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/memory.h"
-#include "workload/chakra/schema.pb-c.h"
+#include "workload/trace/schema.pb-c.h"
 
 #define TRACE_NAME(constant, name) name,
 const char *const trace_attribute_names[] = {TRACE_ATTRIBUTES(TRACE_NAME)};

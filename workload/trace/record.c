@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A record is copied to the start of the buffer when it is not there as a whole, and the buffer is
 // filled behind it.
-#include "workload/chakra/record.h"
+#include "workload/trace/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/regular_file.h"
-#include "workload/chakra/record_gzip.h"
+#include "workload/trace/record_gzip.h"
 
 #define FILL_BYTES ((size_t)16 << 10)
 #define VARINT_MAX_BYTES 10

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/chakra/trace_graph.h"
+#include "workload/trace/trace_graph.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 #include "collective/nccl/xml/algorithm.h"
 #include "engine/base/memory.h"
 #include "engine/text/json_file.h"
-#include "workload/chakra/trace.h"
-#include "workload/chakra/trace_message.h"
+#include "workload/trace/trace.h"
+#include "workload/trace/trace_message.h"
 
 #define TAKES_MAX_US UINT64_C(100000000000) // 100000 s, as in scenarios
 

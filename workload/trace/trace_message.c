@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/chakra/trace_message.h"
+#include "workload/trace/trace_message.h"
 
 #include <stdlib.h>
 

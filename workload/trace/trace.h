@@ -2,8 +2,8 @@
 // Reads the execution trace of one rank, node by node.
 #pragma once
 
-#include "workload/chakra/record.h"
-#include "workload/chakra/trace_node.h"
+#include "workload/trace/record.h"
+#include "workload/trace/trace_node.h"
 
 struct trace {
     /* config */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "workload/chakra/trace_algorithm.h"
+#include "workload/trace/trace_algorithm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/memory.h"
-#include "workload/chakra/trace_graph.h"
-#include "workload/chakra/trace_node.h"
+#include "workload/trace/trace_graph.h"
+#include "workload/trace/trace_node.h"
 
 struct making {
     const struct trace_graph *g;

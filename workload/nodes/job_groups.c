@@ -2,7 +2,7 @@
 // All groups of a job have the same size and algorithm, but not the same paths between their ranks.
 // Groups of 4 in a switch dimension of 6: ranks 0 to 3 share a switch, ranks 4 to 7 do not, and
 // some of these pairs may have no path. So every group is checked.
-#include "workload/read/job_groups.h"
+#include "workload/nodes/job_groups.h"
 
 #include "workload/read/library.h"
 

@@ -2,7 +2,7 @@
 // The generation of a trace is known from its metadata, which state a version since October 2023,
 // or, where they do not, from the first node that has attributes: the old schema has them in
 // field 11, which the new one does not have.
-#include "workload/chakra/trace.h"
+#include "workload/trace/trace.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
-#include "workload/chakra/decode_internal.h"
+#include "workload/trace/decode_internal.h"
 
 void trace_free(struct trace *t)
 {

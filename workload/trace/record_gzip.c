@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // zlib's inflate() over pieces of the file.
-#include "workload/chakra/record_gzip.h"
+#include "workload/trace/record_gzip.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A member's nodes begin in the order of their ids. Messages match by sender, receiver, tag and
 // size. Source: ASTRA-sim 2, CustomAlgorithm.cc, Sys.cc (front_end_sim_send).
-#include "workload/chakra/trace_collective.h"
+#include "workload/trace/trace_collective.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
-#include "workload/chakra/trace_message.h"
-#include "workload/chakra/trace_node.h"
+#include "workload/trace/trace_message.h"
+#include "workload/trace/trace_node.h"
 
 #define TAGS 500000000 // tags are taken modulo this number
 

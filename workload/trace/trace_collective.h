@@ -3,7 +3,7 @@
 #pragma once
 
 #include "collective/algorithm/graph.h"
-#include "workload/chakra/trace_graph.h"
+#include "workload/trace/trace_graph.h"
 
 // Which trace a member runs, and which member the rank is that a trace names as a peer.
 struct trace_members {

@@ -2,7 +2,7 @@
 // Records of an execution trace, decoded from protocol buffers.
 #pragma once
 
-#include "workload/chakra/trace.h"
+#include "workload/trace/trace.h"
 
 // Learn the generation of the schema from the metadata. Returns 0, or -1 with an error.
 int decode_metadata(struct trace *t, const unsigned char *bytes, size_t n, const char *path,

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// collwire replay: captures of real networks, as scenarios of flows.
+#pragma once
+
+#include "cli/options/options.h"
+
+int command_replay(const struct options *o);
