@@ -37,7 +37,7 @@ class Home:
         self.write(f"{self.scenarios}/schema.json", '{"type": "object"}')
         self.write(f"{self.scenarios}/.hidden.json", json.dumps(INCAST))
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "WIRESHARK_"))}
-        self.environment = {**clean, "HOME": self.home, "TMPDIR": self.tmp, "COLLWIRE_SHARE": os.path.join(ROOT, "share")}
+        self.environment = {**clean, "HOME": self.home, "TMPDIR": self.tmp, "COLLWIRE_SHARE": os.path.join(ROOT, "net", "capture")}
 
     @staticmethod
     def write(path, text):

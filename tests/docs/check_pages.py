@@ -157,7 +157,7 @@ def heading_anchor(line):
 def check(root, name, tools):
     page = Page(root, name, tools)
     with tempfile.TemporaryDirectory() as folder:
-        for shared in ("scenarios", "examples", "include", "share", "studies"):
+        for shared in ("scenarios", "examples", "include", "net", "studies"):
             os.symlink(os.path.join(root, shared), os.path.join(folder, shared))
         page.blocks(folder)
     page.figures()

@@ -132,7 +132,7 @@ class Wheel(unittest.TestCase):
         said = collwire("extcap", "install")
         self.assertNotIn("not beside this program", said)
         self.assertIn(f"{site}/collwire/_native/share/collwire/scenarios", said)
-        for path in (ROOT / "share" / "wireshark").glob("*.lua"):
+        for path in (ROOT / "net" / "capture" / "wireshark").glob("*.lua"):
             self.assertEqual((home / ".local/lib/wireshark/plugins" / path.name).read_bytes(), path.read_bytes())
         self.assertTrue((home / ".config/wireshark/profiles/collwire/preferences").is_file())
         self.policy_in_c(venv, program)

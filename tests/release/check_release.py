@@ -33,7 +33,7 @@ def release(source, tree, build, out, untagged=False):
     environment = {name: value for name, value in os.environ.items() if name != "RELEASE_UNTAGGED"}
     if untagged:
         environment["RELEASE_UNTAGGED"] = "1"
-    return run(sys.executable, "-B", source / "release" / "make_release.py", tree, build, out, env=environment)
+    return run(sys.executable, "-B", source / "cmake" / "release" / "make_release.py", tree, build, out, env=environment)
 
 
 def check_refusals(source, tree, build, version, work):

@@ -57,7 +57,7 @@ class Reader(html.parser.HTMLParser):
 
 
 def build(source, program, out, *options, seed="0"):
-    done = subprocess.run([sys.executable, "-B", source / "site" / "build.py", *options, source, program, out], check=False,
+    done = subprocess.run([sys.executable, "-B", source / "docs" / "site" / "build.py", *options, source, program, out], check=False,
                           env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True)
     return done
 

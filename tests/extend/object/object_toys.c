@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `toys`: a list of objects for tests, described by a table only.
+#include "config/object/scenario_parts.h"
 #include "engine/text/object.h"
 #include "engine/text/read.h"
 
