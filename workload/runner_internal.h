@@ -56,9 +56,6 @@ void runner_check_dry(struct workload *w, ps_t now);
 void runner_contention(struct rank_run *r, bool offloaded, int change, ps_t now);
 
 /* rank_cores.c: computations on the cores of hosts, where workload.computes is set */
-void rank_cores_init(struct workload *w);
-void rank_cores_add(struct workload *w, struct rank_run *r);
-void rank_cores_computing(void *rank_run, bool begins, ps_t now); // timed_steps.computing
 
 // The member of a group that a rank of the job is.
 uint32_t job_group_member(const struct job_group *group, uint32_t rank);

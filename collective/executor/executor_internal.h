@@ -226,10 +226,6 @@ static inline ps_t connection_seen_ps(const struct connection *c)
 
 /* file_blocks.c */
 
-// Make the blocks of a run, without their connections.
-void file_blocks_new(struct library_run *run);
-uint64_t file_bytes(const struct library_group *g, uint64_t bytes);
-
 /* proxy.c */
 
 // Let the proxy of a rank call `call` for a connection: it sees this after the latency, and is busy

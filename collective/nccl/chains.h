@@ -45,11 +45,6 @@ int64_t nccl_chains_try(struct nccl_chains *chains, int64_t visits);
 
 /* ---- parts of an attempt ---- */
 
-// Takes `times` the rate of a channel along the path between two vertices, if it has that much and
-// is near enough; the distance is not checked for twice the rate.
-bool nccl_chains_take(struct nccl_chains *chains, uint32_t from, uint32_t to, int32_t times);
-void nccl_chains_give_back(struct nccl_chains *chains, uint32_t from, uint32_t to, int32_t times);
-
 // The GPUs to try after `gpu` that the channel has not passed, the best one first; returns how many
 // were written to `next`. `to_nic`: whether the channel still has to reach a NIC; `soon`: from the
 // next GPU already.

@@ -90,7 +90,3 @@ void trace_set_free(struct trace_set *set);
 
 // Check every file and how they fit together. Returns 0, or -1 with errors at `path`.
 int trace_set_check(struct trace_set *set, const char *path, struct err *err);
-
-// The nodes of a checked set, which must outlive the program. Its groups are those of the set;
-// their schedules are the caller's to fill.
-struct node_program trace_set_program(struct trace_set *set);

@@ -61,7 +61,3 @@ void llm_compute(struct llm_maker *m, const char *what, ps_t takes_ps, double co
 
 struct node *llm_collective(struct llm_maker *m, enum llm_group group, enum llm_degree use,
                             uint8_t stream, enum coll_op op, uint64_t bytes, const char *what);
-
-// The nodes of layer m->layer, with its tensor, context and expert exchanges (llm_layer.c).
-void llm_layer_forward(struct llm_maker *m);
-void llm_layer_backward(struct llm_maker *m);
