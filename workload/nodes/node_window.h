@@ -8,8 +8,15 @@
 #pragma once
 
 #include "engine/base/names.h"
-#include "workload/nodes/id_set.h"
 #include "workload/nodes/node.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct id_set {
+    struct id_block *blocks; // open addressing; a block without bits is free
+    size_t n, cap;
+};
 
 enum window_state {
     WINDOW_FREE,

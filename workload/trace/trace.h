@@ -2,8 +2,27 @@
 // Reads the execution trace of one rank, node by node.
 #pragma once
 
-#include "workload/trace/record.h"
+#include "engine/base/err.h"
 #include "workload/trace/trace_node.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define RECORD_MAX_BYTES (UINT32_C(64) << 20)
+
+struct record_reader {
+    /* config */
+    const char *file; // borrowed
+    /* state */
+    int64_t size;            // of the file when it was first read
+    struct timespec changed; // the same for its last change
+    int64_t offset;          // in the file, of the next byte behind the buffer
+    int64_t start;           // in the file, of the current record's length
+    uint64_t number;         // of the current record, from 0
+    unsigned char *bytes;    // buffer
+    size_t begin, end, cap;  // bytes in the buffer that have not been read; its size
+    struct record_gzip *gz;  // NULL = the file is not compressed; offsets are those of its content
+};
 
 struct trace {
     /* config */
