@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # tests/FOLDER/test_STEM.c or tests/FOLDER/ROOM/test_STEM.c, with the sources of tests/FOLDER/STEM if
-# there are any, is one executable and the CTest test FOLDER_STEM. It runs in the source root, so it writes to temporary files only.
+# there are any, is the CTest test FOLDER_STEM. It runs in the source root, so it writes to temporary files only.
 # Scripts are listed below; they run in the build tree.
 # Labels: the folder's name for theory, props, golden and generated; wire for tshark; page for Chromium; long
 # for what only `make test-long` runs (ctest -C Long); unit for all the rest. smoke, besides, for what `make check` runs: unit tests
@@ -28,8 +28,14 @@ function(collwire_test name label)
   else()
     add_test(NAME ${name} COMMAND ${ARGN})
   endif()
+  string(REGEX MATCH "^[a-z]+" room ${name})
+  foreach(word IN LISTS ARGN) # a script stands in the folder of its room
+    if(word MATCHES "/tests/([a-z]+)/[^;]*\\.(py|sh)$")
+      set(room ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
   set_tests_properties(${name} PROPERTIES
-    LABELS ${label} TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
+    LABELS "${label};${room}" TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
 endfunction()
 
 file(GLOB support CONFIGURE_DEPENDS tests/support/*.c) # what several tests share
@@ -39,8 +45,11 @@ if(support)
   target_link_libraries(test_support PRIVATE ${COLLWIRE_LIBRARIES} PkgConfig::cmocka m)
 endif()
 
+# The tests in C of a folder of tests/ are one program, tests/FOLDER/run: `run NAME` runs one, and CTest runs each in a process of
+# its own. cmake/test_runner.c.in has the list.
 file(GLOB tests RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS
      tests/*/test_*.c tests/*/*/test_*.c)
+set(runners "")
 foreach(test IN LISTS tests)
   string(REGEX MATCH "^([a-z0-9_]+)/(([a-z0-9_]+)/)?test_(.*)\\.c$" _ ${test})
   set(folder ${CMAKE_MATCH_1})
@@ -52,17 +61,26 @@ foreach(test IN LISTS tests)
   if(label STREQUAL theory AND COLLWIRE_SANITIZE)
     continue() # figures, which the other build checks; the code is that of whole runs
   endif()
-  set(target test_${folder}_${stem})
   file(GLOB more CONFIGURE_DEPENDS tests/${folder}/${stem}/*.c)
   list(FILTER more EXCLUDE REGEX "/test_[^/]*$")
-  add_executable(${target} tests/${test} ${more})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
-  target_link_libraries(${target} PRIVATE
-    $<TARGET_NAME_IF_EXISTS:test_support> ${COLLWIRE_LIBRARIES} PkgConfig::cmocka m)
-  set_target_properties(${target} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder} OUTPUT_NAME test_${stem})
-  collwire_test(${folder}_${stem} ${label} ${target})
+  list(APPEND runners ${folder})
+  list(APPEND sources_${folder} tests/${test} ${more})
+  string(APPEND list_${folder} "TEST(${stem})\n")
+  set_source_files_properties(tests/${test} PROPERTIES COMPILE_DEFINITIONS main=test_${stem}_main)
+  collwire_test(${folder}_${stem} ${label} ${PROJECT_BINARY_DIR}/tests/${folder}/run ${stem})
   set_tests_properties(${folder}_${stem} PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  list(APPEND programs_in_c ${folder}_${stem})
+endforeach()
+list(REMOVE_DUPLICATES runners)
+foreach(folder IN LISTS runners)
+  set(TEST_LIST "${list_${folder}}")
+  configure_file(cmake/test_runner.c.in ${PROJECT_BINARY_DIR}/tests/${folder}/run.c @ONLY)
+  add_executable(test_${folder} ${PROJECT_BINARY_DIR}/tests/${folder}/run.c ${sources_${folder}})
+  target_include_directories(test_${folder} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(test_${folder} PRIVATE
+    $<TARGET_NAME_IF_EXISTS:test_support> ${COLLWIRE_LIBRARIES} PkgConfig::cmocka m)
+  set_target_properties(test_${folder} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder} OUTPUT_NAME run)
 endforeach()
 
 # Threads that meet after each window wait for each other where other tests take their cores.
@@ -89,15 +107,15 @@ collwire_script_test(golden_coverage golden python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/golden/check_coverage.py ${PROJECT_SOURCE_DIR})
 
 # Captures under tshark's eyes, by snaplen and bytes of INT that a data packet carries.
-if(TARGET test_net_capture)
+if(TARGET test_net)
   foreach(case IN ITEMS "128 0" "80 0" "65535 0" "65535 42")
     separate_arguments(case UNIX_COMMAND ${case})
     list(JOIN case _int name)
     collwire_script_test(trace_sample_${name} wire "tshark;python3"
-      [[file=sample_$3_$4.pcap && "$1" $file $3 $4 && python3 "$2" $file --expect-data 12000 \
+      [[file=sample_$3_$4.pcap && "$1" capture $file $3 $4 && python3 "$2" $file --expect-data 12000 \
         --expect-ack 4000 --expect-nak 40 --expect-ce 1200 --expect-cnp 400 --expect-pfc 800 \
         --expect-total 17200]]
-      $<TARGET_FILE:test_net_capture> ${PROJECT_SOURCE_DIR}/tests/net/capture/check_capture.py ${case})
+      $<TARGET_FILE:test_net> ${PROJECT_SOURCE_DIR}/tests/net/capture/check_capture.py ${case})
   endforeach()
 endif()
 
@@ -208,9 +226,9 @@ collwire_script_test(cli_library unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_library.py ${PROJECT_SOURCE_DIR}/tests/data/nccl)
 
 collwire_script_test(cli_threads unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/cli/check_threads.py ${PROJECT_SOURCE_DIR}/bench)
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_threads.py ${PROJECT_SOURCE_DIR}/tests/bench)
 collwire_script_test(cli_same_bytes unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py
-  --events 30000 --every 5 --drawn 20 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
+  --events 30000 --every 5 --drawn 20 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/tests/bench)
 collwire_script_test(cli_same_bytes_timeline unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py --events 60000 --every 5 --set report.timeline=true
   ${PROJECT_SOURCE_DIR}/scenarios/dlrm ${PROJECT_SOURCE_DIR}/scenarios/llm ${PROJECT_SOURCE_DIR}/scenarios/models
@@ -220,7 +238,7 @@ collwire_script_test(cli_same_bytes_hosts unit python3 [[python3 -B "$@"]]
   "host={\"preset\":\"linux\",\"ranks\":2,\"cores\":1,\"compute\":true}"
   ${PROJECT_SOURCE_DIR}/scenarios/dlrm/dlrm-64-tcp.json ${PROJECT_SOURCE_DIR}/scenarios/host)
 collwire_script_test(cli_same_bytes_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py
-  --events 400000 --drawn 300 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/bench)
+  --events 400000 --drawn 300 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/tests/bench)
 set_tests_properties(cli_same_bytes_all PROPERTIES TIMEOUT 3600)
 
 # Several processes: as threads of one program, and under mpirun.
@@ -247,7 +265,7 @@ collwire_script_test(processes_mpich unit mpicc.mpich [[
     -Werror -fPIC -shared -I. -Iinclude processes/*.c -o /dev/null]] ${PROJECT_SOURCE_DIR})
 
 collwire_script_test(cli_bench unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/cli/check_bench.py ${PROJECT_SOURCE_DIR}/bench)
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_bench.py ${PROJECT_SOURCE_DIR}/tests/bench)
 
 collwire_script_test(cli_sweep unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_sweep.py ${PROJECT_SOURCE_DIR}/scenarios 6)
@@ -281,13 +299,13 @@ if(TARGET collwire_shared)
   set_tests_properties(cli_help library_installed plugin_plugins PROPERTIES RESOURCE_LOCK install_manifest)
   collwire_script_test(library_threads long "clang;ninja;cmake" [[
     cmake -S "$1" -B "$2" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCOLLWIRE_TSAN=ON &&
-    cmake --build "$2" --target test_library_library && cd "$1" && "$2/tests/library/test_library"]]
+    cmake --build "$2" --target test_library && cd "$1" && "$2/tests/library/run" library]]
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tsan)
   collwire_script_test(props_threads_race long "clang;ninja;cmake" [[
     cmake -S "$1" -B "$2" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCOLLWIRE_TSAN=ON &&
-    cmake --build "$2" --target test_props_threads test_props_processes test_engine_partition &&
-    "$2/tests/engine/test_partition" && COLLWIRE_RANDOM=120 "$2/tests/props/test_threads" &&
-    COLLWIRE_RANDOM=40 "$2/tests/props/test_processes"]]
+    cmake --build "$2" --target test_props test_engine &&
+    "$2/tests/engine/run" partition && COLLWIRE_RANDOM=120 "$2/tests/props/run" threads &&
+    COLLWIRE_RANDOM=40 "$2/tests/props/run" processes]]
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tsan)
   set_tests_properties(library_threads props_threads_race PROPERTIES RESOURCE_LOCK tsan_build TIMEOUT 3600)
   # A release, and what an earlier version has left behind.
@@ -609,10 +627,10 @@ if(NOT COLLWIRE_SANITIZE) # which has the time for few of them
 endif()
 set_tests_properties(random_periodic_all random_periodic_general PROPERTIES TIMEOUT 14400)
 
-collwire_script_test(props_threads_all long "" [[COLLWIRE_RANDOM=3000 "$1"]]
-  ${PROJECT_BINARY_DIR}/tests/props/test_threads)
-collwire_script_test(props_processes_all long "" [[COLLWIRE_RANDOM=500 "$1"]]
-  ${PROJECT_BINARY_DIR}/tests/props/test_processes)
+collwire_script_test(props_threads_all long "" [[COLLWIRE_RANDOM=3000 "$1" threads]]
+  ${PROJECT_BINARY_DIR}/tests/props/run)
+collwire_script_test(props_processes_all long "" [[COLLWIRE_RANDOM=500 "$1" processes]]
+  ${PROJECT_BINARY_DIR}/tests/props/run)
 set_tests_properties(props_threads_all props_processes_all PROPERTIES TIMEOUT 3600 RUN_SERIAL TRUE)
 
 # Fuzz targets of every reader, in a build of their own.
@@ -713,7 +731,7 @@ get_property(all DIRECTORY PROPERTY TESTS)
 set(smoke_scripts cli_readme cli_wrong_inputs report_template theory_astra_rows theory_astra_columns chakra_astra2)
 foreach(test IN LISTS all)
   get_test_property(${test} LABELS labels)
-  if((labels STREQUAL unit AND TARGET test_${test}) OR labels STREQUAL golden OR test IN_LIST smoke_scripts)
+  if((unit IN_LIST labels AND test IN_LIST programs_in_c) OR golden IN_LIST labels OR test IN_LIST smoke_scripts)
     set_tests_properties(${test} PROPERTIES LABELS "${labels};smoke")
   endif()
 endforeach()

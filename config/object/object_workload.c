@@ -135,14 +135,15 @@ static void describe_site(struct scenario *s)
     site->machine = spec->machine;
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct dim_spec *dim = &spec->dims[d];
-        site->dims[d] = (struct site_dim){.size = dim->size,
-                                          .fabric = dim->kind->fabric,
-                                          .direct = dim->kind->direct,
-                                          .reduces = dim->sw.reduction.enabled,
-                                          .rate_bps = dim->links[0].rate_bps,
-                                          .path_ps = dim->size > 1 && site->ranks.n_ranks > 0
-                                                         ? dim_path_ps(dim, site->ranks.n_ranks)
-                                                         : 0};
+        site->dims[d] =
+            (struct site_dim){.size = dim->size,
+                              .fabric = dim->kind && dim->kind->fabric,
+                              .direct = dim->kind && dim->kind->direct,
+                              .reduces = dim->sw.reduction.enabled,
+                              .rate_bps = dim->links[0].rate_bps,
+                              .path_ps = dim->kind && dim->size > 1 && site->ranks.n_ranks > 0
+                                             ? dim_path_ps(dim, site->ranks.n_ranks)
+                                             : 0};
     }
 }
 

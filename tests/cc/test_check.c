@@ -222,8 +222,9 @@ static void test_bytes_of_a_flow(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_policies_are_taken),
         cmocka_unit_test(test_other_contracts_are_refused),

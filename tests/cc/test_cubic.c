@@ -296,8 +296,9 @@ static void test_idle_time_shifts_the_epoch(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_window_of_the_rfc),
         cmocka_unit_test(test_window_of_linux),

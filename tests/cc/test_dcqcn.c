@@ -454,8 +454,9 @@ static void test_ack_and_cnp_are_one_notification(void **state)
     cc_flow_free(by_ack);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_silent_until_notified),
         cmocka_unit_test(test_paper_recovery_then_additive),

@@ -414,8 +414,9 @@ static void test_alpha_of_the_sawtooth(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_beginning),
         cmocka_unit_test(test_switch_profiles),

@@ -98,8 +98,9 @@ static void test_search(void **state)
     assert_string_equal(evidence_name(EVIDENCE_MEASURED), "measured");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_defaults),
                                        cmocka_unit_test(test_presets),
                                        cmocka_unit_test(test_search)};

@@ -323,8 +323,9 @@ static void test_idle_restart(void **state)
     cc_flow_free(f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_divides_from_the_committed_window),
         cmocka_unit_test(test_commits_once_a_round),

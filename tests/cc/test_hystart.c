@@ -243,8 +243,9 @@ static void test_steady_state(void **state)
     assert_true(fabs((double)s.period_ps / 1e12 / k_s - 1) < 0.05);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classic_delay), cmocka_unit_test(test_classic_train),
         cmocka_unit_test(test_rfc9406),       cmocka_unit_test(test_exit_of_slow_start),

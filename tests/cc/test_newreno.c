@@ -374,8 +374,9 @@ static void test_swift_and_window(void **state)
     cc_flow_free(f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slow_start),
         cmocka_unit_test(test_no_growth),

@@ -106,8 +106,9 @@ static void test_registry(void **state)
     assert_true(n >= 3);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_window),

@@ -123,8 +123,9 @@ static void test_penalty(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_record),
                                        cmocka_unit_test(test_penalty)};
     return cmocka_run_group_tests(tests, NULL, NULL);

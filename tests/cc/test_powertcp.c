@@ -428,8 +428,9 @@ static void test_pauses(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_beginning),
         cmocka_unit_test(test_power_of_a_hop),

@@ -144,8 +144,9 @@ static void test_pauses_by_delay(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_power_of_a_delay),
         cmocka_unit_test(test_window_by_delay),

@@ -416,8 +416,9 @@ static void test_check(void **state)
     assert_null(check_of(one));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start),        cmocka_unit_test(test_scaled_targets),
         cmocka_unit_test(test_flow_scaling), cmocka_unit_test(test_target_of_base_and_hops),

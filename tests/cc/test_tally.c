@@ -196,8 +196,9 @@ static void test_paths_are_spread(void **state)
     cc_flow_free(f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares_of_hints),  cmocka_unit_test(test_which_hint_holds),
         cmocka_unit_test(test_corrections),      cmocka_unit_test(test_paths),

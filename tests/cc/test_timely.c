@@ -291,8 +291,9 @@ static void test_hpcc_sim(void **state)
     cc_flow_free(f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start),
         cmocka_unit_test(test_above_t_high),

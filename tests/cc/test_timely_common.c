@@ -241,8 +241,9 @@ static void test_check(void **state)
     cc_flow_free(f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_sample_is_the_reference),
         cmocka_unit_test(test_bounds),

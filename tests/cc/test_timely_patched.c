@@ -277,8 +277,9 @@ static void test_fixed_point(void **state)
     check_fixed_point(40 * G, 3, steep, 0.0025, 0.02); // 58 us * 1.375
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start),
         cmocka_unit_test(test_weight),

@@ -52,8 +52,9 @@ static void test_all_to_all_of_16(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operation),
         cmocka_unit_test(test_all_to_all_of_16),

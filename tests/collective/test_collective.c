@@ -178,8 +178,9 @@ static void test_segments_and_factors(void **state)
     assert_int_equal(coll_op_find("allreduce", &op), -1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_algorithm_has_a_row),
         cmocka_unit_test(test_support_is_as_documented),

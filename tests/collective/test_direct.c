@@ -77,8 +77,9 @@ static void test_order(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operation),
         cmocka_unit_test(test_order),

@@ -63,8 +63,9 @@ static void test_folds(void **state)
     assert_int_equal(coll_bytes_sent(hd, &shape, 10), 1400);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operation),
         cmocka_unit_test(test_folds),

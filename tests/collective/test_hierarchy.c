@@ -200,8 +200,9 @@ static void test_groups(void **state)
     assert_int_equal(coll_rank_of(&s, 1, 5, 2), 12 + 2 + 6); // group 5 = (2, ., 1)
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_groups),
                                        cmocka_unit_test(test_vectors)};
     return cmocka_run_group_tests_name("hierarchy", tests, NULL, NULL);

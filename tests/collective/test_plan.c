@@ -259,8 +259,9 @@ static void test_mixed_kinds(void **state)
     dim_queue_free(&q);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ascending),   cmocka_unit_test(test_whole_vectors),
         cmocka_unit_test(test_round_robin), cmocka_unit_test(test_themis),

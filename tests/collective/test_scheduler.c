@@ -154,8 +154,9 @@ static void test_no_order_blocks(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_endpoint_delay),
         cmocka_unit_test(test_reduce_rate),

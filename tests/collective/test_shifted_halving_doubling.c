@@ -127,8 +127,9 @@ static void test_what_it_needs(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operation),
         cmocka_unit_test(test_groups_of_4_at_8_distances),

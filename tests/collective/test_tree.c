@@ -73,8 +73,9 @@ static void test_every_operation(void **state)
         }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operation),
     };

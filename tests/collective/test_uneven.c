@@ -77,8 +77,9 @@ static void test_refused(void **state)
     assert_non_null(why);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks),
                                        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests_name("uneven", tests, NULL, NULL);

@@ -154,8 +154,9 @@ static void test_scenarios_know_it_by_the_catalogue_alone(void **state)
     free(builtin);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_are_taken_once),
         cmocka_unit_test(test_a_catalogue_has_an_end),

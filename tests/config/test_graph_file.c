@@ -164,8 +164,9 @@ static void test_limits(void **state)
     err_free(&err);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_file), cmocka_unit_test(test_reverse),
         cmocka_unit_test(test_mistakes),  cmocka_unit_test(test_transit),

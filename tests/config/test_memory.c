@@ -196,8 +196,9 @@ static void test_tables(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused), cmocka_unit_test(test_accepted),
         cmocka_unit_test(test_machine), cmocka_unit_test(test_training),

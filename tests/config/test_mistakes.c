@@ -206,8 +206,9 @@ static void test_no_follow_ups(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_follow_ups),
         cmocka_unit_test(test_mistakes),

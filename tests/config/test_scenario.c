@@ -472,8 +472,9 @@ static void test_resolved(void **state)
     scenario_free(scenario);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queue_limit),
         cmocka_unit_test(test_listed_losses),

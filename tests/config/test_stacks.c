@@ -288,8 +288,9 @@ static void test_another_policy(void **state)
     err_free(&err);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lists),          cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_overrides),      cmocka_unit_test(test_resolved),

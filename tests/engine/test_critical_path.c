@@ -192,8 +192,9 @@ static void test_late(void **state)
     path_book_free(&book);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_dropped),

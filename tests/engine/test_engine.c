@@ -264,8 +264,9 @@ static void test_loop_wall_limit(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_events_reach_their_handlers),
         cmocka_unit_test(test_drain_in_batches),

@@ -277,8 +277,9 @@ static void test_two_million_pending(void **state)
     event_queue_free(&q);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_million_pending),
         cmocka_unit_test(test_pops_are_sorted),

@@ -84,8 +84,9 @@ static void test_longest_mean_does_not_overflow(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distributions),
         cmocka_unit_test(test_same_for_the_same_key),

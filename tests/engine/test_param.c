@@ -313,8 +313,9 @@ static void test_error_list(void **state)
     assert_null(err.items);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_set_and_print),

@@ -284,8 +284,9 @@ static void test_mailbox(void **state)
     mailbox_free(&box);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_log),
                                        cmocka_unit_test(test_counts),
                                        cmocka_unit_test(test_mailbox)};

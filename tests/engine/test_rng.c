@@ -192,8 +192,9 @@ static void test_hash_mix(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_restated_philox_gives_the_known_answers),
         cmocka_unit_test(test_zero_stream_is_the_known_answer),

@@ -192,8 +192,9 @@ static void test_names_of_differences(void **state)
     state_free(&st);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_may_differ),
         cmocka_unit_test(test_what_must_be_equal),

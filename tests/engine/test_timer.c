@@ -310,8 +310,9 @@ static void test_random_moves_against_a_model(void **state)
     engine_free(&e);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fires_once_at_its_time),
         cmocka_unit_test(test_restart_later),

@@ -79,8 +79,9 @@ static void test_change(void **state)
     assert_true(late < 1000);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_faster_way),
                                        cmocka_unit_test(test_slow_way_costs_little),
                                        cmocka_unit_test(test_change)};

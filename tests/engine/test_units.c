@@ -245,8 +245,9 @@ static void test_serialization_and_back(void **state)
     assert_true(ns_of_ps(PS_NEVER) == INT64_C(9223372036854776));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse_exact),
         cmocka_unit_test(test_parse_rejects),

@@ -181,8 +181,9 @@ static void test_page_is_current(void **state)
     free(now);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_page_is_current)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

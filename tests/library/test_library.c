@@ -335,8 +335,9 @@ static void test_other_locales(void **state)
     setlocale(LC_ALL, "C");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_errors_at_once),
         cmocka_unit_test(test_progress_and_cancellation),

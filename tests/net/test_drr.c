@@ -235,8 +235,9 @@ static void test_pause_of_one_class(void **state)
     world_end(&w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_three_classes),

@@ -127,8 +127,9 @@ static void test_random_against_arrays(void **state)
     assert_int_equal(fifo_pool_used(&w.pool), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_packet),
         cmocka_unit_test(test_chunk_boundaries),

@@ -108,8 +108,9 @@ static void test_blackout(void **state)
     play(rules, 2, steps, LENGTH(steps));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_transmissions),
         cmocka_unit_test(test_times),

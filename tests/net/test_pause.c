@@ -380,8 +380,9 @@ static void test_frame_on_the_way_back(void **state)
     world_end(&w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stops_from_the_next_packet),
         cmocka_unit_test(test_resume_waits_for_the_wire),

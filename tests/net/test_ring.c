@@ -147,8 +147,9 @@ static void test_random_against_arrays(void **state)
     ring_pool_free(&w.pool);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_packet),
         cmocka_unit_test(test_every_size),

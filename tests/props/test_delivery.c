@@ -135,8 +135,9 @@ static void test_delivered_or_reported(void **state)
     assert_true(outcomes.paused > SCENARIOS / 5);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_delivered_or_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,8 +163,9 @@ static void test_error_names_the_links(void **state)
     err_free(&err);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_computed_is_enough_and_less_is_not),
         cmocka_unit_test(test_directions),

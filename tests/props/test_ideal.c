@@ -105,8 +105,9 @@ static void test_short_chunks_on_planes(void **state)
     free(f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounds),
                                        cmocka_unit_test(test_short_chunks_on_planes)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,8 +99,9 @@ static void test_less_headroom_loses(void **state)
     assert_true(fullest > 0.5); // runs use a large part of the computed headroom
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_lossless_drop),
         cmocka_unit_test(test_less_headroom_loses),

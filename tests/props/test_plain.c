@@ -159,8 +159,9 @@ static void test_same_bytes(void **state)
     assert_true(events < reference_events);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bytes),
         cmocka_unit_test(test_same_captures),

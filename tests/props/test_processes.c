@@ -180,8 +180,9 @@ static void test_refused(void **state)
     assert_int_equal(sums.shared, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bytes),
                                        cmocka_unit_test(test_features),
                                        cmocka_unit_test(test_refused)};

@@ -338,8 +338,9 @@ static void test_stall_check_is_current(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_message_once),
         cmocka_unit_test(test_connections_close),

@@ -98,8 +98,9 @@ static void test_features(void **state)
         compare_all((int)all[i], same_bytes_scenarios(SCENARIOS) / 4 + 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bytes),
                                        cmocka_unit_test(test_features)};
     return cmocka_run_group_tests(tests, NULL, NULL);

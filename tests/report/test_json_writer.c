@@ -212,8 +212,9 @@ static void test_brief(void **state)
     assert_null(metrics_brief(""));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chosen_reals), cmocka_unit_test(test_random_reals),
         cmocka_unit_test(test_trees),        cmocka_unit_test(test_long),

@@ -388,8 +388,9 @@ static void test_rows(void **state)
     whole_training.n_passes = 2;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_key),
         cmocka_unit_test(test_brief),

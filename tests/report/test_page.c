@@ -345,8 +345,9 @@ static void cuts_long_lists_of_places(void **state)
     json_decref(metrics);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(escapes_what_ends_a_script),
         cmocka_unit_test(fills_the_template),

@@ -43,8 +43,9 @@ static void reduces_memory(void **state)
     page_free(page);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reduces_memory),
     };

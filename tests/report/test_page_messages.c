@@ -121,8 +121,9 @@ static void slowest_messages_first(void **state)
     json_decref(flows);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joins_the_messages_of_all_seeds),
         cmocka_unit_test(tells_dimensions_apart),

@@ -250,8 +250,9 @@ static void test_drops(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_flow),         cmocka_unit_test(test_small_last_packet),
         cmocka_unit_test(test_two_flows),        cmocka_unit_test(test_cut_transmission),

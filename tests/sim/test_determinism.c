@@ -259,8 +259,9 @@ static void test_order_of_runs(void **state)
     fixture_free(&last);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_seed_same_numbers),
         cmocka_unit_test(test_other_seed_other_numbers),

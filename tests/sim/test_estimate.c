@@ -191,8 +191,9 @@ static void test_many_collectives(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flows),       cmocka_unit_test(test_planes),
         cmocka_unit_test(test_collectives), cmocka_unit_test(test_many_collectives),

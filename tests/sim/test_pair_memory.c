@@ -62,8 +62,9 @@ static void test_idle_pairs(void **state)
         fail_msg("an idle queue pair takes %.0f bytes", each);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_idle_pairs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

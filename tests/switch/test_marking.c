@@ -395,8 +395,9 @@ static void test_only_capable_packets_are_marked(void **state)
     world_end(&w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_probability),
         cmocka_unit_test(test_draws_follow_the_probability),

@@ -369,8 +369,9 @@ static void test_headroom_by_hand(void **state)
     assert_true(bytes >= 102848 && bytes <= 102848 + 3);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_split_of_the_buffer),
         cmocka_unit_test(test_reserve_first),

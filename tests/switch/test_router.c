@@ -255,8 +255,9 @@ static void test_both_ways_round(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transit_and_own_in_turn),    cmocka_unit_test(test_parking_lot),
         cmocka_unit_test(test_own_packets_take_no_buffer), cmocka_unit_test(test_pfc),

@@ -139,8 +139,9 @@ static void test_slots_come_back(void **state)
     lab_end(&l);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),           cmocka_unit_test(test_hpcc64),
         cmocka_unit_test(test_differences),     cmocka_unit_test(test_digest_values),

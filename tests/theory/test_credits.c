@@ -148,8 +148,9 @@ static void test_losses(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rate), cmocka_unit_test(test_automatic_credit),
         cmocka_unit_test(test_incast), cmocka_unit_test(test_time_is_credit),

@@ -256,8 +256,9 @@ static void test_timeout(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_flow),    cmocka_unit_test(test_window),
         cmocka_unit_test(test_incast),      cmocka_unit_test(test_incast_paused),

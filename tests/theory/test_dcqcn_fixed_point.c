@@ -113,8 +113,9 @@ static void test_equations(void **state)
     assert_true(fabs(fixed_point_queue(&b) - 125.3e3) < 100);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equations),
         cmocka_unit_test(test_points),

@@ -81,8 +81,9 @@ static void test_red_grows(void **state)
     assert_true(mean_queue(&many, MARKING_RED) > 3 * mean_queue(&few, MARKING_RED));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queue_stays_at_the_reference),
         cmocka_unit_test(test_red_grows),

@@ -70,8 +70,9 @@ static void test_scaled(void **state)
     check(400, 8, 1000, 30);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scaled),
     };

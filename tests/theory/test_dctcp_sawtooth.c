@@ -216,8 +216,9 @@ static void test_closed_form(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_closed_form),
         cmocka_unit_test(test_marked_share),

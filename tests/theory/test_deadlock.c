@@ -222,8 +222,9 @@ static void test_storm(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cyclic_routes_deadlock), cmocka_unit_test(test_congested_but_free),
         cmocka_unit_test(test_one_class_deadlocks),    cmocka_unit_test(test_watchdog_breaks_it),

@@ -100,8 +100,9 @@ static void test_permutation(void **state)
         fail_msg("sprayed: %g times a message, expected 2", even);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formula),
         cmocka_unit_test(test_permutation),

@@ -123,8 +123,9 @@ static void test_contention(void **state)
     assert_true(fabs(times[FORWARDING_STORE] - times[FORWARDING_CUT] - saved) <= 8);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_latency), cmocka_unit_test(test_cut_through),
         cmocka_unit_test(test_faster_trunks), cmocka_unit_test(test_slower_trunks),

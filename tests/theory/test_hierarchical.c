@@ -181,8 +181,9 @@ static void test_themis(void **state)
     assert_true(ascending / themis > 2.0 && ascending / themis < bound);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_chunk_takes_the_sum_of_its_phases),
         cmocka_unit_test(test_chunks_approach_the_slowest_dimension),

@@ -202,8 +202,9 @@ static void test_four_flows(void **state)
     check_cell(&(struct cell){100, 4 + 2 * (4220 + 128) * .08e-3, 4096, 4, 30}, 1.10);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_points),
         cmocka_unit_test(test_grid),

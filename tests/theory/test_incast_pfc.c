@@ -110,8 +110,9 @@ static void test_each_ingress_settles_at_its_share(void **state)
     settle(2, 1000000, 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_large_buffer_never_pauses),
         cmocka_unit_test(test_small_buffer_pauses_and_loses_nothing),

@@ -83,8 +83,9 @@ static void test_goodput(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_listed),
                                        cmocka_unit_test(test_goodput)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,8 +150,9 @@ static void test_selective_repeat(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_go_back_n),
         cmocka_unit_test(test_go_back_n_alone),

@@ -132,8 +132,9 @@ static void test_repaired_link(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_failures),
         cmocka_unit_test(test_failed_link),

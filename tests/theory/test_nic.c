@@ -321,8 +321,9 @@ static void test_doorbell_and_completion(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bus_of_sender),
         cmocka_unit_test(test_slow_receiver),

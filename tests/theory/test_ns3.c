@@ -63,8 +63,9 @@ static void test_a2a16(void **state)
     json_decref(root);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_incast8),
         cmocka_unit_test(test_a2a16),

@@ -36,8 +36,9 @@ static void test_hoti128(void **state)
     json_decref(root);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_hoti128)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,8 +186,9 @@ static void test_routers_of_ranks(void **state)
             }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_switch),
         cmocka_unit_test(test_three_switches_unequal_rates),

@@ -194,8 +194,9 @@ static void test_update_rate(void **state)
     assert_true(fabs((took[1] - took[0]) / model - 1) < 0.03);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sync),
         cmocka_unit_test(test_async),

@@ -225,8 +225,9 @@ static void test_in_the_simulator(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_on_a_slotted_link),
         cmocka_unit_test(test_in_the_simulator),

@@ -163,8 +163,9 @@ static void test_enhanced_ecmp(void **state)
     assert_true(paths_of_a_pair(ROUTING_HASH_TUPLE, ENTROPY_QPN) > 3);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ecmp_is_balls_in_bins),
         cmocka_unit_test(test_spraying_is_even),

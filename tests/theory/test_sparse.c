@@ -212,8 +212,9 @@ static void test_wire_precision(void **state)
     assert_true(fabs(job[0] - 2 * took[0]) < 0.01 * job[0]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_doubling_sizes), cmocka_unit_test(test_split_sizes),
         cmocka_unit_test(test_matching),       cmocka_unit_test(test_drawn_sizes),

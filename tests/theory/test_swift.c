@@ -120,8 +120,9 @@ static void test_equilibrium(void **state)
         check(&points[i]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equilibrium),
     };

@@ -277,8 +277,9 @@ static void test_elapsed_steps_pull_the_original_together(void **state)
     assert_true(compete("timely", "scaled", 100, "step=full").last > 5);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patched_rests_at_the_fixed_point),
         cmocka_unit_test(test_patched_cycles_where_samples_are_many),

@@ -133,8 +133,9 @@ static void test_control_share(void **state)
     assert_true(fabs(data_per_header(0.25) / 3. - 1) < 0.1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_senders),
                                        cmocka_unit_test(test_incast_of_128),
                                        cmocka_unit_test(test_control_share)};

@@ -129,8 +129,9 @@ static void test_victim(void **state)
     assert_true(victim("hpcc") > 0.9 * 0.95 * 0.4); // relative to eta
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parking_lot_is_unfair),
         cmocka_unit_test(test_policies_mend_the_parking_lot),

@@ -94,8 +94,9 @@ static void test_ack_interval(void **state)
         check_ack_interval(policies[i / 4].policy, policies[i / 4].share, intervals[i % 4]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queue),
         cmocka_unit_test(test_ack_interval),

@@ -116,8 +116,9 @@ static void test_shares(void **state)
     assert_true(collective > 2 * COMPUTE_PS);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_own_share),

@@ -137,8 +137,9 @@ static void test_contention(void **state)
          1e6 * (1 - (products + memory) / (2 * products + memory)));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forward),    cmocka_unit_test(test_backward),
         cmocka_unit_test(test_types),      cmocka_unit_test(test_one_efficiency),

@@ -126,8 +126,9 @@ static void test_random_orders(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_orders)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

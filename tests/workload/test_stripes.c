@@ -121,8 +121,9 @@ static void test_raw_flow(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_three_planes),
                                        cmocka_unit_test(test_small_messages),
                                        cmocka_unit_test(test_raw_flow)};

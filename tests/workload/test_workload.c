@@ -375,8 +375,9 @@ static void test_root_that_never_waits(void **state)
     assert_int_equal(status, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flows_start_when_they_should),
         cmocka_unit_test(test_start_jitter),

@@ -227,8 +227,9 @@ static void test_a_flow_is_released(void **state)
     free(cc);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_in_policies_pass),
         cmocka_unit_test(test_each_fault_is_found),

@@ -133,8 +133,9 @@ static void test_shapes(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_borders),
                                        cmocka_unit_test(test_shapes)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,8 +86,9 @@ static void test_boundary(void **state)
     assert_int_equal(first[1], 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_chains),
         cmocka_unit_test(test_boundary),

@@ -145,8 +145,9 @@ static void test_closed_form(void **state)
     operator_graph_free(&g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_groups),

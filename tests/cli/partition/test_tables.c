@@ -108,8 +108,9 @@ static void test_closed_form(void **state)
     assert_true(isinf(tables_place(&s, 2, rank)));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_sets),
         cmocka_unit_test(test_all_placements),

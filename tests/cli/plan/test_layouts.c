@@ -203,8 +203,9 @@ static void test_search(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tensor), cmocka_unit_test(test_pipeline),
         cmocka_unit_test(test_data),   cmocka_unit_test(test_experts),

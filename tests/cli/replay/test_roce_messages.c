@@ -192,8 +192,9 @@ static void test_bounds(void **state)
     flow_rows_free(&rows);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_end),   cmocka_unit_test(test_in_order),
         cmocka_unit_test(test_disorder), cmocka_unit_test(test_missed),

@@ -70,8 +70,9 @@ static void test_gaps(void **state)
     seen_free(&seen);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_random),

@@ -140,8 +140,9 @@ static void test_rests_are_dealt(void **state)
     node_program_free(&p);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_speeds),
         cmocka_unit_test(test_totals),

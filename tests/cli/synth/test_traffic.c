@@ -94,8 +94,9 @@ static void test_seeds(void **state)
     free(b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_poisson),
         cmocka_unit_test(test_pairs_stay),

@@ -219,8 +219,9 @@ static void test_choice(void **state)
     assert_int_equal(mpi_wire_bytes(&s, 65480), 65480 + 56);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_complete),
         cmocka_unit_test(test_volumes),

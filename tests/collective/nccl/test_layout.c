@@ -300,8 +300,9 @@ static void test_errors(void **state)
     refused(&m, members, 2, "The kind of GPU, CPU or NVLink is unknown.");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_machines),
         cmocka_unit_test(test_settings),

@@ -84,8 +84,9 @@ static void test_parts(void **state)
     assert_int_equal(nccl_p2p_channel(&p, &round, 3), 3 + 12);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_to_all),
         cmocka_unit_test(test_rounds),

@@ -220,8 +220,9 @@ static void test_refused(void **state)
            "RCCL's LL128 is not modelled, which it runs on up to 4 GPUs of a server.");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rings),    cmocka_unit_test(test_trees),
         cmocka_unit_test(test_channels), cmocka_unit_test(test_copies),

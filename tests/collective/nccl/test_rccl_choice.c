@@ -414,8 +414,9 @@ static void test_parts(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_costs),        cmocka_unit_test(test_impossible),
         cmocka_unit_test(test_forced),       cmocka_unit_test(test_sizes),

@@ -288,8 +288,9 @@ static void test_subsets(void **state)
     assert_int_equal(n, 77);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_graphs),     cmocka_unit_test(test_counts),
         cmocka_unit_test(test_rings),      cmocka_unit_test(test_links),

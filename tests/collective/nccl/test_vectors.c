@@ -350,8 +350,9 @@ static void test_wire(void **state)
         524288);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_costs),     cmocka_unit_test(test_choices),
         cmocka_unit_test(test_channels),  cmocka_unit_test(test_trees),

@@ -159,8 +159,9 @@ static void test_no_file(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dimensions), cmocka_unit_test(test_cards_and_routers),
         cmocka_unit_test(test_mistakes), cmocka_unit_test(test_no_file)};

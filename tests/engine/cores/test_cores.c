@@ -148,8 +148,9 @@ static void test_speed(void **state)
     engine_free(&e);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_begin),

@@ -283,8 +283,9 @@ static void test_pfc(void **state)
     assert_hex(frame + 16, 14, "0008000000000000000000000000");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cnp_of_hardware),
         cmocka_unit_test(test_data_first),

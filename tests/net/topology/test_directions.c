@@ -91,8 +91,9 @@ static void test_alike(void **state)
     graph_free(&g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_direction),
         cmocka_unit_test(test_alike),

@@ -263,8 +263,9 @@ static void test_checks(void **state)
     assert_int_equal(errors_of("fat_tree", 48, tree), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_switch),
         cmocka_unit_test(test_leaf_spine),

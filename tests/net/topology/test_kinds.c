@@ -394,8 +394,9 @@ static void test_graph_of_two_switches(void **state)
     end(&b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rail),
         cmocka_unit_test(test_dragonfly),

@@ -132,8 +132,9 @@ static void test_random_graphs(void **state)
     assert_true(several > 1000 && unreached > 1000); // both occur
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_graphs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

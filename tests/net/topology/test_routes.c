@@ -326,8 +326,9 @@ static void test_groups(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sets_of_a_fabric_with_trunks),
         cmocka_unit_test(test_paths_of_a_fabric),

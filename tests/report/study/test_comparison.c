@@ -163,8 +163,9 @@ static void test_nothing_differs(void **state)
     rows_free(&rows);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statistics),
         cmocka_unit_test(test_best_and_table),

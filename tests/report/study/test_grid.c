@@ -101,8 +101,9 @@ static void test_mistakes(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_combinations),
         cmocka_unit_test(test_sizes),

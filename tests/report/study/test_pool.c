@@ -213,8 +213,9 @@ static void test_workers_die_with_their_parent(void **state)
     close(ends[0]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_one_at_a_time_is_in_order),

@@ -133,8 +133,9 @@ static void test_median_of_two_modes(void **state)
     resamples_free(&r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_median_of_two_modes),
         cmocka_unit_test(test_mean_and_median),

@@ -189,8 +189,9 @@ static void test_hash(void **state)
     assert_string_not_equal(first, other);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_points),
         cmocka_unit_test(test_links),

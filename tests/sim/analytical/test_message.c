@@ -170,8 +170,9 @@ static void test_pool(void **state)
     engine_free(&engine);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hops), cmocka_unit_test(test_times), cmocka_unit_test(test_bandwidth),
         cmocka_unit_test(test_deliveries), cmocka_unit_test(test_pool)};

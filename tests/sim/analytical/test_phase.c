@@ -357,8 +357,9 @@ static void test_longest(void **state)
         }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers),
                                        cmocka_unit_test(test_halving_doubling),
                                        cmocka_unit_test(test_direct_and_exchange),

@@ -246,8 +246,9 @@ static void test_split(void **state)
     assert_true(times[1] * 2 < times[0]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_incast),   cmocka_unit_test(test_no_pauses),
         cmocka_unit_test(test_one_slot), cmocka_unit_test(test_lost_grants),

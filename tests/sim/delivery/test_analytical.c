@@ -180,8 +180,9 @@ static void test_refused(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flows),      cmocka_unit_test(test_incast_and_permutation),
         cmocka_unit_test(test_ends),       cmocka_unit_test(test_no_time_at_all),

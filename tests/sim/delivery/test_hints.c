@@ -228,8 +228,9 @@ static void test_paths(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hints_of_collectives),
         cmocka_unit_test(test_hints_of_flows),

@@ -86,8 +86,9 @@ static void test_a_leg_that_fails(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_legs),
         cmocka_unit_test(test_neighbours_need_none),

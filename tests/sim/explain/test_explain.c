@@ -285,8 +285,9 @@ static void test_planes(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_congestion_tree),
         cmocka_unit_test(test_busiest_links),

@@ -104,8 +104,9 @@ static void test_headroom_at_800g(void **state)
     headroom(0, FORWARDING_STORE, 256);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cells), cmocka_unit_test(test_slices),
                                        cmocka_unit_test(test_headroom_at_800g)};
     return cmocka_run_group_tests(tests, NULL, NULL);

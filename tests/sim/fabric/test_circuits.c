@@ -225,8 +225,9 @@ static void test_two_rings(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedules), cmocka_unit_test(test_rotation_meets_all),
         cmocka_unit_test(test_ring),      cmocka_unit_test(test_rotation),

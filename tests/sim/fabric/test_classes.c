@@ -391,8 +391,9 @@ static void test_class_of_a_dimension(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_lossless_and_lossy_shares),

@@ -156,8 +156,9 @@ static void test_pfc_frames_are_exempt(void **state)
     assert_false(fault_hits(&link, &pfc, &no_meta, 10, &reason));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_reduce_survives_a_spine_link),
         cmocka_unit_test(test_unnoticed_failure_fails_flows),

@@ -160,8 +160,9 @@ static void test_flap_is_detected(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lanes), cmocka_unit_test(test_scaled_buffers),
         cmocka_unit_test(test_flap), cmocka_unit_test(test_flap_is_detected)};

@@ -76,8 +76,9 @@ static void test_too_many(void **state)
     free(faults);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_clock_for_each_nic),
         cmocka_unit_test(test_too_many),

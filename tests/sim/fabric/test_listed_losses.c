@@ -120,8 +120,9 @@ static void test_recovery_from_a_blackout(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_selective_repeat),
         cmocka_unit_test(test_every),

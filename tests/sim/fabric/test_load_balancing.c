@@ -307,8 +307,9 @@ static void test_planes(void **state)
     assert_true(llabs(under_way - expected) < 10 * PS_PER_US);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_early_requests),
         cmocka_unit_test(test_polarization),

@@ -257,8 +257,9 @@ static void test_collectives(void **state)
     assert_true(ideal[1] > ideal[0]); // more bytes of headers
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unused_transport), cmocka_unit_test(test_disjoint_jobs),
         cmocka_unit_test(test_weights),          cmocka_unit_test(test_marking_by_class),

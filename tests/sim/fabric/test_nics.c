@@ -250,8 +250,9 @@ static void test_presets(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_late_receivers),
         cmocka_unit_test(test_late_relay),

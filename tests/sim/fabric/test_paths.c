@@ -200,8 +200,9 @@ static void test_pauses_without_a_cycle(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_codes_and_pipelines), cmocka_unit_test(test_one_switch),
         cmocka_unit_test(test_two_planes),          cmocka_unit_test(test_longest_of_all),

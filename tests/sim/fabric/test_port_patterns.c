@@ -221,8 +221,9 @@ static void test_places_of_new_kinds(void **state)
     graph_free(&g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_every_name_finds_itself),

@@ -77,8 +77,9 @@ static void test_all_reduce_on_half_the_nics(void **state)
     assert_true(fabs(busbw[1] / busbw[0] - 0.5) < 0.03);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_senders_share_a_line),
         cmocka_unit_test(test_neighbours_meet_at_the_switch),

@@ -366,8 +366,9 @@ static void test_trimming(void **state)
     compare(a, trimmed(100 * PS_PER_US), 0, ANY);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_metrics),
                                        cmocka_unit_test(test_trimming)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,8 +146,9 @@ static void test_pause_waits_and_stops(void **state)
     free(last_switch.list);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pause_waits_and_stops),
     };

@@ -131,8 +131,9 @@ static void test_credits(void **state)
     free(f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_leaf_spine),
                                        cmocka_unit_test(test_hosts), cmocka_unit_test(test_credits),
                                        cmocka_unit_test(test_more_parts_than_leaves),

@@ -99,8 +99,9 @@ static void test_queues(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_queues)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

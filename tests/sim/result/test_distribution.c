@@ -77,8 +77,9 @@ static void test_none_and_extremes(void **state)
     distribution_free(&d);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_binned),

@@ -198,8 +198,9 @@ static void test_policy_without_declaration(void **state)
     assert_non_null(strstr(skipped.note, "cc_extras.shift"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ring_has_equal_steps),
         cmocka_unit_test(test_policies_declare_their_state),

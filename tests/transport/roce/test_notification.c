@@ -221,8 +221,9 @@ static void test_note_of_cnp(void **state)
     free(l.rx);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scopes),
         cmocka_unit_test(test_ack_at_a_change_of_ce),

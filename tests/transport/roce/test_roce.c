@@ -465,8 +465,9 @@ static void test_packet_numbers_wrap(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ack_interval),
         cmocka_unit_test(test_window_below_ack_interval),

@@ -463,8 +463,9 @@ static void test_marks_on_acks(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_paced_spacing),
         cmocka_unit_test(test_line_rate_leaves_no_gap),

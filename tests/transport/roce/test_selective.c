@@ -222,8 +222,9 @@ static void test_waiting_for_the_nic_is_no_loss(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_the_lost_one),
         cmocka_unit_test(test_the_last_one_waits_for_the_short_timeout),

@@ -43,8 +43,9 @@ static void test_against_an_array(void **state)
     assert_false(psn_set_remove(&set, 0));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_an_array)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

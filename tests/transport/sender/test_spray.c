@@ -189,8 +189,9 @@ static void test_mrc(void **state)
     spray_free(&s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bitmap_record), cmocka_unit_test(test_reps_record),
         cmocka_unit_test(test_oblivious),     cmocka_unit_test(test_penalties),

@@ -137,8 +137,9 @@ static void test_random(void **state)
     segments_free(&segs);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_resent_after_arrival),

@@ -132,8 +132,9 @@ static void test_decay(void **state)
     free(flow.s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wheel),
         cmocka_unit_test(test_rtt),

@@ -220,8 +220,9 @@ static void test_limits(void **state)
     assert_false(cnn_cuts(&small[3], (const uint32_t[]){1, 1, 1}));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parameters), cmocka_unit_test(test_operations),
         cmocka_unit_test(test_data),       cmocka_unit_test(test_channels),

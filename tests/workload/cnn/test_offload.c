@@ -328,8 +328,9 @@ static void test_all_choices(void **state)
     check_all_choices(1, CHAINS / 6, 7, 8);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_layers), cmocka_unit_test(test_room),
         cmocka_unit_test(test_weights),    cmocka_unit_test(test_any_choice),

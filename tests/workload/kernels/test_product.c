@@ -231,8 +231,9 @@ static void test_traffic_h100(void **state)
     free(rows);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waves),        cmocka_unit_test(test_split),
         cmocka_unit_test(test_memory),       cmocka_unit_test(test_h100),

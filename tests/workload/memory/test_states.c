@@ -84,8 +84,9 @@ static void optimizers(void **state)
     assert_int_equal(optimizer_traffic_bytes(OPTIMIZER_SGD, 4), 12);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figure_1),
         cmocka_unit_test(table_1),

@@ -304,8 +304,9 @@ static void tables_as_layers(void **state)
     assert_int_equal(transformer_chunk_layers(&t, 0).n, 126);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_as_layers), cmocka_unit_test(table_2),
         cmocka_unit_test(first_stage),      cmocka_unit_test(embeddings),

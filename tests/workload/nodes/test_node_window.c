@@ -77,8 +77,9 @@ static void test_order(void **state)
     ASSERT_STARTS(nodes, false, 1, "5 1 4 3 2 ");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
     };

@@ -371,8 +371,9 @@ static void test_cycle(void **state)
     fixture_free(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_groups_at_once),
         cmocka_unit_test(test_groups_that_share_ranks),

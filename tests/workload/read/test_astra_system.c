@@ -260,8 +260,9 @@ static void test_copy(void **state)
     err_free(&err);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_keys),       cmocka_unit_test(test_defaults_and_words),
         cmocka_unit_test(test_mistakes),       cmocka_unit_test(test_all_at_once),

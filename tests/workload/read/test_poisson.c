@@ -101,8 +101,9 @@ static void test_bad_files(void **state)
     file_remove("sizes.txt");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distribution),
         cmocka_unit_test(test_load),

@@ -86,8 +86,9 @@ static void test_same_bytes(void **state)
     assert_true(together > 100 * CASES);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bytes)};
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

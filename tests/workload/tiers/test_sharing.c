@@ -261,8 +261,9 @@ static void test_random(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alone),     cmocka_unit_test(test_equal),
         cmocka_unit_test(test_staggered), cmocka_unit_test(test_two_channels),

@@ -221,8 +221,9 @@ static void test_group(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers),   cmocka_unit_test(test_keywords),
         cmocka_unit_test(test_mistakes), cmocka_unit_test(test_not_a_text),

@@ -182,8 +182,9 @@ static void test_tiers(void **state)
     training_free(&t);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zipf),         cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_whole_tables), cmocka_unit_test(test_placement),

@@ -97,8 +97,9 @@ static void test_volumes(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_systolic), cmocka_unit_test(test_roofline),
         cmocka_unit_test(test_no_wrap), cmocka_unit_test(test_volumes)};

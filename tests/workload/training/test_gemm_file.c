@@ -57,8 +57,9 @@ static void test_no_headings(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_headings),
                                        cmocka_unit_test(test_no_headings)};
     return cmocka_run_group_tests(tests, folder_make, folder_remove);

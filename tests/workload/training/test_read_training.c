@@ -220,8 +220,9 @@ static void test_short_list(void **state)
     err_free(&err);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_back_and_forth), cmocka_unit_test(test_mistakes),
         cmocka_unit_test(test_import), cmocka_unit_test(test_short_list),

@@ -325,8 +325,9 @@ static void test_use_of_a_run(void **state)
     end(&r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_side_by_side),       cmocka_unit_test(test_starts_apart),
         cmocka_unit_test(test_beside_an_incast),   cmocka_unit_test(test_stragglers),

@@ -187,8 +187,9 @@ static void test_dims_at_the_edges(void **state)
     assert_int_equal(training_dims(&spec, 1, TRAINING_IG, &schedule), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loops),          cmocka_unit_test(test_transformer),
         cmocka_unit_test(test_redone_forward), cmocka_unit_test(test_dlrm),
