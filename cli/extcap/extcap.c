@@ -1,11 +1,247 @@
 // SPDX-License-Identifier: MIT
 // collwire extcap: reads the calls of Wireshark.
+#include "cli/extcap/extcap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "cli/extcap/extcap.h"
 #include "cli/extcap/extcap_internal.h"
+#include "cli/options/option_take.h"
+#include "cli/results/folder.h"
+#include "cli/runs/runs.h"
+#include "cli/terminal/signals.h"
+#include "engine/base/text.h"
+
+/* ---- capture ---- */
+
+// Runs a scenario for Wireshark: as collwire run with --capture PLACE -w -, whose stdout is the
+// pipe.
+//
+// The run is a child process. The parent ends it when Wireshark has closed the pipe, as it does at
+// the end of a capture, and passes on signals. Results other than packets go to a temporary folder,
+// which is removed.
+
+/* ---- the command line of the run ---- */
+
+// The filter of the dialogue and Wireshark's own one; NULL = none. To be freed.
+static char *filter_of(const struct extcap_call *call)
+{
+    const char *a = call->filter && *call->filter ? call->filter : NULL;
+    const char *b = call->capture_filter && *call->capture_filter ? call->capture_filter : NULL;
+    if (a && b)
+        return text_format("(%s) and (%s)", a, b);
+    return a || b ? text_format("%s", a ? a : b) : NULL;
+}
+
+// The scenario's `capture`, or NULL after a message. To be freed.
+static char *capture_of(const struct extcap_call *call, const char *place)
+{
+    char *filter = filter_of(call);
+    json_t *capture = json_pack("[{s:s, s:s, s:s, s:s}]", "at", place, "file", "-", "format",
+                                "pcapng", "filter", filter ? filter : "");
+    char *text = capture ? json_dumps(capture, 0) : NULL;
+    if (!text)
+        fputs("collwire: extcap: the place or the filter is not UTF-8\n", stderr);
+    json_decref(capture);
+    free(filter);
+    return text;
+}
+
+// Append the changes "PATH=VALUE;PATH=VALUE".
+static int set_changes(struct options *run, const char *changes, char ***parts, size_t *n)
+{
+    *n = changes && *changes ? text_split(changes, ';', parts) : 0;
+    for (size_t i = 0; i < *n; i++) {
+        char *path = (*parts)[i] + strspn((*parts)[i], " "), *equals = strchr(path, '=');
+        if (*path == '\0')
+            continue;
+        if (!equals || equals == path) {
+            fprintf(stderr, "collwire: changes: \"%s\" is not PATH=VALUE\n", path);
+            return -1;
+        }
+        *equals = '\0';
+        options_set(run, path, equals + 1);
+    }
+    return 0;
+}
+
+// Run the scenario with stdout as the pipe. Returns the exit code.
+static int run_scenario(const struct extcap_scenario *scenario, const struct extcap_call *call,
+                        const struct options *o, const char *dir)
+{
+    const char *args[] = {scenario->path};
+    struct options run = {.command = "run",
+                          .args = args,
+                          .n_args = 1,
+                          .out = dir,
+                          .policies = o->policies,
+                          .seeds = 1,
+                          .progress = PROGRESS_NEVER,
+                          .quiet = true};
+    bool placed = call->place && *call->place;
+    char *place = placed ? text_format("%s", call->place) : extcap_default_place(scenario, o);
+    char **parts = NULL, *capture = capture_of(call, place);
+    size_t n_parts = 0;
+    if (call->policy && *call->policy && strcmp(call->policy, EXTCAP_SCENARIO) != 0)
+        run.cc = call->policy;
+    bool paced = call->pace && *call->pace && strcmp(call->pace, EXTCAP_FASTEST) != 0;
+    char *pace = text_format("%s", paced ? call->pace : "");
+    int code = EXIT_BAD_USE;
+    if (capture && (!paced || option_pace(&run, pace) == 0) &&
+        set_changes(&run, call->changes, &parts, &n_parts) == 0) {
+        options_set(&run, "capture", capture);
+        code = command_run(&run);
+    }
+    free(run.sets);
+    free(place);
+    free(pace);
+    free(capture);
+    texts_free(parts, n_parts);
+    return code;
+}
+
+/* ---- the two processes ---- */
+
+static volatile sig_atomic_t stop_signal;
+
+static void note_signal(int number) { stop_signal = number; }
+
+// Wait for the child; end it when the reader has closed the pipe, and pass on signals. `alive` is
+// readable when the child has ended.
+static int watch(pid_t child, int pipe_fd, int alive)
+{
+    struct pollfd fds[] = {{.fd = pipe_fd}, {.fd = alive}};
+    int status;
+    bool told = false;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        // a signal between the test and poll() is seen at the latest after the time-out
+        poll(fds, 2, 200);
+        if (!told && (stop_signal || fds[0].revents)) {
+            kill(child, SIGTERM);
+            told = true;
+            fds[0].fd = -1;
+        }
+        if (fds[1].revents) { // it is about to end
+            waitpid(child, &status, 0);
+            break;
+        }
+    }
+    bool closed = told && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERRUPTED;
+    if (closed || (told && WIFSIGNALED(status)))
+        return EXIT_DONE; // Wireshark has stopped the capture
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NOT_COMPLETED;
+}
+
+// Arguments of the child process.
+struct child {
+    const struct extcap_scenario *scenario;
+    const struct extcap_call *call;
+    const struct options *options;
+    const char *dir;
+    int pipe_fd;
+    FILE *messages; // instead of stderr
+};
+
+static _Noreturn void child_main(const struct child *c)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    signals_install();
+    dup2(c->pipe_fd, STDOUT_FILENO);
+    dup2(fileno(c->messages), STDERR_FILENO);
+    close(c->pipe_fd);
+    int code = run_scenario(c->scenario, c->call, c->options, c->dir);
+    fflush(stdout);
+    _exit(code);
+}
+
+// Print the messages of a child that has not ended as it should.
+static void pass_messages(FILE *messages)
+{
+    char part[4096];
+    size_t n;
+    rewind(messages);
+    while ((n = fread(part, 1, sizeof part, messages)) > 0)
+        fwrite(part, 1, n, stderr);
+}
+
+static int capture_into(const struct child *c)
+{
+    int ends[2], code = EXIT_NOT_COMPLETED;
+    if (!c->messages || pipe(ends) != 0) {
+        fprintf(stderr, "collwire: extcap: %s\n", strerror(errno));
+        return code;
+    }
+    signals_handle(note_signal);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        child_main(c);
+    }
+    close(ends[1]);
+    if (child > 0)
+        code = watch(child, c->pipe_fd, ends[0]);
+    else
+        fprintf(stderr, "collwire: extcap: %s\n", strerror(errno));
+    close(ends[0]);
+    if (child > 0 && code != EXIT_DONE)
+        pass_messages(c->messages);
+    return code;
+}
+
+// Remove the temporary folder.
+static void remove_folder(const char *dir)
+{
+    char *parent = text_format("%s", dir), *slash = strrchr(parent, '/');
+    *slash = '\0';
+    int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        folder_wipe(fd, slash + 1);
+        close(fd);
+    }
+    free(parent);
+}
+
+// Run a scenario and write its packets to the pipe. Returns the exit code.
+static int extcap_capture(const struct extcap_scenario *scenario, const struct extcap_call *call,
+                          const struct options *o)
+{
+    const char *temporary = getenv("TMPDIR");
+    if (!call->fifo) {
+        fputs("collwire: extcap: --capture needs --fifo\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    int fd = open(call->fifo, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+        fprintf(stderr, "collwire: %s: %s\n", call->fifo, strerror(errno));
+        return EXIT_BAD_USE;
+    }
+    char *dir = text_format("%s/collwire-extcap-XXXXXX",
+                            temporary && *temporary == '/' ? temporary : "/tmp");
+    int code = EXIT_NOT_COMPLETED;
+    if (mkdtemp(dir)) {
+        struct child child = {scenario, call, o, dir, fd, tmpfile()};
+        code = capture_into(&child);
+        if (child.messages)
+            fclose(child.messages);
+        remove_folder(dir);
+    } else {
+        fprintf(stderr, "collwire: %s: %s\n", dir, strerror(errno));
+    }
+    close(fd);
+    free(dir);
+    return code;
+}
+
+/* ---- extcap ---- */
 
 struct call_option {
     const char *name;

@@ -52,10 +52,6 @@ char *extcap_default_place(const struct extcap_scenario *scenario, const struct 
 // Check the filter of a call; prints an error on stdout, as Wireshark expects.
 int extcap_check_filter(const struct extcap_call *call);
 
-// Run a scenario and write its packets to the pipe. Returns the exit code.
-int extcap_capture(const struct extcap_scenario *scenario, const struct extcap_call *call,
-                   const struct options *o);
-
 // `extcap install` and `extcap uninstall`. Return the exit code.
 int extcap_install(const struct options *o);
 int extcap_uninstall(void);

@@ -53,4 +53,3 @@ static inline uint8_t node_stream(const struct sweep *w, uint32_t e)
 int32_t event_step(const struct sweep *w, uint32_t e); // index into steps, or -1
 
 void sweep_waits(struct sweep *w); // the first pass: waits, awaited
-void sweep_nodes(struct sweep *w); // the second

@@ -36,7 +36,3 @@ struct inspector {
 
 // Order entries by process, and those of a process by communicator and number.
 void entries_sort(struct inspector *in);
-
-// Make the events or nodes of a process's entries [n], which have the groups of the recording.
-void process_calls_make(struct recording *r, struct rank_recording *rank,
-                        const struct log_entry *entries, size_t n);

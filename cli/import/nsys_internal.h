@@ -151,8 +151,5 @@ struct nsys_process *nsys_process_find(struct nsys_file *f, int64_t pid);
 // Read the ranges of NCCL's functions; they are sorted by process, then by start.
 void nsys_ranges_read(struct nsys_file *f);
 
-// Give the kernels of NCCL of a GPU their calls.
-void nsys_kernels_match(struct nsys_file *f, struct nsys_gpu *gpu);
-
 uint32_t nsys_communicator_find(struct nsys *n, uint64_t id);
 struct nsys_member *nsys_member_find(struct nsys *n, uint32_t communicator, uint32_t gpu);

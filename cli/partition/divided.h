@@ -19,9 +19,5 @@ struct divided {
 
 /* The kinds of models: fill *d. Errors are added to `err`. */
 
-// A scenario with a cnn job: stages of its pipeline.
-void divide_layers(const struct model *m, struct divided *d, struct err *err);
-// A scenario with a training job of a dlrm: ranks of its tables.
-void divide_tables(const struct model *m, struct divided *d, struct err *err);
 // A graph of operators, which becomes a program.
 void divide_operators(const struct model *m, struct divided *d, struct err *err);

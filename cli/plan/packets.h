@@ -4,8 +4,24 @@
 // of JSON for each run, found again by the hash of its scenario. Parts of the runs, on several
 // machines, write a file each; all that are in the folder are read.
 #pragma once
+#include "cli/plan/cluster.h"
+#include "cli/plan/search.h"
 
-#include "cli/plan/layout_scenario.h"
+struct shrunk {
+    json_t *scenario;         // NULL = there is none
+    struct llm_params params; // of the smaller job
+    uint32_t gpus;
+};
+
+// What a smaller job leaves out. Each value leaves out what the one before it does, and more.
+enum shrinking {
+    SHRINK_NOTHING,
+    SHRINK_REPLICAS,      // as few data replicas as fill two servers
+    SHRINK_MICRO_BATCHES, // and two micro-batches for each stage, four at least
+    SHRINK_LAYERS,        // and four layers for each virtual stage
+    SHRINK_MOST,          // and as many micro-batches as stages, two at least, and one layer
+    SHRINKINGS
+};
 
 struct planned {
     uint32_t gpus;

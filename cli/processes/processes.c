@@ -2,18 +2,116 @@
 // This process's part, from joining to leaving.
 #include "cli/processes/processes.h"
 
+#include <dlfcn.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/processes/held_errors.h"
-#include "cli/processes/launcher.h"
 #include "cli/processes/processes_internal.h"
+#include "cli/results/share_folder.h"
 #include "cli/terminal/exit_codes.h"
 #include "cli/terminal/memory_guard.h"
 #include "cli/terminal/signals.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
+
+/* ---- launcher ---- */
+
+// Variables of launchers. Open MPI: "Environmental variables", mpirun(1). MPICH and Intel MPI: PMI
+// 1 (Balaji et al., "PMI: A Scalable Parallel Process-Management Interface", EuroMPI 2010). Slurm:
+// "Output environment variables", srun(1), and with --mpi=pmix those of the PMIx standard.
+
+struct launched {
+    uint32_t n;    // processes; 1 = this one alone, 0 = a launcher that does not say how many
+    uint32_t rank; // number of this one
+};
+
+// The number in a variable, `otherwise` if it has none.
+static uint32_t number_of(const char *name, uint32_t otherwise)
+{
+    const char *text = getenv(name);
+    char *end;
+    if (!text || *text < '0' || *text > '9')
+        return otherwise;
+    unsigned long n = strtoul(text, &end, 10);
+    return *end == '\0' && n < UINT32_MAX ? (uint32_t)n : otherwise;
+}
+
+// Looks at the variables of mpirun, mpiexec and srun. A job of Slurm alone is no launcher: its
+// scripts have SLURM_NTASKS too. COLLWIRE_PROCESSES=1 says that each process is a run of its own.
+static struct launched launcher_look(void)
+{
+    static const struct launcher {
+        const char *size, *rank;
+    } known[] = {
+        {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+        {"PMI_SIZE", "PMI_RANK"},
+        {"SLURM_STEP_NUM_TASKS", "PMIX_RANK"}, // srun --mpi=pmix
+        {"SLURM_STEP_NUM_TASKS", "PMI_RANK"},
+        {"SLURM_NTASKS", "PMIX_RANK"},
+        {"SLURM_NTASKS", "PMI_RANK"},
+    };
+    const char *choice = getenv("COLLWIRE_PROCESSES");
+    if (choice && strcmp(choice, "1") == 0)
+        return (struct launched){.n = 1};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (getenv(known[i].size) && getenv(known[i].rank))
+            return (struct launched){number_of(known[i].size, 0), number_of(known[i].rank, 0)};
+    if (getenv("PMIX_RANK"))
+        return (struct launched){.n = 0, .rank = number_of("PMIX_RANK", 0)};
+    return (struct launched){.n = 1};
+}
+
+/* ---- module ---- */
+
+// Finds and loads the module.
+
+#define MODULE_FILE "collwire/processes_mpi.so"
+
+// COLLWIRE_LIBDIR is the folder of libraries, relative to an installation's.
+static char *module_find(void)
+{
+    static const char *const below[] = {"", "../"};
+    char *program = program_path(), *found = NULL;
+    char *slash = program ? strrchr(program, '/') : NULL;
+    for (size_t i = 0; slash && !found && i < sizeof below / sizeof *below; i++) {
+        found = text_format("%.*s/%s" COLLWIRE_LIBDIR "/" MODULE_FILE, (int)(slash - program),
+                            program, below[i]);
+        if (access(found, R_OK) != 0) {
+            free(found);
+            found = NULL;
+        }
+    }
+    free(program);
+    return found;
+}
+
+// Load the module of this program. NULL with a text in `why`.
+static const struct processes_module *module_load(char *why, size_t room)
+{
+    char *file = module_find();
+    if (!file) {
+        snprintf(why, room, "this build has no MPI (docs/scaling.md)");
+        return NULL;
+    }
+    // MPI loads parts of itself, which look for its symbols among the global ones.
+    void *library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
+    const struct processes_module *module = library ? dlsym(library, PROCESSES_MODULE) : NULL;
+    if (!module)
+        snprintf(why, room, "%s", dlerror());
+    else if (module->bytes != sizeof *module || strcmp(module->version, collwire_version()) != 0) {
+        snprintf(why, room, "%s is of another version of collwire", file);
+        module = NULL;
+    }
+    free(file);
+    return module;
+}
+
+/* ---- processes ---- */
 
 static const struct processes_module *module; // NULL = none is loaded
 static struct collwire_processes ours;        // n = 0: this process is alone

@@ -5,9 +5,6 @@
 #include "cli/processes/processes.h"
 #include "engine/processes/module.h"
 
-// Load the module of this program. NULL with a text in `why`.
-const struct processes_module *module_load(char *why, size_t room);
-
 // Every process sends a text to every other one. theirs[q] is the text of process q, of `n[q]`
 // bytes and a zero byte, to be freed by the caller. Returns 0, or -1 if a process does not answer.
 int processes_tell(const void *mine, size_t n_mine, char **theirs, size_t *n);

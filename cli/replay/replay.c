@@ -4,13 +4,234 @@
 #include "cli/replay/replay.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "cli/replay/bth.h"
 #include "cli/replay/bytes.h"
-#include "cli/replay/connections.h"
+#include "cli/replay/dissect.h"
 #include "cli/replay/packets.h"
+#include "cli/replay/roce_messages.h"
+#include "cli/replay/tcp_transfers.h"
 #include "engine/base/memory.h"
+#include "engine/base/rng.h"
 #include "net/wire/ip.h"
+
+/* ---- bth ---- */
+
+// Headers of RoCEv2 behind UDP: BTH, and the length of a message in the extended headers.
+//
+//   0                   1                   2                   3
+//   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//  |    opcode     |S|M|pad|  tver |             p_key             |
+//  |F|B| reserved  |               destination QP                  |
+//  |A|  reserved   |                     PSN                       |
+//
+// Source: InfiniBand Architecture Specification, volume 1, sections 9.2 and 9.3; annex A14 (XRC),
+// annex A17 (RoCEv2).
+
+#define BTH_BYTES 12
+#define RETH_BYTES 16
+#define AETH_BYTES 4
+#define IMMEDIATE_BYTES 4 // and the IETH of an invalidation
+#define XRCETH_BYTES 4
+#define ICRC_BYTES 4
+#define OPCODE_CNP 0x81
+
+enum service { SERVICE_RC = 0, SERVICE_UC = 1, SERVICE_UD = 3, SERVICE_XRC = 5 };
+enum position { MIDDLE = 0, FIRST = 1, LAST = 2, ONLY = FIRST | LAST };
+
+struct opcode {
+    uint8_t skip; // enum skip
+    uint8_t operation, position;
+    uint8_t extension; // bytes between BTH and payload
+};
+
+#define ROW(operation, position, extension)                                                        \
+    {                                                                                              \
+        SKIP_NONE, BTH_##operation, position, extension                                            \
+    }
+
+// Opcodes by their low five bits, for reliable connections; other services use the same numbers.
+static const struct opcode opcodes[] = {
+    [0x00] = ROW(SEND, FIRST, 0),
+    [0x01] = ROW(SEND, MIDDLE, 0),
+    [0x02] = ROW(SEND, LAST, 0),
+    [0x03] = ROW(SEND, LAST, IMMEDIATE_BYTES),
+    [0x04] = ROW(SEND, ONLY, 0),
+    [0x05] = ROW(SEND, ONLY, IMMEDIATE_BYTES),
+    [0x06] = ROW(WRITE, FIRST, RETH_BYTES),
+    [0x07] = ROW(WRITE, MIDDLE, 0),
+    [0x08] = ROW(WRITE, LAST, 0),
+    [0x09] = ROW(WRITE, LAST, IMMEDIATE_BYTES),
+    [0x0a] = ROW(WRITE, ONLY, RETH_BYTES),
+    [0x0b] = ROW(WRITE, ONLY, RETH_BYTES + IMMEDIATE_BYTES),
+    [0x0c] = ROW(READ_REQUEST, ONLY, RETH_BYTES),
+    [0x0d] = ROW(READ_RESPONSE, FIRST, AETH_BYTES),
+    [0x0e] = ROW(READ_RESPONSE, MIDDLE, 0),
+    [0x0f] = ROW(READ_RESPONSE, LAST, AETH_BYTES),
+    [0x10] = ROW(READ_RESPONSE, ONLY, AETH_BYTES),
+    [0x11] = {.skip = SKIP_ROCE_ACK},
+    [0x12] = {.skip = SKIP_ATOMIC},
+    [0x13] = {.skip = SKIP_ATOMIC},
+    [0x14] = {.skip = SKIP_ATOMIC},
+    [0x15] = {.skip = SKIP_OPCODE},
+    [0x16] = ROW(SEND, LAST, IMMEDIATE_BYTES),
+    [0x17] = ROW(SEND, ONLY, IMMEDIATE_BYTES),
+};
+
+static struct opcode opcode_find(uint8_t code)
+{
+    unsigned service = code >> 5, low = code & 0x1f;
+    bool known = low < sizeof opcodes / sizeof *opcodes;
+    if (code == OPCODE_CNP)
+        return (struct opcode){.skip = SKIP_CNP};
+    if (service == SERVICE_UD)
+        return (struct opcode){.skip = SKIP_DATAGRAM};
+    if (!known || (service != SERVICE_RC && service != SERVICE_XRC &&
+                   !(service == SERVICE_UC && low <= 0x0b)))
+        return (struct opcode){.skip = SKIP_OPCODE};
+    struct opcode opcode = opcodes[low];
+    if (service == SERVICE_XRC && opcode.operation != BTH_READ_RESPONSE) // requests have an XRCETH
+        opcode.extension = (uint8_t)(opcode.extension + XRCETH_BYTES);
+    return opcode;
+}
+
+// Read the headers from the BTH on; body.length is the payload of UDP. Returns SKIP_NONE, or why
+// the packet carries no part of a message.
+static enum skip bth_read(const struct span *body, struct bth *out)
+{
+    const uint8_t *at = body->at;
+    if (body->kept < 1)
+        return SKIP_CUT;
+    struct opcode opcode = opcode_find(at[0]);
+    if (opcode.skip != SKIP_NONE)
+        return opcode.skip;
+    if (body->kept < BTH_BYTES)
+        return SKIP_CUT;
+    size_t pad = at[1] >> 4 & 3, headers = (size_t)BTH_BYTES + opcode.extension;
+    if (body->length < headers + pad + ICRC_BYTES)
+        return SKIP_MALFORMED;
+    *out = (struct bth){
+        .operation = opcode.operation,
+        .first = opcode.position & FIRST,
+        .last = opcode.position & LAST,
+        .qpn = get24(at + 5),
+        .psn = get24(at + 9),
+        .payload = (uint32_t)(body->length - headers - pad - ICRC_BYTES),
+    };
+    // An immediate value stands behind the RETH, an XRCETH before it.
+    bool has_reth = opcode.extension >= RETH_BYTES;
+    size_t before = at[0] >> 5 == SERVICE_XRC ? XRCETH_BYTES : 0;
+    if (has_reth && body->kept >= BTH_BYTES + before + RETH_BYTES) {
+        out->message_bytes = get32(at + BTH_BYTES + before + 12);
+        out->sized = true;
+    }
+    return SKIP_NONE;
+}
+
+/* ---- connections ---- */
+
+// A hash table with open addressing; nothing is removed.
+
+enum connection_kind { CONNECTION_REQUESTS, CONNECTION_RESPONSES, CONNECTION_TCP };
+
+struct connection_key {
+    struct address src, dst;
+    uint32_t number; // destination QP, or source port << 16 | destination port
+    uint32_t kind;   // enum connection_kind: requests and responses of RoCE count PSNs of their own
+};
+
+struct connection {
+    struct connection_key key;
+    uint32_t peer; // TCP: the connection of the other direction + 1; 0 = not captured
+    union {
+        struct roce_messages roce;
+        struct tcp_transfers tcp;
+    };
+};
+
+#define CONNECTIONS_MAX (1u << 20)
+
+struct connections {
+    struct connection *list;
+    size_t n, cap;
+    uint32_t *buckets; // numbers + 1; 0 = empty
+    size_t n_buckets;  // a power of two
+};
+
+#define BUCKETS_MIN 1024
+
+_Static_assert(sizeof(struct connection_key) == 40, "keys are compared as bytes");
+
+static uint64_t key_hash(const struct connection_key *key)
+{
+    uint64_t words[sizeof *key / 8], hash = 0;
+    memcpy(words, key, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        hash = hash_mix(hash + words[i]);
+    return hash;
+}
+
+// The bucket that holds the key, or the empty one where it belongs.
+static uint32_t *bucket_of(const struct connections *all, const struct connection_key *key)
+{
+    size_t mask = all->n_buckets - 1;
+    for (size_t i = key_hash(key) & mask;; i = (i + 1) & mask) {
+        uint32_t *bucket = &all->buckets[i];
+        if (*bucket == 0 || memcmp(&all->list[*bucket - 1].key, key, sizeof *key) == 0)
+            return bucket;
+    }
+}
+
+static void buckets_double(struct connections *all)
+{
+    free(all->buckets);
+    all->n_buckets = all->n_buckets == 0 ? BUCKETS_MIN : 2 * all->n_buckets;
+    all->buckets = memory_zeroed(all->n_buckets, sizeof *all->buckets);
+    for (size_t i = 0; i < all->n; i++)
+        *bucket_of(all, &all->list[i].key) = (uint32_t)i + 1;
+}
+
+// The connection with this key; NULL = there is none.
+static struct connection *connection_find(const struct connections *all,
+                                          const struct connection_key *key)
+{
+    uint32_t number = all->n_buckets > 0 ? *bucket_of(all, key) : 0;
+    return number > 0 ? &all->list[number - 1] : NULL;
+}
+
+// The connection with this key, made if it is new. Returns NULL if there are CONNECTIONS_MAX. The
+// pointer is valid until the next call.
+static struct connection *connection_get(struct connections *all, const struct connection_key *key,
+                                         bool *made)
+{
+    struct connection *found = connection_find(all, key);
+    *made = found == NULL && all->n < CONNECTIONS_MAX;
+    if (!*made)
+        return found;
+    if (2 * (all->n + 1) > all->n_buckets)
+        buckets_double(all);
+    if (all->n == all->cap)
+        all->list = memory_grow(all->list, &all->cap, sizeof *all->list);
+    all->list[all->n] = (struct connection){.key = *key};
+    *bucket_of(all, key) = (uint32_t)++all->n;
+    return &all->list[all->n - 1];
+}
+
+// End all of them and free.
+static void connections_finish(struct connections *all, struct flow_rows *rows)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->list[i].key.kind == CONNECTION_TCP)
+            tcp_transfers_finish(&all->list[i].tcp, rows);
+        else
+            roce_messages_finish(&all->list[i].roce, rows);
+    }
+    free(all->list);
+    free(all->buckets);
+    *all = (struct connections){0};
+}
+
+/* ---- replay ---- */
 
 #define UDP_BYTES 8
 

@@ -5,8 +5,20 @@
 
 #include <stdio.h>
 
+#include "cli/replay/dissect.h"
 #include "cli/replay/flow_rows.h"
 #include "engine/base/err.h"
+
+enum bth_operation { BTH_SEND, BTH_WRITE, BTH_READ_REQUEST, BTH_READ_RESPONSE };
+
+struct bth {
+    enum bth_operation operation;
+    bool first, last;       // of the packets of a message
+    bool sized;             // message_bytes is known
+    uint32_t qpn, psn;      // 24 bits; qpn is the destination's
+    uint32_t payload;       // bytes of this packet
+    uint32_t message_bytes; // DMA length of the RETH
+};
 
 struct address_map; // cli/replay/address_map.h
 

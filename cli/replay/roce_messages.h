@@ -15,8 +15,8 @@
 // message that has neither.
 #pragma once
 
-#include "cli/replay/bth.h"
 #include "cli/replay/flow_rows.h"
+#include "cli/replay/replay.h"
 #include "cli/replay/seen.h"
 
 // Marks that are kept; with more, the lowest is given up.

@@ -70,7 +70,6 @@ void sweep_print_cost(const struct sweep *s, FILE *out);
 
 // Print the tables of the points in the store, without a plan.
 int sweep_list_store(const struct options *o);
-int sweep_merge(const struct options *o);
 
 // Print the line with the place of a sweep's results.
 void sweep_results_print(const char *dir);

@@ -9,7 +9,6 @@ int command_synth(const struct options *o);
 
 // Both print their statistics on stdout, and return the exit code.
 int synth_program(const struct options *o, const char *path, struct err *err);
-int synth_traffic(const struct options *o, const char *path, struct err *err);
 
 /* ---- tables ---- */
 

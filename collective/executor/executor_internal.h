@@ -224,8 +224,6 @@ static inline ps_t connection_seen_ps(const struct connection *c)
     return c->arrived == c->consumed ? PS_NEVER : c->seen_ps[c->consumed % NCCL_STEPS];
 }
 
-/* file_blocks.c */
-
 /* proxy.c */
 
 // Let the proxy of a rank call `call` for a connection: it sees this after the latency, and is busy

@@ -1,15 +1,71 @@
 // SPDX-License-Identifier: MIT
 // Reads objects by parameter tables; checks types, ranges, required and unknown keys.
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/param_hint.h"
-#include "engine/text/key_owners.h"
+#include "engine/text/object.h"
 #include "engine/text/read.h"
 #include "engine/text/synonyms.h"
+
+/* ---- key owners ---- */
+
+// Which kinds of an object have a key that the kind at hand does not have.
+
+struct cc_catalogue;
+
+struct object;
+
+#define OWNERS_NAMED 6 // kinds that are named
+#define OWNERS_TEXT 160
+
+struct finding {
+    const char *key;
+    bool found;
+};
+
+// Keys of contained objects come with a prefix: they are not keys of the object itself.
+static void table_seen(void *ctx, const char *prefix, const struct param *params, size_t n)
+{
+    struct finding *f = ctx;
+    f->found |= *prefix == '\0' && param_find(params, n, f->key).name != NULL;
+}
+
+static void own_seen(void *ctx, const struct own_key *key)
+{
+    struct finding *f = ctx;
+    f->found |= strcmp(key->key, f->key) == 0;
+}
+
+// Write the names of the kinds of an object (topology, workload, ..) that have this key: "training,
+// llm", with ".." for those beyond OWNERS_NAMED; "" = none has it. Returns `buf`.
+static const char *key_owners(const struct object *o, const struct cc_catalogue *policies,
+                              const char *key, char buf[OWNERS_TEXT])
+{
+    struct object_entry entry;
+    unsigned n = 0;
+    size_t used = 0;
+    buf[0] = '\0';
+    for (size_t i = 0; o->entry != NULL && o->entry(policies, i, &entry); i++) {
+        struct finding f = {.key = key};
+        const struct key_sink sink = {&f, table_seen, own_seen};
+        if (entry.kind != NULL) // else it only groups keys for people
+            o->keys(&entry, "", &sink);
+        if (!f.found || n++ > OWNERS_NAMED)
+            continue;
+        used += (size_t)snprintf(buf + used, OWNERS_TEXT - used, "%s%s", n > 1 ? ", " : "",
+                                 n > OWNERS_NAMED ? ".." : entry.name);
+        if (used >= OWNERS_TEXT)
+            break;
+    }
+    return buf;
+}
+
+/* ---- read params ---- */
 
 #define BYTES_MAX 1e15 // 1 PB
 

@@ -4,7 +4,6 @@
 // Packets are encoded when they are reported, since their meta-data and their flow's connection
 // numbers change, and wait in a heap until their order is final (net/capture/record_heap.h). A capture
 // never disturbs the simulation: capture_close() reports write errors.
-
 #include "net/capture/capture.h"
 
 #include <stdlib.h>
@@ -14,9 +13,56 @@
 #include "net/capture/filter.h"
 #include "net/capture/int_trailer.h"
 #include "net/capture/pfc.h"
+#include "net/capture/record.h"
 #include "net/capture/record_heap.h"
-#include "net/capture/record_queue.h"
 #include "net/wire/ip.h"
+
+/* ---- record queue ---- */
+
+// A queue of records of different sizes in one block of memory. Its records move to the front when
+// half of the block is free, so that the cost of a move is spread over as many bytes.
+
+struct record_queue {
+    uint8_t *bytes; // the records from `first` to `end`
+    size_t first, end, cap;
+};
+
+// Append a copy of a record.
+static void record_queue_push(struct record_queue *q, const struct record *r)
+{
+    size_t n = record_size(r);
+    if (q->cap - q->end < n && q->first > 0 && q->first >= q->cap / 2) {
+        memmove(q->bytes, q->bytes + q->first, q->end - q->first);
+        q->end -= q->first;
+        q->first = 0;
+    }
+    while (q->cap - q->end < n)
+        q->bytes = memory_grow(q->bytes, &q->cap, 1);
+    memcpy(q->bytes + q->end, r, n);
+    q->end += n;
+}
+
+// Returns the oldest record, or NULL. Valid until the next push.
+static const struct record *record_queue_head(const struct record_queue *q)
+{
+    return q->first == q->end ? NULL : (const struct record *)(const void *)(q->bytes + q->first);
+}
+
+// The oldest one.
+static void record_queue_drop(struct record_queue *q)
+{
+    q->first += record_size(record_queue_head(q));
+    if (q->first == q->end)
+        q->first = q->end = 0;
+}
+
+static void record_queue_free(struct record_queue *q)
+{
+    free(q->bytes);
+    *q = (struct record_queue){0};
+}
+
+/* ---- capture ---- */
 
 #define FRAME_MAX (ETHERNET_BYTES + 2 * 65536) // upper limit of a frame with its trailer
 
