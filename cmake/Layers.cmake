@@ -165,9 +165,6 @@ set(delivery_via analytical cc collective comm net/wire sim/spec sim/ideal switc
 collwire_layer(sim/parallel # several threads and processes
   ALLOW collwire/processes.h engine net switch topology comm/foresight.h transport workload sim/result sim/fabric sim/delivery
   VIA cpu footprint/footprint.h ${delivery_via} LIBS m)
-collwire_layer(sim/skip # repetitions
-  ALLOW engine net switch transport workload sim/result sim/fabric sim/delivery
-  VIA cpu footprint/footprint.h ${delivery_via} LIBS m)
 collwire_layer(sim/observe # captures and time series
   ALLOW engine net net/wire cc switch topology transport trace sim/spec sim/result sim/fabric sim/delivery
   VIA cpu footprint/footprint.h analytical collective comm sim/ideal switch topology workload LIBS m)
@@ -180,11 +177,11 @@ collwire_layer(sim/advice # what a scenario's settings lead to, before the run
   VIA cpu footprint/footprint.h net/wire LIBS m)
 collwire_layer(sim/collect # the result of a run
   ALLOW workload/nodes workload/training engine footprint net cc collective comm nccl/library_spec.h switch topology transport workload sim/simulation.h sim/spec sim/result sim/fabric
-        sim/ideal sim/delivery sim/parallel sim/skip sim/observe sim/explain
+        sim/ideal sim/delivery sim/parallel sim/observe sim/explain
   VIA analytical cpu nccl net/wire trace sim/sim.h sim/estimate.h LIBS m)
 collwire_layer(sim
   ALLOW collwire/processes.h engine footprint net comm switch transport workload sim/spec sim/result sim/fabric sim/ideal sim/delivery
-        sim/parallel sim/skip sim/observe sim/collect sim/advice
+        sim/parallel sim/observe sim/collect sim/advice
   VIA analytical cc collective cpu net/wire topology trace LIBS m)
 
 collwire_layer(report
