@@ -48,7 +48,6 @@ static void extras_check(const struct cc_ops *ops, struct err *err)
     if (err->n_errors > errors)
         return;
     size_check(ops->name, "struct cc_growth", extras->growth_bytes, sizeof(struct cc_growth), err);
-    size_check(ops->name, "struct cc_shift", extras->shift_bytes, sizeof(struct cc_shift), err);
     if (extras->host != NULL)
         err_add(err, ops->name, "sets a field that is for the program alone");
 }

@@ -287,30 +287,10 @@ static struct cc_growth dcqcn_growth(const struct cc *cc)
                               .every_ps = p->rate_timer_ps};
 }
 
-static void dcqcn_shift(struct cc *cc, const struct cc_shift *by)
-{
-    struct dcqcn *s = dcqcn_of(cc);
-    cc_shift_time(&s->start_ps, by);
-    cc_shift_time(&s->alpha_at_ps, by);
-}
-
-// Without congestion a flow reads only the byte counter, and the stages while that counter is on.
-static void dcqcn_forget(struct cc *cc)
-{
-    struct dcqcn *s = dcqcn_of(cc);
-    s->start_ps = s->alpha_at_ps = PS_NEVER;
-    s->alpha = 1;
-    s->noted = false;
-    if (s->bytes_left == UINT64_MAX)
-        s->timer_stage = s->byte_stage = 0;
-}
-
 extern const struct cc_ops cc_dcqcn;
 static const struct cc_extras extras = {
     CC_EXTRAS,
     .growth = dcqcn_growth,
-    .shift = dcqcn_shift,
-    .forget = dcqcn_forget,
 };
 
 const struct cc_ops cc_dcqcn = {

@@ -363,19 +363,10 @@ static struct cc_growth dctcp_growth(const struct cc *cc)
     return (struct cc_growth){.step_bytes = cc->env->mtu_bytes, .every_ps = cc->env->base_rtt_ps};
 }
 
-static void dctcp_shift(struct cc *cc, const struct cc_shift *by)
-{
-    struct dctcp *s = dctcp_of(cc);
-    s->sent_bytes += by->bytes;
-    s->end += s->observing ? by->bytes : 0;
-    s->cut_end += s->reduced ? by->bytes : 0;
-}
-
 extern const struct cc_ops cc_dctcp;
 static const struct cc_extras extras = {
     CC_EXTRAS,
     .growth = dctcp_growth,
-    .shift = dctcp_shift,
 };
 
 const struct cc_ops cc_dctcp = {

@@ -325,16 +325,10 @@ static struct cc_growth swift_growth(const struct cc *cc)
                               .every_ps = cc->env->base_rtt_ps};
 }
 
-static void swift_shift(struct cc *cc, const struct cc_shift *by)
-{
-    cc_shift_time(&swift_of(cc)->decreased_ps, by);
-}
-
 extern const struct cc_ops cc_swift;
 static const struct cc_extras extras = {
     CC_EXTRAS,
     .growth = swift_growth,
-    .shift = swift_shift,
 };
 
 const struct cc_ops cc_swift = {

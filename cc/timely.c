@@ -35,7 +35,6 @@
 // code, timely-code-snippet.cc (limit of a decrease, elapsed steps, counting the current sample);
 // Zhu et al., CoNEXT 2016, section 4.
 #include "cc/timely_common.h"
-#include "collwire/cc_extras.h"
 
 enum hai_counts { HAI_COUNTS_GRADIENT, HAI_COUNTS_INCREASES, HAI_COUNTS_FALLS };
 
@@ -200,17 +199,7 @@ static size_t timely_observe(const struct cc *cc, double *out, size_t cap)
     return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
-static void timely_move(struct cc *cc, const struct cc_shift *by)
-{
-    timely_shift(cc, &timely_of(cc)->common, by);
-}
-
 extern const struct cc_ops cc_timely;
-static const struct cc_extras extras = {
-    CC_EXTRAS,
-    .shift = timely_move,
-};
-
 const struct cc_ops cc_timely = {
     .contract = CC_CONTRACT,
     .name = "timely",
@@ -229,5 +218,4 @@ const struct cc_ops cc_timely = {
     .observe = timely_observe,
     .observed = timely_observed,
     .check = timely_check,
-    .extras = &extras,
 };

@@ -183,15 +183,6 @@ double timely_rtt_us(const struct timely_state *s)
     return s->rtt_ps == PS_NEVER ? 0 : (double)s->rtt_ps / (double)PS_PER_US;
 }
 
-void timely_shift(const struct cc *cc, struct timely_state *s, const struct cc_shift *by)
-{
-    const struct timely_params *p = cc->params;
-    if (s->rtt_ps != PS_NEVER) // else there is no sample
-        s->sampled_ps += by->time_ps;
-    if (p->update == TIMELY_PER_RTT)
-        s->progress += by->bytes;
-}
-
 const char *timely_check(const void *params)
 {
     const struct timely_params *p = params;

@@ -17,7 +17,7 @@
 // Line numbers of algorithm 1 are those of its listing in Zhu et al., CoNEXT 2016.
 #pragma once
 
-#include "collwire/cc_extras.h"
+#include "collwire/cc.h"
 
 enum timely_thresholds { TIMELY_ABOVE_BASE, TIMELY_ABSOLUTE };
 enum timely_update { TIMELY_PER_SEGMENT, TIMELY_PER_RTT };
@@ -82,9 +82,6 @@ void timely_rate_set(struct cc *cc, const struct timely_state *s, double bps);
 
 // The last sample in us for time series, 0 = none.
 double timely_rtt_us(const struct timely_state *s);
-
-// For cc_extras.shift of both policies.
-void timely_shift(const struct cc *cc, struct timely_state *s, const struct cc_shift *by);
 
 // ops->check of both policies.
 const char *timely_check(const void *params);

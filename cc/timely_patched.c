@@ -18,7 +18,6 @@
 //
 // Source: Zhu et al., CoNEXT 2016, section 4.3 and algorithm 2.
 #include "cc/timely_common.h"
-#include "collwire/cc_extras.h"
 
 struct timely_patched {
     struct timely_state common;
@@ -119,17 +118,7 @@ static size_t patched_observe(const struct cc *cc, double *out, size_t cap)
     return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
-static void patched_shift(struct cc *cc, const struct cc_shift *by)
-{
-    timely_shift(cc, &((struct timely_patched *)(void *)cc->priv)->common, by);
-}
-
 extern const struct cc_ops cc_timely_patched;
-static const struct cc_extras extras = {
-    CC_EXTRAS,
-    .shift = patched_shift,
-};
-
 const struct cc_ops cc_timely_patched = {
     .contract = CC_CONTRACT,
     .name = "timely_patched",
@@ -148,5 +137,4 @@ const struct cc_ops cc_timely_patched = {
     .observe = patched_observe,
     .observed = patched_observed,
     .check = timely_check,
-    .extras = &extras,
 };

@@ -577,11 +577,9 @@ collwire_script_test(theory_training_policy theory python3 [[python3 -B "$@"]]
 
 # Random scenarios over all keys, and what holds for every run of them.
 set(random_some 1-80)
-set(periodic_some 120)
 set(random_all 1001-11000)
 if(COLLWIRE_SANITIZE)
   set(random_some 1-40)
-  set(periodic_some 100)
   set(random_all 1001-2000)
 endif()
 collwire_script_test(random_some props python3 [[python3 -B "$@"]]
@@ -608,24 +606,6 @@ set_tests_properties(random_features_all PROPERTIES TIMEOUT 14400)
 collwire_script_test(random_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${random_all})
 set_tests_properties(random_all PROPERTIES TIMEOUT 14400)
-
-# Skipping what repeats (docs/fast-forward.md): the inventory of state, and runs with and without.
-collwire_script_test(state_inventory unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/state/check_inventory.py ${PROJECT_SOURCE_DIR})
-collwire_script_test(random_periodic props python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/random/periodic.py --least 0.1 1-${periodic_some})
-collwire_script_test(random_periodic_all long python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/random/periodic.py --least 0.1 1001-11000)
-collwire_script_test(random_periodic_general long python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/random/periodic.py --general 1-3000)
-if(NOT COLLWIRE_SANITIZE) # which has the time for few of them
-  collwire_script_test(state_scenarios props python3 [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/state/check_scenarios.py --events 600000 ${PROJECT_SOURCE_DIR})
-  collwire_script_test(state_scenarios_all long python3 [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/state/check_scenarios.py ${PROJECT_SOURCE_DIR})
-  set_tests_properties(state_scenarios_all PROPERTIES TIMEOUT 14400)
-endif()
-set_tests_properties(random_periodic_all random_periodic_general PROPERTIES TIMEOUT 14400)
 
 collwire_script_test(props_threads_all long "" [[COLLWIRE_RANDOM=3000 "$1" threads]]
   ${PROJECT_BINARY_DIR}/tests/props/run)

@@ -65,14 +65,6 @@ __attribute__((always_inline)) static inline void process(struct engine *e, stru
     }
 }
 
-void engine_process(struct engine *e, struct event event)
-{
-    e->now_ps = event.at_ps;
-    e->now_key = event.key;
-    e->events++;
-    process(e, event);
-}
-
 size_t engine_drain(struct engine *e, size_t max)
 {
     size_t done = 0;

@@ -12,12 +12,6 @@ struct sim_timer;
 
 typedef void (*event_handler)(void *ctx, uint64_t key);
 
-// Takes the place of engine_drain().
-struct engine_driver {
-    size_t (*drain)(void *ctx, size_t max);
-    void *ctx;
-};
-
 // The timers of one node by their number at the node. The order of timers that expire at one time
 // therefore does not depend on other nodes.
 struct timer_table {
@@ -46,8 +40,7 @@ struct engine {
     struct timer_table *timers; // [node]
     uint32_t n_timer_nodes;
     bool stopped;
-    struct partition *partition;        // engine/partition.h; NULL = the simulation has one shard
-    const struct engine_driver *driver; // NULL = engine_drain()
+    struct partition *partition; // engine/partition.h; NULL = the simulation has one shard
     uint32_t lock_depth;
     /* counters */
     uint64_t events;
@@ -84,9 +77,6 @@ void engine_reserve_timers(struct engine *e, uint32_t n);
 // Process at most `max` events in order and return their number. A result below `max` means that no
 // event is left before the horizon or that engine_stop() was called.
 size_t engine_drain(struct engine *e, size_t max);
-
-// Process one event, which has been removed from the queue.
-void engine_process(struct engine *e, struct event event);
 
 // End the run after all events of the current instant.
 static inline void engine_stop(struct engine *e) { e->stopped = true; }

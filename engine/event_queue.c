@@ -244,13 +244,11 @@ void event_queue_copy(const struct event_queue *q, struct event *out)
     each_pending(q, copy_to, &out);
 }
 
-void event_queue_replace(struct event_queue *q, const struct event *events, size_t n, ps_t from_ps)
+void event_queue_clear(struct event_queue *q, ps_t from_ps)
 {
     struct event_queue old = *q;
     *q = fresh(&old, old.shift, from_ps);
     q->tuning = old.tuning;
-    for (size_t i = 0; i < n; i++)
-        event_queue_push(q, events[i]);
     event_queue_free(&old);
 }
 

@@ -112,8 +112,8 @@ void event_queue_shape(struct event_queue *q, unsigned shift);
 void event_queue_free(struct event_queue *q);
 // Copy all pending events to an array of q->n, in no particular order.
 void event_queue_copy(const struct event_queue *q, struct event *out);
-// Replace the pending events by `n` others, none before `from_ps`.
-void event_queue_replace(struct event_queue *q, const struct event *events, size_t n, ps_t from_ps);
+// Drop all pending events. None that is pushed later is before `from_ps`.
+void event_queue_clear(struct event_queue *q, ps_t from_ps);
 // Handles an event for which the wheel has no slot or no free node.
 void event_queue_push_slow(struct event_queue *q, struct event e);
 

@@ -67,8 +67,7 @@ static bool drain_batch(struct engine *e, size_t max)
         return drain_windows(e, e->events + max, until);
     for (size_t done = 0; done < max;) {
         size_t want = max - done < LOOP_CHUNK ? max - done : LOOP_CHUNK;
-        size_t n = e->driver ? e->driver->drain(e->driver->ctx, want) : engine_drain(e, want);
-        if (n < want)
+        if (engine_drain(e, want) < want)
             return false;
         done += want;
         if (monotonic_s() > until)

@@ -160,7 +160,7 @@ static void move_all(struct partition *p, uint32_t tile)
     size_t n = q->n;
     struct event *events = memory_zeroed(n, sizeof *events);
     event_queue_copy(q, events);
-    event_queue_replace(q, NULL, 0, p->done_ps);
+    event_queue_clear(q, p->done_ps);
     for (size_t i = 0; i < n; i++)
         event_queue_push(into, events[i]);
     free(events);

@@ -297,25 +297,6 @@ static const struct metric threads_rows[] = {
 };
 static METRIC_TABLE(threads_table, threads_rows);
 
-static bool was_skipped(const void *record) { return ((const struct skip_result *)record)->tried; }
-
-static const struct metric skipped_rows[] = {
-    {"stretches", METRIC_COUNT, "times that a period was found and repeated",
-     INTEGER(skip_result, stretches), .known = was_skipped},
-    {"periods", METRIC_COUNT, "repetitions that were not simulated", INTEGER(skip_result, periods),
-     .known = was_skipped},
-    {"skipped_ns", METRIC_NS, "simulated time of these", TIME(skip_result, skipped_ps),
-     .known = was_skipped},
-    {"packet_hops", METRIC_COUNT, "of packet_hops, those that were not simulated",
-     INTEGER(skip_result, hops), .known = was_skipped},
-    {"snapshots", METRIC_COUNT,
-     "comparisons of the network's whole state with an earlier one, and first ones",
-     INTEGER(skip_result, snapshots), .known = was_skipped},
-    {"note", METRIC_WORDS, "the last reason why something was simulated in full",
-     TEXT(skip_result, note)},
-};
-static METRIC_TABLE(skipped_table, skipped_rows);
-
 static const struct metric mark_rows[] = {
     {"name", METRIC_WORDS, "of the scenario", .type = METRIC_CUSTOM},
     {"policy", METRIC_WORDS, "of the scenario", .type = METRIC_CUSTOM},
@@ -344,8 +325,6 @@ static const struct metric run_rows[] = {
      INTEGER(result, memory_limit_bytes)},
     {"threads", METRIC_WORDS, "how the run was shared out among threads",
      OBJECT(result, threads, threads_table)},
-    {"fast_forward", METRIC_WORDS, "what was repeated instead of simulated (engine.fast_forward)",
-     OBJECT(result, skipped, skipped_table)},
     {"captures", METRIC_WORDS, "captures written",
      LIST(result, captures, n_captures, capture_table)},
     {"plugins", METRIC_WORDS, "files of policies that were loaded",

@@ -72,7 +72,6 @@ static void build_rooms(struct sim *sim, struct err *err)
         fabric_circuits_start(fabric, err);
     sim->sampler = sampler_start(fabric, err);
     parallel_init(&sim->parallel, &sim->delivery, &sim->workload);
-    skipping_init(&sim->skipping, &sim->delivery, &sim->workload);
 }
 
 struct sim *sim_new(const struct spec *spec, struct err *err)

@@ -100,7 +100,6 @@ static void on_progress(void *ctx)
         return;
     double total = (double)sim->workload.total_bytes;
     struct sums sums = sums_of(sim);
-    skip_ahead(&sim->skipping, &sums.packet_hops, &sums.delivered_bytes);
     double delivered = (double)(sums.delivered_bytes + sim->delivery.analytical.delivered_bytes);
     struct sim_progress p = {.done = total > 0 ? delivered / total : 0,
                              .now_ps = sim->fabric.engine.now_ps,
@@ -217,19 +216,14 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
                                .batch = sim->captures ? on_batch : NULL,
                                .memory_low = memory_low,
                                .requests = &sim->requests};
-    if (!sim->parallel.processes)
-        skip_begin(&sim->skipping);
-    if (sim->parallel.threads > 1 && sim->skipping.skip)
-        sim_explain_threads(sim, "engine.fast_forward skips on one thread");
-    else if (sim->parallel.threads > 1 && loop.pace_ps > 0)
+    if (sim->parallel.threads > 1 && loop.pace_ps > 0)
         sim_explain_threads(sim, "a paced run has one thread");
-    else if (!sim->skipping.skip && loop.pace_ps == 0 && parallel_divide(&sim->parallel))
+    else if (loop.pace_ps == 0 && parallel_divide(&sim->parallel))
         divided(sim);
     sim->began_cpu_s = cpu_seconds();
     sim->began_s = monotonic_s();
     if (!workload_done(&sim->workload))
         sim->end = loop_run(&sim->fabric.engine, &loop, &hooks);
-    skip_finish(&sim->skipping);
     sim->cpu_s = cpu_seconds() - sim->began_cpu_s;
     sim->wall_s = monotonic_s() - sim->began_s;
     if (sim->end == LOOP_DONE && !sim->fabric.engine.stopped && fabric_pending(&sim->fabric) > 0)

@@ -8,7 +8,6 @@
 #include "sim/observe/sample.h"
 #include "sim/parallel/parallel.h"
 #include "sim/sim.h"
-#include "sim/skip/skip.h"
 #include "workload/workload.h"
 
 #define SIM_LONGEST_PS (PS_NEVER / 4) // 26 days: sums of times stay in range
@@ -20,7 +19,6 @@ struct sim {
     struct delivery delivery;
     struct workload workload;
     struct parallel parallel;
-    struct skipping skipping;
     struct captures *captures; // NULL = not opened
     struct sampler *sampler;   // NULL = none requested
     ps_t *start_jitter_ps;

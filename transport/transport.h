@@ -21,7 +21,6 @@ struct hosts;
 struct sender;
 struct receiver;
 struct message;
-struct transport_state;
 struct transport_path;
 struct transport_dim;
 
@@ -196,8 +195,6 @@ struct transport_ops {
     // shared.
     void (*divide_dim)(struct transport_dim *shard, const struct transport_dim *whole);
     void (*close_dim)(struct transport_dim *dim); // frees dim->shared; may be NULL
-    // Functions for its state (transport/state.h). NULL = its flows are always simulated in full.
-    const struct transport_state *state;
     // Returns the bytes of a message that have been received in order, for reports.
     uint64_t (*received_bytes)(const struct receiver *r, const struct message *m);
     // Hands what received_bytes() reads of a receiver to another process (engine/parcel.h). The

@@ -252,26 +252,6 @@ static struct cc_growth guarded_growth(const struct cc *cc)
     return growth;
 }
 
-static void guarded_shift(struct cc *cc, const struct cc_shift *by)
-{
-    struct guarded *g = guard_of(cc);
-    if (failed(cc))
-        return;
-    enter(g, "shift");
-    g->policy->extras->shift(cc, by);
-    leave(g);
-}
-
-static void guarded_forget(struct cc *cc)
-{
-    struct guarded *g = guard_of(cc);
-    if (failed(cc))
-        return;
-    enter(g, "forget");
-    g->policy->extras->forget(cc);
-    leave(g);
-}
-
 void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file,
                 struct collwire_activity *activity)
 {
@@ -290,9 +270,5 @@ void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file
     GUARD(on_timer);
     GUARD(observe);
 #undef GUARD
-#define GUARD(hook) g->extras.hook = g->extras.hook ? guarded_##hook : NULL
-    GUARD(growth);
-    GUARD(shift);
-    GUARD(forget);
-#undef GUARD
+    g->extras.growth = g->extras.growth ? guarded_growth : NULL;
 }

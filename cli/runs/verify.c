@@ -83,6 +83,7 @@ static void add_trial(struct verification *v, const json_t *reason)
                         .before_ns = time_of(v->metrics, job_of(reason)),
                         .time_ns = -1};
     remedy_add(&one.remedy, "capture", "[]");
+    remedy_add(&one.remedy, "engine", "null");        // which scenarios had up to version 0.3.0
     remedy_add(&one.remedy, "memory.fit", "\"off\""); // a cause's cost in time, whatever it needs
     v->list = memory_resize(v->list, v->n + 1, sizeof *v->list);
     v->list[v->n++] = one;

@@ -10,6 +10,7 @@
 #include "engine/base/param_hint.h"
 #include "engine/text/object.h"
 #include "engine/text/read.h"
+#include "engine/text/retired.h"
 #include "engine/text/synonyms.h"
 
 /* ---- key owners ---- */
@@ -253,6 +254,27 @@ static bool keys_have(const struct keys *keys, const char *name)
     return false;
 }
 
+// Report the keys at this place or directly within it that have left. Returns false if there is
+// none.
+static bool report_retired(struct reader *r, const struct place *at)
+{
+    char path[PLACE_TEXT];
+    const char *name, *why = key_retired(place_text(at, path));
+    json_t *value;
+    if (why != NULL)
+        place_error(r->err, at, "%s", why);
+    bool found = why != NULL;
+    json_object_foreach(at->json, name, value)
+    {
+        struct place inner = place_key(at, name);
+        why = key_retired(place_text(&inner, path));
+        if (why != NULL)
+            place_error(r->err, &inner, "%s", why);
+        found |= why != NULL;
+    }
+    return found;
+}
+
 // An unknown key: what was probably meant, and which other kinds of the object `o` have it.
 static void key_error(struct reader *r, const struct place *at, const struct keys *keys,
                       const struct object *o)
@@ -282,7 +304,7 @@ void keys_check_of(struct reader *r, const struct place *place, const struct key
     json_object_foreach(place->json, name, value)
     {
         struct place at = place_key(place, name);
-        if (!keys_have(keys, name))
+        if (!keys_have(keys, name) && !report_retired(r, &at))
             key_error(r, &at, keys, o);
     }
 }

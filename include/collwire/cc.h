@@ -23,7 +23,7 @@
 #include "collwire/types.h"
 
 // version of this contract; increased whenever a struct or the meaning of a field changes
-#define CC_VERSION 9
+#define CC_VERSION 10
 
 #define CC_UNLIMITED UINT64_MAX // for cwnd_bytes: no window
 #define CC_TIMERS 2
@@ -270,7 +270,7 @@ struct cc_ops {
     bool (*wants_pint)(const void *params);
     // Required with CC_NEEDS_CREDITS: the credits of flows in this environment.
     struct cc_credits (*credits)(const void *params, const struct cc_env *env);
-    // Optional functions for fast-forward and for explanations: collwire/cc_extras.h.
+    // Optional functions for explanations: collwire/cc_extras.h.
     const struct cc_extras *extras;
 };
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes as c
 from typing import Any, Sequence
 
-VERSION = 9  # CC_VERSION
+VERSION = 10  # CC_VERSION
 NEVER = 0x7FFFFFFFFFFFFFFF  # PS_NEVER: a timer that is off
 UNLIMITED = 0xFFFFFFFFFFFFFFFF  # CC_UNLIMITED: no window
 TIMERS = 2

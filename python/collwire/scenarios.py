@@ -40,7 +40,6 @@ __all__ = [
     "Dlrm",
     "DragonflyDim",
     "Ecn",
-    "Engine",
     "FatTreeDim",
     "Fault",
     "FaultRate",
@@ -4274,18 +4273,6 @@ class Limits(Object):
 
 
 @dataclass(repr=False)
-class Engine(Object):
-    """The object `engine`.
-
-    Keys:
-        fast_forward: exact: where the whole state of the network returns, what follows is repeated instead of
-            simulated; no byte of the results changes (docs/fast-forward.md). one of off, exact. default "off"
-    """
-
-    fast_forward: Optional[Literal['off', 'exact']] = None
-
-
-@dataclass(repr=False)
 class Scenario(ScenarioFile):
     """A scenario: the network, the work on it, and what to report.
 
@@ -4320,7 +4307,6 @@ class Scenario(ScenarioFile):
         capture: see Capture
         report: see Report
         limits: see Limits
-        engine: see Engine
     """
 
     _types: ClassVar[Dict[str, Tuple[str, ...]]] = {
@@ -4339,7 +4325,6 @@ class Scenario(ScenarioFile):
         'capture': ('Capture',),
         'report': ('Report',),
         'limits': ('Limits',),
-        'engine': ('Engine',),
     }
     name: Optional[str] = None
     description: Optional[str] = None
@@ -4365,7 +4350,6 @@ class Scenario(ScenarioFile):
     capture: Optional[Sequence[Union[Capture, Mapping[str, Any]]]] = None
     report: Optional[Union[Report, Mapping[str, Any]]] = None
     limits: Optional[Union[Limits, Mapping[str, Any]]] = None
-    engine: Optional[Union[Engine, Mapping[str, Any]]] = None
 
 
 AnyNic = Union[Literal['ideal', 'connectx6', 'connectx7', 'thor', 'thor2'], Nic, Mapping[str, Any]]

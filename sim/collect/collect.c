@@ -297,8 +297,6 @@ static void collect_machine(const struct sim *sim, struct result *r)
     r->cpu_s = sim->cpu_s;
     r->threads = parallel_result(&sim->parallel);
     r->events = sim->fabric.engine.events;
-    r->skipped = sim->skipping.result;
-    r->skipped.note = sim->skipping.why;
     r->packet_hops = sim->fabric.net.packet_hops;
     r->n_captures = sim->spec->n_captures;
     r->captures = memory_zeroed(r->n_captures, sizeof *r->captures);

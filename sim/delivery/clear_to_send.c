@@ -334,7 +334,6 @@ void clear_to_send_init(struct delivery *delivery)
     struct clear_to_send *a = delivery->clear_to_send = memory_zeroed(1, sizeof *a);
     a->delivery = delivery;
     a->ledger = delivery->transfer;
-    fabric_needs_events(delivery->fabric, "receivers admit messages (`transport.admission`)");
     // While pieces enter buffers nothing is reported: the program goes on when all are sent.
     a->layer = (struct layer){
         .own = {.delivered = delivered, .entered = NULL, .sent = sent, .failed = failed, .ctx = a},

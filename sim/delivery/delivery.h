@@ -46,9 +46,6 @@ struct records {
 struct delivery_watch {
     void (*posted)(void *ctx, const struct transfer_request *request, ps_t now);
     void (*failed)(void *ctx);
-    // a delivery at a watched rank (ledger_watch()), `age_ps` after the post
-    void (*delivered)(void *ctx, uint32_t rank, uint32_t src, uint64_t bytes, ps_t age_ps,
-                      ps_t now);
     void *ctx;
 };
 
@@ -113,15 +110,11 @@ void replica_call(struct delivery *delivery, unsigned kind, const void *args);
 // before the run.
 void ledger_keep_origins(struct delivery *delivery);
 uint64_t ledger_messages(const struct delivery *delivery);
-// ledger_message(): a message by its token below the ledger; ledger_entries(): the number of
-// tokens.
+// The ends of a message, by its token below the ledger.
 struct ledger_message {
     uint32_t src, dst;
-    uint64_t bytes;
-    ps_t posted_ps;
 };
 struct ledger_message ledger_message(const struct delivery *delivery, uint64_t token);
-uint32_t ledger_entries(const struct delivery *delivery);
 // Returns true if entry `slot` of the ledger is the message with the client's `token`.
 bool ledger_is(const struct delivery *delivery, uint64_t slot, uint64_t token);
 // A lower bound of the time from the post of a message to its delivery.
@@ -131,7 +124,3 @@ bool ledger_is_delivered(const struct delivery *delivery, uint64_t token);
 void ledger_share(struct delivery *delivery, uint32_t n_processes);
 // Returns the path of a message up to its post, with a reference, before its last packet is sent.
 uint32_t ledger_posted_path(struct delivery *delivery, uint64_t token);
-// Report deliveries at this rank to the watch.
-#define LEDGER_WATCHES_NONE UINT32_MAX
-#define LEDGER_WATCHES_ALL (UINT32_MAX - 1)
-void ledger_watch(struct delivery *delivery, uint32_t rank);

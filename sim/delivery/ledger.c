@@ -222,9 +222,6 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
     struct ledger_entry *e = &l->entries[slot];
     if (e->failed) // the sender has reported failure already
         return;
-    const struct delivery_watch *watch = &l->delivery->watch;
-    if (e->dst == l->watched || l->watched == LEDGER_WATCHES_ALL)
-        watch->delivered(watch->ctx, e->dst, e->src, e->bytes, now - e->posted_ps, now);
     e->delivered_ps = now;
     arrive(l, e, now);
     struct completion c = {.token = e->token,
@@ -368,17 +365,10 @@ bool ledger_is_delivered(const struct delivery *delivery, uint64_t token)
     return delivery->ledger->entries[token].delivered_ps != PS_NEVER;
 }
 
-void ledger_watch(struct delivery *delivery, uint32_t rank) { delivery->ledger->watched = rank; }
-
 struct ledger_message ledger_message(const struct delivery *delivery, uint64_t token)
 {
     const struct ledger_entry *e = &delivery->ledger->entries[token];
-    return (struct ledger_message){e->src, e->dst, e->bytes, e->posted_ps};
-}
-
-uint32_t ledger_entries(const struct delivery *delivery)
-{
-    return delivery->ledger->parts[0].numbers.n;
+    return (struct ledger_message){e->src, e->dst};
 }
 
 uint64_t ledger_messages(const struct delivery *delivery)
@@ -400,7 +390,6 @@ void ledger_init(struct delivery *delivery)
 {
     struct ledger *l = delivery->ledger = memory_zeroed(1, sizeof *l);
     l->delivery = delivery;
-    l->watched = LEDGER_WATCHES_NONE;
     ledger_entries_init(l);
     l->n_posted = memory_zeroed(delivery->fabric->graph.n_ends, sizeof *l->n_posted);
     delivery->fabric->hosts.client = (struct host_client){

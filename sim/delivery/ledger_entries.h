@@ -36,7 +36,6 @@ struct ledger {
     struct ledger_part *parts;  // [n_parts] of processes or shards
     uint32_t n_parts;
     size_t cap_origins;
-    uint32_t watched;               // rank whose deliveries are reported; see ledger_watch()
     struct message_origin *origins; // [entry]; NULL unless packets have notes
     uint32_t *n_posted;             // [rank or aggregator]
 };

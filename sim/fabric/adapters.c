@@ -58,7 +58,6 @@ void fabric_nics_find(struct fabric *fabric, struct err *err)
     if (!any)
         return;
     fabric->nic_at = memory_zeroed((size_t)spec->n_dims * n_ends, sizeof *fabric->nic_at);
-    fabric_needs_events(fabric, "NICs are not ideal (`nic`)");
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         find_ranks(fabric, d, err);
         for (uint32_t t = 0; t < fabric->hosts.n_transports; t++)

@@ -32,7 +32,6 @@ static void attach_stack(struct fabric *fabric)
     const struct host_spec *host = &fabric->spec->host;
     if (!host->given)
         return;
-    fabric_needs_events(fabric, "ranks share the cores of hosts (`host`)");
     if (host_stack_costs(&host->send) || host_stack_costs(&host->receive))
         stack_attach(&fabric->hosts, host, fabric->cores);
 }
@@ -71,8 +70,6 @@ void fabric_init(struct fabric *fabric, const struct spec *spec, struct err *err
     fabric->cores = cores_new(&fabric->engine, fabric->graph.n_ends,
                               spec->host.ranks > 0 ? (uint32_t)spec->host.ranks : 1,
                               (uint32_t)spec->host.cores);
-    if (spec->limits.events > 0)
-        fabric_needs_events(fabric, "events are counted (`limits.events`)");
     if (!fabric_is_analytical(fabric) && err->n_errors == errors)
         fabric_circuits_init(fabric, err);
 }

@@ -148,7 +148,6 @@ void fabric_circuits_init(struct fabric *fabric, struct err *err)
             continue;
         if (!fabric->circuits)
             fabric->circuits = memory_zeroed(1, sizeof *fabric->circuits);
-        fabric_needs_events(fabric, "circuits change (`topology`)");
         struct circuit_switch *c = fabric->circuits->of_dim[d] = memory_zeroed(1, sizeof *c);
         c->fabric = fabric;
         c->dim = d;

@@ -19,12 +19,6 @@ struct circuits;
 struct quality_timer;
 struct reductions;
 
-// Observer of changes of links and routes; `changed` may be NULL.
-struct fabric_watch {
-    void (*changed)(void *ctx, const char *what);
-    void *ctx;
-};
-
 struct fabric {
     const struct spec *spec;
     struct engine engine;
@@ -44,7 +38,6 @@ struct fabric {
     struct cc_watch cc_watch;
     char *policy_failure; // set if a policy of a plugin broke its contract, which ends the run
     /* faults and changes */
-    struct fabric_watch watch;
     struct link_change *changes;
     size_t n_changes, cap_changes;
     struct change_timer *change_timers;
@@ -57,8 +50,7 @@ struct fabric {
     struct partition *partition;     // NULL = the network is not divided
     struct switches *shard_switches; // [shard]
     struct hosts *shard_hosts;       // [shard]
-    /* reasons against several threads, and against fast-forward; NULL = none stated */
-    const char *threads_obstacle, *skipping_obstacle;
+    const char *threads_obstacle;    // reason against several threads; NULL = none stated
 };
 
 /* ---- building ---- */
@@ -70,10 +62,8 @@ void fabric_build(struct fabric *fabric, struct err *err);
 void fabric_circuits_start(struct fabric *fabric, struct err *err); // last
 void fabric_free(struct fabric *fabric);
 
-// State why the fabric cannot be divided among threads, or why nothing of it can be skipped. The
-// first statement is kept.
+// State why the fabric cannot be divided among threads. The first statement is kept.
 void fabric_needs_order(struct fabric *fabric, const char *why);
-void fabric_needs_events(struct fabric *fabric, const char *why);
 
 static inline bool fabric_is_analytical(const struct fabric *fabric)
 {

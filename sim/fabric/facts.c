@@ -170,9 +170,3 @@ void fabric_needs_order(struct fabric *fabric, const char *why)
     if (!fabric->threads_obstacle)
         fabric->threads_obstacle = why;
 }
-
-void fabric_needs_events(struct fabric *fabric, const char *why)
-{
-    if (!fabric->skipping_obstacle)
-        fabric->skipping_obstacle = why;
-}

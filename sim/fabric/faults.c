@@ -202,8 +202,6 @@ static void on_change(struct engine *e, struct sim_timer *timer, int revents)
     struct change_timer *c = timer->data;
     struct fabric *fabric = c->fabric;
     fabric->housekeeping--;
-    if (fabric->watch.changed)
-        fabric->watch.changed(fabric->watch.ctx, "a fault begins or ends (`faults`)");
     if (c->change == STORM) {
         on_storm(c, fabric->engine.now_ps);
         return;

@@ -313,7 +313,6 @@ struct captures *captures_open(struct delivery *delivery, const struct capture_o
     if (names_change(fabric))
         fabric_needs_order(fabric,
                            "captures with transports or policies that give flows other names");
-    fabric_needs_events(fabric, "packets are captured (`captures`)");
     return all;
 }
 

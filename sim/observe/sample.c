@@ -265,7 +265,6 @@ struct sampler *sampler_start(struct fabric *fabric, struct err *err)
     sim_timer_init(&fabric->engine, &s->timer, g->n_nodes, on_sample, s);
     sim_timer_start(&fabric->engine, &s->timer, 0);
     fabric->housekeeping++;
-    fabric_needs_events(fabric, "series are sampled (`report.sample`)");
     return s;
 }
 

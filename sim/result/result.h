@@ -23,7 +23,6 @@ struct result {
     const char *name;
     char policy[256]; // or policies, joined by "+"
     uint64_t seed;
-    struct skip_result skipped;
     enum run_status status;
     char *reason;   // why the run is incomplete
     char **waiting; // sentences about ranks, messages and ports that wait

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Results of a run itself: its captures, plugins and threads, and what was skipped. Times are in
-// ps; -1 = null.
+// Results of a run itself: its captures, plugins and threads. Times are in ps; -1 = null.
 #pragma once
 
 #include <stdbool.h>
@@ -33,15 +32,4 @@ struct threads_result {
     double waiting;                     // share of their time in which threads waited for others
     double imbalance;   // events of the busiest shard, divided by the mean, in those windows
     uint64_t crossings; // packets and credit by letter from one part to another
-};
-
-// Fast-forward: the repetitions that were skipped.
-struct skip_result {
-    bool tried;         // the scenario enables fast-forward
-    uint64_t stretches; // times that a period was found
-    uint64_t periods;   // skipped repetitions of all periods
-    ps_t skipped_ps;    // simulated time of the repetitions
-    uint64_t hops;      // packet-hops in the repetitions
-    uint64_t candidates, snapshots;
-    const char *note; // why not more was skipped; NULL = nothing to report
 };

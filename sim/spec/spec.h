@@ -145,9 +145,6 @@ struct memory_spec {
     const struct device *machine; // the GPU of the machine; NULL = not known
 };
 
-// Mode of fast-forward: the repetitions that may be skipped.
-enum fast_forward { FAST_FORWARD_OFF, FAST_FORWARD_EXACT };
-
 struct spec {
     const char *name, *description, *source, *shrunk;
     uint64_t seed;
@@ -173,7 +170,6 @@ struct spec {
     struct noise_spec noise;
     struct host_spec host;
     struct memory_spec memory;
-    int fast_forward; // enum fast_forward
 };
 
 // The names of the policies of the outermost dimension, joined by "+", truncated if necessary;

@@ -53,6 +53,18 @@ def verified_run(folder):
     expect(not os.path.exists(os.path.join(out, "verified.json")), "a new run removes what was verified of the old one")
 
 
+def earlier_version(folder):
+    """The scenario in a result of up to 0.3.0 names a key that has left."""
+    out = os.path.join(folder, "earlier")
+    collwire("run", f"{SCENARIOS}/incast.json", "--set", "cc.kind=dcqcn", "--out", out, "--quiet")
+    metrics = load(out, "metrics.json")
+    metrics["scenario"]["engine"] = {"fast_forward": "off"}
+    with open(os.path.join(out, "metrics.json"), "w", encoding="utf-8") as file:
+        json.dump(metrics, file, indent=1)
+    done = collwire("explain", out, "--verify", "1", "--progress", "never")
+    expect(done.returncode == 0 and load(out, "verified.json")["causes"][0]["time_ns"] is not None, f"verify an earlier result: {done}")
+
+
 def relative_files(folder):
     """Files that the scenario names are found from any folder."""
     links = [{"a": f"rank{i}", "b": "sw0", "rate": "25Gbps" if i == 3 else "100Gbps"} for i in range(4)]
@@ -118,6 +130,7 @@ def interrupted(folder):
 
 with tempfile.TemporaryDirectory() as place:
     verified_run(place)
+    earlier_version(place)
     relative_files(place)
     verified_comparison(place)
     mistakes(place)

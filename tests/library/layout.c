@@ -66,7 +66,6 @@ int main(void)
     STRUCT(cc_cap);
     STRUCT(cc_extras);
     STRUCT(cc_growth);
-    STRUCT(cc_shift);
     STRUCT(line_rate);
     STRUCT(collwire_processes);
     STRUCT(collwire_bytes);

@@ -273,7 +273,7 @@ MUTATIONS = [
     ("transport/uec/feedback.c", "tell_spray(u, flight_entropy(&u->flight, psn), SPRAY_GONE, now);", ""),
     ("transport/sender/spray.c", "s->n_penalties >= s->n - (s->n + 3) / 4", "s->n_penalties >= s->n"),
     ("switch/routing.c", "p->entropy = number / count;", "p->entropy = number;"),
-    # ends of messages over TCP, noise, senders that are busy, skipping
+    # ends of messages over TCP, noise, senders that are busy
     ("sim/delivery/ledger.c", "now - held_ps(delivery, e) - e->posted_ps", "now - e->posted_ps"),
     ("sim/delivery/ledger.c", "e->delivered_ps >= held->owed_ps ? held->made_ps - e->delivered_ps : 0", "0"),
     ("sim/collect/collect.c", "? latest_of(&sim->workload.over)", "? sim->fabric.engine.now_ps"),
@@ -289,7 +289,6 @@ MUTATIONS = [
     ("workload/runner.c", "job->spec->kind->raw ? NULL : job->workload->start_noise_ps", "job->workload->start_noise_ps"),
     ("config/object/object_noise.c", "    if (place_key(place, \"start\").json == NULL)\n", ""),
     ("transport/host.h", "    s->busy = true;", ""),
-    ("engine/state.c", "    st->shift_ps = 0; // of an earlier move", "    // of an earlier move"),
     ("net/capture/output.c", "    pthread_sigmask(SIG_BLOCK, &ticks, &before);", "    pthread_sigmask(SIG_BLOCK, NULL, &before);"),
     # tiles
     ("engine/tiles.c", "    partition_note_next(p, tile, next_of(&e->queue, until_ps));", ""),

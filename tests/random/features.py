@@ -173,7 +173,7 @@ def scenario(seed, folder):
     made = {"name": f"features-{seed}", "seed": seed, "description": "drawn"}
     made["topology"], ranks, machine = topology(draw)
     made["workload"] = job(draw, ranks, folder, 0, machine)
-    for key, p in (("noise", 0.2), ("memory", 0.2), ("host", 0.15), ("engine", 0.1), ("transport", 0.2), ("cc", 0.4), ("switch", 0.1)):
+    for key, p in (("noise", 0.2), ("memory", 0.2), ("host", 0.15), ("transport", 0.2), ("cc", 0.4), ("switch", 0.1)):
         if draw.chance(p):
             part = schema["properties"][key]
             parts = [c for c in part.get("anyOf", part.get("oneOf", [part])) if "properties" in c or "$ref" in c]

@@ -134,5 +134,4 @@ const struct transport_ops roce_transport = {
     .close_dim = roce_notify_close_dim,
     .received_bytes = roce_received_bytes,
     .hand_over_receiver = roce_hand_over_receiver,
-    .state = &roce_state,
 };

@@ -80,8 +80,6 @@ _Static_assert(sizeof(struct roce_receiver) <= 64, "a receiver is a cache line")
 
 /* ---- between the files of this folder ---- */
 
-extern const struct transport_state roce_state;
-
 void roce_prepare(struct transport_dim *dim);
 ps_t roce_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps);
 size_t roce_check(const struct transport_spec *t, const struct transport_network *network,

@@ -132,7 +132,6 @@ void sender_notify_ack(struct sender *s, const struct packet *p, uint64_t acked,
         .n_hops = meta->int_hops,
         .pint = meta->pint,
     };
-    s->cold.stirred |= ack.ce_bytes > 0;
     s->cc->ops->on_ack(s->cc, &ack);
 }
 
@@ -145,7 +144,6 @@ bool sender_signal(struct sender *s, enum cc_signal_kind kind, bool again, ps_t 
                                      .snd_nxt = s->nxt_bytes,
                                      .again = again,
                                      .inflight_bytes = s->nxt_bytes - s->una_bytes};
-    s->cold.stirred = true;
     s->cc->ops->on_signal(s->cc, &signal);
     // After a timeout the packets in flight count as lost, and their path may lead nowhere.
     if (kind == CC_SIGNAL_TIMEOUT && wants_path(s))

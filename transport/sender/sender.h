@@ -45,7 +45,6 @@ struct sender_cold {
     bool rechoose : 1;     // routes have changed: choose the port again when nothing is in flight
     bool cut_off : 1;      // no port led to the destination when the port was chosen
     bool marked : 1;       // rare->mark is of this busy period
-    bool stirred : 1;      // the policy got a congestion signal, or a timer of its own has fired
     ps_t idle_since_ps;    // time when its last message was acknowledged
     uint64_t cap_bytes;    // limit on payload in flight, in addition to the policy's window
     uint64_t pace_cap_bps; // limit on the pace, in addition to the policy's rate

@@ -99,7 +99,6 @@ static void on_cc_timer(struct engine *e, struct sim_timer *timer, int revents)
     struct sender *s = timer->data;
     struct cc *cc = s->cc;
     sender_catch_up(s, e->now_ps);
-    s->cold.stirred = true;
     for (unsigned t = 0; t < CC_TIMERS; t++)
         if (cc->timer_at_ps[t] <= e->now_ps) {
             cc->timer_at_ps[t] = PS_NEVER;

@@ -175,8 +175,8 @@ REFUSED = [
     ("undefined", {"ACK": "extern char *memory_text(const char *); memory_text(\"x\");", "MORE": ""}, "undefined symbol: memory_text", 2),
     ("other_plugin_version", {"EXPORT": "static const struct cc_ops *const all[] = {&ops}; extern const struct cc_plugin collwire_plugin; "
                               "const struct cc_plugin collwire_plugin = {CC_VERSION + 1, sizeof(struct cc_plugin), all, 1};"},
-     "is of version 10 of the contract, here it is version 9", 2),
-    ("other_contract", {"CONTRACT": "{.version = CC_VERSION - 1}"}, "is of version 8 of the contract, here it is version 9", 2),
+     "is of version 11 of the contract, here it is version 10", 2),
+    ("other_contract", {"CONTRACT": "{.version = CC_VERSION - 1}"}, "is of version 9 of the contract, here it is version 10", 2),
     ("other_sizes", {"CONTRACT": "{.version = CC_VERSION, .ops_bytes = sizeof(struct cc_ops), .cc_bytes = 8}"},
      "was compiled for a struct cc of 8 bytes", 2),
     ("no_policies", {"EXPORT": "extern const struct cc_plugin collwire_plugin; const struct cc_plugin collwire_plugin = "

@@ -66,8 +66,11 @@ const struct mistake mistakes[] = {
      "topology.dims[0].link.rate: \"0.5 TB/s\" is in bytes, and rates are in bits: write "
      "\"4Tbps\""},
     {"\"cc\":\"dcqcn\"", NULL, NULL, "cc: must be an object, not a string: {\"kind\": \"dcqcn\"}"},
-    {"\"engine\":{\"fast_forward\":true}", NULL, NULL,
-     "engine.fast_forward: must be off or exact, not a boolean"},
+    {"\"engine\":{\"fast_forward\":\"exact\"}", NULL, NULL,
+     "engine.fast_forward: exact skipping has left, since it repeated nothing where hosts have "
+     "noise or paths collide: remove `engine`, which had no other key"},
+    {"\"engine\":{}", NULL, NULL, "engine: unknown key"},
+    {"\"network\":true", NULL, NULL, "network: must be packet or analytical, not a boolean"},
     // topology
     {NULL, "", NULL, "topology.dims: must not be empty"},
     {NULL, "7", NULL, "topology.dims[0]: must be an object, not a number"},

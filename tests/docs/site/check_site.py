@@ -18,7 +18,7 @@ import urllib.parse
 
 WORDS = {  # what a reader types -> a page that has to be among the first results
     "dcqcn": "reference/cc.html", "incast": "docs/incasts.html", "nccl": "docs/nccl.html", "wireshark": "docs/wireshark.html",
-    "ultra ethernet": "docs/uec.html", "sweep": "docs/sweeps.html", "fast_forward": "docs/fast-forward.html",
+    "ultra ethernet": "docs/uec.html", "sweep": "docs/sweeps.html",
     "collwire_sim_run": "api/c/collwire.html", "ScenarioError": "api/python/index.html", "memory of a GPU": "docs/memory.html",
     "switch.buffer": "docs/sweeps.html", "glossary": "docs/glossary.html"}
 FIRST_RESULTS = 8
