@@ -2,6 +2,7 @@
 // Reads objects by parameter tables; checks types, ranges, required and unknown keys.
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +11,28 @@
 #include "engine/base/param_hint.h"
 #include "engine/text/object.h"
 #include "engine/text/read.h"
-#include "engine/text/retired.h"
 #include "engine/text/synonyms.h"
+
+/* ---- retired ---- */
+
+// A table of the keys that have left.
+
+static const struct retired {
+    const char *path, *why;
+} retired[] = {
+    {"engine.fast_forward",
+     "exact skipping has left, since it repeated nothing where hosts have noise or paths collide: "
+     "remove `engine`, which had no other key"},
+};
+
+// Returns why the key at this path has left and what to do instead, or NULL if it has not left.
+static const char *key_retired(const char *path)
+{
+    for (size_t i = 0; i < sizeof retired / sizeof *retired; i++)
+        if (strcmp(retired[i].path, path) == 0)
+            return retired[i].why;
+    return NULL;
+}
 
 /* ---- key owners ---- */
 
