@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/extcap/extcap.h"
 #include "cli/gpcnet/gpcnet.h"
+#include "cli/import/import_command.h"
 #include "cli/library/library_command.h"
 #include "cli/partition/partition.h"
 #include "cli/plan/plan.h"

@@ -10,7 +10,6 @@ extern const struct commands all_commands;
 int command_validate(const struct options *o);
 int command_list(const struct options *o);
 int command_new(const struct options *o);
-int command_import(const struct options *o);
 int command_shrink(const struct options *o);
 int command_export(const struct options *o);
 int command_workload(const struct options *o);

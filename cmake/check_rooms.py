@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The order of the rooms. A source includes its own folder, folders before it in the line of its room's README.md, rooms before its
-own in the line of cmake/Rooms.cmake, collwire/, and the libraries that its room's README.md names. A header *_internal.h is for the
+"""The order of the rooms. A source includes its own folder, folders before it in the line of its room's README.md (where `*` stands
+for folders that the line does not name, which do not see each other), rooms before its own in the line of cmake/Rooms.cmake, collwire/,
+and the libraries that its room's README.md names. A header *_internal.h is for the
 files beside it. With BUILD also: an object uses no symbol of a later room, only cli/ prints, exits and loads code, and no circle
 of files is longer than FILES_IN_A_CIRCLE. usage: check_rooms.py SOURCE [BUILD]
 """
@@ -20,7 +21,7 @@ LINE = re.compile(r"^(Order|Libraries): (.+)$", re.M)
 
 
 def room_rules(source, room):
-    """{folder: place in the line}; folders joined by + are one place. And the library headers of a room."""
+    """{folder: place in the line}; folders joined by + are one place, * is that of all others. And the library headers of a room."""
     found = {key: re.findall(r"`([^`]+)`", text) for key, text in LINE.findall((source / room / "README.md").read_text())}
     places = found["Order"][0].split(" < ")
     return {folder: at for at, place in enumerate(places) for folder in place.split(" + ")}, set(found.get("Libraries", []))
@@ -31,7 +32,8 @@ def include_faults(source, rooms):
         order, libraries = room_rules(source, room)
         for path in sorted((source / room).rglob("*.[ch]")):
             folder = path.parent.relative_to(source / room).as_posix()
-            if folder not in order:
+            at = order.get(folder, order.get("*"))
+            if at is None:
                 yield f"{room}/README.md: the line Order has no {folder}"
                 continue
             for mark, name in re.findall(r'^\s*#\s*include\s+(["<])([^">]+)', path.read_text(), re.M):
@@ -40,7 +42,7 @@ def include_faults(source, rooms):
                 inner = str(pathlib.PurePosixPath(rest).parent)
                 if name.endswith("_internal.h") and not (source / name).parent == path.parent:
                     yield f"{where} is for the files beside it"
-                elif other == room and order.get(inner, -1) > order[folder]:
+                elif other == room and inner != folder and (order.get(inner, order.get("*", -1)) > at or inner not in order and folder not in order):
                     yield f"{where} is after {folder} in the order of {room}/README.md"
                 elif other in rooms and rooms.index(other) > number:
                     yield f"{where} is of a later room"

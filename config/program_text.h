@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes node programs as JSON lines, which jobs of kind `program` read
-// (workload/nodes/program_nodes.h).
+// (workload/nodes/read_program.c).
 #pragma once
 
 #include <stdio.h>

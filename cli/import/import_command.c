@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
 #include "cli/import/import.h"
+#include "cli/import/import_command.h"
 #include "cli/import/program.h"
 #include "cli/results/output.h"
 #include "cli/terminal/signals.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads pcap files through libpcap, and pcapng files by cli/replay/pcapng.c.
+// Reads pcap files through libpcap, and pcapng files by the functions below.
 #include "cli/replay/packets.h"
 
 #include <errno.h>

@@ -174,7 +174,7 @@ def check_captures():
 
 def check_large():
     """65,536 ranks on a fat tree: 0.8 s of CPU time, against 6 s where each rank's switch is searched from alone."""
-    large = os.path.join(os.path.dirname(SCENARIOS.rstrip("/")), "bench", "ft65536.json")
+    large = os.path.join(os.path.dirname(SCENARIOS.rstrip("/")), "tests", "bench", "ft65536.json")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     code, stdout, stderr = run("validate", large[:-len(".json")], ())
     took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
@@ -194,7 +194,7 @@ SIZES = (
 
 def check_memory():
     """The memory that a run takes beside the network, which validate builds too, is within 1.5 times the estimate."""
-    bench = os.path.join(os.path.dirname(SCENARIOS.rstrip("/")), "bench")
+    bench = os.path.join(os.path.dirname(SCENARIOS.rstrip("/")), "tests", "bench")
     def peak(command, name, *more):
         process = subprocess.Popen([os.environ["COLLWIRE"], command, os.path.join(bench, name + ".json"), *more],
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -17,7 +17,7 @@ OPENS = re.compile(r"(?<![\w.>])(fopen|fopen64|freopen|open|open64|openat|openat
                    r"json_load_file|xmlReadFile|popen|fmemopen)\s*\(")
 ROOMS_OF_OTHERS = {"build", "tests", "docs", "python", "examples", "include", "scenarios", "studies"}
 # calls of readers of traces, which are one reader with record.c
-TRACES = {"workload/trace/trace.c", "workload/chakra/check.c", "workload/chakra/source.c"}
+TRACES = {"workload/trace/trace.c", "workload/chakra/check.c", "workload/chakra/read_chakra.c"}
 
 
 def arguments(text, at):

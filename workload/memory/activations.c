@@ -11,7 +11,7 @@
 // Where it differs: with sequence parallelism the kept input of a recomputed layer is divided by t,
 // as its exchange in the traffic is (the paper's table does not divide it). Context parallelism
 // keeps the gathered keys and values of the whole sequence, since the backward pass does not gather
-// them again (workload/llm/llm_layer.c). A layer of experts keeps, for each of its rows, the
+// them again (workload/llm/llm_source.c). A layer of experts keeps, for each of its rows, the
 // router's input, the expert's input and output, and the products within (our extension; with
 // dense rows it has the terms of the feed-forward part).
 #include "workload/memory/transformer.h"
