@@ -2,15 +2,89 @@
 // collwire explain: the explanations of a run, or of the difference between two runs.
 #include "cli/runs/explain.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/results/result_set.h"
+#include "cli/runs/report.h"
+#include "cli/runs/run_folder.h"
 #include "cli/runs/runs.h"
 #include "cli/runs/verified.h"
 #include "cli/runs/verify.h"
+#include "cli/terminal/ends.h"
 #include "cli/terminal/terminal.h"
+#include "engine/base/text.h"
 #include "report/metrics_brief.h"
 #include "report/why.h"
+
+/* ---- verify comparison ---- */
+
+// collwire explain --verify of a comparison: verifies each of its runs, and puts what was found
+// into compare.json.
+
+// True for the row of a run that completed; rows of single jobs are parts of such a run.
+static bool is_whole(const json_t *row)
+{
+    const char *status = json_string_value(json_object_get(row, "status"));
+    return !json_is_string(json_object_get(row, "job")) && status &&
+           strcmp(status, "completed") == 0;
+}
+
+// Verify the run of a row, and give the row its causes. Returns an exit code.
+static int verify_row(const struct options *o, const char *dir, json_t *row, bool seeds, bool first)
+{
+    char *folder = run_folder_of(row, seeds), *path = text_format("%s/%s", dir, folder);
+    json_t *metrics = result_set_json(path, "metrics.json"), *verified = NULL;
+    int code = EXIT_BAD_USE;
+    if (json_is_object(metrics)) {
+        printf("%s%s\n", first ? "" : "\n", folder);
+        code = verify_run(o, path, metrics);
+        verified = result_set_json(path, "verified.json");
+    } else {
+        path_print(stderr, "collwire: %s holds no results of a run (metrics.json)\n", path);
+    }
+    json_t *causes = json_object_get(verified, "causes");
+    if (json_is_array(causes))
+        json_object_set(row, "verified", causes);
+    json_decref(verified);
+    json_decref(metrics);
+    free(path);
+    free(folder);
+    return code;
+}
+
+// The same for all runs of the comparison in `dir` that completed. Puts what they found into its
+// compare.json (rows[].verified), and writes its report anew.
+static int verify_comparison(const struct options *o, const char *dir, json_t *comparison)
+{
+    bool seeds = json_integer_value(json_object_get(comparison, "seeds")) > 1, first = true;
+    int code = EXIT_DONE;
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(comparison, "rows"), i, row)
+    {
+        if (!is_whole(row))
+            continue;
+        int one = verify_row(o, dir, row, seeds, first);
+        code = one != EXIT_DONE ? one : code;
+        first = false;
+        if (ends_interrupted())
+            break;
+    }
+    if (first) {
+        path_print(stderr, "collwire: %s: no run of the comparison completed\n", dir);
+        return EXIT_BAD_USE;
+    }
+    struct err err = {0};
+    int status = result_set_add_json(dir, "compare.json", comparison, &err);
+    errors_print(&err);
+    if (status != 0)
+        return EXIT_NOT_COMPLETED;
+    return report_after(o, dir, code);
+}
+
+/* ---- explain ---- */
 
 size_t print_difference(FILE *out, const json_t *a, const char *name_a, const json_t *b,
                         const char *name_b, size_t width)

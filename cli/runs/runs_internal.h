@@ -50,12 +50,5 @@ struct compare {
     bool interrupted, written;
 };
 
-// Load all scenarios, list the runs and open the directory; errors are added to `err`.
-void compare_plan(struct compare *c, struct err *err);
-
-// Load the scenario of a run: the user's settings, then the varied values, the seed and the policy.
-struct collwire_scenario *compare_load(const struct compare *c, const struct variant *one,
-                                       struct err *err);
-
 // Write compare.json and compare.csv and print the results. Returns 0, or -1 after a message.
 int compare_write(const struct compare *c, const struct rows *rows);

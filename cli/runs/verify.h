@@ -9,7 +9,3 @@
 // Run the scenario of the run in `dir` again without each of its first o->verify causes that a
 // setting removes, several at a time, and write DIR/verified.json. Returns an exit code.
 int verify_run(const struct options *o, const char *dir, const json_t *metrics);
-
-// The same for all runs of the comparison in `dir` that completed. Puts what they found into its
-// compare.json (rows[].verified), and writes its report anew.
-int verify_comparison(const struct options *o, const char *dir, json_t *comparison);

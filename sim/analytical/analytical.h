@@ -43,7 +43,7 @@ struct analytical {
     struct path_book *path_book;
     struct analytical_dim dims[COLL_MAX_DIMS]; // innermost first
     uint32_t n_dims;
-    bool links; // links serve one message at a time (sim/analytical/links.h)
+    bool links; // links serve one message at a time (sim/analytical/analytical.c)
     // a message takes the first, or the last, dimension in which the ranks differ, and no other
     bool first_dim, last_dim;
     struct transfer_client client;

@@ -1,11 +1,138 @@
 // SPDX-License-Identifier: MIT
 // Builds the packet network of a spec, and frees it.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
 #include "engine/cores/cores.h"
 #include "sim/fabric/fabric_internal.h"
+#include "sim/fabric/port_patterns.h"
+#include "switch/telemetry.h"
 #include "transport/nic/stack.h"
+
+/* ---- graph ---- */
+
+// Builds the graph of a network: switches, links, aggregators, routes.
+
+// Add switches and links to an empty graph, with room for aggregators.
+static void build_dims(struct fabric *fabric, uint32_t aggregators)
+{
+    const struct spec *spec = fabric->spec;
+    uint32_t sizes[SPEC_MAX_DIMS];
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        sizes[d] = spec->dims[d].size;
+    graph_init(&fabric->graph, spec->n_dims, sizes);
+    graph_reserve_aggregators(&fabric->graph, aggregators);
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        const struct dim_spec *dim = &spec->dims[d];
+        fabric->graph.dim_fabric[d] = dim->kind->fabric;
+        fabric->graph.dim_share[d] = dim->ranks_per_port > 1 ? dim->ranks_per_port : 1;
+        if (!fabric_is_analytical(fabric))
+            dim->kind->build(&fabric->graph, d, dim->params, dim->links);
+    }
+}
+
+struct rate_change {
+    struct graph *graph;
+    const struct rate_spec *spec;
+};
+
+static void set_rate(void *ctx, uint32_t port)
+{
+    const struct rate_change *change = ctx;
+    struct graph_port *ports = change->graph->ports;
+    ports[port].rate_bps = change->spec->rate_bps;
+    if (!change->spec->one_way)
+        ports[ports[port].peer].rate_bps = change->spec->rate_bps;
+}
+
+// Give the links that the scenario lists their rates; the last one that names a link counts.
+static void change_rates(struct fabric *fabric, struct err *err)
+{
+    char place[32];
+    for (size_t i = 0; i < fabric->spec->n_links; i++) {
+        struct rate_change change = {&fabric->graph, &fabric->spec->links[i]};
+        snprintf(place, sizeof place, "links[%zu].at", i);
+        if (port_patterns_match(&fabric->graph, change.spec->at, set_rate, &change) == 0)
+            port_patterns_unknown(&fabric->graph, change.spec->at, place, err);
+    }
+}
+
+// Aggregators are numbered before switches, so the graph is built again once their number is known.
+static void fabric_build_graph(struct fabric *fabric, struct err *err)
+{
+    build_dims(fabric, 0);
+    uint32_t aggregators = fabric_count_aggregators(fabric);
+    if (aggregators > 0) {
+        graph_free(&fabric->graph);
+        build_dims(fabric, aggregators);
+        fabric_add_aggregators(fabric);
+    }
+    graph_seal(&fabric->graph);
+    fabric_add_latencies(fabric);
+    if (fabric_is_analytical(fabric))
+        return;
+    change_rates(fabric, err);
+    fabric_add_link_noise(fabric);
+    fabric_nics_find(fabric, err);
+    fabric_routes_build(fabric, err);
+}
+
+/* ---- telemetry ---- */
+
+// Decides whether and in which form INT is used, and checks that packets have room for it.
+
+// Memory hints pay from this number of ports on: a smaller network mostly fits into the
+// second-level cache. The number is lower if packets collect INT records.
+#define HINT_PORTS 1024
+#define HINT_PORTS_INT 256
+
+// Set a transport's use of INT records and the base RTT of the longest path. Returns false if it
+// uses neither.
+static bool transport_init(struct fabric *fabric, uint32_t d, uint32_t t, struct err *err)
+{
+    const struct dim_spec *dim = &fabric->spec->dims[d];
+    struct transport_dim *transport = hosts_dim(&fabric->hosts, d, t);
+    bool carries = transport->ops->provides & CC_NEEDS_INT;
+    enum int_mode mode = carries ? fabric_int_mode(dim) : INT_OFF;
+    transport->int_records = mode == INT_EXACT || mode == INT_HPCC64;
+    if (mode == INT_OFF && !(transport->cc->needs & CC_NEEDS_GLOBAL_RTT))
+        return false;
+    struct longest_path path = fabric_longest_path(fabric, d, t);
+    char src[GRAPH_NAME], dst[GRAPH_NAME];
+    transport->global_rtt_ps = path.base_rtt_ps;
+    if (transport->int_records && path.hops > dim->sw.int_hops + 1)
+        err_add(err, "switch.int_hops",
+                "%s -> %s crosses %u switches, and a packet has room for the INT of %u",
+                graph_node_name(&fabric->graph, path.src, src),
+                graph_node_name(&fabric->graph, path.dst, dst), path.hops - 1,
+                (unsigned)dim->sw.int_hops);
+    return true;
+}
+
+// After network and routes.
+static void fabric_telemetry_init(struct fabric *fabric, struct err *err)
+{
+    const struct spec *spec = fabric->spec;
+    uint32_t per_slot = 1;
+    bool records = false, any = false;
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        const struct dim_spec *dim = &spec->dims[d];
+        bool uses = fabric_int_mode(dim) != INT_OFF;
+        for (uint32_t t = 0; t < dim->n_stacks; t++) {
+            uses |= transport_init(fabric, d, t, err);
+            records |= hosts_dim(&fabric->hosts, d, t)->int_records;
+        }
+        any |= uses;
+        if (uses && dim->sw.int_hops > per_slot)
+            per_slot = (uint32_t)dim->sw.int_hops;
+    }
+    fabric->net.meta.per_slot = per_slot;
+    fabric->net.meta.keeps_hops = any;
+    network_set_hints(&fabric->net, fabric->net.n_ports >= (records ? HINT_PORTS_INT : HINT_PORTS));
+}
+
+/* ---- build ---- */
 
 // A fault that takes lanes of a link adds a kind of link for each of its ports at most.
 static void check_link_kinds(const struct fabric *fabric, struct err *err)

@@ -6,8 +6,7 @@
 
 /* ---- building, in this order ---- */
 
-void fabric_prepare_hosts(struct fabric *fabric); // resolves the transports of each dimension
-void fabric_build_graph(struct fabric *fabric, struct err *err);
+void fabric_prepare_hosts(struct fabric *fabric);  // resolves the transports of each dimension
 void fabric_add_latencies(struct fabric *fabric);  // to the links of the graph
 void fabric_add_link_noise(struct fabric *fabric); // likewise
 // Find the ranks that have the NIC of their dimension: after the routes, before paths are needed.
@@ -17,10 +16,8 @@ void fabric_routes_build(struct fabric *fabric, struct err *err);
 void fabric_circuits_init(struct fabric *fabric, struct err *err);
 void fabric_circuits_free(struct fabric *fabric);
 void fabric_build_network(struct fabric *fabric);
-void fabric_telemetry_init(struct fabric *fabric, struct err *err); // after network and routes
-void fabric_weights_init(struct fabric *fabric);                    // after sizes are known
+void fabric_weights_init(struct fabric *fabric); // after sizes are known
 void fabric_build_switches(struct fabric *fabric, struct err *err);
-void fabric_link_quality_init(struct fabric *fabric); // before the switches' nodes
 void fabric_buffer_init(struct fabric *fabric, uint32_t index, struct err *err);
 void fabric_trimming_init(struct fabric *fabric, uint32_t index);                // after the buffer
 void fabric_slices_init(struct fabric *fabric, uint32_t index, struct err *err); // after trimming
@@ -44,7 +41,6 @@ void fabric_add_aggregators(struct fabric *fabric);
 
 uint64_t fabric_port_rate(const struct fabric *fabric, uint32_t port); // with its clock's error
 // NULL = the quality of links is not measured.
-const struct link_quality *fabric_link_quality(const struct fabric *fabric, uint32_t dim);
 bool fabric_joined_by_circuit(const struct fabric *fabric, uint32_t src, uint32_t dst,
                               uint32_t dim);
 // Reduce the `n` ports *port, which lead from node `src` to node `dst`, to the port of stripe

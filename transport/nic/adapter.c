@@ -2,12 +2,134 @@
 // The pipelines of a NIC, its bus and its buffer.
 #include "transport/nic/adapter.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/memory.h"
+#include "engine/base/rng.h"
 #include "net/credits.h"
 #include "net/crossing.h"
 #include "transport/host.h"
+
+/* ---- qp cache ---- */
+
+// The contexts of queue pairs in the memory of a NIC. A missing context takes a free place, or else
+// the place of a random one. Each end of a flow has a context.
+//
+// Real caches are set-associative with undisclosed rules; random replacement has their gradual
+// decline, and a closed form: where n contexts are used in turn and c fit, the share of hits h
+// solves h = (1 - 1/c)^((n-1)(1-h)), since between two uses of a context the misses of the others
+// may have evicted it.
+
+static uint32_t place_for_new(struct qp_cache *c)
+{
+    if (c->n == c->limit)
+        return (uint32_t)rng_below(&c->rng, c->limit);
+    if (c->n == c->room)
+        c->held = memory_grow(c->held, &c->room, sizeof *c->held);
+    return c->n++;
+}
+
+static void places_reach(struct qp_places *places, uint32_t context)
+{
+    while (context >= places->n) {
+        size_t before = places->n;
+        places->at = memory_grow(places->at, &places->n, sizeof *places->at);
+        memset(places->at + before, 0, (places->n - before) * sizeof *places->at);
+    }
+}
+
+// Look up a context, and load it. Returns true if it was there.
+static bool qp_cache_use(struct qp_cache *c, struct qp_places *places, uint32_t context)
+{
+    places_reach(places, context); // place 0 of a new context holds another one
+    uint32_t place = places->at[context];
+    if (place < c->n && c->held[place] == context)
+        return true;
+    place = place_for_new(c);
+    c->held[place] = context;
+    places->at[context] = place;
+    return false;
+}
+
+static void qp_cache_free(struct qp_cache *c) { free(c->held); }
+
+/* ---- adapter pauses ---- */
+
+// The PFC frames of a NIC whose packets arrive faster than its rank takes them.
+
+static struct network *adapter_pauses_net_of(const struct adapter *a) { return a->all->hosts->net; }
+
+// Interval of refreshes: half of the quanta, of 512 bit times each, as for switches. It is computed
+// for each pause, since faults may change a link's rate.
+static ps_t refresh_ps(const struct adapter *a, uint32_t port)
+{
+    const struct byte_time *bt = &port_link(adapter_pauses_net_of(a), port)->byte_time;
+    ps_t half = byte_time_span(bt, (uint64_t)a->quanta * 32);
+    return half > 0 ? half : 1;
+}
+
+static struct pfc_cause cause_of(const struct adapter *a)
+{
+    return (struct pfc_cause){
+        .source = PFC_NIC, .held_bytes = a->held_bytes, .limit_bytes = a->xoff_bytes};
+}
+
+// A packet is in the buffer: pause its class at its port if the buffer is above its threshold.
+static void adapter_check_xoff(struct adapter *a, const struct packet *p, ps_t now)
+{
+    uint32_t port = node_port(adapter_pauses_net_of(a), a->node, p->ingress);
+    struct adapter_port *ap = &a->all->ports[port];
+    uint8_t cls = (uint8_t)(1u << p->cls);
+    if (a->held_bytes < a->xoff_bytes || !(a->lossless & ~a->credits & cls) ||
+        ap->pfc.xoff_sent & cls)
+        return;
+    struct pfc_cause cause = cause_of(a);
+    cause.trigger = p;
+    a->pauses++;
+    ap->pauses++;
+    ap->pfc.refresh_every_ps = refresh_ps(a, port);
+    pfc_sender_xoff(&ap->pfc, adapter_pauses_net_of(a), port, cls, a->quanta, &cause, now);
+}
+
+// A packet is in the buffer: pause its class at its port if the buffer is above its threshold.
+static void adapter_check_xon(struct adapter *a, ps_t now)
+{
+    const struct pfc_cause cause = cause_of(a);
+    if (a->held_bytes > a->xon_bytes)
+        return;
+    for (uint32_t port = a->first_port; port < a->first_port + a->n_ports; port++) {
+        struct pfc_sender *sender = &a->all->ports[port].pfc;
+        if (sender->xoff_sent != 0)
+            pfc_sender_xon(sender, adapter_pauses_net_of(a), port, sender->xoff_sent, &cause, now);
+    }
+}
+
+static void on_refresh(struct engine *engine, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct adapter *a = timer->data;
+    struct adapter_port *ap =
+        (struct adapter_port *)(void *)((char *)timer - offsetof(struct adapter_port, pfc.refresh));
+    struct pfc_cause cause = cause_of(a);
+    uint32_t port = (uint32_t)(ap - a->all->ports);
+    cause.renews = true;
+    ap->pfc.refresh_every_ps = refresh_ps(a, port);
+    pfc_sender_renew(&ap->pfc, adapter_pauses_net_of(a), port, a->quanta, &cause, engine->now_ps);
+}
+
+// A packet is in the buffer: pause its class at its port if the buffer is above its threshold.
+static void adapter_pauses_init(struct adapter *a)
+{
+    for (uint32_t port = a->first_port; port < a->first_port + a->n_ports; port++) {
+        struct pfc_sender *sender = &a->all->ports[port].pfc;
+        sim_timer_init(adapter_pauses_net_of(a)->engine, &sender->refresh, a->node, on_refresh, a);
+    }
+}
+
+/* ---- adapter ---- */
 
 static struct network *net_of(const struct adapter *a) { return a->all->hosts->net; }
 

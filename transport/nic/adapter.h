@@ -23,10 +23,28 @@
 // data without payload.
 #pragma once
 
+#include "engine/base/rng.h"
 #include "net/network.h"
 #include "net/pfc_sender.h"
 #include "transport/nic/nic_spec.h"
-#include "transport/nic/qp_cache.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct qp_cache {
+    uint32_t *held; // [place] the context there
+    size_t room;
+    uint32_t n, limit; // places in use; all places
+    struct rng rng;
+};
+
+// The places of all contexts, in whichever cache they are.
+struct qp_places {
+    uint32_t *at; // [context]
+    size_t n;
+};
+
+// Number of the context of an end of a flow.
+static inline uint32_t qp_context(uint32_t flow, bool receives) { return 2 * flow + receives; }
 
 struct hosts;
 
@@ -110,9 +128,3 @@ bool adapters_busy(const struct hosts *hosts, ps_t now);
 // port's share of its NIC, and of a half-duplex bus the half; UINT64_MAX = no limit.
 uint64_t adapter_drain_bps(const struct hosts *hosts, uint32_t port, uint32_t wire_bytes,
                            uint32_t payload_bytes);
-
-/* adapter_pauses.c */
-// A packet is in the buffer: pause its class at its port if the buffer is above its threshold.
-void adapter_check_xoff(struct adapter *a, const struct packet *p, ps_t now);
-void adapter_check_xon(struct adapter *a, ps_t now);
-void adapter_pauses_init(struct adapter *a);

@@ -260,12 +260,6 @@ static inline unsigned tcp_pacing_tenths(const struct tcp_sender *t)
     return t->cwnd < t->ssthresh / 2 ? 20 : 12;
 }
 
-/* offload.c */
-// Count a segment that has been sent of its burst.
-void tcp_burst_count(struct sender *s);
-// Returns true if the next burst waits for more room in the window, which is not full.
-bool tcp_burst_waits(const struct sender *s, uint32_t in_flight, ps_t now);
-
 /* write.c */
 void tcp_writer_open(struct sender *s);
 // Let the thread of the sender write what has been posted, if it does not do so already. Call only
