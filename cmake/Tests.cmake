@@ -322,16 +322,12 @@ endif()
 
 # The modules of the Python package that follow from the schema and from docs/metrics.md, which their own tests may have
 # written anew.
-collwire_script_test(python_generated generated python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/python/test_generated.py)
-set_tests_properties(python_generated PROPERTIES DEPENDS "generated_schema;generated_metrics")
-
 # The Python package, by the first Python that has pandas. With sanitizers their runtime is loaded first,
 # into Python alone; what Python itself leaks is not looked at. The wheel has the same code as the Release
 # build, and no runtime of sanitizers.
 if(TARGET collwire_shared OR TARGET collwire_sanitized)
   set(python_tests scenarios runs handles tables studies policies types notebooks docs)
-  set(python_environment COLLWIRE_LIBRARY=${PROJECT_BINARY_DIR}/library/libcollwire.so PYTHONPATH=${PROJECT_SOURCE_DIR}/python)
+  set(python_environment COLLWIRE_LIBRARY=${PROJECT_BINARY_DIR}/library/libcollwire.so PYTHONPATH=${PROJECT_BINARY_DIR}/python COLLWIRE_PYTHON=${PROJECT_BINARY_DIR}/python)
   if(COLLWIRE_SANITIZE)
     set(runtime libasan.so)
     if(CMAKE_C_COMPILER_ID MATCHES Clang)

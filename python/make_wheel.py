@@ -46,7 +46,7 @@ class Wheel:
         self.binaries = []
 
     def package(self):
-        shutil.copytree(self.source / "python" / "collwire", self.work / "collwire",
+        shutil.copytree(self.build / "python" / "collwire", self.work / "collwire",
                         ignore=shutil.ignore_patterns("__pycache__", "_native", ".mypy_cache"))
 
     def take(self, path, to):

@@ -82,7 +82,7 @@ def main():
     keys.docs = mentions(documents)
     catalogued = keys.pages()
     known = set(re.findall(r"[\w$]+", " ".join(re.sub(r"<[^>]*>", " ", page.body) for page in catalogued)))
-    generated = [*catalogued, schema_reference.page(root, known), *c_reference.pages(root), *python_reference.pages(root)]
+    generated = [*catalogued, schema_reference.page(root, known), *c_reference.pages(root), *python_reference.pages(build)]
     if not options.no_gallery:
         generated.append(gallery.page(root, str(build / "collwire"), out, not options.no_pictures))
     pages = write(root, out, documents, generated)

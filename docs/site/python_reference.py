@@ -161,9 +161,9 @@ def module_page(modules, module):
     return Page(f"api/python/{short}.html", f"Python: {module}", "\n".join(body), headings, sections, "reference")
 
 
-def pages(root):
+def pages(build):
     """No page where the tree has no Python package."""
-    folder = root / "python" / PACKAGE
+    folder = build / "python" / PACKAGE
     if not (folder / "__init__.py").exists():
         return []
     modules = Modules(folder)

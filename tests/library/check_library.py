@@ -104,7 +104,7 @@ assert cw.compare(sys.argv[1], ["none", "aimd"]).names == ["none", "aimd"]
 def check_python():
     folder = PREFIX / "share" / "collwire" / "examples"
     must(CC, "-std=c11", "-shared", "-fPIC", *flags("--cflags"), folder / "policy" / "aimd.c", "-o", "aimd.so")
-    where = {"PYTHONPATH": str(SOURCE / "python"), "PYTHONDONTWRITEBYTECODE": "1", "COLLWIRE": str(PREFIX / "bin" / "collwire")}
+    where = {"PYTHONPATH": str(BUILD / "python"), "PYTHONDONTWRITEBYTECODE": "1", "COLLWIRE": str(PREFIX / "bin" / "collwire")}
     code, stdout, stderr = run(sys.executable, "-c", BINDING, SCENARIO, WORK / "aimd.so", env=where)
     expect(code == 0, f"the Python package: {stdout} {stderr}")
 

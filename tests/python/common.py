@@ -11,7 +11,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
+PYTHON = pathlib.Path(os.environ.get("COLLWIRE_PYTHON", ROOT / "build" / "python"))  # where the build has the package
+sys.path.insert(0, str(PYTHON))
 from collwire import _catalogue, _library  # noqa: E402  pylint: disable=wrong-import-position
 
 SCENARIOS = ROOT / "scenarios"
@@ -39,7 +40,7 @@ def interrupted(code, *arguments, within=None):
 
 def _interrupted(code, *arguments):
     process = subprocess.Popen([sys.executable, "-u", "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True,
-                               env=dict(os.environ, PYTHONPATH=str(ROOT / "python"), ASAN_OPTIONS="detect_leaks=0:symbolize=0"))
+                               env=dict(os.environ, PYTHONPATH=str(PYTHON), ASAN_OPTIONS="detect_leaks=0:symbolize=0"))
     try:
         lines = []
         for line in process.stdout:

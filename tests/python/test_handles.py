@@ -27,7 +27,7 @@ import threading
 import time
 import unittest
 
-from common import ROOT, SANITIZED
+from common import PYTHON, ROOT, SANITIZED
 import collwire as cw
 from collwire import _handle, _library, _program, _results_folder
 
@@ -368,7 +368,7 @@ class Handles(unittest.TestCase):
 
     def test_pointers_are_freed_by_handles_alone(self):
         """Whatever names a function of the library that frees, gives it to a Handle."""
-        for file in (ROOT / "python/collwire").glob("*.py"):
+        for file in (PYTHON / "collwire").glob("*.py"):
             tree = ast.parse(file.read_text())
             given = {id(part) for call in ast.walk(tree) if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Handle" for part in call.args}
             named = [node for node in ast.walk(tree) if re.search(r"_free$", getattr(node, "attr", getattr(node, "id", "")) or "")]

@@ -7,7 +7,7 @@ import os
 import tempfile
 import unittest
 
-from common import ROOT, SANITIZED, has
+from common import PYTHON, ROOT, SANITIZED, has
 
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 
@@ -49,7 +49,7 @@ class Notebooks(unittest.TestCase):
     def test_in_a_kernel(self):
         import nbclient
         import nbformat
-        os.environ["PYTHONPATH"] = str(ROOT / "python")
+        os.environ["PYTHONPATH"] = str(PYTHON)
         for file in NOTEBOOKS:
             with self.subTest(file.stem), tempfile.TemporaryDirectory() as folder:
                 notebook = nbformat.read(file, as_version=4)

@@ -11,7 +11,7 @@ import threading
 import time
 import unittest
 
-from common import INCAST, LONG, ROOT, SANITIZED, command_line, has, interrupted, read
+from common import INCAST, LONG, PYTHON, ROOT, SANITIZED, command_line, has, interrupted, read
 
 import collwire as cw
 
@@ -212,7 +212,7 @@ class Sweeps(unittest.TestCase):
         """SIGKILL of Python: the program and its runs end, and the store has what had ended."""
         with tempfile.TemporaryDirectory() as folder:
             process = subprocess.Popen([sys.executable, "-u", "-c", KILLED, json.dumps(LONG), json.dumps(SLOW), folder], stdout=subprocess.PIPE,
-                                       text=True, env=dict(os.environ, PYTHONPATH=str(ROOT / "python"), ASAN_OPTIONS="detect_leaks=0"))
+                                       text=True, env=dict(os.environ, PYTHONPATH=str(PYTHON), ASAN_OPTIONS="detect_leaks=0"))
             program = int(process.stdout.readline())
             process.kill()
             process.wait()

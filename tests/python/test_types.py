@@ -10,12 +10,12 @@ import tempfile
 import typing
 import unittest
 
-from common import ROOT
+from common import PYTHON, ROOT
 
 import collwire as cw
 from collwire import policy, simulation, comparison, sweeps
 
-PACKAGE = ROOT / "python" / "collwire"
+PACKAGE = PYTHON / "collwire"
 USER = """
 import collwire as cw
 from collwire import scenarios as sc
@@ -42,7 +42,7 @@ class Types(unittest.TestCase):
     def test_mypy_strict(self):
         with tempfile.TemporaryDirectory() as cache:
             def mypy(*arguments, **options):
-                return subprocess.run(["mypy", "--config-file", "pyproject.toml", "--cache-dir", cache, *arguments], cwd=ROOT / "python",
+                return subprocess.run(["mypy", "--config-file", ROOT / "python" / "pyproject.toml", "--cache-dir", cache, *arguments], cwd=PYTHON,
                                       capture_output=True, text=True, check=False, **options)
             done = mypy("collwire")
             self.assertEqual(done.returncode, 0, done.stdout)

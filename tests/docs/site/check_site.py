@@ -161,7 +161,7 @@ def check_references(source, program, pages):
         for entry in re.findall(r"^  (\S+)(?:  |$)", part, re.M):
             anchor = re.sub(r"[^\w-]", "", entry.lower())
             expect(anchor in pages[f"reference/{category}.html"].ids, f"{category} {entry} has no entry")
-    package = source / "python" / "collwire" / "__init__.py"
+    package = program / "python" / "collwire" / "__init__.py"
     if package.exists():
         names = re.findall(r'"(\w+)"', re.search(r"__all__ = \[(.*?)\]", package.read_text(), re.S)[1])
         missing = [name for name in names if name not in pages["api/python/index.html"].ids]
