@@ -22,7 +22,7 @@ LINE = re.compile(r"^(Order|Libraries): (.+)$", re.M)
 
 def room_rules(source, room):
     """{folder: place in the line}; folders joined by + are one place, * is that of all others. And the library headers of a room."""
-    found = {key: re.findall(r"`([^`]+)`", text) for key, text in LINE.findall((source / room / "README.md").read_text())}
+    found = {key: re.findall(r"`<?([^`>]+)>?`", text) for key, text in LINE.findall((source / room / "README.md").read_text())}
     places = found["Order"][0].split(" < ")
     return {folder: at for at, place in enumerate(places) for folder in place.split(" + ")}, set(found.get("Libraries", []))
 

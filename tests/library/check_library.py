@@ -117,7 +117,7 @@ def check_locale():
         return
     (WORK / "locales").mkdir()
     run("localedef", "-i", "de_DE", "-f", "UTF-8", WORK / "locales" / "de_DE.UTF-8")
-    done = subprocess.run([BUILD / "tests" / "library" / "test_library"], cwd=SOURCE, capture_output=True, text=True, check=False,
+    done = subprocess.run([BUILD / "tests" / "library" / "run", "library"], cwd=SOURCE, capture_output=True, text=True, check=False,
                           env=dict(os.environ, COLLWIRE=str(BUILD / "collwire"), LOCPATH=str(WORK / "locales"), TEST_LOCALE="de_DE.UTF-8"))
     expect(done.returncode == 0, f"with a decimal comma: {done.stdout} {done.stderr}")
 
