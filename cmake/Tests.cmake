@@ -227,19 +227,12 @@ collwire_script_test(cli_library unit python3 [[python3 -B "$@"]]
 
 collwire_script_test(cli_threads unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_threads.py ${PROJECT_SOURCE_DIR}/tests/bench)
-collwire_script_test(cli_same_bytes unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py
-  --events 30000 --every 5 --drawn 20 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/tests/bench)
-collwire_script_test(cli_same_bytes_timeline unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py --events 60000 --every 5 --set report.timeline=true
-  ${PROJECT_SOURCE_DIR}/scenarios/dlrm ${PROJECT_SOURCE_DIR}/scenarios/llm ${PROJECT_SOURCE_DIR}/scenarios/models
-  ${PROJECT_SOURCE_DIR}/scenarios/parameter-server ${PROJECT_SOURCE_DIR}/scenarios/reproduce)
-collwire_script_test(cli_same_bytes_hosts unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py --events 200000 --set report.timeline=true --set
-  "host={\"preset\":\"linux\",\"ranks\":2,\"cores\":1,\"compute\":true}"
-  ${PROJECT_SOURCE_DIR}/scenarios/dlrm/dlrm-64-tcp.json ${PROJECT_SOURCE_DIR}/scenarios/host)
-collwire_script_test(cli_same_bytes_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py
-  --events 400000 --drawn 300 ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/tests/bench)
-set_tests_properties(cli_same_bytes_all PROPERTIES TIMEOUT 3600)
+# The same bytes in every way of running: a part that the commit draws, 20 s of one core, and all of it.
+collwire_script_test(cli_same_bytes unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py ${PROJECT_SOURCE_DIR})
+collwire_script_test(cli_same_bytes_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py --all ${PROJECT_SOURCE_DIR})
+set_tests_properties(cli_same_bytes_all PROPERTIES TIMEOUT 7200)
 
 # Several processes: as threads of one program, and under mpirun.
 add_executable(same_results tests/engine/processes/same_results.c)
@@ -253,11 +246,6 @@ if(NOT COLLWIRE_SANITIZE) # what an MPI does not free is its own
   collwire_script_test(cli_processes unit "python3;mpirun.openmpi" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/cli/check_processes.py ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_BINARY_DIR})
   set_tests_properties(cli_processes PROPERTIES RUN_SERIAL TRUE)
-  collwire_script_test(cli_same_bytes_processes unit "python3;mpirun" [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/cli/check_same_bytes.py --events 20000 --processes 2
-    ${PROJECT_SOURCE_DIR}/scenarios/incast.json ${PROJECT_SOURCE_DIR}/scenarios/collectives/nccl-allreduce.json
-    ${PROJECT_SOURCE_DIR}/scenarios/llm/mixtral-64.json ${PROJECT_SOURCE_DIR}/scenarios/fabric2026/credits.json
-    ${PROJECT_SOURCE_DIR}/scenarios/fabric2026/balance.json ${PROJECT_SOURCE_DIR}/scenarios/tcp/incast.json)
 endif()
 # The module compiles with another MPI too.
 collwire_script_test(processes_mpich unit mpicc.mpich [[
@@ -313,7 +301,10 @@ if(TARGET collwire_shared)
     ${PROJECT_SOURCE_DIR}/tests/release/check_version.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   collwire_script_test(release_setup unit "python3;cmake;ninja;pkg-config" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/release/check_setup.py ${PROJECT_SOURCE_DIR})
-  collwire_script_test(release_files unit "python3;git;cpack;dpkg-shlibdeps;patchelf;objdump" [[python3 -B "$@"]]
+  # The gate has what is refused, in a second, and library_installed; what a release is made of, twice, takes a minute.
+  collwire_script_test(release_refusals unit "python3;git" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/release/check_release.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} refusals)
+  collwire_script_test(release_files long "python3;git;cpack;dpkg-shlibdeps;patchelf;objdump" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/release/check_release.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   set_tests_properties(release_files PROPERTIES RESOURCE_LOCK install_manifest TIMEOUT 900)
   collwire_script_test(library_package long "debootstrap;dpkg-deb;dpkg-shlibdeps" [[sh "$@"]]
@@ -348,6 +339,11 @@ if(TARGET collwire_shared OR TARGET collwire_sanitized)
       ${PROJECT_SOURCE_DIR}/tests/python/test_${test}.py ${PROJECT_BINARY_DIR} ${python_start})
     set_tests_properties(python_${test} PROPERTIES ENVIRONMENT "${environment};${python_environment}")
   endforeach()
+  if(NOT COLLWIRE_SANITIZE)
+    collwire_script_test(python_notebooks_all long python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/tests/python/run.sh
+      ${PROJECT_SOURCE_DIR}/tests/python/test_notebooks.py ${PROJECT_BINARY_DIR} ${python_start} NOTEBOOKS_ALL=1)
+    set_tests_properties(python_notebooks_all PROPERTIES ENVIRONMENT "${environment};${python_environment}")
+  endif()
   # Every argument in every state, some minutes; its twin in the gate has every argument in one state.
   collwire_script_test(python_handles_all long python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/tests/python/run.sh
     ${PROJECT_SOURCE_DIR}/tests/python/test_handles.py ${PROJECT_BINARY_DIR} ${python_start} HANDLES_LONG=1)
@@ -387,13 +383,17 @@ collwire_script_test(structure_readers unit python3 [[python3 -B "$@"]]
 
 # Pages whose files, commands and outputs are tried in order; their code is that of other tests of the command line.
 if(NOT COLLWIRE_SANITIZE)
-  foreach(page IN ITEMS fifteen-minutes cookbook formats)
+  set(pages fifteen-minutes cookbook formats)
+  set(labels generated long long)
+  foreach(page label IN ZIP_LISTS pages labels)
     string(REPLACE "-" "_" name ${page})
-    collwire_script_test(docs_${name} generated "python3;tshark" [[python3 -B "$@"]]
+    collwire_script_test(docs_${name} ${label} "python3;tshark" [[python3 -B "$@"]]
       ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/${page}.md)
   endforeach()
   collwire_script_test(docs_pages generated python3 [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} README.md docs/README.md docs/install.md docs/results.md
+    ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} README.md docs/README.md)
+  collwire_script_test(docs_pages_all long python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/install.md docs/results.md
     docs/compared.md docs/scenarios.md docs/from/nccl-tests.md docs/from/astra-sim.md docs/from/ns-3-hpcc.md docs/from/htsim.md
     docs/from/simai.md docs/from/pytorch.md)
 endif()
@@ -450,9 +450,12 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/report/check_plot.py ${PROJECT_SOURCE_DIR}/scenarios pictures)
   collwire_script_test(report_browser page python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
+    ${PROJECT_BINARY_DIR}/share/collwire/report-template.html quick) # the page of a comparison; all pages: a minute
+  collwire_script_test(report_browser_all long python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
     ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)
   # Alone proves that a page on paper is legible, with no heading or half a table left over: 5 seconds of one core.
-  collwire_script_test(report_print page python3 [[python3 -B "$@"]]
+  collwire_script_test(report_print long python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/report/check_print.py ${PROJECT_SOURCE_DIR}/scenarios)
 endif()
 
@@ -462,8 +465,10 @@ collwire_script_test(release_stores unit python3 [[python3 -B "$@"]]
 # The site (make site): its bytes, links and references; and its pages in a browser.
 if(NOT COLLWIRE_SANITIZE)
   collwire_script_test(site_static unit "python3;nm" [[sh "$@"]] ${PROJECT_SOURCE_DIR}/docs/site/run.sh
-    ${PROJECT_SOURCE_DIR}/tests/docs/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site static)
-  collwire_script_test(site_browser page python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/docs/site/run.sh
+    ${PROJECT_SOURCE_DIR}/tests/docs/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site quick)
+  collwire_script_test(site_static_all long "python3;nm" [[sh "$@"]] ${PROJECT_SOURCE_DIR}/docs/site/run.sh
+    ${PROJECT_SOURCE_DIR}/tests/docs/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site-all static)
+  collwire_script_test(site_browser long python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/docs/site/run.sh
     ${PROJECT_SOURCE_DIR}/tests/docs/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site-browser browser)
 endif()
 
@@ -691,7 +696,7 @@ collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/workload/goal/check_goal.py)
 
 # The seconds of the longest tests: CTest starts them first, so that both cores are busy to the end.
-set(longest report_browser 36 release_files 40 site_browser 30 docs_pages 25 docs_fifteen_minutes 25 docs_cookbook 15 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13
+set(longest docs_fifteen_minutes 25 random_some 25 linux_tcp 20 plugin_plugins 24 linux_collectives 20 props_plain 13
     extend_toys 21 trace_wireshark 20 trace_captures 18 trace_tcp_wireshark 17 cli_results 15 cli_sweep 15
     theory_papers 14 theory_ns3 14 theory_ns3_hoti128 12 cli_findings 12 cli_extcap 11 theory_dlrm 10)
 while(longest)

@@ -167,6 +167,9 @@ def main():
         subprocess.run(["git", "clone", "-q", "--shared", source, tree], check=True)
         run("git", "-C", tree, "tag", "-d", f"v{version}")
         check_refusals(source, tree, build, version, work)
+        if sys.argv[3:] == ["refusals"]:
+            print("\n".join(f"FAILED: {text}" for text in failures))
+            return 1 if failures else 0
         before = (build / "install_manifest.txt").read_bytes() if (build / "install_manifest.txt").exists() else None
         for folder in ("one", "two"):
             done = release(source, tree, build, work / folder)

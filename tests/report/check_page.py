@@ -64,13 +64,19 @@ def sweep_of_jobs(folder):
     return folder
 
 
+def comparison_report(tmp, scenarios):
+    compare = os.path.join(tmp, "compare")
+    collwire("compare", os.path.join(scenarios, "collectives", "rail.json"), "--cc",
+             "none,swift,hpcc,dcqcn,window,timely", "--set", "report.sample=10us", "--out", compare, "--quiet")
+    expect(os.path.exists(os.path.join(compare, "report.html")), "compare writes its report")
+    return compare
+
+
 def reports(tmp, scenarios):
     run = os.path.join(tmp, "run")
     collwire("run", os.path.join(scenarios, "dlrm", "dlrm-16.json"), "--set", "report.timeline=true",
              "--set", "report.sample=20us", "--set", "report.flows_max=100", "--out", run, "--quiet")
-    compare = os.path.join(tmp, "compare")
-    collwire("compare", os.path.join(scenarios, "collectives", "rail.json"), "--cc",
-             "none,swift,hpcc,dcqcn,window,timely", "--set", "report.sample=10us", "--out", compare, "--quiet")
+    compare = comparison_report(tmp, scenarios)
     vary = os.path.join(tmp, "vary")
     collwire("compare", os.path.join(scenarios, "incast.json"), "--vary", "workload.bytes=100KB,200KB", "--cc", "none,dcqcn",
              "--out", vary, "--quiet")
@@ -83,7 +89,6 @@ def reports(tmp, scenarios):
     collwire("compare", *dlrm, "--cc", "none,dcqcn", "--out", passes)
     all_of_them = {"run": run, "one": one, "passes": passes, "compare": compare, "vary": vary, "sizes": sizes,
                    "sweep": sweep(os.path.join(tmp, "sweep")), "jobs": sweep_of_jobs(os.path.join(tmp, "jobs"))}
-    expect(os.path.exists(os.path.join(compare, "report.html")), "compare writes its report")
     for folder in (run, one, all_of_them["sweep"], all_of_them["jobs"]):
         collwire("report", folder)
     return {kind: os.path.join(folder, "report.html") for kind, folder in all_of_them.items()}
@@ -429,23 +434,21 @@ def timeline(page, path):
 
 
 def main():
-    scenarios, template = sys.argv[1:3]
+    scenarios, template, quick = sys.argv[1], sys.argv[2], sys.argv[3:] == ["quick"]
     if not browser.find_browser() or not os.path.exists(template):
         print("skipped: Chromium is not installed")
         return 77
     with tempfile.TemporaryDirectory() as tmp:
-        paths = reports(tmp, scenarios)
+        paths = {"compare": os.path.join(comparison_report(tmp, scenarios), "report.html")} if quick else reports(tmp, scenarios)
         with browser.Browser() as page:
             for kind, path in ((k, p) for k, p in paths.items() if k not in ("one", "passes")): # whose sections the others have
                 every_page(page, kind, path)
                 theme_and_paper(page, kind, path, os.path.join(tmp, f"{kind}.pdf"))
             comparison(page, paths["compare"])
-            variants(page, paths["vary"])
-            swept(page, paths["sweep"])
-            swept_sizes(page, paths["sizes"])
-            swept_jobs(page, paths["jobs"])
-            timeline(page, paths["run"])
-            iterations(page, paths["one"], paths["passes"])
+            for check, kinds in (() if quick else (
+                    (variants, ["vary"]), (swept, ["sweep"]), (swept_sizes, ["sizes"]), (swept_jobs, ["jobs"]), (timeline, ["run"]),
+                    (iterations, ["one", "passes"]))):
+                check(page, *(paths[kind] for kind in kinds))
     print(f"{len(failures)} failures")
     return 1 if failures else 0
 
