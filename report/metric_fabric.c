@@ -239,7 +239,7 @@ static const struct metric queue_port_rows[] = {
     {"at", METRIC_WORDS, "output port", TEXT(port_result, at)},
     {"max_bytes", METRIC_BYTES, "longest queue", INTEGER(port_result, max_queue_bytes)},
     {"mean_bytes", METRIC_BYTES, "mean queue over time", ROUNDED(port_result, mean_queue_bytes)},
-    {"marked_packets", METRIC_COUNT, "packets marked there", INTEGER(port_result, marked)},
+    {"marked_packets", METRIC_COUNT, "packets marked there", INTEGER(port_result, counters.marked)},
 };
 static METRIC_TABLE(queue_port_table, queue_port_rows);
 

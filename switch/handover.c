@@ -5,7 +5,7 @@
 static void hand_over_port(struct parcel *p, struct switches *sw, uint32_t port)
 {
     struct switch_port *at = &sw->ports[port];
-    PARCEL(p, at->marked);
+    PARCEL(p, at->counters);
     PARCEL(p, at->xoff_cause);
     PARCEL(p, at->xoff_votes);
     if (sw->trims) {
@@ -20,7 +20,7 @@ static void hand_over_port(struct parcel *p, struct switches *sw, uint32_t port)
 void switch_hand_over(struct parcel *p, struct switches *sw, uint32_t index)
 {
     struct switch_node *s = &sw->nodes[index];
-    PARCEL(p, s->markable);
+    PARCEL(p, s->counters);
     PARCEL(p, s->mmu.max_shared_used);
     parcel_value(p, s->mmu.ingress, (size_t)s->n_ports * s->mmu.n_classes * sizeof *s->mmu.ingress);
     for (uint32_t i = 0; s->slices && i < s->n_slices; i++)

@@ -141,7 +141,7 @@ __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t po
     struct switch_port *sp = &sw->ports[port];
     if (marking_draw(switch_marking(sw, port, p->cls), queue_bytes, &sp->rng)) {
         p->flags |= PACKET_CE;
-        sp->marked++;
+        sp->counters.marked++;
         if (sw->net->meta.keeps_notes)
             note_mark(sw, port, p, queue_bytes);
     }
@@ -171,7 +171,7 @@ __attribute__((noinline)) void switch_mark_arrival(struct switches *sw, struct s
         marking_advance(switch_marking(sw, port, p->cls), held_bytes, now);
     if (!(s->marking & SWITCH_MARKS_AT_ARRIVAL && p->flags & PACKET_ECT))
         return;
-    s->markable++;
+    s->counters.markable++;
     draw_mark(sw, port, p, length_with(sw, port, p, held_bytes));
 }
 
@@ -198,7 +198,7 @@ __attribute__((always_inline)) static inline void mark(struct switches *sw, stru
 {
     bool markable = p->flags & PACKET_ECT; // whether a packet is data is unpredictable, so no
                                            // branch depends on it alone
-    s->markable += markable & !(s->marking & SWITCH_MARKS_AT_ARRIVAL);
+    s->counters.markable += markable & !(s->marking & SWITCH_MARKS_AT_ARRIVAL);
     if (s->int_mode != INT_OFF && markable)
         stamp(sw, s, port, p, queue_bytes, now);
     if (queue_bytes >= s->mark_from_bytes && markable)

@@ -6,6 +6,7 @@
 
 #include "net/network.h"
 #include "net/pfc_sender.h"
+#include "switch/counters.h"
 #include "switch/marking.h"
 #include "switch/mmu.h"
 #include "switch/routing.h"
@@ -36,7 +37,7 @@ struct next_hops {
 };
 
 struct switch_port {
-    uint64_t marked;
+    struct switch_port_counters counters;
     struct rng rng; // for marking decisions
     struct pfc_sender pfc;
     uint64_t rate_bps;  // rate of its link, for INT
@@ -57,7 +58,7 @@ struct switch_node {
     uint32_t node_port;  // first port of its node, from which next hops are counted
     uint32_t first_port; // first of its own ports
     /* read and counted for every packet, in the next line */
-    uint64_t markable; // ECN-capable packets that could have been marked
+    struct switch_counters counters;
     uint8_t int_mode;  // enum int_mode
     uint8_t marking;   // bit set of enum switch_marking_bit
     uint8_t lossless;  // bit set of lossless classes
@@ -74,7 +75,7 @@ struct switch_node {
     ps_t watchdog_detect_ps, watchdog_restore_ps; // PS_NEVER = no watchdog
     ps_t int_rtt_ps;                              // INT_PINT: averaging window of the utilization
 };
-_Static_assert(offsetof(struct switch_node, markable) == 64, "forwarding reads one line");
+_Static_assert(offsetof(struct switch_node, counters) == 64, "forwarding reads one line");
 
 struct switches {
     struct network *net;

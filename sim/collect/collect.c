@@ -143,7 +143,7 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
                                 .bytes = port.tx_bytes,
                                 .packets = port.tx_packets,
                                 .max_queue_bytes = port.max_queued_bytes,
-                                .marked = sp->marked,
+                                .counters = sp->counters,
                                 .dropped_packets = port.drops.packets,
                                 .dropped_bytes = port.drops.bytes};
     if (sim->fabric.switches.trims) {
@@ -169,7 +169,7 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
     }
     if (out->from_switch && out->max_queue_bytes > r->max_queue_bytes)
         r->max_queue_bytes = out->max_queue_bytes;
-    r->marked_packets += sp->marked;
+    r->marked_packets += sp->counters.marked;
     r->pause_frames += port.pause_frames;
     r->resume_frames += port.resume_frames;
 }
@@ -221,7 +221,8 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
     struct switch_result *out = &r->switches[r->n_switches++];
     char name[GRAPH_NAME];
     *out = (struct switch_result){.at = memory_text(fabric_switch_name(&sim->fabric, index, name)),
-                                  .shared_bytes = switch_fullest(s)->shared_bytes};
+                                  .shared_bytes = switch_fullest(s)->shared_bytes,
+                                  .counters = s->counters};
     for (uint32_t i = 0; i < s->n_ports * s->mmu.n_classes; i++) {
         const struct mmu_ingress *in = &s->mmu.ingress[i];
         if (in->max_headroom_bytes > out->max_headroom_bytes)
@@ -240,7 +241,7 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
             out->max_queue_bytes = r->ports[p].max_queue_bytes;
         out->mean_queue_bytes += r->ports[p].mean_queue_bytes;
     }
-    r->markable_packets += s->markable;
+    r->markable_packets += s->counters.markable;
 }
 
 static void collect_tcp(const struct sim *sim, struct result *r)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "engine/base/units.h"
+#include "switch/counters.h"
 
 struct pfc_port_result {
     char *at; // the paused port
@@ -17,7 +18,8 @@ struct pfc_port_result {
 struct port_result {
     char *at;
     bool from_switch;
-    uint64_t bytes, packets, max_queue_bytes, marked, dropped_packets, dropped_bytes;
+    uint64_t bytes, packets, max_queue_bytes, dropped_packets, dropped_bytes;
+    struct switch_port_counters counters; // of a switch's port
     uint64_t trimmed_packets, trimmed_bytes, retried_packets, retries;
     ps_t retry_ps;
     double utilization, mean_queue_bytes;
@@ -36,6 +38,7 @@ struct switch_result {
     double alpha;               // alpha of that ingress's class
     uint64_t shared_bytes, headroom_limit_bytes;
     double mean_queue_bytes;
+    struct switch_counters counters;
 };
 
 // A NIC that is not ideal. [0] sends, [1] receives.

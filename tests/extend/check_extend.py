@@ -79,6 +79,11 @@ TOYS = [
     Toy("metric", 1, {}, {
         "report/metric_flows.c": [("static const struct metric flow_rows[] = {",
                                    '    {"toy", METRIC_COUNT, "packets again", INTEGER(flow_record, packets)},')]}),
+    Toy("counter of a switch", 3, {}, {
+        "switch/counters.h": [("    uint64_t marked; // packets that got a CE mark", "    uint64_t toys;")],
+        "switch/switch.c": [("    uint32_t out_local = p->onward;", "    sw->ports[s->first_port + local].counters.toys++;")],
+        "report/metric_fabric.c": [("static const struct metric queue_port_rows[] = {",
+                                    '    {"toys", METRIC_COUNT, "packets that were sent on", INTEGER(port_result, counters.toys)},')]}),
     Toy("output file", 3, {"report/toy_txt.c": "output/toy_txt.c"}, {
         "report/metrics.h": [('#include "sim/result/result.h"', "bool toy_txt(FILE *out, const struct result *r);")],
         "sim/spec/output_list.h": [("#define OUTPUT_LIST(X)" + " " * 77 + "\\", '    X("toy.txt", toy_txt, true) \\')]}),

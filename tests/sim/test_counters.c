@@ -205,7 +205,7 @@ static void test_pause_frames(void **state)
         assert_int_equal(strncmp(r->pfc_ports[i].at, "rank", 4), 0); // only NICs
     }
     for (size_t i = 0; i < r->n_ports; i++) {
-        marked += r->ports[i].marked;
+        marked += r->ports[i].counters.marked;
         mean += r->ports[i].from_switch ? r->ports[i].mean_queue_bytes : 0;
     }
     assert_true(pauses > 0);

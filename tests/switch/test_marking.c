@@ -226,7 +226,7 @@ static void test_queue_at_transmission_start(void **state)
             other_at_arrival += mark != (seen[i].at_arrival >= k * FRAME);
             other_without_itself += mark != (seen[i].at_start - FRAME >= k * FRAME);
         }
-        assert_int_equal(w.sw.ports[OUT].marked, marks);
+        assert_int_equal(w.sw.ports[OUT].counters.marked, marks);
         world_end(&w);
     }
     assert_true(other_at_arrival > 30 && other_without_itself > 30); // the test distinguishes the
@@ -375,7 +375,7 @@ static void test_red_uses_the_stream_of_the_port(void **state)
         marks += mark;
     }
     assert_true(rng.counter > 10 && marks > 5);
-    assert_int_equal(w.sw.ports[OUT].marked, marks);
+    assert_int_equal(w.sw.ports[OUT].counters.marked, marks);
     world_end(&w);
 }
 

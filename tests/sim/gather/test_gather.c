@@ -98,14 +98,14 @@ static void wipe_switches(struct switches *sw)
 {
     for (uint32_t i = 0; i < sw->n_switches + sw->n_routers; i++) {
         struct switch_node *s = &sw->nodes[i];
-        s->markable = 0;
+        s->counters.markable = 0;
         wipe_mmu(&s->mmu);
         memset(s->mmu.ingress, 0, (size_t)s->n_ports * s->mmu.n_classes * sizeof *s->mmu.ingress);
         for (uint32_t k = 0; s->slices && k < s->n_slices; k++)
             wipe_mmu(&s->slices[k]);
     }
     for (uint32_t p = 0; p < sw->net->n_ports; p++) {
-        sw->ports[p].marked = 0;
+        sw->ports[p].counters.marked = 0;
         sw->ports[p].xoff_cause = sw->ports[p].xoff_votes = 0;
         if (sw->trims)
             sw->trims[p].trimmed = (struct drops){0}, sw->trims[p].last_hop = 0;
