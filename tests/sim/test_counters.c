@@ -213,7 +213,7 @@ static void test_pause_frames(void **state)
     assert_true(r->pause_frames > r->resume_frames); // refreshes
     assert_int_equal(r->paused_ps, paused);
     assert_int_equal(r->marked_packets, marked);
-    assert_int_equal(r->counters.marked_packets, port_at("dim0.sw0->rank8")->marked);
+    assert_int_equal(r->marked_packets, port_at("dim0.sw0->rank8")->counters.marked);
     assert_int_equal(r->markable_packets, 8 * 400); // data packets, once through the switch
     assert_near(r->switches[0].mean_queue_bytes, mean);
     assert_true(r->switches[0].max_headroom_bytes > 0);

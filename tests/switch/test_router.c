@@ -211,7 +211,7 @@ static void test_marking(void **state)
     run_logged(&f, &log, "rank1->rank2");
     for (size_t i = 0; i < log.n; i++)
         assert_int_equal(log.packets[i].marked, log.packets[i].src == 0);
-    assert_int_equal(port_result(&f, "rank1->rank2")->marked, f.result->markable_packets);
+    assert_int_equal(port_result(&f, "rank1->rank2")->counters.marked, f.result->markable_packets);
     assert_true(port_result(&f, "rank1->rank2")->from_switch);
     assert_false(port_result(&f, "rank0->rank1")->from_switch);
     fixture_free(&f);
