@@ -112,7 +112,7 @@ struct communicator {
     struct late_message *late; // [queue] to a member of its group
     struct inboxes *inboxes;   // [member] of streams (collective/stream_internal.h)
     // [bit set of dimensions]: the groups of ranks that agree in all others; NULL = none yet
-    struct library_group ***libraries;
+    struct executor_group ***libraries;
     ps_t *used_since; // [queue] time since which it has not been empty
     bool *spans;      // [queue] its group is in several shards; NULL = not known yet
     uint32_t
@@ -196,7 +196,7 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
 void recorder_opener(const struct communicator *c, const struct instance *in); // it has changed
 // the library has chosen
 void recorder_library(const struct communicator *c, const struct instance *in,
-                      const struct library_run *run);
+                      const struct executor_run *run);
 // the first member of the run begins; the last one has ended its part
 void recorder_start(struct communicator *c, const struct run_place *place, ps_t now);
 void recorder_end(struct communicator *c, const struct run_place *place, ps_t now);

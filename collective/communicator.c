@@ -152,7 +152,7 @@ void comm_free(struct communicator *c)
     if (c == NULL)
         return;
     inboxes_free(c);
-    library_use_free(c);
+    executor_use_free(c);
     admission_free(c);
     phase_runs_free(c);
     free(c->issued);
@@ -164,7 +164,7 @@ void comm_job_free(struct comm_job *job)
 {
     streams_free(job);
     rendezvous_free(job->rendezvous);
-    library_free(job->library);
+    executor_free(job->library);
     walk_tables_free(job);
 }
 
@@ -191,7 +191,7 @@ uint64_t comm_bytes(struct communicator *c, const struct comm_request *request)
     struct volume kept[VOLUMES_KEPT] = {{.bytes = 0}};
     uint64_t sum = 0;
     if (comm_by_library(&c->schedule) && c->n_ranks > 1)
-        return library_use_bytes(c, request);
+        return executor_use_bytes(c, request);
     coll_planner_init(&planner, &c->schedule);
     struct instance *in = instance_new(&planner, request, 0);
     for (uint32_t chunk = 0; chunk < in->n_chunks; chunk++)

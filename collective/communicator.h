@@ -24,7 +24,7 @@ struct recorder;
 struct timeline;
 struct dim_use;
 struct rank_streams;
-struct library;
+struct executor;
 struct cores;
 struct rendezvous;
 
@@ -87,7 +87,7 @@ struct comm_job {
     size_t n_walks, cap_walks;
     uint32_t n_communicators;
     struct rank_streams *streams;  // of communicators whose schedule enables them
-    struct library *library;       // of communicators whose schedule names one
+    struct executor *library;      // of communicators whose schedule names one
     struct rendezvous *rendezvous; // of all messages of the job; NULL = they leave when posted
     // Several threads handle messages of their ranks at the same time (comm_is_by_rank()).
     bool by_rank;

@@ -28,25 +28,25 @@ static enum nccl_function function_of(enum coll_op op)
     }
 }
 
-static struct library_request request_of(const struct comm_request *r, uint64_t bytes,
-                                         uint32_t number)
+static struct executor_request request_of(const struct comm_request *r, uint64_t bytes,
+                                          uint32_t number)
 {
-    struct library_request request = {.function = function_of(r->op),
-                                      .bytes = r->op == COLL_BARRIER ? BARRIER_BYTES : bytes,
-                                      .root = r->root,
-                                      .step = number,
-                                      .op = coll_op_name(r->op),
-                                      .name = r->name};
+    struct executor_request request = {.function = function_of(r->op),
+                                       .bytes = r->op == COLL_BARRIER ? BARRIER_BYTES : bytes,
+                                       .root = r->root,
+                                       .step = number,
+                                       .op = coll_op_name(r->op),
+                                       .name = r->name};
     request.barrier = r->op == COLL_BARRIER;
     request.exchanges = true;
     if (r->op == COLL_ALL_TO_ALL)
-        request.exchange = LIBRARY_ALL_TO_ALL;
+        request.exchange = EXECUTOR_ALL_TO_ALL;
     else if (r->op == COLL_GATHER)
-        request.exchange = LIBRARY_GATHER;
+        request.exchange = EXECUTOR_GATHER;
     else if (r->op == COLL_SCATTER)
-        request.exchange = LIBRARY_SCATTER;
+        request.exchange = EXECUTOR_SCATTER;
     else if (r->op == COLL_SEND_RECV)
-        request.exchange = LIBRARY_SHIFT;
+        request.exchange = EXECUTOR_SHIFT;
     else
         request.exchanges = false;
     return request;
@@ -119,28 +119,28 @@ static void on_used(void *ctx, void *run_ctx, uint32_t member, uint32_t channel,
 
 /* ---- life ---- */
 
-static struct library *library_of(struct comm_job *job)
+static struct executor *executor_of(struct comm_job *job)
 {
     if (job->library == NULL) {
-        struct library_env env = {.engine = job->engine,
-                                  .cores = job->cores,
-                                  .mpi = &library_mpi,
-                                  .path_book = job->path_book,
-                                  .transfer = job->transfer,
-                                  .job = job->job,
-                                  .cls = job->cls,
-                                  .transport = job->transport,
-                                  .token = job->token,
-                                  .messages = job->messages,
-                                  .delays = job->delays,
-                                  .noise = job->noise,
-                                  .seed = job->seed,
-                                  .ctx = job,
-                                  .ended = on_ended,
-                                  .posted = on_posted,
-                                  .arrived = on_arrived,
-                                  .used = on_used};
-        job->library = library_new(&env);
+        struct executor_env env = {.engine = job->engine,
+                                   .cores = job->cores,
+                                   .mpi = &executor_mpi,
+                                   .path_book = job->path_book,
+                                   .transfer = job->transfer,
+                                   .job = job->job,
+                                   .cls = job->cls,
+                                   .transport = job->transport,
+                                   .token = job->token,
+                                   .messages = job->messages,
+                                   .delays = job->delays,
+                                   .noise = job->noise,
+                                   .seed = job->seed,
+                                   .ctx = job,
+                                   .ended = on_ended,
+                                   .posted = on_posted,
+                                   .arrived = on_arrived,
+                                   .used = on_used};
+        job->library = executor_new(&env);
     }
     return job->library;
 }
@@ -182,29 +182,29 @@ static uint32_t groups_of(const struct communicator *c, uint32_t dims)
     return c->n_ranks / coll_span(&c->schedule, dims);
 }
 
-static struct library_group *make_group(struct communicator *c, const uint32_t *ranks, uint32_t n,
-                                        uint32_t index)
+static struct executor_group *make_group(struct communicator *c, const uint32_t *ranks, uint32_t n,
+                                         uint32_t index)
 {
     char error[200] = "";
-    struct library_group *g = library_group_new(library_of(c->job), c->schedule.library, ranks, n,
-                                                index, error, sizeof error);
+    struct executor_group *g = executor_group_new(executor_of(c->job), c->schedule.library, ranks,
+                                                  n, index, error, sizeof error);
     if (g == NULL)
         fail(c, error);
     return g;
 }
 
 // The groups of a bit set of dimensions; some may be NULL after a failure.
-static struct library_group **groups_along(struct communicator *c, uint32_t dims)
+static struct executor_group **groups_along(struct communicator *c, uint32_t dims)
 {
     dims &= (UINT32_C(1) << c->schedule.n_dims) - 1;
     if (c->libraries == NULL)
         c->libraries =
-            memory_zeroed((size_t)1 << c->schedule.n_dims, sizeof(struct library_group **));
+            memory_zeroed((size_t)1 << c->schedule.n_dims, sizeof(struct executor_group **));
     if (c->libraries[dims] != NULL)
         return c->libraries[dims];
     uint32_t n = groups_of(c, dims), size = coll_span(&c->schedule, dims),
              index = c->index << c->schedule.n_dims | dims;
-    struct library_group **groups = memory_zeroed(n, sizeof(struct library_group *));
+    struct executor_group **groups = memory_zeroed(n, sizeof(struct executor_group *));
     uint32_t *ranks = memory_zeroed(c->n_ranks, sizeof *ranks); // group by group
     for (uint32_t r = 0; r < c->n_ranks; r++) {
         struct place_in_group p = place_in(&c->schedule, dims, r);
@@ -216,12 +216,12 @@ static struct library_group **groups_along(struct communicator *c, uint32_t dims
     return c->libraries[dims] = groups;
 }
 
-void library_use_free(struct communicator *c)
+void executor_use_free(struct communicator *c)
 {
     for (uint32_t dims = 0; c->libraries != NULL && dims < UINT32_C(1) << c->schedule.n_dims;
          dims++) {
         for (uint32_t g = 0; c->libraries[dims] != NULL && g < groups_of(c, dims); g++)
-            library_group_free(c->libraries[dims][g]);
+            executor_group_free(c->libraries[dims][g]);
         free(c->libraries[dims]);
     }
     free(c->libraries);
@@ -229,13 +229,13 @@ void library_use_free(struct communicator *c)
 
 /* ---- collectives ---- */
 
-static struct library_run *begin_run(struct communicator *c, struct instance *in, uint32_t group)
+static struct executor_run *begin_run(struct communicator *c, struct instance *in, uint32_t group)
 {
-    struct library_request request = request_of(&in->request, in->bytes, in->number);
-    struct library_group *g = groups_along(c, in->request.dims)[group];
+    struct executor_request request = request_of(&in->request, in->bytes, in->number);
+    struct executor_group *g = groups_along(c, in->request.dims)[group];
     if (g == NULL)
         return NULL;
-    struct library_run *run = library_run_new(g, &request, in);
+    struct executor_run *run = executor_run_new(g, &request, in);
     if (run == NULL)
         fail(c, "no algorithm and protocol that the settings allow is possible");
     else
@@ -243,7 +243,7 @@ static struct library_run *begin_run(struct communicator *c, struct instance *in
     return run;
 }
 
-void library_use_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now)
+void executor_use_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now)
 {
     struct path_book *book = c->job->path_book;
     struct run_place place = place_of(in);
@@ -251,7 +251,8 @@ void library_use_issue(struct communicator *c, struct instance *in, uint32_t mem
     if (in->libraries == NULL) {
         in->runs_open++; // until its members have ended
         in->comm = c;
-        in->libraries = memory_zeroed(groups_of(c, in->request.dims), sizeof(struct library_run *));
+        in->libraries =
+            memory_zeroed(groups_of(c, in->request.dims), sizeof(struct executor_run *));
     }
     if (in->libraries[p.group] == NULL)
         in->libraries[p.group] = begin_run(c, in, p.group);
@@ -259,12 +260,12 @@ void library_use_issue(struct communicator *c, struct instance *in, uint32_t mem
         return; // the run is over
     scheduler_member_begins(c, &place);
     path_stage_current(book, PHASE_STAGE(in->record_phase[0]), now);
-    library_begin(in->libraries[p.group], p.member, member, now);
+    executor_begin(in->libraries[p.group], p.member, member, now);
 }
 
-uint64_t library_use_bytes(struct communicator *c, const struct comm_request *request)
+uint64_t executor_use_bytes(struct communicator *c, const struct comm_request *request)
 {
-    struct library_request r = request_of(request, request->bytes, 0);
-    struct library_group **groups = groups_along(c, request->dims);
-    return groups[0] != NULL ? library_bytes(groups[0], &r) * groups_of(c, request->dims) : 0;
+    struct executor_request r = request_of(request, request->bytes, 0);
+    struct executor_group **groups = groups_along(c, request->dims);
+    return groups[0] != NULL ? executor_bytes(groups[0], &r) * groups_of(c, request->dims) : 0;
 }

@@ -4,11 +4,11 @@
 
 #include "collective/comm_internal.h"
 
-void library_use_free(struct communicator *c); // before its job's library
+void executor_use_free(struct communicator *c); // before its job's library
 
 // Member `member` begins its part of collective `in`. If the library cannot run it, the run ends
 // with the job's `failure`.
-void library_use_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now);
+void executor_use_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now);
 
 // Bytes of the messages of a collective.
-uint64_t library_use_bytes(struct communicator *c, const struct comm_request *request);
+uint64_t executor_use_bytes(struct communicator *c, const struct comm_request *request);

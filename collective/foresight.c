@@ -222,5 +222,5 @@ bool comm_may_start(struct communicator *listed, const struct comm_network_view 
 bool comm_library_holds(const struct comm_job *job, const struct comm_network_view *view,
                         ps_t span_ps)
 {
-    return job->library != NULL && library_holds(job->library, view->least_ps, view->ctx, span_ps);
+    return job->library != NULL && executor_holds(job->library, view->least_ps, view->ctx, span_ps);
 }

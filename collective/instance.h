@@ -28,7 +28,7 @@ struct instance {
     uint32_t phases_of[COLL_MAX_DIMS + 1]; // [dim] sum over all chunks
     uint32_t span;                         // ranks of a group that takes part together
     size_t record;                         // index in the recorder
-    struct library_run **libraries;        // [group of ranks]; NULL = phases or streams
+    struct executor_run **libraries;       // [group of ranks]; NULL = phases or streams
     struct communicator *comm;             // of a library's collective
     /* state */
     struct phase_run **runs;                // NULL = not begun or ended

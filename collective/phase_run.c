@@ -313,7 +313,7 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
         return;
     }
     if (job->library != NULL) {
-        library_delivered(job->library, token, now);
+        executor_delivered(job->library, token, now);
         return;
     }
     if (job->streams != NULL) {
@@ -339,13 +339,13 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
 void comm_entered(struct comm_job *job, uint64_t token, ps_t now)
 {
     if (job->library != NULL)
-        library_entered(job->library, token, now);
+        executor_entered(job->library, token, now);
 }
 
 void comm_sent(struct comm_job *job, uint64_t token, ps_t now)
 {
     if (job->library != NULL)
-        library_sent(job->library, token, now);
+        executor_sent(job->library, token, now);
     else if (job->streams != NULL)
         streams_sent(job, token, now);
 }

@@ -129,11 +129,11 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
     r->request.name = in->request.name = name_keep(&recorder->names, request->name);
     r->dims = memory_zeroed(r->n_dims, sizeof *r->dims);
     if (c->schedule.library != NULL && c->schedule.library->by_switches)
-        r->library = (struct library_record){.library = nccl_library_name(false),
-                                             .algorithm = nccl_algorithm_name(NCCL_COLLNET_DIRECT),
-                                             .protocol = nccl_protocol_name(NCCL_SIMPLE),
-                                             .channels = in->n_chunks,
-                                             .chunk_bytes = instance_chunk(in, 0).end};
+        r->library = (struct executor_record){.library = nccl_library_name(false),
+                                              .algorithm = nccl_algorithm_name(NCCL_COLLNET_DIRECT),
+                                              .protocol = nccl_protocol_name(NCCL_SIMPLE),
+                                              .channels = in->n_chunks,
+                                              .chunk_bytes = instance_chunk(in, 0).end};
     for (size_t i = 0; i < (size_t)in->n_chunks * in->n_phases; i++) {
         const struct coll_phase *phase = &in->phases[i];
         in->record_phase[i] =
@@ -150,10 +150,10 @@ void recorder_opener(const struct communicator *c, const struct instance *in)
 }
 
 void recorder_library(const struct communicator *c, const struct instance *in,
-                      const struct library_run *run)
+                      const struct executor_run *run)
 {
-    struct library_choice choice = library_choice(run);
-    c->job->recorder->records[in->record].library = (struct library_record){
+    struct executor_choice choice = executor_choice(run);
+    c->job->recorder->records[in->record].library = (struct executor_record){
         .library = choice.mpi ? "Open MPI" : nccl_library_name(c->schedule.library->settings.rccl),
         .mpi = choice.mpi,
         .exchanges = choice.exchanges,

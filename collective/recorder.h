@@ -44,11 +44,11 @@ struct critical_record {
 #define RECORD_PLACES 8
 
 // What a library has chosen for a collective; `channels` 0 = no library has run it.
-struct library_record {
+struct executor_record {
     bool exchanges; // between pairs of ranks, by no algorithm
     bool xml;       // by the algorithm of a file
     bool mpi;       // by processes of Open MPI
-    bool limited;   // struct library_choice
+    bool limited;   // struct executor_choice
     bool replaced;
     const char *library; // "NCCL" or "RCCL"
     const char *algorithm, *protocol;
@@ -68,7 +68,7 @@ struct collective_record {
     ps_t start_ps, end_ps;
     uint32_t ranks_done;
     struct critical_record critical;
-    struct library_record library;
+    struct executor_record library;
     uint32_t n_phases, n_dims; // n_dims: those of the schedule plus one for all ranks at once
     struct phase_record *phases;
     struct dim_record *dims;

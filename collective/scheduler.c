@@ -333,7 +333,7 @@ bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t membe
     in->runs_open++; // keeps the collective alive while chunks begin
     bool begun = true;
     if (comm_by_library(&c->schedule))
-        library_use_issue(c, in, member, now);
+        executor_use_issue(c, in, member, now);
     else if (c->schedule.streams.enabled)
         begun = streams_issue(c, in, member, now, scheduler_rank_done);
     else

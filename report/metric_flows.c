@@ -277,26 +277,26 @@ static bool has_library(const void *record)
 
 static bool has_algorithm(const void *record)
 {
-    return ((const struct library_result *)record)->algorithm != NULL;
+    return ((const struct executor_result *)record)->algorithm != NULL;
 }
 
 static bool has_threads(const void *record)
 {
-    return ((const struct library_result *)record)->threads > 0;
+    return ((const struct executor_result *)record)->threads > 0;
 }
 
-static const struct metric library_rows[] = {
+static const struct metric nccl_rows[] = {
     {"algorithm", METRIC_WORDS,
      "in NCCL's words, or the name in its file; null = messages between pairs of ranks",
-     TEXT(library_result, algorithm), .known = has_algorithm},
-    {"protocol", METRIC_WORDS, "LL, LL128 or Simple", TEXT(library_result, protocol)},
-    {"channels", METRIC_COUNT, "that have data", INTEGER(library_result, channels)},
-    {"threads", METRIC_COUNT, "of a channel; null = not known", INTEGER(library_result, threads),
+     TEXT(executor_result, algorithm), .known = has_algorithm},
+    {"protocol", METRIC_WORDS, "LL, LL128 or Simple", TEXT(executor_result, protocol)},
+    {"channels", METRIC_COUNT, "that have data", INTEGER(executor_result, channels)},
+    {"threads", METRIC_COUNT, "of a channel; null = not known", INTEGER(executor_result, threads),
      .known = has_threads},
     {"chunk_bytes", METRIC_BYTES, "of the first channel; of a file, what a loop handles of a chunk",
-     INTEGER(library_result, chunk_bytes), .known = has_algorithm},
+     INTEGER(executor_result, chunk_bytes), .known = has_algorithm},
 };
-static METRIC_TABLE(library_table, library_rows);
+static METRIC_TABLE(executor_table, nccl_rows);
 
 static const struct metric collective_rows[] = {
     {"job", METRIC_WORDS, "index of its job in `workload`", INTEGER(collective_result, job)},
@@ -305,7 +305,7 @@ static const struct metric collective_rows[] = {
     {"algorithm", METRIC_WORDS, "one name, or one a dimension joined by +; or the library",
      TEXT(collective_result, algorithm)},
     {"library", METRIC_WORDS, "what the library has chosen; null = no library",
-     OBJECT(collective_result, library, library_table), .known = has_library},
+     OBJECT(collective_result, library, executor_table), .known = has_library},
     {"ranks", METRIC_COUNT, "ranks that take part", INTEGER(collective_result, ranks)},
     {"bytes", METRIC_BYTES, "largest buffer of a rank (NCCL)", INTEGER(collective_result, bytes)},
     {"start_ns", METRIC_NS, "when its first rank began", TIME(collective_result, start_ps)},

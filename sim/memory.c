@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/simulation.h"
-#include "workload/memory/need.h"
+#include "workload/gpu_memory/need.h"
 
 static void add_line(FILE *out, const struct spec *spec, const struct job_spec *job,
                      const struct memory_need *need)

@@ -2,7 +2,7 @@
 // A collective job: the same operation `repeat` times over all ranks of the job.
 #pragma once
 
-#include "collective/nccl/library_spec.h"
+#include "collective/nccl/executor_spec.h"
 #include "workload/kind.h"
 
 // `schedule` of a collective: how phases are built, and in which order dimensions are visited.
@@ -28,7 +28,7 @@ struct collective_settings {
     struct coll_choice algorithms[COLL_ALGORITHMS_MAX];
     struct coll_schedule schedule; // made from params, algorithms and dimensions
     uint32_t inner;                // as in struct coll_shape
-    struct library_spec library;
+    struct executor_spec library;
 };
 
 extern const struct job_kind collective_kind;

@@ -5,7 +5,7 @@
 struct coll_schedule group_schedule(const struct group_choice *choice, uint32_t ranks)
 {
     struct coll_schedule s = {
-        .library = library_is_given(&choice->library) ? &choice->library : NULL,
+        .library = executor_is_given(&choice->library) ? &choice->library : NULL,
         .n_dims = 1,
         .dim_size = {ranks},
         .dim_bandwidth = {1},

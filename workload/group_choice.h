@@ -4,7 +4,7 @@
 #pragma once
 
 #include "collective/algorithm/schedule.h"
-#include "collective/nccl/library_spec.h"
+#include "collective/nccl/executor_spec.h"
 
 struct group_params { // as in a scenario
     uint64_t chunks, active_chunks, reduce_bps;
@@ -16,7 +16,7 @@ struct group_choice {
     // All algorithms with their settings, in the order of the registry.
     struct coll_choice algorithms[COLL_ALGORITHMS_MAX];
     struct coll_choice by_op[COLL_OPS];
-    struct library_spec library;
+    struct executor_spec library;
 };
 
 // The schedule of a group of `ranks`, flat over all of them.

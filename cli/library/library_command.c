@@ -303,9 +303,9 @@ static json_t *costs_json(const struct answer *a)
             if (!answer_possible(a, a->function, algorithm, protocol))
                 continue;
             json_array_append_new(costs, json_pack("{s:s, s:s, s:s, s:f, s:f, s:i}", "algo",
-                                                   library_algorithm_word(algorithm), "name",
+                                                   executor_algorithm_word(algorithm), "name",
                                                    nccl_algorithm_name(algorithm), "proto",
-                                                   library_protocol_word(protocol), "latency_us",
+                                                   executor_protocol_word(protocol), "latency_us",
                                                    cost->latency_us, "bandwidth_GBps", cost->bw,
                                                    "threads", (int)a->comm.model.threads[i][k]));
         }
@@ -317,8 +317,8 @@ static json_t *choice_json(const struct answer *a, uint64_t bytes)
     struct nccl_operation o = answer_choice(a, bytes);
     const struct nccl_choice *c = &o.choice;
     return json_pack("{s:I, s:s, s:s, s:i, s:i, s:i, s:f, s:I}", "bytes", (json_int_t)bytes, "algo",
-                     library_algorithm_word(c->algorithm), "proto",
-                     library_protocol_word(c->protocol), "channels", (int)c->channels,
+                     executor_algorithm_word(c->algorithm), "proto",
+                     executor_protocol_word(c->protocol), "channels", (int)c->channels,
                      "channels_used", (int)c->split.channels, "threads", (int)c->threads, "time_us",
                      c->cost_us, "chunk_bytes", (json_int_t)o.first.chunk_bytes);
 }

@@ -11,7 +11,7 @@
 #include "cli/library/query.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "workload/read/library_settings.h"
+#include "workload/read/nccl_settings.h"
 
 /* ---- expectation ---- */
 
@@ -319,10 +319,10 @@ static void explain_version(struct log_comparison *c, const struct answer *a)
                                  logged, ours));
 }
 
-static bool settings_equal(const struct library_params *a, const struct library_params *b)
+static bool settings_equal(const struct nccl_params *a, const struct nccl_params *b)
 {
     char one[PARAM_TEXT_MAX], other[PARAM_TEXT_MAX];
-    struct library_rows rows = library_rows(a->rccl);
+    struct nccl_rows rows = nccl_rows(a->rccl);
     struct param_walk walk = params_walk(rows.rows, rows.n);
     for (const struct param *row; (row = params_next(&walk)) != NULL;)
         if (row->type != PARAM_TEXT &&
@@ -335,10 +335,10 @@ static bool settings_equal(const struct library_params *a, const struct library_
 static void explain_variable(struct log_comparison *c, const struct answer *a,
                              const struct log_variable *variable)
 {
-    struct library_params with = a->query->settings;
+    struct nccl_params with = a->query->settings;
     struct err err = {0};
     char *text = text_format("%s=%s", variable->name, variable->value);
-    int status = library_env_apply(&with, text, "", &err);
+    int status = nccl_env_apply(&with, text, "", &err);
     if (status != 0)
         add(&c->reasons, text_format("the log shows %s set by the environment, a value that is not "
                                      "known here.",
@@ -418,7 +418,7 @@ void log_comparison_init(struct log_comparison *c, const struct answer *a,
     if (!log_comparison_is_equal(c)) {
         explain_version(c, a);
         for (size_t i = 0; i < log->n_variables; i++)
-            if (library_env_known(log->variables[i].name))
+            if (nccl_env_known(log->variables[i].name))
                 explain_variable(c, a, &log->variables[i]);
         explain_channels(c, a);
         explain_choices(c);

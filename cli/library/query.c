@@ -82,7 +82,7 @@ static void read_op(struct values *v, const char *text, struct err *err)
 
 static void read_version(struct query *q, const struct options *o, struct err *err)
 {
-    struct library_rows rows = library_rows(false);
+    struct nccl_rows rows = nccl_rows(false);
     struct param version = param_find(rows.rows, rows.n, "nccl");
     if (!q->settings.rccl)
         read_value(&version, &q->settings, o->nccl, "--nccl", err);
@@ -100,7 +100,7 @@ int query_read(struct query *q, bool rccl, const struct options *o, struct err *
     struct values v = {0};
     size_t errors = err->n_errors;
     *q = (struct query){0};
-    q->settings = library_defaults(rccl);
+    q->settings = nccl_defaults(rccl);
     read_version(q, o, err);
     read_machine(q, o->machine, err);
     if (o->nodes == NULL)
@@ -109,7 +109,7 @@ int query_read(struct query *q, bool rccl, const struct options *o, struct err *
     read_op(&v, o->op, err);
     read_value(&bytes, &v, o->bytes, "--bytes", err);
     if (o->env != NULL)
-        library_env_apply(&q->settings, o->env, "--env", err);
+        nccl_env_apply(&q->settings, o->env, "--env", err);
     if (o->format == FORMAT_CSV)
         err_add(err, "--format", "library prints a table or json, not csv");
     q->op = (enum coll_op)v.op;
@@ -128,7 +128,7 @@ static int check_function(struct answer *a, struct err *err)
 {
     const struct nccl_settings *s = &a->comm.settings;
     struct nccl_operation o;
-    a->has_function = library_function_of(a->query->op, &a->function);
+    a->has_function = executor_function_of(a->query->op, &a->function);
     if (!a->has_function || nccl_operation_init(&o, &a->comm, a->function, MOST_SIZE, 0))
         return 0;
     return err_add(err, NULL,
@@ -141,7 +141,7 @@ static int check_function(struct answer *a, struct err *err)
 int answer_init(struct answer *a, const struct query *query, struct err *err)
 {
     const struct nccl_machine *machine = query->machine;
-    struct nccl_settings settings = library_settings_of(&query->settings);
+    struct nccl_settings settings = nccl_settings_of(&query->settings);
     uint32_t n = (uint32_t)query->nodes * machine->gpus;
     struct nccl_member *members = memory_zeroed(n, sizeof *members);
     char why[256] = "";

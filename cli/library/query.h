@@ -4,11 +4,11 @@
 
 #include "cli/options/options.h"
 #include "collective/nccl/operation.h"
-#include "workload/read/library_settings.h"
+#include "workload/read/nccl_settings.h"
 
 struct query {
     const struct nccl_machine *machine;
-    struct library_params settings;
+    struct nccl_params settings;
     enum coll_op op;
     uint64_t nodes;
     uint64_t bytes; // of the largest buffer of a rank; 0 = powers of two

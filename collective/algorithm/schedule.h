@@ -46,13 +46,13 @@ struct coll_streams {
     double memory_bytes;  // per second, when a rank adds; 0 = infinitely fast
 };
 
-struct library_spec; // collective/nccl/library_spec.h
+struct executor_spec; // collective/nccl/executor_spec.h
 
 struct coll_schedule {
     struct coll_streams streams;
     // The library that runs the collectives, over all ranks at once, in place of the algorithms
     // below; NULL = none.
-    const struct library_spec *library;
+    const struct executor_spec *library;
     uint32_t n_dims;
     uint32_t dim_size[COLL_MAX_DIMS];    // innermost first; the product is the number of ranks
     double dim_bandwidth[COLL_MAX_DIMS]; // per rank, in any unit; for Themis

@@ -17,7 +17,7 @@ struct task {
 
 static struct task file_task(const struct block *b)
 {
-    struct library_run *run = b->run;
+    struct executor_run *run = b->run;
     uint32_t rank = b->plan.rank, first = run->members[rank].first_block;
     struct xml_primitive p = xml_primitive(&run->xml, (uint32_t)(b - run->blocks), b->at);
     return (struct task){.p = p.primitive,
@@ -114,7 +114,7 @@ static ps_t duration_ps(const struct block *b, const struct task *t)
 
 static void arm(struct block *b, ps_t at, ps_t now)
 {
-    const struct library_env *env = run_env(b->run);
+    const struct executor_env *env = run_env(b->run);
     if (b->armed)
         path_drop(env->path_book, b->path);
     else
@@ -126,7 +126,7 @@ static void arm(struct block *b, ps_t at, ps_t now)
 
 static void disarm(struct block *b)
 {
-    const struct library_env *env = run_env(b->run);
+    const struct executor_env *env = run_env(b->run);
     if (!b->armed)
         return;
     path_drop(env->path_book, b->path);
@@ -136,7 +136,7 @@ static void disarm(struct block *b)
 
 static void end_block(struct block *b, ps_t now)
 {
-    const struct library_env *env = run_env(b->run);
+    const struct executor_env *env = run_env(b->run);
     b->ended = true;
     disarm(b);
     sim_timer_end(env->engine, &b->timer); // in an event of its rank
@@ -200,7 +200,7 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct block *b = timer->data;
-    const struct library_env *env = run_env(b->run);
+    const struct executor_env *env = run_env(b->run);
     uint32_t path = path_own(env->path_book, b->path);
     path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
     uint32_t before = path_enter(env->path_book, path);
@@ -226,7 +226,7 @@ void block_wake(struct block *b, ps_t at)
 
 void block_begin(struct block *b, ps_t now)
 {
-    const struct library_env *env = run_env(b->run);
+    const struct executor_env *env = run_env(b->run);
     sim_timer_init_locked(env->engine, &b->timer, run_node(b->run, b->plan.rank), on_timer, b);
     b->begun = true;
     b->began_ps = now;

@@ -19,12 +19,12 @@ enum { KIND_CLEARS = 1, KIND_EXCHANGE = 2, KINDS = 4 };
 #define TOKEN_STAGED (UINT64_C(1) << (MESSAGE_BITS + 1))
 #define NUMBER_SHIFT (MESSAGE_BITS + 2)
 
-static struct library *library_of(const struct connection *c) { return c->run->group->library; }
+static struct executor *executor_of(const struct connection *c) { return c->run->group->library; }
 
 // The rank of the network that has a NIC of the server of a member.
-static uint32_t owner_of(const struct library_run *run, uint32_t member, int32_t nic)
+static uint32_t owner_of(const struct executor_run *run, uint32_t member, int32_t nic)
 {
-    const struct library_group *g = run->group;
+    const struct executor_group *g = run->group;
     const struct nccl_machine *m = g->spec->machine;
     uint32_t rank = g->ranks[member], gpus = g->spec->gpus;
     if (nic == NCCL_NONE || m->nics == 0)
@@ -69,10 +69,10 @@ static void set_ends(struct connection *c)
                 c->src_node != run_node(c->run, c->src);
 }
 
-struct connection *connection_new(struct library_run *run, uint32_t channel, uint32_t src,
+struct connection *connection_new(struct executor_run *run, uint32_t channel, uint32_t src,
                                   uint32_t dst, uint32_t slots, uint64_t messages)
 {
-    struct library *l = run->group->library;
+    struct executor *l = run->group->library;
     struct connection *c = memory_zeroed(1, sizeof *c);
     c->run = run;
     c->channel = channel;
@@ -93,8 +93,8 @@ struct connection *connection_new(struct library_run *run, uint32_t channel, uin
 
 void connection_free(struct connection *c)
 {
-    library_of(c)->connections[c->number] = NULL;
-    slots_give(&library_of(c)->numbers, c->number);
+    executor_of(c)->connections[c->number] = NULL;
+    slots_give(&executor_of(c)->numbers, c->number);
     free(c);
 }
 
@@ -102,7 +102,7 @@ void connection_free(struct connection *c)
 
 static struct transfer_request request_of(const struct connection *c, bool clears)
 {
-    const struct library_env *env = run_env(c->run);
+    const struct executor_env *env = run_env(c->run);
     uint32_t kind = (clears ? KIND_CLEARS : 0u) | (c->exchange ? KIND_EXCHANGE : 0u),
              channel = ((c->run->group->index * KINDS + kind) * CHANNELS_MAX + c->channel) *
                        QUEUE_PAIRS_MAX;
@@ -116,7 +116,7 @@ static struct transfer_request request_of(const struct connection *c, bool clear
                                      .immediate = c->remote && !clears};
 }
 
-static bool holds(const struct connection *c, library_least *least, void *ctx, ps_t span_ps)
+static bool holds(const struct connection *c, executor_least *least, void *ctx, ps_t span_ps)
 {
     if (c == NULL || !c->remote || c->posted >= c->messages || c->run->launched < c->run->group->n)
         return false;
@@ -125,7 +125,7 @@ static bool holds(const struct connection *c, library_least *least, void *ctx, p
     return least(ctx, &request) >= span_ps;
 }
 
-bool library_holds(struct library *l, library_least *least, void *ctx, ps_t span_ps)
+bool executor_holds(struct executor *l, executor_least *least, void *ctx, ps_t span_ps)
 {
     for (uint32_t i = 0; i < l->numbers.n; i++) {
         if (holds(l->connections[l->looked_at], least, ctx, span_ps))
@@ -140,7 +140,7 @@ bool library_holds(struct library *l, library_least *least, void *ctx, ps_t span
 static void post(struct connection *c, struct transfer_request *request, uint64_t bytes,
                  uint64_t token, ps_t now)
 {
-    const struct library_env *env = run_env(c->run);
+    const struct executor_env *env = run_env(c->run);
     request->bytes = bytes;
     request->token = env->token | (uint64_t)c->number << NUMBER_SHIFT | token;
     c->run->open += c->open++ == 0;
@@ -170,8 +170,8 @@ static void post_parts(struct connection *c, struct transfer_request *request, u
 
 static void connection_post(struct connection *c, ps_t now)
 {
-    const struct library_env *env = run_env(c->run);
-    const struct library_run *run = c->run;
+    const struct executor_env *env = run_env(c->run);
+    const struct executor_run *run = c->run;
     const struct nccl_settings *s = &run_spec(run)->settings;
     struct transfer_request request = request_of(c, false);
     uint32_t slot = c->posted % NCCL_STEPS;
@@ -197,7 +197,7 @@ static void connection_post(struct connection *c, ps_t now)
 static void give_to_proxy(struct connection *c, ps_t now)
 {
     const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
-    struct library *l = library_of(c);
+    struct executor *l = executor_of(c);
     while (c->queued < c->there && (c->queued < c->granted || !l->clears)) {
         ps_t seen_ps = c->written_ps[c->queued++ % NCCL_STEPS] + cost->send_ps[c->run->protocol];
         ps_t latency_ps = (seen_ps > now ? seen_ps - now : 0) + proxy_noise_ps(l, c->src_node);
@@ -249,11 +249,11 @@ static void connection_clear(struct connection *c, ps_t now)
 static void clear_more(struct connection *c, ps_t now)
 {
     const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
-    if (!c->remote || !library_of(c)->clears)
+    if (!c->remote || !executor_of(c)->clears)
         return;
     while (c->cleared < c->messages && c->cleared - c->consumed < c->window) {
         c->cleared++;
-        proxy_add(library_of(c), c->dst_node, connection_clear, c, 0, cost->proxy_ps, now);
+        proxy_add(executor_of(c), c->dst_node, connection_clear, c, 0, cost->proxy_ps, now);
     }
 }
 
@@ -285,11 +285,11 @@ static void receive(struct connection *c, ps_t now)
 static void message_in_order(struct connection *c, ps_t now)
 {
     const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
-    const struct library_env *env = run_env(c->run);
+    const struct executor_env *env = run_env(c->run);
     env->arrived(env->ctx, c->run->ctx, now);
     if (c->remote) {
         bool polled = c->run->protocol == NCCL_SIMPLE; // by the proxy; else by the block itself
-        proxy_add(library_of(c), run_node(c->run, c->dst), receive, c,
+        proxy_add(executor_of(c), run_node(c->run, c->dst), receive, c,
                   cost->receive_ps[c->run->protocol], polled ? cost->proxy_ps : 0, now);
         return;
     }
@@ -314,20 +314,20 @@ static void message_arrived(struct connection *c, uint32_t message, ps_t now)
     }
 }
 
-static struct connection *connection_of(const struct library *l, uint64_t token)
+static struct connection *connection_of(const struct executor *l, uint64_t token)
 {
-    return l->connections[(token & ((UINT64_C(1) << LIBRARY_TOKEN_BITS) - 1)) >> NUMBER_SHIFT];
+    return l->connections[(token & ((UINT64_C(1) << EXECUTOR_TOKEN_BITS) - 1)) >> NUMBER_SHIFT];
 }
 
-void library_entered(struct library *l, uint64_t token, ps_t now)
+void executor_entered(struct executor *l, uint64_t token, ps_t now)
 {
-    if (token & LIBRARY_TOKEN_MPI)
+    if (token & EXECUTOR_TOKEN_MPI)
         l->env.mpi->entered(l, token, now);
 }
 
-void library_delivered(struct library *l, uint64_t token, ps_t now)
+void executor_delivered(struct executor *l, uint64_t token, ps_t now)
 {
-    if (token & LIBRARY_TOKEN_MPI) {
+    if (token & EXECUTOR_TOKEN_MPI) {
         l->env.mpi->delivered(l, token, now);
         return;
     }
@@ -355,14 +355,14 @@ static void message_sent(struct connection *c, uint32_t message, ps_t now)
         block_wake(c->sender, now);
 }
 
-void library_sent(struct library *l, uint64_t token, ps_t now)
+void executor_sent(struct executor *l, uint64_t token, ps_t now)
 {
-    if (token & LIBRARY_TOKEN_MPI) {
+    if (token & EXECUTOR_TOKEN_MPI) {
         l->env.mpi->sent(l, token, now);
         return;
     }
     struct connection *c = connection_of(l, token);
-    struct library_run *run = c->run;
+    struct executor_run *run = c->run;
     if (!(token & (TOKEN_CLEAR | TOKEN_STAGED)))
         message_sent(c, (uint32_t)(token % MESSAGES), now);
     if (--c->open > 0)

@@ -32,7 +32,7 @@ struct exchanges {
 };
 
 // Members in the order of their servers, all of one size, or every rank as a server of its own.
-static struct nccl_p2p shape_of(const struct library_group *g)
+static struct nccl_p2p shape_of(const struct executor_group *g)
 {
     const struct nccl_communicator *c = g->comm;
     uint32_t each = c->server_end[0] - c->server_begin[0];
@@ -48,14 +48,14 @@ static struct nccl_p2p shape_of(const struct library_group *g)
                              .one_server = c->layout.cluster.nodes == 1};
 }
 
-static uint64_t pair_bytes(const struct library_group *g, const struct library_request *request)
+static uint64_t pair_bytes(const struct executor_group *g, const struct executor_request *request)
 {
-    return request->exchange == LIBRARY_SHIFT ? request->bytes : request->bytes / g->n;
+    return request->exchange == EXECUTOR_SHIFT ? request->bytes : request->bytes / g->n;
 }
 
-void exchanges_new(struct library_run *run)
+void exchanges_new(struct executor_run *run)
 {
-    const struct library_group *g = run->group;
+    const struct executor_group *g = run->group;
     struct exchanges *x = run->exchanges = memory_zeroed(1, sizeof *x);
     x->p2p = shape_of(g);
     x->pair_bytes = pair_bytes(g, &run->request);
@@ -64,7 +64,7 @@ void exchanges_new(struct library_run *run)
     x->connections = memory_zeroed(g->n, sizeof(struct connection **));
 }
 
-void exchanges_free(struct library_run *run)
+void exchanges_free(struct executor_run *run)
 {
     struct exchanges *x = run->exchanges;
     if (x == NULL)
@@ -84,16 +84,16 @@ void exchanges_free(struct library_run *run)
 }
 
 // Whether the run has a message from one member to another.
-static bool is_sent(const struct library_run *run, uint32_t from, uint32_t to)
+static bool is_sent(const struct executor_run *run, uint32_t from, uint32_t to)
 {
     if (from == to || run->exchanges->pair_bytes == 0)
         return false;
     switch (run->request.exchange) {
-    case LIBRARY_ALL_TO_ALL:
+    case EXECUTOR_ALL_TO_ALL:
         return true;
-    case LIBRARY_GATHER:
+    case EXECUTOR_GATHER:
         return to == run->request.root;
-    case LIBRARY_SCATTER:
+    case EXECUTOR_SCATTER:
         return from == run->request.root;
     default:
         return to == (from + 1) % run->group->n;
@@ -106,7 +106,7 @@ static uint64_t part_bytes(const struct exchanges *x, uint32_t part)
     return part + 1 < x->split.parts ? x->split.part_bytes : x->pair_bytes - before;
 }
 
-static uint64_t chunk_of(const struct exchanges *x, const struct library_group *g, uint32_t a,
+static uint64_t chunk_of(const struct exchanges *x, const struct executor_group *g, uint32_t a,
                          uint32_t b)
 {
     return g->comm->server_begin[a] == g->comm->server_begin[b] ? x->split.local_chunk_bytes
@@ -118,7 +118,7 @@ static uint64_t messages_of(const struct block *b)
     return (b->bytes + b->chunk_bytes - 1) / b->chunk_bytes;
 }
 
-static struct connection *connection_of(struct library_run *run, const struct block *b,
+static struct connection *connection_of(struct executor_run *run, const struct block *b,
                                         uint32_t src, uint32_t dst, uint32_t round, uint32_t part)
 {
     struct exchanges *x = run->exchanges;
@@ -131,7 +131,7 @@ static struct connection *connection_of(struct library_run *run, const struct bl
     return *at;
 }
 
-static void begin_work(struct library_run *run, uint32_t member, uint32_t channel, bool sends,
+static void begin_work(struct executor_run *run, uint32_t member, uint32_t channel, bool sends,
                        uint32_t round, uint32_t part, ps_t now)
 {
     struct exchanges *x = run->exchanges;
@@ -152,7 +152,7 @@ static void begin_work(struct library_run *run, uint32_t member, uint32_t channe
 
 // Begin what comes next on a channel, up to a batch. Counts before it begins anything, since a
 // block may end at once.
-static void begin_batch(struct library_run *run, uint32_t member, uint32_t channel, ps_t now)
+static void begin_batch(struct executor_run *run, uint32_t member, uint32_t channel, ps_t now)
 {
     struct exchanges *x = run->exchanges;
     struct exchange *e = &x->members[member];
@@ -186,7 +186,7 @@ static void begin_batch(struct library_run *run, uint32_t member, uint32_t chann
 
 bool exchange_block_ended(struct block *b, ps_t now)
 {
-    struct library_run *run = b->run;
+    struct executor_run *run = b->run;
     uint32_t member = b->plan.rank, channel = b->plan.channel;
     struct exchange *e = &run->exchanges->members[member];
     struct connection *c = b->plan.n_to > 0 ? b->to[0] : b->from[0];
@@ -202,7 +202,7 @@ bool exchange_block_ended(struct block *b, ps_t now)
     return e->channels[channel].over && e->channels_left == 0;
 }
 
-void exchanges_begin(struct library_run *run, uint32_t member, ps_t now)
+void exchanges_begin(struct executor_run *run, uint32_t member, ps_t now)
 {
     struct exchanges *x = run->exchanges;
     struct exchange *e = &x->members[member];
@@ -217,17 +217,17 @@ void exchanges_begin(struct library_run *run, uint32_t member, ps_t now)
         run_member_ended(run, member, now);
 }
 
-uint64_t exchanges_bytes(const struct library_group *g, const struct library_request *request)
+uint64_t exchanges_bytes(const struct executor_group *g, const struct executor_request *request)
 {
     uint64_t pair = pair_bytes(g, request), pairs = (uint64_t)g->n - 1;
-    if (request->exchange == LIBRARY_ALL_TO_ALL)
+    if (request->exchange == EXECUTOR_ALL_TO_ALL)
         pairs *= g->n;
-    else if (request->exchange == LIBRARY_SHIFT)
+    else if (request->exchange == EXECUTOR_SHIFT)
         pairs = g->n;
     return pairs * pair;
 }
 
-uint32_t exchanges_channels(const struct library_run *run)
+uint32_t exchanges_channels(const struct executor_run *run)
 {
     return run->exchanges->p2p.channels.p2p;
 }

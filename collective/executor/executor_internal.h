@@ -13,7 +13,7 @@ struct block;
 // A connection of one block to another one.
 struct connection {
     /* config */
-    struct library_run *run;
+    struct executor_run *run;
     struct block *sender, *receiver; // NULL = not begun
     uint32_t src, dst;               // members
     uint32_t src_node, dst_node;     // of the network: those that have the NICs
@@ -43,7 +43,7 @@ struct connection {
 
 struct block {
     struct nccl_block plan;
-    struct library_run *run;
+    struct executor_run *run;
     struct connection **from, **to;
     // The first block of the rank that waits until this one has ended `awaited` primitives, and the
     // next one of the same list.
@@ -59,7 +59,7 @@ struct block {
 };
 
 struct member {
-    struct library_run *run;
+    struct executor_run *run;
     struct sim_timer timer; // the launch
     uint32_t path, tag;
     uint32_t blocks_left; // that have not ended
@@ -75,10 +75,10 @@ enum run_source {
     RUN_XML        // a file's algorithm
 };
 
-struct library_run {
-    struct library_group *group;
+struct executor_run {
+    struct executor_group *group;
     void *ctx;
-    struct library_request request;
+    struct executor_request request;
     enum run_source source;
     struct nccl_operation operation; // of RUN_OPERATION
     struct xml_operation xml;        // of RUN_XML
@@ -92,26 +92,26 @@ struct library_run {
     uint32_t members_left;
     uint32_t launched; // members whose kernel has begun
     uint32_t open;     // connections with open messages
-    struct library_run *next;
+    struct executor_run *next;
 };
 
 // What groups share that have the same GPUs, whatever their servers: the search takes long.
 struct wiring {
-    const struct library_spec *spec;
+    const struct executor_spec *spec;
     struct nccl_member *members; // [n] servers numbered in the order of their first member
     uint32_t n;
     struct nccl_communicator comm;
     struct wiring *next;
 };
 
-struct library_group {
-    struct library *library;
-    const struct library_spec *spec;
+struct executor_group {
+    struct executor *library;
+    const struct executor_spec *spec;
     const struct nccl_communicator *comm;
     uint32_t *ranks; // [member] of the network
     uint32_t n, index;
-    struct library_run *runs;
-    struct library_group *next;
+    struct executor_run *runs;
+    struct executor_group *next;
 };
 
 // What a proxy does for a connection, in an event of its rank.
@@ -126,7 +126,7 @@ struct proxy_item {
 
 // The thread of a rank that serves the network: one thing at a time, what it could see first.
 struct proxy {
-    struct library *library;
+    struct executor *library;
     struct proxy_item *items; // a heap, the next one first
     uint32_t n, cap;
     ps_t free_ps;
@@ -145,54 +145,54 @@ struct mpi_library {
     uint32_t posting; // message that is being posted
     bool is_posting;
 };
-#define LIBRARY_TOKEN_MPI (UINT64_C(1) << (LIBRARY_TOKEN_BITS - 1))
+#define EXECUTOR_TOKEN_MPI (UINT64_C(1) << (EXECUTOR_TOKEN_BITS - 1))
 
-struct library {
+struct executor {
     struct mpi_library mpi;
-    struct library_env env;
+    struct executor_env env;
     struct connection **connections; // by number; NULL = free
     struct slots numbers;
     struct proxy **proxies; // [rank of the network]
     uint32_t n_proxies;
     struct wiring *wirings;
-    uint32_t looked_at; // where library_holds() last found a connection: looked at first
+    uint32_t looked_at; // where executor_holds() last found a connection: looked at first
     bool clears;        // receivers clear messages to send; not where messages have a closed form
 };
 
 // The functions of a source of runs that are no blocks of threads.
-struct library_run_ops {
-    void (*new)(struct library_run *run);
-    void (*free)(struct library_run *run);
-    void (*begin)(struct library_run *run, uint32_t member, ps_t now);
-    uint64_t (*bytes)(const struct library_group *g, const struct library_request *request);
-    struct library_choice (*choice)(const struct library_run *run);
-    void (*delivered)(struct library *l, uint64_t token, ps_t now);
-    void (*entered)(struct library *l, uint64_t token, ps_t now);
-    void (*sent)(struct library *l, uint64_t token, ps_t now);
-    void (*end)(struct library *l);
+struct executor_run_ops {
+    void (*new)(struct executor_run *run);
+    void (*free)(struct executor_run *run);
+    void (*begin)(struct executor_run *run, uint32_t member, ps_t now);
+    uint64_t (*bytes)(const struct executor_group *g, const struct executor_request *request);
+    struct executor_choice (*choice)(const struct executor_run *run);
+    void (*delivered)(struct executor *l, uint64_t token, ps_t now);
+    void (*entered)(struct executor *l, uint64_t token, ps_t now);
+    void (*sent)(struct executor *l, uint64_t token, ps_t now);
+    void (*end)(struct executor *l);
 };
 
-static inline const struct library_env *run_env(const struct library_run *run)
+static inline const struct executor_env *run_env(const struct executor_run *run)
 {
     return &run->group->library->env;
 }
-static inline const struct library_spec *run_spec(const struct library_run *run)
+static inline const struct executor_spec *run_spec(const struct executor_run *run)
 {
     return run->group->spec;
 }
-static inline uint32_t run_node(const struct library_run *run, uint32_t member)
+static inline uint32_t run_node(const struct executor_run *run, uint32_t member)
 {
     return run->group->ranks[member];
 }
-static inline bool run_is_by(const struct library_run *run, enum nccl_algorithm algorithm)
+static inline bool run_is_by(const struct executor_run *run, enum nccl_algorithm algorithm)
 {
     return run->source == RUN_OPERATION && run->operation.choice.algorithm == algorithm;
 }
 
 /* run.c */
 void run_block_ended(struct block *b, ps_t now);
-void run_member_ended(struct library_run *run, uint32_t member, ps_t now);
-void run_release(struct library_run *run); // if it has ended, with all its messages
+void run_member_ended(struct executor_run *run, uint32_t member, ps_t now);
+void run_release(struct executor_run *run); // if it has ended, with all its messages
 
 /* block.c */
 
@@ -205,7 +205,7 @@ void block_go_on(struct block *b, ps_t now);
 void block_wake(struct block *b, ps_t at);
 
 /* connection.c */
-struct connection *connection_new(struct library_run *run, uint32_t channel, uint32_t src,
+struct connection *connection_new(struct executor_run *run, uint32_t channel, uint32_t src,
                                   uint32_t dst, uint32_t slots, uint64_t messages);
 void connection_free(struct connection *c);
 // The block has written its next message.
@@ -228,17 +228,17 @@ static inline ps_t connection_seen_ps(const struct connection *c)
 
 // Let the proxy of a rank call `call` for a connection: it sees this after the latency, and is busy
 // with it.
-void proxy_add(struct library *l, uint32_t node, proxy_call *call, struct connection *c,
+void proxy_add(struct executor *l, uint32_t node, proxy_call *call, struct connection *c,
                ps_t latency_ps, ps_t busy_ps, ps_t now);
 // The delay that noise of the host adds before the rank's next message.
-ps_t proxy_noise_ps(struct library *l, uint32_t node);
-void proxies_free(struct library *l);
+ps_t proxy_noise_ps(struct executor *l, uint32_t node);
+void proxies_free(struct executor *l);
 
 /* exchange.c */
-void exchanges_new(struct library_run *run);
-void exchanges_begin(struct library_run *run, uint32_t member, ps_t now);
+void exchanges_new(struct executor_run *run);
+void exchanges_begin(struct executor_run *run, uint32_t member, ps_t now);
 // Frees the block. Returns true if it was the member's last.
 bool exchange_block_ended(struct block *b, ps_t now);
-void exchanges_free(struct library_run *run);
-uint32_t exchanges_channels(const struct library_run *run);
-uint64_t exchanges_bytes(const struct library_group *g, const struct library_request *request);
+void exchanges_free(struct executor_run *run);
+uint32_t exchanges_channels(const struct executor_run *run);
+uint64_t exchanges_bytes(const struct executor_group *g, const struct executor_request *request);

@@ -13,7 +13,7 @@ struct mpi_receive {
 
 // A process in an operation.
 struct mpi_member {
-    struct library_run *run;
+    struct executor_run *run;
     uint32_t number, step;
     uint8_t place; // in the step
     struct mpi_step now;
@@ -50,7 +50,7 @@ struct mpi_process {
 // from, a member.
 enum mpi_part { MPI_PART_EAGER, MPI_PART_REQUEST, MPI_PART_ANSWER, MPI_PART_DATA };
 struct mpi_message {
-    struct library_run *run;
+    struct executor_run *run;
     uint32_t src, dst, number;
     uint64_t bytes; // of the message
     uint8_t part;   // enum mpi_part
@@ -66,18 +66,18 @@ void mpi_process_run(struct mpi_member *m, mpi_task_call *call, uint32_t message
 mpi_task_call mpi_on_request, mpi_on_answer, mpi_on_data, mpi_on_left;
 
 /* mpi_message.c */
-struct mpi_task *mpi_task_new(struct library *l);
-struct core_thread *mpi_process_of(struct library *l, uint32_t node);
-void mpi_library_free(struct library *l);
-static inline struct mpi_message *mpi_message_at(const struct library_run *run, uint32_t message)
+struct mpi_task *mpi_task_new(struct executor *l);
+struct core_thread *mpi_process_of(struct executor *l, uint32_t node);
+void mpi_executor_free(struct executor *l);
+static inline struct mpi_message *mpi_message_at(const struct executor_run *run, uint32_t message)
 {
     return &run->group->library->mpi.messages[message];
 }
-void mpi_message_handled(struct library_run *run, uint32_t message);
+void mpi_message_handled(struct executor_run *run, uint32_t message);
 void mpi_send(struct mpi_member *m, uint32_t to, uint32_t number, uint64_t bytes, ps_t now);
 void mpi_send_data(struct mpi_member *m, uint32_t to, uint32_t number, uint64_t bytes, ps_t now);
 // Answer a request for receive `number` of a member that comes from `to`.
 void mpi_answer(struct mpi_member *m, uint32_t number, uint32_t to, ps_t now);
-void mpi_delivered(struct library *l, uint64_t token, ps_t now);
-void mpi_entered(struct library *l, uint64_t token, ps_t now);
-void mpi_sent(struct library *l, uint64_t token, ps_t now);
+void mpi_delivered(struct executor *l, uint64_t token, ps_t now);
+void mpi_entered(struct executor *l, uint64_t token, ps_t now);
+void mpi_sent(struct executor *l, uint64_t token, ps_t now);

@@ -8,14 +8,14 @@
 
 /* ---- pools ---- */
 
-struct mpi_task *mpi_task_new(struct library *l)
+struct mpi_task *mpi_task_new(struct executor *l)
 {
     struct mpi_task *task = memory_zeroed(1, sizeof *task);
     task->next_all = l->mpi.all_tasks;
     return l->mpi.all_tasks = task;
 }
 
-struct core_thread *mpi_process_of(struct library *l, uint32_t node)
+struct core_thread *mpi_process_of(struct executor *l, uint32_t node)
 {
     struct mpi_library *x = &l->mpi;
     if (node >= x->n_processes) {
@@ -33,7 +33,7 @@ struct core_thread *mpi_process_of(struct library *l, uint32_t node)
     return &x->processes[node]->thread;
 }
 
-void mpi_library_free(struct library *l)
+void mpi_executor_free(struct executor *l)
 {
     struct mpi_library *x = &l->mpi;
     while (x->all_tasks != NULL) {
@@ -56,9 +56,9 @@ void mpi_library_free(struct library *l)
 static void post(struct mpi_member *m, enum mpi_part part, uint32_t to, uint32_t number,
                  uint64_t bytes, uint64_t wire_bytes, ps_t now)
 {
-    struct library_run *run = m->run;
-    struct library *l = run->group->library;
-    const struct library_env *env = run_env(run);
+    struct executor_run *run = m->run;
+    struct executor *l = run->group->library;
+    const struct executor_env *env = run_env(run);
     bool data = part == MPI_PART_EAGER || part == MPI_PART_DATA;
     uint32_t slot = slots_take(&l->mpi.numbers, l->mpi.messages);
     l->mpi.messages[slot] = (struct mpi_message){.run = run,
@@ -76,12 +76,12 @@ static void post(struct mpi_member *m, enum mpi_part part, uint32_t to, uint32_t
                                        .transport = env->transport,
                                        .joined = true,
                                        .unrecorded = !data,
-                                       .token = env->token | LIBRARY_TOKEN_MPI | slot};
+                                       .token = env->token | EXECUTOR_TOKEN_MPI | slot};
     run->open++;
     m->sends_open += data;
     tally_add(env->messages, 1);
     if (data) {
-        const struct library_request *r = &run->request;
+        const struct executor_request *r = &run->request;
         request.origin = (struct message_origin){.op = r->op,
                                                  .name = r->name,
                                                  .communicator = run->group->index,
@@ -120,20 +120,20 @@ void mpi_answer(struct mpi_member *m, uint32_t number, uint32_t to, ps_t now)
 }
 
 // A message is forgotten when it has been handled and acknowledged.
-static void forget(struct library *l, uint32_t slot)
+static void forget(struct executor *l, uint32_t slot)
 {
     const struct mpi_message *x = &l->mpi.messages[slot];
     if (!x->sent || !x->handled)
         return;
-    struct library_run *run = x->run;
+    struct executor_run *run = x->run;
     slots_give(&l->mpi.numbers, slot);
     run->open--;
     run_release(run);
 }
 
-void mpi_message_handled(struct library_run *run, uint32_t message)
+void mpi_message_handled(struct executor_run *run, uint32_t message)
 {
-    struct library *l = run->group->library;
+    struct executor *l = run->group->library;
     l->mpi.messages[message].handled = true;
     forget(l,
            message); // does not free the run: the task that called this counts as open work of it
@@ -141,7 +141,7 @@ void mpi_message_handled(struct library_run *run, uint32_t message)
 
 static uint32_t slot_of(uint64_t token) { return (uint32_t)token; }
 
-void mpi_delivered(struct library *l, uint64_t token, ps_t now)
+void mpi_delivered(struct executor *l, uint64_t token, ps_t now)
 {
     static mpi_task_call *const calls[] = {[MPI_PART_EAGER] = mpi_on_data,
                                            [MPI_PART_REQUEST] = mpi_on_request,
@@ -149,8 +149,8 @@ void mpi_delivered(struct library *l, uint64_t token, ps_t now)
                                            [MPI_PART_DATA] = mpi_on_data};
     uint32_t slot = slot_of(token);
     const struct mpi_message *x = &l->mpi.messages[slot];
-    struct library_run *run = x->run;
-    const struct library_env *env = run_env(run);
+    struct executor_run *run = x->run;
+    const struct executor_env *env = run_env(run);
     struct mpi_member *m = &run->mpi->members[x->dst];
     if (x->part == MPI_PART_EAGER || x->part == MPI_PART_DATA)
         env->arrived(env->ctx, run->ctx, now);
@@ -161,7 +161,7 @@ void mpi_delivered(struct library *l, uint64_t token, ps_t now)
 
 // The message has left its process: at once within post(), as a call that does not wait, else the
 // process is told.
-static void leave(struct library *l, uint32_t slot, ps_t now)
+static void leave(struct executor *l, uint32_t slot, ps_t now)
 {
     struct mpi_message *x = &l->mpi.messages[slot];
     if (x->left)
@@ -174,9 +174,9 @@ static void leave(struct library *l, uint32_t slot, ps_t now)
         mpi_process_run(m, mpi_on_left, slot, run_spec(x->run)->mpi->event_ps, now);
 }
 
-void mpi_entered(struct library *l, uint64_t token, ps_t now) { leave(l, slot_of(token), now); }
+void mpi_entered(struct executor *l, uint64_t token, ps_t now) { leave(l, slot_of(token), now); }
 
-void mpi_sent(struct library *l, uint64_t token, ps_t now)
+void mpi_sent(struct executor *l, uint64_t token, ps_t now)
 {
     uint32_t slot = slot_of(token);
     leave(l, slot, now);

@@ -18,7 +18,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
 
-static const struct library_env *env_of(const struct mpi_member *m) { return run_env(m->run); }
+static const struct executor_env *env_of(const struct mpi_member *m) { return run_env(m->run); }
 
 static const struct mpi_settings *settings_of(const struct mpi_member *m)
 {
@@ -31,9 +31,9 @@ static void on_done(struct core_task *base, ps_t now)
 {
     struct mpi_task *task = (struct mpi_task *)base;
     struct mpi_member *m = task->member;
-    struct library_run *run = m->run;
-    const struct library_env *env = run_env(run);
-    struct library *l = run->group->library;
+    struct executor_run *run = m->run;
+    const struct executor_env *env = run_env(run);
+    struct executor *l = run->group->library;
     uint32_t path = path_own(env->path_book, task->path), message = task->message;
     mpi_task_call *call = task->call;
     task->next_free = l->mpi.free_tasks;
@@ -48,9 +48,9 @@ static void on_done(struct core_task *base, ps_t now)
 }
 
 // Noise of a host: a delay more of its next task.
-static ps_t noise_ps(struct library *l, uint32_t node)
+static ps_t noise_ps(struct executor *l, uint32_t node)
 {
-    const struct library_env *env = &l->env;
+    const struct executor_env *env = &l->env;
     if (env->noise.mean_ps == 0)
         return 0;
     uint64_t key = hash_mix(((uint64_t)env->job << 48) + l->mpi.processes[node]->n_tasks++);
@@ -60,8 +60,8 @@ static ps_t noise_ps(struct library *l, uint32_t node)
 void mpi_process_run(struct mpi_member *m, mpi_task_call *call, uint32_t message, ps_t takes_ps,
                      ps_t now)
 {
-    struct library *l = m->run->group->library;
-    const struct library_env *env = env_of(m);
+    struct executor *l = m->run->group->library;
+    const struct executor_env *env = env_of(m);
     struct mpi_task *task = l->mpi.free_tasks;
     if (task != NULL)
         l->mpi.free_tasks = task->next_free;
@@ -240,7 +240,7 @@ void mpi_on_left(struct mpi_member *m, uint32_t message, ps_t now)
 
 /* ---- runs ---- */
 
-static enum mpi_operation operation_of(const struct library_request *r)
+static enum mpi_operation operation_of(const struct executor_request *r)
 {
     if (r->exchanges)
         return MPI_ALL_TO_ALL;
@@ -249,12 +249,12 @@ static enum mpi_operation operation_of(const struct library_request *r)
     return r->barrier ? MPI_BARRIER : MPI_ALL_REDUCE;
 }
 
-static struct mpi_shape shape_of(const struct library_group *g, const struct library_request *r)
+static struct mpi_shape shape_of(const struct executor_group *g, const struct executor_request *r)
 {
     return mpi_shape_of(g->spec->mpi, operation_of(r), g->n, r->root, r->bytes);
 }
 
-static void run_new(struct library_run *run)
+static void run_new(struct executor_run *run)
 {
     uint32_t n = run->group->n;
     struct mpi_run *x = run->mpi = memory_zeroed(1, sizeof *x);
@@ -270,7 +270,7 @@ static void run_new(struct library_run *run)
                                             .awaits = MPI_NONE};
 }
 
-static void run_free(struct library_run *run)
+static void run_free(struct executor_run *run)
 {
     free(run->mpi->members);
     free(run->mpi->receives);
@@ -284,13 +284,13 @@ static void begin(struct mpi_member *m, uint32_t message, ps_t now)
     advance(m, now);
 }
 
-static void run_begin(struct library_run *run, uint32_t member, ps_t now)
+static void run_begin(struct executor_run *run, uint32_t member, ps_t now)
 {
     struct mpi_member *m = &run->mpi->members[member];
     mpi_process_run(m, begin, 0, settings_of(m)->step_ps, now);
 }
 
-static uint64_t run_bytes(const struct library_group *g, const struct library_request *request)
+static uint64_t run_bytes(const struct executor_group *g, const struct executor_request *request)
 {
     struct mpi_shape shape = shape_of(g, request);
     uint64_t sum = 0;
@@ -303,21 +303,21 @@ static uint64_t run_bytes(const struct library_group *g, const struct library_re
     return sum;
 }
 
-static struct library_choice run_choice(const struct library_run *run)
+static struct executor_choice run_choice(const struct executor_run *run)
 {
     const struct mpi_shape *s = &run->mpi->shape;
     struct mpi_step first = mpi_step(s, 0, 0);
     for (uint32_t i = 1; first.sends_to == MPI_NONE && i < run->mpi->steps; i++)
         first = mpi_step(s, 0, i);
     bool eager = mpi_is_eager(run_spec(run)->mpi, first.sends_bytes);
-    return (struct library_choice){.mpi = true,
-                                   .algorithm = mpi_algorithm_name(s->algorithm),
-                                   .protocol = eager ? "eager" : "rendezvous",
-                                   .channels = 1,
-                                   .chunk_bytes = first.sends_bytes};
+    return (struct executor_choice){.mpi = true,
+                                    .algorithm = mpi_algorithm_name(s->algorithm),
+                                    .protocol = eager ? "eager" : "rendezvous",
+                                    .channels = 1,
+                                    .chunk_bytes = first.sends_bytes};
 }
 
-const struct library_run_ops library_mpi = {
+const struct executor_run_ops executor_mpi = {
     .new = run_new,
     .free = run_free,
     .begin = run_begin,
@@ -326,5 +326,5 @@ const struct library_run_ops library_mpi = {
     .delivered = mpi_delivered,
     .entered = mpi_entered,
     .sent = mpi_sent,
-    .end = mpi_library_free,
+    .end = mpi_executor_free,
 };

@@ -57,7 +57,7 @@ static void on_due(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct proxy *p = timer->data;
-    const struct library_env *env = &p->library->env;
+    const struct executor_env *env = &p->library->env;
     struct proxy_item item = items_take(p);
     p->free_ps = e->now_ps;
     tally_add(env->delays, -1);
@@ -70,7 +70,7 @@ static void on_due(struct engine *e, struct sim_timer *timer, int revents)
         arm(p);
 }
 
-static struct proxy *proxy_of(struct library *l, uint32_t node)
+static struct proxy *proxy_of(struct executor *l, uint32_t node)
 {
     if (node >= l->n_proxies) {
         uint32_t n = node + 1 > 2 * l->n_proxies ? node + 1 : 2 * l->n_proxies;
@@ -87,16 +87,16 @@ static struct proxy *proxy_of(struct library *l, uint32_t node)
     return l->proxies[node];
 }
 
-ps_t proxy_noise_ps(struct library *l, uint32_t node)
+ps_t proxy_noise_ps(struct executor *l, uint32_t node)
 {
-    const struct library_env *env = &l->env;
+    const struct executor_env *env = &l->env;
     if (env->noise.mean_ps == 0)
         return 0;
     uint64_t key = hash_mix(((uint64_t)env->job << 48) + proxy_of(l, node)->n_sent++);
     return noise_draw_ps(&env->noise, env->seed, node, key);
 }
 
-void proxy_add(struct library *l, uint32_t node, proxy_call *call, struct connection *c,
+void proxy_add(struct executor *l, uint32_t node, proxy_call *call, struct connection *c,
                ps_t latency_ps, ps_t busy_ps, ps_t now)
 {
     struct proxy *p = proxy_of(l, node);
@@ -110,7 +110,7 @@ void proxy_add(struct library *l, uint32_t node, proxy_call *call, struct connec
     arm(p);
 }
 
-void proxies_free(struct library *l)
+void proxies_free(struct executor *l)
 {
     for (uint32_t i = 0; i < l->n_proxies; i++) {
         struct proxy *p = l->proxies[i];

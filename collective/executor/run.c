@@ -11,7 +11,7 @@
 
 // The blocks of an algorithm that a file gives (collective/nccl/xml/operation.h).
 
-static void make_block(struct library_run *run, uint32_t index)
+static void make_block(struct executor_run *run, uint32_t index)
 {
     const struct xml_block *x = &run->xml.algorithm->blocks[index];
     struct block *b = &run->blocks[index];
@@ -29,9 +29,9 @@ static void make_block(struct library_run *run, uint32_t index)
 }
 
 // Make the blocks of a run, without their connections.
-static void file_blocks_new(struct library_run *run)
+static void file_blocks_new(struct executor_run *run)
 {
-    const struct library_group *g = run->group;
+    const struct executor_group *g = run->group;
     const struct xml_algorithm *a = g->spec->xml;
     xml_operation_init(&run->xml, a, &g->comm->layout.cluster, g->spec->xml_piece_bytes,
                        run->request.bytes);
@@ -48,7 +48,7 @@ static void file_blocks_new(struct library_run *run)
 }
 
 // Make the blocks of a run, without their connections.
-static uint64_t file_bytes(const struct library_group *g, uint64_t bytes)
+static uint64_t file_bytes(const struct executor_group *g, uint64_t bytes)
 {
     struct xml_operation o;
     xml_operation_init(&o, g->spec->xml, &g->comm->layout.cluster, g->spec->xml_piece_bytes, bytes);
@@ -59,9 +59,9 @@ static uint64_t file_bytes(const struct library_group *g, uint64_t bytes)
 
 /* ---- libraries and groups ---- */
 
-struct library *library_new(const struct library_env *env)
+struct executor *executor_new(const struct executor_env *env)
 {
-    struct library *l = memory_zeroed(1, sizeof *l);
+    struct executor *l = memory_zeroed(1, sizeof *l);
     l->env = *env;
     l->clears = env->transfer->phase == NULL;
     return l;
@@ -74,7 +74,7 @@ static void wiring_free(struct wiring *w)
     free(w);
 }
 
-void library_free(struct library *l)
+void executor_free(struct executor *l)
 {
     if (l == NULL)
         return;
@@ -92,7 +92,7 @@ void library_free(struct library *l)
 }
 
 // The members of a group of ranks.
-static struct nccl_member *members_of(const struct library_spec *spec, const uint32_t *ranks,
+static struct nccl_member *members_of(const struct executor_spec *spec, const uint32_t *ranks,
                                       uint32_t n)
 {
     struct nccl_member *members = memory_zeroed(n, sizeof *members);
@@ -110,7 +110,7 @@ static struct nccl_member *members_of(const struct library_spec *spec, const uin
 }
 
 // The wiring of the members, which it takes, or NULL with one sentence in `error`.
-static struct wiring *wiring_of(struct library *l, const struct library_spec *spec,
+static struct wiring *wiring_of(struct executor *l, const struct executor_spec *spec,
                                 struct nccl_member *members, uint32_t n, char *error,
                                 size_t error_bytes)
 {
@@ -130,12 +130,12 @@ static struct wiring *wiring_of(struct library *l, const struct library_spec *sp
     return l->wirings = w;
 }
 
-struct library_group *library_group_new(struct library *l, const struct library_spec *spec,
-                                        const uint32_t *ranks, uint32_t n, uint32_t index,
-                                        char *error, size_t error_bytes)
+struct executor_group *executor_group_new(struct executor *l, const struct executor_spec *spec,
+                                          const uint32_t *ranks, uint32_t n, uint32_t index,
+                                          char *error, size_t error_bytes)
 {
-    struct library_group *g = memory_zeroed(1, sizeof *g);
-    *g = (struct library_group){.library = l, .spec = spec, .n = n, .index = index};
+    struct executor_group *g = memory_zeroed(1, sizeof *g);
+    *g = (struct executor_group){.library = l, .spec = spec, .n = n, .index = index};
     g->ranks = memory_zeroed(n, sizeof *g->ranks);
     memcpy(g->ranks, ranks, n * sizeof *ranks);
     if (spec->mpi != NULL)
@@ -150,7 +150,7 @@ struct library_group *library_group_new(struct library *l, const struct library_
     return NULL;
 }
 
-static void run_free(struct library_run *run)
+static void run_free(struct executor_run *run)
 {
     for (size_t b = 0; b < run->n_blocks; b++) {
         for (uint32_t i = 0; i < run->blocks[b].plan.n_to; i++)
@@ -170,12 +170,12 @@ static void run_free(struct library_run *run)
     free(run);
 }
 
-void library_group_free(struct library_group *g)
+void executor_group_free(struct executor_group *g)
 {
     if (g == NULL)
         return;
     while (g->runs != NULL) {
-        struct library_run *run = g->runs;
+        struct executor_run *run = g->runs;
         g->runs = run->next;
         run_free(run);
     }
@@ -183,11 +183,11 @@ void library_group_free(struct library_group *g)
     free(g);
 }
 
-void run_release(struct library_run *run)
+void run_release(struct executor_run *run)
 {
     if (run->members_left > 0 || run->open > 0)
         return;
-    struct library_run **at = &run->group->runs;
+    struct executor_run **at = &run->group->runs;
     while (*at != run)
         at = &(*at)->next;
     *at = run->next;
@@ -196,13 +196,13 @@ void run_release(struct library_run *run)
 
 /* ---- blocks and connections of an operation ---- */
 
-static uint32_t channels_of(const struct library_run *run)
+static uint32_t channels_of(const struct executor_run *run)
 {
     return run->operation.choice.split.channels;
 }
 
 // The blocks of a member on a channel, `*n` of them.
-static struct block *blocks_on(const struct library_run *run, uint32_t member, uint32_t channel,
+static struct block *blocks_on(const struct executor_run *run, uint32_t member, uint32_t channel,
                                uint32_t *n)
 {
     const struct member *m = &run->members[member];
@@ -210,7 +210,7 @@ static struct block *blocks_on(const struct library_run *run, uint32_t member, u
     return &run->blocks[m->first_block + (size_t)channel * *n];
 }
 
-static void make_blocks(struct library_run *run)
+static void make_blocks(struct executor_run *run)
 {
     uint32_t n = run->group->n, channels = channels_of(run);
     struct nccl_block plans[NCCL_BLOCKS];
@@ -263,7 +263,7 @@ static uint32_t sender_index(const struct nccl_block *peer, const struct nccl_bl
 
 static void connect_block(struct block *b)
 {
-    struct library_run *run = b->run;
+    struct executor_run *run = b->run;
     uint32_t slots = nccl_primitive(&run->operation, &b->plan, 0).slots;
     for (uint32_t k = 0; k < b->plan.n_to; k++) {
         uint32_t n;
@@ -278,7 +278,7 @@ static void connect_block(struct block *b)
 }
 
 // The block that receives what block `i` of a file sends.
-static void connect_file_block(struct library_run *run, uint32_t i)
+static void connect_file_block(struct executor_run *run, uint32_t i)
 {
     const struct xml_block *x = &run->xml.algorithm->blocks[i];
     if (x->sends_to != XML_NONE)
@@ -289,15 +289,15 @@ static void connect_file_block(struct library_run *run, uint32_t i)
 
 /* ---- runs ---- */
 
-struct library_run *library_run_new(struct library_group *g, const struct library_request *request,
-                                    void *run_ctx)
+struct executor_run *executor_run_new(struct executor_group *g,
+                                      const struct executor_request *request, void *run_ctx)
 {
-    struct library_run *run = memory_zeroed(1, sizeof *run);
-    *run = (struct library_run){.group = g,
-                                .ctx = run_ctx,
-                                .request = *request,
-                                .protocol = NCCL_SIMPLE,
-                                .members_left = g->n};
+    struct executor_run *run = memory_zeroed(1, sizeof *run);
+    *run = (struct executor_run){.group = g,
+                                 .ctx = run_ctx,
+                                 .request = *request,
+                                 .protocol = NCCL_SIMPLE,
+                                 .members_left = g->n};
     if (g->spec->mpi != NULL)
         run->source = RUN_MPI;
     else if (g->spec->xml != NULL)
@@ -340,7 +340,7 @@ static bool may_run(const struct nccl_settings *s, const struct nccl_choice *cho
     return (s->algorithms >> choice->algorithm & 1) && (s->protocols >> choice->protocol & 1);
 }
 
-struct library_choice library_choice(const struct library_run *run)
+struct executor_choice executor_choice(const struct executor_run *run)
 {
     const struct nccl_settings *settings = &run->group->spec->settings;
     const struct nccl_operation *o = &run->operation;
@@ -349,30 +349,30 @@ struct library_choice library_choice(const struct library_run *run)
     case RUN_MPI:
         return run_env(run)->mpi->choice(run);
     case RUN_EXCHANGES:
-        return (struct library_choice){.exchanges = true,
-                                       .protocol = nccl_protocol_name(NCCL_SIMPLE),
-                                       .channels = exchanges_channels(run)};
+        return (struct executor_choice){.exchanges = true,
+                                        .protocol = nccl_protocol_name(NCCL_SIMPLE),
+                                        .channels = exchanges_channels(run)};
     case RUN_XML:
-        return (struct library_choice){.xml = true,
-                                       .algorithm = x->algorithm->name,
-                                       .protocol = nccl_protocol_name(run->protocol),
-                                       .channels = x->algorithm->n_channels,
-                                       .blocks = x->algorithm->most_blocks,
-                                       .chunk_bytes = x->piece_bytes};
+        return (struct executor_choice){.xml = true,
+                                        .algorithm = x->algorithm->name,
+                                        .protocol = nccl_protocol_name(run->protocol),
+                                        .channels = x->algorithm->n_channels,
+                                        .blocks = x->algorithm->most_blocks,
+                                        .chunk_bytes = x->piece_bytes};
     default:
-        return (struct library_choice){.limited = is_limited(settings),
-                                       .replaced = !may_run(settings, &o->choice),
-                                       .algorithm = nccl_algorithm_name(o->choice.algorithm),
-                                       .protocol = nccl_protocol_name(run->protocol),
-                                       .channels = o->choice.split.channels,
-                                       .threads = o->choice.threads,
-                                       .chunk_bytes = o->first.chunk_bytes};
+        return (struct executor_choice){.limited = is_limited(settings),
+                                        .replaced = !may_run(settings, &o->choice),
+                                        .algorithm = nccl_algorithm_name(o->choice.algorithm),
+                                        .protocol = nccl_protocol_name(run->protocol),
+                                        .channels = o->choice.split.channels,
+                                        .threads = o->choice.threads,
+                                        .chunk_bytes = o->first.chunk_bytes};
     }
 }
 
-void run_member_ended(struct library_run *run, uint32_t member, ps_t now)
+void run_member_ended(struct executor_run *run, uint32_t member, ps_t now)
 {
-    const struct library_env *env = run_env(run);
+    const struct executor_env *env = run_env(run);
     run->members[member].ended = true;
     void *ctx = run->ctx;
     run->members_left--;
@@ -384,7 +384,7 @@ void run_member_ended(struct library_run *run, uint32_t member, ps_t now)
 
 void run_block_ended(struct block *b, ps_t now)
 {
-    struct library_run *run = b->run;
+    struct executor_run *run = b->run;
     uint32_t member = b->plan.rank;
     run->open++;
     bool last = run->source == RUN_EXCHANGES ? exchange_block_ended(b, now)
@@ -400,8 +400,8 @@ static void on_launched(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct member *m = timer->data;
-    struct library_run *run = m->run;
-    const struct library_env *env = run_env(run);
+    struct executor_run *run = m->run;
+    const struct executor_env *env = run_env(run);
     uint32_t member = (uint32_t)(m - run->members);
     uint32_t path = path_own(env->path_book, m->path);
     path_extend(env->path_book, path, PATH_LIBRARY, e->now_ps);
@@ -421,9 +421,9 @@ static void on_launched(struct engine *e, struct sim_timer *timer, int revents)
     path_leave(env->path_book, before);
 }
 
-void library_begin(struct library_run *run, uint32_t member, uint32_t tag, ps_t now)
+void executor_begin(struct executor_run *run, uint32_t member, uint32_t tag, ps_t now)
 {
-    const struct library_env *env = run_env(run);
+    const struct executor_env *env = run_env(run);
     struct member *m = &run->members[member];
     m->run = run;
     m->tag = tag;
@@ -451,7 +451,7 @@ static uint64_t block_bytes(const struct nccl_operation *o, const struct nccl_bl
     return sum;
 }
 
-uint64_t library_bytes(struct library_group *g, const struct library_request *request)
+uint64_t executor_bytes(struct executor_group *g, const struct executor_request *request)
 {
     struct nccl_operation o;
     struct nccl_block blocks[NCCL_BLOCKS];

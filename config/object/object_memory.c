@@ -13,7 +13,7 @@
 #include "engine/base/text.h"
 #include "engine/text/object.h"
 #include "engine/text/read.h"
-#include "workload/memory/need.h"
+#include "workload/gpu_memory/need.h"
 
 #define FIELD(name) offsetof(struct memory_spec, name)
 

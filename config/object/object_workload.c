@@ -11,8 +11,8 @@
 #include "engine/text/synonyms.h"
 #include "transport/transport.h"
 #include "workload/nodes/read_input.h"
+#include "workload/read/executor_key.h"
 #include "workload/read/job_reader.h"
-#include "workload/read/library.h"
 #include "workload/training/gemm.h"
 #include "workload/training/read_dlrm.h"
 
@@ -208,7 +208,7 @@ static json_t *workload_write(const struct scenario *s, const void *value)
 static void workload_definitions(json_t *defs)
 {
     json_t *kinds = json_array();
-    library_definition(defs);
+    executor_definition(defs);
     for (const struct job_entry *entry = job_registry; entry->kind != NULL; entry++) {
         json_t *job = schema_object();
         schema_key(job, "kind", schema_constant(entry->kind->name), true);

@@ -5,7 +5,7 @@
 
 #include "collective/algorithm/graph.h"
 #include "collective/algorithm/grid.h"
-#include "collective/nccl/library_spec.h"
+#include "collective/nccl/executor_spec.h"
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
 #include "sim/collect/collect_internal.h"
@@ -20,14 +20,17 @@ struct ideal { // a request of a communicator, and its ideal time
     ps_t ps;
 };
 
-static const char *library_word(const struct coll_schedule *s) { return library_kind(s->library); }
+static const char *executor_word(const struct coll_schedule *s)
+{
+    return executor_kind(s->library);
+}
 
 // "ring", or one name per dimension: "ring+halving_doubling".
 static char *algorithm_text(const struct coll_schedule *s, const struct comm_request *request)
 {
     char text[COLL_MAX_DIMS * 32] = "";
     if (s->library != NULL)
-        return memory_text(library_word(s));
+        return memory_text(executor_word(s));
     if (s->flat[request->op])
         return memory_text(s->choice[request->op][s->n_dims].algorithm->name);
     for (uint32_t d = 0; d < s->n_dims; d++) {
@@ -50,7 +53,7 @@ static void collect_phases(const struct collective_record *record, struct collec
         c->phases[i] = (struct phase_result){
             .dim = p->dim,
             .op = coll_op_name((enum coll_op)p->op),
-            .algorithm = record->schedule->library != NULL ? library_word(record->schedule)
+            .algorithm = record->schedule->library != NULL ? executor_word(record->schedule)
                                                            : p->algorithm->name,
             .bytes = p->bytes,
             .messages = p->messages,
@@ -141,11 +144,11 @@ void collect_collectives(const struct sim *sim, struct result *r)
                                         .start_ps = record->start_ps,
                                         .end_ps = known(record->end_ps),
                                         .ideal_ps = ideal_of(sim, ideals, i)};
-        c->library = (struct library_result){.algorithm = record->library.algorithm,
-                                             .protocol = record->library.protocol,
-                                             .channels = record->library.channels,
-                                             .threads = record->library.threads,
-                                             .chunk_bytes = record->library.chunk_bytes};
+        c->library = (struct executor_result){.algorithm = record->library.algorithm,
+                                              .protocol = record->library.protocol,
+                                              .channels = record->library.channels,
+                                              .threads = record->library.threads,
+                                              .chunk_bytes = record->library.chunk_bytes};
         collect_phases(record, c);
         collect_dims(record, c);
         collect_rates(c, request->op);

@@ -2,7 +2,7 @@
 // Makes the result of memory from what the jobs need, with the times of the passes.
 #include "engine/base/memory.h"
 #include "sim/collect/collect_internal.h"
-#include "workload/memory/need.h"
+#include "workload/gpu_memory/need.h"
 #include "workload/nodes/node_run.h"
 #include "workload/training/training_job.h"
 

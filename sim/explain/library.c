@@ -8,7 +8,7 @@
 // The sentence about a collective that a library has run.
 static char *choice_text(const struct collective_record *record)
 {
-    const struct library_record *l = &record->library;
+    const struct executor_record *l = &record->library;
     const char *op = coll_op_name(record->request.op), *name = l->library;
     char bytes[UNIT_TEXT], chunk[UNIT_TEXT];
     human_bytes(record->request.bytes, bytes);

@@ -192,7 +192,7 @@ static struct comm_network_view view_of(struct parallel *parallel)
                                       .ctx = parallel};
 }
 
-static bool library_holds_job(struct parallel *parallel, ps_t until_ps)
+static bool executor_holds_job(struct parallel *parallel, ps_t until_ps)
 {
     const struct comm_network_view view = view_of(parallel);
     const struct workload *w = parallel->workload;
@@ -221,7 +221,7 @@ static bool may_end(struct parallel *parallel, ps_t until_ps)
     if (retrying > 0)
         return true;
     return parallel->workload->busy_until_ps < until_ps && parallel->ends_ps < until_ps &&
-           !is_held(parallel, until_ps) && !library_holds_job(parallel, until_ps);
+           !is_held(parallel, until_ps) && !executor_holds_job(parallel, until_ps);
 }
 
 enum partition_order quiet_order(struct parallel *parallel, ps_t until_ps)

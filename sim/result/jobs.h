@@ -8,7 +8,7 @@
 #include "engine/base/units.h"
 #include "sim/result/critical.h"
 #include "sim/result/flow_record.h"
-#include "workload/memory/footprint.h"
+#include "workload/gpu_memory/footprint.h"
 
 // All phases of one operation along one dimension, over all chunks.
 struct phase_result {
@@ -29,7 +29,7 @@ struct dim_result {
 };
 
 // As in collective/recorder.h.
-struct library_result {
+struct executor_result {
     const char *algorithm, *protocol; // NULL = by no algorithm
     uint32_t channels, threads;
     uint64_t chunk_bytes;
@@ -43,7 +43,7 @@ struct collective_result {
     ps_t start_ps, end_ps, ideal_ps; // -1 = unknown
     double algbw_bps, busbw_bps, efficiency;
     struct critical_result critical;
-    struct library_result library; // channels 0 = none
+    struct executor_result library; // channels 0 = none
     struct phase_result *phases;
     struct dim_result *dims;
     uint32_t n_phases, n_dims;

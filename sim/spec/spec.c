@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "workload/flows.h"
-#include "workload/memory/need.h"
+#include "workload/gpu_memory/need.h"
 
 const char *spec_policy_names(const struct spec *spec, char *buf, size_t room)
 {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/config/load.h"
-#include "workload/memory/need.h"
+#include "workload/gpu_memory/need.h"
 
 // A scenario of `ranks` GPUs on a switch with one more key at the top, and one job.
 static struct scenario *load_job(unsigned ranks, const char *root, const char *job, struct err *err)

@@ -463,7 +463,7 @@ static void chakra_schema(json_t *object)
 
 static const struct own_key chakra_keys[] = {
     GROUP_ALGORITHM_KEY,
-    LIBRARY_KEY,
+    EXECUTOR_KEY,
     {"system", "object", "none",
      "keys of a system file of ASTRA-sim 2, whose rules then hold for nodes and collectives"},
 };

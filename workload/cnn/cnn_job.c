@@ -7,7 +7,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "workload/memory/device.h"
+#include "workload/gpu_memory/device.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
 

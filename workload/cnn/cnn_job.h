@@ -4,8 +4,8 @@
 
 #include "workload/cnn/cnn_source.h"
 #include "workload/contention.h"
+#include "workload/gpu_memory/need.h"
 #include "workload/kind.h"
-#include "workload/memory/need.h"
 #include "workload/nodes/input.h"
 
 struct cnn_params { // as in a scenario

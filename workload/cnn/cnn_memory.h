@@ -7,7 +7,7 @@
 #pragma once
 
 #include "workload/cnn/cnn_projection.h"
-#include "workload/memory/need.h"
+#include "workload/gpu_memory/need.h"
 
 #define CNN_MOMENTUM_BYTES 4 // of a parameter
 

@@ -10,7 +10,7 @@
 
 #include "workload/cnn/cnn_projection.h"
 #include "workload/cnn/offload_plan.h"
-#include "workload/memory/need.h"
+#include "workload/gpu_memory/need.h"
 
 enum cnn_swap_weights { CNN_WEIGHTS_AUTO, CNN_WEIGHTS_STAY, CNN_WEIGHTS_SWAP };
 extern const char *const cnn_swap_weights[]; // "auto", "false", "true", NULL

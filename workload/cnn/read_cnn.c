@@ -11,7 +11,7 @@
 #include "workload/cnn/cnn_file.h"
 #include "workload/cnn/cnn_job.h"
 #include "workload/cnn/cnn_memory.h"
-#include "workload/memory/device.h"
+#include "workload/gpu_memory/device.h"
 #include "workload/nodes/job_groups.h"
 #include "workload/nodes/read_input.h"
 #include "workload/read/job_reader.h"
@@ -449,7 +449,7 @@ static void cnn_schema(json_t *object)
 
 static const struct own_key cnn_keys[] = {
     GROUP_ALGORITHM_KEY,
-    LIBRARY_KEY,
+    EXECUTOR_KEY,
     TIERS_KEY,
     INPUT_KEY,
     {"stages", "list", "stages whose longest is as short as possible",

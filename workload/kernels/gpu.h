@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "workload/memory/device.h"
+#include "workload/gpu_memory/device.h"
 
 // Types of the factors of a product; sums are kept in at least 16 bits.
 enum number_type { NUMBER_16BIT, NUMBER_TF32, NUMBER_FP8, NUMBER_INT8, NUMBER_FP4, NUMBER_TYPES };

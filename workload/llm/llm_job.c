@@ -2,9 +2,9 @@
 // The kind `llm`. Its shapes are completed and checked by workload/llm/read_llm.c.
 #include "workload/llm/llm_job.h"
 
+#include "workload/gpu_memory/device.h"
+#include "workload/gpu_memory/optimizer.h"
 #include "workload/llm/llm_memory.h"
-#include "workload/memory/device.h"
-#include "workload/memory/optimizer.h"
 #include "workload/nodes/node_run.h"
 #include "workload/workload.h"
 

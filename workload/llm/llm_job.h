@@ -3,9 +3,9 @@
 #pragma once
 
 #include "workload/contention.h"
+#include "workload/gpu_memory/need.h"
 #include "workload/kind.h"
 #include "workload/llm/llm_source.h"
-#include "workload/memory/need.h"
 #include "workload/nodes/input.h"
 
 struct llm_settings {

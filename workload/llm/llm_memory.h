@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The memory that the ranks of an llm job need (workload/memory/transformer.h).
+// The memory that the ranks of an llm job need (workload/gpu_memory/transformer.h).
 #pragma once
 
+#include "workload/gpu_memory/need.h"
 #include "workload/llm/llm_source.h"
-#include "workload/memory/need.h"
 
 // Fill `need` for all ranks of a program; to be freed with memory_need_free().
 void llm_memory(const struct llm_program *program, struct memory_need *need);

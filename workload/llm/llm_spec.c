@@ -3,9 +3,9 @@
 #include "workload/llm/llm_spec.h"
 
 #include "engine/base/units.h"
+#include "workload/gpu_memory/device.h"
+#include "workload/gpu_memory/optimizer.h"
 #include "workload/llm/llm_time.h"
-#include "workload/memory/device.h"
-#include "workload/memory/optimizer.h"
 
 const char *const llm_degree_names[] = {"tensor", "context", "expert", "data", "pipeline", NULL};
 

@@ -30,8 +30,8 @@
 #include <stdbool.h>
 
 #include "engine/base/param.h"
+#include "workload/gpu_memory/transformer.h"
 #include "workload/kernels/gpu.h"
-#include "workload/memory/transformer.h"
 
 enum llm_degree { LLM_TENSOR, LLM_CONTEXT, LLM_EXPERT, LLM_DATA, LLM_PIPELINE, LLM_DEGREES };
 extern const char *const llm_degree_names[]; // in this order

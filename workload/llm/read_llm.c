@@ -289,7 +289,7 @@ static void llm_schema(json_t *object)
 
 static const struct own_key llm_keys[] = {
     GROUP_ALGORITHM_KEY,
-    LIBRARY_KEY,
+    EXECUTOR_KEY,
     TIERS_KEY,
     INPUT_KEY,
     {"placement", "list", "tensor, context, expert, data, pipeline",

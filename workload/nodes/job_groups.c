@@ -4,7 +4,7 @@
 // some of these pairs may have no path. So every group is checked.
 #include "workload/nodes/job_groups.h"
 
-#include "workload/read/library.h"
+#include "workload/read/executor_key.h"
 
 bool job_groups_check(struct reader *r, const struct place *place, const struct job_spec *job,
                       const struct node_group *groups, const uint32_t *group_of,
@@ -15,8 +15,8 @@ bool job_groups_check(struct reader *r, const struct place *place, const struct 
         const struct node_group *g = &groups[group_of[rank]];
         if (g->ranks != NULL && g->ranks[0] != rank)
             continue; // each group is checked for its first rank
-        const struct library_spec *library = g->schedule.library;
-        if (rank > 0 && library != NULL && library_checks_all(library))
+        const struct executor_spec *library = g->schedule.library;
+        if (rank > 0 && library != NULL && executor_checks_all(library))
             return true;
         if (!group_check(r, place, job, &g->schedule, shape, g->ranks))
             return false;

@@ -320,7 +320,7 @@ static void program_schema(json_t *object)
 
 static const struct own_key program_keys[] = {
     GROUP_ALGORITHM_KEY,
-    LIBRARY_KEY,
+    EXECUTOR_KEY,
     TIERS_KEY,
     {"groups", "object", "none",
      "ordered lists of ranks that run collectives together, by name: a list, or {\"ranks\": "

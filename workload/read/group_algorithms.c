@@ -20,7 +20,7 @@ void group_algorithms_read(struct reader *r, const struct place *place, struct k
     struct place at = place_key(place, "algorithm");
     struct keys ops = {0};
     algorithms_read(r, place, keys, choice->algorithms);
-    library_read(r, place, keys, &choice->library);
+    executor_read(r, place, keys, &choice->library);
     keys_add(keys, "algorithm");
     for (unsigned op = 0; op < COLL_OPS; op++) {
         choice->by_op[op] =
@@ -29,7 +29,7 @@ void group_algorithms_read(struct reader *r, const struct place *place, struct k
     }
     if (at.json == NULL)
         return;
-    if (library_is_given(&choice->library))
+    if (executor_is_given(&choice->library))
         place_error(r->err, &at, "is decided by the library: leave it out");
     if (!json_is_object(at.json)) {
         choose(r, &at, choice, 0);
@@ -52,10 +52,10 @@ void group_algorithms_write(json_t *json, const struct group_choice *choice)
     for (unsigned op = 0; op < COLL_OPS; op++)
         json_object_set_new(all, coll_op_name((enum coll_op)op),
                             json_string(choice->by_op[op].algorithm->name));
-    if (!library_is_given(&choice->library))
+    if (!executor_is_given(&choice->library))
         json_object_set(json, "algorithm", all);
     json_decref(all);
-    library_write(json, &choice->library);
+    executor_write(json, &choice->library);
 }
 
 void group_algorithms_schema(json_t *object)
@@ -68,7 +68,7 @@ void group_algorithms_schema(json_t *object)
         schema_key(each, coll_op_name((enum coll_op)op), schema_words(names.names), false);
     schema_key(object, "algorithm",
                json_pack("{s:[o,o]}", "anyOf", schema_words(names.names), each), false);
-    library_schema(object);
+    executor_schema(object);
 }
 
 bool group_check(struct reader *r, const struct place *place, const struct job_spec *job,
@@ -83,8 +83,8 @@ bool group_check(struct reader *r, const struct place *place, const struct job_s
         return false;
     }
     if (s->library != NULL) {
-        shape.bytes = LIBRARY_ANY_BYTES; // the next operation of the group may have others
-        return library_check(r, place, job, s->library, &shape, members);
+        shape.bytes = EXECUTOR_ANY_BYTES; // the next operation of the group may have others
+        return executor_check(r, place, job, s->library, &shape, members);
     }
     return shape.ranks < 2 || (algorithm_supports(r, place, choice->algorithm, &shape) &&
                                algorithm_pairs(r, place, job, choice->algorithm, shape, members));

@@ -6,8 +6,8 @@
 #include "workload/group_choice.h"
 #include "workload/kind.h"
 #include "workload/read/algorithms.h"
+#include "workload/read/executor_key.h"
 #include "workload/read/job_ranks.h"
-#include "workload/read/library.h"
 
 // Read `algorithm` and the settings of algorithms. Operations without one run by ring, all_to_all
 // by direct.

@@ -6,8 +6,8 @@
 #include "collective/algorithm/grid.h"
 #include "engine/text/schema_parts.h"
 #include "workload/collective_job.h"
+#include "workload/read/executor_key.h"
 #include "workload/read/job_reader.h"
-#include "workload/read/library.h"
 
 #define RUNS_MAX                                                                                   \
     (UINT64_C(1) << 27) // limit of the numbering in tokens (collective/comm_internal.h)
@@ -202,9 +202,9 @@ static const char *const decided[] = {"algorithm", "dims",     "chunks",        
                                       "channels",  "schedule", "endpoint_delay", "reduce_rate"};
 #define N_DECIDED (sizeof decided / sizeof *decided)
 
-static bool library_decides(const struct collective_settings *settings)
+static bool executor_decides(const struct collective_settings *settings)
 {
-    return library_is_given(&settings->library) && !settings->library.by_switches;
+    return executor_is_given(&settings->library) && !settings->library.by_switches;
 }
 
 static void check_library(struct reader *r, const struct place *place, const struct job_spec *job,
@@ -219,7 +219,7 @@ static void check_library(struct reader *r, const struct place *place, const str
             place_error(r->err, &key, "is decided by the library: leave it out");
     }
     if (r->err->n_errors == errors)
-        library_check(r, &at, job, &settings->library, whole, NULL);
+        executor_check(r, &at, job, &settings->library, whole, NULL);
 }
 
 #define COLLNET_CHUNK (UINT64_C(1) << 22) // bytes: a step of 512 KiB of each of eight heads
@@ -277,13 +277,14 @@ static void read_collective(struct reader *r, const struct place *place, struct 
     struct coll_schedule *s = &settings->schedule;
     settings->inner = r->site->n_dims > 1 ? r->site->dims[0].size : 1;
     algorithms_read(r, place, keys, settings->algorithms);
-    library_read(r, place, keys, &settings->library);
+    executor_read(r, place, keys, &settings->library);
     read_algorithms(r, &at, settings->algorithms, ranks, s);
     if (!json_is_array(at.algorithm.json) && r->err->n_errors == errors &&
-        !library_is_given(&settings->library) && each_dim_runs(r, job, (enum coll_op)params->op, s))
+        !executor_is_given(&settings->library) &&
+        each_dim_runs(r, job, (enum coll_op)params->op, s))
         run_each_dim(r, &at.algorithm, s);
     set_schedule(params, !json_is_array(at.algorithm.json) && s->n_dims == 1, s);
-    s->library = library_is_given(&settings->library) ? &settings->library : NULL;
+    s->library = executor_is_given(&settings->library) ? &settings->library : NULL;
     if (s->library != NULL && s->library->by_switches)
         use_switches(r, place, settings, ranks);
     if (!json_is_string(op.json) || coll_op_find(json_string_value(op.json), &known) != 0)
@@ -298,7 +299,7 @@ static void read_collective(struct reader *r, const struct place *place, struct 
                                .bytes = params->bytes,
                                .root = (uint32_t)params->root,
                                .inner = settings->inner};
-    if (library_decides(settings))
+    if (executor_decides(settings))
         check_library(r, place, job, &whole);
     else if (r->err->n_errors == errors)
         algorithms_check(r, &at.algorithm, job, s, UINT32_MAX, &whole);
@@ -310,8 +311,8 @@ static void write_collective(json_t *json, const struct job_spec *job, const jso
     const struct coll_schedule *s = &settings->schedule;
     json_t *list = json_array(), *dims = json_array();
     algorithms_write(json, settings->algorithms);
-    library_write(json, &settings->library);
-    if (library_decides(settings)) {
+    executor_write(json, &settings->library);
+    if (executor_decides(settings)) {
         for (size_t i = 0; i < N_DECIDED; i++)
             json_object_del(json, decided[i]);
         json_decref(list);
@@ -335,7 +336,7 @@ static void write_collective(json_t *json, const struct job_spec *job, const jso
 static void collective_schema(json_t *object)
 {
     algorithms_schema(object);
-    library_schema(object);
+    executor_schema(object);
     struct keys algorithms = {0};
     algorithm_words(&algorithms);
     schema_key(object, "algorithm",
@@ -350,7 +351,7 @@ static const struct own_key collective_keys[] = {
      "one for all ranks, or one per dimension; each has its settings: collwire list collective"},
     {"dims", "list", "the network's",
      "sizes of the dimensions that a list of algorithms is for, innermost first"},
-    LIBRARY_KEY,
+    EXECUTOR_KEY,
 };
 const struct job_reader collective_reader = {read_collective, write_collective, collective_schema,
                                              collective_keys, 3};

@@ -32,7 +32,7 @@
 
 #include "collective/algorithm/collective.h"
 #include "engine/base/memory.h"
-#include "workload/memory/footprint.h"
+#include "workload/gpu_memory/footprint.h"
 
 #define DP(f) offsetof(struct dlrm_params, f)
 

@@ -95,7 +95,7 @@ static const struct own_key server_keys[] = {
     {"algorithm", "word or object", "ring",
      "of the collectives in a group, or of each operation; each has its settings: collwire list "
      "collective"},
-    LIBRARY_KEY,
+    EXECUTOR_KEY,
 };
 const struct job_reader parameter_server_reader = {read_parameter_server, write_parameter_server,
                                                    group_algorithms_schema, server_keys, 2};

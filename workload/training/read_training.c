@@ -7,8 +7,8 @@
 #include "engine/text/schema_parts.h"
 #include "workload/nodes/read_input.h"
 #include "workload/read/astra_system.h"
+#include "workload/read/executor_key.h"
 #include "workload/read/job_reader.h"
-#include "workload/read/library.h"
 #include "workload/read/tables.h"
 #include "workload/training/astra_workload.h"
 #include "workload/training/read_dlrm.h"
@@ -192,15 +192,15 @@ static bool check_library(struct reader *r, const struct place *place, const str
             offsets[i] = offsets[i % n] + i / n * stride;
         n *= s->dim_size[d];
     }
-    struct coll_shape whole = {.op = shape->op, .ranks = n, .bytes = LIBRARY_ANY_BYTES};
+    struct coll_shape whole = {.op = shape->op, .ranks = n, .bytes = EXECUTOR_ANY_BYTES};
     for (uint32_t first = 0; first < ranks && runs; first++) {
-        if (seen[first] || (first > 0 && library_checks_all(&settings->library)))
+        if (seen[first] || (first > 0 && executor_checks_all(&settings->library)))
             continue;
         for (uint32_t i = 0; i < n; i++) {
             members[i] = first + offsets[i];
             seen[members[i]] = true;
         }
-        runs = library_check(r, &at, job, &settings->library, &whole, members);
+        runs = executor_check(r, &at, job, &settings->library, &whole, members);
     }
     free(offsets);
     free(members);
@@ -345,8 +345,8 @@ static void read_training(struct reader *r, const struct place *place, struct ke
     read_stragglers(r, &stragglers, job);
     read_job_dims(r, &dims, ranks, s);
     read_system(r, &system, s, training);
-    library_read(r, place, keys, &settings->library);
-    s->library = library_is_given(&settings->library) ? &settings->library : NULL;
+    executor_read(r, place, keys, &settings->library);
+    s->library = executor_is_given(&settings->library) ? &settings->library : NULL;
     if (s->library != NULL && system.json != NULL)
         place_error(r->err, &system, "is decided by the library: leave it out");
     if (has_rings(r->site))
@@ -371,7 +371,7 @@ static void write_training(json_t *json, const struct job_spec *job, const json_
     static const char *const copied[] = {"system", "dims", "stragglers"};
     const struct training_settings *settings = job->settings;
     const json_t *dlrm = json_object_get(given, "dlrm");
-    library_write(json, &settings->library);
+    executor_write(json, &settings->library);
     job_input_write(json, &settings->input, given);
     if (dlrm != NULL)
         json_object_set_new(json, "dlrm", dlrm_json(dlrm));
@@ -401,7 +401,7 @@ static void training_schema(json_t *object)
     schema_key(object, "dlrm", dlrm_schema(), false);
     schema_key(object, "system", json_pack("{s:[s,s]}", "type", "string", "object"), false);
     schema_key(object, "dims", schema_list(schema_integer(1)), false);
-    library_schema(object);
+    executor_schema(object);
     job_input_schema(object);
 }
 
@@ -422,7 +422,7 @@ static const struct own_key training_keys[] = {
     {"dims", "list", "the network's", "sizes of the ranks' dimensions, innermost first"},
     {"stragglers", "list", "none",
      "of {rank, factor}: ranks of the job that compute slower, or faster"},
-    LIBRARY_KEY,
+    EXECUTOR_KEY,
     TIERS_KEY,
     INPUT_KEY,
 };

@@ -8,7 +8,7 @@
 #include "collective/algorithm/grid.h"
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
-#include "workload/memory/optimizer.h"
+#include "workload/gpu_memory/optimizer.h"
 #include "workload/training/training_memory.h"
 #include "workload/workload.h"
 

@@ -2,11 +2,11 @@
 // A training job: its settings, and the state of the running job that reports read.
 #pragma once
 
-#include "collective/nccl/library_spec.h"
+#include "collective/nccl/executor_spec.h"
 #include "collective/recorder.h"
 #include "workload/contention.h"
+#include "workload/gpu_memory/need.h"
 #include "workload/kind.h"
-#include "workload/memory/need.h"
 #include "workload/training/training_input.h"
 #include "workload/training/training_loop.h"
 
@@ -31,7 +31,7 @@ struct training_settings {
     struct training_params params;
     struct training_spec training; // owned
     struct coll_schedule schedule;
-    struct library_spec library;
+    struct executor_spec library;
     struct straggler *stragglers; // owned
     size_t n_stragglers;
     struct memory_need memory;

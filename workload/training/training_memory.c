@@ -8,7 +8,7 @@
 #include "collective/algorithm/grid.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "workload/memory/optimizer.h"
+#include "workload/gpu_memory/optimizer.h"
 
 /* ---- a layer ---- */
 

@@ -9,7 +9,7 @@
 // initiating layer recomputes the others. All ranks count as the one with the largest tables.
 #pragma once
 
-#include "workload/memory/need.h"
+#include "workload/gpu_memory/need.h"
 #include "workload/training/training_job.h"
 
 // Fill `need` for the job's ranks; to be freed with memory_need_free(). It has no classes if

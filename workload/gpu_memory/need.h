@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "workload/memory/device.h"
-#include "workload/memory/footprint.h"
+#include "workload/gpu_memory/device.h"
+#include "workload/gpu_memory/footprint.h"
 
 #define MEMORY_WHEN 96
 // Steps of an iteration that are kept; what comes later in longer ones repeats what is there.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A schedule is a warm-up of forward passes, pairs of one forward and one backward pass, and the
 // remaining backward passes; only the length of the warm-up and the numbering differ.
-#include "workload/memory/pipeline.h"
+#include "workload/gpu_memory/pipeline.h"
 
 #include <stddef.h>
 

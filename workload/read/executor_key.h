@@ -3,37 +3,37 @@
 #pragma once
 
 #include "collective/algorithm/collective.h"
-#include "collective/nccl/library_spec.h"
+#include "collective/nccl/executor_spec.h"
 #include "workload/kind.h"
 #include "workload/read/job_ranks.h"
 
 // Read `library`: "textbook", or an object of kind nccl, rccl, xml or mpi. For textbook
-// library_is_given() stays false.
-void library_read(struct reader *r, const struct place *place, struct keys *keys,
-                  struct library_spec *spec);
-void library_write(json_t *json, const struct library_spec *spec);
-void library_schema(json_t *object); // refers to the definition, which is added once
-void library_definition(json_t *defs);
+// executor_is_given() stays false.
+void executor_read(struct reader *r, const struct place *place, struct keys *keys,
+                   struct executor_spec *spec);
+void executor_write(json_t *json, const struct executor_spec *spec);
+void executor_schema(json_t *object); // refers to the definition, which is added once
+void executor_definition(json_t *defs);
 
-#define LIBRARY_ANY_BYTES UINT64_MAX
+#define EXECUTOR_ANY_BYTES UINT64_MAX
 
 // Check that the library runs on the job's ranks, that it has an algorithm for the operation, and
 // that the pairs of this algorithm can exchange messages. Returns false after an error. `shape`:
-// the operation, its ranks, root and bytes (LIBRARY_ANY_BYTES = of any size); `members`: rank of
+// the operation, its ranks, root and bytes (EXECUTOR_ANY_BYTES = of any size); `members`: rank of
 // the job of each member, NULL = all.
-bool library_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                   const struct library_spec *spec, const struct coll_shape *shape,
-                   const uint32_t *members);
+bool executor_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                    const struct executor_spec *spec, const struct coll_shape *shape,
+                    const uint32_t *members);
 
-// True if library_check() checks all ranks of the network for any group, so that one group's answer
+// True if executor_check() checks all ranks of the network for any group, so that one group's answer
 // holds for the others.
-static inline bool library_checks_all(const struct library_spec *spec)
+static inline bool executor_checks_all(const struct executor_spec *spec)
 {
     return spec->machine != NULL;
 }
 
 // Its entry among the own keys of a kind of job.
-#define LIBRARY_KEY                                                                                \
+#define EXECUTOR_KEY                                                                               \
     {                                                                                              \
         "library", "word or object", "textbook",                                                   \
             "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}, or \"rccl\": as NCCL "  \

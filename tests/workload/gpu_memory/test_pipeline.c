@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "workload/memory/pipeline.h"
+#include "workload/gpu_memory/pipeline.h"
 
 static void passes(const struct pipeline *p, uint32_t stage, char *out)
 {

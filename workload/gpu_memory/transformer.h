@@ -6,8 +6,8 @@
 // tokens; h is the hidden size, a the number of attention heads.
 #pragma once
 
-#include "workload/memory/footprint.h"
-#include "workload/memory/pipeline.h"
+#include "workload/gpu_memory/footprint.h"
+#include "workload/gpu_memory/pipeline.h"
 
 struct transformer {
     uint64_t layers, hidden, heads, kv_heads, ffn, sequence, vocabulary;

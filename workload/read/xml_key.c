@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kind xml of `library`: an XML file, or traces. Of NCCL's settings it has those of
 // connections.
-#include "workload/read/library_xml.h"
+#include "workload/read/xml_key.h"
 
 #include <string.h>
 
@@ -9,11 +9,11 @@
 #include "collective/nccl/xml/xml_file.h"
 #include "engine/base/memory.h"
 #include "engine/text/schema_parts.h"
-#include "workload/read/library_settings.h"
+#include "workload/read/nccl_settings.h"
 #include "workload/trace/trace_algorithm.h"
 
 struct xml_params {
-    struct library_params nccl;
+    struct nccl_params nccl;
     const char *file, *traces;
     uint64_t chunk;
 };
@@ -36,7 +36,7 @@ enum { N_SHARED = sizeof shared / sizeof *shared, N_ROWS = N_OWN + N_SHARED };
 
 static void rows_make(struct param rows[N_ROWS])
 {
-    struct library_rows nccl = library_rows(false);
+    struct nccl_rows nccl = nccl_rows(false);
     memcpy(rows, xml_params, sizeof xml_params);
     for (size_t i = 0; i < N_SHARED; i++)
         rows[N_OWN + i] = param_find(nccl.rows, nccl.n, shared[i]);
@@ -57,7 +57,7 @@ static struct xml_algorithm *read_traces(struct reader *r, const struct place *p
 {
     struct place at = place_key(place, "traces");
     char path[PLACE_TEXT];
-    struct nccl_settings settings = library_settings_of(&p->nccl);
+    struct nccl_settings settings = nccl_settings_of(&p->nccl);
     struct nccl_cluster cluster = {.buffer_bytes = settings.buffer_bytes};
     uint64_t most = xml_piece_max(&cluster, NCCL_SIMPLE);
     return trace_algorithm_read(r->dir, p->traces,
@@ -65,17 +65,17 @@ static struct xml_algorithm *read_traces(struct reader *r, const struct place *p
                                 place_text(&at, path), r->err);
 }
 
-void library_xml_read(struct reader *r, const struct place *place, struct keys *own,
-                      struct library_spec *spec)
+void executor_xml_read(struct reader *r, const struct place *place, struct keys *own,
+                       struct executor_spec *spec)
 {
     struct param rows[N_ROWS];
     struct xml_params p = {.file = NULL};
     struct place chunk = place_key(place, "chunk");
     rows_make(rows);
-    p.nccl = library_defaults(false);
+    p.nccl = nccl_defaults(false);
     params_default(rows, N_ROWS, &p);
     read_params(r, place, own, rows, N_ROWS, &p);
-    spec->settings = library_settings_of(&p.nccl);
+    spec->settings = nccl_settings_of(&p.nccl);
     bool traces = p.traces[0] != '\0';
     if (traces == (p.file[0] != '\0')) {
         place_error(r->err, place,
@@ -97,10 +97,10 @@ void library_xml_read(struct reader *r, const struct place *place, struct keys *
     spec->xml_piece_bytes = p.chunk;
 }
 
-void library_xml_write(json_t *library, const struct library_spec *spec)
+void executor_xml_write(json_t *library, const struct executor_spec *spec)
 {
     struct param rows[N_ROWS];
-    struct xml_params p = {.nccl = library_params_of(&spec->settings),
+    struct xml_params p = {.nccl = nccl_params_of(&spec->settings),
                            .file = spec->xml->own_sizes ? "" : spec->xml_file,
                            .traces = spec->xml->own_sizes ? spec->xml_file : "",
                            .chunk = spec->xml_piece_bytes};
@@ -108,7 +108,7 @@ void library_xml_write(json_t *library, const struct library_spec *spec)
     write_params(library, rows, N_ROWS, &p);
 }
 
-json_t *library_xml_schema(void)
+json_t *executor_xml_schema(void)
 {
     struct param rows[N_ROWS];
     json_t *xml = schema_object();
@@ -148,8 +148,9 @@ static bool fits(const char *coll, enum coll_op op)
     return false;
 }
 
-bool library_xml_check(struct reader *r, const struct place *place, const struct library_spec *spec,
-                       enum coll_op op, uint64_t bytes, uint32_t n)
+bool executor_xml_check(struct reader *r, const struct place *place,
+                        const struct executor_spec *spec, enum coll_op op, uint64_t bytes,
+                        uint32_t n)
 {
     const struct xml_algorithm *a = spec->xml;
     struct nccl_cluster cluster = {.buffer_bytes = spec->settings.buffer_bytes};

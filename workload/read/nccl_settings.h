@@ -7,7 +7,7 @@
 #include "collective/nccl/settings.h"
 #include "engine/base/param.h"
 
-struct library_params {
+struct nccl_params {
     bool rccl; // no row: which library it is
     int version, algo, proto;
     uint64_t min_channels, max_channels, min_ctas, max_ctas, buffer, threads, queue_pairs,
@@ -18,27 +18,27 @@ struct library_params {
 };
 
 // The rows of NCCL or RCCL, but for the kind, and their defaults.
-struct library_rows {
+struct nccl_rows {
     const struct param *rows;
     size_t n;
 };
-struct library_rows library_rows(bool rccl);
-struct library_params library_defaults(bool rccl);
+struct nccl_rows nccl_rows(bool rccl);
+struct nccl_params nccl_defaults(bool rccl);
 
 // The fields, as the library takes them, and back; `env` is not part of the settings.
-struct nccl_settings library_settings_of(const struct library_params *p);
-struct library_params library_params_of(const struct nccl_settings *s);
+struct nccl_settings nccl_settings_of(const struct nccl_params *p);
+struct nccl_params nccl_params_of(const struct nccl_settings *s);
 
 // Apply environment variables "NCCL_PROTO=LL NCCL_MIN_NCHANNELS=4" to `p`. Returns 0, or -1 after
 // an error at `path` for each one that is unknown or has a value out of range.
-int library_env_apply(struct library_params *p, const char *env, const char *path, struct err *err);
+int nccl_env_apply(struct nccl_params *p, const char *env, const char *path, struct err *err);
 
 // Whether an environment variable of NCCL changes a setting.
-bool library_env_known(const char *name);
+bool nccl_env_known(const char *name);
 
 // The words of the keys `algo` and `proto`: "nvlstree", "ll128".
-const char *library_algorithm_word(enum nccl_algorithm algorithm);
-const char *library_protocol_word(enum nccl_protocol protocol);
+const char *executor_algorithm_word(enum nccl_algorithm algorithm);
+const char *executor_protocol_word(enum nccl_protocol protocol);
 
 // Whether NCCL has the operation as one of its functions, which is then written to `function`.
-bool library_function_of(enum coll_op op, enum nccl_function *function);
+bool executor_function_of(enum coll_op op, enum nccl_function *function);

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "workload/memory/device.h"
-#include "workload/memory/optimizer.h"
-#include "workload/memory/transformer.h"
+#include "workload/gpu_memory/device.h"
+#include "workload/gpu_memory/optimizer.h"
+#include "workload/gpu_memory/transformer.h"
 
 // Models of Korthikanti et al., MLSys 2023, table 3: sequences of 2048, vocabulary 51200.
 static const struct published {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lists of classes and steps, and their texts.
-#include "workload/memory/need.h"
+#include "workload/gpu_memory/need.h"
 
 #include <stdio.h>
 #include <stdlib.h>

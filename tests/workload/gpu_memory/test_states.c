@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "workload/memory/footprint.h"
-#include "workload/memory/optimizer.h"
+#include "workload/gpu_memory/footprint.h"
+#include "workload/gpu_memory/optimizer.h"
 
 static uint64_t total(double parameters, double replicas, unsigned zero)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The memory of a rank: model states, buffers, and activations of the passes in flight.
-#include "workload/memory/transformer.h"
+#include "workload/gpu_memory/transformer.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 struct xml_algorithm; // collective/nccl/xml/algorithm.h
 struct mpi_settings;  // collective/mpi/mpi.h
 
-struct library_spec {
+struct executor_spec {
     const struct nccl_machine *machine; // NULL = no library, or MPI
     const struct mpi_settings *mpi;     // Open MPI, on any network; belongs to the scenario
     // The algorithm of a file, which belongs to the scenario and runs in place of those that NCCL
@@ -26,13 +26,13 @@ struct library_spec {
     uint32_t gpus;
 };
 
-static inline bool library_is_given(const struct library_spec *spec)
+static inline bool executor_is_given(const struct executor_spec *spec)
 {
     return spec->machine != NULL || spec->mpi != NULL;
 }
 
 // The word of its kind in scenarios and results.
-static inline const char *library_kind(const struct library_spec *spec)
+static inline const char *executor_kind(const struct executor_spec *spec)
 {
     return spec->mpi != NULL     ? "mpi"
            : spec->xml != NULL   ? "xml"

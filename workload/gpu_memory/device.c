@@ -2,7 +2,7 @@
 // Dense 16-bit matrix operations, memory bandwidth and memory, from the makers' data sheets: V100
 // SXM2 32 GB (NVIDIA, 2020), A100 SXM 80 GB and 40 GB (NVIDIA, 2021), H100 SXM 80 GB, H200 SXM
 // 141 GB, B200 as in HGX B200 (1.44 TB for eight), MI300X (AMD, 192 GB).
-#include "workload/memory/device.h"
+#include "workload/gpu_memory/device.h"
 
 #include <stddef.h>
 

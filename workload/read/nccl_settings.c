@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/read/library_settings.h"
+#include "workload/read/nccl_settings.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
-#define FIELD(name) offsetof(struct library_params, name)
+#define FIELD(name) offsetof(struct nccl_params, name)
 
 static const char *const versions[] = {"2.21.5", "2.27.7", "2.30.7", NULL};
 static const char *const rccl_versions[] = {"2.21.5", NULL}; // the same number of NCCL_2_21_5
@@ -111,14 +111,14 @@ static const struct param rccl_params[] = {
     {.include = connection_rows},
 };
 
-#define ROWS(table) ((struct library_rows){table, sizeof table / sizeof *table})
+#define ROWS(table) ((struct nccl_rows){table, sizeof table / sizeof *table})
 
-struct library_rows library_rows(bool rccl) { return rccl ? ROWS(rccl_params) : ROWS(nccl_params); }
+struct nccl_rows nccl_rows(bool rccl) { return rccl ? ROWS(rccl_params) : ROWS(nccl_params); }
 
-struct library_params library_defaults(bool rccl)
+struct nccl_params nccl_defaults(bool rccl)
 {
-    struct library_rows rows = library_rows(rccl);
-    struct library_params p = {.rccl = rccl, .nvls = true};
+    struct nccl_rows rows = nccl_rows(rccl);
+    struct nccl_params p = {.rccl = rccl, .nvls = true};
     params_default(rows.rows, rows.n, &p);
     return p;
 }
@@ -174,12 +174,12 @@ static bool is_among(const char *name, const char *const *names, size_t n)
 }
 #define IS_AMONG(name, names) is_among(name, names, sizeof names / sizeof *names)
 
-bool library_env_known(const char *name) { return variable_named(name) != NULL; }
+bool nccl_env_known(const char *name) { return variable_named(name) != NULL; }
 
 static int set_value(const struct variable *variable, const char *value, const char *path,
-                     struct library_params *p, struct err *err)
+                     struct nccl_params *p, struct err *err)
 {
-    struct library_rows rows = library_rows(p->rccl);
+    struct nccl_rows rows = nccl_rows(p->rccl);
     struct param row = param_find(rows.rows, rows.n, variable->key);
     if (row.name == NULL)
         return err_add(err, path, "%s has no meaning for RCCL on MI300X", variable->name);
@@ -198,7 +198,7 @@ static int set_value(const struct variable *variable, const char *value, const c
 }
 
 // Apply "NAME=VALUE", which is cut in place.
-static int set_variable(struct library_params *p, char *text, const char *path, struct err *err)
+static int set_variable(struct nccl_params *p, char *text, const char *path, struct err *err)
 {
     char *value = strchr(text, '=');
     if (value == NULL)
@@ -216,7 +216,7 @@ static int set_variable(struct library_params *p, char *text, const char *path, 
                : err_add(err, path, "%s is not known here: see docs/nccl.md", text);
 }
 
-int library_env_apply(struct library_params *p, const char *env, const char *path, struct err *err)
+int nccl_env_apply(struct nccl_params *p, const char *env, const char *path, struct err *err)
 {
     size_t bytes = strlen(env) + 1;
     char *text = memory_zeroed(bytes, 1), *rest = text;
@@ -233,7 +233,7 @@ int library_env_apply(struct library_params *p, const char *env, const char *pat
 
 #define ADAPTIVE_ROUTING_BYTES 8192 // IB_AR_THRESHOLD
 
-struct nccl_settings library_settings_of(const struct library_params *p)
+struct nccl_settings nccl_settings_of(const struct nccl_params *p)
 {
     return (struct nccl_settings){
         .version = (enum nccl_version)p->version,
@@ -256,9 +256,9 @@ struct nccl_settings library_settings_of(const struct library_params *p)
         .two_part_bytes = p->adaptive_routing ? ADAPTIVE_ROUTING_BYTES : 0};
 }
 
-struct library_params library_params_of(const struct nccl_settings *s)
+struct nccl_params nccl_params_of(const struct nccl_settings *s)
 {
-    struct library_params p = library_defaults(s->rccl);
+    struct nccl_params p = nccl_defaults(s->rccl);
     p.version = (int)s->version;
     p.algo = p.proto = 0;
     for (int a = 1; algos[a] != NULL; a++)
@@ -284,7 +284,7 @@ struct library_params library_params_of(const struct nccl_settings *s)
 
 /* ---- words ---- */
 
-const char *library_algorithm_word(enum nccl_algorithm algorithm)
+const char *executor_algorithm_word(enum nccl_algorithm algorithm)
 {
     int a = 1;
     while (!(algo_bits[a] >> algorithm & 1))
@@ -292,9 +292,9 @@ const char *library_algorithm_word(enum nccl_algorithm algorithm)
     return algos[a];
 }
 
-const char *library_protocol_word(enum nccl_protocol protocol) { return protos[protocol + 1]; }
+const char *executor_protocol_word(enum nccl_protocol protocol) { return protos[protocol + 1]; }
 
-bool library_function_of(enum coll_op op, enum nccl_function *function)
+bool executor_function_of(enum coll_op op, enum nccl_function *function)
 {
     static const struct {
         enum coll_op op;

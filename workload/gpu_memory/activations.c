@@ -14,7 +14,7 @@
 // them again (workload/llm/llm_source.c). A layer of experts keeps, for each of its rows, the
 // router's input, the expert's input and output, and the products within (our extension; with
 // dense rows it has the terms of the feed-forward part).
-#include "workload/memory/transformer.h"
+#include "workload/gpu_memory/transformer.h"
 
 #include <math.h>
 #include <stddef.h>

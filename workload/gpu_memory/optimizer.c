@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What an optimizer keeps and moves, as sums of the bytes of its parts.
-#include "workload/memory/optimizer.h"
+#include "workload/gpu_memory/optimizer.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sums by kind, and ZeRO's shares of model states.
-#include "workload/memory/footprint.h"
+#include "workload/gpu_memory/footprint.h"
 
 #include <math.h>
 #include <stddef.h>

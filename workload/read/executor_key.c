@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // "library": {"kind": "nccl", "nccl": "2.27.7", "proto": "ll128", "env": "NCCL_MIN_NCHANNELS=8"},
 // the same of kind rccl, or of kind xml (library_xml.h).
-#include "workload/read/library.h"
+#include "workload/read/executor_key.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "engine/base/memory.h"
 #include "engine/text/schema_parts.h"
 #include "workload/kind.h"
-#include "workload/read/library_settings.h"
-#include "workload/read/library_xml.h"
+#include "workload/read/nccl_settings.h"
+#include "workload/read/xml_key.h"
 
 /* ---- library mpi ---- */
 
@@ -63,8 +63,8 @@ static const struct param mpi_params[] = {
 };
 enum { N_PARAMS = sizeof mpi_params / sizeof *mpi_params };
 
-static void library_mpi_read(struct reader *r, const struct place *place, struct keys *own,
-                             struct library_spec *spec)
+static void executor_mpi_read(struct reader *r, const struct place *place, struct keys *own,
+                              struct executor_spec *spec)
 {
     struct mpi_settings *settings = memory_zeroed(1, sizeof *settings);
     reader_keep(r, settings);
@@ -74,12 +74,12 @@ static void library_mpi_read(struct reader *r, const struct place *place, struct
     spec->gpus = 1;
 }
 
-static void library_mpi_write(json_t *library, const struct library_spec *spec)
+static void executor_mpi_write(json_t *library, const struct executor_spec *spec)
 {
     write_params(library, mpi_params, N_PARAMS, spec->mpi);
 }
 
-static json_t *library_mpi_schema(void)
+static json_t *executor_mpi_schema(void)
 {
     json_t *object = schema_object();
     schema_key(object, "kind", schema_constant("mpi"), true);
@@ -113,7 +113,7 @@ static bool choices_check(struct reader *r, const struct place *place, const str
                           const struct mpi_settings *settings, enum mpi_operation op,
                           const struct coll_shape *shape, const uint32_t *members)
 {
-    bool any = shape->bytes == LIBRARY_ANY_BYTES, seen[MPI_ALGORITHMS] = {false};
+    bool any = shape->bytes == EXECUTOR_ANY_BYTES, seen[MPI_ALGORITHMS] = {false};
     for (unsigned log = 0; log < (any ? 50 : 1); log++) { // 2^50: the largest size of a scenario
         struct mpi_shape s = mpi_shape_of(settings, op, shape->ranks, shape->root,
                                           any ? UINT64_C(1) << log : shape->bytes);
@@ -124,11 +124,11 @@ static bool choices_check(struct reader *r, const struct place *place, const str
     return true;
 }
 
-// library_check() for this kind. An operation of LIBRARY_ANY_BYTES is one of several in a program,
+// executor_check() for this kind. An operation of EXECUTOR_ANY_BYTES is one of several in a program,
 // and runs by the fixed rules where `algo` is not one of its algorithms.
-static bool library_mpi_check(struct reader *r, const struct place *place,
-                              const struct job_spec *job, const struct library_spec *spec,
-                              const struct coll_shape *shape, const uint32_t *members)
+static bool executor_mpi_check(struct reader *r, const struct place *place,
+                               const struct job_spec *job, const struct executor_spec *spec,
+                               const struct coll_shape *shape, const uint32_t *members)
 {
     static const struct {
         enum coll_op op;
@@ -141,7 +141,7 @@ static bool library_mpi_check(struct reader *r, const struct place *place,
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         if (operations[i].op != shape->op)
             continue;
-        if (shape->bytes == LIBRARY_ANY_BYTES || mpi_algorithm_is_of(algorithm, operations[i].mpi))
+        if (shape->bytes == EXECUTOR_ANY_BYTES || mpi_algorithm_is_of(algorithm, operations[i].mpi))
             return choices_check(r, place, job, spec->mpi, operations[i].mpi, shape, members);
         place_error(r->err, place, "%s is no algorithm of %s", mpi_algorithm_name(algorithm),
                     coll_op_name(shape->op));
@@ -185,19 +185,19 @@ static void read_costs(struct reader *r, const struct place *place, struct nccl_
 }
 
 static void read_settings(struct reader *r, const struct place *at, struct keys *own, bool rccl,
-                          struct library_spec *spec)
+                          struct executor_spec *spec)
 {
     struct place env = place_key(at, "env");
-    struct library_rows rows = library_rows(rccl);
-    struct library_params p = library_defaults(rccl);
+    struct nccl_rows rows = nccl_rows(rccl);
+    struct nccl_params p = nccl_defaults(rccl);
     char path[PLACE_TEXT];
     read_params(r, at, own, rows.rows, rows.n, &p);
-    library_env_apply(&p, p.env, place_text(&env, path), r->err);
-    spec->settings = library_settings_of(&p);
+    nccl_env_apply(&p, p.env, place_text(&env, path), r->err);
+    spec->settings = nccl_settings_of(&p);
 }
 
-void library_read(struct reader *r, const struct place *place, struct keys *keys,
-                  struct library_spec *spec)
+void executor_read(struct reader *r, const struct place *place, struct keys *keys,
+                   struct executor_spec *spec)
 {
     static const char *const words[] = {"textbook", NULL}, *const kinds[] = {"nccl", "rccl", "xml",
                                                                              "mpi", NULL};
@@ -206,7 +206,7 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
     struct keys own = {0};
     int which;
     keys_add(keys, "library");
-    *spec = (struct library_spec){.machine = NULL};
+    *spec = (struct executor_spec){.machine = NULL};
     if (at.json == NULL || json_is_string(at.json)) {
         if (at.json != NULL)
             read_word(r, &at, "library", words);
@@ -215,7 +215,7 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
     if (!read_object(r, &at) || (which = read_word(r, &kind, "library", kinds)) < 0)
         return;
     if (which == 3) { // on any network, without a machine
-        library_mpi_read(r, &at, &own, spec);
+        executor_mpi_read(r, &at, &own, spec);
         keys_add(&own, "kind");
         keys_check(r, &at, &own);
         return;
@@ -223,7 +223,7 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
     if (which < 2)
         read_settings(r, &at, &own, which == 1, spec);
     else
-        library_xml_read(r, &at, &own, spec);
+        executor_xml_read(r, &at, &own, spec);
     keys_add(&own, "kind");
     keys_add(&own, "host_cost");
     keys_check(r, &at, &own);
@@ -245,34 +245,37 @@ void library_read(struct reader *r, const struct place *place, struct keys *keys
     read_costs(r, &cost, &spec->cost);
 }
 
-void library_write(json_t *json, const struct library_spec *spec)
+void executor_write(json_t *json, const struct executor_spec *spec)
 {
-    if (!library_is_given(spec)) {
+    if (!executor_is_given(spec)) {
         json_object_set_new(json, "library", json_string("textbook"));
         return;
     }
-    json_t *library = json_pack("{s:s}", "kind", library_kind(spec));
+    json_t *library = json_pack("{s:s}", "kind", executor_kind(spec));
     if (spec->mpi != NULL) {
-        library_mpi_write(library, spec);
+        executor_mpi_write(library, spec);
         json_object_set_new(json, "library", library);
         return;
     }
     if (spec->xml != NULL) {
-        library_xml_write(library, spec);
+        executor_xml_write(library, spec);
     } else {
-        struct library_params p = library_params_of(&spec->settings);
-        struct library_rows rows = library_rows(p.rccl);
+        struct nccl_params p = nccl_params_of(&spec->settings);
+        struct nccl_rows rows = nccl_rows(p.rccl);
         write_params(library, rows.rows, rows.n, &p);
     }
     json_object_set_new(library, "host_cost", params_json(cost_params, N_COSTS, &spec->cost));
     json_object_set_new(json, "library", library);
 }
 
-void library_schema(json_t *object) { schema_key(object, "library", schema_ref("library"), false); }
+void executor_schema(json_t *object)
+{
+    schema_key(object, "library", schema_ref("library"), false);
+}
 
 static json_t *settings_schema(bool rccl)
 {
-    struct library_rows rows = library_rows(rccl);
+    struct nccl_rows rows = nccl_rows(rccl);
     json_t *object = schema_object();
     schema_key(object, "kind", schema_constant(rccl ? "rccl" : "nccl"), true);
     schema_params(object, rows.rows, rows.n);
@@ -280,15 +283,15 @@ static json_t *settings_schema(bool rccl)
     return object;
 }
 
-void library_definition(json_t *defs)
+void executor_definition(json_t *defs)
 {
     static const char *const words[] = {"textbook", NULL};
-    json_t *xml = library_xml_schema();
+    json_t *xml = executor_xml_schema();
     schema_key(xml, "host_cost", schema_table(cost_params, N_COSTS), false);
     json_object_set_new(defs, "library",
                         json_pack("{s:[o,o,o,o,o]}", "anyOf", schema_words(words),
                                   settings_schema(false), settings_schema(true), xml,
-                                  library_mpi_schema()));
+                                  executor_mpi_schema()));
 }
 
 /* ---- checks ---- */
@@ -296,7 +299,7 @@ void library_definition(json_t *defs)
 #define CHECKED_BYTES (1 << 20)
 
 // Rings and trees lead from the NIC of any GPU to that of any other one.
-static bool joins_nics(const struct reader *r, const struct library_spec *spec)
+static bool joins_nics(const struct reader *r, const struct executor_spec *spec)
 {
     const struct site *s = r->site;
     bool joins = spec->gpus == 1 ? s->n_dims == 1 : s->n_dims < 2;
@@ -305,9 +308,9 @@ static bool joins_nics(const struct reader *r, const struct library_spec *spec)
     return joins || s->relays || s->analytical;
 }
 
-bool library_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                   const struct library_spec *spec, const struct coll_shape *shape,
-                   const uint32_t *members)
+bool executor_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                    const struct executor_spec *spec, const struct coll_shape *shape,
+                    const uint32_t *members)
 {
     enum coll_op op = shape->op;
     uint32_t n = shape->ranks;
@@ -317,7 +320,7 @@ bool library_check(struct reader *r, const struct place *place, const struct job
     struct nccl_operation o;
     enum nccl_function function;
     if (spec->mpi != NULL)
-        return n < 2 || library_mpi_check(r, place, job, spec, shape, members);
+        return n < 2 || executor_mpi_check(r, place, job, spec, shape, members);
     if (spec->machine == NULL || n < 2)
         return true;
     if (!joins_nics(r, spec)) {
@@ -340,9 +343,9 @@ bool library_check(struct reader *r, const struct place *place, const struct job
     }
     if (spec->xml != NULL) {
         nccl_communicator_free(&c);
-        return library_xml_check(r, place, spec, op, shape->bytes, n);
+        return executor_xml_check(r, place, spec, op, shape->bytes, n);
     }
-    bool possible = !library_function_of(op, &function) ||
+    bool possible = !executor_function_of(op, &function) ||
                     nccl_operation_init(&o, &c, function, CHECKED_BYTES, 0);
     if (!possible)
         place_error(r->err, place, "%s %s has no %s by the given `algo` and `proto` on these ranks",

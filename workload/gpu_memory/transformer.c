@@ -2,7 +2,7 @@
 // Parameters of a layer: query, key, value and projection, the matrices of the feed-forward part or
 // of the experts and their router, and two norms (Vaswani et al., 2017; Shazeer, 2020, for gated
 // parts). Norms and router are replicated over tensor-parallel ranks.
-#include "workload/memory/transformer.h"
+#include "workload/gpu_memory/transformer.h"
 
 #include <stddef.h>
 
