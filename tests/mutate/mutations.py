@@ -59,7 +59,7 @@ MUTATIONS = [
      "INTEGER(switch_result, max_queue_bytes)"),
     ("report/metric_fabric.c", "INTEGER(switch_result, max_headroom_bytes)",
      "INTEGER(switch_result, headroom_limit_bytes)"),
-    ("report/metric_fabric.c", "INTEGER(port_result, marked)", "INTEGER(port_result, packets)"),
+    ("report/metric_fabric.c", "INTEGER(port_result, counters.marked)", "INTEGER(port_result, packets)"),
     ("report/metric_fabric.c", "return p->from_switch;", "return p->from_switch || true;"),
     ("report/metric_fabric.c", "return r->n_deadlock > 0;", "return r->n_deadlock > 1000;"),
     ("report/metric_flows.c", "(double)f->fct_ps / (double)f->ideal_ps",
