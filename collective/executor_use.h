@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collectives that a library of GPUs runs (comm/library/), in place of phases.
+// Collectives that a GPU library such as NCCL runs (collective/executor/), instead of the phases of
+// the scheduler.
 #pragma once
 
 #include "collective/comm_internal.h"

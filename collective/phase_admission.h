@@ -2,15 +2,15 @@
 // Decisions that the ranks of a communicator share: the plan of a collective, and which phases may
 // run in a dimension.
 //
-// Scope: one admission per communicator decides for all its members. In all other modules of comm/
-// the state of a rank depends on other ranks through messages only.
-// Inputs: the plan of collective number k depends on its request and on the time when the first
-// member issues it. Whether a phase may run depends on the members of the group that are ready, the
-// queueing order of the schedule and the phases that are running.
-// Order: requests are handled in the event in which they arise, so in the order of the engine's
-// keys: by time, then by rank of the network, then in the order of the rank's program. A phase
-// enters the queue in the event in which its last member becomes ready. If phases in closed form
-// end at the same time in one queue, the phase that began first ends first.
+// Scope: one admission per communicator decides for all its members. In all other files of
+// collective/ the state of a rank depends on other ranks through messages only. Inputs: the plan of
+// collective number k depends on its request and on the time when the first member issues it.
+// Whether a phase may run depends on the members of the group that are ready, the queueing order of
+// the schedule and the phases that are running. Order: requests are handled in the event in which
+// they arise, so in the order of the engine's keys: by time, then by rank of the network, then in
+// the order of the rank's program. A phase enters the queue in the event in which its last member
+// becomes ready. If phases in closed form end at the same time in one queue, the phase that began
+// first ends first.
 //
 // The decisions take no simulated time. Where a simulation has shards (engine/partition.h), a group
 // within one shard decides at once. For a group of several shards, ranks become ready at the end of

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Whether several threads are faster than one depends on how many events a window has, how many
-// packets cross, and the machine, and changes in a run. So does whether tiles are faster than
-// all events in their order: tiles save cache misses, but before each window they need to know
-// that no decision in it takes the order of events, and a window with such a decision is
-// processed in order after all. So both ways are timed during the whole run: of every TURN
-// windows the last few are processed the other way, and are compared with those just before
-// them, since work changes in a run. The faster way has the next turn. Where it is faster by
-// far, the next turn has twice as many windows, so that fewer are processed the slower way. Old
-// times count less and less. The first windows of all, in which flows are opened, do not count,
-// nor those in which the caches of another processor still have the data.
+// Timed trials of two ways to process windows: one thread against several, or all events in their
+// order against tiles.
+//
+// Which way is faster depends on the number of events in a window, on the number of packets that
+// cross between shards, and on the machine, and it changes during a run. Tiles save cache misses,
+// but each window first needs a check that no decision in it depends on the order of events, and a
+// window with such a decision is processed in order after all. Therefore both ways are timed during
+// the whole run. A turn is TRIAL_TURN windows; its last TRIAL_OTHER windows are processed the other
+// way and are compared with the windows just before them, because the work changes during a run.
+// The faster way gets the next turn. If it is faster by far, the next turn has twice as many
+// windows, so that fewer windows are processed the slower way. Old times lose weight with every
+// turn. Two kinds of windows are not timed: the first windows of a run, in which flows are opened,
+// and the first windows after a change, in which the caches of another processor still hold the
+// data.
 #include "engine/partition_internal.h"
 
-#define TRIAL_FROM 16 // windows that do not count
+#define TRIAL_FROM 16 // the first windows of a run are not timed
 #define TRIAL_TURN 256u
-#define TRIAL_OTHER 8 // windows of a turn that are processed the other way,
-#define TRIAL_SHORT 4 // of the first turn: one in so many
-#define TRIAL_COLD 2  // windows after a change that do not count
+#define TRIAL_OTHER 8 // the last windows of a turn are processed the other way
+#define TRIAL_SHORT 4 // the first turn is short: one window in TRIAL_SHORT goes the other way
+#define TRIAL_COLD 2  // windows after a change that are not timed
+// The weight that earlier times keep at the end of a turn.
 #define TRIAL_KEEP 0.75
-#define TRIAL_MARGIN 0.95 // of the other way's time, that it takes to change
-#define TRIAL_FAR 1.5     // times as long: then the next turn has twice as many windows,
-#define TRIAL_DOUBLED 5   // so many times at most
+#define TRIAL_MARGIN 0.95 // the other way must take less than this share of the time to win
+#define TRIAL_FAR 1.5     // a loser that takes this many times as long doubles the next turn
+#define TRIAL_DOUBLED 5   // a turn is doubled at most this many times
 
 static double pace_of(const struct pace *pace) { return pace->s / (double)pace->events; }
 

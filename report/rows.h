@@ -38,14 +38,14 @@ struct row {
     char *job;          // name of the job; NULL = the whole run
     const char *status; // "completed", "incomplete", "interrupted", "failed"; of jobs "running"
     char *failure;      // why there are no results; NULL = unknown
-    json_t *reasons;    // of the whole run: why it did not complete, who waits, explanations
-    size_t n_why;       // how many of them are not explanations
+    json_t *reasons;    // of the whole run: why it did not complete, which ranks wait, explanations
+    size_t n_why;       // number of the first `reasons` that are no explanations
     json_t *costs;  // of the whole run: its critical path and what cost it time, for report/why.h
-    char *measured; // of the whole run: report/measured.h
+    char *measured; // of the whole run: the text of report/measured.h
     char *shrunk;   // of the whole run: `shrunk` of its scenario; NULL = it is not
-    char *after;    // of the whole run: report/after_jobs.h
-    char *thinned;  // of the whole run: report/series.h
-    bool noisy;     // noise of hosts may make some seeds special
+    char *after;    // of the whole run: the text of report/after_jobs.h
+    char *thinned;  // of the whole run: the text of report/series.h
+    bool noisy;     // hosts have noise, so single seeds may be outliers
     uint64_t n_unlisted;        // messages, if there are more than report.flows_max; else 0
     double values[ROW_COLUMNS]; // NAN = the run does not have it
     double shares[PATH_CAUSES]; // of the whole run's critical path; NAN = the run has none
@@ -55,7 +55,7 @@ struct row {
 struct row_source {
     const char *scenario, *policy;
     const char *name;   // NULL = the policy
-    const json_t *vary; // see struct row
+    const json_t *vary; // values of a comparison by path, as in struct row
     uint64_t seed;
     const char *metrics; // text of metrics.json, NULL = the run failed without metrics
     const char *failure; // reason for the failure, NULL = unknown

@@ -23,7 +23,7 @@ struct volume {
     double flows;      // queue pairs: a pair of ranks may use several
     double flow_bytes; // memory of the queue pairs, without tables
     double messages;   // at most; parts of a message count as one
-    double posts;   // the same, where a job whose messages are not known counts one for each pair
+    double posts;   // the likely number; unknown messages count as a library's pieces or one a pair
     double packets; // of data, without ACKs
     double hops, parts; // means over packets: number of links; over messages: number of parts
     double phases;      // of collectives, summed over all ranks and chunks

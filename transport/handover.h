@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The state of hosts at the end of a run in several processes, as their owners hand it to the
-// process that reports the results (engine/parcel.h): counters, NICs, and of flows what reports
-// read: the description, the window and pace, the policy, and the messages that have not ended.
+// process that reports the results (engine/parcel.h): counters, NICs, and those parts of flows that
+// reports read, which are the description, the window and pace, the policy, and the messages that
+// have not ended.
 #pragma once
 
 #include "engine/parcel.h"
 #include "transport/host.h"
 
-// Sums over all hosts and dimensions. The shards of both are united.
+// Counters that are sums over all hosts and dimensions. Both processes must have united their
+// shards before the call (hosts_unite()).
 void hosts_hand_over(struct parcel *p, struct hosts *hosts);
 
 // The number of flows that a rank has opened.
 void rank_hand_over(struct parcel *p, struct hosts *hosts, uint32_t rank);
 
-// What stops the classes of a NIC port now.
+// Which classes of a NIC port are stopped at this time, and by which cause.
 void nic_port_hand_over(struct parcel *p, struct hosts *hosts, uint32_t port);
 
 // The counters of adapter number `index`.
@@ -28,5 +30,6 @@ struct hosts_of {
 };
 uint32_t flow_hand_over(struct parcel *p, const struct hosts_of *hosts, uint32_t flow);
 
-// The receiver of a flow, whose description the reader has: it makes one, unless it has it.
+// The receiver of a flow. The reader must already have the flow's description; it creates the
+// receiver unless it has one.
 void receiver_hand_over(struct parcel *p, const struct hosts_of *hosts, uint32_t flow);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Whether all processes can run, and run the same. Each tells the others a list of texts: its exit
-// code if it has failed, its machine, what must be equal, and last what it printed on stderr.
+// Checks that all processes of a run are able to run, and that they run the same program on the
+// same scenario. Each process sends the others a list of texts: its exit code if it has failed, its
+// machine, the fingerprints that must be equal, and last what it printed on stderr.
 #include <math.h>
 #include <nettle/sha2.h>
 #include <stdint.h>
@@ -34,7 +35,7 @@ static void finish(struct sha256_ctx *sha, char text[FINGERPRINT])
     text_hex(digest, sizeof digest, text);
 }
 
-// Of the executable file; "" if the system does not show it.
+// Computes the fingerprint of the executable file; it is "" if the system gives no access to it.
 static void fingerprint_program(char text[FINGERPRINT])
 {
     unsigned char buffer[65536];
@@ -52,8 +53,9 @@ static void fingerprint_program(char text[FINGERPRINT])
     finish(&sha, text);
 }
 
-// Of what the C library's functions of real numbers return. They may differ in the last bit between
-// versions of the library, and between processors with and without fused multiply-add.
+// Computes the fingerprint of the results of the C library's floating-point functions. These may
+// differ in the last bit between versions of the library, and between processors with and without
+// fused multiply-add.
 static void fingerprint_arithmetic(char text[FINGERPRINT])
 {
     struct sha256_ctx sha;

@@ -24,7 +24,7 @@ struct flow_row {
     int64_t span_ns;  // from its first to its last packet; -1 = the last one is not in the capture
     uint64_t bytes;
     uint32_t src;      // endpoint; a rank when ranks have been assigned
-    uint32_t dst : 30; // the same
+    uint32_t dst : 30; // as src
     uint32_t origin : 2;
 };
 

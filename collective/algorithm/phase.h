@@ -8,8 +8,9 @@
 #define COLL_MAX_DIMS 8
 #define COLL_MAX_PHASES (2 * COLL_MAX_DIMS)
 
-// `bytes` is the nominal size for schedulers: the bytes of the chunk that a rank holds when the
-// phase begins, divided at every dimension without rounding (all-gather: the rank's own part).
+// One phase of one chunk. `bytes` is the nominal size, by which schedulers compare phases: the part
+// of the chunk that a rank holds when the phase begins. Every earlier dimension has divided it,
+// without rounding. In an all-gather it is the rank's own part.
 struct coll_phase {
     uint8_t dim; // index among the collective's dimensions; n_dims = all ranks at once
     uint8_t op;  // enum coll_op
@@ -19,11 +20,12 @@ struct coll_phase {
 // Cost of a phase, as computed by a network in closed form.
 struct coll_phase_cost {
     ps_t duration_ps;
-    uint64_t messages;    // of all members
-    ps_sum_t messages_ps; // the sum of their times
+    uint64_t messages;    // sum over all members
+    ps_sum_t messages_ps; // sum of the times of these messages
 };
 
-// A phase that all its members begin at the same time, as passed to a network in closed form.
+// A phase whose members all begin at the same time, in the form that a network in closed form takes
+// to compute its cost.
 struct coll_phase_call {
     enum coll_op op;
     const struct coll_algorithm *algorithm;

@@ -30,7 +30,7 @@ static uint32_t owner_of(const struct executor_run *run, uint32_t member, int32_
     if (nic == NCCL_NONE || m->nics == 0)
         return rank;
     uint32_t owner = (uint32_t)nic * gpus / m->nics, own = rank % gpus;
-    // A rank whose own NIC it is needs no other one.
+    // If the NIC is the rank's own, the rank owns it; no other rank of the server is needed.
     return own * m->nics / gpus == (uint32_t)nic ? rank : rank - own + owner;
 }
 

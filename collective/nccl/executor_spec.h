@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library that runs the collectives of a job: which one, on which machine, with which settings.
+// The settings of the library that runs the collectives of a job (NCCL, RCCL or Open MPI): its
+// kind, its machine and its own settings.
 #pragma once
 
 #include "collective/nccl/host_cost.h"
@@ -12,17 +13,18 @@ struct mpi_settings;  // collective/mpi/mpi.h
 struct executor_spec {
     const struct nccl_machine *machine; // NULL = no library, or MPI
     const struct mpi_settings *mpi;     // Open MPI, on any network; belongs to the scenario
-    // The algorithm of a file, which belongs to the scenario and runs in place of those that NCCL
-    // would choose, with the most that goes at once (0 = as MSCCL); NULL = NCCL's own.
+    // An algorithm from a file, which the scenario owns and which replaces the algorithms that NCCL
+    // would choose; NULL = NCCL chooses. xml_piece_bytes is the largest piece that is sent at once
+    // (0 = as MSCCL cuts).
     const struct xml_algorithm *xml;
     const char *xml_file;
     uint64_t xml_piece_bytes;
     struct nccl_settings settings;
     struct nccl_host_cost cost;
-    // CollNet: the collectives are phases of the job's schedule, between servers by switches that
-    // add; else the library runs them by its own blocks.
+    // CollNet: collectives run as phases of the job's schedule, and switches reduce the data
+    // between servers. Otherwise the library's own thread blocks run the collectives.
     bool by_switches;
-    // GPUs of a server in the network: ranks k * gpus to (k + 1) * gpus - 1 are a server's.
+    // GPUs of each server in the network: ranks k * gpus to (k + 1) * gpus - 1 are server k.
     uint32_t gpus;
 };
 
@@ -31,7 +33,7 @@ static inline bool executor_is_given(const struct executor_spec *spec)
     return spec->machine != NULL || spec->mpi != NULL;
 }
 
-// The word of its kind in scenarios and results.
+// The name of the executor's kind in scenarios and results.
 static inline const char *executor_kind(const struct executor_spec *spec)
 {
     return spec->mpi != NULL     ? "mpi"

@@ -5,7 +5,8 @@
 // An object that is a table, or a list of such objects, needs no code: object.c reads, writes and
 // describes it by its table. An object of another form has functions that replace those. To add an
 // object at the top of a scenario: a field of struct spec (sim/spec/spec.h), a file with its
-// description, its line in objects.c. To add a key to an object: the field and a row of the table.
+// description, its line in config/object/objects.c. To add a key to an object: the field and a row
+// of the table.
 #pragma once
 
 #include <jansson.h>
