@@ -178,7 +178,7 @@ MUTATIONS = [
     # counters of switches, ports and the transport
     ("net/drops.c", "drops->bytes += p->frame_bytes;", "drops->bytes += p->frame_bytes / 2;"),
     ("switch/switch.c", "? DROP_HEADROOM : DROP_LOSSY_THRESHOLD", "? DROP_LOSSY_THRESHOLD : DROP_HEADROOM"),
-    ("switch/switch.c", "s->markable += markable &", "s->markable += 1 &"),
+    ("switch/switch.c", "s->counters.markable += markable &", "s->markable += 1 &"),
     ("switch/switch.c", "s->markable++;", ""),
     ("collective/stream_queue.c", "a.turn < b.turn", "a.turn > b.turn"),
     ("sim/delivery/records.c", "delivery->records.running++;", "delivery->records.running += 2;"),
