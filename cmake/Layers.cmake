@@ -248,6 +248,9 @@ collwire_layer(cli/terminal # terminal, signals, and the limits of the process
   ALLOW engine collwire study/pool.h dlfcn.h
   VIA cc config/scenario.h ${cli_via}
   LIBS PkgConfig::jansson ${CMAKE_DL_LIBS} m)
+collwire_layer(cli/drawing # a chart of a page as a picture
+  ALLOW engine duktape.h dlfcn.h
+  LIBS PkgConfig::duktape ${CMAKE_DL_LIBS})
 collwire_layer(cli/options # the command line and its tables
   ALLOW engine collwire cli/terminal library cc/plugin cc/catalogue.h config/scenario.h config/text/object.h jansson.h
   VIA ${cli_via}
@@ -262,7 +265,7 @@ collwire_layer(cli/processes # this process among those of a launcher
   VIA cc/plugin ${cli_via}
   LIBS PkgConfig::nettle ${CMAKE_DL_LIBS} m)
 collwire_layer(cli/runs # commands that simulate, or read what was simulated
-  ALLOW engine collwire cli/terminal cli/options cli/processes cli/results library config/draft.h config/scenario.h config/policy_choice.h config/object/output_name.h study jansson.h
+  ALLOW engine collwire cli/drawing cli/terminal cli/options cli/processes cli/results library config/draft.h config/scenario.h config/policy_choice.h config/object/output_name.h study jansson.h
         sim/result
         report/comparison report/csv.h report/headline.h report/metric.h report/metrics_brief.h report/page.h report/rows.h report/why.h
   VIA cc/plugin ${cli_via}

@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 FILES_IN_A_CIRCLE = 4
-ROOMS = 74
-ARROWS = 412
+ROOMS = 75
+ARROWS = 414
 
 
 def objects(build):
