@@ -83,8 +83,7 @@ static const char report_text[] =
 static const char plot_text[] =
     "Writes one chart of the page that report makes for DIR into a file: SVG or PDF as wide as a "
     "column of a paper (85 mm) and black on white, or its data as CSV. The ending of FILE says "
-    "which; without -o the CSV is printed. SVG and PDF are drawn by the page in a headless "
-    "Chromium; CSV needs no browser.\n\n"
+    "which; without -o the CSV is printed. PDF needs librsvg on the system.\n\n"
     "NAME=METRIC draws another metric, messages.time=tail the slow messages on a logarithmic axis, "
     "and NAME@RUN, in a comparison, another policy; --list shows all names.\n\n"
     "  collwire plot out/incast-compare --list\n"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The charts of reports: one template, which the build copies from report/web/built beside the program.
+# The charts of reports: the template of pages and the program that draws one chart, which the build copies from
+# report/web/built beside the program.
 # `cmake --build DIR --target report-assets` bundles report/web anew and writes it there, to be
 # committed. It needs node and npm, and a network the first time; no other target needs it.
 set(report_web ${PROJECT_SOURCE_DIR}/report/web)
@@ -11,7 +12,7 @@ find_program(NPM_PROGRAM npm)
 mark_as_advanced(NODE_PROGRAM NPM_PROGRAM)
 
 set(report_copies)
-foreach(name IN ITEMS report-template.html LICENCES.txt)
+foreach(name IN ITEMS report-template.html report-plot.js LICENCES.txt)
   set(copy ${report_share}/${name})
   if(name STREQUAL LICENCES.txt)
     set(copy ${report_share}/report-LICENCES.txt)
@@ -42,20 +43,20 @@ if(NODE_PROGRAM AND NPM_PROGRAM)
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
     COMMENT "Installing the packages of report/web/package-lock.json"
     VERBATIM)
-  file(GLOB report_sources CONFIGURE_DEPENDS ${report_web}/src/*.js ${report_web}/*.css ${report_web}/*.html)
+  file(GLOB report_sources CONFIGURE_DEPENDS ${report_web}/src/*.js ${report_web}/src/*.json ${report_web}/src/plot/*.js
+       ${report_web}/*.css ${report_web}/*.html)
+  set(report_files ${report_work}/report-template.html ${report_work}/report-plot.js ${report_work}/LICENCES.txt)
   add_custom_command(
-    OUTPUT ${report_work}/report-template.html ${report_work}/LICENCES.txt
-    COMMAND ${NODE_PROGRAM} ${report_web}/build.mjs ${report_work}/node_modules
-            ${report_work}/report-template.html ${report_work}/LICENCES.txt
+    OUTPUT ${report_files}
+    COMMAND ${NODE_PROGRAM} ${report_web}/build.mjs ${report_work}/node_modules ${report_work}
     DEPENDS ${report_work}/installed ${report_web}/build.mjs ${report_sources}
     COMMENT "Bundling the charts of reports"
     VERBATIM)
   # What npm's packages make, without a change of the sources: tests/report/check_template.py compares it.
-  add_custom_target(report-bundle DEPENDS ${report_work}/report-template.html ${report_work}/LICENCES.txt)
+  add_custom_target(report-bundle DEPENDS ${report_files})
   add_custom_target(report-assets
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${report_work}/report-template.html
-            ${report_work}/LICENCES.txt ${report_built}
-    COMMAND ${CMAKE_COMMAND} -E copy ${report_built}/report-template.html ${report_share}
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${report_files} ${report_built}
+    COMMAND ${CMAKE_COMMAND} -E copy ${report_built}/report-template.html ${report_built}/report-plot.js ${report_share}
     COMMAND ${CMAKE_COMMAND} -E copy ${report_built}/LICENCES.txt ${report_share}/report-LICENCES.txt
     VERBATIM)
   add_dependencies(report-assets report-bundle report-template)

@@ -443,12 +443,12 @@ collwire_script_test(report_template_bundle page python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_template.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/report-assets)
 
 collwire_script_test(report_plot unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/report/check_plot.py ${PROJECT_SOURCE_DIR}/scenarios csv)
+  ${PROJECT_SOURCE_DIR}/tests/report/check_plot.py ${PROJECT_SOURCE_DIR}/scenarios)
 
 # Reports in a browser: where Chromium is there.
 if(NOT COLLWIRE_SANITIZE)
-  collwire_script_test(report_plot_pictures page python3 [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/report/check_plot.py ${PROJECT_SOURCE_DIR}/scenarios pictures)
+  collwire_script_test(report_plot_page page python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/report/check_plot.py ${PROJECT_SOURCE_DIR}/scenarios page)
   collwire_script_test(report_browser page python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
     ${PROJECT_BINARY_DIR}/share/collwire/report-template.html quick) # the page of a comparison; all pages: a minute

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Install on Debian or Ubuntu what is not there yet: to build; with --tests also what the tests use; with --ci
+# Install on Debian or Ubuntu what is not there yet: to build, and to write PDF (librsvg2-2, which is loaded when it is needed,
+# and a font for it); with --tests also what the tests use; with --ci
 # also the second compiler, the linters, and what all tests of the
 # Python package use; with --report what bundles the charts of reports anew, with
 # --browser what tests them, with --studies what draws the charts of studies, with --site what
@@ -11,7 +12,7 @@
 set -eu
 need="gcc libc6-dev cmake ninja-build pkg-config
       libev-dev libjansson-dev libpcap-dev libisal-dev zlib1g-dev libsmartcols-dev librandom123-dev nettle-dev libsqlite3-dev
-      libprotobuf-c-dev protobuf-c-compiler libyaml-dev libexpat1-dev libmetis-dev"
+      libprotobuf-c-dev protobuf-c-compiler libyaml-dev libexpat1-dev libmetis-dev duktape-dev librsvg2-2 fonts-liberation"
 extra=
 for option; do
     case $option in
@@ -68,6 +69,7 @@ module nettle nettle-devel nettle nettle
 module sqlite3 sqlite-devel sqlite sqlite
 module yaml-0.1 libyaml-devel libyaml libyaml
 module expat expat-devel expat expat
+module duktape duktape-devel duktape duktape
 header ev.h|libev/ev.h libev-devel libev libev
 header metis.h metis-devel metis metis
 header Random123/philox.h Random123-devel random123 random123

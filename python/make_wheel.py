@@ -88,7 +88,7 @@ class Wheel:
         shutil.copy(package.copyright, to)
 
     def share(self):
-        for name in ("report-template.html", "report-LICENCES.txt"):
+        for name in ("report-template.html", "report-plot.js", "report-LICENCES.txt"):
             to = self.native / "share" / "collwire" / name
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(self.build / "share" / "collwire" / name, to)

@@ -81,10 +81,6 @@ json_t *page_metric_names(struct page *page);
 // The data of a chart as CSV, to be freed; NULL = the page has no such chart.
 char *page_chart_csv(struct page *page, const char *chart);
 
-// Let the page draw this chart alone: in place of its sections it then has the chart as SVG,
-// between PAGE_PLOT and PAGE_PLOT_END and with percent escapes; or between PAGE_PROBLEM and
-// PAGE_PLOT_END why there is none.
-#define PAGE_PLOT "COLLWIRE-PLOT:"
-#define PAGE_PROBLEM "COLLWIRE-PROBLEM:"
-#define PAGE_PLOT_END ":COLLWIRE-END"
-void page_draw(struct page *page, const char *chart);
+// The document of the page as JSON, with the wish to draw this chart alone (cli/drawing). To be
+// freed.
+char *page_document(struct page *page, const char *chart);

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: MIT
 // collwire plot: one chart of a directory of results as a file. CSV is written from the document of
-// the page; SVG and PDF are what the page itself draws, in a headless browser.
-#include <errno.h>
-#include <fcntl.h>
+// the page; SVG and PDF are what the page itself would save (cli/drawing).
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/results/folder.h"
+#include "cli/drawing/drawing.h"
 #include "cli/results/output.h"
 #include "cli/results/page_template.h"
-#include "cli/runs/browser.h"
 #include "cli/runs/report.h"
 #include "cli/runs/runs.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
-#include "engine/base/memory.h"
-#include "engine/base/regular_file.h"
 #include "engine/base/text.h"
 
 /* ---- the list ---- */
@@ -59,160 +53,49 @@ static void print_list(FILE *out, struct page *page)
     json_decref(runs);
 }
 
-/* ---- a folder for the browser ---- */
+/* ---- pictures ---- */
 
-struct workplace {
-    char *dir;
-    int fd;
+struct bytes {
+    char *start;
+    size_t n;
 };
-
-static int workplace_open(struct workplace *w)
-{
-    const char *temporary = getenv("TMPDIR");
-    w->dir =
-        text_format("%s/collwire-plot-XXXXXX", temporary && *temporary == '/' ? temporary : "/tmp");
-    w->fd = mkdtemp(w->dir) ? open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (w->fd < 0)
-        fprintf(stderr, "collwire: %s: %s\n", w->dir, strerror(errno));
-    return w->fd < 0 ? -1 : 0;
-}
-
-static void workplace_close(struct workplace *w)
-{
-    char *slash = strrchr(w->dir, '/');
-    if (w->fd >= 0) {
-        close(w->fd);
-        *slash = '\0';
-        int parent = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        folder_wipe(parent, slash + 1);
-        close(parent);
-    }
-    free(w->dir);
-}
-
-/* ---- SVG ---- */
-
-static int hex(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-// The text between `mark` and PAGE_PLOT_END without its percent escapes; NULL = there is none.
-static char *marked(const char *html, const char *mark)
-{
-    // the page's program has the marks too, before what it wrote
-    const char *at = NULL, *end = NULL;
-    for (const char *next = html; (next = strstr(next, mark)) != NULL; next++)
-        at = next + strlen(mark);
-    end = at ? strstr(at, PAGE_PLOT_END) : NULL;
-    if (!end)
-        return NULL;
-    char *text = memory_zeroed((size_t)(end - at) + 1, 1), *to = text;
-    for (; at < end; at++) {
-        bool escape = *at == '%' && end - at > 2 && hex(at[1]) >= 0 && hex(at[2]) >= 0;
-        if (!escape) {
-            *to++ = *at;
-            continue;
-        }
-        *to++ = (char)(hex(at[1]) * 16 + hex(at[2]));
-        at += 2;
-    }
-    return text;
-}
-
-// Draw the chart; its SVG is to be freed. NULL after a message, with *code.
-static char *svg_of(struct page *page, const char *chart, const char *browser,
-                    const struct workplace *w, int *code)
-{
-    struct err err = {0};
-    char *path = NULL, *template = page_template(&path, &err), *html = NULL, *svg = NULL;
-    page_draw(page, chart);
-    if (template)
-        html = page_html(page, template, path, &err);
-    errors_print(&err);
-    if (html && folder_write(w->fd, "page.html", html, strlen(html)) == 0 &&
-        browser_dump(browser, w->dir, "page.html", "dump.html") == 0) {
-        char *dump = folder_read(w->fd, "dump.html");
-        svg = dump ? marked(dump, PAGE_PLOT) : NULL;
-        char *problem = dump && !svg ? marked(dump, PAGE_PROBLEM) : NULL;
-        if (problem)
-            *code = EXIT_BAD_USE;
-        if (!svg)
-            fprintf(stderr, "collwire: plot: %s: %s\n", chart,
-                    problem ? problem : "the browser drew nothing");
-        free(problem);
-        free(dump);
-    }
-    free(html);
-    free(template);
-    free(path);
-    return svg;
-}
-
-/* ---- files ---- */
 
 static void put_text(FILE *out, const void *text) { fputs(text, out); }
 
-static void put_file(FILE *out, const void *path)
+static void put_bytes(FILE *out, const void *bytes_)
 {
-    char part[1 << 14];
-    size_t n;
-    const char *why;
-    FILE *in = regular_file_stream(path, &why);
-    while (in && (n = fread(part, 1, sizeof part, in)) > 0)
-        fwrite(part, 1, n, out);
-    if (in)
-        fclose(in);
+    const struct bytes *bytes = bytes_;
+    fwrite(bytes->start, 1, bytes->n, out);
 }
 
-// Print the picture on a page of its own size.
-static int write_pdf(const char *svg, const char *browser, const struct workplace *w,
-                     const char *file)
+// Draw the chart. Returns the exit code; errors go to `err`.
+static int draw(struct page *page, const char *chart, bool pdf, struct bytes *picture,
+                struct err *err)
 {
-    double width = 85, height = 100;
-    const char *size = strstr(svg, "width=\"");
-    if (size)
-        sscanf(size, "width=\"%lfmm\" height=\"%lfmm\"", &width, &height);
-    char *html = text_format("<!doctype html><meta charset=\"utf-8\"><style>@page{size:%.2fmm "
-                             "%.2fmm;margin:0}html,body{margin:0}svg{display:block}</style>%s",
-                             width, height + 0.3, svg),
-         *pdf = text_format("%s/chart.pdf", w->dir);
-    int code = EXIT_NOT_COMPLETED;
-    if (folder_write(w->fd, "print.html", html, strlen(html)) == 0 &&
-        browser_print(browser, w->dir, "print.html", "chart.pdf") == 0) {
-        if (access(pdf, R_OK) == 0)
-            code = output_write(file, put_file, pdf);
-        else
-            fprintf(stderr, "collwire: plot: %s wrote no PDF\n", browser);
+    bool unknown = false;
+    char *program = plot_program(err), *document = page_document(page, chart),
+         *svg = program ? drawing_svg(program, document, &unknown, err) : NULL;
+    *picture = (struct bytes){svg, svg ? strlen(svg) : 0};
+    if (svg && pdf) {
+        picture->start = drawing_pdf(svg, &picture->n, err);
+        free(svg);
     }
-    free(pdf);
-    free(html);
-    return code;
+    free(document);
+    free(program);
+    return picture->start ? EXIT_DONE : unknown ? EXIT_BAD_USE : EXIT_NOT_COMPLETED;
 }
 
 static int write_picture(struct page *page, const char *chart, const char *file, bool pdf)
 {
-    char *browser = browser_find();
-    struct workplace w;
-    int code = EXIT_NOT_COMPLETED;
-    if (!browser) {
-        fprintf(stderr,
-                "collwire: plot: SVG and PDF need a browser, none of %s is in PATH: install "
-                "chromium, or name one in COLLWIRE_BROWSER. -o FILE.csv needs none, nor do the "
-                "buttons below the charts of report.html\n",
-                browser_names);
-        return code;
-    }
-    if (workplace_open(&w) == 0) {
-        char *svg = svg_of(page, chart, browser, &w, &code);
-        if (svg && pdf)
-            code = write_pdf(svg, browser, &w, file);
-        else if (svg)
-            code = output_write(file, put_text, svg);
-        free(svg);
-    }
-    workplace_close(&w);
-    free(browser);
+    struct err err = {0};
+    struct bytes picture;
+    int code = draw(page, chart, pdf, &picture, &err);
+    for (size_t i = 0; i < err.n_items; i++)
+        fprintf(stderr, "collwire: plot: %s: %s\n", chart, err.items[i].text);
+    err_free(&err);
+    if (code == EXIT_DONE)
+        code = output_write(file, put_bytes, &picture);
+    free(picture.start);
     return code;
 }
 

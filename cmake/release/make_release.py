@@ -41,7 +41,7 @@ def check_tree(source, version):
 
 
 def sources(source, out, version):
-    """The files of the commit, the template of reports among them, so that nothing of a build needs a network."""
+    """The files of the commit, the charts of reports among them, so that nothing of a build needs a network."""
     data = git(source, "archive", "--format=tar", f"--prefix=collwire-{version}/", "HEAD")
     file = out / f"collwire-{version}.tar.gz"
     file.write_bytes(gzip.compress(data, 9, mtime=0))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The bill of materials as CycloneDX 1.5: collwire, and what a release brings with it: shared libraries, what is compiled in, and
-the packages of npm in the template of reports; each with version, licence, and where it is from."""
+the packages of npm in the charts of reports; each with version, licence, and where it is from."""
 import hashlib
 import json
 import re
@@ -38,7 +38,7 @@ def debian(package, kind, note, files):
 
 
 def charts(source):
-    """What the template of reports has in it, from the lock file of npm: the packages that are no tools of the build."""
+    """What the charts of reports have in them, from the lock file of npm: the packages that are no tools of the build."""
     lock = json.loads((source / "report" / "web" / "package-lock.json").read_text())
     found = []
     for path, package in sorted(lock["packages"].items()):
@@ -47,7 +47,7 @@ def charts(source):
         name = path.removeprefix("node_modules/")
         found.append({"type": "library", "bom-ref": f"npm:{name}", "name": name, "version": package["version"],
                       "purl": f"pkg:npm/{name}@{package['version']}", "licenses": licences([package.get("license", "unknown")]),
-                      "properties": [{"name": "collwire:how", "value": "in the template of reports (share/collwire/report-template.html)"}]})
+                      "properties": [{"name": "collwire:how", "value": "in the charts of reports (share/collwire/report-template.html, report-plot.js)"}]})
     return found
 
 

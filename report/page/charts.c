@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The charts of a page by name: a list of those that it has, the data of one as CSV, and the wish
-// that the page draws one alone. Names are those of report/web/src.
+// that one is drawn alone. Names are those of report/web/src.
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,13 +201,18 @@ char *page_chart_csv(struct page *page, const char *chart)
     return NULL;
 }
 
-void page_draw(struct page *page, const char *chart)
+char *page_document(struct page *page, const char *chart)
 {
+    page_finish(page);
+    json_t *root = json_copy(page->root);
     struct wish w = wish_read(chart);
     json_object_set_new(
-        page->root, "plot",
+        root, "plot",
         json_pack("{s:s, s:s*, s:s*}", "chart", w.name, "choice", w.choice, "run", w.run));
+    char *text = page_json(root);
+    json_decref(root);
     wish_free(&w);
+    return text;
 }
 
 json_t *page_run_names(struct page *page)

@@ -171,6 +171,12 @@ void page_finish(struct page *page)
         json_object_set_new(page->root, "distributions", page_distributions(page));
 }
 
+char *page_json(const json_t *document)
+{
+    char *json = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    return json ? json : memory_text("null");
+}
+
 char *page_html(struct page *page, const char *template, const char *path, struct err *err)
 {
     const char *mark = strstr(template, PAGE_MARK);
@@ -180,12 +186,11 @@ char *page_html(struct page *page, const char *template, const char *path, struc
         return NULL;
     }
     page_finish(page);
-    char *json = json_dumps(page->root, JSON_COMPACT | JSON_REAL_PRECISION(10));
-    char *safe = json ? page_escape(json) : NULL;
+    char *json = page_json(page->root), *safe = page_escape(json);
     struct text text;
     FILE *out = text_open(&text);
     fwrite(template, 1, (size_t)(mark - template), out);
-    fputs(safe ? safe : "null", out);
+    fputs(safe, out);
     fputs(rest, out);
     free(safe);
     free(json);

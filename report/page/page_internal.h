@@ -24,6 +24,9 @@ enum {
     PAGE_MEASURED_SIZES = 4000
 };
 
+// The text of a document, to be freed.
+char *page_json(const json_t *document);
+
 // Escape characters that could end a <script> element or a line of it: <, >, &, U+2028, U+2029
 // inside strings. `json` is a JSON text; the result is the same document. To be freed.
 char *page_escape(const char *json);

@@ -179,7 +179,7 @@ MUTATIONS = [
     ("net/drops.c", "drops->bytes += p->frame_bytes;", "drops->bytes += p->frame_bytes / 2;"),
     ("switch/switch.c", "? DROP_HEADROOM : DROP_LOSSY_THRESHOLD", "? DROP_LOSSY_THRESHOLD : DROP_HEADROOM"),
     ("switch/switch.c", "s->counters.markable += markable &", "s->markable += 1 &"),
-    ("switch/switch.c", "s->markable++;", ""),
+    ("switch/switch.c", "s->counters.markable++;", ""),
     ("collective/stream_queue.c", "a.turn < b.turn", "a.turn > b.turn"),
     ("sim/delivery/records.c", "delivery->records.running++;", "delivery->records.running += 2;"),
     ("switch/mmu.c", "if (in->bytes > in->max_bytes)", "if (in->bytes < in->max_bytes)"),

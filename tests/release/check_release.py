@@ -62,12 +62,12 @@ def check_sums(out):
 
 
 def check_sources(out, tree, version):
-    """The files of the commit and no other; the template of reports is one of them."""
+    """The files of the commit and no other; the charts of reports are among them."""
     with tarfile.open(out / f"collwire-{version}.tar.gz") as archive:
         names = {name.partition("/")[2] for name in archive.getnames() if not archive.getmember(name).isdir()}
     expected = set(filter(None, run("git", "-C", tree, "ls-files", "-z").stdout.split("\0")))
     expect(names == expected, f"sources: {sorted(names ^ expected)[:5]}")
-    expect("report/web/built/report-template.html" in names, "the sources have no template of reports")
+    expect({"report/web/built/report-template.html", "report/web/built/report-plot.js"} <= names, "the sources have no charts of reports")
 
 
 def check_libraries(folder):
@@ -95,6 +95,8 @@ def check_use(folder, source, work):
     program = moved / "bin" / "collwire"
     done = run(*words, program, "compare", moved / "share/collwire/scenarios/incast.json", "--cc", "none,dcqcn", "--out", results / "out", env=environment)
     expect(done.returncode == 0 and (results / "out" / "report.html").exists(), f"compare from the tarball: {done.returncode} {done.stderr}")
+    done = run(*words, program, "plot", results / "out", "--chart", "time", "-o", results / "time.svg", env=environment)
+    expect(done.returncode == 0 and (results / "time.svg").exists(), f"plot from the tarball: {done.returncode} {done.stderr}")
     pc = dict(environment, PKG_CONFIG_PATH=str(folder / "lib" / "pkgconfig"))
     if shutil.which("pkg-config") and shutil.which("cc"):
         flags = run("pkg-config", "--cflags", "--libs", "collwire", env=pc).stdout.split()
@@ -115,7 +117,8 @@ def check_tarball(out, source, work):
     for name in ("bin/collwire", "lib/libcollwire.so", "lib/libcollwire.a", "lib/pkgconfig/collwire.pc", "include/collwire/collwire.h",
                  "share/man/man1/collwire.1", "share/bash-completion/completions/collwire", "share/zsh/site-functions/_collwire",
                  "share/fish/vendor_completions.d/collwire.fish", "share/collwire/scenarios/incast.json", "share/collwire/scenarios/schema.json",
-                 "share/collwire/report-template.html", "share/doc/collwire/docs/README.md", "share/doc/collwire/README.md", "share/doc/collwire/copyright", "README.txt"):
+                 "share/collwire/report-template.html", "share/collwire/report-plot.js",
+                 "share/doc/collwire/docs/README.md", "share/doc/collwire/README.md", "share/doc/collwire/copyright", "README.txt"):
         expect((folder / name).exists(), f"the tarball has no {name}")
     check_libraries(folder)
     check_use(folder, source, work)

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """collwire plot: the list of charts of a run, a comparison and a sweep; their CSV, whose numbers are those of the
-metrics; and with a browser their SVG and PDF, drawn by the page. COLLWIRE names the program.
+metrics; their SVG, whose marks stand at these numbers, and PDF. COLLWIRE names the program.
 
-usage: check_plot.py SCENARIOS csv        without a browser
-       check_plot.py SCENARIOS pictures   skipped (77) without Chromium
+usage: check_plot.py SCENARIOS        no program is needed but collwire
+       check_plot.py SCENARIOS page   pages draw the same bytes; skipped (77) without Chromium
 """
 import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -43,7 +44,7 @@ def results(tmp, scenarios):
     for words in (("run", rail, "--set", "report.flows_max=100", "--out", of["run"]),
                   ("compare", incast, "--cc", "none,dcqcn,swift", "--seeds", "2", "--set", "report.sample=10us",
                    "--out", of["compare"]),
-                  ("compare", incast, os.path.join(scenarios, "collectives", "in-network.json"), "--cc", "none,dcqcn", "--out", of["several"]),
+                  ("compare", incast, os.path.join(scenarios, "collectives", "torus.json"), "--cc", "none,dcqcn", "--out", of["several"]),
                   ("run", memory, "--out", of["memory"]),
                   ("run", measured, "--out", of["measured"]),
                   ("sweep", incast, "--vary", "workload.bytes=100KB,200KB", "--cc", "none,dcqcn", "--out", of["sweep"])):
@@ -179,13 +180,21 @@ def refused(of):
         code, stdout, stderr = collwire("plot", of["compare"], "--chart", chart)
         expect(code == 2 and f'has no chart "{chart}"' in stderr and "NAME=METRIC draws one of" in stderr and stdout == "",
                f"CSV of {chart}: {code} {stderr!r} {stdout!r}")
-    env = {"PATH": "/nowhere", "TMPDIR": os.environ.get("TMPDIR", "/tmp")}
-    code, _, stderr = collwire("plot", of["run"], "--chart", "time", "-o", file, env=env)
-    expect(code == 1 and stderr.count("\n") == 1 and "install chromium" in stderr and ".csv needs none" in stderr,
-           f"without a browser: {code} {stderr!r}")
-    code, _, stderr = collwire("plot", of["run"], "--chart", "time", "-o", file + ".csv", env=env)
-    expect((code, stderr) == (0, ""), f"CSV without a browser: {code} {stderr!r}")
-    expect(not os.path.exists(file), "nothing was written")
+    empty = os.path.join(of["run"], "..", "share")
+    os.mkdir(empty)
+    for program, part in ((None, "share/collwire/report-plot.js is missing beside the program"), ("f(", "has failed: SyntaxError"),
+                          ("(function f() { f(); })()", "has failed: RangeError"), ("({})", "has returned no picture")):
+        if program:
+            with open(os.path.join(empty, "report-plot.js"), "w", encoding="utf-8") as f:
+                f.write(program)
+        code, _, stderr = collwire("plot", of["run"], "--chart", "time", "-o", file, env={**os.environ, "COLLWIRE_SHARE": empty})
+        expect(code == 1 and stderr.count("\n") == 1 and part in stderr, f"program {program}: {code} {stderr!r}")
+    with open(os.path.join(empty, "librsvg-2.so.2"), "w", encoding="utf-8") as f:
+        f.write("no library")
+    code, _, stderr = collwire("plot", of["run"], "--chart", "time", "-o", file + ".pdf", env={**os.environ, "LD_LIBRARY_PATH": empty})
+    expect(code == 1 and stderr.count("\n") == 1 and "PDF needs librsvg" in stderr and ".svg, which needs nothing" in stderr,
+           f"without librsvg: {code} {stderr!r}")
+    expect(not os.path.exists(file) and not os.path.exists(file + ".pdf"), "nothing was written")
 
 
 # ---- pictures ----
@@ -207,6 +216,76 @@ def picture(folder, chart, *words):
     expect("http" not in source.replace("http://www.w3.org", ""), f"{chart} is self-contained")
 
 
+def placed(svg, pattern):
+    """Where a picture has what matches a pattern of its source: [(x, y, match)]."""
+    found = re.finditer(pattern + r'[^>]*transform="(?:translate|matrix)\((?:[-\d.]+,){0,4}?([-\d.]+)[ ,]([-\d.]+)\)"[^>]*>([^<]*)', svg)
+    return [(float(m[1]), float(m[2]), m[3]) for m in found]
+
+
+def marks(folder):
+    """The dots of runs stand at their values, in the row of their policy; and the bars of means."""
+    svg = source(folder, "policies")
+    rows = table(folder, "policies")
+    labels = placed(svg, '<text')
+    axis = [(float(text), x) for x, y, text in labels if re.fullmatch(r"[\d.]+", text)]
+    names = {text: y for x, y, text in labels if text in ("none", "dcqcn", "swift")}
+    expect("time of the run (ms)" in [text for *_, text in labels] and len(axis) > 3 and len(names) == 3, f"axes: {labels}")
+    (low, left), (high, right) = axis[0], axis[-1]
+    at = {policy: [left + (int(r["sim_time_ns"]) / 1e6 - low) / (high - low) * (right - left) for r in rows if r["policy"] == policy]
+          for policy in names}
+    dots = placed(svg, '<path d="M1 0A1')
+    means = placed(svg, '<path d="M-1 -1l2')
+    for policy, y in names.items():
+        own = sorted(x for x, top, _ in dots if abs(top - y) < 9)
+        wanted = sorted(set(round(x, 2) for x in at[policy]))
+        expect(len(own) == len(wanted) and all(abs(a - b) < 0.02 for a, b in zip(own, wanted)), f"dots of {policy}: {own}, {wanted}")
+        own = [x for x, top, _ in means if abs(top - y) < 1]
+        expect(len(own) == 1 and abs(own[0] - sum(at[policy]) / len(at[policy])) < 0.02, f"mean of {policy}: {own}")
+
+
+def lines(folder):
+    """A line of a sweep has a point for each value, in the order of the table."""
+    svg = source(folder, "sweep.lines=fct_max_ns")
+    found = [[tuple(map(float, p.split())) for p in re.findall(r"-?[\d.]+ -?[\d.]+", d)]
+             for d in re.findall(r'<path d="(M[^"]+)" fill="none"[^>]*stroke-width="2" stroke-linejoin', svg)]
+    rows = table(folder, "sweep.lines=fct_max_ns")
+    expect([len(line) for line in found] == [2, 2] and len(rows) == 4, f"lines: {found}")
+    values = [float(r["mean"]) for r in rows if r["policy"] == "none"]
+    labels = [(float(text), y) for x, y, text in placed(svg, "<text") if re.fullmatch(r"[\d.]+", text)]
+    (low, bottom), (high, top) = labels[0], labels[-1]
+    heights = [bottom + (v / 1e3 - low) / (high - low) * (top - bottom) for v in values]
+    expect(all(abs(y - known) < 0.1 for (_, y), known in zip(found[0], heights)), f"points at {found[0]}, not {heights}")
+
+
+def source(folder, chart, **more):
+    file = os.path.join(folder, "..", "chart.svg")
+    code, _, stderr = collwire("plot", folder, "--chart", chart, "-o", file, **more)
+    expect((code, stderr) == (0, ""), f"SVG of {chart}: {code} {stderr!r}")
+    with open(file, encoding="utf-8") as f:
+        return f.read()
+
+
+def pdf(folder, chart, **more):
+    file, known = (os.path.join(folder, "..", name) for name in ("chart.pdf", "known.txt"))
+    with open(known, "w", encoding="utf-8") as f:
+        f.write("leak:libfontconfig\n")  # of librsvg, which keeps what it knows of fonts to the end
+    env = {**os.environ, "LSAN_OPTIONS": f"suppressions={known}:print_suppressions=0", **more}
+    code, _, stderr = collwire("plot", folder, "--chart", chart, "-o", file, env=env)
+    expect((code, stderr) == (0, ""), f"PDF of {chart}: {code} {stderr!r}")
+    with open(file, "rb") as f:
+        return f.read()
+
+
+def same_bytes(of):
+    """Whatever the language, the time zone, the fonts and the programs of the system are."""
+    other = {"PATH": "/nowhere", "LC_ALL": "C", "TZ": "Asia/Tokyo", "FONTCONFIG_FILE": "/dev/null"}
+    for folder, chart in ((of["compare"], "queue@dcqcn"), (of["several"], "scenarios")):
+        expect(source(folder, chart) == source(folder, chart, env=other), f"{chart} is drawn alike everywhere")
+    first = pdf(of["compare"], "time")
+    expect(first == pdf(of["compare"], "time", TZ="Asia/Tokyo"), "a PDF is made alike again")
+    expect(first.startswith(b"%PDF") and len(re.findall(rb"/Type /Page\b", first)) == 1, "a PDF of one page")
+
+
 def pictures(of):
     picture(of["compare"], "policies", "none", "dcqcn", "swift")
     picture(of["compare"], "messages.slowdown=tail", "none", "dcqcn", "swift", "messages with at least")
@@ -217,42 +296,58 @@ def pictures(of):
     picture(of["memory"], "memory", "weights", "activations", "a GPU has 100\u00a0MB")
     picture(of["memory"], "memory.ranks", "weights", "rank2 and 1 more")
     picture(of["sweep"], "sweep.lines", "none", "dcqcn")
-    pdf = os.path.join(of["run"], "..", "chart.pdf")
-    code, _, stderr = collwire("plot", of["compare"], "--chart", "time", "-o", pdf)
-    with open(pdf, "rb") as f:
-        content = f.read()
-    expect(code == 0 and content.startswith(b"%PDF") and content.count(b"/Type /Page\n") == 1, f"PDF: {code} {stderr!r}")
-    code, _, stderr = collwire("plot", of["compare"], "--chart", "links@nobody", "-o", pdf)
+    marks(of["compare"])
+    lines(of["sweep"])
+    same_bytes(of)
+    file = os.path.join(of["run"], "..", "unknown.pdf")
+    code, _, stderr = collwire("plot", of["compare"], "--chart", "links@nobody", "-o", file)
     expect(code == 2 and "has no chart" in stderr, f"an unknown run: {code} {stderr!r}")
-    code, _, stderr = collwire("plot", of["compare"], "--chart", "links=color", "-o", pdf)
-    expect(code == 2 and '"color" is not one of' in stderr, f"an unknown metric: {code} {stderr!r}")
+    code, _, stderr = collwire("plot", of["compare"], "--chart", "links=color", "-o", file)
+    expect(code == 2 and '"color" is not one of utilization, ' in stderr, f"an unknown metric: {code} {stderr!r}")
+    expect(not os.path.exists(file), "no file")
 
 
-def names_of_the_page(of):
-    """The command lists what the page has."""
+# ---- pages ----
+
+CATCH = """(() => { window.saved = {}; HTMLAnchorElement.prototype.click = () => {};
+    URL.createObjectURL = (blob) => { const name = window.wanted; blob.text().then(text => { window.saved[name] = text; }); return '#'; };
+    const charts = [...document.querySelectorAll('.plot')], names = charts.map(one => one.chart.name);
+    for (const one of charts) if (names.filter(name => name === one.chart.name).length === 1) {
+        window.wanted = one.chart.name; one.parentElement.querySelector('.save button').click(); }
+    return names; })()"""
+
+
+def pages(of):
+    """The command lists what the page has; and what a page saves has the bytes of what the command draws."""
+    drawn = set()
     with browser.Browser() as page:
         for folder in of.values():
             collwire("report", folder)
             page.open(os.path.join(folder, "report.html"))
-            known = page.run("[...document.querySelectorAll('.plot')].map(p => p.chart.name)")
+            known = page.run(CATCH)
+            once = sorted(name for name in set(known) if known.count(name) == 1)
+            page.wait(f"Object.keys(window.saved).length === {len(once)}")
+            fresh = {name.split(".")[0]: name for name in once if name.split(".")[0] not in drawn} # one of each kind
+            for name in fresh.values():
+                expect(source(folder, name) == page.run(f"window.saved[{json.dumps(name)}]"), f"{folder}: a page saves another {name}")
+            drawn |= set(fresh)
             own = [name for name in listed(folder) if not name.startswith("state.")]
             found = {name for name in known if not name.startswith("state.")}
             expect(found <= set(own), f"{folder}: the page has {found}, the list {own}")
             for name in set(own) - found:
-                code, _, stderr = collwire("plot", folder, "--chart", name, "-o", os.path.join(folder, "..", "c.svg"))
-                expect(code == 0, f"{folder}: {name} is listed and not drawn: {stderr!r}")
+                source(folder, name)
+    expect(len(drawn) > 12, f"charts that were compared: {drawn}")
 
 
 def main():
-    scenarios, part = sys.argv[1:3]
-    if part == "pictures" and not browser.find_browser():
+    part = sys.argv[2] if len(sys.argv) > 2 else "all"
+    if part == "page" and not browser.find_browser():
         print("skipped: Chromium is not installed")
         return 77
     with tempfile.TemporaryDirectory() as tmp:
-        of = results(tmp, scenarios)
-        if part == "pictures":
-            pictures(of)
-            names_of_the_page(of)
+        of = results(tmp, sys.argv[1])
+        if part == "page":
+            pages(of)
         else:
             of_a_run(of["run"])
             of_a_comparison(of["compare"])
@@ -260,6 +355,7 @@ def main():
             of_a_sweep(of["sweep"])
             of_memory(of["memory"])
             of_measured(of["measured"])
+            pictures(of)
             refused(of)
     print(f"{len(failures)} failures")
     return 1 if failures else 0

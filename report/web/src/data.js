@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The document of the page, and what several sections derive from it.
+import { doc } from "./document.js";
 import { unitOfKey } from "./format.js";
 import { policyStyles } from "./styles.js";
 
-export const doc = JSON.parse(document.getElementById("data").textContent);
+export { doc };
 
 export const runs = doc.runs || [];
 

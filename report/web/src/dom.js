@@ -85,7 +85,16 @@ export function select(label, options, value, onchange) {
             el("option", { value: v, selected: String(v) === String(value) }, text),
         ),
     );
-    return el("span", { class: "control" }, el("label", { for: id }, label), input);
+    const control = el("span", { class: "control" }, el("label", { for: id }, label), input);
+    control.input = input;
+    return control;
+}
+
+// Other controls in a bar; the one at the place of that which has the focus has it then.
+export function replaceControls(bar, controls) {
+    const focused = [...bar.querySelectorAll("select")].indexOf(document.activeElement);
+    bar.replaceChildren(...controls);
+    if (focused >= 0) bar.querySelectorAll("select")[focused]?.focus();
 }
 
 // A section of the page with a heading; controls stand beside the heading.

@@ -54,7 +54,9 @@ function withUnit(steps) {
 export function count(value) {
     if (!Number.isInteger(value))
         return Math.abs(value) < 1000 ? digits(value) : count(Math.round(value));
-    return value.toLocaleString("en-US").replace("-", MINUS);
+    return String(value)
+        .replace(/\B(?=(\d{3})+$)/g, ",")
+        .replace("-", MINUS);
 }
 
 export function share(value) {
@@ -152,4 +154,15 @@ export function html(value) {
 
 export function capital(word) {
     return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+// The order of names, with numbers in them in numeric order: rank2 before rank10.
+export function byName(one, other) {
+    const [a, b] = [one, other].map((name) => name.match(/\d+|\D+/g) || []);
+    for (let i = 0; i < a.length && i < b.length; i++) {
+        const [x, y] = [Number(a[i]), Number(b[i])];
+        if (a[i] === b[i]) continue;
+        return Number.isNaN(x) || Number.isNaN(y) || x === y ? (a[i] < b[i] ? -1 : 1) : x - y;
+    }
+    return a.length - b.length;
 }

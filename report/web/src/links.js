@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Use of links as heat maps over the topology: a map for every pair of tiers, a row a switch, the busiest
 // first. Tiers with little use are folded.
-import { axisStyle, figure, heatScale, startCharts } from "./chart.js";
+import { axisStyle, heatScale } from "./chart.js";
 import { detailed, shownRun } from "./data.js";
 import { el, section, select } from "./dom.js";
-import { html, list, plural, text } from "./format.js";
+import { figure, startCharts } from "./figure.js";
+import { byName, html, list, plural, text } from "./format.js";
 import { colour, isDark } from "./theme.js";
 
 const VALUES = [
@@ -16,9 +17,6 @@ const VALUES = [
 ];
 
 const FOLDED = 0.1; // of the time, or of the largest value: tiers below it are one line
-
-// Numbers in names in numeric order.
-const collator = new Intl.Collator("en", { numeric: true });
 
 // "dim0.sw12.p1", a switch of plane 1, is of the tier "dim0 sw".
 function tier(node) {
@@ -47,7 +45,7 @@ function byLoad(links, nameOf, values) {
     const most = new Map();
     for (const link of links)
         most.set(nameOf(link), Math.max(most.get(nameOf(link)) || 0, values[link.index]));
-    return [...most.keys()].sort((a, b) => most.get(b) - most.get(a) || collator.compare(a, b));
+    return [...most.keys()].sort((a, b) => most.get(b) - most.get(a) || byName(a, b));
 }
 
 // Rows and columns of a group, the busiest first: rows are switches; where a row has many links, or those of
@@ -61,7 +59,7 @@ function matrix(group, values) {
     const numbered = others.length > 16 || isRank(others[0]);
     const ordered = [...group].sort(
         (a, b) =>
-            values[b.index] - values[a.index] || collator.compare(otherOf(a), otherOf(b)),
+            values[b.index] - values[a.index] || byName(otherOf(a), otherOf(b)),
     );
     const filled = new Map(rows.map((row) => [row, 0]));
     const cells = ordered.map((link) => {

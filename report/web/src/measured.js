@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Collectives that were measured in a real run: simulated over measured times, by operation and size.
-import { axisStyle, figure, legendStyle, moreLegend } from "./chart.js";
+import { axisStyle, legendStyle, moreLegend } from "./chart.js";
 import { detailed, nameOf, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
+import { figure } from "./figure.js";
 import { html, text } from "./format.js";
 import { colour } from "./theme.js";
 

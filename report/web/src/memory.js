@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The memory that a GPU needs: an iteration of the rank that needs most, and all ranks.
-import { axisStyle, figure, legendStyle, moreLegend, nameAxis, timeAxis, zoomStyle } from "./chart.js";
+import { axisStyle, legendStyle, moreLegend, nameAxis, timeAxis, zoomStyle } from "./chart.js";
 import { detailed, meaning, nameOf, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
+import { figure } from "./figure.js";
 import { axisUnit, html, share, text } from "./format.js";
 import { colour } from "./theme.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Completion times and slowdowns of messages as cumulative distributions, by the dimension that messages
 // cross where there are several, and the slowest messages.
-import { axisStyle, figure, legendStyle, lineSymbol, startCharts } from "./chart.js";
+import { axisStyle, legendStyle, lineSymbol } from "./chart.js";
 import {
     detailed,
     doc,
@@ -15,6 +15,7 @@ import {
     styles,
 } from "./data.js";
 import { el, section, select, table } from "./dom.js";
+import { figure, startCharts } from "./figure.js";
 import { axisUnit, html, text, tick } from "./format.js";
 import { lineStyles } from "./styles.js";
 import { colour } from "./theme.js";

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Who paused whom: the node that sent XOFF against the port that it stopped.
-import { axisStyle, figure, heatScale } from "./chart.js";
+import { axisStyle, heatScale } from "./chart.js";
 import { detailed, nameOf, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
-import { html, plural, text } from "./format.js";
+import { figure } from "./figure.js";
+import { byName, html, plural, text } from "./format.js";
 import { heatInk } from "./links.js";
 import { colour } from "./theme.js";
 
-const collator = new Intl.Collator("en", { numeric: true });
 const SHOWN = 40;
 
 // A port "rank3->leaf0" was stopped by leaf0.
@@ -26,8 +26,8 @@ function edges(run) {
 
 function matrix(all) {
     const list = all.slice(0, SHOWN);
-    const by = [...new Set(list.map((e) => e.by))].sort(collator.compare);
-    const paused = [...new Set(list.map((e) => e.paused))].sort(collator.compare);
+    const by = [...new Set(list.map((e) => e.by))].sort(byName);
+    const paused = [...new Set(list.map((e) => e.paused))].sort(byName);
     const max = list[0].ns;
     return figure({
         name: "pauses",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Policies side by side: a table, and every run as a dot.
-import { axisStyle, figure, legendStyle, startCharts } from "./chart.js";
+import { axisStyle, legendStyle } from "./chart.js";
 import {
     baseline,
     completed,
@@ -21,6 +21,7 @@ import {
     valueOf,
 } from "./data.js";
 import { el, section, select, table } from "./dom.js";
+import { figure, startCharts } from "./figure.js";
 import { axisUnit, capital, html, text } from "./format.js";
 import { colour } from "./theme.js";
 

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 // State over time: all policies against each other, then the lines of one run.
-import {
-    axisStyle,
-    figure,
-    legendStyle,
-    lineSymbol,
-    timeAxis,
-    zoomStyle,
-} from "./chart.js";
+import { axisStyle, legendStyle, lineSymbol, timeAxis, zoomStyle } from "./chart.js";
 import { detailed, nameOf, noun, policyOf, shownRun, styles } from "./data.js";
 import { el, section } from "./dom.js";
+import { figure } from "./figure.js";
 import { axisUnit, html, text, unitOfKey } from "./format.js";
 import { colour, isDark } from "./theme.js";
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The charts of a sweep: heat maps over two axes and lines over one.
-import { axisStyle, figure, heatScale, legendStyle } from "./chart.js";
+import { axisStyle, heatScale, legendStyle } from "./chart.js";
 import { mean, metric } from "./data.js";
+import { figure } from "./figure.js";
 import { named, plainName } from "./grid.js";
 import { axisUnit, html, text } from "./format.js";
 import { heatInk } from "./links.js";
@@ -53,11 +54,30 @@ export function short(name) {
     return name.split(".").slice(-2).join(".");
 }
 
+// The rows that match all [axis, value] pairs. Rows are sorted by the values of these axes once: a sweep has up to ten
+// thousand, and its charts nearly as many points.
+function rowsAt(m, conditions) {
+    const axes = conditions.map(([axis]) => axis.i);
+    const name = axes.join();
+    const word = (value) => `${typeof value} ${value}`;
+    m.sorted = m.sorted || new Map();
+    if (!m.sorted.has(name)) {
+        const sorted = new Map();
+        for (const row of m.rows) {
+            const key = axes.map((i) => word(row[i])).join("\n");
+            if (!sorted.has(key)) sorted.set(key, []);
+            sorted.get(key).push(row);
+        }
+        m.sorted.set(name, sorted);
+    }
+    return m.sorted.get(name).get(conditions.map(([, value]) => word(value)).join("\n")) || [];
+}
+
 // The mean over rows that completed and match all [axis, value] pairs; null where there is none. `low` and
 // `high` are its 95 % interval where the seeds are of one point and at least five, else the least and the
 // largest value.
 function valueAt(m, at, conditions) {
-    const rows = m.rows.filter((row) => conditions.every(([axis, value]) => row[axis.i] === value));
+    const rows = rowsAt(m, conditions);
     const good = rows
         .filter((row) => row[m.status] === "completed")
         .map((row) => row[at.i])

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A sweep: its charts in small multiples over a third axis. The reader chooses which axis goes where.
-import { startCharts } from "./chart.js";
 import { doc, metric } from "./data.js";
+import { startCharts } from "./figure.js";
 import { firstKeys, label, model, named, NONE, plainName, wholeRows } from "./grid.js";
-import { el, section, select, table } from "./dom.js";
+import { el, replaceControls, section, select, table } from "./dom.js";
 import { axisUnit, text } from "./format.js";
 import { heat, isSizes, lines, short } from "./sweep-charts.js";
 
@@ -193,9 +193,7 @@ export function sweepSection() {
         const bar = el("div", { class: "controls axes" });
         const body = el("div");
         const refill = () => {
-            const focused = [...bar.querySelectorAll("select")].indexOf(document.activeElement);
-            bar.replaceChildren(...controls(m, chosen, refill));
-            if (focused >= 0) bar.querySelectorAll("select")[focused]?.focus();
+            replaceControls(bar, controls(m, chosen, refill));
             body.replaceChildren(...multiples(m, chosen));
             startCharts();
         };

@@ -24,6 +24,11 @@ export function colour(variable) {
     return getComputedStyle(root).getPropertyValue(`--${variable}`).trim();
 }
 
+// The font of the page.
+export function fontFamily() {
+    return getComputedStyle(document.body).fontFamily;
+}
+
 export function isDark() {
     return name() === "dark";
 }

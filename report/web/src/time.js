@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where the time went: the critical path by cause, by place, by collective and by layer.
-import { axisStyle, figure, legendStyle, moreLegend, nameAxis } from "./chart.js";
+import { axisStyle, legendStyle, moreLegend, nameAxis } from "./chart.js";
 import {
     completed,
     detailed,
@@ -21,6 +21,7 @@ import {
     shownRun,
 } from "./data.js";
 import { el, section } from "./dom.js";
+import { figure } from "./figure.js";
 import { axisUnit, html, share, text } from "./format.js";
 import { colour } from "./theme.js";
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The timeline: slices of a training job per rank and dimension; without one, the phases of collectives and
 // the messages of ranks.
-import { axisStyle, figure, legendStyle, timeAxis, zoomStyle } from "./chart.js";
+import { axisStyle, legendStyle, timeAxis, zoomStyle } from "./chart.js";
 import { detailed, nameOf, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
+import { figure } from "./figure.js";
 import { axisUnit, html, text } from "./format.js";
 import { colour } from "./theme.js";
 
