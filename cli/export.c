@@ -6,7 +6,7 @@
 #include "cli/terminal/signals.h"
 #include "config/export_chakra.h"
 
-int command_export(const struct options *o)
+static int command_export(const struct options *o)
 {
     struct err err = {0};
     if (o->n_args != 2 || strcmp(o->args[0], "chakra") != 0 || o->file == NULL) {
@@ -25,3 +25,23 @@ int command_export(const struct options *o)
         printf("traces: %s.*.et\nscenario: %s.json\n", o->file, o->file);
     return result == 0 ? EXIT_DONE : EXIT_BAD_USE;
 }
+
+/* ---- its row ---- */
+
+static const char export_text[] =
+    "Writes a scenario's job (a program of nodes, a collective, a training loop, a list of "
+    "messages) as execution traces of MLCommons Chakra, one file a rank: "
+    "PREFIX.0.et, PREFIX.1.et, .. and PREFIX.groups.json with the communicators, for other "
+    "simulators; and PREFIX.json, the scenario that runs the traces.\n"
+    "\n"
+    "  collwire export chakra scenarios/llm/mixtral-64.json -o traces/mixtral\n"
+    "  collwire run traces/mixtral.json";
+
+const struct command export_command = {
+    .name = "export",
+    .help = "a program as files for other simulators",
+    .args = "chakra SCENARIO",
+    .text = export_text,
+    .run = command_export,
+    .completes = COMPLETE_FILES,
+};

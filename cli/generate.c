@@ -29,8 +29,8 @@ static char *words_of(const struct options *o, enum completion completes, const 
     if (completes == COMPLETE_POLICIES)
         fputs("all", out);
     for (size_t i = 0; completes == COMPLETE_COMMANDS && i < o->known->n; i++)
-        if (!o->known->items[i].hidden)
-            fprintf(out, "%s%s", i > 0 ? " " : "", o->known->items[i].name);
+        if (!o->known->items[i]->hidden)
+            fprintf(out, "%s%s", i > 0 ? " " : "", o->known->items[i]->name);
     return text_close(out, &text);
 }
 
@@ -119,8 +119,8 @@ static void generate_man(FILE *out, const struct options *o)
     man_paragraphs(out, help_notes);
     fputs(".SH COMMANDS\n", out);
     for (size_t i = 0; i < o->known->n; i++)
-        if (!o->known->items[i].hidden)
-            man_command(out, &o->known->items[i]);
+        if (!o->known->items[i]->hidden)
+            man_command(out, o->known->items[i]);
     fputs(".SH OPTIONS OF ALL COMMANDS\n", out);
     for (size_t i = 0; i < n_option_rows; i++)
         if (!option_rows[i].commands)
@@ -180,12 +180,12 @@ static void generate_bash(FILE *out, const struct options *o)
     }
     fputs("    esac\n    case $command in\n", out);
     for (size_t i = 0; i < o->known->n; i++) {
-        if (o->known->items[i].hidden)
+        if (o->known->items[i]->hidden)
             continue;
-        fprintf(out, "    %s)\n        options=\"", o->known->items[i].name);
-        bash_options(out, o->known->items[i].name);
+        fprintf(out, "    %s)\n        options=\"", o->known->items[i]->name);
+        bash_options(out, o->known->items[i]->name);
         fputs("\"\n        ", out);
-        bash_reply(out, o, o->known->items[i].completes, NULL);
+        bash_reply(out, o, o->known->items[i]->completes, NULL);
         fputs(";;\n", out);
     }
     fputs("    '')\n        options=\" --help --version\"\n        ", out);
@@ -242,21 +242,21 @@ static void generate_zsh(FILE *out, const struct options *o)
           "_collwire() {\n    local -a commands\n    commands=(\n",
           out);
     for (size_t i = 0; i < o->known->n; i++)
-        if (!o->known->items[i].hidden)
-            fprintf(out, "        '%s:%s'\n", o->known->items[i].name, o->known->items[i].help);
+        if (!o->known->items[i]->hidden)
+            fprintf(out, "        '%s:%s'\n", o->known->items[i]->name, o->known->items[i]->help);
     fputs("    )\n    if ((CURRENT == 2)); then\n        _describe command commands\n"
           "        return\n    fi\n    local command=$words[2]\n    shift words\n"
           "    ((CURRENT--))\n    case $command in\n",
           out);
     for (size_t i = 0; i < o->known->n; i++) {
-        if (o->known->items[i].hidden)
+        if (o->known->items[i]->hidden)
             continue;
-        fprintf(out, "    %s)\n        _arguments", o->known->items[i].name);
+        fprintf(out, "    %s)\n        _arguments", o->known->items[i]->name);
         for (size_t r = 0; r < n_option_rows; r++)
-            if (option_fits(&option_rows[r], o->known->items[i].name))
+            if (option_fits(&option_rows[r], o->known->items[i]->name))
                 zsh_option(out, o, &option_rows[r]);
         fputs(" \\\n            '*:argument:", out);
-        zsh_action(out, o, o->known->items[i].completes, NULL);
+        zsh_action(out, o, o->known->items[i]->completes, NULL);
         fputs("'\n        ;;\n", out);
     }
     fputs("    esac\n}\n_collwire \"$@\"\n", out);
@@ -303,15 +303,15 @@ static void generate_fish(FILE *out, const struct options *o)
           "complete -c collwire -f\n",
           out);
     for (size_t i = 0; i < o->known->n; i++) {
-        if (o->known->items[i].hidden)
+        if (o->known->items[i]->hidden)
             continue;
         fprintf(out, "complete -c collwire -n __fish_use_subcommand -a %s -d '%s'\n",
-                o->known->items[i].name, o->known->items[i].help);
-        if (o->known->items[i].completes == COMPLETE_NOTHING)
+                o->known->items[i]->name, o->known->items[i]->help);
+        if (o->known->items[i]->completes == COMPLETE_NOTHING)
             continue;
         fprintf(out, "complete -c collwire -n '__fish_seen_subcommand_from %s'",
-                o->known->items[i].name);
-        fish_arguments(out, o, o->known->items[i].completes, NULL);
+                o->known->items[i]->name);
+        fish_arguments(out, o, o->known->items[i]->completes, NULL);
         fputc('\n', out);
     }
     for (size_t i = 0; i < n_option_rows; i++)
@@ -330,7 +330,7 @@ static void generate_schema(FILE *out, const struct options *o)
 
 /* ---- the command ---- */
 
-int command_generate(const struct options *o)
+static int command_generate(const struct options *o)
 {
     static const struct {
         const char *name;
@@ -348,3 +348,19 @@ int command_generate(const struct options *o)
     fputs("collwire: generate takes man, bash, zsh, fish or schema\n", stderr);
     return EXIT_BAD_USE;
 }
+
+/* ---- its row ---- */
+
+static const char generate_text[] = "Prints the manual page, the completions for a shell (bash, "
+                                    "zsh or fish), or the JSON Schema of scenarios, with the "
+                                    "policies of --cc-plugin among them.";
+
+const struct command generate_command = {
+    .name = "generate",
+    .help = "the manual page, completions and the schema",
+    .args = "man|bash|zsh|fish|schema",
+    .text = generate_text,
+    .run = command_generate,
+    .completes = COMPLETE_NOTHING,
+    .hidden = true,
+};

@@ -42,8 +42,8 @@ void help_overview(const struct commands *commands, FILE *out)
     fprintf(out, "collwire: %s\n\nusage: collwire COMMAND [ARGUMENTS] [OPTIONS]\n\n",
             help_question);
     for (size_t i = 0; i < commands->n; i++)
-        if (!commands->items[i].hidden)
-            terminal_entry(out, commands->items[i].name, commands->items[i].help, COMMAND_COLUMN,
+        if (!commands->items[i]->hidden)
+            terminal_entry(out, commands->items[i]->name, commands->items[i]->help, COMMAND_COLUMN,
                            width);
     fputs("\ncollwire COMMAND --help prints the page of a command.\n\n", out);
     terminal_paragraphs(out, help_notes, width);
@@ -67,7 +67,7 @@ void help_page(FILE *out, const struct command *command)
             option_print(out, &option_rows[i], width);
 }
 
-int command_help(const struct options *o)
+static int command_help(const struct options *o)
 {
     if (o->n_args == 0) {
         help_overview(o->known, stdout);
@@ -83,3 +83,14 @@ int command_help(const struct options *o)
     help_page(stdout, command);
     return EXIT_DONE;
 }
+
+/* ---- its row ---- */
+
+const struct command help_command = {
+    .name = "help",
+    .help = "the page of a command",
+    .args = "[COMMAND]",
+    .text = "",
+    .run = command_help,
+    .completes = COMPLETE_COMMANDS,
+};

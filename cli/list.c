@@ -10,6 +10,7 @@
 
 #include "cc/cc.h"
 #include "cli/categories.h"
+#include "cli/commands.h"
 #include "cli/search.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
@@ -300,3 +301,32 @@ size_t list_categories(const char **names, size_t max)
         names[n] = category.name;
     return n;
 }
+
+/* ---- the command ---- */
+
+static int command_list(const struct options *o)
+{
+    if (o->search)
+        return search_print(stdout, o->search, options_catalogue(o)) > 0 ? EXIT_DONE : EXIT_BAD_USE;
+    const char *what = o->n_args > 0 ? o->args[0] : NULL, *name = o->n_args > 1 ? o->args[1] : NULL;
+    return list_print(stdout, what, name, options_catalogue(o)) == 0 ? EXIT_DONE : EXIT_BAD_USE;
+}
+
+static const char list_text[] = "Prints the catalogue: everything that a scenario can name, and "
+                                "every key with its unit, default, range, meaning and source. A "
+                                "category is an object of the scenario, or collective or "
+                                "metrics; a name without its category is found too.\n\n"
+                                "  collwire list\n"
+                                "  collwire list cc dcqcn\n"
+                                "  collwire list switch buffer\n"
+                                "  collwire list --search headroom\n"
+                                "  collwire list metrics flows";
+
+const struct command list_command = {
+    .name = "list",
+    .help = "policies, transports, topologies, every key and metric",
+    .args = "[CATEGORY [NAME]]",
+    .text = list_text,
+    .run = command_list,
+    .completes = COMPLETE_CATEGORIES,
+};

@@ -38,7 +38,7 @@ static int dispatch(const struct options *o)
         help_page(stdout, command);
         return EXIT_DONE;
     }
-    if (processes_shared() && command->run != command_run) {
+    if (processes_shared() && command->run != run_command.run) {
         fprintf(stderr, "collwire: %s: several processes of a launcher can only run a scenario\n",
                 o->command);
         return EXIT_BAD_USE;

@@ -114,7 +114,7 @@ static int start_write(const struct starts *s, const char *name, const char *fil
     return EXIT_BAD_USE;
 }
 
-int command_new(const struct options *o)
+static int command_new(const struct options *o)
 {
     struct starts s;
     if (o->n_args > 1) {
@@ -129,3 +129,22 @@ int command_new(const struct options *o)
     starts_free(&s);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char new_text[] =
+    "Prints a scenario to start from, or writes it to FILE; without a name, lists those that there "
+    "are. Each is small and valid, and its description names what to change and the page that "
+    "explains it.\n\n"
+    "  collwire new\n"
+    "  collwire new incast -o job.json\n"
+    "  collwire new llm | collwire run - --cc dcqcn --out out/llm";
+
+const struct command new_command = {
+    .name = "new",
+    .help = "a scenario to start from",
+    .args = "[NAME]",
+    .text = new_text,
+    .run = command_new,
+    .completes = COMPLETE_NOTHING,
+};

@@ -145,7 +145,7 @@ static int write_smaller(const struct options *o, const struct collwire_scenario
     return text_write(o->file, text);
 }
 
-int command_shrink(const struct options *o)
+static int command_shrink(const struct options *o)
 {
     struct err err = {0};
     const char *path = scenario_argument(o);
@@ -171,3 +171,21 @@ int command_shrink(const struct options *o)
     collwire_scenario_free(scenario);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char shrink_text[] =
+    "Writes a scenario with fewer layers, micro-batches and iterations of its llm and training "
+    "jobs. Shapes and degrees remain, and with them the sizes of all messages. Prints what it "
+    "changes, what a smaller model does not show, and the estimated time of both.\n\n"
+    "  collwire shrink scenarios/llm/gpt-13b-128.json -o small.json\n"
+    "  collwire run small.json";
+
+const struct command shrink_command = {
+    .name = "shrink",
+    .help = "a smaller training scenario with messages of the same sizes",
+    .args = "SCENARIO",
+    .text = shrink_text,
+    .run = command_shrink,
+    .completes = COMPLETE_FILES,
+};

@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/list.h"
 #include "cli/runs/chosen_policy.h"
 #include "cli/runs/simulate.h"
-#include "cli/search.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/text.h"
@@ -116,7 +114,7 @@ static int validate_one(const struct options *o, const char *path)
     return code;
 }
 
-int command_validate(const struct options *o)
+static int command_validate(const struct options *o)
 {
     int code = EXIT_DONE;
     if (o->n_args == 0 || (o->print && o->n_args > 1)) {
@@ -132,10 +130,17 @@ int command_validate(const struct options *o)
     return code;
 }
 
-int command_list(const struct options *o)
-{
-    if (o->search)
-        return search_print(stdout, o->search, options_catalogue(o)) > 0 ? EXIT_DONE : EXIT_BAD_USE;
-    const char *what = o->n_args > 0 ? o->args[0] : NULL, *name = o->n_args > 1 ? o->args[1] : NULL;
-    return list_print(stdout, what, name, options_catalogue(o)) == 0 ? EXIT_DONE : EXIT_BAD_USE;
-}
+/* ---- its row ---- */
+
+static const char validate_text[] =
+    "Reports all errors of the scenarios at once, each with its path, and what a run would cost. "
+    "--print shows one scenario with every default, and values that follow from it.";
+
+const struct command validate_command = {
+    .name = "validate",
+    .help = "check a scenario without running it",
+    .args = "SCENARIO...",
+    .text = validate_text,
+    .run = command_validate,
+    .completes = COMPLETE_FILES,
+};

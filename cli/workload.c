@@ -100,7 +100,7 @@ static int write_program(const struct options *o, struct err *err)
     return err->n_errors > 0 ? EXIT_BAD_USE : code;
 }
 
-int command_workload(const struct options *o)
+static int command_workload(const struct options *o)
 {
     struct err err = {0};
     if (o->n_args == 2 && strcmp(o->args[0], "llm") == 0) {
@@ -121,3 +121,21 @@ int command_workload(const struct options *o)
     errors_print(&err);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char workload_text[] =
+    "Makes the text of a training workload. gemm takes a table of matrix products, one row a "
+    "layer; --set changes what collwire list workload gemm shows. llm takes a scenario with a "
+    "job of kind llm and writes its nodes as JSON lines, which a job of kind program reads.\n\n"
+    "  collwire workload gemm layers.csv --parallel hybrid --set group=8 -o job.txt\n"
+    "  collwire workload llm scenario.json -o nodes.jsonl";
+
+const struct command workload_command = {
+    .name = "workload",
+    .help = "a training workload from the shapes of a model",
+    .args = "gemm LAYERS.csv --parallel KIND | llm SCENARIO",
+    .text = workload_text,
+    .run = command_workload,
+    .completes = COMPLETE_FILES,
+};

@@ -99,7 +99,7 @@ static int run_scenario(const struct extcap_scenario *scenario, const struct ext
     if (capture && (!paced || option_pace(&run, pace) == 0) &&
         set_changes(&run, call->changes, &parts, &n_parts) == 0) {
         options_set(&run, "capture", capture);
-        code = command_run(&run);
+        code = run_command.run(&run);
     }
     free(run.sets);
     free(place);
@@ -367,7 +367,7 @@ static int wireshark_calls(const struct options *o)
     return call_parse(&call, o->args, o->n_args) == 0 ? answer(&call, o) : EXIT_BAD_USE;
 }
 
-int command_extcap(const struct options *o)
+static int command_extcap(const struct options *o)
 {
     const char *what = o->n_args > 0 ? o->args[0] : "";
     if (o->raw)
@@ -379,3 +379,26 @@ int command_extcap(const struct options *o)
     fputs("collwire: extcap takes install or uninstall; see collwire extcap --help\n", stderr);
     return EXIT_BAD_USE;
 }
+
+/* ---- its row ---- */
+
+static const char extcap_text[] =
+    "Wireshark gets an interface: a capture on it runs a scenario and shows its packets "
+    "as they are simulated. install writes a small program into Wireshark's personal extcap "
+    "folders, the plugin for captures of collwire into that of plugins, and a profile. "
+    "uninstall removes them. Files of others are never replaced.\n\n"
+    "The options of the interface are the scenario, the place, the policy, the pace, changes of "
+    "the scenario and a filter.\n\n"
+    "  collwire extcap install --scenarios scenarios\n"
+    "  tshark -D\n"
+    "  tshark -i collwire -o extcap.collwire.scenario:incast\n"
+    "  collwire extcap uninstall";
+
+const struct command extcap_command = {
+    .name = "extcap",
+    .help = "scenarios as an interface of Wireshark",
+    .args = "install|uninstall",
+    .text = extcap_text,
+    .run = command_extcap,
+    .completes = COMPLETE_NOTHING,
+};

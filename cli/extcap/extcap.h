@@ -4,4 +4,4 @@
 
 #include "cli/options/options.h"
 
-int command_extcap(const struct options *o); // returns the exit code
+extern const struct command extcap_command;

@@ -12,4 +12,4 @@
 
 #include "cli/options/options.h"
 
-int command_gpcnet(const struct options *o); // returns the exit code
+extern const struct command gpcnet_command;

@@ -224,7 +224,7 @@ static void check_names(const struct experiment *list, const struct options *o, 
                         o->args[j]);
 }
 
-int command_gpcnet(const struct options *given)
+static int command_gpcnet(const struct options *given)
 {
     struct err err = {0};
     struct options o = *given;
@@ -252,3 +252,24 @@ int command_gpcnet(const struct options *given)
     free(list);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char gpcnet_text[] =
+    "Asks as the benchmark GPCNeT does how much other jobs slow a job down: a fifth of the ranks "
+    "run a network test (messages around a random ring, an all-reduce), the others four congestors "
+    "(exchanges, incasts, a broadcast); the impact is the ratio of the test's times with and "
+    "without them, in the mean and the 99th percentile. The scenario's workload is not used.\n\n"
+    "  collwire gpcnet network.json\n"
+    "  collwire gpcnet network.json --cc none,dcqcn,hpcc,swift --seeds 5\n"
+    "  collwire gpcnet clos.json torus.json --cc none,dcqcn --out out/impact\n"
+    "  collwire gpcnet network.json --format json";
+
+const struct command gpcnet_command = {
+    .name = "gpcnet",
+    .help = "how much congestion slows other jobs down, as GPCNeT asks",
+    .args = "NETWORK...",
+    .text = gpcnet_text,
+    .run = command_gpcnet,
+    .completes = COMPLETE_FILES,
+};

@@ -172,7 +172,7 @@ static int recording_import(const struct options *o)
     return code;
 }
 
-int command_import(const struct options *o)
+static int command_import(const struct options *o)
 {
     struct err err = {0};
     char *text, *summary = NULL;
@@ -198,3 +198,27 @@ int command_import(const struct options *o)
     free(summary);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char import_text[] =
+    "Makes a scenario from files of other simulators, or from recordings of a real run. astra "
+    "takes the network, system and workload files of ASTRA-sim 1.0; chakra takes execution traces "
+    "PREFIX.0.et, PREFIX.1.et, .. of MLCommons Chakra with files of ASTRA-sim 2. kineto takes a "
+    "folder with a trace of PyTorch's profiler for each rank, inspector one with the logs of "
+    "NCCL's Inspector, nsys one with SQLite exports of Nsight Systems: they make FILE and its "
+    "program beside it, in which computations take the measured times, and collectives keep "
+    "theirs for comparison (docs/traces.md).\n\n"
+    "  collwire import astra network.json system.txt workload.txt -o job.json\n"
+    "  collwire import chakra traces/llm --network net.yml --system sys.json \\\n"
+    "    --groups groups.json -o job.json\n"
+    "  collwire import kineto traces/ --network cluster.json -o job.json";
+
+const struct command import_command = {
+    .name = "import",
+    .help = "a scenario from files of others, or from a real run",
+    .args = "(astra FILES | chakra PREFIX | kineto|inspector|nsys FOLDER)",
+    .text = import_text,
+    .run = command_import,
+    .completes = COMPLETE_FILES,
+};

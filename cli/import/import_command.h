@@ -4,4 +4,4 @@
 
 #include "cli/options/options.h"
 
-int command_import(const struct options *o);
+extern const struct command import_command;

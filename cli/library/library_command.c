@@ -13,8 +13,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/units.h"
 
-/* ---- print ---- */
-
 // Text. Channels, rings, trees and heads of NVLS have the form of the lines of NCCL's own log.
 
 #define COST_NOTE(library)                                                                         \
@@ -463,7 +461,7 @@ static int answer(const struct options *o, bool rccl, struct err *err)
     return code;
 }
 
-int command_library(const struct options *o)
+static int command_library(const struct options *o)
 {
     struct err err = {0};
     bool rccl = o->n_args == 1 && strcmp(o->args[0], "rccl") == 0;
@@ -476,3 +474,26 @@ int command_library(const struct options *o)
     errors_print(&err);
     return code;
 }
+
+static const char library_text[] =
+    "Prints what NCCL, or on MI300X RCCL, would do on servers of a machine: its channels, rings, "
+    "trees and heads of NVLS in the form of its own log, its table of costs, and for each size its "
+    "choice of algorithm, protocol, channels and threads. The cost is the one by which the library "
+    "ranks its choices, not a forecast of the time: collwire run simulates that.\n\n"
+    "A size is the largest buffer of a rank, as nccl-tests counts it: the output of an "
+    "all-gather, the input of a reduce-scatter.\n\n"
+    "--against compares with the log of a real run of NCCL, and says what differs. Exit code 0: "
+    "all that the log has is equal; 1: something differs.\n\n"
+    "  collwire library nccl --machine dgx_h100 --nodes 4 --op all_reduce\n"
+    "  collwire library nccl --machine dgx_a100 --nodes 2 --bytes 64MB --format json\n"
+    "  collwire library nccl --machine dgx_h100 --nodes 4 --against nccl.log\n"
+    "  collwire library rccl --machine mi300x --nodes 2";
+
+const struct command library_command = {
+    .name = "library",
+    .help = "what NCCL or RCCL chooses: rings, trees, algorithms",
+    .args = "nccl|rccl --machine NAME --nodes N",
+    .text = library_text,
+    .run = command_library,
+    .completes = COMPLETE_NOTHING,
+};

@@ -4,4 +4,4 @@
 
 #include "cli/options/options.h"
 
-int command_library(const struct options *o); // returns the exit code
+extern const struct command library_command;

@@ -13,8 +13,8 @@
 const struct command *command_find(const struct commands *list, const char *name)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (strcmp(name, list->items[i].name) == 0)
-            return &list->items[i];
+        if (strcmp(name, list->items[i]->name) == 0)
+            return list->items[i];
     return NULL;
 }
 
@@ -25,8 +25,8 @@ const struct command *command_named(const struct commands *list, const char *nam
         return command;
     const char **names = memory_zeroed(list->n + 1, sizeof *names);
     for (size_t i = 0, n = 0; i < list->n; i++)
-        if (!list->items[i].hidden)
-            names[n++] = list->items[i].name;
+        if (!list->items[i]->hidden)
+            names[n++] = list->items[i]->name;
     const char *near = err_near_miss(name, names);
     free(names);
     fputs("collwire: unknown command \"", stderr);

@@ -31,7 +31,7 @@ struct command {
 
 // All commands, in the order in which help lists them.
 struct commands {
-    const struct command *items;
+    const struct command *const *items;
     size_t n;
 };
 

@@ -129,8 +129,9 @@ static int check_command(const struct options *o, const bool *given)
                 option_spelling(row, text));
         bool first = true;
         for (size_t c = 0; c < o->known->n; c++)
-            if (option_fits(row, o->known->items[c].name)) {
-                fprintf(stderr, "%s%s", first ? "; it belongs to " : ", ", o->known->items[c].name);
+            if (option_fits(row, o->known->items[c]->name)) {
+                fprintf(stderr, "%s%s", first ? "; it belongs to " : ", ",
+                        o->known->items[c]->name);
                 first = false;
             }
         fprintf(stderr, "; see collwire %s --help\n", o->command);

@@ -5,4 +5,4 @@
 
 #include "cli/options/options.h"
 
-int command_partition(const struct options *o);
+extern const struct command partition_command;

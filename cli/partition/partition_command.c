@@ -360,7 +360,7 @@ static int partition(const struct options *o, const char *path, struct err *err)
     return code;
 }
 
-int command_partition(const struct options *o)
+static int command_partition(const struct options *o)
 {
     struct err err = {0};
     const char *path = scenario_argument(o);
@@ -370,3 +370,26 @@ int command_partition(const struct options *o)
     errors_print(&err);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char partition_text[] =
+    "Divides a model among ranks by time and bytes, and writes the scenario: the layers of a cnn "
+    "job into the stages of a pipeline, by dynamic programming; a graph of operators "
+    "({\"operators\": [{\"name\", \"time_ns\", \"memory_bytes\"}], \"edges\": [{\"from\", "
+    "\"to\", \"bytes\"}]}) into a program, by METIS; the embedding tables of a training job's dlrm "
+    "among its ranks. stderr has the cost in closed form beside that of an equal split, which is "
+    "never less.\n\n"
+    "Other keys of a graph (topology, cc, transport, ..) are those of the scenario; without a "
+    "topology its ranks are on one switch. capacity_bytes is the memory of a rank.\n\n"
+    "  collwire partition resnet.json --parts 8 -o pipeline.json\n"
+    "  collwire partition graph.json --parts 4 --set cc.kind=dcqcn -o program.json";
+
+const struct command partition_command = {
+    .name = "partition",
+    .help = "a model divided among ranks by time and bytes, as a scenario",
+    .args = "MODEL --parts N",
+    .text = partition_text,
+    .run = command_partition,
+    .completes = COMPLETE_FILES,
+};

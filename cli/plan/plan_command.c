@@ -356,7 +356,7 @@ static int plan(struct planning *p, const char *path, struct err *err)
     return status == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 
-int command_plan(const struct options *given)
+static int command_plan(const struct options *given)
 {
     struct err err = {0};
     struct options o = *given;
@@ -377,3 +377,26 @@ int command_plan(const struct options *given)
     free(p.plans);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char plan_text[] =
+    "Finds the layouts (tensor, pipeline, data, expert and context degrees, micro-batch, virtual "
+    "stages, ZeRO, recomputation) of a scenario's llm job that fit into the memory of so many "
+    "GPUs, the fastest first: all of them in closed form, then the best ten of each number of "
+    "GPUs over packets, on a job with the same messages but fewer layers, micro-batches and "
+    "replicas, extrapolated by the closed form. The degrees that the job has are ignored.\n\n"
+    "The outermost dimension of the topology grows with the number of GPUs. With --out, results of "
+    "runs are kept there, and the same command goes on after an interruption.\n\n"
+    "  collwire plan job.json --gpus 64\n"
+    "  collwire plan job.json --gpus 64..1024 --within 10%\n"
+    "  collwire plan job.json --gpus 1024 --packets-budget 0 --format json";
+
+const struct command plan_command = {
+    .name = "plan",
+    .help = "the layouts of a job that fit so many GPUs, the fastest first",
+    .args = "SCENARIO --gpus N|A..B",
+    .text = plan_text,
+    .run = command_plan,
+    .completes = COMPLETE_FILES,
+};

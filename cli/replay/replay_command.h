@@ -4,4 +4,4 @@
 
 #include "cli/options/options.h"
 
-int command_replay(const struct options *o);
+extern const struct command replay_command;

@@ -378,7 +378,7 @@ static int check_arguments(const struct options *o)
     return -1;
 }
 
-int command_compare(const struct options *given)
+static int command_compare(const struct options *given)
 {
     struct options o = *given;
     struct err err = {0};
@@ -404,3 +404,34 @@ int command_compare(const struct options *given)
     compare_free(&c);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char compare_text[] =
+    "Simulates each scenario under each policy, in parallel, and prints a row for each policy "
+    "with the parts of its time, and the change that would save most. With --vary, the same for "
+    "each value of a key.\n\n"
+    "A policy is NAME, NAME:PRESET, or either with settings, NAME{KEY=VALUE,...}: a key without "
+    "a dot is one of the policy or of its transport, a key with a dot is a path as in --set. "
+    "all is every policy that the transport can run. Without --cc these are none and the "
+    "scenario's own policy, or all if that is none; with --vary the scenario's own. A policy "
+    "replaces the scenario's cc object, "
+    "unless it is of that kind already.\n\n"
+    "With --seeds, times are means with 95 % intervals (below 5 seeds the times themselves), "
+    "and ratios are over pairs of runs with the same seed.\n\n"
+    "The directory then holds compare.json, compare.csv (a row for each run, and for each job) "
+    "and the results of each run in SCENARIO/[VALUE-][POLICY][-seedK].\n\n"
+    "  collwire compare scenarios/incast.json --cc none,window,dcqcn\n"
+    "  collwire compare scenarios/incast.json --cc all --seeds 5 --jobs 4\n"
+    "  collwire compare job.json --cc 'none,dcqcn:scaled{rate_ai=40Mbps}'\n"
+    "  collwire compare a.json b.json --cc dcqcn,swift --baseline dcqcn\n"
+    "  collwire compare ring.json --vary workload.algorithm=ring,halving_doubling";
+
+const struct command compare_command = {
+    .name = "compare",
+    .help = "scenarios under several policies, side by side",
+    .args = "SCENARIO...",
+    .text = compare_text,
+    .run = command_compare,
+    .completes = COMPLETE_FILES,
+};

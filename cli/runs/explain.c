@@ -182,7 +182,7 @@ static int verify_compared(const struct options *o)
     return code;
 }
 
-int command_explain(const struct options *o)
+static int command_explain(const struct options *o)
 {
     size_t width = terminal_width(stdout);
     if (o->n_args != 1) {
@@ -210,3 +210,23 @@ int command_explain(const struct options *o)
     json_decref(against);
     return good ? code : EXIT_BAD_USE;
 }
+
+/* ---- its row ---- */
+
+static const char explain_text[] =
+    "Prints all explanations of a run that is in DIR, the most important first, and with "
+    "--against why it took longer or shorter than another one. "
+    "--verify runs the scenario again without each of the first causes, and prints what was "
+    "stated beside what is saved; of a comparison it does so for all runs.\n\n"
+    "  collwire explain out/incast\n"
+    "  collwire explain out/incast --verify\n"
+    "  collwire explain out/dcqcn --against out/none";
+
+const struct command explain_command = {
+    .name = "explain",
+    .help = "why a run took its time, or why two runs differ",
+    .args = "DIR",
+    .text = explain_text,
+    .run = command_explain,
+    .completes = COMPLETE_FOLDERS,
+};

@@ -128,7 +128,7 @@ static int write_chart(struct page *page, const struct options *o)
     return code;
 }
 
-int command_plot(const struct options *o)
+static int command_plot(const struct options *o)
 {
     struct err err = {0};
     if (o->n_args != 1) {
@@ -147,3 +147,25 @@ int command_plot(const struct options *o)
     page_free(page);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char plot_text[] =
+    "Writes one chart of the page that report makes for DIR into a file: SVG or PDF as wide as a "
+    "column of a paper (85 mm) and black on white, or its data as CSV. The ending of FILE says "
+    "which; without -o the CSV is printed. PDF needs librsvg on the system.\n\n"
+    "NAME=METRIC draws another metric, messages.time=tail the slow messages on a logarithmic axis, "
+    "and NAME@RUN, in a comparison, another policy; --list shows all names.\n\n"
+    "  collwire plot out/incast-compare --list\n"
+    "  collwire plot out/incast-compare --chart messages.slowdown -o slowdown.svg\n"
+    "  collwire plot out/incast-compare --chart queue@dcqcn -o queue.pdf\n"
+    "  collwire plot out/ring-sweep --chart sweep.lines=busbw_bps -o busbw.csv";
+
+const struct command plot_command = {
+    .name = "plot",
+    .help = "one chart of results as SVG, PDF or CSV",
+    .args = "DIR",
+    .text = plot_text,
+    .run = command_plot,
+    .completes = COMPLETE_FOLDERS,
+};

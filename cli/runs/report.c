@@ -79,7 +79,7 @@ int report_after(const struct options *o, const char *dir, int code)
     return made != EXIT_DONE && code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;
 }
 
-int command_report(const struct options *o)
+static int command_report(const struct options *o)
 {
     struct err err = {0};
     if (o->n_args != 1) {
@@ -94,3 +94,21 @@ int command_report(const struct options *o)
         print_place("", o->args[0]);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char report_text[] =
+    "Writes DIR/report.html for the results of run, compare or sweep: one file with charts and "
+    "tables that opens in any browser without a network. Results that are made anew remove the "
+    "old page. \n\n"
+    "  collwire compare scenarios/incast.json --cc none,dcqcn --out out/incast\n"
+    "  collwire report out/incast";
+
+const struct command report_command = {
+    .name = "report",
+    .help = "results as a page of charts and tables: DIR/report.html",
+    .args = "DIR",
+    .text = report_text,
+    .run = command_report,
+    .completes = COMPLETE_FOLDERS,
+};

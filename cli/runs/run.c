@@ -97,7 +97,7 @@ static void check_terminal(const struct collwire_scenario *scenario, struct err 
         }
 }
 
-int command_run(const struct options *o)
+static int command_run(const struct options *o)
 {
     struct err err = {0};
     const char *path = scenario_argument(o);
@@ -138,3 +138,24 @@ int command_run(const struct options *o)
     collwire_scenario_free(scenario);
     return run.code;
 }
+
+/* ---- its row ---- */
+
+static const char run_text[] =
+    "Simulates the scenario and prints what was measured and why it came out so. The directory "
+    "then holds metrics.json (flows, collectives, pauses, marks, drops, queues, links, "
+    "explanations), run.json (what depends on the machine), captures, and CSV files where the "
+    "scenario wants them.\n\n"
+    "  collwire run scenarios/incast.json\n"
+    "  collwire run scenarios/incast.json --cc dcqcn --out out/dcqcn\n"
+    "  collwire run scenarios/incast.json --set switch.buffer=2MB\n"
+    "  collwire run job.json --set 'capture=[{\"at\":\"rank8\",\"file\":\"rank8.pcap\"}]'";
+
+const struct command run_command = {
+    .name = "run",
+    .help = "simulate one scenario",
+    .args = "SCENARIO",
+    .text = run_text,
+    .run = command_run,
+    .completes = COMPLETE_FILES,
+};

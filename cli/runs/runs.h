@@ -4,8 +4,8 @@
 
 #include "cli/options/options.h"
 
-int command_run(const struct options *o);
-int command_compare(const struct options *o);
-int command_explain(const struct options *o);
-int command_report(const struct options *o);
-int command_plot(const struct options *o);
+extern const struct command run_command;
+extern const struct command compare_command;
+extern const struct command explain_command;
+extern const struct command report_command;
+extern const struct command plot_command;

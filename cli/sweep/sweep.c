@@ -294,7 +294,7 @@ static int check_arguments(const struct options *o)
     return -1;
 }
 
-int command_sweep(const struct options *given)
+static int command_sweep(const struct options *given)
 {
     struct options o = *given;
     struct sweep s = {.options = &o, .calibration = 1};
@@ -317,3 +317,31 @@ int command_sweep(const struct options *given)
     free(dir);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char sweep_text[] =
+    "Runs all combinations of the values that --vary gives to keys of the scenario, of the "
+    "policies of --cc and of --seeds, in parallel. Paths are those of --set.\n\n"
+    "The directory (out/NAME-sweep) then holds results.sqlite, the store, with a row and the "
+    "metrics.json of each point, and sweep.csv, with a row for each point. A point that has "
+    "finished is not run again: the same command after an interruption runs the rest, and one "
+    "with more values runs those. What identifies a point are the scenario with all defaults, "
+    "the contents of the files that it names, and the version of the program. Points write no "
+    "captures.\n\n"
+    "  collwire sweep job.json --vary switch.buffer=8MB,32MB --cc none,dcqcn\n"
+    "  collwire sweep job.json --vary 'cc.kind=dcqcn,hpcc;switch.buffer=8MB,9MB'\n"
+    "  collwire sweep ring.json --sizes 1KB:1GB --cc none,swift\n"
+    "  collwire sweep ring.json tree.json --sizes 8:128M --why\n"
+    "  collwire sweep job.json --vary cc.kind=dcqcn,hpcc --seeds 5 --dry-run\n"
+    "  collwire sweep job.json --vary ... --shard 1/4 --out out/part1\n"
+    "  collwire sweep --merge out/part1 out/part2 --out out/all";
+
+const struct command sweep_command = {
+    .name = "sweep",
+    .help = "every combination of values of some keys, resumable",
+    .args = "SCENARIO...",
+    .text = sweep_text,
+    .run = command_sweep,
+    .completes = COMPLETE_FILES,
+};

@@ -4,4 +4,4 @@
 
 #include "cli/options/options.h"
 
-int command_sweep(const struct options *o); // returns the exit code
+extern const struct command sweep_command;

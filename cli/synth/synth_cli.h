@@ -5,7 +5,7 @@
 
 #include "cli/options/options.h"
 
-int command_synth(const struct options *o);
+extern const struct command synth_command;
 
 // Both print their statistics on stdout, and return the exit code.
 int synth_program(const struct options *o, const char *path, struct err *err);

@@ -238,7 +238,7 @@ void synth_print(const struct options *o, const struct synth_measure *measures, 
     }
 }
 
-int command_synth(const struct options *o)
+static int command_synth(const struct options *o)
 {
     struct err err = {0};
     int code = EXIT_BAD_USE;
@@ -252,3 +252,27 @@ int command_synth(const struct options *o)
     errors_print(&err);
     return code;
 }
+
+/* ---- its row ---- */
+
+static const char synth_text[] =
+    "Makes a new set of programs with the statistics of a set: the order of operations, their "
+    "dependencies, sizes and groups are kept; times are drawn from a model of them (the base of a "
+    "computation, the speed of a rank, and what is left); names become hashes. FILE is a scenario "
+    "whose job is a program of nodes (of kind program, chakra, llm, cnn, goal); -o NAME.json "
+    "writes the scenario, and NAME.jsonl with the nodes. --seed draws another set.\n\n"
+    "FILE may be a list of flows (CSV as collwire replay writes it) or a capture: the new list "
+    "keeps distributions of arrivals, sizes and pairs, and what belongs together in bursts.\n\n"
+    "stdout has the statistics of both side by side.\n\n"
+    "  collwire synth traces.json -o like.json --seed 7\n"
+    "  collwire synth traces.json -o large.json --ranks 1024 --scale hidden=2\n"
+    "  collwire synth flows.csv -o more.csv --flows 100000";
+
+const struct command synth_command = {
+    .name = "synth",
+    .help = "a new set of traces or flows with the statistics of others",
+    .args = "FILE",
+    .text = synth_text,
+    .run = command_synth,
+    .completes = COMPLETE_FILES,
+};
