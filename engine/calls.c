@@ -13,7 +13,7 @@ struct call_head {
     struct event event;
     uint64_t order_key; // engine_order_key()
     uint32_t kind;
-    bool at_once; // the shards rested: nothing is deferred
+    bool at_once; // no shard was being processed, so nothing is deferred
 };
 
 static void write(struct partition *p, unsigned kind, const void *args, size_t bytes)

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Calls from the network to what is above it, in a simulation of several processes.
 //
-// Every process holds what is above the network: programs, collectives, messages. It learns of what
-// happens at the nodes of other processes from their logs: each process writes down the calls that
-// its own nodes make, and at the end of a window every other process repeats them, with the clock
-// of the event that made them. What is above the network then has the same state in all processes.
+// Every process holds all of the state above the network (programs, collectives, messages), but
+// only its own part of the network. Each process records in a log the calls that its own nodes make
+// to that upper state. At the end of a window every other process repeats the calls of the log,
+// with the clock of the event that made them, so that the upper state is the same in all processes.
 //
-// A call may lead to a post, which is a call downwards, and the network may call again within it.
-// The process of the poster sends the message; the others instead repeat the calls that it has made
-// within the post (calls_within), up to the mark that ends them (calls_mark).
+// A call may lead to a post of a message, which is a call downwards, and within that post the
+// network may make further calls upwards. The process that owns the posting node sends the message.
+// The other processes repeat the calls that were made within the post (calls_within), up to the
+// mark at their end (calls_mark).
 #pragma once
 
 #include "engine/partition.h"
 
 enum { CALL_TIMER, CALL_MARK, CALL_KINDS }; // further kinds are the owner's, from CALL_KINDS on
 
-// The present event calls what is above the network: write the call down with its arguments. The
-// caller holds the lock, and calls calls_end() when the call has returned.
+// Record a call that the present event makes to the state above the network, with its arguments.
+// The caller holds the lock, and calls calls_end() when the call has returned.
 void calls_begin(struct partition *p, unsigned kind, const void *args, size_t bytes);
 void calls_end(struct partition *p);
 
@@ -27,7 +28,7 @@ void calls_mark(struct partition *p);
 // of that process.
 void calls_within(struct partition *p, uint32_t node);
 
-// Repeat the calls of another process, which `log` has.
+// Repeat the calls of another process, which are in `log`.
 void calls_repeat(struct partition *p, uint32_t shard, const struct mailbox *log);
 
 /* ---- timers ---- */

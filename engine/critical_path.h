@@ -82,10 +82,10 @@ struct path_place {
 };
 
 // Times at places on a chain, in blocks. As with steps, paths with a common past share their
-// blocks: each knows how many times of its newest block are its own, and the first one that adds a
-// time fills the block up. A list that has grown long is summed up by place. If there are more
-// places than the book keeps for a path, those with the least times are dropped; the path counts
-// their time in `dropped_ps`, so all times by place are exact where this is 0.
+// blocks: each path has the number of times of its newest block that belong to it, and the first
+// path that adds a time fills the block. A list that has grown long is summed up by place. If there
+// are more places than the book keeps for a path, those with the least times are dropped; the path
+// counts their time in `dropped_ps`, so all times by place are exact where this is 0.
 #define PATH_BLOCK 7
 
 // The head of each object that a path consists of: its number of references, and the index of the
@@ -166,7 +166,7 @@ struct path_book {
             struct path_spells *spells;
             struct path_mark *marks;
         };
-        void *arrays[PATH_OBJECTS]; // the same by kind
+        void *arrays[PATH_OBJECTS]; // the same arrays, by enum path_object
     };
     size_t cap[PATH_OBJECTS]; // lengths of the arrays
     uint32_t n[PATH_OBJECTS]; // objects with numbers from here on have never been used
@@ -253,7 +253,7 @@ uint32_t path_join(struct path_book *b, uint32_t id);
 // Note that the last `ps` of the path were work with a label. The caller owns the path alone.
 void path_label(struct path_book *b, uint32_t id, uint32_t label, bool communicates, ps_t ps);
 
-// Gives flows other handles: what refers to one names it by the new one.
+// Replace the handles of flows in all paths by new ones.
 struct flow_numbers {
     uint32_t (*of)(const void *ctx, uint32_t flow);
     const void *ctx;

@@ -42,7 +42,7 @@ static int by_order(const void *a, const void *b)
     const struct deferral *x = a, *y = b;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
-    return (x->note > y->note) - (x->note < y->note); // in one log
+    return (x->note > y->note) - (x->note < y->note); // the order within one log
 }
 
 void deferral_catch_up(struct partition *p)

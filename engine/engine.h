@@ -108,10 +108,12 @@ static inline uint64_t engine_order_key(const struct engine *e)
 
 #define SHARDS_MAX 64 // threads of a simulation at most
 
-// The number of the calling thread among those of its simulation; 0 = the first or only one. What
-// each thread has for itself is in an array of this index (engine/tally.h, critical paths).
+// Returns the number of the calling thread among the threads of its simulation; 0 = the first or
+// only one. State that each thread has for itself is in arrays with this index (engine/tally.h,
+// critical paths).
 uint32_t engine_thread(void);
-// Its index in an array with an entry for each of `n_threads` threads; 0 and 1 = there is one.
+// Returns the index of the calling thread in an array with one entry per thread. `n_threads` 0 and
+// 1 both mean a single thread.
 static inline uint32_t engine_thread_of(uint32_t n_threads)
 {
     return n_threads > 1 ? engine_thread() : 0;

@@ -186,7 +186,7 @@ __attribute__((always_inline)) static inline void current_load(struct event_queu
     size_t n = 1, moves = 0;
     uint32_t at = node->next;
     events[0] = node->event;
-    if (at != WHEEL_NIL) { // the second one without a branch on the order
+    if (at != WHEEL_NIL) { // insert the second event without a branch on the order
         const struct event first = node->event;
         node = &q->nodes[at];
         const struct event second = node->event;

@@ -112,7 +112,7 @@ void event_queue_shape(struct event_queue *q, unsigned shift);
 void event_queue_free(struct event_queue *q);
 // Copy all pending events to an array of q->n, in no particular order.
 void event_queue_copy(const struct event_queue *q, struct event *out);
-// Drop all pending events. None that is pushed later is before `from_ps`.
+// Drop all pending events. The caller promises that no later event is before `from_ps`.
 void event_queue_clear(struct event_queue *q, ps_t from_ps);
 // Handles an event for which the wheel has no slot or no free node.
 void event_queue_push_slow(struct event_queue *q, struct event e);
@@ -139,7 +139,7 @@ bool event_queue_refill(struct event_queue *q);
 
 // Returns a time before which there is no event, without loading any.
 ps_t event_queue_bound(const struct event_queue *q);
-// Time has come to `now` without events: let the wheel begin there if it is empty.
+// The clock has reached `now` without events: move the start of the wheel there if it is empty.
 void event_queue_skip_to(struct event_queue *q, ps_t now);
 
 // Pop the first event. Returns false if there is none.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A second name keeps each file that is replaced until all have been; where a file system has no
-// second names, what was replaced before a failure is lost, and removed.
+// A hard link keeps each replaced file until all files have been renamed. On a file system without
+// hard links, files that were replaced before a failure are lost, and their replacements are
+// removed.
 #include "engine/file_set.h"
 
 #include <errno.h>

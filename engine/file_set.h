@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files that belong together get their names together.
+// Renames several files that belong together, such as the results of a run, all or none.
 #pragma once
 
 #include <stddef.h>

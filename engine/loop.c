@@ -35,7 +35,8 @@ static void loop_finish(struct ev_loop *ev, enum loop_end end)
     ev_break(ev, EVBREAK_ALL);
 }
 
-// The run is to end; several processes have to agree on it first. Returns true if it ends now.
+// Request the end of the run. Several processes must agree on it first. Returns true if the run
+// ends now.
 static bool want_end(struct ev_loop *ev, enum loop_end end)
 {
     const struct loop *loop = ev_userdata(ev);
@@ -97,7 +98,7 @@ static bool paced_batch(struct ev_loop *ev, size_t want)
     return more;
 }
 
-// Obey requests. Returns false if the run is to end.
+// Act on requests (struct loop_requests). Returns false if the run is to end.
 static bool requests_obey(struct ev_loop *ev)
 {
     struct loop *loop = ev_userdata(ev);
@@ -121,7 +122,7 @@ static void on_pace(struct ev_loop *ev, ev_timer *w, int revents)
         ev_idle_start(ev, &loop->idle);
 }
 
-// How a run ends that has nothing more to do.
+// Returns the reason for the end of a run that has no events left.
 static enum loop_end end_of(const struct loop *loop)
 {
     const struct partition *p = loop->engine->partition;

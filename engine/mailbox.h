@@ -12,7 +12,7 @@
 struct mailbox {
     unsigned char *bytes;
     size_t n, cap;
-    uint64_t letters; // sent so far
+    uint64_t letters; // number of letters sent so far
 };
 
 // Append a letter of `size` bytes and return its place, aligned to 8 bytes. Valid until the next

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random delays of hosts: integers and tables alone, so that every machine draws the same.
+// Random delays of hosts. Draws use only integers and tables, so that they are equal on every
+// machine.
 #pragma once
 
 #include "engine/base/units.h"
@@ -11,6 +12,5 @@ struct noise_delay {
     int shape;    // enum noise_shape
 };
 
-// Returns the delay that `key` stands for at a rank: the same for the same arguments, whatever is
-// drawn between.
+// Returns delay number `key` of a rank. It depends on the arguments alone, not on earlier draws.
 ps_t noise_draw_ps(const struct noise_delay *delay, uint64_t seed, uint32_t rank, uint64_t key);

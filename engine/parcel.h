@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Values that one process hands to another, in order. One function both writes and reads an object:
-// it names the object's fields one after the other, and each value goes into the parcel, or comes
-// out of it. So the two cannot differ. Pointers must not be among the values.
+// it passes the object's fields one after the other, and each value is appended to the parcel or
+// read from it, so that writing and reading cannot differ. Pointers must not be among the values.
 //
 // Both processes run the same program, so values have no format of their own. A reader that meets
 // the end gets zeros, and the parcel is `torn`.
@@ -35,6 +35,7 @@ void parcel_value(struct parcel *p, void *value, size_t bytes);
 // Returns the number that the writer has given.
 uint32_t parcel_number(struct parcel *p, uint32_t number);
 
-// Sums over the processes, and the latest time of all: the reader's value takes in the writer's.
+// Combine a value over processes: the writer's value is added to the reader's, or the later of both
+// times is kept.
 void parcel_sum(struct parcel *p, uint64_t *sum);
 void parcel_latest(struct parcel *p, ps_t *time);

@@ -16,7 +16,7 @@ void partition_exchange(struct partition *p, ps_t until_ps)
         p->hooks.receive(p->hooks.ctx, i);
 }
 
-// The queues of the shards' engines load nothing behind `limit_ps`; 0 = no limit.
+// Forbid the queues of the shards' engines to load events after `limit_ps`; 0 = no limit.
 static void limit_queues(struct partition *p, ps_t limit_ps)
 {
     for (uint32_t i = 0; i < p->n; i++)
@@ -90,7 +90,7 @@ static void sum_up(struct partition *p)
     }
 }
 
-// Those of earlier windows have been counted (sum_up).
+// Returns the events of all shards in this window; sum_up() has counted those of earlier windows.
 static uint64_t events_of(const struct partition *p)
 {
     uint64_t n = 0;
@@ -192,7 +192,7 @@ size_t partition_pending(const struct partition *p)
 
 /* ---- life ---- */
 
-// The events of the common engine become those of tiles.
+// Move the events of the common engine to the queues of their tiles.
 static void distribute(struct partition *p)
 {
     struct engine *common = p->engines[p->n];
@@ -291,7 +291,7 @@ void partition_free(struct partition *p)
     partition_rest(p);
     for (uint32_t i = 0; i < p->n; i++) {
         struct engine *e = p->engines[i];
-        e->timers = NULL; // the common engine's
+        e->timers = NULL; // the timers belong to the common engine
         e->n_timer_nodes = 0;
         engine_free(e);
         free(e);

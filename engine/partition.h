@@ -7,7 +7,7 @@
 // what they touch stays in the cache of the processor; and all shards do so independently. What
 // happens in one shard reaches another only by mail (engine/mailbox.h), which each reads at the
 // window's end. Events of no tile (samples, faults, the stall rule) are in the common engine; they
-// end a window, and are processed while the shards rest.
+// end a window, and are processed while no shard is being processed.
 //
 // Decisions that involve several tiles at one instant need the order of events. Before each window
 // the owner of the partition reports whether such a decision is possible in it (`alone`); if so,
@@ -34,37 +34,39 @@ struct partition_counts {
     double cpu_s;   // of the threads but the first; known when they have ended
 };
 
-// What a process knows of its nodes between two windows, or the sum over all processes.
+// Facts about the nodes of a process between two windows, or their sum over all processes.
 struct process_facts {
     uint64_t holds;    // 1 if one of its messages cannot end within a window
-    uint64_t retrying; // senders that may fail
+    uint64_t retrying; // senders that have timed out and may fail
     uint64_t flows;    // that it has opened
 };
 
 enum partition_order {
-    ORDER_NONE,     // shards process them apart
-    ORDER_INSTANTS, // those of an instant before those of the next one
-    ORDER_EVENTS    // each before the next one
+    ORDER_NONE,     // no order is needed: shards process their events independently
+    ORDER_INSTANTS, // the events of an instant precede those of the next instant
+    ORDER_EVENTS    // all events, one after the other
 };
 
 struct partition_hooks {
-    // Events of the tile that others have sent are to be added to the queue of its shard's engine.
+    // A tile is about to be processed: add the events that other tiles have sent to it to the queue
+    // of its shard's engine.
     void (*enter)(void *ctx, uint32_t tile);
     // The events of a shard before `until_ps` have been processed: send the mail of the window.
     // Returns when the shard has something to send that is not an event, or PS_NEVER.
     ps_t (*send)(void *ctx, uint32_t shard, ps_t until_ps);
     // Read the mail of a shard: mailboxes [*][shard].
     void (*receive)(void *ctx, uint32_t shard);
-    // What the events before `until_ps` may need of their order across shards.
+    // Returns which order across shards the events before `until_ps` may depend on.
     enum partition_order (*order)(void *ctx, ps_t until_ps);
     /* of several processes (engine/calls.h, engine/processes.c) */
-    // Mailboxes of a shard to other processes are about to be read: they are to be complete.
+    // The mailboxes of a shard to other processes are about to be read: write the letters that are
+    // still missing.
     void (*close)(void *ctx, uint32_t shard);
     // Packets have arrived from another process.
     void (*arrive)(void *ctx, uint32_t shard, const struct mailbox *letters);
     // Repeat a call of another process.
     void (*call)(void *ctx, unsigned kind, const void *args);
-    // State what the other processes are to know before the next window.
+    // Returns the facts that the other processes need before the next window.
     struct process_facts (*facts)(void *ctx);
     void *ctx;
 };
@@ -74,13 +76,13 @@ struct partition_hooks {
 struct trial {
     struct pace {
         double s, events;
-    } paces[2];           // of windows of the first and the second way; old ones count less
+    } paces[2]; // times of windows of the first and of the second way; old windows have less weight
     uint32_t windows;     // of the present turn
     uint32_t skipped;     // windows before the first turn
-    uint64_t turns;       // that have ended
+    uint64_t turns;       // turns that have ended
     uint32_t clear;       // turns in a row in which one way was faster by far
-    bool alone_is_faster; // the first way is, as the last turn has found
-    bool never;           // the second way has every window that it may
+    bool alone_is_faster; // the result of the last turn
+    bool never;           // no trial: the second way gets every window that permits it
 };
 
 // The log of calls (engine/calls.h).
@@ -127,7 +129,7 @@ struct partition {
     uint32_t n, n_tiles;
     uint32_t n_own; // shards of this process, the first ones; each other one is another process
     const uint16_t *shard_of; // [node], and behind the last node the number of shards
-    const uint16_t *tile_of;  // the same for tiles
+    const uint16_t *tile_of;  // tile of each node, and behind the last node the number of tiles
     struct tile *tiles;
     ps_t *tile_next_ps;   // [tile] its first event, or what has been sent to it, is not before this
     uint32_t *first_tile; // [shard] its tiles are a run; one more entry at the end
@@ -147,7 +149,7 @@ struct partition {
     struct partition_hooks hooks;
     struct engine *current; // whose event is being processed, unless several threads do so
     bool parallel;          // shards are processed apart: by threads, or one after the other
-    bool in_turn;           // the latter
+    bool in_turn;           // parallel, but one shard after the other
     struct threads *threads;
     struct deferral *deferred; // of the window that has ended
     size_t cap_deferred;
@@ -158,13 +160,12 @@ struct partition {
     struct process_report report;
     struct process_facts all; // of all processes, before the present window
     struct event first;       // likewise: the first event
-    ps_t
-        *sent_ps; // [own shard] what it has sent to others and they have not got arrives not before
+    ps_t *sent_ps; // [own shard] earliest arrival of anything that was sent and not received yet
     enum loop_end wanted, agreed; // how the run is to end: as this process wants, and all do
     uint64_t limit_events;   // model events of all processes after which the run ends; 0 = none
     double began_s, busy_s;  // begin of the first window; spent in windows, without exchanges
     double look_s;           // of the processes' time, after which they compare it with busy_s
-    uint32_t lost;           // 1 + number of a process that does not answer any more
+    uint32_t lost;           // 1 + number of a process that no longer responds
     struct mailbox *parcels; // [process] to it
     struct collwire_bytes *out, *in; // [process]
 };
@@ -174,7 +175,7 @@ struct partition {
 struct partition *partition_new(struct engine *common, const struct partition_cut *cut,
                                 uint32_t n_nodes, const struct partition_hooks *hooks);
 
-// Let the engines' prefetch functions see ahead in the queues of their tiles.
+// Enable lookahead in the queues of the tiles, for the prefetch functions of the engines.
 void partition_look_ahead(struct partition *p);
 
 // End the threads. No further step may follow; counters and engines remain.

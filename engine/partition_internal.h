@@ -17,7 +17,8 @@ void tiles_settle(struct partition *p);
 void tiles_merge(struct partition *p, bool merged);
 // Returns a time before which no tile has an event, and no shard anything to send.
 ps_t tiles_first_ps(const struct partition *p);
-// Returns the first event of the own tiles; nothing is left to be made an event before it.
+// Returns the first event of the tiles of this process. No packet in flight that is not an event
+// yet precedes it.
 struct event tiles_first_event(struct partition *p);
 // Process this event alone, as the first of its tile.
 void tiles_process(struct partition *p, struct event first);
@@ -26,7 +27,7 @@ void tiles_process(struct partition *p, struct event first);
 void threads_start(struct partition *p);
 // Process a window on all threads.
 void threads_window(struct partition *p, ps_t began_ps, ps_t until_ps);
-// The same on the calling thread: the shards in turn.
+// Process a window on the calling thread, one shard after the other.
 void threads_window_alone(struct partition *p, ps_t began_ps, ps_t until_ps);
 
 /* deferral.c */
@@ -42,15 +43,15 @@ void partition_common_event(struct partition *p, ps_t at_ps);
 void partition_window(struct partition *p, ps_t began_ps, ps_t until_ps, bool alone);
 
 /* present.c */
-void engine_set_thread(uint32_t number); // of the calling thread
+void engine_set_thread(uint32_t number); // set the number of the calling thread
 
 /* processes.c */
 void processes_init(struct partition *p, uint32_t n_nodes);
 void processes_free(struct partition *p);
-// partition_step() of several processes.
+// Does the work of partition_step() for a simulation of several processes.
 bool processes_step(struct partition *p);
 
 /* trial.c */
 bool trial_wants_alone(const struct trial *t);
-// A window that may be processed either way took `s` seconds for its events.
+// Record that a window that permits both ways took `s` seconds for its events.
 void trial_note(struct trial *t, bool together, double s, uint64_t events);

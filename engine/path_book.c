@@ -27,7 +27,7 @@ void path_book_init(struct path_book *b, uint32_t n_ranks)
         memset(b->arrays[kind], 0, object_bytes[kind]);
         b->n[kind] = 1;
     }
-    b->spells[0].n = PATH_BLOCK; // no path adds to it
+    b->spells[0].n = PATH_BLOCK; // full, so that no path adds to it
     uint32_t share = PATH_PLACES_ALL / (n_ranks > 0 ? n_ranks : 1);
     b->places_max = share > PATH_PLACES_MAX   ? PATH_PLACES_MAX
                     : share < PATH_PLACES_MIN ? PATH_PLACES_MIN

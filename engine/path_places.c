@@ -140,7 +140,8 @@ static void sum_up(struct path_book *b, struct path *p)
     free(sums);
 }
 
-// Whether the list is summed up must not depend on what else refers to it at this time.
+// The decision to sum up the list must not depend on which other paths share it at this time, so
+// that results are the same on any number of threads.
 void path_spell_add(struct path_book *b, struct path *p, const struct path_place *add)
 {
     if (p->fresh >= PATH_FRESH * b->places_max)

@@ -31,7 +31,7 @@ static bool exchange(struct partition *p)
     return !p->lost;
 }
 
-// Send the same to all processes.
+// Send one note to all processes.
 static bool tell(struct partition *p, const void *note, size_t bytes)
 {
     for (uint32_t q = 0; q < p->processes->n; q++)
@@ -82,7 +82,7 @@ static void pack(struct mailbox *parcel, const struct mailbox *box)
         memcpy(part, box->bytes, box->n);
 }
 
-// The letters of all own shards, one shard after the other.
+// Append the letters of all shards of this process, one shard after the other.
 static void pack_letters(struct partition *p, uint32_t process)
 {
     uint32_t to = partition_shard_of_process(p, process);
@@ -99,7 +99,8 @@ static void pack_letters(struct partition *p, uint32_t process)
     }
 }
 
-// What happened before this time is known: more may happen at the last instant of a window.
+// Returns the time before which all events are known; at the last instant of a window more events
+// may follow.
 static ps_t final_ps(const struct partition *p) { return p->done_ps - 1; }
 
 // A parcel: letters, the log of calls, and to process 0 a report.
@@ -162,7 +163,7 @@ static bool exchange_parcels(struct partition *p, const void *note, size_t bytes
     return whole;
 }
 
-// The end of a window. What has been deferred may send, and call, again.
+// End a window. Deferred work may send packets and make calls, so the exchange is repeated.
 static void processes_exchange(struct partition *p)
 {
     exchange_parcels(p, NULL, 0);
@@ -176,7 +177,7 @@ struct say {
     struct event first;
     uint64_t events, internal;
     enum loop_end wanted;
-    bool stopped;               // of one alone: it cannot write its captures
+    bool stopped; // the engine of this process alone has been stopped: it cannot write its captures
     uint64_t spent_ns, busy_ns; // since the first window, and in windows
     struct process_facts facts;
 };
@@ -221,12 +222,12 @@ static void add(struct say *sum, const struct say *say)
 }
 
 #define LOOK_FIRST_S 0.05
-#define EARLY_S 1.0 // until then little is lost by another beginning
-#define LATER 2.0   // times the time of one, that several must take for one later
+#define EARLY_S 1.0 // before this time a restart in one process loses little
+#define LATER 2.0   // later, several processes must take this many times as long as one
 
-// True if the processes take longer than one would: as many as have no work for each other's time
-// wait for each other at the end of every window. Looked at after 0.05 s, 0.1 s, 0.2 s and so on,
-// by sums that are the same in all processes.
+// Returns true if the run takes longer in several processes than in one, because processes without
+// work wait for the others at the end of every window. Compared after 0.05 s, 0.1 s, 0.2 s and so
+// on, by sums that are the same in all processes.
 static bool one_is_faster(struct partition *p, const struct say *sum)
 {
     double spent_s = 1e-9 * (double)sum->spent_ns / p->processes->n,
@@ -237,8 +238,8 @@ static bool one_is_faster(struct partition *p, const struct say *sum)
     return spent_s > (spent_s < EARLY_S ? 1 : LATER) * busy_s;
 }
 
-// Tell the others how far this process is, and sum up. Returns the first event of all processes, or
-// PS_NEVER if the run is to end.
+// Exchange with the others how far this process is, and compute the sums. Returns the first event
+// of all processes, or PS_NEVER if the run is to end.
 static ps_t agree(struct partition *p)
 {
     struct engine *common = p->engines[p->n];
@@ -268,7 +269,8 @@ static ps_t agree(struct partition *p)
 
 /* ---- steps ---- */
 
-// A window of one event: the first one of all processes. What it defers is done at once, in all.
+// Process a window of one event, the first one of all processes. Work that it defers is done at
+// once in all processes.
 static void first_event(struct partition *p)
 {
     ps_t at_ps = p->first.at_ps;

@@ -191,7 +191,7 @@ void threads_window(struct partition *p, ps_t began_ps, ps_t until_ps)
     p->parallel = true;
     process(p, 0, begin_window(p->threads));
     p->parallel = false;
-    if (!p->processes) // whose work follows the exchange
+    if (!p->processes) // with processes the deferred work follows the exchange
         deferral_catch_up(p);
     for (uint32_t i = 0; i < p->n_own; i++) {
         const struct thread *t = &p->threads->of[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A count to which several threads of a simulation add at the same time. Each has a part of its
 // own, so that they do not wait for each other; the sum is read while at most one thread runs, or
-// where an old value does.
+// where a value that is slightly old suffices.
 #pragma once
 
 #include <stdalign.h>

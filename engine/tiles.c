@@ -74,7 +74,9 @@ void tiles_gather(struct partition *p, ps_t until_ps)
             continue;
         p->hooks.enter(p->hooks.ctx, i);
         struct event e;
-        t->queue.limit_ps = until_ps - 1; // a wheel that is read far ahead sorts what comes before
+        // The wheel must not be read beyond the window: events that are pushed before its cursor
+        // later need a sorted insertion.
+        t->queue.limit_ps = until_ps - 1;
         while (event_queue_pop(&t->queue, &e)) {
             if (e.at_ps >= until_ps) {
                 event_queue_push(&t->queue, e);
@@ -175,7 +177,7 @@ void tiles_merge(struct partition *p, bool merged)
     if (merged) {
         shape_queues(p, p->merged_shift);
         for (uint32_t i = 0; i < p->n_tiles; i++) {
-            p->hooks.enter(p->hooks.ctx, i); // what has been sent to the tile becomes events
+            p->hooks.enter(p->hooks.ctx, i); // packets that were sent to the tile become events
             move_all(p, i);
         }
     } else {

@@ -77,7 +77,7 @@ void sim_timer_start(struct engine *e, struct sim_timer *timer, ps_t at_ps)
 {
     timer->at_ps = at_ps;
     if (partition_is_elsewhere(e->partition, timer->node))
-        return;                     // the process of the node says when it expires
+        return;                     // the process that owns the node reports when the timer expires
     if (at_ps < timer->queued_ps) { // otherwise the pending entry is earlier and will re-arm the
                                     // timer
         timer->queued_ps = at_ps;
@@ -101,7 +101,8 @@ void sim_timer_end(struct engine *e, struct sim_timer *timer)
     timer->cb = NULL;
 }
 
-// Call a function that uses state that shards share; it may free the timer.
+// Call the callback of a timer that uses state that shards share, holding the lock. The callback
+// may free the timer.
 static void call(struct engine *e, struct sim_timer *timer)
 {
     struct partition *p = e->partition;

@@ -17,7 +17,7 @@ struct sim_timer {
     ps_t queued_ps; // time of the current entry in the event queue; PS_NEVER = none
     uint32_t id;
     uint32_t node : 31;
-    uint32_t locks : 1; // the callback uses state that shards share: it holds engine_lock()
+    uint32_t locks : 1; // the callback uses state that shards share, so engine_lock() is held
 };
 
 // Initialise a timer. `node` is the node whose state the callback changes; it orders the timer

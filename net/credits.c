@@ -72,7 +72,8 @@ void credits_put(struct network *net, uint32_t port, const struct credit_return 
 void credits_return(struct network *net, uint32_t port, unsigned cls, uint32_t frame_bytes,
                     ps_t now)
 {
-    const struct credit_port *c = &net->credits[port]; // of it only the settings may be read
+    // Another shard may own the state of the port, so only the settings may be read.
+    const struct credit_port *c = &net->credits[port];
     if (!(c->classes >> cls & 1))
         return;
     struct credit_return r = {now + c->return_ps, credit_blocks(frame_bytes), cls};
@@ -90,7 +91,7 @@ static void on_return(struct engine *engine, struct sim_timer *timer, int revent
     uint32_t port = (uint32_t)(c - net->credits);
     ps_t now = engine->now_ps;
     uint8_t before = 0;
-    port_catch_up(net, port, now); // packets that have started by now had the old balance
+    port_catch_up(net, port, now); // packets that started before now used the old balance
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         before |= (uint8_t)((c->classes >> cls & 1 && c->blocks[cls] < c->full_blocks) << cls);
     while (c->n > 0 && c->returns[c->first].at_ps <= now) {

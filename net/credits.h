@@ -3,12 +3,11 @@
 // sender starts a packet only if the far end has room for it.
 //
 // Credit is counted in blocks of 64 bytes of frames (InfiniBand Architecture 1.4, section 7.9). A
-// packet takes its blocks when its transmission starts. They return when the far end has given up
-// the packet's place, after the delay of the link in the other direction; the messages that carry
-// them take no bandwidth.
-// A class waits where it has no credit for the largest packet, whatever the size of the next one.
-// The blocks of packets that the link loses return as well, because flow control packets carry the
-// total that was sent.
+// packet takes its blocks when its transmission starts. They return when the far end has freed the
+// packet's buffer, after the delay of the link in the other direction; the messages that carry them
+// take no bandwidth. A class waits while it lacks credit for the largest packet, even if its next
+// packet is smaller. The blocks of packets that the link loses return as well, because flow control
+// packets carry the total that was sent.
 #pragma once
 
 #include "net/network.h"
@@ -52,7 +51,8 @@ void credits_take(struct network *net, uint32_t port, const struct packet *p, ps
 // Credit is on its way back to a port.
 void credits_put(struct network *net, uint32_t port, const struct credit_return *r);
 
-// The far end of the link behind a port has given up the place of a packet, or the packet is lost.
+// The far end of the link behind a port has freed the buffer of a packet, or the packet is lost:
+// return its credit.
 void credits_return(struct network *net, uint32_t port, unsigned cls, uint32_t frame_bytes,
                     ps_t now);
 

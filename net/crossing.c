@@ -26,7 +26,7 @@ static void put(struct network *net, uint32_t index, const struct packet *p)
     place->onward = PACKET_UNDECIDED;
 }
 
-// Something goes to another process, where it arrives at `at_ps`.
+// Record that a packet or credit goes to another process, where it arrives at `at_ps`.
 static void abroad(const struct network *net, ps_t at_ps)
 {
     ps_t *sent_ps = &net->shards->partition->sent_ps[net->shard];
@@ -40,13 +40,14 @@ void crossing_send(struct network *net, uint32_t port, const struct packet *p, p
     uint32_t to = partition->shard_of[net->ports[port].peer_node];
     struct letter letter = {.packet = *p, .port = shards->ghost_of[port]};
     letter.packet.arrives_ps = arrives_ps;
+    // A common event happens in all processes, and the process of the port sends the packet.
     if (net->shard >= partition->n_own)
-        return; // a common event, which happens in all processes: the port's process sends it
+        return;
     if (to >= partition->n_own) {
         abroad(net, arrives_ps);
         passage_send(net, partition_box(partition, net->shard, to),
                      partition_process_of_shard(partition, to), port, &letter.packet);
-    } else if (!partition->parallel || partition->in_turn) // the other shard rests
+    } else if (!partition->parallel || partition->in_turn) // the other shard is not being processed
         put(&shards->nets[to], letter.port, &letter.packet);
     else
         *(struct letter *)mailbox_put(partition_box(partition, net->shard, to), sizeof letter) =

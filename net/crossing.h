@@ -5,11 +5,11 @@
 // Each shard has a struct network of its own with its engine, its pools of packets, and its
 // counters.
 //
-// A link between two tiles of one shard holds its packets as any other does. Its port computes the
-// departures of a window at the window's end, if not before, so the far tile finds in the link what
-// arrives in the next window. A link between two shards has two ports: the real one, through which
-// its shard sends, and a ghost, an entry behind the last port, which holds packets in flight for
-// the receiving shard.
+// A link between two tiles of one shard holds its packets like any other link. Its port computes
+// the departures of a window by the end of the window, so that all packets that arrive in the next
+// window are in the link by then. A link between two shards has two ports: the real one, through
+// which its shard sends, and a ghost, an entry behind the last port, which holds packets in flight
+// for the receiving shard.
 //
 // Credit (net/credits.h) has no packet: it returns to another tile by letter, also within a shard,
 // and takes the delay of the link, so a window is not longer than that.
@@ -50,7 +50,7 @@ void network_shards_free(struct network *net);
 void network_shards_update(struct network *net);
 
 // A packet leaves by a port whose far end belongs to another shard. Its meta-data stay where they
-// are. Where the other shard is being processed too, a letter takes the packet.
+// are. If the other shard is being processed at the same time, the packet is sent as a letter.
 void crossing_send(struct network *net, uint32_t port, const struct packet *p, ps_t arrives_ps);
 
 // Credit returns to a port of another tile. Returns false if the tiles are not being processed
@@ -59,7 +59,8 @@ bool crossing_credit(struct network *net, uint32_t port, const struct credit_ret
 
 // Put the packets and the credit that have been sent to a shard on their links.
 void crossing_receive(struct network *net);
-// The same with what another process, for which shard `from` stands, has sent to this one.
+// Put the packets and the credit that another process has sent on their links. Shard `from`
+// represents that process.
 void crossing_arrive(struct network_shards *shards, uint32_t from, const struct mailbox *letters);
 
 // A port with PORT_CROSSES has a departure at its wake_ps, which is not an event.
@@ -72,7 +73,7 @@ ps_t crossing_depart(struct network *net, ps_t until_ps);
 // The first packet of a flight that ends in another tile, or on a ghost, arrives at `arrives_ps`.
 void crossing_arrival(struct network *net, uint32_t port, ps_t arrives_ps);
 
-// A tile is entered: make events of the first packets of such flights.
+// Called when a tile is about to be processed: make events of the first packets that arrive in it.
 void crossing_enter(struct network *net, uint32_t tile);
 
 static inline uint32_t network_ghosts(const struct network *net)
@@ -80,7 +81,7 @@ static inline uint32_t network_ghosts(const struct network *net)
     return net->shards ? net->shards->n_ghosts : 0;
 }
 
-// The port that a ghost stands for; another port stands for itself.
+// Returns the real port of a ghost, or the port itself if it is none.
 static inline uint32_t network_real_port(const struct network *net, uint32_t port)
 {
     return port < net->n_ports ? port : net->shards->real_of[port - net->n_ports];

@@ -35,7 +35,7 @@ static bool draw_loss(struct fault *fault, const struct packet *p, enum drop_rea
     return true;
 }
 
-// Listed losses count the attempts of a packet after the first like its retransmissions.
+// In the rules of listed losses, further attempts of a packet count like its retransmissions.
 ps_t fault_retry(struct fault *fault, struct packet *p, const struct packet_meta *meta,
                  ps_t arrives_ps, ps_t round_ps)
 {

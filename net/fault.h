@@ -20,8 +20,8 @@ struct fault {
     struct rng rng;
     /* counters */
     struct link_retry {
-        uint64_t packets, attempts; // that were lost at least once; lost attempts
-        ps_t waited_ps;             // added to their transmissions
+        uint64_t packets, attempts; // packets that were lost at least once; all lost attempts
+        ps_t waited_ps;             // time that retries added to transmissions
     } retry;
     uint64_t pfc_frames; // PFC frames among the affected packets
 };
@@ -33,8 +33,8 @@ void fault_free(struct fault *fault);
 // Link-level retry (Ultra Ethernet 1.0, LLR): loss and corruption are decided when a transmission
 // starts, for one attempt after the other. The first attempt of a packet arrives at arrives_ps, and
 // each of the others `round_ps` after the one before it. Returns for how long the link sends the
-// packet again. After FAULT_ATTEMPTS_MAX attempts the packet is given up: p->given_up says so to
-// the far end. Call once for every packet, in order.
+// packet again. After FAULT_ATTEMPTS_MAX attempts the packet is given up: p->given_up is then set,
+// and the far end counts the loss. Call once for every packet, in order.
 #define FAULT_ATTEMPTS_MAX 1000
 ps_t fault_retry(struct fault *fault, struct packet *p, const struct packet_meta *meta,
                  ps_t arrives_ps, ps_t round_ps);

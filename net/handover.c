@@ -33,7 +33,8 @@ static void note_ingresses(const struct network *net, const struct fifo *fifo, u
     }
 }
 
-// One packet for each link stands for all packets that have come by it.
+// Hand over one packet for each link, as a representative of all packets of the queue that have
+// arrived by this link.
 static void hand_over_queue(struct parcel *p, struct network *net, uint32_t port, unsigned slot)
 {
     uint32_t n = ports_of(net, net->ports[port].node);

@@ -6,13 +6,15 @@
 #include "engine/parcel.h"
 #include "net/network.h"
 
-// What the process of the port's node knows, and what reports read of it: counters, pauses, lengths
-// of queues, and for each queue that a pause has stopped by which links its packets have come. The
-// reader's port must hold no packet. `net` is the network of the port's shard.
+// The state that only the process of the port's node has, as far as reports read it: counters,
+// pauses, lengths of queues, and for each queue that a pause has stopped the links by which its
+// packets have arrived. The reader's port must hold no packet. `net` is the network of the port's
+// shard.
 void port_hand_over(struct parcel *p, struct network *net, uint32_t port);
 
-// What the far end of the port's link counts: lost packets. The reader adds it up.
+// The packets lost on the port's link, which the process at the far end counts. The reader adds
+// them to its own count.
 void port_hand_over_lost(struct parcel *p, struct network *net, uint32_t port);
 
-// Sums over all ports. The shards of both networks are united.
+// Sums over all ports. Both processes must have united their shards before the call.
 void network_hand_over(struct parcel *p, struct network *net);

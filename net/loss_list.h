@@ -2,8 +2,8 @@
 // Losses that a scenario lists, on one direction of a link: chosen data packets, and blackouts.
 //
 // First transmissions of data packets with payload are counted in the order of their arrival, from
-// 1. A chosen packet loses its first transmission, or its first few. All else passes: ACKs, PFC
-// frames, and retransmissions of packets that were not chosen. This reproduces measured runs in
+// 1. A chosen packet loses its first transmission, or its first few. All other packets pass: ACKs,
+// PFC frames, and retransmissions of packets that were not chosen. This reproduces measured runs in
 // which a box in front of the bottleneck drops a list of packets.
 #pragma once
 
@@ -15,7 +15,7 @@ struct loss_rule {
     const uint64_t *packets;  // chosen packets, ascending; borrowed
     size_t n_packets;         //
     uint64_t times;           // transmissions of each chosen packet that are lost
-    uint64_t blackout_packet; // its arrival begins a blackout; 0 = none
+    uint64_t blackout_packet; // the arrival of this packet begins a blackout; 0 = none
     ps_t blackout_ps;         // length of the blackout, in which everything is lost
     size_t next;              // state: index of the next one of `packets`
 };

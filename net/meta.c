@@ -20,11 +20,11 @@ void meta_pool_init(struct meta_pool *pool)
 
 /* ---- one array for the pools of several shards ---- */
 
-// What shards share. Arrays beside the slots have their full size from the beginning, as address
-// space, since none may move while another shard uses it.
+// State that the pools of several shards share. Arrays beside the slots reserve their full size as
+// address space from the beginning, because an array must not move while another shard uses it.
 struct meta_share {
-    atomic_uint n_slots; // that the pools have taken
-    uint32_t n_pools;    // that are in use
+    atomic_uint n_slots; // slots that the pools have taken
+    uint32_t n_pools;    // pools that are in use
     size_t hop_bytes, sack_bytes, wait_bytes, note_bytes;
 };
 

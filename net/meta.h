@@ -100,7 +100,7 @@ void meta_pool_init(struct meta_pool *pool);
 // If there are several, their slots are one array, and a slot may be freed to another pool than
 // that which allocated it: packets keep their slots where they cross from one shard to another.
 void meta_pools_share(const struct meta_pool *pool, struct meta_pool **pools, uint32_t n);
-// True if less than a sixteenth of the slots is left.
+// Returns true if less than a sixteenth of the slots is free.
 bool meta_pool_low(const struct meta_pool *pool);
 void meta_pool_free(struct meta_pool *pool);
 void meta_pool_grow(struct meta_pool *pool);
@@ -207,7 +207,8 @@ static inline struct packet_note *meta_note(const struct meta_pool *pool, uint32
     return pool->keeps_notes && slot != 0 ? &pool->notes[slot] : NULL;
 }
 
-// Note when a packet was made whose name and transmission are not unique: an ACK, a report.
+// Record the time at which an ACK or a report was made. Captures need it to tell apart packets with
+// equal sequence numbers.
 static inline void meta_note_made(const struct meta_pool *pool, uint32_t slot, ps_t now)
 {
     struct packet_note *note = meta_note(pool, slot);

@@ -25,7 +25,7 @@ static void hint(void *ctx, const struct event *next)
         const struct packet *p = ring_head(&net->rings, &mid->flight);
         __builtin_prefetch(p);
         __builtin_prefetch(p + 1);
-        if (mid->waiting) // the delivery will let this port catch up
+        if (mid->waiting) // a packet is in flight, and its delivery lets this port catch up
             __builtin_prefetch(fifo_head(&net->pool, &mid->queue.fifo));
     }
     const struct port *out = &net->ports[net->hinted_port];
@@ -73,7 +73,7 @@ __attribute__((noinline)) static ps_t tx_time_fractional(struct network *net, ui
 
 // Link-level retry: until a packet has arrived the link sends nothing else. The sending port
 // detects a loss when the packet would have arrived and the way back has passed. Returns for how
-// long attempts fail. Captures and counters of the port only have the last attempt.
+// long attempts fail. Captures and counters of the port only include the last attempt.
 static ps_t retry(struct network *net, uint32_t index, struct packet *p, ps_t arrives_ps, ps_t now)
 {
     struct port *port = &net->ports[index];
@@ -262,7 +262,8 @@ __attribute__((noinline)) static void push_departure(struct network *net, uint32
                 event_key(port->node, EVENT_DEPARTURE, net->cold[index].local, index));
 }
 
-// The same for a port whose departures are all events, or that catches up at a window's end.
+// Schedule the departure of a port whose departures are all events, or that catches up at the end
+// of a window.
 __attribute__((noinline)) static void wake_otherwise(struct network *net, uint32_t index)
 {
     if (net->ports[index].flags & PORT_DEPARTURE_EVENTS)
@@ -273,7 +274,8 @@ __attribute__((noinline)) static void wake_otherwise(struct network *net, uint32
 
 // Schedule a departure at `at_ps` unless one is pending earlier. While a packet is in flight no
 // event is needed: a packet that starts at `at_ps` arrives after the one in flight, whose delivery
-// lets the port catch up first. Nor is one where the end of a window does that (PORT_CROSSES).
+// lets the port catch up first. No event is needed either if the end of a window lets the port
+// catch up (PORT_CROSSES).
 static inline void wake_at(struct network *net, uint32_t index, ps_t at_ps)
 {
     struct port *port = &net->ports[index];

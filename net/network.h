@@ -38,7 +38,7 @@ enum port_flag {
     PORT_FAULTY = 8,           // its link has an entry in `faults`
     PORT_ROUTES = 16,          // port of a router: alternates between queued and pulled packets
     PORT_CROSSES = 32,         // its link leaves its tile: it catches up at the end of a window
-    PORT_DUE = 64,             // listed for that (net/crossing.h)
+    PORT_DUE = 64,             // listed for the catch-up at the end of a window (net/crossing.h)
 };
 
 // Further steps that a transmission needs.
@@ -119,7 +119,7 @@ struct port_cold {
     uint16_t local;
     bool pinned;            // departures are always events
     unsigned first_link;    // index of its struct link at the beginning
-    uint64_t earlier_bytes; // sent at other rates than the present one,
+    uint64_t earlier_bytes; // wire bytes sent at earlier rates of the link,
     double earlier_ps;      // and the time that they took
     uint8_t special;        // bit set of enum port_special
     bool own_turn;          // PORT_ROUTES: a pulled packet precedes a queued one; set by the node
@@ -155,7 +155,7 @@ struct port_pfc {
     uint64_t rx_frames;
     uint16_t stopped;    // bit set of slots that PFC has paused; port.paused also has those of a
                          // dark port
-    bool dark;           // nothing may start: a circuit without light
+    bool dark;           // no packet may start: the port's optical circuit has no light
     uint8_t pfc_ignored; // bit set of classes that ignore pauses
     uint8_t held[PFC_SOURCES]; // classes with an XOFF from this port and no XON yet
 };
@@ -263,7 +263,7 @@ struct port_stats {
 };
 struct port_stats port_stats(const struct network *net, uint32_t port, ps_t now);
 
-// Free the memory of all packets of a network whose run has ended.
+// Free the memory of all packets. The run must have ended.
 void network_free_packets(struct network *net);
 
 // Departures are scheduled as events only where they must be. Otherwise a port's departures are
@@ -281,7 +281,8 @@ static inline void port_catch_up(struct network *net, uint32_t port, ps_t now)
     if (p->wake_ps <= now && !(p->flags & PORT_DEPARTURE_EVENTS))
         port_replay_departures(net, port, now);
 }
-// The same where a packet arrives by the port's link. A port of another tile has caught up already.
+// Let the port catch up when a packet arrives by its link. A port of another tile has caught up at
+// the end of the window.
 static inline void port_catch_up_behind(struct network *net, uint32_t port, ps_t now)
 {
     const struct port *p = &net->ports[port];
@@ -290,7 +291,7 @@ static inline void port_catch_up_behind(struct network *net, uint32_t port, ps_t
 }
 void network_catch_up(struct network *net, ps_t now); // all ports
 
-// The same for a port whose node may differ from the node of the present event. By the order of
+// Let a port catch up whose node may differ from the node of the present event. By the order of
 // events, an event at `now` precedes the departures at `now` of nodes with larger numbers, so these
 // are not computed yet. With `ranks_per_port` a rank has a node in each dimension, and an arrival
 // at one of them may post a message at another.
@@ -339,7 +340,7 @@ static inline const struct link *port_link(const struct network *net, uint32_t p
     return &net->links[net->ports[port].link];
 }
 
-// The link as it was at the beginning.
+// Returns the link as it was before any fault changed its rate.
 static inline const struct link *port_first_link(const struct network *net, uint32_t port)
 {
     return &net->links[net->cold[port].first_link];

@@ -20,7 +20,7 @@ enum note_fact {
 // Reason for sending a packet again.
 enum note_resend {
     RESEND_UNKNOWN,
-    RESEND_NAK,     // a NAK has come
+    RESEND_NAK,     // a NAK has arrived
     RESEND_LOST,    // ACKs of later data show that it is lost
     RESEND_TIMEOUT, // of the retransmission timer
     RESEND_PROBE,   // tail loss probe

@@ -29,7 +29,7 @@ enum packet_flag {
     PACKET_NAK = 32,     // ack: negative
     PACKET_ECHO_CE = 64, // ack: the acknowledged packet carried CE
     PACKET_RETX = 128,   // data: retransmission
-    // the same bits with another meaning, in packets that do not use the first one
+    // the same bits with a second meaning, in kinds of packets that do not use the first one
     PACKET_LAST_HOP = 32,   // trimmed: by the switch that the destination is attached to
     PACKET_TRIM_REPORT = 4, // ack with PACKET_NAK: a packet arrived without its payload
     PACKET_HELD = 16, // ack of tcp without PACKET_NAK: made later than it was owed, meta_held()
@@ -56,7 +56,7 @@ struct packet {
     };
     unsigned kind : 4;     // enum packet_kind
     unsigned cls : 3;      // class (priority) 0..7
-    unsigned given_up : 1; // on a link with retry: no attempt brings it over (fault_retry)
+    unsigned given_up : 1; // on a link with retry: all attempts have failed (fault_retry)
     uint8_t flags;         // enum packet_flag
 };
 _Static_assert(sizeof(struct packet) == 32, "struct packet is half a cache line");

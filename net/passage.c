@@ -22,7 +22,7 @@ struct passing {
     uint32_t parts;
 };
 
-// Packets that have left and whose letters are not written yet, from `first` on.
+// Packets that have left and whose letters are not written yet; `first` is the oldest.
 #define LEAVING 8
 #define LEFT 8192
 struct leaving {
@@ -216,7 +216,7 @@ void passage_close(struct network *net)
 void passage_send_credit(struct network *net, struct mailbox *box, uint32_t port,
                          const struct credit_return *r)
 {
-    passage_close(net); // letters keep the order of sending
+    passage_close(net); // write waiting letters first, since letters keep the order of sending
     struct passing *letter = mailbox_put(box, sizeof *letter);
     *letter = (struct passing){.credit = *r, .port = port, .parts = CREDIT};
 }
@@ -266,7 +266,8 @@ struct packet passage_packet(struct network *net, uint32_t process, const void *
         uint32_t *seen = &passage->seen[p.flow / passage->flows_per_process];
         *seen = p.flow < *seen ? *seen : p.flow + 1;
         passage_forget(passage, p.flow);
-        is_to_tell(passage, process, p.flow); // not again
+        // The sender has the description: mark it as sent, so that it is not sent back.
+        is_to_tell(passage, process, p.flow);
     }
     return p;
 }

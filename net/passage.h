@@ -12,10 +12,11 @@ struct mailbox;
 
 struct passage {
     struct flow_ids *flows; // of all processes
-    // Set what of a received description only this process knows: the encoder of its frames.
+    // Set the field of a received description that cannot be sent: the pointer to its encoder of
+    // frames.
     void (*complete)(void *ctx, struct flow_id *id);
     void *ctx;
-    _Atomic uint64_t **told; // [process] a bit for each flow: the process has its description
+    _Atomic uint64_t **told; // [process] a bit for each flow: its description has been sent
     size_t told_bytes;
     uint32_t *seen;             // [process] its flows below this number may have been described
     uint32_t n;                 // processes
@@ -43,8 +44,9 @@ bool passage_is_credit(const void *letter);
 struct packet passage_packet(struct network *net, uint32_t process, const void *letter);
 const struct credit_return *passage_credit(const void *letter);
 
-// The flows of other processes have got handles of this one: none has the old ones any more.
+// Called when all flows of other processes have handles of this process, so that old handles are
+// void.
 void passage_settle(struct passage *passage);
 
-// The description of a flow has changed.
+// The description of a flow has changed: send it again with the flow's next packet.
 void passage_forget(struct passage *passage, uint32_t flow);

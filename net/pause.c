@@ -33,7 +33,7 @@ static bool is_stopped(const struct network *net, uint32_t index, unsigned cls)
     return net->pfc[index].stopped >> class_slot(net, cls) & 1;
 }
 
-// Tell a capture how long a class of a watched port has been paused.
+// Report to a capture how long a class of a watched port has been paused.
 static void tell(const struct network *net, uint32_t index, unsigned cls, ps_t now)
 {
     if (net->cold[index].special & SPECIAL_TAPPED && net->tap.paused)
@@ -170,7 +170,7 @@ void port_set_dark(struct network *net, uint32_t index, bool dark, ps_t now)
     if (pfc->dark == dark)
         return;
     port_catch_up(net, index, now);
-    pfc->dark = false; // so that changes are reported
+    pfc->dark = false; // report_change() reports nothing while the port is dark
     net->ports[index].paused = (dark ? all : pfc->stopped) & NET_ALL_SLOTS;
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         if (class_slot(net, cls) != NET_NO_SLOT && !is_stopped(net, index, cls))

@@ -16,7 +16,7 @@ struct pfc_sender {
 void pfc_sender_xoff(struct pfc_sender *sender, struct network *net, uint32_t port, uint8_t classes,
                      uint16_t quanta, const struct pfc_cause *cause, ps_t now);
 
-// Let them go on.
+// Send XON for classes, so that the sender at the far end resumes them.
 void pfc_sender_xon(struct pfc_sender *sender, struct network *net, uint32_t port, uint8_t classes,
                     const struct pfc_cause *cause, ps_t now);
 

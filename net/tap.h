@@ -12,7 +12,8 @@
 // set).
 //
 // dropped (may be NULL): a packet that should have left by a watched port has been dropped, or a
-// packet that was on the link behind it is lost. `level` is how full the queue or buffer was.
+// packet that was on the link behind it is lost. `level` is the occupancy of the queue or buffer at
+// the drop.
 //
 // paused (may be NULL): a class of a watched port has been paused for `length_ps` when the pause is
 // renewed or ends.

@@ -27,9 +27,9 @@ struct transfer_request {
     uint32_t transport;  // number of the transport that carries it; 0 = the default
     bool own_connection; // use a connection of its own (raw flows)
     bool joined;         // the job's ranks have connected before it starts (collectives, programs)
-    bool control;        // of the network itself: in the control class, in no record, not counted
-    bool unrecorded;     // of a library itself: in no record, not counted
-    bool immediate;      // RoCE: the receiver is told by a number in the last packet
+    bool control;        // of the network itself: in the control class, not recorded, not counted
+    bool unrecorded;     // an internal message of a library: not recorded, not counted
+    bool immediate; // RoCE: the last packet carries an immediate value, which notifies the receiver
     uint32_t
         piece_of;   // 1 + number among the messages of src that this is a piece of; 0 = a message
     uint64_t token; // passed back to the client
@@ -42,14 +42,14 @@ struct transfer_request {
 struct transfer_client {
     // The last byte of the message has arrived at the receiver; `bytes` is its size.
     void (*delivered)(void *ctx, uint64_t token, uint64_t bytes, ps_t now);
-    // The sender's program may go on, though the message has not been sent: its last byte has
-    // entered the send buffer of the connection (TCP; also within post()), or it has left for a
-    // relay. Others than these do not call it. May be NULL: then programs go on when the message is
-    // sent.
+    // The sender's program may continue before the message has been sent, because its last byte has
+    // entered the send buffer of the connection (TCP; also within post()), or because it has left
+    // for a relay. In all other cases it is not called. May be NULL: then programs continue when
+    // the message is sent.
     void (*entered)(void *ctx, uint64_t token, ps_t now);
     // The last ACK has arrived at the sender.
     void (*sent)(void *ctx, uint64_t token, ps_t now);
-    // The transport has given up. Neither of the others follows.
+    // The transport has given up. No other callback follows for the message.
     void (*failed)(void *ctx, uint64_t token, ps_t now);
     void *ctx;
 };

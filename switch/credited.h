@@ -8,7 +8,7 @@
 void switch_return_credit(const struct switches *sw, const struct switch_node *s, uint32_t local,
                           const struct packet *p, ps_t now);
 
-// Let a packet wait at its output port.
+// Queue a packet at its output port; the credit has reserved its buffer.
 void switch_hold_credited(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
                           struct packet *p, ps_t now);
 

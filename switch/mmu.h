@@ -87,7 +87,7 @@ enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_
 // Fast admission of a packet of a lossless class. Returns true, and admits the packet, only if it
 // causes neither XOFF nor a new maximum. This is safe while departures of the switch are still to
 // be computed, because they can only lower the occupancy. If it returns false nothing has changed;
-// the caller must let all ports catch up and call mmu_admit().
+// the caller must let all ports of the switch catch up and call mmu_admit().
 static inline bool mmu_admit_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
 {
     struct mmu_ingress *in = &mmu->ingress[port * mmu->n_classes + cls];
@@ -107,7 +107,7 @@ static inline bool mmu_admit_fast(struct mmu *mmu, uint32_t port, uint32_t cls, 
     return true;
 }
 
-// The same for a lossy class and its egress queue, which must have caught up.
+// Fast admission of a packet of a lossy class to its egress queue, which must have caught up.
 bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
                           struct mmu_queue egress);
 

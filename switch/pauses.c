@@ -28,7 +28,8 @@ void switch_send_xon(struct switches *sw, struct switch_node *s, uint32_t port, 
 }
 
 // Returns the port whose queue holds most of the buffer: `out` unless another queue is longer. The
-// packet that completes an ingress's share is one of many, and mostly not bound for that queue.
+// packet that brings an ingress to its limit is one of many, and it mostly goes to another queue
+// than the one that causes the congestion.
 static uint32_t longest_queue(struct switches *sw, const struct switch_node *s, uint32_t out,
                               ps_t now)
 {

@@ -47,17 +47,20 @@ static uint8_t band_of(const struct link_quality *q, const struct network *net, 
     load = load < 1 ? load : 1;
     queue = queue < 1 ? queue : 1;
     if (at->busy_until_ps > now && load == 0)
-        load = 1; // all of the interval belonged to one packet
+        load = 1; // one packet was in transmission for the whole interval
     double band = (load + queue) / 2 * q->n_bands;
     return (uint8_t)(band < q->n_bands ? band : q->n_bands - 1);
 }
 
-// Add the bands of the ports of other processes, which are 0 here.
+// Sum the bands over all processes. Each process measures only its own ports and has 0 for all
+// others, so the sum has every port's band.
 static void share(struct link_quality *q, struct partition *p, uint8_t *bands, uint32_t n)
 {
     if (!partition_is_shared(p))
         return;
-    uint32_t words = n / sizeof *q->shared + 1; // of eight bands, whose sums stay apart
+    // A word has eight bands, whose sums cannot overflow into each other: each band is not 0 in one
+    // process at most.
+    uint32_t words = n / sizeof *q->shared + 1;
     if (q->shared == NULL)
         q->shared = memory_zeroed(words, sizeof *q->shared);
     memcpy(q->shared, bands, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The choice among several equal-cost output ports.
+// The choice among several equal-cost output ports, for all kinds of routing except ECMP.
 #pragma once
 
 #include "engine/base/rng.h"

@@ -150,7 +150,8 @@ __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t po
 static bool is_markable_class(const struct packet *p) { return p->cls < NET_DATA_CLASSES; }
 
 // Returns the queue length, packet included, that is compared with the thresholds for a packet
-// behind `held_bytes` of its class. If the queue holds more, the packet replaces the youngest one.
+// behind `held_bytes` of its class. If `held_bytes` is less than the queue holds, the packet is
+// about to replace the youngest packet, so the number of packets stays the same.
 static uint64_t length_with(const struct switches *sw, uint32_t port, const struct packet *p,
                             uint64_t held_bytes)
 {
@@ -175,8 +176,9 @@ __attribute__((noinline)) void switch_mark_arrival(struct switches *sw, struct s
     draw_mark(sw, port, p, length_with(sw, port, p, held_bytes));
 }
 
-// RFC 3168, section 5: a packet that cannot be marked is dropped instead. Decided before admission,
-// for packets that would wait behind `held_bytes` of their class.
+// Returns true if a packet that is not ECN capable must be dropped where an ECN-capable one would
+// be marked (RFC 3168, section 5). This is decided before admission, for packets that would wait
+// behind `held_bytes` of their class.
 __attribute__((noinline)) static bool drops_not_ect(struct switches *sw,
                                                     const struct switch_node *s, uint32_t port,
                                                     const struct packet *p, uint64_t held_bytes,
@@ -217,8 +219,9 @@ static enum drop_reason drop_reason(const struct switch_node *s, const struct pa
     return s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD;
 }
 
-// The queue of a lossy class at `out`, to which a packet of `bytes` comes, as it is compared with a
-// limit: if only a share of the limit is left, the queue is scaled up instead.
+// Returns the length of the queue of a lossy class at `out` for the comparison with its limit, when
+// a packet of `bytes` is about to join. If a fault has reduced the limit to a share, the length is
+// scaled up instead of scaling the limit down.
 static inline struct mmu_queue egress_of(const struct switches *sw, uint32_t out,
                                          const struct queue *queue, uint32_t bytes)
 {
@@ -296,7 +299,7 @@ __attribute__((noinline)) static void refuse(struct switches *sw, struct switch_
         network_drop(sw->net, out, p, drop_reason(s, p, verdict), level, now);
 }
 
-// A packet must wait at its output port: admit it to the shared buffer, or drop it.
+// Queue a packet that cannot start at once: admit it to the shared buffer, or drop it.
 __attribute__((always_inline)) static inline void hold(struct switches *sw, struct switch_node *s,
                                                        uint32_t local, uint32_t out,
                                                        struct packet *p, ps_t now, bool extended)

@@ -30,7 +30,7 @@ struct ecn_spec {
     int not_ect; // enum not_ect
     /* red */
     uint64_t kmin_bytes, kmax_bytes;
-    uint64_t kmin_packets, kmax_packets; // in place of the bytes; PARAM_AUTO = the bytes hold
+    uint64_t kmin_packets, kmax_packets; // PARAM_AUTO = the thresholds in bytes apply
     double pmax;
     /* pi */
     uint64_t qref_bytes;
@@ -43,7 +43,7 @@ static inline bool ecn_counts_packets(const struct ecn_spec *ecn)
     return ecn->kmin_packets != 0 && ecn->kmin_packets != PARAM_AUTO;
 }
 
-// Fixed limit of a lossy class's output queues; PARAM_AUTO = none. One of the two at most is given.
+// Fixed limit of a lossy class's output queues; PARAM_AUTO = none. At most one of the two is set.
 struct queue_limit_spec {
     uint64_t packets, bytes;
     const char *at; // patterns of switches, with commas between them; NULL, "" = all

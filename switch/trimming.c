@@ -23,7 +23,8 @@ static bool swap_with_youngest(struct switches *sw, struct switch_node *s, struc
     uint32_t cls = mmu_class(net, p->cls);
     if (!can_trim(&s->trimming, last))
         return false;
-    // Without room for the packet that has arrived, the youngest one keeps its place.
+    // mmu_readmit() fails if the buffer has no room for the arriving packet; the youngest packet
+    // then keeps its place.
     mmu_release(switch_mmu(s, last->ingress), last->ingress, cls, switch_occupied(s, last));
     if (!mmu_readmit(switch_mmu(s, place->local), place->local, cls, switch_occupied(s, p))) {
         mmu_readmit(switch_mmu(s, last->ingress), last->ingress, cls, switch_occupied(s, last));

@@ -29,7 +29,7 @@ static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
         struct drop_level level = {port_queue(net, w->port, slot)->bytes + p.frame_bytes, 0};
         network_drop(net, w->port, &p, DROP_WATCHDOG, level, now);
         if (p.ingress !=
-            PACKET_OWN) // a packet that the NIC has queued takes no buffer of the router
+            PACKET_OWN) // a packet that the NIC itself has queued uses no buffer of the router
             switch_release(sw, s, &p, now);
     }
     w->restoring = true;

@@ -75,7 +75,7 @@ static int parse_line_rate(const char *text, struct line_rate *rate)
     return parse_rate(text, &rate->bps);
 }
 
-// In any case: NCCL writes Simple and LL128, papers write DCQCN.
+// The case of letters does not matter: NCCL writes Simple and LL128, papers write DCQCN.
 static int parse_choice(const char *text, const char *const *choices, int *choice)
 {
     for (int i = 0; choices[i] != NULL; i++) {
@@ -281,7 +281,7 @@ static int choice_error(const struct param *param, const char *text, const char 
 
 #define WORDS_MAX 16
 
-// A text that begins with a letter, in place of a size or time that has words.
+// Report a word that is none of the words allowed in place of a size or a time.
 static int word_error(const struct param *param, const char *text, const char *path,
                       struct err *err)
 {
@@ -305,7 +305,7 @@ static int range_check(const struct param *param, const union value *value, cons
     if (param->max == NULL || value_parse(param, param->max, &bound) != 0 ||
         value_order(param->type, value, &bound) <= 0)
         return 0;
-    if (param->type == PARAM_RATIO && bound.ratio == 1 && value->ratio <= 100) // of a percentage?
+    if (param->type == PARAM_RATIO && bound.ratio == 1 && value->ratio <= 100) // a percentage?
         return err_add(err, path, "%s is above the maximum 1; %s %% is %g", text, text,
                        value->ratio / 100);
     return err_add(err, path, "%s is above the maximum %s", text, param->max);

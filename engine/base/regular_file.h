@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Files that the program reads, all of them (tests/structure/check_readers.py). Only regular files:
-// opening a FIFO would wait for a writer, and a device may never end. Piped data is read from
-// stdin, with the name "-".
+// Opens every file that the program reads (tests/structure/check_readers.py). Only regular files
+// are accepted, because opening a FIFO would wait for a writer, and a device may never end. Piped
+// data is read from stdin, with the name "-".
 #pragma once
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 // valid until the next call of strerror() in this thread; errno has the reason, too.
 int regular_file_open(const char *path, const char **why);
 
-// The same for a file in an open folder, without following a symbolic link.
+// Open a file in an open folder, as regular_file_open() does, without following a symbolic link.
 int regular_file_open_at(int folder, const char *name, const char **why);
 
 // As regular_file_open(), but a stream; NULL on failure.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The numbers of objects in an array that grows: a number that is given back is taken again, the
-// last one first.
+// The numbers of objects in an array that grows. Numbers that have been given back are taken again,
+// the last one first.
 #pragma once
 
 #include <stddef.h>
@@ -11,12 +11,12 @@
 
 struct slots {
     size_t cap;      // of the array
-    uint32_t n;      // numbers that have ever been taken
-    uint32_t *given; // back
+    uint32_t n;      // numbers taken so far, those that were given back included
+    uint32_t *given; // stack of numbers that have been given back
     size_t n_given, cap_given;
 };
 
-// Take a number, and let `array` grow if it must; its new elements are not set.
+// Take a number, and enlarge `array` if it is full. New elements are not initialised.
 #define slots_take(slots, array)                                                                   \
     ((array) = slots_room((slots), (array), sizeof *(array)), slots_next(slots))
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A thread that waits is in the list of its host; one that runs has its timer set to the end of its
-// task.
+// Threads that wait for a core are in a list of their host. A running thread has its timer set to
+// the end of its task.
 #include "engine/cores/cores.h"
 
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 
 struct core_host {
     struct cores *all;
-    struct core_thread *first, *last; // that wait for a core
+    struct core_thread *first, *last; // list of threads that wait for a core
     uint32_t number;
-    uint32_t running;   // threads
-    uint32_t computing; // computations of ranks
-    double speed;       // of them
-    ps_t busy_ps;       // of tasks that have ended
+    uint32_t running;   // number of threads that have a core
+    uint32_t computing; // number of ranks that compute
+    double speed;       // of these computations, at most 1
+    ps_t busy_ps;       // sum over the tasks that have ended
 };
 
 struct cores {
@@ -153,7 +153,7 @@ static void on_end(struct engine *e, struct sim_timer *timer, int revents)
     t->ending = true; // tasks that done() adds to this thread are started below
     task->done(task, e->now_ps);
     t->ending = false;
-    h->running -= t->keeps; // until here its core was not free for what done() started
+    h->running -= t->keeps; // the thread kept its core until here, so done() could not use it
     if (t->first != NULL && !t->running && !t->waiting) {
         if (t->keeps)
             start(t, e->now_ps);

@@ -12,15 +12,15 @@ enum host_preset { HOST_NONE, HOST_LINUX };
 
 // What a thread does for one direction of a connection.
 struct host_stack {
-    uint64_t rate_bps;      // of its copies and all else that goes by bytes; 0 = no limit
+    uint64_t rate_bps;      // of copies and all other costs per byte; 0 = no limit
     ps_t packet_ps;         // for each packet
     ps_t call_ps;           // for each segment: a system call, an interrupt
-    uint64_t segment_bytes; // that are handled at once (GSO, GRO); 0 = a packet
+    uint64_t segment_bytes; // largest segment handled at once (GSO, GRO); 0 = one packet
 };
 
 struct host_spec {
     bool given;
-    int preset;       // enum host_preset: the values of what is not given
+    int preset;       // enum host_preset: defaults of the settings below
     uint64_t ranks;   // of a host
     uint64_t cores;   // of a host; 0 = one for each thread
     uint64_t threads; // of a rank in each direction, which its connections share; 0 = one for each

@@ -51,7 +51,8 @@ static char *uri_of(const char *path)
     return text_close(out, &text);
 }
 
-// A journal holds changes that the file has not yet, or would have to lose.
+// Refuse a database with a journal beside it: the journal has changes that the file lacks, or that
+// must be rolled back.
 static int journals_check(const char *path, struct err *err)
 {
     static const char *const suffixes[] = {"-wal", "-journal"};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// SQLite databases that others have made. SQLite would follow what the file itself states: views
-// and triggers that compute without end, functions with effects, pages that are linked in a circle.
-// So a database is opened as "Defense Against The Dark Arts" of SQLite's documentation advises:
-// only from a regular file, for reading, without its views and triggers, with limits of the lengths
-// of its values, and with a limit of the work, which follows from the size of the file.
+// SQLite databases from other programs, which may be malicious. SQLite would execute what the file
+// itself contains: views and triggers that never finish, functions with side effects, pages linked
+// in a circle. Therefore a database is opened as "Defense Against The Dark Arts" of SQLite's
+// documentation advises: only from a regular file, for reading, without its views and triggers,
+// with limits of the lengths of its values, and with a limit of the work, which follows from the
+// size of the file.
 #pragma once
 
 #include <stdbool.h>
@@ -27,6 +28,6 @@ void database_close(struct database *d);
 // Add an error with the reason for the last failure.
 void database_error(const struct database *d, struct err *err);
 
-// Let a database run no code that its file states. For one that we write ourselves, too: it may
-// have been exchanged.
+// Forbid a database to run code from its file. This also applies to databases that this program has
+// written, because the file may have been replaced.
 void database_distrust(sqlite3 *db);

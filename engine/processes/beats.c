@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Signs of life. A thread of each process sends every other process a beat ten times a second, and
-// takes in theirs, whatever the first thread does. So a process that computes, builds or writes for
-// minutes is not silent; one that has died, is stopped, or cannot be reached is.
+// Heartbeats. A thread of each process sends a beat to every other process ten times a second and
+// receives theirs, independently of the first thread. Therefore a process that computes, builds or
+// writes for minutes does not count as silent, whereas a process that has died, is stopped, or
+// cannot be reached does.
 //
-// A process that gives up on a silent one says so in its beats, and the others give up as well:
-// else they would wait for ever for a process that is alive but does not exchange any more.
+// A process that gives up on a silent one reports this in its beats, and the others give up as
+// well. Otherwise they would wait for ever for a process that is alive but no longer exchanges
+// data.
 #include <time.h>
 
 #include "engine/processes/module.h"
 #include "engine/processes/mpi_internal.h"
 
 #define BEAT_NS 100000000L
-#define ABSENT_S 1.0 // without a look at the beats: this process was stopped, not the others
+#define ABSENT_S 1.0 // beats not read for so long: this process was stopped, not the others
 #define TAG 2
 
 // Values of a beat; GAVE_UP + q: on process q.
@@ -50,7 +52,8 @@ void beats_hear(struct joined *j)
     while (j->hearing != MPI_REQUEST_NULL) {
         MPI_Status status;
         int over = 0;
-        // An error that cannot be told apart by process: those that no longer come become silent.
+        // The error does not name a process. The processes whose beats no longer arrive become
+        // silent.
         if (MPI_Test(&j->hearing, &over, &status) != MPI_SUCCESS || !over)
             return;
         struct peer *peer = &j->peers[status.MPI_SOURCE];

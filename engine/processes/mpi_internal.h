@@ -19,14 +19,14 @@ struct peer {
     const unsigned char *out;  // of the caller
     size_t n_out, sent, n_in, received; // bytes in all, and those of pieces that were begun
     bool sends, receives;               // not done
-    unsigned char *in;                  // what did not fit into the first piece
+    unsigned char *in;                  // the bytes that did not fit into the first piece
     size_t room;                        // bytes of `in`
     /* beats */
     MPI_Request beat; // the last one that was sent
     uint32_t beat_value;
-    bool said_last, last_heard; // the last beat was sent, has come
-    uint32_t lost;              // what it said about the end: 1 + the number of a silent process
-    double heard_s;             // its last sign of life
+    bool said_last, last_heard; // the last beat to it was sent; its own has arrived
+    uint32_t lost;  // 1 + the number of the silent process that it has reported; 0 = none
+    double heard_s; // its last sign of life
 };
 
 struct joined {
@@ -56,16 +56,16 @@ void pieces_make(struct joined *j);
 void pieces_free(struct joined *j);
 // Begin to send out[] and to receive. Returns 0, or 1 + a process that cannot be reached.
 uint32_t pieces_begin(struct joined *j, const struct collwire_bytes *out);
-// Look after what is on its way; *done when all has come and gone. Returns as pieces_begin().
+// Advance the transfers in progress; *done is set when all have ended. Returns as pieces_begin().
 uint32_t pieces_poll(struct joined *j, bool *done);
-// Point in[] to what has come.
+// Point in[] to the bytes that have arrived.
 void pieces_end(struct joined *j, struct collwire_bytes *in);
 
 /* ---- beats.c ---- */
 
 // Start the thread that sends beats. Returns 0, or -1 if there is none.
 int beats_begin(struct joined *j);
-// Take in the beats that have come.
+// Receive the beats that have arrived.
 void beats_hear(struct joined *j);
 // Returns 1 + the number of a process that is silent, or that another process has reported as
 // silent, or 0 if there is none. asked_s: time at which this process noticed SIGINT or SIGTERM; 0 =

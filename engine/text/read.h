@@ -6,10 +6,10 @@
 #include "engine/text/place.h"
 
 struct cc_catalogue;
-struct scenario; // what config/ makes
+struct scenario; // defined by config/
 struct site;     // the network as readers of jobs see it: workload/read/site.h
 
-// Blocks of memory that live as long as what is read.
+// Blocks of memory that live as long as the scenario that is being read.
 struct kept {
     void **blocks; // [n]: free()
     size_t n;
@@ -50,7 +50,7 @@ bool read_object_of(struct reader *r, const struct place *place, const char *key
 // meant. Returns `buf`.
 const char *object_meant(const json_t *json, const char *key, char buf[OBJECT_TEXT]);
 
-// Leave a block of memory to the scenario, which frees it.
+// Transfer the ownership of a block of memory to the scenario, which frees it.
 void reader_keep(struct reader *r, void *block);
 
 // Set the fields of `base` whose keys are present; adds an error for each missing key that is

@@ -2,8 +2,8 @@
 // Captures: packets of several ports, written to one file in order of time.
 //
 // Packets are encoded when they are reported, since their meta-data and their flow's connection
-// numbers change, and wait in a heap until their order is final (net/capture/record_heap.h). A capture
-// never disturbs the simulation: capture_close() reports write errors.
+// numbers change, and wait in a heap until their order is final (net/capture/record_heap.h). A
+// capture never affects the simulation: capture_close() reports write errors.
 #include "net/capture/capture.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static const struct record *record_queue_head(const struct record_queue *q)
     return q->first == q->end ? NULL : (const struct record *)(const void *)(q->bytes + q->first);
 }
 
-// The oldest one.
+// Remove the oldest record.
 static void record_queue_drop(struct record_queue *q)
 {
     q->first += record_size(record_queue_head(q));
@@ -231,7 +231,8 @@ void capture_paused(struct capture *c, ps_t length_ps, ps_t now)
         trigger_at(c, now);
 }
 
-// `time_ps`: the packet's time in the file, where a retransmission is the first or the last packet.
+// Starts or stops the capture if the packet is the trigger's event. `time_ps` is the packet's time
+// in the file, so that a retransmission that triggers is the first or the last packet of the file.
 static void check_trigger(struct capture *c, const struct capture_packet *seen, ps_t time_ps)
 {
     const struct trigger *t = &c->config.trigger;
@@ -338,7 +339,7 @@ static void write_ring(struct capture *c)
         put(c, r);
 }
 
-// The next record in the order of time: write it, or keep it in the ring.
+// Accept the next record in the order of time: write it, or keep it in the ring buffer.
 static void accept(struct capture *c, const struct record *r)
 {
     const struct capture_config *config = &c->config;

@@ -49,7 +49,7 @@ struct capture_packet {
     const struct meta_pool *meta; // of its meta-data
     ps_t start_ps, end_ps;
     ps_t held_ps;         // pause that it waited for as the first of its class, its length; else 0
-    uint64_t queue_bytes; // behind it at the port
+    uint64_t queue_bytes; // bytes queued behind it at the port
 };
 
 struct capture;

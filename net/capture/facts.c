@@ -118,7 +118,8 @@ static uint8_t *put_trigger(uint8_t *at, const struct packet_note *note,
                    note->ingress_bytes, limit);
 }
 
-// A NAK has the note of the packet that it reports.
+// The comment on a trimmed packet. A NAK has the note of the packet that it reports, so it shows
+// where that packet was trimmed.
 static uint8_t *put_trim(uint8_t *at, const struct facts_source *s, const struct facts_names *names)
 {
     const struct note_trim *trim = &s->note->trim;
@@ -227,8 +228,9 @@ static uint8_t *put_facts(uint8_t *at, const struct facts_source *s,
     return option_put(at, OPTION_VERDICT, value, (size_t)(to + op + name - value));
 }
 
-// The same on every link of a packet's path: a hash of the packet's name. ACKs and reports that
-// repeat a number, and CNPs for a packet that was sent twice, differ only in when they were made.
+// The packet id of pcapng, a hash of the packet's name, which is equal on every link of the
+// packet's path. The time at which a packet was made is part of the name, because ACKs and reports
+// that repeat a number, and CNPs for a packet that was sent twice, differ only in this time.
 static uint64_t packet_id(const struct facts_source *s)
 {
     const struct flow_id *id = s->flow;

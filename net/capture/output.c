@@ -94,8 +94,8 @@ static int poll_reader(struct pollfd *pipe)
     return rc > 0 ? 0 : rc == 0 ? EINTR : errno;
 }
 
-// The program's clock ticks by SIGALRM every second (cli/runs/run_watch.c), which is no signal to
-// end.
+// SIGALRM interrupts the wait every second (it is the clock of cli/runs/run_watch.c); it is not a
+// signal to end the program.
 static int wait_for_reader(const struct output *o)
 {
     struct pollfd pipe = {.fd = o->fd, .events = POLLOUT};

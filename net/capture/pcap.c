@@ -18,7 +18,7 @@ struct pcap_writer {
     size_t cap;
 };
 
-// Errors are those of the output, which keeps them.
+// The output keeps its errors, so none is reported here.
 static ssize_t into_output(void *cookie, const char *bytes, size_t n)
 {
     output_put(cookie, bytes, n);

@@ -82,7 +82,7 @@ static void interface_put(struct output *o, struct body *b, const struct capture
     if (i->rate_bps > 0)
         body_option(b, OPTION_IF_SPEED, &i->rate_bps, sizeof i->rate_bps);
     body_option(b, OPTION_IF_RESOLUTION, &resolution, sizeof resolution);
-    if (i->filter) { // the first byte says that the filter is a text
+    if (i->filter) { // code 0 in the first byte: the filter is a text
         char *text = memory_zeroed(strlen(i->filter) + 2, 1);
         strcpy(text + 1, i->filter);
         body_option(b, OPTION_IF_FILTER, text, strlen(i->filter) + 1);

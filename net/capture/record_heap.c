@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The records of a source are a list; a heap orders the first records of the sources. Records stay
-// where they are until they are tidied up.
+// The records of a source are a list; a heap orders the first records of the sources. Records keep
+// their place in memory until record_heap_tidy().
 #include "net/capture/record_heap.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ void record_heap_pop(struct record_heap *h)
             sift_down(h, last);
     }
     if (h->n > 0)
-        __builtin_prefetch(h->bytes + h->heads[0].at); // while the one before is written
+        __builtin_prefetch(h->bytes + h->heads[0].at); // the next record, while this one is written
 }
 
 static int compare_places(const void *a, const void *b)

@@ -19,7 +19,9 @@ struct record_heap {
     size_t n;
     size_t *last; // [source] offset of its last record; RECORD_NONE = it has none
     uint32_t n_sources;
-    uint8_t *bytes; // the records, in order of reports; those taken out are still there
+    // The records, in order of reports. Space of records that have been taken out is not reused
+    // before record_heap_tidy().
+    uint8_t *bytes;
     size_t end, cap;
 };
 

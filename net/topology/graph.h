@@ -132,9 +132,9 @@ static inline uint32_t graph_switch_of(const struct graph *g, uint32_t aggregato
 // several fabrics), or of the direction that leaves by a port ("leaf0->spine2"), and return `buf`.
 const char *graph_node_name(const struct graph *g, uint32_t node, char buf[GRAPH_NAME]);
 
-// The node with this name, or GRAPH_NONE.
+// Returns the node with this name, or GRAPH_NONE.
 uint32_t graph_node_called(const struct graph *g, const char *name);
 
-// The first local port of `node` that leads to `neighbour`, or GRAPH_NONE.
+// Returns the first local port of `node` that leads to `neighbour`, or GRAPH_NONE.
 uint32_t graph_port_to(const struct graph *g, uint32_t node, uint32_t neighbour);
 const char *graph_port_name(const struct graph *g, uint32_t port, char buf[2 * GRAPH_NAME]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The search goes from the destinations against the direction of packets. What reaches a node at a
-// distance waits in the bucket of this distance, so a node is visited once for each distance that
-// it has to some destination.
+// The search goes from the destinations against the direction of packets. Destinations that reach a
+// node at a certain distance are entries in the bucket of this distance, so that a node is visited
+// once for each distance that it has to some destination.
 #include "net/topology/route_search.h"
 
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static void push(struct route_search *s, uint32_t distance, struct entry entry)
     s->waiting++;
 }
 
-// Hand destinations on to the neighbours of a node, which forwards packets to them.
+// Propagate destinations to the neighbours of a node that forwards packets.
 static void spread(struct route_search *s, uint32_t node, uint32_t dim, uint64_t destinations,
                    uint32_t distance)
 {

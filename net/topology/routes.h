@@ -21,10 +21,9 @@ struct route_set {
 // The table has one row for every switch, then one for every rank and dimension in which the rank
 // has several ports. Such a rank chooses for its own packets, and in a direct dimension for transit
 // packets too. Ranks that are each attached by one link to the same switch form a group. All other
-// nodes reach the ranks of a group alike, so the table has one column per group and stays small.
-// Every other rank has a column of its own; in a dimension that is not a fabric, ranks with the
-// same coordinate share a column.
-// Aggregators count as ranks here.
+// nodes have the same next hops to all ranks of a group, so the table has one column per group and
+// stays small. Every other rank has a column of its own; in a dimension that is not a fabric, ranks
+// with the same coordinate share a column. Aggregators count as ranks here.
 struct routes {
     uint32_t n_ranks, n_switches, n_dims;
     uint32_t n_rows;
@@ -72,14 +71,16 @@ static inline uint32_t routes_of_row(const struct routes *r, uint32_t row, uint3
     return set->count;
 }
 
-// The same for a switch, whose dimension must join the rank.
+// Set *ports to the local ports of a switch that lead to a rank, which must be in the switch's
+// dimension. Returns their number.
 static inline uint32_t routes_get(const struct routes *r, uint32_t node, uint32_t rank,
                                   const uint16_t **ports)
 {
     return routes_of_row(r, node - r->n_ranks, r->dim[node - r->n_ranks], rank, ports);
 }
 
-// The same for rank `src` and destination `dst`, in a dimension that joins them.
+// Set *ports to the local ports of rank `src` that lead to `dst`, in a dimension that joins both.
+// Returns their number.
 static inline uint32_t routes_from(const struct routes *r, uint32_t src, uint32_t dst, uint32_t dim,
                                    const uint16_t **ports)
 {

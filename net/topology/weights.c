@@ -74,7 +74,7 @@ static uint64_t capacity_by(struct weighing *w, uint32_t row, uint16_t local, ui
     return behind >= into ? rate : (uint64_t)((double)behind * (double)rate / (double)into);
 }
 
-// Every next hop is nearer to the destination, so this ends.
+// The recursion ends because every next hop is nearer to the destination.
 static uint64_t capacity_from(struct weighing *w, uint32_t row, uint32_t group)
 {
     const uint16_t *ports;
@@ -98,7 +98,7 @@ static uint32_t entries_of(uint64_t *weights, uint32_t n)
         divisor = common_divisor(weights[i], divisor);
         sum += weights[i];
     }
-    if (divisor == 0) // there are none
+    if (divisor == 0) // all capacities are 0
         return 0;
     bool rounds = sum / divisor > WEIGHTS_MAX_ENTRIES;
     for (uint32_t i = 0; i < n; i++) {
