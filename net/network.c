@@ -314,6 +314,8 @@ __attribute__((always_inline)) static inline void start_next(struct network *net
 {
     const struct port *port = &net->ports[index];
     unsigned ready = port->waiting & ~port->paused & 0xffffu;
+    // Slots are in order of priority, so the lowest bit is the ready slot with the highest
+    // priority.
     unsigned slot = ready ? (unsigned)__builtin_ctz(ready) : 0;
     struct packet own;
     bool pulled = ready && net->arbitrates && arbitrate(net, index, ready, &slot, &own, now);

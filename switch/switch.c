@@ -292,6 +292,7 @@ __attribute__((noinline)) static void refuse(struct switches *sw, struct switch_
 {
     struct drop_level level = drop_level(sw, s, local, out, p);
     struct trim_place place = {.local = local, .out = out, .level = level};
+    // MMU_DROP_RED replaces an ECN mark although the buffer has room, so the packet is not trimmed.
     bool trim = s->trimming.classes >> p->cls & 1 && verdict != MMU_DROP_RED;
     if (trim && switch_trim(sw, s, &place, p, now))
         send_on(sw, s, place.local, out, p, now);
@@ -317,6 +318,8 @@ __attribute__((always_inline)) static inline void hold(struct switches *sw, stru
         verdict =
             extended ? admit_extended(sw, s, local, out, p, now) : admit(sw, s, local, out, p, now);
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
+        // This is the first ingress in XOFF. From now on the time of each departure decides when an
+        // XON is sent, so departures must be events.
         if (xoffs(s) == 1)
             set_departure_events(sw, s, true, now);
         switch_send_xoff(sw, s, in, p, now);

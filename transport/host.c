@@ -27,7 +27,8 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 
 /* ---- packets that arrive ---- */
 
-// Keep the times of a packet that ends a message or was sent again; others need none.
+// Keep the times of a packet that ends a message or was sent again; reports do not need the times
+// of other packets.
 static inline void note_arrival(struct hosts *hosts, const struct packet *p)
 {
     hosts->arriving.timed = p->flags & (PACKET_LAST | PACKET_RETX);
@@ -143,7 +144,8 @@ static ps_t shared_next_pull(void *ctx, uint32_t port, ps_t now)
     return nic_share_next_ps(&hosts->nics[port * n], n, now);
 }
 
-// Replacements for them if messages use the control class, which precedes the data classes.
+// Replacements for pull() and next_pull() if messages use the control class, which has priority
+// over the data classes.
 static bool control_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
 {
     (void)node;
@@ -322,7 +324,7 @@ static void flow_free(const struct hosts *hosts, uint32_t flow)
     free(s->cold.rare);
 }
 
-// Receivers of flows of other processes.
+// Free the receivers of flows that other processes have opened.
 static void foreign_receivers_free(const struct hosts *hosts)
 {
     const struct passage *passage =

@@ -137,7 +137,7 @@ void nic_remove(struct nic *nic, struct sender *s)
     s->place = SENDER_IDLE;
 }
 
-// Move senders whose time has come to the ready list, and remove those at its head that may not
+// Move paced senders that are due to the ready list, and remove those at its head that may not
 // send.
 static void refresh(struct nic *nic, ps_t now)
 {

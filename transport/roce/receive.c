@@ -168,9 +168,9 @@ static uint32_t accept(struct roce_receiver *r, const struct packet *p, ps_t now
     return n;
 }
 
-// Packet `psn` has arrived in order. An ACK that a later packet has requested is due when `psn` has
-// filled a gap before it: the NAK of that packet could not report the packets before it, and `psn`
-// itself may request no ACK.
+// Packet `psn` has arrived in order. Returns true if `psn` has filled a gap before a later packet
+// that has requested an ACK. The ACK is then due now, because the NAK of that packet could not
+// report the packets before it, and `psn` itself may not request an ACK.
 static bool answers_early(struct roce_receiver *r, uint64_t psn)
 {
     struct roce_early *early = r->early;

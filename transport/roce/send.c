@@ -22,7 +22,7 @@ static void restart_rto(struct sender *s, ps_t now)
 
 /* ---- sending ---- */
 
-// INT records, and the path of a sprayed packet.
+// Add INT records, and the path of a sprayed packet.
 __attribute__((noinline)) static void add_options(struct sender *s, struct packet *p, ps_t now)
 {
     const struct flow_id *id = sender_id(s);
@@ -47,7 +47,7 @@ __attribute__((noinline)) static void report_path(struct sender *s, const struct
     spray_report(&roce_selective_of(s)->spray, meta->entropy, report, now);
 }
 
-// The last packet of a write with immediate has four bytes more.
+// The last packet of an RDMA WRITE with immediate is four bytes longer.
 static void add_immediate(const struct sender *s, const struct message *m, struct packet *p,
                           struct packet_meta *meta)
 {
@@ -230,7 +230,9 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         sender_notify_ack(s, p, acked, now);
         cc_notified = true;
     }
-    if (cc_notified || s->path_due) // the packets of the old path may have arrived
+    // With path_due, the last packets of the old path may have been acknowledged by now, so that the
+    // new path can be taken.
+    if (cc_notified || s->path_due)
         sender_apply_cc(s, now);
     if (advanced && s->una == s->tail)
         hosts_connection_idle(sender_hosts(s), s);

@@ -3,7 +3,7 @@
 // a reduction (Proportional Rate Reduction, RFC 6937).
 //
 // enum tcp_congestion has the states of Linux (tcp_input.c): Open, Disorder, CWR, which is called
-// TCP_REDUCING here, Recovery and Loss. While one reduction is under way no other one starts.
+// TCP_REDUCING here, Recovery and Loss. While a reduction is under way no further reduction starts.
 #include "transport/tcp/tcp.h"
 
 static bool reducing(const struct tcp_sender *t)

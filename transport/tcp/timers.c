@@ -76,7 +76,8 @@ static void on_probe_timeout(struct sender *s, ps_t now)
         t->probe_due = true;
         return;
     }
-    // One probe is outstanding: the timeout of the oldest segment runs on (tcp_rearm_rto()).
+    // While a probe is outstanding the timeout of the oldest segment is not restarted
+    // (tcp_rearm_rto()).
     ps_t left_ps = rto_left_ps(s, now);
     tcp_arm(s, TCP_TIMER_RTO, left_ps > 0 ? left_ps : 1, now);
 }
