@@ -368,6 +368,7 @@ arrive_inline(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t n
     struct switches *sw = ctx;
     struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, node);
+    // node_ops.hint may have chosen the output port in advance; otherwise it is looked up now.
     uint32_t out_local = p->onward;
     if (out_local == PACKET_UNDECIDED && !route(sw, s, p, local, &out_local, now)) {
         if (extended && s->credits >> p->cls & 1)

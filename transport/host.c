@@ -91,6 +91,7 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
     struct sender *s = nic_pop(nic, now);
     if (s == NULL)
         return false;
+    // The sender has waited for its pace, or PFC has paused its class since the last account.
     if (s->next_send_ps > s->last_start_ps || nic->paused_total_ps != s->time->paused_mark_ps)
         sender_time_gap(s, now);
     SIM_ASSERT(sender_hosts(s)->net->engine, sender_id(s)->src_node, !s->busy);
@@ -104,6 +105,8 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
     if (s->dim->hosts->net->meta.keeps_notes)
         note_sent(s, p);
     sender_sent(s, p->wire_bytes, now);
+    // A sender that may send again is entered behind the others, so senders take turns packet by
+    // packet.
     if (sender_may_send(s))
         nic_add(nic, s, now);
     return true;

@@ -44,7 +44,8 @@ static void places_reach(struct qp_places *places, uint32_t context)
 // Look up a context, and load it. Returns true if it was there.
 static bool qp_cache_use(struct qp_cache *c, struct qp_places *places, uint32_t context)
 {
-    // A new context has place 0 in the table, which may hold another context, so the place is checked.
+    // A new context has place 0 in the table, which may hold another context, so the place is
+    // checked.
     places_reach(places, context);
     uint32_t place = places->at[context];
     if (place < c->n && c->held[place] == context)
@@ -78,8 +79,8 @@ static struct pfc_cause cause_of(const struct adapter *a)
         .source = PFC_NIC, .held_bytes = a->held_bytes, .limit_bytes = a->xoff_bytes};
 }
 
-// A packet has entered the buffer: pause its class at the port by which it came, if the buffer is at
-// or above its threshold. Classes with credits are stopped by a lack of credit instead.
+// A packet has entered the buffer: pause its class at the port by which it came, if the buffer is
+// at or above its threshold. Classes with credits are stopped by a lack of credit instead.
 static void adapter_check_xoff(struct adapter *a, const struct packet *p, ps_t now)
 {
     uint32_t port = node_port(adapter_pauses_net_of(a), a->node, p->ingress);

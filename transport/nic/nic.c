@@ -120,6 +120,7 @@ void nic_remove(struct nic *nic, struct sender *s)
     if (s->place == SENDER_PACED) {
         struct sender *last = nic->paced[--nic->n_paced];
         if (last != s) {
+            // The last entry fills the gap, and may then have to move up or down.
             heap_put(nic, s->heap_at, last);
             nic_repace(nic, last);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The part of the network stack that runs on cores of the host (engine/cores/cores.h): what it costs to send
-// and to receive over TCP.
+// The part of the network stack that runs on cores of the host (engine/cores/cores.h): what it
+// costs to send and to receive over TCP.
 //
 // Receiving: data packets that have arrived wait for a thread in a queue for each flow. The thread
 // takes the waiting packets of a flow, at most a segment (`host.receive_segment`, as GRO joins
