@@ -103,12 +103,15 @@ void tcp_update(struct sender *s, ps_t now)
     t->probe_due = t->probe_due && s->una < s->nxt; // an ACK may come while the probe waits
     s->special_due = may && (t->probe_due || (room && t->segs.pending > 0));
     bool fits = room && tcp_fits_receiver(s);
+    // A full window ends the present burst.
     if (t->burst > 1 && !room)
         t->burst_left = 0;
     if (t->burst > 1 && fits && tcp_burst_waits(s, in_flight, now)) {
         validate_window(s, true);
         fits = false;
     }
+    // struct sender compares bytes in flight with window_bytes. TCP's window is in segments and
+    // decided above, so here it is either open or closed.
     s->window_bytes = fits ? UINT64_MAX : 0;
 }
 
