@@ -272,7 +272,7 @@ struct path_place *path_places(const struct path_book *b, const struct path *p, 
 // part of its earlier time, which `late` states by cause. The caller owns the path alone.
 void path_stage(struct path_book *b, uint32_t id, uint32_t stage, const ps_t late[PATH_CAUSES]);
 
-// The same for the current path at `now`.
+// Assign the time of the current path from `now` on to a stage, as path_stage() does.
 void path_stage_current(struct path_book *b, uint32_t stage, ps_t now);
 
 // Add the path's times by cause to sums[stage]; stages from `n` on are left out.

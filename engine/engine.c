@@ -70,6 +70,7 @@ size_t engine_drain(struct engine *e, size_t max)
     size_t done = 0;
     struct event event;
     while (done < max && event_queue_pop(&e->queue, &event)) {
+        // The event is after the end of this run: keep it pending for a later one.
         if (event.at_ps > e->horizon_ps || (e->stopped && event.at_ps > e->now_ps)) {
             event_queue_push(&e->queue, event);
             break;

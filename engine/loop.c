@@ -87,10 +87,12 @@ static bool paced_batch(struct ev_loop *ev, size_t want)
     double allowed = loop->limits->pace_ps * (monotonic_s() - loop->began_s);
     if (loop->limits->pace_ps == 0 || allowed >= (double)end)
         return drain_batch(e, want);
+    // Limit the batch to the simulated time that is due by the wall clock.
     e->horizon_ps = (ps_t)allowed;
     bool more = drain_batch(e, want);
     e->horizon_ps = end;
     if (!more && !e->stopped && e->queue.n > 0) {
+        // All events that are due have been processed: wait for the clock without polling it.
         ev_idle_stop(ev, &loop->idle);
         ev_timer_start(ev, &loop->pace);
         return true;

@@ -122,8 +122,10 @@ void sim_timer_due(struct engine *e, struct sim_timer *timer)
     if (timer->queued_ps != e->now_ps)
         return; // stale: an earlier entry has already handled the deadline
     timer->queued_ps = PS_NEVER;
+    // The timer has been stopped after this entry was pushed.
     if (timer->at_ps == PS_NEVER)
         return;
+    // The deadline has been moved to a later time after this entry was pushed: push a new entry.
     if (timer->at_ps > e->now_ps) {
         sim_timer_start(e, timer, timer->at_ps);
         return;

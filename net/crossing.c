@@ -101,6 +101,7 @@ ps_t crossing_depart(struct network *net, ps_t until_ps)
         if (i + 8 < due->n)
             __builtin_prefetch(&net->ports[due->ports[i + 8]], 1);
         port_catch_up(net, index, until_ps);
+        // The port has no further departure, or its departures are events: remove it from the list.
         if (port->wake_ps == PS_NEVER || port->flags & PORT_DEPARTURE_EVENTS) {
             port->flags ^= PORT_DUE;
             continue;

@@ -66,6 +66,7 @@ __attribute__((noinline)) static ps_t tx_time_fractional(struct network *net, ui
                                                          uint32_t wire_bytes, ps_t now)
 {
     struct port *port = &net->ports[index];
+    // A new busy period starts exactly at `now`, so it has no remainder of an earlier transmission.
     if (port->busy_until_ps != now)
         port->carry = 0;
     return byte_time_with_carry(&port_link(net, index)->byte_time, wire_bytes, &port->carry);
@@ -94,6 +95,8 @@ __attribute__((noinline)) static ps_t special_transmission(struct network *net, 
     struct port *port = &net->ports[index];
     const struct link *link = port_link(net, index);
     ps_t waited_ps = 0;
+    // A far end with cut-through handles the packet when its headers have arrived, any other far
+    // end when its last byte has.
     ps_t arrives_ps = link->header_bytes > 0 ? now + link_flight_ps(link, p->wire_bytes)
                                              : port->busy_until_ps + link->delay_ps;
     if (net->cold[index].special & SPECIAL_RETRY)
@@ -137,6 +140,7 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
         if (arrives_ps == PS_NEVER)
             return;
     }
+    // Only the first packet in flight is a pending event.
     if (port->flight.count == 0)
         begin_flight(net, index, arrives_ps);
     struct packet *place = ring_push(&net->rings, &port->flight);
@@ -186,6 +190,7 @@ __attribute__((noinline)) static bool arbitrate(struct network *net, uint32_t in
 static inline void add_wait(struct network *net, uint32_t index, uint32_t frame_bytes, ps_t wait_ps)
 {
     uint64_t *sum = &net->ports[index].wait_byte_ps;
+    // The sum exceeds 64 bits in long runs, so its overflows are counted beside it.
     if (__builtin_add_overflow(*sum, frame_bytes * (uint64_t)wait_ps, sum))
         net->cold[index].wait_wraps++;
 }
@@ -314,6 +319,8 @@ __attribute__((always_inline)) static inline void start_next(struct network *net
 {
     const struct port *port = &net->ports[index];
     unsigned ready = port->waiting & ~port->paused & 0xffffu;
+    // Slots are in order of priority, so the lowest bit is the ready slot with the highest
+    // priority.
     unsigned slot = ready ? (unsigned)__builtin_ctz(ready) : 0;
     struct packet own;
     bool pulled = ready && net->arbitrates && arbitrate(net, index, ready, &slot, &own, now);

@@ -73,6 +73,7 @@ static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t
             continue;
         bool was = is_stopped(net, index, cls);
         net->pfc[index].cls[cls].until_ps = now + length;
+        // The frame renews or ends a pause: report the length so far to captures.
         if (was)
             tell(net, index, cls, now);
         if (quanta > 0 && !was)
@@ -97,6 +98,8 @@ void port_ignore_pauses(struct network *net, uint32_t index, unsigned cls, bool 
         net->pfc[index].pfc_ignored &= (uint8_t)~bit;
         return;
     }
+    // End the present pause first: apply() skips a class that ignores pauses, so a later XON would
+    // not end it.
     if (is_stopped(net, index, cls))
         apply(net, index, bit, 0, now);
     net->pfc[index].pfc_ignored |= bit;

@@ -37,6 +37,8 @@ static uint8_t classes_to_send(struct port_pfc *pfc, uint8_t classes, uint16_t q
         return classes;
     }
     pfc->held[source] &= (uint8_t)~classes;
+    // A router and the NIC of its rank share the port, so a class resumes only when neither holds
+    // it.
     return classes & (uint8_t) ~(pfc->held[PFC_SWITCH] | pfc->held[PFC_NIC]);
 }
 

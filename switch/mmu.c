@@ -77,6 +77,8 @@ static bool fits(const struct mmu *mmu, const struct mmu_ingress *in, uint32_t b
     uint64_t total = (uint64_t)in->bytes + bytes;
     if (total <= mmu->config.reserve_bytes)
         return true;
+    // The threshold bounds the shared bytes that the ingress holds, and the additional bytes must
+    // also fit into the free part of the shared buffer.
     uint64_t more = total - mmu->config.reserve_bytes - shared_of(mmu, in);
     return total - mmu->config.reserve_bytes <= limit &&
            more <= mmu->shared_bytes - mmu->shared_used;
@@ -113,6 +115,8 @@ bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t
     uint64_t after = total > mmu->config.reserve_bytes ? total - mmu->config.reserve_bytes : 0;
     uint64_t used = mmu->shared_used + (after - before);
     bool limited = mmu->limited >> cls & 1;
+    // A new maximum must be exact, but departures that are still to be computed may lower the
+    // occupancy, so mmu_admit() decides after a catch-up.
     if (in->headroom_limit > 0 || total > in->max_bytes || used > mmu->max_shared_used ||
         (limited && over_limit(mmu->limit[cls], bytes, egress)))
         return false;
@@ -136,6 +140,8 @@ enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_
         charge(mmu, in, bytes);
         return MMU_ADMIT;
     }
+    // The packet is above the threshold, so it goes to headroom, and is dropped only if the
+    // headroom is full.
     bool admit = in->headroom_bytes + bytes <= in->headroom_limit;
     if (admit)
         in->headroom_bytes += bytes;
@@ -152,6 +158,7 @@ enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_
 bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
 {
     struct mmu_ingress *in = ingress_of(mmu, port, cls);
+    // Headroom is released first, because it must be empty before an XON.
     uint32_t from_headroom = bytes < in->headroom_bytes ? bytes : in->headroom_bytes;
     uint64_t before = shared_of(mmu, in);
     in->headroom_bytes -= from_headroom;
@@ -160,6 +167,8 @@ bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
     if (!in->xoff || in->headroom_bytes > 0)
         return false;
     uint64_t shared = shared_of(mmu, in);
+    // XON is due once the ingress is xon_offset_bytes below the present threshold, or holds no
+    // shared buffer.
     if (shared > 0 && shared + mmu->config.xon_offset_bytes > threshold(mmu, mmu->alpha[cls]))
         return false;
     in->xoff = false;

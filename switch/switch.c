@@ -292,6 +292,7 @@ __attribute__((noinline)) static void refuse(struct switches *sw, struct switch_
 {
     struct drop_level level = drop_level(sw, s, local, out, p);
     struct trim_place place = {.local = local, .out = out, .level = level};
+    // MMU_DROP_RED replaces an ECN mark although the buffer has room, so the packet is not trimmed.
     bool trim = s->trimming.classes >> p->cls & 1 && verdict != MMU_DROP_RED;
     if (trim && switch_trim(sw, s, &place, p, now))
         send_on(sw, s, place.local, out, p, now);
@@ -317,6 +318,8 @@ __attribute__((always_inline)) static inline void hold(struct switches *sw, stru
         verdict =
             extended ? admit_extended(sw, s, local, out, p, now) : admit(sw, s, local, out, p, now);
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
+        // This is the first ingress in XOFF. From now on the time of each departure decides when an
+        // XON is sent, so departures must be events.
         if (xoffs(s) == 1)
             set_departure_events(sw, s, true, now);
         switch_send_xoff(sw, s, in, p, now);
@@ -365,6 +368,7 @@ arrive_inline(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t n
     struct switches *sw = ctx;
     struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, node);
+    // node_ops.hint may have chosen the output port in advance; otherwise it is looked up now.
     uint32_t out_local = p->onward;
     if (out_local == PACKET_UNDECIDED && !route(sw, s, p, local, &out_local, now)) {
         if (extended && s->credits >> p->cls & 1)

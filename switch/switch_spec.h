@@ -103,7 +103,8 @@ struct class_spec {
 };
 #define SWITCH_CLASSES 6 // classes 0 to 5 carry data
 
-// Aggregators, which reduce the data of ranks inside the switch (collective/algorithm/in_network.c).
+// Aggregators, which reduce the data of ranks inside the switch
+// (collective/algorithm/in_network.c).
 struct reduction_spec {
     bool enabled;
     uint64_t slots_bytes; // buffer for segments that are being reduced

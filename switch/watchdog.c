@@ -28,8 +28,8 @@ static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
     while (port_drop_head(net, w->port, slot, &p, now)) {
         struct drop_level level = {port_queue(net, w->port, slot)->bytes + p.frame_bytes, 0};
         network_drop(net, w->port, &p, DROP_WATCHDOG, level, now);
-        if (p.ingress !=
-            PACKET_OWN) // a packet that the NIC itself has queued uses no buffer of the router
+        // A packet that the NIC itself has queued uses no buffer of the router.
+        if (p.ingress != PACKET_OWN)
             switch_release(sw, s, &p, now);
     }
     w->restoring = true;
@@ -58,6 +58,7 @@ void watchdog_pause_changed(struct switches *sw, uint32_t port, unsigned cls, bo
     if (s == NULL || cls >= NET_DATA_CLASSES || s->watchdog_detect_ps == PS_NEVER)
         return;
     struct watchdog *w = &sw->watchdogs[port_data_index(sw->net, port, cls)];
+    // Until restoration the port ignores pauses, so they neither start nor stop the timer.
     if (w->restoring)
         return;
     if (paused) {

@@ -8,7 +8,7 @@
 
 /* ---- sums ---- */
 
-// Both structs consist of counters of 64 bits.
+// Add up a struct that consists of 64-bit counters only, which the assertions below check.
 static void counters_sum(struct parcel *p, void *counters, size_t bytes)
 {
     uint64_t *each = counters;
@@ -59,7 +59,7 @@ void adapter_hand_over(struct parcel *p, struct hosts *hosts, uint32_t index)
 
 /* ---- flows ---- */
 
-// The description without its reference to code.
+// Hand over the description of a flow, except for the pointer to its encoder of frames.
 static void hand_over_id(struct parcel *p, const struct hosts *hosts, struct flow_id *id)
 {
     struct flow_id copy = *id;

@@ -27,7 +27,8 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 
 /* ---- packets that arrive ---- */
 
-// Keep the times of a packet that ends a message or was sent again; others need none.
+// Keep the times of a packet that ends a message or was sent again; reports do not need the times
+// of other packets.
 static inline void note_arrival(struct hosts *hosts, const struct packet *p)
 {
     hosts->arriving.timed = p->flags & (PACKET_LAST | PACKET_RETX);
@@ -90,6 +91,7 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
     struct sender *s = nic_pop(nic, now);
     if (s == NULL)
         return false;
+    // The sender has waited for its pace, or PFC has paused its class since the last account.
     if (s->next_send_ps > s->last_start_ps || nic->paused_total_ps != s->time->paused_mark_ps)
         sender_time_gap(s, now);
     SIM_ASSERT(sender_hosts(s)->net->engine, sender_id(s)->src_node, !s->busy);
@@ -103,6 +105,8 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
     if (s->dim->hosts->net->meta.keeps_notes)
         note_sent(s, p);
     sender_sent(s, p->wire_bytes, now);
+    // A sender that may send again is entered behind the others, so senders take turns packet by
+    // packet.
     if (sender_may_send(s))
         nic_add(nic, s, now);
     return true;
@@ -143,7 +147,8 @@ static ps_t shared_next_pull(void *ctx, uint32_t port, ps_t now)
     return nic_share_next_ps(&hosts->nics[port * n], n, now);
 }
 
-// Replacements for them if messages use the control class, which precedes the data classes.
+// Replacements for pull() and next_pull() if messages use the control class, which has priority
+// over the data classes.
 static bool control_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
 {
     (void)node;
@@ -322,7 +327,7 @@ static void flow_free(const struct hosts *hosts, uint32_t flow)
     free(s->cold.rare);
 }
 
-// Receivers of flows of other processes.
+// Free the receivers of flows that other processes have opened.
 static void foreign_receivers_free(const struct hosts *hosts)
 {
     const struct passage *passage =

@@ -32,8 +32,8 @@ struct transport_path {
     uint64_t line_bps;
     uint32_t hops;
     ps_t queueing_ps; // time in which every switch on the path drains a full buffer
-    // the same for queues at their target: the fixed limit if they have one, else the length at
-    // which every packet is marked, else a full buffer
+    // the drain time of all queues at their target length: the fixed limit if they have one, else
+    // the length at which every packet is marked, else a full buffer
     ps_t target_ps;
     bool limited; // queues have a fixed limit
 };
@@ -82,7 +82,7 @@ struct host_observer {
     uint32_t (*busy)(void *ctx, uint32_t flow, ps_t now);
     // The last packet of the message starts for the first time.
     void (*last_packet)(void *ctx, uint64_t token, const struct sender_account *account, ps_t now);
-    // The flow has nothing to send any more: its path is not needed.
+    // The flow has no more packets to send, so its path is no longer needed.
     void (*idle)(void *ctx, uint32_t flow, uint32_t path);
     // A data packet of the message is about to start: describe the message in its note.
     void (*note)(void *ctx, uint64_t token, struct packet_note *note);
@@ -97,7 +97,7 @@ struct host_observer {
 
 // Times of the data packet that is arriving, for the callbacks of messages that it completes.
 struct arriving {
-    bool timed;              // its times are known; the others are not set if not
+    bool timed;              // the fields below are set
     ps_t sent_ps;            // start of its transmission
     struct meta_waits waits; // a copy, since its acknowledgement takes over the packet's meta-data
 };
@@ -107,7 +107,7 @@ struct arriving {
 struct host_counters {
     uint64_t delivered_bytes, posted_bytes;
     uint64_t cnps_sent, echoed_marks, naks, timeouts, retransmitted;
-    uint64_t moved;   // senders that took another port because theirs led nowhere
+    uint64_t moved;   // senders that took another port because their own led nowhere
     uint64_t cc_cuts; // number of times that a policy lowered a rate or a window
 };
 
@@ -150,7 +150,7 @@ struct hosts {
     struct cc_envs *envs;
     struct message_pool messages;
     struct slab times;           // accounts of senders that have messages (sender_time.h)
-    struct sender_time *no_time; // that of the others: its values are void
+    struct sender_time *no_time; // dummy for senders without messages: its values are void
     uint64_t n_running;          // messages that have neither ended nor failed
     uint32_t n_rto_armed;
     uint32_t n_retrying;  // senders whose last retransmission timeout was not followed by progress
@@ -248,7 +248,7 @@ static inline void sender_feedback(struct sender *s, struct packet *p, ps_t now)
     sender_end(s, now);
 }
 
-// The part of header_entropy() that is the same for all packets from src to dst.
+// The part of header_entropy() that depends on the addresses src and dst only.
 static inline uint64_t address_hash(uint32_t src, uint32_t dst)
 {
     return hash_mix((uint64_t)src << 32 | dst);
@@ -321,7 +321,7 @@ struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow);
 struct sender *hosts_opposite(struct hosts *hosts, uint32_t flow);
 void hosts_try_other_port(struct hosts *hosts, struct sender *s, ps_t now);
 
-// The routes of the network have changed. Senders whose port leads nowhere take another port and
-// resend their packets in flight, as after a retransmission timeout; the others choose when they
-// are idle.
+// The routes of the network have changed. Senders whose port no longer leads to the destination
+// take another port and resend their packets in flight, as after a retransmission timeout; all
+// other senders choose a port again when they have nothing in flight.
 void hosts_reroute(struct hosts *hosts, ps_t now);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The hosts of a network in shards. A rank belongs to one shard. Flows have their places in the
-// tables of the whole; a sender is of the shard of its source, a receiver of that of its
-// destination.
+// The hosts of a network in shards. A rank belongs to one shard. All shards use the same tables of
+// flows. A sender belongs to the shard of its source, a receiver to the shard of its destination.
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
@@ -24,7 +23,7 @@ static struct transport_dim *dims_divide(struct hosts *shard, const struct hosts
     return dims;
 }
 
-// Each shard gets the pairs of its sources, if clients are called without a lock.
+// Give each shard a table of the pairs of its own sources, if clients are called without a lock.
 static struct pair_table *pairs_divide(const struct hosts *hosts, const struct partition *p,
                                        uint32_t shard)
 {
@@ -42,8 +41,8 @@ static void complete(void *ctx, struct flow_id *id)
     id->frames = hosts_dim(ctx, id->dim, id->transport)->ops->frames;
 }
 
-// Number the flows of this process apart from those of the others, and let the network describe
-// them.
+// Give this process a range of flow numbers of its own, and let the network send descriptions of
+// its flows to other processes.
 static void flows_divide(struct hosts *hosts)
 {
     const struct collwire_processes *all = hosts->net->shards->partition->processes;

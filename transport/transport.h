@@ -38,8 +38,8 @@ struct transport_counters {
     uint64_t nacks;            // reports of trimmed packets that arrived at senders
     uint64_t grants;           // credits that receivers have sent
     uint64_t requests;         // packets without payload that request credits
-    uint64_t ack_requests;     // the same for an ACK, if the window is below the bytes in flight
-    uint64_t probes;           // the same to probe a path that has lost packets
+    uint64_t ack_requests;     // packets without payload that request an ACK
+    uint64_t probes;           // packets without payload that probe a path with losses
 };
 
 // Settings and derived values of the transport in one dimension of the network.
@@ -162,7 +162,8 @@ struct transport_ops {
     void (*on_feedback)(struct sender *s, struct packet *p, ps_t now);
     // Handles a retransmission timeout of a sender that has not failed.
     void (*on_timeout)(struct sender *s, ps_t now);
-    // All packets in flight have gone into a failed link: send them again. NULL = on_timeout does.
+    // All packets in flight were lost on a failed link: send them again. NULL = on_timeout() does
+    // this.
     void (*on_path_lost)(struct sender *s, ps_t now);
     void (*on_failed)(struct sender *s, ps_t now); // may be NULL
     // Number s->path has changed, and nothing is in flight: later packets take another path. NULL =
@@ -191,8 +192,7 @@ struct transport_ops {
     void (*observe)(const struct sender *s, double *out);
     // Makes dim->shared, once the network's ports are set. May be NULL.
     void (*open_dim)(struct transport_dim *dim);
-    // Replaces the whole's dim->shared in a shard by one of the shard's own. NULL if nothing is
-    // shared.
+    // Replaces dim->shared in a shard by a copy of the shard's own. NULL if nothing is shared.
     void (*divide_dim)(struct transport_dim *shard, const struct transport_dim *whole);
     void (*close_dim)(struct transport_dim *dim); // frees dim->shared; may be NULL
     // Returns the bytes of a message that have been received in order, for reports.

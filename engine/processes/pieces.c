@@ -82,7 +82,7 @@ static int poll_send(struct joined *j, uint32_t q)
     return status;
 }
 
-// The first piece has come: it tells how many bytes follow.
+// The first piece has come: its header has the number of bytes that follow.
 static void open_first(struct joined *j, uint32_t q)
 {
     struct peer *peer = &j->peers[q];

@@ -44,7 +44,9 @@ static void places_reach(struct qp_places *places, uint32_t context)
 // Look up a context, and load it. Returns true if it was there.
 static bool qp_cache_use(struct qp_cache *c, struct qp_places *places, uint32_t context)
 {
-    places_reach(places, context); // place 0 of a new context holds another one
+    // A new context has place 0 in the table, which may hold another context, so the place is
+    // checked.
+    places_reach(places, context);
     uint32_t place = places->at[context];
     if (place < c->n && c->held[place] == context)
         return true;
@@ -58,7 +60,7 @@ static void qp_cache_free(struct qp_cache *c) { free(c->held); }
 
 /* ---- adapter pauses ---- */
 
-// The PFC frames of a NIC whose packets arrive faster than its rank takes them.
+// The PFC frames of a NIC whose packets arrive faster than it can pass them to its rank.
 
 static struct network *adapter_pauses_net_of(const struct adapter *a) { return a->all->hosts->net; }
 
@@ -77,7 +79,8 @@ static struct pfc_cause cause_of(const struct adapter *a)
         .source = PFC_NIC, .held_bytes = a->held_bytes, .limit_bytes = a->xoff_bytes};
 }
 
-// A packet is in the buffer: pause its class at its port if the buffer is above its threshold.
+// A packet has entered the buffer: pause its class at the port by which it came, if the buffer is
+// at or above its threshold. Classes with credits are stopped by a lack of credit instead.
 static void adapter_check_xoff(struct adapter *a, const struct packet *p, ps_t now)
 {
     uint32_t port = node_port(adapter_pauses_net_of(a), a->node, p->ingress);
@@ -94,7 +97,8 @@ static void adapter_check_xoff(struct adapter *a, const struct packet *p, ps_t n
     pfc_sender_xoff(&ap->pfc, adapter_pauses_net_of(a), port, cls, a->quanta, &cause, now);
 }
 
-// A packet is in the buffer: pause its class at its port if the buffer is above its threshold.
+// Resume all paused classes at all ports of the NIC once the buffer is at or below its lower
+// threshold.
 static void adapter_check_xon(struct adapter *a, ps_t now)
 {
     const struct pfc_cause cause = cause_of(a);
@@ -120,7 +124,7 @@ static void on_refresh(struct engine *engine, struct sim_timer *timer, int reven
     pfc_sender_renew(&ap->pfc, adapter_pauses_net_of(a), port, a->quanta, &cause, engine->now_ps);
 }
 
-// A packet is in the buffer: pause its class at its port if the buffer is above its threshold.
+// Initialise the timers that renew the pauses of the NIC's ports.
 static void adapter_pauses_init(struct adapter *a)
 {
     for (uint32_t port = a->first_port; port < a->first_port + a->n_ports; port++) {
@@ -184,7 +188,7 @@ static bool pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t
         return all->nic.pull(all->nic.ctx, node, port, p, now);
     if (now < ap->fetched_ps)
         return false;
-    if (ap->held_since_ps < now) // before the pull, which accounts for the waits of its sender
+    if (ap->held_since_ps < now) // before the pull, in which the sender accounts for its waits
         ap->held_ps += now - ap->held_since_ps;
     ap->held_since_ps = PS_NEVER;
     if (!all->nic.pull(all->nic.ctx, node, port, p, now))
@@ -269,8 +273,8 @@ static void on_end(struct engine *engine, struct sim_timer *timer, int revents)
     a->all->nic.arrive(a->all->nic.ctx, a->node, p.ingress, &p, now);
 }
 
-// Put a packet of a data class into the buffer. One of a lossy class leaves the headroom of the
-// lossless ones free. Returns false if there is no room.
+// Put a packet of a data class into the buffer. Packets of lossy classes must not use the headroom
+// of the lossless classes. Returns false if there is no room.
 static bool admit(struct adapter *a, const struct packet *p, ps_t now)
 {
     uint64_t limit = a->lossless >> p->cls & 1 ? a->spec->buffer_bytes : a->xoff_bytes;
@@ -389,8 +393,8 @@ void adapter_add(struct hosts *hosts, const struct adapter_config *config)
     adapter_pauses_init(a);
 }
 
-// An entry of the arrays belongs to one shard. So does a context of a queue pair, which is that of
-// one end of a flow.
+// The shards share the arrays, because each entry belongs to one shard. A context belongs to one
+// shard too, because it is that of one end of a flow.
 void *adapters_divide(struct hosts *shard, void *below)
 {
     if (!shard->adapters)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The network adapter (NIC) of a rank in one dimension, where it is more than its links: `nic` of a
-// scenario. Ranks with an ideal NIC have no adapter, and none of this code runs.
+// The network adapter (NIC) of a rank in one dimension, if the key `nic` of the scenario gives it
+// limits beyond those of its links. Ranks with an ideal NIC have no adapter, and none of this code
+// runs.
 //
 // A NIC has a pipeline for each direction, which all its ports share. A packet occupies it for
 //
@@ -31,13 +32,13 @@
 #include <stddef.h>
 
 struct qp_cache {
-    uint32_t *held; // [place] the context there
+    uint32_t *held; // [place] the context in this place
     size_t room;
     uint32_t n, limit; // places in use; all places
     struct rng rng;
 };
 
-// The places of all contexts, in whichever cache they are.
+// The place of each context in the cache of its NIC.
 struct qp_places {
     uint32_t *at; // [context]
     size_t n;
@@ -98,7 +99,7 @@ struct adapter_config {
     const struct nic_spec *spec;
     uint32_t dim, node, first_port, n_ports;
     uint8_t lossless, credits;
-    uint64_t headroom_bytes; // that its lossless classes need together
+    uint64_t headroom_bytes; // headroom that its lossless classes need together
     uint64_t xon_bytes;      // the pause ends when the buffer is this far below the threshold
     uint16_t quanta;
 };

@@ -120,6 +120,7 @@ void nic_remove(struct nic *nic, struct sender *s)
     if (s->place == SENDER_PACED) {
         struct sender *last = nic->paced[--nic->n_paced];
         if (last != s) {
+            // The last entry fills the gap, and may then have to move up or down.
             heap_put(nic, s->heap_at, last);
             nic_repace(nic, last);
         }
@@ -137,7 +138,7 @@ void nic_remove(struct nic *nic, struct sender *s)
     s->place = SENDER_IDLE;
 }
 
-// Move senders whose time has come to the ready list, and remove those at its head that may not
+// Move paced senders that are due to the ready list, and remove those at its head that may not
 // send.
 static void refresh(struct nic *nic, ps_t now)
 {

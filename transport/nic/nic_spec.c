@@ -99,7 +99,7 @@ const struct nic_preset nic_presets[] = {
 
 void nic_spec_init(struct nic_spec *spec, const struct nic_preset *preset)
 {
-    struct err none = {0}; // a test sets every value of every preset
+    struct err none = {0}; // no error can occur: a test sets every value of every preset
     params_default(nic_params, n_nic_params, spec);
     spec->preset = preset;
     for (const struct nic_value *v = preset->values; v->key; v++) {

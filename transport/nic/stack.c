@@ -9,7 +9,7 @@
 
 enum { STACK_SENDS, STACK_RECEIVES, STACK_DIRECTIONS };
 
-struct stack_flow { // one that arrives
+struct stack_flow { // a flow at its receiver
     struct core_task task;
     struct stack *stack;
     struct core_thread *thread;
@@ -27,7 +27,7 @@ struct stack {
     struct stack_flow **flows; // [flow]
     uint32_t n_flows;
     struct core_thread **shared[STACK_DIRECTIONS]; // [rank * threads + thread]; NULL = none yet
-    struct core_thread **own;                      // of connections, for stack_free()
+    struct core_thread **own; // threads with one connection each, and shared ones, for stack_free()
     size_t n_own, cap_own;
 };
 
@@ -58,7 +58,7 @@ static struct core_thread *thread_of(struct stack *k, unsigned direction, uint32
 void stack_run(struct hosts *hosts, struct core_thread *t, struct core_task *task, ps_t now)
 {
     struct engine *engine = hosts->net->engine;
-    engine_lock(engine); // of the computations, whose speed may change
+    engine_lock(engine); // the task may change the speed of computations, which shards share
     core_run(t, task, 0, now);
     engine_unlock(engine);
 }
@@ -70,7 +70,7 @@ static uint32_t payload_of(const struct stack *k, const struct packet *p)
     return meta_at(&k->hosts->net->meta, p->meta)->payload_bytes;
 }
 
-// Take what has come, at most a segment: the packets at the head of the queue.
+// Take the packets at the head of the queue, at most a segment, and return the time for them.
 static ps_t begin(struct core_task *task, ps_t now)
 {
     struct stack_flow *f = (struct stack_flow *)task;
@@ -134,7 +134,7 @@ static struct stack_flow *flow_of(struct stack *k, const struct packet *p, uint3
     return k->flows[p->flow];
 }
 
-// Whether the host handles a packet: data of a transport in the kernel.
+// Returns true if threads of the host handle the packet, that is data of a transport in the kernel.
 static bool is_handled(const struct stack *k, const struct packet *p)
 {
     if (p->kind != PACKET_DATA || !host_stack_costs(&k->spec.receive))
@@ -232,8 +232,8 @@ void stack_attach(struct hosts *hosts, const struct host_spec *spec, struct core
                                  .ctx = k};
 }
 
-// The threads that connections of a rank share are in an array of all shards; a flow's end is of
-// one shard.
+// All shards use one array of the threads that connections of a rank share. Each end of a flow
+// belongs to one shard.
 void *stack_divide(struct hosts *shard, void *below)
 {
     if (shard->stack == NULL)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The part of the network stack that runs on cores of the host (engine/cores/cores.h): what it costs to send
-// and to receive over TCP.
+// The part of the network stack that runs on cores of the host (engine/cores/cores.h): what it
+// costs to send and to receive over TCP.
 //
-// Receiving: data packets that have arrived wait for a thread, those of a flow together. The thread
-// takes what has come of a flow, at most a segment (`host.receive_segment`, as GRO joins packets),
-// and after the time for it the transport handles the packets: it acknowledges them, and messages
-// that they end are complete. Flows take turns. What waits is in the receive window of its flow, so
-// it is bounded, and no packet is lost here.
-// Sending: transport/tcp/write.c.
+// Receiving: data packets that have arrived wait for a thread in a queue for each flow. The thread
+// takes the waiting packets of a flow, at most a segment (`host.receive_segment`, as GRO joins
+// packets). After the time for the segment the transport handles these packets: it acknowledges
+// them and completes the messages that they end. Flows take turns. Waiting packets are part of the
+// receive window of their flow, so the queues are bounded, and no packet is lost here. Sending:
+// transport/tcp/write.c.
 //
 // Differs from Linux: there the kernel acknowledges data before the application has copied it, and
 // closes the window if the copies fall behind. Here ACKs come after the copy. Both let the sender
@@ -38,8 +38,9 @@ bool stack_sends(const struct hosts *hosts);
 
 // The thread of a flow's source that sends its data.
 struct core_thread *stack_send_thread(struct hosts *hosts, uint32_t flow);
-// Let a thread of a rank handle a task, in an event of the rank (core_run()).
+// Give a task to a thread of a rank, in an event of the rank (core_run()).
 void stack_run(struct hosts *hosts, struct core_thread *t, struct core_task *task, ps_t now);
-// The time for `bytes` of a flow, and the most that it hands on at once.
+// Returns the time of a thread to send `bytes` of a flow, and the largest segment that it passes on
+// at once.
 ps_t stack_send_ps(const struct hosts *hosts, uint64_t bytes, uint32_t packet_bytes);
 uint64_t stack_send_segment(const struct hosts *hosts, uint32_t packet_bytes);

@@ -17,10 +17,11 @@ struct roce_shared {
     uint32_t n_windows;
     size_t cap_windows;
     struct np_window *ports; // scope "port": [global port of a rank]
-    bool borrowed;           // a shard has those of the whole
+    bool borrowed;           // a shard uses the windows of the whole network
 };
 
-// Send a CNP. `mark` is that of the packet it reports, with a probability of 0 if not known.
+// Send a CNP. `mark` is the mark of the packet that the CNP reports; its probability is 0 if
+// unknown.
 static void send_cnp(struct roce_receiver *r, uint32_t psn, struct note_mark mark, ps_t now)
 {
     const struct transport_dim *dim = r->base.dim;

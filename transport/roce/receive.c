@@ -66,6 +66,7 @@ static void keep_early(struct roce_receiver *r, const struct packet *p, uint64_t
         return;
     if (early->n_ends == early->cap_ends)
         early->ends = memory_grow(early->ends, &early->cap_ends, sizeof *early->ends);
+    // Insert the end of the message in ascending order of packet numbers.
     size_t at = early->n_ends++;
     for (; at > 0 && early->ends[at - 1].psn > psn; at--)
         early->ends[at] = early->ends[at - 1];
@@ -77,6 +78,7 @@ static void out_of_order(struct roce_receiver *r, struct packet *p, uint64_t psn
 {
     const enum recovery recovery = (enum recovery)spec_of(r)->recovery;
     bool nak = recovery == RECOVERY_GO_BACK_N && !r->nak_sent; // once per gap
+    // In selective repeat a NAK acknowledges every packet that arrives early (selective.c).
     if (recovery == RECOVERY_SELECTIVE_REPEAT) {
         nak = true;
         keep_early(r, p, psn, now);
@@ -131,6 +133,7 @@ __attribute__((noinline)) static void split_ack(struct roce_receiver *r, const s
         struct packet before = *data;
         struct packet_meta meta = {.sent_ps = meta_at(pool, data->meta)->sent_ps,
                                    .seq = meta_at(pool, data->meta)->seq};
+        // `data` needs its own slot for its own ACK, so the additional ACK gets a new one.
         before.meta = meta_alloc(pool);
         *meta_at(pool, before.meta) = meta;
         send_ack(r, &before, reset_echo(r), now);
@@ -168,9 +171,9 @@ static uint32_t accept(struct roce_receiver *r, const struct packet *p, ps_t now
     return n;
 }
 
-// Packet `psn` has arrived in order. An ACK that a later packet has requested is due when `psn` has
-// filled a gap before it: the NAK of that packet could not report the packets before it, and `psn`
-// itself may request no ACK.
+// Packet `psn` has arrived in order. Returns true if `psn` has filled a gap before a later packet
+// that has requested an ACK. The ACK is then due now, because the NAK of that packet could not
+// report the packets before it, and `psn` itself may not request an ACK.
 static bool answers_early(struct roce_receiver *r, uint64_t psn)
 {
     struct roce_early *early = r->early;
@@ -199,6 +202,8 @@ void roce_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t n
         out_of_order(r, p, psn, now);
         return;
     }
+    // A packet before the expected one is a duplicate. It changes no state, but a requested ACK is
+    // sent again.
     uint32_t early = in_order ? accept(r, p, now) : 0; // before the ACK, which reports the new
                                                        // state
     if (p->flags & PACKET_ACKREQ || (in_order && answers_early(r, psn)))
@@ -221,6 +226,7 @@ void roce_on_trimmed(struct receiver *base, uint32_t port, struct packet *p, ps_
         r->ce_since_ack = true;
         roce_notify_mark(r, p, (uint32_t)psn, now);
     }
+    // Another transmission has delivered the payload, so an ACK answers a request.
     if (psn < r->expected_psn) {
         if (p->flags & PACKET_ACKREQ)
             send_ack(r, p, reset_echo(r), now);

@@ -61,8 +61,8 @@ struct roce_receiver {
     struct receiver base;
     uint32_t msn; // number of completed messages
     uint64_t expected_psn;
-    struct np_window *np;     // own, or shared by address; NULL = no CNPs, window of the port
-                              // (port_scope), or not opened yet (own_window)
+    struct np_window *np;     // its own window, or one shared by address; NULL = no CNPs, the
+                              // window of the port (port_scope), or none yet (own_window)
     struct roce_early *early; // NULL until a packet arrives out of order
     uint32_t src_node;        // destination of ACKs and CNPs
     uint32_t entropy;         // packet.entropy of ACKs and CNPs
@@ -117,7 +117,7 @@ uint64_t roce_selective_next(struct sender *s); // returns the packet to retrans
 void roce_on_trimmed(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
 
 void roce_notify_open(struct roce_receiver *r);
-void roce_notify_restart(struct roce_receiver *r); // a fresh connection starts
+void roce_notify_restart(struct roce_receiver *r); // called when a fresh connection starts
 void roce_notify_open_dim(struct transport_dim *dim);
 void roce_notify_divide_dim(struct transport_dim *part, const struct transport_dim *whole);
 void roce_notify_close_dim(struct transport_dim *dim);

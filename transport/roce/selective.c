@@ -10,8 +10,8 @@
 // plain NAK.
 //
 // Where switches trim packets (switch/trimming.h) the receiver reports each packet that arrives
-// without its payload, and that packet is sent again at once, whatever `reorder`. It is sent again
-// only for another report, or after a timeout.
+// without its payload, and that packet is sent again at once, whatever `reorder`. It is sent once
+// more only after another report or a timeout.
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
@@ -22,9 +22,9 @@
 
 // Sets both timeouts.
 //
-// A timeout of a few base RTTs would take a queue for a loss: in an incast of 63 senders, three
-// packets wait for those of all others, and while the queue of a small buffer drains, all retries
-// would be used up. The authors' value is therefore the least of both.
+// With a timeout of a few base RTTs a queue would look like a loss: in an incast of 63 senders,
+// three packets wait for those of all others, and while the queue of a small buffer drains, all
+// retries would be used up. The authors' value is therefore the lower limit of both timeouts.
 //
 // Where switches trim, packets that find no room are reported, so that timeouts only serve for
 // losses on links. They cover the queues of the class of data and of the control class, in which

@@ -22,7 +22,7 @@ static void restart_rto(struct sender *s, ps_t now)
 
 /* ---- sending ---- */
 
-// INT records, and the path of a sprayed packet.
+// Add INT records, and the path of a sprayed packet.
 __attribute__((noinline)) static void add_options(struct sender *s, struct packet *p, ps_t now)
 {
     const struct flow_id *id = sender_id(s);
@@ -47,7 +47,7 @@ __attribute__((noinline)) static void report_path(struct sender *s, const struct
     spray_report(&roce_selective_of(s)->spray, meta->entropy, report, now);
 }
 
-// The last packet of a write with immediate has four bytes more.
+// The last packet of an RDMA WRITE with immediate is four bytes longer.
 static void add_immediate(const struct sender *s, const struct message *m, struct packet *p,
                           struct packet_meta *meta)
 {
@@ -69,6 +69,7 @@ static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, s
     uint64_t offset = (psn - m->first_seq) * dim->mtu_bytes, left = m->bytes - offset;
     bool first = psn == m->first_seq, last = psn + 1 == message_end_seq(m);
     uint32_t payload = left < dim->mtu_bytes ? (uint32_t)left : dim->mtu_bytes;
+    // Packets inside a message are full, so their size is known in advance.
     struct packet_sizes size =
         first || last ? roce_data_sizes(&dim->spec, payload, first) : dim->full;
     struct meta_pool *pool = &hosts->net->meta;
@@ -116,6 +117,8 @@ static void fill_new(struct sender *s, struct packet *p, ps_t now)
     s->nxt_bytes += payload;
     if (s->nxt > s->max)
         s->max = s->nxt;
+    // Besides every packets_per_ack-th packet, the last packet of a message and the last packet
+    // that the window permits request an ACK, because no later packet would do so.
     bool more = s->nxt < s->tail && sender_window_open(s);
     if (--s->until_ackreq == 0 || !more || p->flags & PACKET_LAST) {
         p->flags |= PACKET_ACKREQ;
@@ -164,6 +167,7 @@ void roce_on_timeout(struct sender *s, ps_t now)
     const struct roce_spec *spec = spec_of(s);
     sender_count_timeout(s);
     s->cold.resends = RESEND_TIMEOUT;
+    // The queue pair fails after retry_limit timeouts in a row without progress.
     if (sender_retry(s) >= spec->retry_limit) {
         sender_fail(s, now);
         return;
@@ -230,7 +234,9 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         sender_notify_ack(s, p, acked, now);
         cc_notified = true;
     }
-    if (cc_notified || s->path_due) // the packets of the old path may have arrived
+    // With path_due, the last packets of the old path may have been acknowledged by now, so that
+    // the new path can be taken.
+    if (cc_notified || s->path_due)
         sender_apply_cc(s, now);
     if (advanced && s->una == s->tail)
         hosts_connection_idle(sender_hosts(s), s);

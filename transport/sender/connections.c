@@ -26,14 +26,15 @@ size_t hosts_flow_bytes(const struct transport_dim *dim)
            sizeof(struct flow_id) + 2 * sizeof(void *);
 }
 
-// The key of a pair's first connection for a channel in a dimension; its other connections follow.
+// Returns the key of a pair's first connection for a channel in a dimension; the keys of its other
+// connections follow.
 static uint64_t pair_channel(uint32_t channel, uint32_t dim)
 {
     return (uint64_t)dim << 40 | (uint64_t)channel << 8;
 }
 
-// Address space is limited (ulimit -v): the tables move to a larger place, which they may as long
-// as the hosts have no parts.
+// Enlarge the tables where address space is limited (ulimit -v). They may move as long as the hosts
+// are not divided into shards.
 static void flows_extend(struct hosts *hosts)
 {
     struct flow_ids *flows = &hosts->flows;
@@ -127,7 +128,8 @@ static bool port_leads(const struct sender *s, const struct transport_path *path
     return leads;
 }
 
-// A sender that has left its port may return to it, with packets in flight.
+// Choose the port of a sender again after a change of routes. A sender that has left its own port
+// may return to it even with packets in flight.
 static void choose_again(struct hosts *hosts, struct sender *s, ps_t now)
 {
     sender_catch_up(s, now);
@@ -212,7 +214,7 @@ struct sender *hosts_new_sender(struct hosts *hosts, uint32_t d, uint32_t transp
     return s;
 }
 
-// Flows are numbered, and described, in tables of all shards.
+// Open a flow. Its number and its description are in tables that all shards share.
 static struct sender *open_flow(struct hosts *hosts, const struct transfer_request *request,
                                 uint32_t d, ps_t now)
 {

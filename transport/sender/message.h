@@ -14,7 +14,7 @@ struct message {
     /* config */
     uint64_t first_seq, n_seq;  // range of sequence numbers
     uint64_t start_byte, bytes; // offset in the flow's payload, and length
-    uint64_t token;             // token of the client
+    uint64_t token;             // token that callbacks of the client get
     /* counters */
     uint32_t packets, retransmitted;
     uint32_t cnps, timeouts;

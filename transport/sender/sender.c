@@ -47,7 +47,7 @@ static void apply_rate(struct sender *s)
         s->next_send_ps = sender_ready_ps(s);
     if (s->place == SENDER_PACED) {
         nic_repace(s->nic, s);
-        s->repaced = true; // sender_wake() kicks the port, when the sender is consistent again
+        s->repaced = true; // sender_wake() kicks the port, once the sender's state is consistent
     }
 }
 
@@ -57,7 +57,7 @@ void sender_cap_pace(struct sender *s, uint64_t cap_bps)
     apply_rate(s);
 }
 
-// The policy has lowered its rate or its window.
+// Count a cut: the policy has lowered its rate or its window.
 static void count_cut(struct sender *s, ps_t now)
 {
     struct sender_cuts *cuts = &sender_rare_make(s)->cuts;
@@ -97,6 +97,8 @@ void sender_apply_cc(struct sender *s, ps_t now)
     if (cc->rate_bps != s->pace_rate_bps)
         apply_rate(s);
     if (wants_path(s)) {
+        // Packets on the new path could overtake packets in flight on the old one, so the window
+        // stays closed until the latter are acknowledged (take_path).
         s->path_due = s->nxt != s->una && cc->path != s->path;
         if (s->path_due)
             apply_window(s, now);
@@ -127,6 +129,7 @@ void sender_notify_ack(struct sender *s, const struct packet *p, uint64_t acked,
         .acked_bytes = (uint32_t)acked,
         .ce_bytes = p->flags & PACKET_ECHO_CE ? (uint32_t)acked : 0,
         .inflight_bytes = inflight,
+        // The window limited the flow if less than a full packet fitted into it before this ACK.
         .window_limited = inflight + acked + s->dim->mtu_bytes >= s->cwnd_bytes,
         .hops = meta_hops(pool, p->meta),
         .n_hops = meta->int_hops,
@@ -153,7 +156,8 @@ bool sender_signal(struct sender *s, enum cc_signal_kind kind, bool again, ps_t 
 
 /* ---- sending ---- */
 
-// `displaced`: it was in the NIC's list when the event began.
+// Enters the sender at its NIC. `displaced`: the NIC had removed it from its list only because it
+// was busy.
 __attribute__((always_inline)) static inline void enter(struct sender *s, bool displaced, ps_t now)
 {
     bool enters = s->place == SENDER_IDLE && sender_may_send(s);
@@ -170,7 +174,7 @@ __attribute__((always_inline)) static inline void enter(struct sender *s, bool d
 
 void sender_wake(struct sender *s, ps_t now)
 {
-    if (!s->busy) // else sender_end() does it
+    if (!s->busy) // a busy sender is entered by sender_end()
         enter(s, false, now);
 }
 

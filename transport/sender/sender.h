@@ -37,11 +37,10 @@ struct sender_cold {
     uint32_t next_idle; // fresh connections: next idle flow of the pair
     uint32_t cc_timer;  // id of rare->cc_timer
     uint32_t timeouts;
-    uint32_t
-        time_path;   // path that began the busy period (sender_time.h); 0 = nothing is left to send
-    uint8_t stripe;  // part of split messages that it carries (1, 2, ...); 0 = whole messages
-    uint8_t resends; // enum note_resend: why it has last gone back, or sent a packet again
-    bool moved : 1;  // its own port led nowhere at some time: it uses another one
+    uint32_t time_path;    // critical path that began the busy period (sender_time.h); 0 = idle
+    uint8_t stripe;        // part of split messages that it carries (1, 2, ...); 0 = whole messages
+    uint8_t resends;       // enum note_resend: reason of its last retransmission
+    bool moved : 1;        // its own port has led nowhere, and it uses another one
     bool rechoose : 1;     // routes have changed: choose the port again when nothing is in flight
     bool cut_off : 1;      // no port led to the destination when the port was chosen
     bool marked : 1;       // rare->mark is of this busy period
@@ -88,7 +87,7 @@ struct sender {
     bool cc_needs_acks : 1; // the policy acts on ACKs
     bool path_due : 1;      // change of path: nothing is sent while packets are in flight
     bool repaced : 1;       // next_send_ps has changed since its port has been kicked
-    bool displaced : 1;     // it left its NIC's list only because it was busy
+    bool displaced : 1;     // it was removed from its NIC's list only because it was busy
     bool rung : 1;          // rare->ready_ps has been set
     uint32_t path;          // struct cc, path
     uint64_t pace_rate_bps; // rate for which pace_q was computed
@@ -104,7 +103,8 @@ _Static_assert(sizeof(struct sender) == 320, "struct sender has five cache lines
 // Returns the policy's description of the path.
 static inline const struct cc_env *sender_env(const struct sender *s) { return s->cc->env; }
 
-// The rare fields for reading, zero if there are none; and for writing.
+// sender_rare() returns the rare fields for reading, zeros if there are none; sender_rare_make()
+// allocates them for writing.
 extern const struct sender_rare sender_no_rare;
 static inline const struct sender_rare *sender_rare(const struct sender *s)
 {
@@ -144,7 +144,7 @@ void sender_restart(struct sender *s, ps_t now);
 // Apply the rate, the window and the timers that a hook of the policy has set.
 void sender_apply_cc(struct sender *s, ps_t now);
 
-// Limit the pace in addition to the policy's rate (bit/s of wire bytes).
+// Set a limit on the pace, in addition to the policy's rate (bit/s of wire bytes).
 void sender_cap_pace(struct sender *s, uint64_t cap_bps);
 
 // Enter the sender at its NIC if it may send, and let its port start packets that are due.

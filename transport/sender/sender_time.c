@@ -30,7 +30,7 @@ static ps_t host_ps(const struct sender *s, ps_t now)
 {
     const struct sender_time_mark *mark = &sender_rare(s)->mark;
     ps_t held = adapter_held_ps(sender_hosts(s), s->port, now) - mark->held_before_ps;
-    return mark->doorbell_ps + (held > 0 ? held : 0); // it may have another port now
+    return mark->doorbell_ps + (held > 0 ? held : 0); // negative after a change of the port
 }
 
 void sender_time_begin(struct sender *s, ps_t now)
@@ -127,7 +127,7 @@ void sender_account_split(const struct sender_account *a, const struct sender_to
     };
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
         ps_t part = waits[i].ps < left ? waits[i].ps : left;
-        part = part > 0 ? part : 0; // waits for the NIC, after the port has changed
+        part = part > 0 ? part : 0; // negative if the sender has changed its port
         parts[waits[i].cause] = part;
         left -= part;
     }

@@ -34,7 +34,7 @@ struct sender_time_mark {
     ps_t doorbell_ps; // waited for doorbells, in the busy period
     // waited for acknowledgements that the receiver's timer held, in the busy period
     ps_t ack_delay_ps;
-    ps_t ack_delay_mark_ps; // the same, when that packet was sent
+    ps_t ack_delay_mark_ps; // ack_delay_ps when that packet was sent
     ps_t held_before_ps;    // adapter_held_ps() of its port at the beginning
 };
 

@@ -73,7 +73,7 @@ static void punish(struct spray *s, uint32_t entropy, unsigned penalty)
 
 enum { ENTROPY_GOOD, ENTROPY_SKIP, ENTROPY_BAD }; // values of `penalty`
 
-// The next entropy that is in use: two rounds reach every one.
+// Returns the next entropy that is in use. Two rounds are enough to reach every entropy.
 static uint32_t walk_states(struct spray *s)
 {
     uint32_t entropy = walk(s);
@@ -132,7 +132,7 @@ static void ring_add(struct spray *s, uint32_t entropy)
     s->ring_fresh = (uint8_t)(s->ring_fresh + (s->ring_fresh < SPRAY_RING));
 }
 
-// The oldest entropy that has not been used again.
+// Returns the oldest entropy of the ring that has not been used again.
 static uint32_t ring_take(struct spray *s)
 {
     unsigned at = (unsigned)s->ring_next + SPRAY_RING - s->ring_fresh--;

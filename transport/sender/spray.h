@@ -5,14 +5,12 @@
 //
 // oblivious: all entropies in turn, in the order of i xor x, where x is drawn anew for every round.
 // bitmap: the same order without entropies that have a penalty, which marks and losses add and
-// every packet takes away from one.
-// reps: entropies whose packets came without a mark are used again, once each, the oldest first (a
-// ring of 8); else one at random. After a timeout the ring is used again and again for 10 ms
-// ("frozen"), then 16 packets go at random.
-// mixed: as bitmap, but entropies whose packets came without a mark are used first.
-// mrc: the same order; an entropy is passed over once after a mark or a trimmed packet, and
-// altogether after a loss, until a probe on it is answered. A quarter of the entropies always stay
-// in use.
+// every packet takes away from one. reps: entropies whose packets came without a mark are used
+// again, once each, the oldest first (a ring of 8); else one at random. After a timeout the ring is
+// used again and again for 10 ms ("frozen"), then 16 packets go at random. mixed: as bitmap, but
+// entropies whose packets came without a mark are used first. mrc: the order of bitmap; an entropy
+// is skipped once after a mark or a trimmed packet, and always after a loss, until a probe on it is
+// answered. A quarter of the entropies always stay in use.
 //
 // Sources: uet-htsim (commit 40ccb05), uec_mp.cpp; Bonato et al., "REPS: Recycled Entropy Packet
 // Spraying for Adaptive Load Balancing and Failure Mitigation", 2024; mrc: Araujo et al., 2026
@@ -47,7 +45,7 @@ struct spray {
     /* walk */
     uint32_t at, mask;    // the next entropy is at xor mask
     uint8_t *penalty;     // bitmap and mixed: [entropy]; allocated at first use
-    uint32_t n_penalties; // entropies that have one; mrc: entropies that are not used
+    uint32_t n_penalties; // entropies that have one; mrc: number of entropies that are not in use
     uint32_t probed;      // mrc: the entropy after the last one that was probed
     ps_t probe_due_ps;    // mrc: the next probe
     /* entropies to use again */

@@ -225,7 +225,7 @@ static void set_timer(struct sender *s, const struct tcp_ack_facts *facts, ps_t 
             tcp_arm_for_data(s, true, now);
         return;
     }
-    t->probe_due = false; // a probe that waits for the NIC has nothing to repeat
+    t->probe_due = false; // the probe that waits for the NIC is no longer needed
     if (!tcp_arm_for_window(s, now)) {
         sender_rto_stop(s);
         t->backoff = 0;

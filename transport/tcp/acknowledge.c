@@ -107,7 +107,7 @@ static void write_meta(struct tcp_receiver *r, uint32_t slot, uint8_t control, p
             (uint8_t)write_sacks(r, meta_sacks(pool, slot) + meta->n_sacks, sack_room(r));
 }
 
-// All that has arrived is acknowledged.
+// Note that all data that has arrived is acknowledged.
 static void note_acked(struct tcp_receiver *r)
 {
     r->owes = r->due = false;
@@ -196,7 +196,7 @@ void tcp_flush_ack(struct tcp_receiver *r, ps_t now)
     r->due = false;
     if (r->back->place == SENDER_IDLE)
         tcp_reply(r, 0, now);
-    else if (!sim_timer_active(&r->timer)) // in case that the data does not leave
+    else if (!sim_timer_active(&r->timer)) // in case the data that carries the ACK is not sent
         sim_timer_start(engine_of(r), &r->timer,
                         now + tcp_tick_delay(spec->tick_ps, spec->delack_ps, now));
 }

@@ -4,8 +4,8 @@
 // A pooled connection is opened by its first message and stays open. With a connection per message
 // both sides close when the message is complete: the receiver once it has all bytes, the sender
 // once all are acknowledged, so their FINs usually cross. A connection that is established before
-// the run has neither. The memory of a closed connection is used again when no packet of it can be
-// left in the network.
+// the run has neither handshake nor close. The memory of a closed connection is used again when no
+// packet of it can be left in the network.
 #include "transport/tcp/tcp.h"
 
 #include <stdio.h>

@@ -45,7 +45,7 @@ enum flag { FLAG_PSH = 0x08, FLAG_ACK = 0x10, FLAG_ECE = 0x40, FLAG_CWR = 0x80 }
 static uint32_t start_of(const struct flow_id *id, bool from_source, uint32_t use)
 {
     uint64_t name = (uint64_t)id->src << 32 | id->dst;
-    if (id->duplex) { // the same from both directions
+    if (id->duplex) { // equal for both directions of the connection
         bool swaps = id->src > id->dst;
         name = swaps ? (uint64_t)id->dst << 32 | id->src : name;
         return (uint32_t)hash_mix(hash_mix(name + id->src_conn) + 2 * use + (from_source != swaps));

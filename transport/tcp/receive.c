@@ -170,9 +170,9 @@ static void note_recent(struct tcp_early *early, struct byte_range range)
     early->n_recent = n + 1;
 }
 
-// An ACK has room for a few blocks. Before the third or a later block, or a new range after two or
-// more, moves to the front, an ACK that is held back is sent: later ones may omit the blocks behind
-// it (Linux: tcp_sack_compress_send_ack(), TCP_SACK_BLOCKS_EXPECTED).
+// An ACK has room for only a few blocks. Before the third or a later block, or a new range after
+// two or more, moves to the front, an ACK that is held back is sent, because later ACKs may omit
+// the blocks behind it (Linux: tcp_sack_compress_send_ack(), TCP_SACK_BLOCKS_EXPECTED).
 #define BLOCKS_EXPECTED 2
 static void report_blocks(struct tcp_receiver *r, struct byte_range range, ps_t now)
 {
@@ -199,7 +199,7 @@ static bool keep_early(struct tcp_receiver *r, const struct packet *p, struct by
     return added;
 }
 
-// Forget the SACK blocks of data that is now in order.
+// Remove the SACK blocks of data that is now in order.
 static void drop_recent(struct tcp_early *early, uint64_t expected)
 {
     uint32_t n = 0;

@@ -3,7 +3,7 @@
 // a reduction (Proportional Rate Reduction, RFC 6937).
 //
 // enum tcp_congestion has the states of Linux (tcp_input.c): Open, Disorder, CWR, which is called
-// TCP_REDUCING here, Recovery and Loss. While one reduction is under way no other one starts.
+// TCP_REDUCING here, Recovery and Loss. While a reduction is under way no further reduction starts.
 #include "transport/tcp/tcp.h"
 
 static bool reducing(const struct tcp_sender *t)
@@ -41,6 +41,8 @@ static void reduce(struct sender *s, const struct tcp_ack_facts *facts)
     uint32_t in_flight = tcp_in_flight(s);
     t->prr_delivered += facts->delivered;
     int64_t send;
+    // Above the target ssthresh segments leave for each prior_cwnd delivered ones; below it the
+    // window grows back to the target.
     if (in_flight > t->ssthresh) {
         uint64_t due = (uint64_t)t->ssthresh * t->prr_delivered + t->prior_cwnd - 1;
         send = (int64_t)(due / t->prior_cwnd) - t->prr_out;
@@ -87,6 +89,8 @@ static void detect_by_time(struct sender *s, struct tcp_ack_facts *facts, ps_t n
 {
     struct tcp_sender *t = tcp_of(s);
     ps_t wait_ps;
+    // RACK finds losses only when a segment that was sent later has arrived, or when a reordering
+    // window has passed.
     if (!t->rack_advanced && t->timer != TCP_TIMER_REORDER)
         return;
     facts->lost = tcp_rack_lose(s, now, &wait_ps);
@@ -125,6 +129,7 @@ static void enter_recovery(struct sender *s, ps_t now)
     struct tcp_sender *t = tcp_of(s);
     t->high = s->nxt;
     tcp_counters(s)->fast_retransmits++;
+    // A reduction after ECN marks is under way, so the window is not cut a second time.
     if (t->state == TCP_REDUCING)
         t->state = TCP_RECOVERY;
     else

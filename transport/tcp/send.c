@@ -19,7 +19,7 @@
 #define IDLE_PS PS_PER_MS // after which nothing is deferred
 #define AT_ONCE_PS (PS_PER_S >> 10) // sk_pacing_shift
 
-// Segments of a burst that begins now.
+// Returns the number of segments of a burst that begins now.
 static uint32_t burst_now(const struct sender *s)
 {
     const struct tcp_sender *t = tcp_of(s);
@@ -103,12 +103,15 @@ void tcp_update(struct sender *s, ps_t now)
     t->probe_due = t->probe_due && s->una < s->nxt; // an ACK may come while the probe waits
     s->special_due = may && (t->probe_due || (room && t->segs.pending > 0));
     bool fits = room && tcp_fits_receiver(s);
+    // A full window ends the present burst.
     if (t->burst > 1 && !room)
         t->burst_left = 0;
     if (t->burst > 1 && fits && tcp_burst_waits(s, in_flight, now)) {
         validate_window(s, true);
         fits = false;
     }
+    // struct sender compares bytes in flight with window_bytes. TCP's window is in segments and
+    // decided above, so here it is either open or closed.
     s->window_bytes = fits ? UINT64_MAX : 0;
 }
 
@@ -118,7 +121,7 @@ void tcp_on_window(struct sender *s, ps_t now)
     if (t->state == TCP_REDUCING || t->state == TCP_RECOVERY)
         return; // the reduction moves the window towards the policy's
     t->cwnd = tcp_policy_window(s);
-    if (!s->busy) // else the event that is being handled calls tcp_update() at its end
+    if (!s->busy) // the event that makes a sender busy calls tcp_update() at its end
         tcp_update(s, now);
 }
 
@@ -176,7 +179,8 @@ static void fill_new(struct sender *s, struct packet *p, ps_t now)
     tcp_arm_for_data(s, false, now);
 }
 
-// Retransmit a segment. By RFC 3168, section 6.1.5, it is not ECN capable; DCTCP's is.
+// Retransmit a segment. By RFC 3168, section 6.1.5, retransmissions are not ECN capable; those of
+// DCTCP are.
 static void fill_again(struct sender *s, uint64_t number, struct packet *p, ps_t now)
 {
     const struct hosts *hosts = sender_hosts(s);

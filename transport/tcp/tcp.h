@@ -115,7 +115,7 @@ struct tcp_sender {
     uint64_t last_window_bytes;
     uint64_t base_byte; // number of the connection's first byte in the stream
     bool fin_acked, peer_closed;
-    ps_t shortest_timer_ps; // that a transmission may start
+    ps_t shortest_timer_ps; // shortest timer that a transmission may start
     ps_t linger_ps;         // longest time that a packet can stay in the network
     ps_t control_ps;        // time of the last SYN
 };
@@ -215,7 +215,7 @@ struct tcp_receiver {
     bool open, closed;  // SYN received; own FIN sent
     bool owes;          // an ACK is held back
     bool arriving;      // a segment is being handled, after which data may carry its ACK
-    bool due;           // which must go at once
+    bool due;           // the held ACK must be sent at once
     uint8_t shows_hold; // enum tcp_hold
     bool fin_received, fin_acked;
     bool ce;                // the segments not yet acknowledged carried CE
@@ -304,15 +304,15 @@ void tcp_rtt_sample(struct sender *s, ps_t rtt_ps);
 void tcp_arm(struct sender *s, enum tcp_timer timer, ps_t delay_ps, ps_t now);
 ps_t tcp_rto_ps(const struct sender *s);                          // with backoff
 void tcp_arm_for_data(struct sender *s, bool progress, ps_t now); // RTO or tail loss probe
-// Nothing is outstanding, and the next segment does not fit into the receive window: start to probe
-// the window. Returns false if this is not so.
+// Start to probe the receive window if nothing is outstanding and the next segment does not fit
+// into the window. Returns false otherwise.
 bool tcp_arm_for_window(struct sender *s, ps_t now);
 void tcp_on_timeout(struct sender *s, ps_t now);
 uint32_t tcp_idle_rtos(const struct sender *s, ps_t now);
 /* ticks.c */
 // Returns the delay of a timeout on a timer wheel with ticks of tick_ps, more than 0.
 ps_t tcp_tick_rounded(ps_t tick_ps, ps_t delay_ps, ps_t now);
-// The same, and delay_ps itself with tick_ps 0: timeouts are exact.
+// Returns tcp_tick_rounded(), or delay_ps itself if tick_ps is 0 and timeouts are exact.
 static inline ps_t tcp_tick_delay(ps_t tick_ps, ps_t delay_ps, ps_t now)
 {
     return tick_ps > 0 ? tcp_tick_rounded(tick_ps, delay_ps, now) : delay_ps;

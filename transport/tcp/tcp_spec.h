@@ -10,7 +10,7 @@ struct tcp_spec {
     uint64_t mss_bytes; // payload of a full segment
     uint64_t initial_window, retries, syn_retries, connections_per_pair, quick_ack;
     uint64_t window_bytes;      // receive buffer; PARAM_AUTO = computed from the path
-    uint64_t send_buffer_bytes; // PARAM_AUTO = as it grows with the window
+    uint64_t send_buffer_bytes; // PARAM_AUTO = grows with the congestion window
     uint64_t offload_bytes;     // largest burst of segmentation offload; 0 = off
     uint64_t delack_segments;   // an ACK is due after so many full segments
     ps_t delack_ps;             // or after this time

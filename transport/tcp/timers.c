@@ -48,6 +48,8 @@ void tcp_arm_for_data(struct sender *s, bool progress, ps_t now)
 {
     if (tcp_of(s)->probe_due || arm_probe(s, progress, now))
         return;
+    // RFC 6298, section 5: the timer starts with the first outstanding segment, and starts again
+    // when new data is acknowledged; further transmissions do not change it.
     if (progress || s->rto_state == RTO_OFF || tcp_outstanding(s) == 1)
         tcp_arm(s, TCP_TIMER_RTO, tcp_rto_ps(s), now);
 }
@@ -72,11 +74,13 @@ static void on_reorder_timeout(struct sender *s, ps_t now)
 static void on_probe_timeout(struct sender *s, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
+    // No probe is outstanding, so one is due; tcp_update() lets it be sent whatever the window.
     if (t->tlp_end == 0) {
         t->probe_due = true;
         return;
     }
-    // One probe is outstanding: the timeout of the oldest segment runs on (tcp_rearm_rto()).
+    // While a probe is outstanding the timeout of the oldest segment is not restarted
+    // (tcp_rearm_rto()).
     ps_t left_ps = rto_left_ps(s, now);
     tcp_arm(s, TCP_TIMER_RTO, left_ps > 0 ? left_ps : 1, now);
 }

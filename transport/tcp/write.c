@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a sender's thread writes into the send buffer, where the host has costs
-// (transport/nic/stack.h): the data of messages enters the buffer a segment at a time, after the
-// thread's time for it, and as far as the buffer has room. Only what has been written can be sent.
-// Without costs all that fits has been written at once.
+// The writes of a sender's thread into the send buffer, if the host has costs
+// (transport/nic/stack.h). The data of messages enters the buffer a segment at a time, after the
+// thread's time for the segment, and as far as the buffer has room. Only written data can be sent.
+// Without costs all data that fits is written at once.
 //
-// Like Linux (sk_stream_write_space()) a thread that waits for room goes on when a third of the
-// buffer is free, or all that is left fits.
+// As in Linux (sk_stream_write_space()) a thread that waits for room continues when a third of the
+// buffer is free, or when all remaining data fits.
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
@@ -24,7 +24,7 @@ struct tcp_writer {
 
 static struct tcp_writer *writer_of(const struct sender *s) { return s->cold.own; }
 
-// The end of the messages that have been posted.
+// Returns the end of the posted messages in the stream.
 static uint64_t posted_end(const struct sender *s)
 {
     if (s->cold.newest == MESSAGE_NIL)

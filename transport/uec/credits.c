@@ -3,8 +3,8 @@
 //
 // A pull target is the number of credits, in quanta since the flow began, that the sender could use
 // in all: those granted, plus its backlog (at most its window and a packet, and at most
-// `max_bytes`) less the credits that are left. Of this rest a flow requests an equal share where
-// several flows of a port are ready to send. A negative balance is requested in full, because with
+// `max_bytes`) less the credits that are left. If several flows of a port are ready to send, each
+// requests an equal share of this difference. A negative balance is requested in full, because with
 // less the sender could neither send nor request again.
 #include "transport/uec/uec.h"
 

@@ -8,7 +8,7 @@
 
 struct uec_flight {
     ps_t *sent_ps;       // ring by packet number
-    uint16_t *entropies; // the same: entropy of each packet
+    uint16_t *entropies; // ring by packet number: entropy of each packet
     size_t n_sent;       // a power of two, or 0
     struct psn_set arrived;
     struct psn_set lost; // to be sent again

@@ -30,7 +30,7 @@ void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32
 
 // Destination flow control: the penalty that the receiver writes into its ACKs. It is 0 until the
 // packets held by the NIC reach half of its XOFF threshold, and grows in proportion beyond; when
-// nothing is held, the window is restored. (The rule of a receiver is not standardised.)
+// nothing is held, the window is restored. (No standard defines the receiver's rule.)
 static uint8_t penalty_of(const struct uec_receiver *r)
 {
     enum { PENALTY_MAX = 127, RESTORE = 128 };
@@ -44,8 +44,8 @@ static uint8_t penalty_of(const struct uec_receiver *r)
     return (uint8_t)(penalty < PENALTY_MAX ? penalty : PENALTY_MAX);
 }
 
-// Send an ACK for packet `psn`, whose meta-data it takes over: start of transmission and entropy
-// stay.
+// Send an ACK for packet `psn`. The ACK takes over the packet's meta-data and keeps its start of
+// transmission and its entropy.
 static void send_ack(struct uec_receiver *r, struct packet *p, uint64_t psn, ps_t now)
 {
     struct network *net = r->base.dim->hosts->net;

@@ -37,11 +37,14 @@ uint32_t uec_payload_of(const struct sender *s, uint64_t psn)
 void uec_update(struct sender *s)
 {
     const struct uec_sender *u = uec_of(s);
+    // Lost packets are sent again before new ones.
     bool lost = u->flight.lost.n > 0, fresh = !lost && s->nxt < s->tail;
     s->special_due = lost && may_send(s, s->dim->mtu_bytes);
     uint32_t payload =
         fresh ? payload_at(s, hosts_message(sender_hosts(s), s->sending), s->nxt) : 0;
     bool open = fresh && s->nxt - s->una < UEC_PSN_RANGE && may_send(s, payload);
+    // struct sender compares bytes in flight with window_bytes. The rules above decide instead, so
+    // here the window is either open or closed.
     s->window_bytes = open ? UINT64_MAX : 0;
 }
 
@@ -55,6 +58,8 @@ void uec_on_post(struct sender *s, ps_t now)
 {
     uec_update(s);
     uec_credits_count(s);
+    // Without credit and with nothing in flight no data packet can carry a request for credits, so
+    // a control packet requests them.
     if (uec_of(s)->credits.on && uec_of(s)->in_flight_bytes == 0 && s->window_bytes == 0 &&
         !s->special_due)
         uec_send_request(s, now);

@@ -29,9 +29,9 @@
 struct uec_credits {
     bool on;
     bool speculative; // the receiver has reported nothing yet
-    bool counted;     // it is one of the flows that are ready at its port
+    bool counted;     // it counts as a flow that is ready at its port
     int64_t left;     // may be negative by part of a packet
-    uint32_t port;    // where it is counted
+    uint32_t port;    // port at which it is counted
     uint32_t pulled;  // number of the last grant, in quanta
     struct cc_credits limits;
 };
@@ -87,7 +87,7 @@ struct uec_pull {
     struct uec_receiver *next;
     uint32_t port; // port whose list it is in
     uint8_t list;  // enum uec_pull_list
-    bool asked;    // a report of a loss or a request: a grant is due even without a new target
+    bool asked;    // a loss or a request was reported: a grant is due even without a new target
     uint16_t turn; // entropy of the next grant
 };
 enum uec_pull_list { PULL_NONE, PULL_ACTIVE, PULL_IDLE };
@@ -101,7 +101,7 @@ struct uec_receiver {
     uint64_t received_bytes;
     uint32_t since_ack_bytes; // wire bytes accepted since the last ACK
     bool begun;               // a packet has arrived
-    bool ack_asked;           // with a packet that came early
+    bool ack_asked;           // a packet that arrived early has requested an ACK
     uint64_t asked_end;       // an ACK of all packets before it has been requested
     bool credits;
     uint16_t port_base, n_entropies;
@@ -135,8 +135,9 @@ static inline struct packet uec_control(uint32_t flow, uint32_t dst, uint32_t pa
                            .arrives_ps = now};
 }
 
-// A window below the bytes in flight would leave a sender without reports, if none of the packets
-// in flight has requested an ACK: send a request. Its ACK comes when they have arrived.
+// Send a request for an ACK if the window is below the bytes in flight and none of the packets in
+// flight has requested an ACK, because the sender would otherwise get no report. The ACK is sent
+// when these packets have arrived.
 void uec_ask_if_blocked(struct sender *s, ps_t now);
 
 // Send a packet from the receiver to its sender. Its path follows from the entropy in its
@@ -177,7 +178,7 @@ void uec_fill(struct sender *s, struct packet *p, ps_t now);
 // Send a control packet (no payload, control class). It makes the receiver send an ACK and, with
 // RCCC, reports how many credits the sender could use.
 void uec_send_request(struct sender *s, ps_t now);
-// Send such a packet by a path that is not used, if a probe is due.
+// Send such a control packet by a path that is not in use, if a probe is due.
 void uec_probe(struct sender *s, ps_t now);
 // Returns the payload of a packet in flight.
 uint32_t uec_payload_of(const struct sender *s, uint64_t psn);
@@ -210,7 +211,7 @@ void uec_divide_dim(struct transport_dim *part, const struct transport_dim *whol
 // Returns the number of flows that wait for a port alone.
 uint32_t *uec_waiting_at(struct transport_dim *dim, uint32_t port);
 
-// The same dimension, for its counters and shared state.
+// Returns the dimension without const, for changes of its counters and shared state.
 static inline struct transport_dim *uec_dim(const struct transport_dim *dim)
 {
     return &dim->hosts->dims[dim - dim->hosts->dims];
