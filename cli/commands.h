@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of commands. To add a command: its function, here or in the header of its room; its row beside it and a
-// line in command_table.c; the options that it takes in options/option_table.c.
+// The table of commands. To add a command: its function, here or in the header of its room; its row
+// beside it and a line in command_table.c; the options that it takes in options/option_table.c.
 #pragma once
 
 #include "cli/options/options.h"

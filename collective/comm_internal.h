@@ -48,8 +48,8 @@ struct walk_table {
 };
 void walk_tables_free(struct comm_job *job);
 
-// A message of a phase that reaches its receiver after the window, as collective/foresight.c has found it
-// last. The search goes on there.
+// A message of a phase that reaches its receiver after the window, as collective/foresight.c has
+// found it last. The search goes on there.
 struct late_message {
     struct phase_run *run;
     uint32_t member, send;

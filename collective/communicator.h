@@ -3,8 +3,8 @@
 //
 // A collective runs as phases of its chunks over the dimensions of its communicator. A phase of a
 // chunk involves one group of ranks along a dimension. If the number of phases running at once in a
-// dimension is limited, each group has one queue per dimension (collective/phase_admission.h), and a
-// phase enters the queue when all ranks of the group are ready for it. No phase therefore holds a
+// dimension is limited, each group has one queue per dimension (collective/phase_admission.h), and
+// a phase enters the queue when all ranks of the group are ready for it. No phase therefore holds a
 // place while it waits for a rank that waits elsewhere, so ranks that arrive in different orders
 // cannot deadlock. If the number is not limited, every rank begins when it is ready. (ASTRA-sim has
 // a queue per rank, which is equivalent if all ranks behave alike.)

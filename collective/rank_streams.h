@@ -6,12 +6,12 @@
 // run, the others wait in order. A rank's step begins with the endpoint delay and, if data is
 // added, the time of three accesses to memory; it then sends a message and expects one. Nothing is
 // decided for several ranks together: messages alone connect them. Streams of one number belong
-// together. Unlike admission (collective/phase_admission.h), queues of several dimensions can deadlock
-// when ranks arrive at different times.
+// together. Unlike admission (collective/phase_admission.h), queues of several dimensions can
+// deadlock when ranks arrive at different times.
 //
 // Algorithms: ring, direct, halving_doubling, double_binary_tree with ASTRA-sim's order of messages
-// (collective/stream_steps.c, collective/stream_tree.c), which differ in details from those of collective/.
-// Source: ASTRA-sim 2 (Won et al., ISPASS 2023).
+// (collective/stream_steps.c, collective/stream_tree.c), which differ in details from those of
+// collective/. Source: ASTRA-sim 2 (Won et al., ISPASS 2023).
 #pragma once
 
 #include "collective/communicator.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What switches count. The structs are handed over between processes and copied into the results as a
-// whole, so a new counter is its field here, the place that counts it, and its row in
+// What switches count. The structs are handed over between processes and copied into the results as
+// a whole, so a new counter is its field here, the place that counts it, and its row in
 // report/metric_fabric.c.
 #pragma once
 

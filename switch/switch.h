@@ -59,12 +59,12 @@ struct switch_node {
     uint32_t first_port; // first of its own ports
     /* read and counted for every packet, in the next line */
     struct switch_counters counters;
-    uint8_t int_mode;  // enum int_mode
-    uint8_t marking;   // bit set of enum switch_marking_bit
-    uint8_t lossless;  // bit set of lossless classes
-    uint8_t credits;   // lossless classes with credits instead of PFC
-    uint16_t quanta;   // quanta of an XOFF
-    struct mmu mmu;    // with slices: their common settings and all ingresses
+    uint8_t int_mode; // enum int_mode
+    uint8_t marking;  // bit set of enum switch_marking_bit
+    uint8_t lossless; // bit set of lossless classes
+    uint8_t credits;  // lossless classes with credits instead of PFC
+    uint16_t quanta;  // quanta of an XOFF
+    struct mmu mmu;   // with slices: their common settings and all ingresses
     struct routing routing;
     struct trimming trimming;
     struct mmu *slices;  // slices of the buffer; NULL = one

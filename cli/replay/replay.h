@@ -33,8 +33,9 @@ struct replay {
 
 extern const char *const skip_words[SKIP_REASONS], *const left_words[LEFT_REASONS];
 
-// Read a capture ("-" = stdin). `gap_ns` divides transfers of TCP (cli/replay/tcp_transfers.h). Returns
-// 0, or -1 with an error if the file is not a capture. Release with replay_free() in both cases.
+// Read a capture ("-" = stdin). `gap_ns` divides transfers of TCP (cli/replay/tcp_transfers.h).
+// Returns 0, or -1 with an error if the file is not a capture. Release with replay_free() in both
+// cases.
 int replay_read(struct replay *r, const char *path, int64_t gap_ns, struct err *err);
 void replay_free(struct replay *r);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exchanges between pairs of ranks, in NCCL's rounds (collective/nccl/p2p.h). A channel of a rank handles its
-// sends and receives in the order of the rounds, a batch of them at once.
+// Exchanges between pairs of ranks, in NCCL's rounds (collective/nccl/p2p.h). A channel of a rank
+// handles its sends and receives in the order of the rounds, a batch of them at once.
 #include <stdlib.h>
 
 #include "collective/executor/executor_internal.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Operations as Open MPI runs them (collective/mpi/mpi.h): a process goes through the steps of the operation,
-// and handles what comes, all in one thread.
+// Operations as Open MPI runs them (collective/mpi/mpi.h): a process goes through the steps of the
+// operation, and handles what comes, all in one thread.
 //
-// A process is a thread of a host's cores (engine/cores/cores.h), so processes that share a core wait for
-// each other. What comes for it, be it a message or the notice that one has left, waits until the
-// process has handled what came before; that is why a request that comes while the process still
-// works is answered after the process's own next message. Times: `event` for each thing that comes,
-// `step` from the end of a wait, and the rates of copies and additions.
+// A process is a thread of a host's cores (engine/cores/cores.h), so processes that share a core
+// wait for each other. What comes for it, be it a message or the notice that one has left, waits
+// until the process has handled what came before; that is why a request that comes while the
+// process still works is answered after the process's own next message. Times: `event` for each
+// thing that comes, `step` from the end of a wait, and the rates of copies and additions.
 //
 // Protocol (pml/ob1 over btl/tcp): a message below the eager limit is sent at once. For a larger
 // one the sender posts a request; once the receive is posted, the receiver answers, and the sender

@@ -3,12 +3,12 @@
 // 3.1, 2015).
 //
 // An exchange sends each process one message of a fixed size, with the number of bytes and the
-// first of them, and then the rest in pieces (engine/processes/pieces.c). All requests are nonblocking and
-// are polled, so that this process can give up on one that is silent.
+// first of them, and then the rest in pieces (engine/processes/pieces.c). All requests are
+// nonblocking and are polled, so that this process can give up on one that is silent.
 //
 // A process may compute for long between two exchanges. So a thread of each process sends a beat to
-// all others ten times a second on a communicator of its own (engine/processes/beats.c). All calls of MPI
-// are under one lock, and none of them waits: MPI_THREAD_SERIALIZED is enough.
+// all others ten times a second on a communicator of its own (engine/processes/beats.c). All calls
+// of MPI are under one lock, and none of them waits: MPI_THREAD_SERIALIZED is enough.
 #include <mpi.h>
 
 #include <pthread.h>

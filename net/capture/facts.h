@@ -2,8 +2,8 @@
 // Facts about a packet in a pcapng file beside its bytes: options of its block.
 //
 // Comments are sentences for a reader, about what happened to the packet: marks, drops, pauses,
-// retransmissions. The packet facts are for programs (net/capture/wireshark/collwire.lua). They are the
-// value of a verdict option of type 0 ("hardware"), which Wireshark shows as frame.verdict.hw.
+// retransmissions. The packet facts are for programs (net/capture/wireshark/collwire.lua). They are
+// the value of a verdict option of type 0 ("hardware"), which Wireshark shows as frame.verdict.hw.
 // Big-endian:
 //
 //    0  version, 1                              24  u32 collective of the communicator

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The store of a sweep: an SQLite database (WAL) with a row for each point that has ended.
 //
-// Table `points`: hash (report/study/point_hash.h), position in the grid, varied (a JSON object: varied
-// path -> value as text), status, failure, jobs (a JSON list of the rows of jobs where there are
-// several), reasons (a JSON object: what cost the most time, and the first sentences), wall_s,
+// Table `points`: hash (report/study/point_hash.h), position in the grid, varied (a JSON object:
+// varied path -> value as text), status, failure, jobs (a JSON list of the rows of jobs where there
+// are several), reasons (a JSON object: what cost the most time, and the first sentences), wall_s,
 // packet_hops, a column for each of row_columns (report/rows.h), metrics (metrics.json, compressed
 // by zlib) and metrics_bytes (its length before). Table `meta`: version of the program, name of the
 // scenario, scenario (resolved; several as a list), paths (a JSON list of the varied paths). View

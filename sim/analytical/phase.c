@@ -197,9 +197,9 @@ static ps_t exchange_ps(const struct analytical *a, const struct coll_phase_call
     return slowest;
 }
 
-// The partners are those of collective/algorithm/halving_doubling.c, where the largest messages go to the
-// most distant partners. ASTRA-sim does the opposite, but the sum is the same as long as a link's
-// latency is a whole number of nanoseconds.
+// The partners are those of collective/algorithm/halving_doubling.c, where the largest messages go
+// to the most distant partners. ASTRA-sim does the opposite, but the sum is the same as long as a
+// link's latency is a whole number of nanoseconds.
 static bool halving_doubling_phase(const struct analytical *a, const struct coll_phase_call *call,
                                    struct coll_phase_cost *cost)
 {

@@ -263,8 +263,8 @@ static void evaluate_phase(struct evaluation *e)
 /* ---- rings of streams ---- */
 
 // An all-to-all by `ring` of ranks with streams passes every block on from neighbour to neighbour
-// (collective/stream_steps.c), where coll_ring sends it directly. Its n(n-1)/2 messages are evaluated one
-// by one, as the run sends them.
+// (collective/stream_steps.c), where coll_ring sends it directly. Its n(n-1)/2 messages are
+// evaluated one by one, as the run sends them.
 static uint32_t passing_steps(const struct coll_shape *shape)
 {
     return (uint32_t)((uint64_t)shape->ranks * (shape->ranks - 1) / 2);
@@ -291,9 +291,10 @@ static const struct coll_algorithm passing = {
 
 // Choose the messages with which a phase is evaluated. With several queues in a dimension, streams
 // take them in turn, and half of the queues send round the ring in the opposite direction
-// (collective/stream_plan.c). In a bandwidth-aware all-reduce each phase has its direction. Elsewhere the
-// chunks alternate, so at least half of them go in one direction: the bound has half of the bytes
-// in the direction that `back` chooses, and the caller takes the smaller of both bounds.
+// (collective/stream_plan.c). In a bandwidth-aware all-reduce each phase has its direction.
+// Elsewhere the chunks alternate, so at least half of them go in one direction: the bound has half
+// of the bytes in the direction that `back` chooses, and the caller takes the smaller of both
+// bounds.
 static void choose_messages(struct evaluation *e, enum coll_op op, const struct coll_phase *phase)
 {
     const struct coll_streams *streams = &e->schedule->streams;

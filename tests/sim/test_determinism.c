@@ -38,7 +38,8 @@ static void assert_places_equal(const struct result *x, const struct result *y)
     for (size_t i = 0; i < x->n_ports; i++) {
         const struct port_result *a = &x->ports[i], *b = &y->ports[i];
         assert_string_equal(a->at, b->at);
-        SAME(bytes), SAME(packets), SAME(max_queue_bytes), SAME(counters.marked), SAME(dropped_packets);
+        SAME(bytes), SAME(packets), SAME(max_queue_bytes), SAME(counters.marked),
+            SAME(dropped_packets);
         SAME(dropped_bytes), SAME(utilization), SAME(mean_queue_bytes);
     }
     assert_int_equal(x->n_switches, y->n_switches);

@@ -3,9 +3,9 @@
 // one chunk, one phase at a time in a dimension, baseline, ascending, FIFO.
 //
 // The rate of reductions is ASTRA-sim's: 3 ns for 500 kB. ASTRA-sim rounds the time down for each
-// message, and so do the closed forms (sim/analytical/phase.c); over packets the exact rate is used.
-// Source: the system files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020; Themis, Rashidi et al.,
-// ISCA 2022).
+// message, and so do the closed forms (sim/analytical/phase.c); over packets the exact rate is
+// used. Source: the system files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020; Themis, Rashidi et
+// al., ISCA 2022).
 #include "workload/read/astra_system.h"
 
 #include <inttypes.h>

@@ -124,8 +124,8 @@ static bool choices_check(struct reader *r, const struct place *place, const str
     return true;
 }
 
-// executor_check() for this kind. An operation of EXECUTOR_ANY_BYTES is one of several in a program,
-// and runs by the fixed rules where `algo` is not one of its algorithms.
+// executor_check() for this kind. An operation of EXECUTOR_ANY_BYTES is one of several in a
+// program, and runs by the fixed rules where `algo` is not one of its algorithms.
 static bool executor_mpi_check(struct reader *r, const struct place *place,
                                const struct job_spec *job, const struct executor_spec *spec,
                                const struct coll_shape *shape, const uint32_t *members)

@@ -25,8 +25,8 @@ bool executor_check(struct reader *r, const struct place *place, const struct jo
                     const struct executor_spec *spec, const struct coll_shape *shape,
                     const uint32_t *members);
 
-// True if executor_check() checks all ranks of the network for any group, so that one group's answer
-// holds for the others.
+// True if executor_check() checks all ranks of the network for any group, so that one group's
+// answer holds for the others.
 static inline bool executor_checks_all(const struct executor_spec *spec)
 {
     return spec->machine != NULL;

@@ -25,7 +25,7 @@ struct site {
     bool analytical_links; // and its messages share links
     bool relays;           // ranks relay messages between dimensions
     uint64_t seed;
-    uint64_t slowest_bps;                    // of all links
-    uint64_t capacity_bytes, reserve_bytes;  // of a GPU's memory; what training may not use
-    const struct nccl_machine *machine;      // NULL = not described
+    uint64_t slowest_bps;                   // of all links
+    uint64_t capacity_bytes, reserve_bytes; // of a GPU's memory; what training may not use
+    const struct nccl_machine *machine;     // NULL = not described
 };

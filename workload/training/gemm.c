@@ -3,7 +3,8 @@
 // gradient X' dY (K x M by M x N).
 //
 // Roofline: max(2 M N K / peak, bytes of all three matrices / memory bandwidth) (Williams,
-// Waterman, Patterson, CACM 2009). Tiles: workload/kernels/product.h. Systolic array of R x C: (2R + C + T
+// Waterman, Patterson, CACM 2009). Tiles: workload/kernels/product.h. Systolic array of R x C: (2R
+// + C + T
 // - 2) ceil(S_R/R) ceil(S_C/C) cycles, with S_R, S_C, T = M, N, K output stationary; K, N, M
 // weight stationary; K, M, N input stationary (Samajdar et al., SCALE-Sim, ISPASS 2020, section
 // III: equations 1 to 4 and table III). These equations do not include memory stalls.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// config/object/job_registry.c with a line for the new kind; the linker uses this table instead of the
-// original.
+// config/object/job_registry.c with a line for the new kind; the linker uses this table instead of
+// the original.
 #include "workload/collective_job.h"
 #include "workload/read/job_reader.h"
 
