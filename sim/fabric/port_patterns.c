@@ -122,6 +122,15 @@ static void nodes_text(const struct graph *g, char *buf, size_t room)
     }
 }
 
+// The rank whose ports a rank without ports of its own shares.
+static uint32_t sharing_rank(const struct graph *g, uint32_t rank)
+{
+    uint32_t share = 1;
+    for (uint32_t d = 0; d < g->n_dims; d++)
+        share = g->dim_share[d] > share ? g->dim_share[d] : share;
+    return rank - rank % share;
+}
+
 int port_patterns_unknown(const struct graph *g, const char *pattern, const char *path,
                           struct err *err)
 {
@@ -144,6 +153,13 @@ int port_patterns_unknown(const struct graph *g, const char *pattern, const char
     if (graph_port_to(g, from, to) != GRAPH_NONE)
         return err_add(err, path, "no place is called \"%s\": write \"%s->%s\"", pattern,
                        names.from, names.to);
+    if (g->nodes[from].n_ports == 0) {
+        char shared[GRAPH_NAME];
+        return err_add(
+            err, path,
+            "no place is called \"%s\": %s has no links of its own, it shares those of %s", pattern,
+            names.from, graph_node_name(g, sharing_rank(g, from), shared));
+    }
     neighbours_text(g, from, text, sizeof text);
     return err_add(err, path, "no place is called \"%s\": the links of %s lead to %s", pattern,
                    names.from, text);

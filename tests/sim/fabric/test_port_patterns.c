@@ -173,6 +173,19 @@ static void test_unknown_places(void **state)
             fail_msg("%s: %s", cases[c].pattern, err.items[0].text);
         err_free(&err);
     }
+    struct graph shared = g; // rank 3 shares the ports of rank 2
+    struct graph_node nodes[64];
+    uint32_t shares[2] = {1, 2};
+    assert_true(g.n_nodes <= 64);
+    memcpy(nodes, g.nodes, g.n_nodes * sizeof *nodes);
+    nodes[3].n_ports = 0;
+    shared.nodes = nodes;
+    shared.dim_share = shares;
+    struct err err = {0};
+    assert_int_equal(port_patterns_unknown(&shared, "rank3->leaf0", "at", &err), -1);
+    assert_non_null(
+        strstr(err.items[0].text, "rank3 has no links of its own, it shares those of rank2"));
+    err_free(&err);
     for (uint32_t p = 0; p < g.n_ports; p++)
         for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
             char from[GRAPH_NAME], to[GRAPH_NAME], link[2 * GRAPH_NAME + 2], text[256], want[256];
