@@ -50,7 +50,8 @@ def finish(out):
     for name in ("sitemap.xml", "sitemap.xml.gz", "404.html"):
         (out / name).unlink()
     worker = next((out / "assets" / "javascripts" / "workers").glob("search.*.js")).read_text()
-    (out / "search" / "offline.js").write_text((HERE / "offline.js").read_text().replace("[WORKER]", f"[{json.dumps(worker)}]"))
+    script = out / "site.js"
+    script.write_text(script.read_text().replace("[WORKER]", f"[{json.dumps(worker)}]"))
     (out / "search" / "index.js").write_text(f"__search.found({(out / 'search' / 'search_index.json').read_text()});\n")
 
 

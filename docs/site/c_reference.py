@@ -3,8 +3,7 @@
 their format (.clang-format) makes possible; tests/site holds the result against the symbols of the shared library."""
 import re
 
-from words import code as code_words
-from words import fence, prose
+from words import fence, heading, prose
 
 FIRST = ("collwire.h", "cc.h")  # the others follow by name
 FUNCTION = re.compile(r"(\w+)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?:__attribute__.*)?$")
@@ -100,13 +99,13 @@ def entry(item):
     tail = re.search(r";\s*//\s*(.*)$", shown) if item.kind == "function" else None
     if tail:
         shown, comment = shown[:tail.start() + 1], comment or tail[1]
-    return f"### {code_words(item.name)}\n\n{fence(shown, 'c')}\n{prose(comment)}"
+    return f"{heading(3, item.name)}\n{fence(shown, 'c')}\n{prose(comment)}"
 
 
 def page(name, text):
     intro, parts = parse(text)
     shown = {"section": "## {}\n".format, "prose": prose, "declaration": entry}
-    return "\n".join([f"# {code_words('collwire/' + name)}\n", prose(intro), *(shown[kind](value) for kind, value in parts)])
+    return "\n".join([heading(1, f"collwire/{name}"), prose(intro), *(shown[kind](value) for kind, value in parts)])
 
 
 def pages(root):

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from words import code, fence, plain, table
+from words import code, fence, heading, plain, table
 
 KEY = re.compile(r"^  (\S.*?)(?: {2,}(.*))?$")
 PRESET_INDENT = 26
@@ -101,11 +101,11 @@ def categories(program):
 
 
 def category_page(program, name, doc, entries):
-    parts = [f"# {code(name)}", words(doc)]
+    parts = [heading(1, name), words(doc)]
     if not entries:
         parts.append(entry(name, text_of(program, "list", name)))
     for one in entries:
-        parts += [f"## {code(one)}", entry(name, text_of(program, "list", name, one))]
+        parts += [heading(2, one), entry(name, text_of(program, "list", name, one))]
     return "\n\n".join(parts)
 
 
@@ -113,7 +113,7 @@ def command_page(text):
     """A page of help: usage, paragraphs, lines of examples (indented), and the table of options."""
     head, _, options = text.partition("\nOptions:\n")
     title, *lines = head.rstrip("\n").split("\n")
-    parts, examples = [f"# {code(title.partition(': ')[0])}", words(title.partition(": ")[2])], []
+    parts, examples = [heading(1, title.partition(": ")[0]), words(title.partition(": ")[2])], []
     for line in [*lines, ""]:
         if line.startswith(("  ", "usage: ")):
             examples.append(line.removeprefix("usage: ").strip())

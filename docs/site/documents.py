@@ -6,9 +6,11 @@ import re
 import shutil
 import sys
 
-from words import code, fence
+from words import fence, heading
 
 LINK = re.compile(r"""(\]\(|\b(?:src|href)=")([^)"#\s]+)""")
+BLOCK = re.compile(r"- |\d+\. |\|")
+NAMED = re.compile(r"\[([^\]]+)\]\(([^)#\s]+\.md)")
 PICTURES = (".png", ".svg", ".jpg", ".gif")
 LANGUAGES = {"h": "c"}
 LARGEST = 300_000  # bytes of a source that is shown
@@ -43,13 +45,14 @@ class Documents:
         return target if path.endswith((".md", *PICTURES)) else target + ".md"
 
     def markdown(self, path):
-        """The text with its links, and with the empty line before a list that Python's Markdown wants and GitHub's does not."""
+        """The text with its links, and what Python's Markdown wants and GitHub's does not: an empty line before a list or table, and a
+        mark at HTML that has Markdown in it."""
         lines, fenced = [], False
         for line in (self.root / path).read_text().split("\n"):
             fenced ^= line.startswith("```")
             if not fenced and not line.startswith("```"):
-                line = LINK.sub(lambda found: found[1] + self.link(path, found[2]), line)
-                if re.match(r"(- |1\. )", line) and lines and re.match(r"[^\s#]", lines[-1]) and not re.match(r"(- |\d+\. )", lines[-1]):
+                line = LINK.sub(lambda found: found[1] + self.link(path, found[2]), line).replace("<details>", '<details markdown="1">')
+                if lines and BLOCK.match(line) and re.match(r"[^\s#]", lines[-1]) and not BLOCK.match(lines[-1]):
                     lines.append("")
             lines.append(line)
         return "\n".join(lines)
@@ -59,13 +62,14 @@ class Documents:
         if len(text) > LARGEST:
             sys.exit(f"site: {path} is linked to, and too large to be shown")
         kind = path.rpartition(".")[2]
-        return f"# {code(path)}\n\n{fence(text, LANGUAGES.get(kind, kind))}"
+        return f"{heading(1, path)}\n{fence(text, LANGUAGES.get(kind, kind))}"
 
     def groups(self):
-        """The pages by the headings of docs/README.md, each where it is named first, then the other pages of docs/."""
+        """[(group, [page or {title: page}])]: by the headings of docs/README.md, each page where it is named first and with the words
+        of that link, which are short and weigh in the search; then the other pages of docs/."""
         groups, seen = [], {"README.md", "docs/README.md", "CHANGELOG.md", "CONTRIBUTING.md"}
         for block in re.split(r"^## ", (self.root / "docs" / "README.md").read_text(), flags=re.M)[1:]:
-            found = [posixpath.normpath(posixpath.join("docs", target)) for _, target in LINK.findall(block) if target.endswith(".md")]
-            groups.append((block.partition("\n")[0], [path for path in found if not (path in seen or seen.add(path))]))
+            found = [(text[0].upper() + text[1:], posixpath.normpath(posixpath.join("docs", target))) for text, target in NAMED.findall(block)]
+            groups.append((block.partition("\n")[0], [{text: path} for text, path in found if not (path in seen or seen.add(path))]))
         more = [path for path in self.paths if path.startswith("docs/") and path.endswith(".md") and path not in seen]
         return [(name, paths) for name, paths in [*groups, ("More pages", more + ["CHANGELOG.md", "CONTRIBUTING.md"])] if paths]

@@ -3,8 +3,7 @@
 with signatures and docstrings, and the typed scenarios."""
 import ast
 
-from words import code as code_words
-from words import fence, prose
+from words import fence, heading, prose
 
 PACKAGE = "collwire"
 
@@ -92,7 +91,7 @@ def members(node):
 
 def entry(node, name):
     """A definition, with the members of a class below it."""
-    head = f"### {code_words(name)} {{#{name}}}\n\n"
+    head = heading(3, name, "" if name.startswith("_") else name) + "\n"
     if not isinstance(node, (ast.ClassDef, ast.FunctionDef)):
         return head + fence(ast.unparse(node), "python")
     parts = [head + fence(wrapped(signature(node)), "python"), prose(ast.get_docstring(node) or "")]
@@ -110,14 +109,14 @@ def package_page(modules):
         _, node = modules.find(PACKAGE, name)
         error = isinstance(node, ast.ClassDef) and (name.endswith("Error") or name == "Cancelled")
         kind = {ast.FunctionDef: "Functions", ast.ClassDef: "Errors" if error else "Classes"}.get(type(node), "Modules and values")
-        groups[kind].append(entry(node, name) if node else f"### {code_words(name)} {{#{name}}}\n\nA module: [its classes]({name}.md).\n")
-    return "\n".join(["# The Python package `collwire`\n", prose(ast.get_docstring(tree) or ""),
+        groups[kind].append(entry(node, name) if node else f"{heading(3, name, name)}\nA module: [its classes]({name}.md).\n")
+    return "\n".join(["# The Python package collwire\n", prose(ast.get_docstring(tree) or ""),
                       *("\n".join([f"## {group}\n", *entries]) for group, entries in groups.items() if entries)])
 
 
 def module_page(tree, module):
     nodes = [node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_")]
-    return "\n".join([f"# {code_words(module)}\n", prose(ast.get_docstring(tree) or ""), *(entry(node, node.name) for node in nodes)])
+    return "\n".join([heading(1, module), prose(ast.get_docstring(tree) or ""), *(entry(node, node.name) for node in nodes)])
 
 
 def pages(build):

@@ -3,7 +3,7 @@
 scenarios."""
 import json
 
-from words import code, plain, table
+from words import code, heading, plain, table
 
 
 def objects(node, name):
@@ -58,6 +58,6 @@ def page(root, known):
             continue
         seen.add((shown, words))
         rows = [row(key, part) for key, part in properties.items() if isinstance(part, dict)]
-        parts.append(f"## {code(shown)}\n{table(('Key', 'Unit, default, range', 'Meaning'), rows)}")
+        parts.append(f"{heading(2, shown)}{table(('Key', 'Unit, default, range', 'Meaning'), rows)}")
     return ("# Objects within objects\n\nKeys of objects that `collwire list` has only by name: libraries of collectives, machines, and forms of "
             "jobs, from `scenarios/schema.json`.\n\n" + "\n".join(parts))

@@ -9,7 +9,7 @@ def plain(text, docs=""):
     """A line of text in which nothing is a mark but `code` and, where the way to docs/ is given, names of its pages."""
     parts = []
     for at, part in enumerate(text.split("`")):
-        inner = re.sub(r"[&<>|*_\[\]\\#~]", lambda found: f"&#{ord(found[0])};", part)
+        inner = re.sub(r"[&<>|*_{}\[\]\\#~]", lambda found: f"&#{ord(found[0])};", part)
         if docs and not at % 2:
             inner = re.sub(r"\bdocs/[\w/-]+\.md", lambda found: f"[{found[0]}]({docs}{found[0]})", inner)
         parts.append(f"<code>{inner}</code>" if at % 2 else inner)
@@ -18,6 +18,11 @@ def plain(text, docs=""):
 
 def code(text):
     return f"<code>{plain(text)}</code>"
+
+
+def heading(level, name, anchor=""):
+    """A name as a heading; that of a page is plain, since it is also in lists."""
+    return f"{'#' * level} {name if level == 1 else f'`{name}`'}{f' {{#{anchor}}}' if anchor else ''}\n"
 
 
 def fence(text, language=""):
@@ -35,6 +40,8 @@ def table(head, rows):
 def prose(text):
     """A comment or docstring: paragraphs at empty lines, code between backticks, and what is indented or a list as it is."""
     blocks = []
+    if not text.strip():
+        return ""
     for block in re.split(r"\n\s*\n", text.strip("\n")):
         lines = block.split("\n")
         if len(lines) > 1 and lines[0].endswith(":") and ITEM.match(lines[1]):
