@@ -70,6 +70,6 @@ class Documents:
         groups, seen = [], {"README.md", "docs/README.md", "CHANGELOG.md", "CONTRIBUTING.md"}
         for block in re.split(r"^## ", (self.root / "docs" / "README.md").read_text(), flags=re.M)[1:]:
             found = [(text[0].upper() + text[1:], posixpath.normpath(posixpath.join("docs", target))) for text, target in NAMED.findall(block)]
-            groups.append((block.partition("\n")[0], [{text: path} for text, path in found if not (path in seen or seen.add(path))]))
+            groups.append((block.partition("\n")[0], [path if text.endswith(".md") else {text: path} for text, path in found if not (path in seen or seen.add(path))]))
         more = [path for path in self.paths if path.startswith("docs/") and path.endswith(".md") and path not in seen]
         return [(name, paths) for name, paths in [*groups, ("More pages", more + ["CHANGELOG.md", "CONTRIBUTING.md"])] if paths]
