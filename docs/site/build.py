@@ -62,6 +62,8 @@ def main():
     parser.add_argument("folders", nargs=3, type=pathlib.Path)
     options = parser.parse_args()
     root, build, final = (folder.resolve() for folder in options.folders)
+    if not shutil.which("mkdocs"):
+        sys.exit("site: there is no mkdocs: sh cmake/setup.sh --site installs it")
     os.environ.pop("COLLWIRE_SHARE", None)  # the charts that stand beside the program
     out, staged = final.with_name(final.name + ".new"), final.with_name(final.name + ".pages")
     for folder in (out, staged):
@@ -73,6 +75,7 @@ def main():
     finish(out)
     shutil.rmtree(final, ignore_errors=True)  # a site is replaced whole or not at all
     out.rename(final)
+    shutil.rmtree(staged)
     size = sum(file.stat().st_size for file in final.rglob("*") if file.is_file())
     print(f"{final / 'index.html'}: {len(list(final.rglob('*.html')))} pages, {size / 1e6:.1f} MB")
 
