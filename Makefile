@@ -40,7 +40,7 @@ wheel: program # the Python package with all that it needs, in the build directo
 site: build # the documentation as pages that need no network: build/site/index.html
 	@sh cmake/setup.sh --site
 	@$(MAKE) --no-print-directory build
-	@sh docs/site/run.sh docs/site/build.py . $(BUILD) $(BUILD)/site
+	@$(PYTHON) -B docs/site/build.py . $(BUILD) $(BUILD)/site
 
 release: build # all that users download, in build/release; refuses a tree with changes and a commit without its tag
 	@sh cmake/setup.sh --package

@@ -475,11 +475,11 @@ collwire_script_test(release_stores unit python3 [[python3 -B "$@"]]
 
 # The site (make site): its bytes, links and references; and its pages in a browser.
 if(NOT COLLWIRE_SANITIZE)
-  collwire_script_test(site_static unit "python3;nm" [[sh "$@"]] ${PROJECT_SOURCE_DIR}/docs/site/run.sh
+  collwire_script_test(site_static unit "python3;nm;mkdocs" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/docs/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site quick)
-  collwire_script_test(site_static_all long "python3;nm" [[sh "$@"]] ${PROJECT_SOURCE_DIR}/docs/site/run.sh
+  collwire_script_test(site_static_all long "python3;nm;mkdocs" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/docs/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site-all static)
-  collwire_script_test(site_browser long python3 [[sh "$@"]] ${PROJECT_SOURCE_DIR}/docs/site/run.sh
+  collwire_script_test(site_browser long "python3;mkdocs" [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/docs/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site-browser browser)
 endif()
 

@@ -21,7 +21,7 @@ for option; do
     --report) command -v npm >/dev/null || extra="$extra nodejs npm" ;;
     --browser) command -v chromium >/dev/null || extra="$extra chromium fonts-dejavu-core" ;;
     --studies) extra="$extra python3 python3-matplotlib" ;;
-    --site) extra="$extra python3 python3-markdown-it python3-pygments" ;;
+    --site) extra="$extra python3 mkdocs mkdocs-material" ;;
     --package) extra="$extra dpkg-dev file python3 patchelf binutils git" ;;
     --ci) extra="$extra clang libclang-rt-14-dev clang-format clang-tidy cppcheck
           mypy python3-nbclient python3-ipykernel python3-venv patchelf binutils python3-xarray" ;;

@@ -1,70 +1,58 @@
 # SPDX-License-Identifier: MIT
-"""Writes the site: README.md, docs/ and what they link to, the references of commands, keys, C and Python, and a gallery of
-reports, as static pages that need no network. The same tree and program give the same bytes.
+"""Writes the site by mkdocs: README.md, docs/ and what they link to, the references of commands, keys, C and Python, and a
+gallery of reports, as static pages that need no network. The same tree and program give the same bytes.
 
 usage: build.py [--no-gallery | --no-pictures] SOURCE_DIR BUILD_DIR OUTPUT_DIR
 """
 import argparse
+import json
+import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import c_reference
 import catalogue
 import gallery
-import markdown_page
-import navigation
 import python_reference
 import schema_reference
 from documents import Documents
-from page import Frame, link, search_script
 
 HERE = pathlib.Path(__file__).resolve().parent
-CARDS = [("docs/index.html", "Documentation", "By question: networks, policies, workloads, results."),
-         ("gallery/index.html", "Gallery", "Reports of runs, comparisons and sweeps, open in your browser."),
-         ("reference/index.html", "Keys and policies", "Every key with unit, default, range and source."),
-         ("commands/index.html", "Commands", "The page of each command."),
-         ("api/c/collwire.html", "From C", "The library and the contract of policies."),
-         ("api/python/index.html", "From Python", "Runs, comparisons, sweeps, tables, policies.")]
 
 
-def version(root):
-    return re.search(r"project\(collwire VERSION (\S+)", (root / "CMakeLists.txt").read_text())[1]
+def stage(root, build, folder, options):
+    """The pages as Markdown, and the settings of mkdocs."""
+    documents = Documents(root, folder / "pages")
+    program = str(build / "collwire")
+    keys = catalogue.pages(program)
+    known = set(re.findall(r"[\w$]+", re.sub(r"<[^>]*>", " ", " ".join(keys.values()).replace("&#95;", "_"))))
+    texts = {**keys, "reference/objects.md": schema_reference.page(root, known), **c_reference.pages(root), **python_reference.pages(build)}
+    start = [{"What it is": "README.md"}, {"Documentation, by question": "docs/README.md"}]
+    if not options.no_gallery:
+        texts["gallery/index.md"] = gallery.page(root, program, folder / "pages" / "gallery", not options.no_pictures)
+        start.append({"Gallery of reports": "gallery/index.md"})
+    for place, text in texts.items():
+        (folder / "pages" / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "pages" / place).write_text(text)
+    references = [("Commands", "commands/"), ("Keys, policies, metrics", "reference/"), ("C", "api/c/"), ("Python", "api/python/")]
+    references = [{name: [place for place in texts if place.startswith(under)]} for name, under in references]
+    version = re.search(r"project\(collwire VERSION (\S+)", (root / "CMakeLists.txt").read_text())[1]
+    settings = {"INHERIT": str(HERE / "mkdocs.yml"), "site_name": "collwire", "docs_dir": "pages", "theme": {"custom_dir": str(HERE / "theme")},
+                "copyright": f"collwire {version}", "nav": [*start, *({name: paths} for name, paths in documents.groups()), *references]}
+    (folder / "mkdocs.yml").write_text(json.dumps(settings, indent=1))
 
 
-def mentions(documents):
-    """Text of the program with `docs/x.md` as a link to that page."""
-    def words(text, place):
-        def turn(found):
-            target = found[0].removesuffix(".md") + ".html"
-            return link(place, target, found[0]) if any(page.place == target for page in documents) else found[0]
-        return re.sub(r"\bdocs/[\w/-]+\.md", turn, markdown_page.words_html(text))
-    return words
-
-
-def front(page, pages):
-    """The cards below the first paragraphs of README.md."""
-    there = {other.place for other in pages}
-    cards = "".join(f'<a class="card" href="{place}"><b>{name}</b><span>{words}</span></a>' for place, name, words in CARDS if place in there)
-    at = page.body.find("<p><img")
-    at = page.body.index("<h2") if at < 0 else at
-    page.body = f'{page.body[:at]}<div class="cards">{cards}</div>{page.body[at:]}'
-
-
-def write(root, out, documents, generated):
-    pages = documents + generated
-    front(next(page for page in documents if page.place == "index.html"), pages)
-    groups = navigation.build(root, documents, generated)
-    frame = Frame((HERE / "layout.html").read_text(), version(root))
-    for page in pages:
-        file = out / page.place
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(frame.render(page, groups))
-    (out / "search-index.js").write_text(search_script(pages))
-    for name in ("style.css", "site.js"):
-        shutil.copyfile(HERE / name, out / name)
-    return pages
+def finish(out):
+    """Leaves out what has dates or only serves a site with an address, and makes the search work in files."""
+    for name in ("sitemap.xml", "sitemap.xml.gz", "404.html"):
+        (out / name).unlink()
+    worker = next((out / "assets" / "javascripts" / "workers").glob("search.*.js")).read_text()
+    script = out / "site.js"
+    script.write_text(script.read_text().replace("[WORKER]", f"[{json.dumps(worker)}]"))
+    (out / "search" / "index.js").write_text(f"__search.found({(out / 'search' / 'search_index.json').read_text()});\n")
 
 
 def main():
@@ -74,22 +62,22 @@ def main():
     parser.add_argument("folders", nargs=3, type=pathlib.Path)
     options = parser.parse_args()
     root, build, final = (folder.resolve() for folder in options.folders)
-    out = final.with_name(final.name + ".new")  # a site is replaced whole or not at all
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    documents = Documents(root, out).build()
-    keys = catalogue.Catalogue(catalogue.Program(build / "collwire"))
-    keys.docs = mentions(documents)
-    catalogued = keys.pages()
-    known = set(re.findall(r"[\w$]+", " ".join(re.sub(r"<[^>]*>", " ", page.body) for page in catalogued)))
-    generated = [*catalogued, schema_reference.page(root, known), *c_reference.pages(root), *python_reference.pages(build)]
-    if not options.no_gallery:
-        generated.append(gallery.page(root, str(build / "collwire"), out, not options.no_pictures))
-    pages = write(root, out, documents, generated)
-    shutil.rmtree(final, ignore_errors=True)
+    if not shutil.which("mkdocs"):
+        sys.exit("site: there is no mkdocs: sh cmake/setup.sh --site installs it")
+    os.environ.pop("COLLWIRE_SHARE", None)  # the charts that stand beside the program
+    out, staged = final.with_name(final.name + ".new"), final.with_name(final.name + ".pages")
+    for folder in (out, staged):
+        shutil.rmtree(folder, ignore_errors=True)
+    stage(root, build, staged, options)
+    done = subprocess.run(["mkdocs", "build", "--strict", "--quiet", "--config-file", staged / "mkdocs.yml", "--site-dir", out], check=False)
+    if done.returncode != 0:
+        sys.exit("site: mkdocs refuses the pages")
+    finish(out)
+    shutil.rmtree(final, ignore_errors=True)  # a site is replaced whole or not at all
     out.rename(final)
+    shutil.rmtree(staged)
     size = sum(file.stat().st_size for file in final.rglob("*") if file.is_file())
-    print(f"{final / 'index.html'}: {len(pages)} pages, {size / 1e6:.1f} MB")
+    print(f"{final / 'index.html'}: {len(list(final.rglob('*.html')))} pages, {size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

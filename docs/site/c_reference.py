@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The reference of C: what the public headers declare, with the comments before it. The headers are read line by line, which
 their format (.clang-format) makes possible; tests/site holds the result against the symbols of the shared library."""
-import html
 import re
 
-import markdown_page
-from page import Page
+from words import fence, heading, prose
 
-FIRST = ["collwire.h", "cc.h", "param.h"]  # the others follow by name
+FIRST = ("collwire.h", "cc.h")  # the others follow by name
 FUNCTION = re.compile(r"(\w+)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?:__attribute__.*)?$")
 
 
@@ -96,39 +94,20 @@ def parse(text):
     return intro, out
 
 
-def entry_html(item, anchor):
-    code = item.code
-    tail = re.search(r";\s*//\s*(.*)$", code) if item.kind == "function" else None
-    comment = item.comment or (tail[1] if tail else "")
+def entry(item):
+    shown, comment = item.code, item.comment
+    tail = re.search(r";\s*//\s*(.*)$", shown) if item.kind == "function" else None
     if tail:
-        code = code[:tail.start() + 1]
-    return (f'<section class="entry"><h3 id="{anchor}"><code>{html.escape(item.name)}</code></h3>'
-            f"{markdown_page.code_html(code, 'c')}{markdown_page.prose_html(comment) if comment else ''}</section>")
+        shown, comment = shown[:tail.start() + 1], comment or tail[1]
+    return f"{heading(3, item.name)}\n{fence(shown, 'c')}\n{prose(comment)}"
 
 
-def header_page(name, text):
+def page(name, text):
     intro, parts = parse(text)
-    anchors = markdown_page.Anchors()
-    anchors.name(name)
-    body = [f'<h1 id="top"><code>collwire/{name}</code></h1>', markdown_page.prose_html(intro)]
-    headings, sections = [], [("", f"collwire/{name}", intro)]
-    for part in parts:
-        if part[0] == "section":
-            anchor = anchors.name(part[1])
-            headings.append((2, anchor, part[1]))
-            body.append(f'<h2 id="{anchor}">{html.escape(part[1])}</h2>')
-        elif part[0] == "prose":
-            body.append(markdown_page.prose_html(part[1]))
-        else:
-            item = part[1]
-            anchor = anchors.name(item.name)
-            headings.append((3, anchor, item.name))
-            sections.append((anchor, item.name, f"{item.comment} {item.code}"))
-            body.append(entry_html(item, anchor))
-    return Page(f"api/c/{name.removesuffix('.h')}.html", f"collwire/{name}", "\n".join(body), headings, sections, "reference")
+    shown = {"section": "## {}\n".format, "prose": prose, "declaration": entry}
+    return "\n".join([heading(1, f"collwire/{name}"), prose(intro), *(shown[kind](value) for kind, value in parts)])
 
 
 def pages(root):
-    folder = root / "include" / "collwire"
-    names = sorted(path.name for path in folder.glob("*.h"))
-    return [header_page(name, (folder / name).read_text()) for name in sorted(names, key=lambda n: (n not in FIRST, FIRST.index(n) if n in FIRST else 0, n))]
+    names = sorted((path.name for path in (root / "include" / "collwire").glob("*.h")), key=lambda name: (name not in FIRST, name))
+    return {f"api/c/{name.removesuffix('.h')}.md": page(name, (root / "include" / "collwire" / name).read_text()) for name in names}

@@ -1,100 +1,75 @@
 # SPDX-License-Identifier: MIT
-"""The pages of Markdown: README.md, docs/ and all that they link to. A link to a source file leads to a page with its text,
-one to a folder to a list of its files; a link to nothing is an error."""
-import html
-import pathlib
+"""README.md, docs/ and all that they link to, copied for mkdocs: a source becomes a page with its text; a link to nothing is an
+error. Also the groups of pages in docs/README.md."""
 import posixpath
+import re
 import shutil
 import sys
 
-import markdown_page
-from page import Page, link, relative
+from words import fence, heading
 
-PICTURES = {".png", ".svg", ".jpg", ".gif"}
-LANGUAGES = {".c": "c", ".h": "c", ".py": "python", ".json": "json", ".sh": "sh", ".xml": "xml"}
+LINK = re.compile(r"""(\]\(|\b(?:src|href)=")([^)"#\s]+)""")
+BLOCK = re.compile(r"- |\d+\. |\|")
+NAMED = re.compile(r"\[([^\]]+)\]\(([^)#\s]+\.md)")
+PICTURES = (".png", ".svg", ".jpg", ".gif")
+LANGUAGES = {"h": "c"}
 LARGEST = 300_000  # bytes of a source that is shown
-
-
-def site_place(path):
-    """Where a file of the tree is on the site."""
-    if path == "README.md":
-        return "index.html"
-    if path.endswith("README.md"):
-        return path.removesuffix("README.md") + "index.html"
-    if path.endswith(".md"):
-        return path.removesuffix(".md") + ".html"
-    return path if pathlib.PurePosixPath(path).suffix in PICTURES else path + ".html"
 
 
 class Documents:
     def __init__(self, root, out):
         self.root, self.out = root, out
-        self.waiting, self.pages, self.errors = [], {}, []
-
-    def add(self, path):
-        """Note that the site needs a file of the tree; returns its place."""
-        if (self.root / path).is_dir():
-            readme = posixpath.join(path, "README.md")
-            if (self.root / readme).exists():
-                return self.add(readme)
-            place = f"{path}/index.html"
-        else:
-            place = site_place(path)
-        if place not in self.pages:
-            self.pages[place] = None
-            self.waiting.append((path, place))
-        return place
+        first = [root / "README.md", *sorted((root / "docs").rglob("*.md")), root / "CHANGELOG.md", root / "CONTRIBUTING.md"]
+        self.paths = [file.relative_to(root).as_posix() for file in first if file.exists()]
+        for path in self.paths:  # grows by what they link to
+            target = out / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if path.endswith(".md"):
+                target.write_text(self.markdown(path))
+            elif path.endswith(PICTURES):
+                shutil.copyfile(root / path, target)
+            else:
+                target.with_name(target.name + ".md").write_text(self.source(path))
 
     def link(self, source, target):
-        """The address on the site of a link of a file of the tree."""
-        if target.startswith(("https://", "http://", "mailto:", "#")):
+        """The page of a link of a file of the tree, which is noted as needed."""
+        if re.match(r"[a-z]+:", target):
             return target
-        name, mark, anchor = target.partition("#")
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), name))
-        if path.startswith("..") or not (self.root / path).exists():
-            self.errors.append(f"{source}: {target} leads to nothing")
-            return target
-        return relative(site_place(source), self.add(path)) + mark + anchor
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
+        if (self.root / path / "README.md").exists():
+            path, target = posixpath.join(path, "README.md"), posixpath.join(target, "README.md")
+        if path.startswith("..") or not (self.root / path).is_file():
+            sys.exit(f"site: {source}: {target} leads to nothing")
+        if path not in self.paths:
+            self.paths.append(path)
+        return target if path.endswith((".md", *PICTURES)) else target + ".md"
 
-    def markdown(self, path, place):
-        document = markdown_page.Document((self.root / path).read_text(), lambda target: self.link(path, target))
-        title = "collwire" if path == "README.md" else document.title or path
-        return Page(place, title, document.body, document.headings, document.sections)
+    def markdown(self, path):
+        """The text with its links, and what Python's Markdown wants and GitHub's does not: an empty line before a list or table, and a
+        mark at HTML that has Markdown in it."""
+        lines, fenced = [], False
+        for line in (self.root / path).read_text().split("\n"):
+            fenced ^= line.startswith("```")
+            if not fenced and not line.startswith("```"):
+                line = LINK.sub(lambda found: found[1] + self.link(path, found[2]), line).replace("<details>", '<details markdown="1">')
+                if lines and BLOCK.match(line) and re.match(r"[^\s#]", lines[-1]) and not BLOCK.match(lines[-1]):
+                    lines.append("")
+            lines.append(line)
+        return "\n".join(lines)
 
-    def source(self, path, place):
-        file = self.root / path
-        if file.stat().st_size > LARGEST:
+    def source(self, path):
+        text = (self.root / path).read_text()
+        if len(text) > LARGEST:
             sys.exit(f"site: {path} is linked to, and too large to be shown")
-        text = file.read_text()
-        body = f'<h1 id="top"><code>{html.escape(path)}</code></h1>{markdown_page.code_html(text, LANGUAGES.get(file.suffix, ""))}'
-        return Page(place, path, body, [], [("", path, "")], "reference", wide=True)
+        kind = path.rpartition(".")[2]
+        return f"{heading(1, path)}\n{fence(text, LANGUAGES.get(kind, kind))}"
 
-    def folder(self, path, place):
-        names = sorted(item.name for item in (self.root / path).iterdir() if item.is_file() and not item.name.startswith("."))
-        rows = "".join(f"<li>{link(place, self.add(posixpath.join(path, name)), name)}</li>" for name in names)
-        return Page(place, path, f'<h1 id="top"><code>{html.escape(path)}</code></h1><ul>{rows}</ul>', [], [("", path, " ".join(names))], "reference")
-
-    def build(self):
-        """All pages, from README.md and docs/ on."""
-        self.add("README.md")
-        for file in sorted((self.root / "docs").rglob("*.md")):
-            self.add(file.relative_to(self.root).as_posix())
-        for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
-            if (self.root / name).exists():
-                self.add(name)
-        while self.waiting:
-            path, place = self.waiting.pop(0)
-            if (self.root / path).is_dir():
-                self.pages[place] = self.folder(path, place)
-            elif path.endswith(".md"):
-                self.pages[place] = self.markdown(path, place)
-            elif pathlib.PurePosixPath(path).suffix in PICTURES:
-                (self.out / place).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(self.root / path, self.out / place)
-                del self.pages[place]
-                self.pages[place] = "copied"
-            else:
-                self.pages[place] = self.source(path, place)
-        if self.errors:
-            sys.exit("site: " + "\n      ".join(sorted(set(self.errors))))
-        return [page for page in self.pages.values() if page != "copied"]
+    def groups(self):
+        """[(group, [page or {title: page}])]: by the headings of docs/README.md, each page where it is named first and with the words
+        of that link, which are short and weigh in the search; then the other pages of docs/."""
+        groups, seen = [], {"README.md", "docs/README.md", "CHANGELOG.md", "CONTRIBUTING.md"}
+        for block in re.split(r"^## ", (self.root / "docs" / "README.md").read_text(), flags=re.M)[1:]:
+            found = [(text[0].upper() + text[1:], posixpath.normpath(posixpath.join("docs", target))) for text, target in NAMED.findall(block)]
+            groups.append((block.partition("\n")[0], [path if text.endswith(".md") else {text: path} for text, path in found if not (path in seen or seen.add(path))]))
+        more = [path for path in self.paths if path.startswith("docs/") and path.endswith(".md") and path not in seen]
+        return [(name, paths) for name, paths in [*groups, ("More pages", more + ["CHANGELOG.md", "CONTRIBUTING.md"])] if paths]

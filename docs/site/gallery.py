@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The gallery: reports that the program makes of scenarios of this tree, which open live, each with a picture of its first
 screen where a Chromium is installed. gallery.json lists them."""
-import html
 import json
 import pathlib
 import shutil
@@ -9,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from page import Page
+from words import fence, plain
 
 PICTURE = (1200, 800)
 
@@ -45,22 +44,18 @@ def photograph(root, out, entries):
 
 
 def page(root, program, out, pictures=True):
+    """Writes the reports and their pictures into a folder; returns the page."""
     entries = json.loads((pathlib.Path(__file__).parent / "gallery.json").read_text())
-    folder = out / "gallery"
-    folder.mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True)
     for entry in entries:
         with tempfile.TemporaryDirectory() as work:
             # The folder's name is in the page, so it is the same wherever the site is made.
-            shutil.copy(run(root, program, entry, f"{work}/{entry['name']}"), folder / f"{entry['name']}.html")
-    has_pictures = pictures and photograph(root, folder, entries)
-    figures, sections = [], []
+            shutil.copy(run(root, program, entry, f"{work}/{entry['name']}"), out / f"{entry['name']}.html")
+    pictures = pictures and photograph(root, out, entries)
+    parts = ["# Gallery of reports\n\nEach title opens the page that the command below it writes (`report.html`, one file, no server): its "
+             "charts can be searched, sorted and saved.\n"]
     for entry in entries:
-        name, title, text = entry["name"], html.escape(entry["title"]), html.escape(entry["text"])
-        picture = f'<a href="{name}.html"><img src="{name}.png" width="{PICTURE[0]}" height="{PICTURE[1]}" alt="The report: {title}" loading="lazy"></a>'
-        figures.append(f'<figure id="{name}">{picture if has_pictures else ""}<figcaption><a href="{name}.html"><b>{title}</b></a>'
-                       f"<p>{text}</p><pre><code>{html.escape(shown(entry))}</code></pre></figcaption></figure>")
-        sections.append((name, entry["title"], f"{entry['text']} {shown(entry)}"))
-    body = ('<h1 id="top">Gallery of reports</h1><p>Each picture opens the page that the command below it writes '
-            "(<code>report.html</code>, one file, no server): its charts can be searched, sorted and saved.</p>"
-            f'<div class="gallery">{"".join(figures)}</div>')
-    return Page("gallery/index.html", "Gallery of reports", body, [], [("", "Gallery of reports", "reports charts examples"), *sections], wide=True)
+        name, title = entry["name"], plain(entry["title"])
+        picture = f"[![The report: {title}]({name}.png){{loading=lazy width={PICTURE[0]} height={PICTURE[1]}}}]({name}.html)\n\n" if pictures else ""
+        parts.append(f"## [{title}]({name}.html) {{#{name}}}\n\n{picture}{plain(entry['text'])}\n\n{fence(shown(entry))}")
+    return "\n".join(parts)

@@ -2,10 +2,8 @@
 """The reference of the Python package, from its sources (nothing is imported, so no library is needed): what its __all__ names,
 with signatures and docstrings, and the typed scenarios."""
 import ast
-import html
 
-import markdown_page
-from page import Page
+from words import fence, heading, prose
 
 PACKAGE = "collwire"
 
@@ -91,85 +89,45 @@ def members(node):
             yield item.name, code, ast.get_docstring(item) or ""
 
 
-def class_html(node, anchor):
-    fields, parts, words = [], [], []
-    for name, code, text in members(node):
-        words.append(f"{name} {text}")
-        if not text and ":" in code and not code.startswith(("def ", "property ")):
-            fields.append(code)
-        else:
-            parts.append(f'<div id="{anchor}.{name}">{markdown_page.code_html(code, "python")}{markdown_page.prose_html(text) if text else ""}</div>')
-    shown = markdown_page.code_html("\n".join(fields), "python") if fields else ""
-    inner = f'<div class="members">{shown}{"".join(parts)}</div>' if shown or parts else ""
-    return inner, " ".join(words)
-
-
-def entry(name, node, anchor):
-    """HTML of a definition, and its words."""
-    head = f'<section class="entry"><h3 id="{anchor}"><code>{html.escape(name)}</code></h3>'
-    if isinstance(node, (ast.Assign, ast.AnnAssign)):
-        return f'{head}{markdown_page.code_html(ast.unparse(node), "python")}</section>', ""
-    text = ast.get_docstring(node) or ""
-    inner, words = class_html(node, anchor) if isinstance(node, ast.ClassDef) else ("", "")
-    code = markdown_page.code_html(wrapped(signature(node)), "python")
-    return f'{head}{code}{markdown_page.prose_html(text) if text else ""}{inner}</section>', f"{text} {words}"
+def entry(node, name):
+    """A definition, with the members of a class below it."""
+    head = heading(3, name, "" if name.startswith("_") else name) + "\n"
+    if not isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+        return head + fence(ast.unparse(node), "python")
+    parts = [head + fence(wrapped(signature(node)), "python"), prose(ast.get_docstring(node) or "")]
+    found = list(members(node)) if isinstance(node, ast.ClassDef) else []
+    fields = [code for _, code, text in found if not text and not code.startswith(("def ", "property "))]
+    parts += [fence("\n".join(fields), "python")] if fields else []
+    parts += [f"{fence(code, 'python')}\n{prose(text)}" for _, code, text in found if code not in fields]
+    return "\n".join(parts)
 
 
 def package_page(modules):
     tree = modules.tree(PACKAGE)
-    text = ast.get_docstring(tree) or ""
-    body = ['<h1 id="top">The Python package <code>collwire</code></h1>', markdown_page.prose_html(text)]
-    headings, sections = [], [("", "The Python package collwire", text)]
     groups = {"Functions": [], "Classes": [], "Errors": [], "Modules and values": []}
     for name in exported(tree):
         _, node = modules.find(PACKAGE, name)
-        kind = "Modules and values"
-        if isinstance(node, ast.FunctionDef):
-            kind = "Functions"
-        elif isinstance(node, ast.ClassDef):
-            kind = "Errors" if name.endswith("Error") or name in ("Error", "Cancelled") else "Classes"
-        groups[kind].append((name, node))
-    for group, names in groups.items():
-        if names:
-            anchor = group.lower().replace(" ", "-")
-            headings.append((2, anchor, group))
-            body.append(f'<h2 id="{anchor}">{group}</h2>')
-        for name, node in names:
-            headings.append((3, name, name))
-            if node is None:
-                body.append(f'<section class="entry"><h3 id="{name}"><code>{PACKAGE}.{name}</code></h3>'
-                            f'<p>A module: <a href="{name}.html">its classes</a>.</p></section>')
-                continue
-            shown, words = entry(name, node, name)
-            sections.append((name, name, words))
-            body.append(shown)
-    return Page("api/python/index.html", "Python: collwire", "\n".join(body), headings, sections, "reference")
+        error = isinstance(node, ast.ClassDef) and (name.endswith("Error") or name == "Cancelled")
+        kind = {ast.FunctionDef: "Functions", ast.ClassDef: "Errors" if error else "Classes"}.get(type(node), "Modules and values")
+        groups[kind].append(entry(node, name) if node else f"{heading(3, name, name)}\nA module: [its classes]({name}.md).\n")
+    return "\n".join(["# The Python package collwire\n", prose(ast.get_docstring(tree) or ""),
+                      *("\n".join([f"## {group}\n", *entries]) for group, entries in groups.items() if entries)])
 
 
-def module_page(modules, module):
-    tree = modules.tree(module)
-    short = module.split(".")[-1]
-    text = ast.get_docstring(tree) or ""
-    body, headings = [f'<h1 id="top"><code>{module}</code></h1>', markdown_page.prose_html(text)], []
-    sections = [("", module, text)]
-    for node in tree.body:
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
-            shown, words = entry(node.name, node, node.name)
-            body.append(shown)
-            headings.append((3, node.name, node.name))
-            sections.append((node.name, node.name, words))
-    return Page(f"api/python/{short}.html", f"Python: {module}", "\n".join(body), headings, sections, "reference")
+def module_page(tree, module):
+    nodes = [node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_")]
+    return "\n".join([heading(1, module), prose(ast.get_docstring(tree) or ""), *(entry(node, node.name) for node in nodes)])
 
 
 def pages(build):
     """No page where the tree has no Python package."""
     folder = build / "python" / PACKAGE
     if not (folder / "__init__.py").exists():
-        return []
+        return {}
     modules = Modules(folder)
-    found = [package_page(modules)]
+    found = {"api/python/index.md": package_page(modules)}
     for name in exported(modules.tree(PACKAGE)):
         module, node = modules.find(PACKAGE, name)
         if node is None:
-            found.append(module_page(modules, module))
+            found[f"api/python/{module.split('.')[-1]}.md"] = module_page(modules.tree(module), module)
     return found

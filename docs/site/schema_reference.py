@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Keys of objects that `collwire list` does not name, such as the settings of libraries of collectives, from the JSON Schema of
 scenarios."""
-import html
 import json
 
-import markdown_page
-from page import Page
+from words import code, heading, plain, table
 
 
 def objects(node, name):
@@ -46,28 +44,20 @@ def kind_text(part):
 
 def row(key, part):
     limits = f"{part.get('minimum', '')}..{part.get('maximum', '')}" if "minimum" in part or "maximum" in part else ""
-    default = f"<br>default <code>{html.escape(json.dumps(part['default']))}</code>" if "default" in part else ""
-    return (f"<tr><td><code>{html.escape(key)}</code></td><td>{html.escape(kind_text(part))}{default}{f'<br>{limits}' if limits else ''}</td>"
-            f"<td>{markdown_page.words_html(part.get('description', ''))}</td></tr>")
+    default = f"default {code(json.dumps(part['default']))}" if "default" in part else ""
+    return [code(key), [line for line in (plain(kind_text(part)), default, limits) if line], plain(part.get("description", ""))]
 
 
 def page(root, known):
     """`known`: the words of the other pages of the reference."""
-    anchors, body, headings, sections, seen = markdown_page.Anchors(), [], [], [], set()
-    place, title = "reference/objects.html", "Objects within objects"
+    parts, seen = [], set()
     for name, kind, properties in objects(json.loads((root / "scenarios" / "schema.json").read_text()), "scenario"):
         shown = f"{name}: {kind}" if kind else name
         words = json.dumps(properties, sort_keys=True)
         if all(key in known for key in properties) or (shown, words) in seen:
             continue
         seen.add((shown, words))
-        anchor = anchors.name(shown)
-        headings.append((2, anchor, shown))
-        sections.append((anchor, shown, " ".join(f"{key} {part.get('description', '')}" for key, part in properties.items() if isinstance(part, dict))))
-        body.append(f'<h2 id="{anchor}"><code>{html.escape(shown)}</code></h2><div class="scroll keys" tabindex="0"><table><thead><tr><th>Key</th>'
-                    "<th>Unit, default, range</th><th>Meaning</th></tr></thead><tbody>"
-                    f'{"".join(row(key, part) for key, part in properties.items() if isinstance(part, dict))}</tbody></table></div>')
-    intro = ("<p>Keys of objects that <code>collwire list</code> has only by name: libraries of collectives, machines, and forms of jobs, "
-             "from <code>scenarios/schema.json</code>.</p>")
-    return Page(place, f"Reference: {title}", f'<h1 id="top">{title}</h1>{intro}{"".join(body)}', headings,
-                [("", title, "keys of the schema"), *sections], "reference", wide=True)
+        rows = [row(key, part) for key, part in properties.items() if isinstance(part, dict)]
+        parts.append(f"{heading(2, shown)}{table(('Key', 'Unit, default, range', 'Meaning'), rows)}")
+    return ("# Objects within objects\n\nKeys of objects that `collwire list` has only by name: libraries of collectives, machines, and forms of "
+            "jobs, from `scenarios/schema.json`.\n\n" + "\n".join(parts))

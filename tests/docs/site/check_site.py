@@ -100,8 +100,9 @@ def check_links(site, pages):
             place = file.relative_to(site.resolve()).as_posix() if file.is_file() else ""
             if anchor and place in pages:
                 expect(urllib.parse.unquote(anchor) in pages[place].ids, f"{name}: {target}: {place} has no such anchor")
-    for name in ("style.css", "site.js"):
-        expect(not re.search(r"https?://|@import|url\((?!data:)", (site / name).read_text()), f"{name} loads something from elsewhere")
+    for name in files(site):
+        if name.endswith(".css"):
+            expect(not re.search(r"@import|url\((?![\"']?data:)", (site / name).read_text()), f"{name} loads something from elsewhere")
 
 
 def check_documents(source, pages):
@@ -183,7 +184,7 @@ def check_refusal(source, program, work):
     pages = read_pages(work / "new")
     check_links(work / "new", pages)
     check_documents(tree, pages)
-    expect("two-1" in pages["docs/zz-new.html"].ids, "the second heading of a name has no anchor of its own")
+    expect("two_1" in pages["docs/zz-new.html"].ids, "the second heading of a name has no anchor of its own")
     before = files(work / "new")
     (tree / "docs" / "zz-new.md").write_text("# A new page\n\n[nothing](no-such-page.md)\n")
     done = build(tree, program, work / "new", "--no-gallery")
@@ -215,62 +216,70 @@ def static(source, program, work, quick):
 
 # ---- in a browser ----
 
+COLOUR = "getComputedStyle(document.body).backgroundColor"
+LIGHT, DARK = "rgb(255, 255, 255)", "rgb(46, 48, 62)"
+BUTTON = "[...document.querySelectorAll('[data-md-component=palette] label')].find((label) => !label.hidden).click()"
+LIST = "document.querySelector('.md-sidebar--primary').getBoundingClientRect().right"
+
+
 def check_page(browser, site, name):
     browser.open(str(site / name))
     wide = browser.run("document.documentElement.scrollWidth - window.innerWidth")
     expect(wide <= 0, f"{name}: {wide} px wider than a phone")
-    dark = browser.run("getComputedStyle(document.body).backgroundColor")
-    expect(dark == "rgb(20, 24, 28)", f"{name}: {dark} on a dark page")
+    dark = browser.run(COLOUR)
+    expect(dark == DARK, f"{name}: {dark} on a dark page")
     expect(not browser.errors, f"{name}: {browser.errors[:2]}")
     browser.errors.clear()
 
 
+def search(browser, words):
+    browser.run(f"var field = document.querySelector('.md-search__input'); field.focus(); field.value = {json.dumps(words)}; field.dispatchEvent(new Event('keyup'))")
+
+
 def check_search(browser, site):
+    browser.resize(1400, 900)
     browser.open(str(site / "docs" / "uec.html"))
-    browser.key("/")
-    browser.wait("document.activeElement.id === 'site-query' && window.COLLWIRE_SECTIONS !== undefined")
     for words, page in WORDS.items():
-        browser.run(f"document.getElementById('site-query').value = {json.dumps(words)};"
-                    "document.getElementById('site-query').dispatchEvent(new Event('input')); new Promise((done) => setTimeout(done, 30))")
-        found = browser.run("[...document.querySelectorAll('#site-results a')].map((row) => row.getAttribute('href'))")
-        expect(any(row.partition("#")[0].endswith(page) for row in found[:FIRST_RESULTS]), f"search for {words}: {found[:FIRST_RESULTS]}, not {page}")
-    browser.run("document.getElementById('site-query').value = 'zzzqqq'; document.getElementById('site-query').dispatchEvent(new Event('input'))")
-    browser.wait("document.querySelectorAll('#site-results a').length === 0 && document.getElementById('site-results').textContent.includes('Nothing')")
-    browser.run("document.getElementById('site-query').value = 'collwire_sim_run'; document.getElementById('site-query').dispatchEvent(new Event('input'))")
-    browser.wait("document.querySelectorAll('#site-results a').length > 0")
-    browser.run("document.getElementById('site-search').requestSubmit()")
+        search(browser, "zzzqqq")
+        browser.wait("document.querySelector('.md-search-result__meta').textContent.includes('No matching') && !document.querySelector('.md-search-result__link')")
+        search(browser, words)
+        browser.wait("document.querySelector('.md-search-result__link') !== null")
+        found = browser.run("[...document.querySelectorAll('.md-search-result__item > .md-search-result__link:first-child')].map((row) => row.pathname)")
+        expect(any(row.endswith("/" + page) for row in found[:FIRST_RESULTS]), f"search for {words}: {found[:FIRST_RESULTS]}, not {page}")
+    search(browser, "collwire_sim_run")
+    browser.wait("document.querySelector('.md-search-result__link[href*=\"#collwire_sim_run\"]') !== null")
+    browser.run("document.querySelector('.md-search-result__link[href*=\"#collwire_sim_run\"]').click()")
     browser.wait("location.hash === '#collwire_sim_run' && document.querySelector(':target') !== null")
 
 
 def check_modes(browser, site):
     browser.resize(1400, 900)
-    browser.scheme("light")
-    browser.open(str(site / "index.html"))
-    colour = "getComputedStyle(document.body).backgroundColor"
-    expect(browser.run(colour) == "rgb(255, 255, 255)", "a light page is not white")
-    browser.run("document.getElementById('site-theme').click()")
-    expect(browser.run(colour) == "rgb(20, 24, 28)", "the button does not make the page dark")
+    for scheme, expected in (("light", LIGHT), ("dark", DARK), ("light", LIGHT)):
+        browser.scheme(scheme)
+        browser.open(str(site / "index.html"))
+        browser.wait(f"{COLOUR} === '{expected}'")
+    browser.run(BUTTON)
+    browser.wait(f"{COLOUR} === '{DARK}'")
     browser.open(str(site / "docs" / "index.html"))
-    expect(browser.run(colour) == "rgb(20, 24, 28)", "the next page forgets the choice")
-    browser.run("document.getElementById('site-theme').click()")
-    expect(browser.run("getComputedStyle(document.getElementById('site-menu')).display") == "none", "a wide page has the phone's button")
+    expect(browser.run(COLOUR) == DARK, "the next page forgets the choice")
+    browser.run(BUTTON)
     browser.call("Emulation.setEmulatedMedia", media="print")
-    shown = browser.run("['header', '#site-pages', 'aside'].filter((part) => getComputedStyle(document.querySelector(part)).display !== 'none')")
+    shown = browser.run("['.md-header', '.md-sidebar'].filter((part) => getComputedStyle(document.querySelector(part)).display !== 'none')")
     expect(not shown, f"on paper there are {shown}")
     browser.call("Emulation.setEmulatedMedia", media="")
     browser.resize(390, 844)
     browser.open(str(site / "docs" / "uec.html"))
-    expect(browser.run("getComputedStyle(document.getElementById('site-pages')).display") == "none", "the list of pages covers a phone")
-    browser.run("document.getElementById('site-menu').click()")
-    expect(browser.run("document.getElementById('site-pages').getBoundingClientRect().height > 400"), "the button does not open the list of pages")
+    expect(browser.run(LIST) <= 0, "the list of pages covers a phone")
+    browser.run("document.querySelector('.md-header label[for=__drawer]').click()")
+    browser.wait(f"{LIST} > 200")
 
 
 def check_gallery(browser, site):
     browser.resize(1200, 800)
     browser.open(str(site / "gallery" / "index.html"))
-    reports = browser.run("[...document.querySelectorAll('figcaption > a')].map((row) => row.getAttribute('href'))")
+    reports = browser.run("[...document.querySelectorAll('h2 > a:first-child')].map((row) => row.getAttribute('href'))")
     expect(5 <= len(reports) <= 12, f"{len(reports)} reports in the gallery")
-    pictures = browser.run("Promise.all([...document.images].map((image) => { image.loading = 'eager'; return image.decode().then(() => image.naturalWidth); }))")
+    pictures = browser.run("Promise.all([...document.querySelectorAll('article img')].map((image) => { image.loading = 'eager'; return image.decode().then(() => image.naturalWidth); }))")
     expect(len(pictures) == len(reports) and all(width > 600 for width in pictures), f"pictures of the gallery: {pictures}")
     for report in reports:
         browser.open(str(site / "gallery" / report))
