@@ -181,11 +181,11 @@ static void test_unknown_places(void **state)
     nodes[3].n_ports = 0;
     shared.nodes = nodes;
     shared.dim_share = shares;
-    struct err err = {0};
-    assert_int_equal(port_patterns_unknown(&shared, "rank3->leaf0", "at", &err), -1);
+    struct err refused = {0};
+    assert_int_equal(port_patterns_unknown(&shared, "rank3->leaf0", "at", &refused), -1);
     assert_non_null(
-        strstr(err.items[0].text, "rank3 has no links of its own, it shares those of rank2"));
-    err_free(&err);
+        strstr(refused.items[0].text, "rank3 has no links of its own, it shares those of rank2"));
+    err_free(&refused);
     for (uint32_t p = 0; p < g.n_ports; p++)
         for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
             char from[GRAPH_NAME], to[GRAPH_NAME], link[2 * GRAPH_NAME + 2], text[256], want[256];
