@@ -133,7 +133,7 @@ static void nsys_kernels_match(struct nsys_file *f, struct nsys_gpu *gpu)
 
 const char *nsys_string(struct nsys_file *f, int64_t id)
 {
-    size_t *place = key_index_at(&f->string_of, (uint64_t)id, 0);
+    size_t *place = table_pair(&f->string_of, (uint64_t)id, 0);
     if (*place == 0) { // not used: all such ids have the text NULL
         *place = 1;
         return NULL;
@@ -161,7 +161,7 @@ static void strings_read(struct nsys_file *f)
         const char *text = nsys_text(&rows, 1);
         if (rows.bad || text == NULL || !(is_nccl_kernel(text) || is_wait(text)))
             continue;
-        size_t *place = key_index_at(&f->string_of, (uint64_t)id, 0);
+        size_t *place = table_pair(&f->string_of, (uint64_t)id, 0);
         if (*place == 0) {
             string_add(f, text);
             *place = f->n_strings;
@@ -215,7 +215,7 @@ static int64_t launch_of(const struct nsys_file *f, int64_t pid, int64_t correla
 
 struct nsys_process *nsys_process_find(struct nsys_file *f, int64_t pid)
 {
-    size_t *place = key_index_at(&f->process_of, (uint64_t)pid, 0);
+    size_t *place = table_pair(&f->process_of, (uint64_t)pid, 0);
     if (*place == 0) {
         if (f->n_processes == f->cap_processes)
             f->processes = memory_grow(f->processes, &f->cap_processes, sizeof *f->processes);
@@ -229,7 +229,7 @@ struct nsys_process *nsys_process_find(struct nsys_file *f, int64_t pid)
 static struct nsys_gpu *gpu_of(struct nsys_file *f, int64_t pid, int64_t device)
 {
     struct nsys *n = f->nsys;
-    size_t *place = key_index_at(&f->gpu_of, (uint64_t)pid, (uint64_t)device);
+    size_t *place = table_pair(&f->gpu_of, (uint64_t)pid, (uint64_t)device);
     if (*place > 0)
         return &n->gpus[*place - 1];
     *place = n->n_gpus + 1;
@@ -342,7 +342,7 @@ static void inits_give(struct nsys_file *f)
 {
     for (size_t i = 0; i < f->n_inits; i++) {
         const struct nsys_init *init = &f->inits[i];
-        size_t *place = key_index_at(&f->gpu_of, (uint64_t)init->pid, (uint64_t)init->device);
+        size_t *place = table_pair(&f->gpu_of, (uint64_t)init->pid, (uint64_t)init->device);
         if (*place == 0) { // ran nothing
             *place = SIZE_MAX;
             continue;
@@ -384,9 +384,9 @@ void nsys_read(struct recording *r, const char *path)
     if (database_open(&f.database, path, r->err) == 0)
         tables_read(&f);
     database_close(&f.database);
-    key_index_free(&f.gpu_of);
-    key_index_free(&f.process_of);
-    key_index_free(&f.string_of);
+    table_free(&f.gpu_of);
+    table_free(&f.process_of);
+    table_free(&f.string_of);
     free(f.processes);
     free(f.strings);
     free(f.ranges);

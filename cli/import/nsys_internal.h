@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cli/import/recording.h"
+#include "engine/base/table.h"
 #include "engine/database/database.h"
-#include "engine/key_index.h"
 
 // What a range of the CPU says: a call of NCCL, or the begin or end of a group of calls.
 enum range_kind { RANGE_CALL, RANGE_GROUP_START, RANGE_GROUP_END };
@@ -54,8 +54,8 @@ struct nsys {
     size_t n_gpus, cap_gpus;
     struct nsys_communicator *communicators;
     size_t n_communicators, cap_communicators;
-    struct key_index communicator_of; // its id
-    struct key_index member_of;       // communicator and GPU
+    struct table communicator_of; // its id
+    struct table member_of;       // communicator and GPU
 };
 
 // The ranges of a process, and for each class of kernels (nsys_match.c) the first of them that may
@@ -80,14 +80,14 @@ struct nsys_file {
     struct nsys *nsys;
     const char *path;
     struct database database;
-    size_t first_gpu;        // of this file, in `nsys`
-    struct key_index gpu_of; // process and device
+    size_t first_gpu;    // of this file, in `nsys`
+    struct table gpu_of; // process and device
     struct nsys_process *processes;
     size_t n_processes, cap_processes;
-    struct key_index process_of; // pid
-    const char **strings;        // those of StringIds that are used, in the recording's `names`
+    struct table process_of; // pid
+    const char **strings;    // those of StringIds that are used, in the recording's `names`
     size_t n_strings, cap_strings;
-    struct key_index string_of; // id
+    struct table string_of; // id
     struct nvtx_range *ranges;
     size_t n_ranges, cap_ranges;
     struct nsys_init *inits;

@@ -30,7 +30,7 @@ static const struct {
 struct schemas {
     int64_t *offsets; // of fields in payloads
     size_t n, cap;
-    struct key_index offset_of; // schema and field
+    struct table offset_of; // schema and field
 };
 
 static void schemas_read(struct nsys_file *f, struct schemas *s)
@@ -46,7 +46,7 @@ static void schemas_read(struct nsys_file *f, struct schemas *s)
             field++;
         if (rows.bad || name == NULL || field == FIELDS)
             continue;
-        size_t *place = key_index_at(&s->offset_of, (uint64_t)schema, field);
+        size_t *place = table_pair(&s->offset_of, (uint64_t)schema, field);
         if (*place > 0)
             continue; // an entry of another domain, or the same once more
         if (s->n == s->cap)
@@ -71,7 +71,7 @@ static bool field_read(struct schemas *s, const uint8_t *data, int n, enum field
     const unsigned bytes = fields[field].bytes;
     if (data == NULL || n < HEADER_BYTES)
         return false;
-    size_t *place = key_index_at(&s->offset_of, little_endian(data + SCHEMA_AT, 4), field);
+    size_t *place = table_pair(&s->offset_of, little_endian(data + SCHEMA_AT, 4), field);
     if (*place == 0)
         *place = SIZE_MAX; // the schema has no such field
     if (*place == SIZE_MAX)
@@ -174,12 +174,12 @@ struct thread_group {
 static void groups_number(struct nsys_file *f)
 {
     struct thread_group *threads = NULL;
-    struct key_index thread_of = {0};
+    struct table thread_of = {0};
     size_t n = 0, cap = 0;
     uint64_t groups = 0;
     for (size_t i = 0; i < f->n_ranges; i++) {
         struct nvtx_range *range = &f->ranges[i];
-        size_t *place = key_index_at(&thread_of, (uint64_t)range->tid, 0);
+        size_t *place = table_pair(&thread_of, (uint64_t)range->tid, 0);
         if (*place == 0) {
             if (n == cap)
                 threads = memory_grow(threads, &cap, sizeof *threads);
@@ -194,7 +194,7 @@ static void groups_number(struct nsys_file *f)
         else if (range->kind == RANGE_CALL)
             range->group = thread->depth > 0 ? thread->number : 0;
     }
-    key_index_free(&thread_of);
+    table_free(&thread_of);
     free(threads);
 }
 
@@ -226,7 +226,7 @@ void nsys_ranges_read(struct nsys_file *f)
     struct nsys_rows rows = nsys_rows_open(f, "NVTX_EVENTS", columns, NULL, true);
     while (nsys_rows_next(&rows))
         range_read(f, &schemas, &rows);
-    key_index_free(&schemas.offset_of);
+    table_free(&schemas.offset_of);
     free(schemas.offsets);
     if (f->n_ranges > 1)
         qsort(f->ranges, f->n_ranges, sizeof *f->ranges, by_place);

@@ -12,7 +12,7 @@
 
 uint32_t nsys_communicator_find(struct nsys *n, uint64_t id)
 {
-    size_t *place = key_index_at(&n->communicator_of, id, 0);
+    size_t *place = table_pair(&n->communicator_of, id, 0);
     if (*place == 0) {
         if (n->n_communicators == n->cap_communicators)
             n->communicators =
@@ -27,7 +27,7 @@ uint32_t nsys_communicator_find(struct nsys *n, uint64_t id)
 struct nsys_member *nsys_member_find(struct nsys *n, uint32_t communicator, uint32_t gpu)
 {
     struct nsys_communicator *c = &n->communicators[communicator];
-    size_t *place = key_index_at(&n->member_of, communicator, gpu);
+    size_t *place = table_pair(&n->member_of, communicator, gpu);
     if (*place == 0) {
         if (c->n_members == c->cap_members)
             c->members = memory_grow(c->members, &c->cap_members, sizeof *c->members);
@@ -214,8 +214,8 @@ static void nsys_free(struct nsys *n)
     }
     for (size_t c = 0; c < n->n_communicators; c++)
         free(n->communicators[c].members);
-    key_index_free(&n->communicator_of);
-    key_index_free(&n->member_of);
+    table_free(&n->communicator_of);
+    table_free(&n->member_of);
     free(n->gpus);
     free(n->communicators);
     free(n);

@@ -78,8 +78,8 @@ void recording_free(struct recording *r)
     free(r->ranks);
     free(r->groups);
     free(r->unused);
-    key_index_free(&r->group_of);
-    key_index_free(&r->group_name);
+    table_free(&r->group_of);
+    table_free(&r->group_name);
     names_free(&r->names);
 }
 
@@ -87,14 +87,14 @@ void recording_free(struct recording *r)
 static const char *name_free(struct recording *r, const char *name, uint32_t first)
 {
     const char *made = name;
-    while (*key_index_at(&r->group_name, (uintptr_t)made, 0) != 0) { // the same name, other ranks
-        size_t k = (*key_index_at(&r->group_name, (uintptr_t)name, 1 + (uint64_t)first))++;
+    while (*table_pair(&r->group_name, (uintptr_t)made, 0) != 0) { // the same name, other ranks
+        size_t k = (*table_pair(&r->group_name, (uintptr_t)name, 1 + (uint64_t)first))++;
         char *text = k == 0 ? text_format("%s@%u", name, (unsigned)first)
                             : text_format("%s@%u.%zu", name, (unsigned)first, k);
         made = name_keep(&r->names, text);
         free(text);
     }
-    *key_index_at(&r->group_name, (uintptr_t)made, 0) = 1;
+    *table_pair(&r->group_name, (uintptr_t)made, 0) = 1;
     return made;
 }
 
@@ -112,7 +112,7 @@ static size_t *group_place(struct recording *r, const char *name, const uint32_t
                            uint32_t size)
 {
     for (uint64_t hash = ranks_hash(ranks, size);; hash++) {
-        size_t *place = key_index_at(&r->group_of, (uintptr_t)name, hash);
+        size_t *place = table_pair(&r->group_of, (uintptr_t)name, hash);
         const struct recorded_group *old = *place > 0 ? &r->groups[*place - 1] : NULL;
         if (old == NULL ||
             (old->size == size && memcmp(old->ranks, ranks, size * sizeof *ranks) == 0))
@@ -125,7 +125,7 @@ uint32_t recording_group(struct recording *r, const char *name, const char *use,
 {
     const char *kept = name_keep(&r->names, name);
     if (r->n_groups == 0) // the program's own group
-        *key_index_at(&r->group_name, (uintptr_t)name_keep(&r->names, "all"), 0) = 1;
+        *table_pair(&r->group_name, (uintptr_t)name_keep(&r->names, "all"), 0) = 1;
     size_t *place = group_place(r, kept, ranks, size);
     if (*place > 0)
         return (uint32_t)(*place - 1);

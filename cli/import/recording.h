@@ -14,7 +14,7 @@
 #include "collective/algorithm/collective.h"
 #include "engine/base/err.h"
 #include "engine/base/names.h"
-#include "engine/key_index.h"
+#include "engine/base/table.h"
 
 #define TIME_UNKNOWN INT64_MIN
 // Times are below this, 66 years, so that any two of them can be subtracted; a recording is no
@@ -141,9 +141,9 @@ struct recording {
     size_t n_ranks; // of `ranks`
     struct recorded_group *groups;
     size_t n_groups, cap_groups;
-    struct key_index group_of;   // a kept name and a hash of the ranks
-    struct key_index group_name; // a kept name: it is taken; with a rank: of so many groups
-    uint32_t gpus_per_node;      // 0 = unknown
+    struct table group_of;   // a kept name and a hash of the ranks
+    struct table group_name; // a kept name: it is taken; with a rank: of so many groups
+    uint32_t gpus_per_node;  // 0 = unknown
     struct name_pool names;
     /* what was not used */
     struct unused_events {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "cli/replay/dissect.h"
+#include "engine/base/table.h"
 
 struct endpoint {
     struct address address;
@@ -34,8 +35,7 @@ struct flow_row {
 struct flow_rows {
     struct endpoint *endpoints;
     size_t n_endpoints, cap_endpoints;
-    uint32_t *buckets; // of a hash table: numbers of endpoints + 1; 0 = empty
-    size_t n_buckets;  // a power of two
+    struct table endpoint_of; // an address
     struct flow_row *rows;
     size_t n_rows, cap_rows;
     uint64_t left[LEFT_REASONS]; // messages that are left out

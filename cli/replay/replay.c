@@ -12,7 +12,7 @@
 #include "cli/replay/roce_messages.h"
 #include "cli/replay/tcp_transfers.h"
 #include "engine/base/memory.h"
-#include "engine/base/rng.h"
+#include "engine/base/table.h"
 #include "net/wire/ip.h"
 
 /* ---- bth ---- */
@@ -130,8 +130,6 @@ static enum skip bth_read(const struct span *body, struct bth *out)
 
 /* ---- connections ---- */
 
-// A hash table with open addressing; nothing is removed.
-
 enum connection_kind { CONNECTION_REQUESTS, CONNECTION_RESPONSES, CONNECTION_TCP };
 
 struct connection_key {
@@ -154,48 +152,16 @@ struct connection {
 struct connections {
     struct connection *list;
     size_t n, cap;
-    uint32_t *buckets; // numbers + 1; 0 = empty
-    size_t n_buckets;  // a power of two
+    struct table number_of; // a connection_key
 };
 
-#define BUCKETS_MIN 1024
-
 _Static_assert(sizeof(struct connection_key) == 40, "keys are compared as bytes");
-
-static uint64_t key_hash(const struct connection_key *key)
-{
-    uint64_t words[sizeof *key / 8], hash = 0;
-    memcpy(words, key, sizeof words);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        hash = hash_mix(hash + words[i]);
-    return hash;
-}
-
-// The bucket that holds the key, or the empty one where it belongs.
-static uint32_t *bucket_of(const struct connections *all, const struct connection_key *key)
-{
-    size_t mask = all->n_buckets - 1;
-    for (size_t i = key_hash(key) & mask;; i = (i + 1) & mask) {
-        uint32_t *bucket = &all->buckets[i];
-        if (*bucket == 0 || memcmp(&all->list[*bucket - 1].key, key, sizeof *key) == 0)
-            return bucket;
-    }
-}
-
-static void buckets_double(struct connections *all)
-{
-    free(all->buckets);
-    all->n_buckets = all->n_buckets == 0 ? BUCKETS_MIN : 2 * all->n_buckets;
-    all->buckets = memory_zeroed(all->n_buckets, sizeof *all->buckets);
-    for (size_t i = 0; i < all->n; i++)
-        *bucket_of(all, &all->list[i].key) = (uint32_t)i + 1;
-}
 
 // The connection with this key; NULL = there is none.
 static struct connection *connection_find(const struct connections *all,
                                           const struct connection_key *key)
 {
-    uint32_t number = all->n_buckets > 0 ? *bucket_of(all, key) : 0;
+    size_t number = table_find(&all->number_of, key, sizeof *key);
     return number > 0 ? &all->list[number - 1] : NULL;
 }
 
@@ -208,12 +174,10 @@ static struct connection *connection_get(struct connections *all, const struct c
     *made = found == NULL && all->n < CONNECTIONS_MAX;
     if (!*made)
         return found;
-    if (2 * (all->n + 1) > all->n_buckets)
-        buckets_double(all);
     if (all->n == all->cap)
         all->list = memory_grow(all->list, &all->cap, sizeof *all->list);
     all->list[all->n] = (struct connection){.key = *key};
-    *bucket_of(all, key) = (uint32_t)++all->n;
+    *table_at(&all->number_of, key, sizeof *key) = ++all->n;
     return &all->list[all->n - 1];
 }
 
@@ -227,7 +191,7 @@ static void connections_finish(struct connections *all, struct flow_rows *rows)
             roce_messages_finish(&all->list[i].roce, rows);
     }
     free(all->list);
-    free(all->buckets);
+    table_free(&all->number_of);
     *all = (struct connections){0};
 }
 

@@ -2,10 +2,11 @@
 // A set of names, each stored once.
 #pragma once
 
-#include <stddef.h>
+#include "engine/base/table.h"
 
 struct name_pool {
-    char **names; // open addressing, NULL = free
+    struct table table;
+    char **names;
     size_t n, cap;
 };
 
