@@ -120,7 +120,8 @@ def main():
     os.makedirs(folder, exist_ok=True)
     check_switch(folder)
     check_folder(folder)
-    check_fabric(folder)
+    if os.environ.get("COLLWIRE_SANITIZED", "OFF") != "ON":  # figures, for which a sanitized run takes two minutes
+        check_fabric(folder)
     check_outputs(folder)
     check_refusals(folder)
     return 1 if failures else 0
