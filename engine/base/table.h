@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A hash table from keys of bytes to places, which are numbers from 1 that the caller gives: 1 + the
-// index of what the key names in a list of the caller's. Keys are copied; nothing is removed.
+// A hash table from keys of bytes to places, which are numbers from 1 that the caller gives: 1 +
+// the index of what the key names in a list of the caller's. Keys are copied; nothing is removed.
 //
 // It is for what files name, however many things they name. Tables on the data path are of their
 // own, since they keep their keys in the objects.

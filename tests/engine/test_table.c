@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tables of keys: every key that was added is found, no other is, whatever their length, and names are stored once.
+// Tables of keys: every key that was added is found, no other is, whatever their length, and names
+// are stored once.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
