@@ -211,7 +211,7 @@ static void leave(struct nccl_chains *s, uint32_t gpu, struct at at)
         a->inter_mb = whole_mb;
         if (!taken)
             continue;
-        a->order[a->channels].nic[1] = (int8_t)nic;
+        a->order[a->channels].nic[1] = (int16_t)nic;
         visit(s, gpu, then);
         a->inter_mb = part_mb;
         nccl_chains_give_back(s, gpu, vertex, 1);
@@ -391,7 +391,7 @@ static void start_from_network(struct nccl_chains *s, struct at at)
         tried = w->version == NCCL_2_21_5; // which tries one NIC for NVLS
         if (s->port_left_mb[nic] < rate_mb || !may_enter(s, nic))
             continue;
-        s->now.order[s->now.channels].nic[0] = (int8_t)nic;
+        s->now.order[s->now.channels].nic[0] = (int16_t)nic;
         s->port_left_mb[nic] -= rate_mb;
         if (nvls)
             tried = try_head(s, nic, at) || tried;

@@ -30,15 +30,21 @@ uint64_t nccl_wire_bytes(enum nccl_protocol protocol, uint64_t bytes)
     return bytes;
 }
 
+static double whole_chunks(uint64_t bytes, uint64_t chunk)
+{
+    uint64_t n = bytes / chunk;
+    return (double)n;
+}
+
 // Smaller chunks where the tree would otherwise not be filled.
 static uint64_t tree_ll128_chunk(const struct nccl_cluster *c, uint64_t bytes)
 {
     uint64_t chunk = nccl_step_bytes(c, NCCL_LL128);
     double per_node = c->ranks / (double)c->nodes,
            levels = 1 + nccl_log2(c->nodes) + 0.1 * per_node;
-    while ((double)(bytes / chunk) < 64 * levels / per_node && chunk > 128 * KIB)
+    while (whole_chunks(bytes, chunk) < 64 * levels / per_node && chunk > 128 * KIB)
         chunk /= 2;
-    while ((double)(bytes / chunk) < 16 * levels / per_node && chunk > 32 * KIB)
+    while (whole_chunks(bytes, chunk) < 16 * levels / per_node && chunk > 32 * KIB)
         chunk /= 2;
     return chunk / LL128_GRAIN * LL128_GRAIN;
 }

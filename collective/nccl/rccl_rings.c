@@ -108,8 +108,8 @@ static void write_orders(enum rccl_table table, struct nccl_search *out)
     for (uint32_t c = 0; c < CHANNELS; c++) {
         struct nccl_order *order = &out->order[c];
         write_order(order, rings[(c + c / RINGS) % RINGS], table == RCCL_REVERSED);
-        order->nic[0] = (int8_t)order->gpu[0];
-        order->nic[1] = (int8_t)order->gpu[RCCL_MESH_GPUS - 1];
+        order->nic[0] = (int16_t)order->gpu[0];
+        order->nic[1] = (int16_t)order->gpu[RCCL_MESH_GPUS - 1];
     }
 }
 
@@ -137,5 +137,5 @@ void rccl_rings(enum rccl_table table, const struct nccl_wiring *w,
     describe(&tree->graph, w, NCCL_PATTERN_BALANCED_TREE, cross_nic);
     // A tree has one child at its second GPU.
     for (uint32_t c = 0; table != RCCL_ONE_SERVER && c < CHANNELS; c++)
-        tree->order[c].nic[1] = (int8_t)tree->order[c].gpu[1];
+        tree->order[c].nic[1] = (int16_t)tree->order[c].gpu[1];
 }

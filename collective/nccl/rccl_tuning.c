@@ -105,8 +105,9 @@ static double latency(const struct nccl_cluster *c, enum nccl_function function,
              any = c->nodes > 1 ? (unsigned)LINK_NET : inner;
     double base = base_latency[protocol], intra = t->latency[inner][algorithm][protocol],
            inter = t->latency[LINK_NET][algorithm][protocol];
+    unsigned per_node = c->ranks / c->nodes;
     if (algorithm == NCCL_TREE)
-        return base + 2 * ((c->ranks / c->nodes - 1) * intra + nccl_log2(c->nodes) * inter);
+        return base + 2 * ((per_node - 1) * intra + nccl_log2(c->nodes) * inter);
     if (nccl_is_chain(function)) {
         unsigned as = protocol == NCCL_SIMPLE && !g->same_channels ? NCCL_TREE : NCCL_RING;
         return base + (g->same_channels ? 1 : steps) * t->latency[any][as][protocol];

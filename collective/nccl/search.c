@@ -344,8 +344,8 @@ static void settle(struct search *s)
     best->order[0].nic[0] = best->order[0].nic[1] = w->networked ? 0 : -1;
     if (w->version != NCCL_2_30_7 || !w->networked)
         return;
-    best->order[0].nic[0] = (int8_t)nccl_paths_nic(p, 0, 0);
-    best->order[0].nic[1] = (int8_t)nccl_paths_nic(p, w->gpus - 1, 0);
+    best->order[0].nic[0] = (int16_t)nccl_paths_nic(p, 0, 0);
+    best->order[0].nic[1] = (int16_t)nccl_paths_nic(p, w->gpus - 1, 0);
 }
 
 static void prepare(struct search *s, enum nccl_pattern pattern,

@@ -11,7 +11,7 @@
 // NVLS only the first GPU counts.
 struct nccl_order {
     uint8_t gpu[NCCL_SERVER_GPUS];
-    int8_t nic[2]; // -1 = none
+    int16_t nic[2]; // -1 = none
 };
 
 struct nccl_search {
