@@ -112,7 +112,7 @@ void event_queue_shape(struct event_queue *q, unsigned shift);
 void event_queue_free(struct event_queue *q);
 // Copy all pending events to an array of q->n, in no particular order.
 void event_queue_copy(const struct event_queue *q, struct event *out);
-// Drop all pending events. The caller promises that no later event is before `from_ps`.
+// Drop all pending events. Events that are added afterwards must not be earlier than `from_ps`.
 void event_queue_clear(struct event_queue *q, ps_t from_ps);
 // Handles an event for which the wheel has no slot or no free node.
 void event_queue_push_slow(struct event_queue *q, struct event e);

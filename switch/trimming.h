@@ -2,10 +2,10 @@
 // Packet trimming: where a switch would drop a data packet of a lossy class, it removes the payload
 // and sends the headers on in the control class, so that the receiver detects the loss at once.
 //
-// With the victim `coin` a fair coin chooses which packet is trimmed: the one that arrives, or the
-// youngest of the queue, whose place the arriving packet then takes. With packets of different
-// sizes the queue may therefore exceed its limit by less than one packet. A packet of at most the
-// trimmed size is dropped instead.
+// With `victim: coin`, the packet that is trimmed is chosen at random with equal probability:
+// either the arriving packet, or the last packet of the queue, whose place the arriving packet then
+// takes. With packets of different sizes the queue may therefore exceed its limit by less than one
+// packet. A packet of at most the trimmed size is dropped instead.
 #pragma once
 
 #include "engine/base/rng.h"

@@ -77,7 +77,7 @@ static unsigned append(void *out, const unsigned char *bytes, unsigned n)
     return CAIRO_SUCCESS;
 }
 
-// The size of a picture in points, of which an inch has 72.
+// Returns the size of a picture in points (1/72 inch). The SVG states it in millimetres.
 static struct rectangle size_of(const char *svg)
 {
     struct rectangle size = {.width = 85, .height = 100};

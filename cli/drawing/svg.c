@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs the program that draws a chart, in a heap of Duktape that ends with it.
+// Runs the script that draws a chart. Each chart has a Duktape heap of its own, freed afterwards.
 #include <duktape.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static void *heap_resize(void *heap_, void *block, duk_size_t bytes)
 static void *heap_take(void *heap, duk_size_t bytes) { return heap_resize(heap, NULL, bytes); }
 static void heap_give(void *heap, void *block) { heap_resize(heap, block, 0); }
 
-// Duktape calls it for errors outside of draw(), of which there are none.
+// Duktape calls this function for an error outside of a protected call. draw(), which runs all of
+// the script, is a protected call, so this is not reached.
 static void on_fatal(void *heap, const char *message)
 {
     (void)heap;
@@ -59,7 +60,8 @@ struct texts {
     const char *program, *document;
 };
 
-// Leaves the members `svg` and `problem` of the program's result, one of which is a string.
+// Run the script, and leave the members `svg` and `problem` of its result on Duktape's stack: `svg`
+// is a string if the chart was drawn, `problem` if the document has no such chart.
 static duk_ret_t draw(duk_context *js, void *texts_)
 {
     const struct texts *texts = texts_;

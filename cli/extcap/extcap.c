@@ -115,8 +115,8 @@ static volatile sig_atomic_t stop_signal;
 
 static void note_signal(int number) { stop_signal = number; }
 
-// Wait for the child; end it when the reader has closed the pipe, and pass on signals. `alive` is
-// readable when the child has ended.
+// Wait for the child process; stop it when Wireshark has closed the pipe, and pass on signals.
+// `alive` is readable when the child has ended.
 static int watch(pid_t child, int pipe_fd, int alive)
 {
     struct pollfd fds[] = {{.fd = pipe_fd}, {.fd = alive}};

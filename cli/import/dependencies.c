@@ -65,7 +65,8 @@ static int64_t residual_ns(const struct sweep *w, uint32_t e)
     return ns > 0 ? ns : 0;
 }
 
-// Operations of a stream may overlap by the resolution of the clock.
+// How long a stream was busy with an event. Events of one stream may overlap by the resolution of
+// the recording's clock, so the time starts at the end of the event before at the earliest.
 static int64_t busy_ns(const struct sweep *w, uint32_t e)
 {
     const struct gpu_event *event = &w->events[e];

@@ -7,7 +7,6 @@
 
 #include "cli/library/log_lines.h"
 #include "engine/base/memory.h"
-#include "engine/base/names.h"
 #include "engine/base/table.h"
 #include "engine/text/text_file.h"
 
@@ -29,15 +28,15 @@ struct reading {
     struct nccl_log *log;
     struct thread *threads;
     size_t n_threads;
-    struct name_pool keys;                // "host:pid:tid [gpu]" of threads, and names of variables
-    struct table thread_of, has_variable; // a kept key
-    struct table has_size;                // ranks and nodes
-    struct cost_block block;              // of the table of costs
+    struct table thread_of;    // "host:pid:tid [gpu]"
+    struct table has_variable; // its name
+    struct table has_size;     // ranks and nodes
+    struct cost_block block;   // of the table of costs
 };
 
 static struct thread *thread_of(struct reading *r, const char *key)
 {
-    size_t *place = table_pair(&r->thread_of, (uintptr_t)name_keep(&r->keys, key), 0);
+    size_t *place = table_at(&r->thread_of, key, strlen(key));
     if (*place == 0) {
         r->threads = grown(r->threads, r->n_threads, sizeof *r->threads);
         r->threads[r->n_threads++] = (struct thread){0};
@@ -70,7 +69,7 @@ static void add_fact(void *ctx, const struct fact *fact)
 static void add_variable(struct reading *r, const char *name, const char *value)
 {
     struct nccl_log *log = r->log;
-    size_t *place = table_pair(&r->has_variable, (uintptr_t)name_keep(&r->keys, name), 0);
+    size_t *place = table_at(&r->has_variable, name, strlen(name));
     if (*place > 0)
         return;
     *place = 1;
@@ -153,7 +152,6 @@ int nccl_log_read(struct nccl_log *log, const char *path, struct err *err)
     table_free(&r.thread_of);
     table_free(&r.has_variable);
     table_free(&r.has_size);
-    names_free(&r.keys);
     keep_each_once(log);
     if (log->n_facts > 0 || log->n_sizes > 0)
         return 0;

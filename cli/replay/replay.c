@@ -50,7 +50,8 @@ struct opcode {
         SKIP_NONE, BTH_##operation, position, extension                                            \
     }
 
-// Opcodes by their low five bits, for reliable connections; other services use the same numbers.
+// Operations of the BTH by the low five bits of the opcode (the high three bits are the service:
+// reliable connection, datagram, and so on, which number their operations in the same way).
 static const struct opcode opcodes[] = {
     [0x00] = ROW(SEND, FIRST, 0),
     [0x01] = ROW(SEND, MIDDLE, 0),

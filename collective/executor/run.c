@@ -47,7 +47,7 @@ static void file_blocks_new(struct executor_run *run)
         make_block(run, i);
 }
 
-// Make the blocks of a run, without their connections.
+// Returns the bytes of all messages of an operation on `bytes`, by the algorithm of the file.
 static uint64_t file_bytes(const struct executor_group *g, uint64_t bytes)
 {
     struct xml_operation o;

@@ -11,7 +11,7 @@
 
 struct slots {
     size_t cap;      // of the array
-    uint32_t n;      // numbers taken so far, those that were given back included
+    uint32_t n;      // numbers from 0 to n - 1 have been in use; those in `given` are free again
     uint32_t *given; // stack of numbers that have been given back
     size_t n_given, cap_given;
 };

@@ -38,10 +38,6 @@ static const char *key_retired(const char *path)
 
 // Which kinds of an object have a key that the kind at hand does not have.
 
-struct cc_catalogue;
-
-struct object;
-
 #define OWNERS_NAMED 6 // kinds that are named
 #define OWNERS_TEXT 160
 

@@ -57,7 +57,7 @@ void sender_cap_pace(struct sender *s, uint64_t cap_bps)
     apply_rate(s);
 }
 
-// Count a cut: the policy has lowered its rate or its window.
+// Count that the policy has lowered its rate or its window (a cut).
 static void count_cut(struct sender *s, ps_t now)
 {
     struct sender_cuts *cuts = &sender_rare_make(s)->cuts;

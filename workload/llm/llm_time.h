@@ -4,8 +4,9 @@
 // By shape (`efficiency` auto): a sum of kernels. Products of activations and weights by their
 // tiles (workload/kernels/product.h), each twice in the backward pass: for the gradients of its
 // input and of its weights; attention as one kernel (workload/kernels/attention.h); and kernels
-// that wait for memory: two normalisations, two additions to the residual stream, with masks where
-// there is dropout, and the activation function, each of which reads and writes its elements once.
+// that are bound by memory bandwidth, each of which reads and writes its elements once: two
+// normalisations, two additions to the residual stream (with dropout they also read its masks), and
+// the activation function.
 // Selective recomputation adds no time to attention in one kernel, which computes its scores again
 // anyway. Unfused attention is two products for each head with a softmax and a dropout of the
 // scores in memory.

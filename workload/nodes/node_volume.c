@@ -98,21 +98,40 @@ static void sample_add(struct comm_traffic *t, uint32_t first, const struct comm
         t->sample[t->n++] = *m;
 }
 
+// The next members of groups after a rank, by group; found once, as groups may have all ranks.
+enum { GROUPS_KEPT = 16 };
+struct next_member {
+    uint32_t group, rank; // rank: 1 + the rank after this one; 0 = not known
+};
+
+static uint32_t next_member(const struct node_program *program, struct next_member *known,
+                            uint32_t group, uint32_t r)
+{
+    const struct node_group *g = &program->groups[group];
+    struct next_member *slot = &known[group % GROUPS_KEPT];
+    uint32_t n = coll_ranks(&g->schedule), member = 0;
+    if (g->ranks == NULL)
+        return (r + 1) % n;
+    if (slot->rank > 0 && slot->group == group)
+        return slot->rank - 1;
+    while (member < n && g->ranks[member] != r)
+        member++;
+    *slot = (struct next_member){group, g->ranks[(member + 1) % n] + 1};
+    return slot->rank - 1;
+}
+
 // A message that stands for what rank `r` sends in the node: in a collective, to the next member of
 // the group; its dst is the rank itself if it sends nothing.
 static struct comm_message message_of(const struct node_run *p, struct group_volume *kept,
-                                      const struct node *node, uint32_t r)
+                                      struct next_member *known, const struct node *node,
+                                      uint32_t r)
 {
     if (node->kind == NODE_SEND)
         return (struct comm_message){r, node->peer, (double)node->bytes};
     if (node->kind != NODE_COLLECTIVE)
         return (struct comm_message){r, r, 0};
-    const struct node_group *group = &p->program->groups[node->group];
-    uint32_t n = coll_ranks(&group->schedule), member = 0;
-    while (group->ranks && member < n && group->ranks[member] != r)
-        member++;
-    uint32_t next = ((group->ranks ? member : r) + 1) % n;
-    return (struct comm_message){r, group->ranks ? group->ranks[next] : next,
+    uint32_t n = coll_ranks(&p->program->groups[node->group].schedule);
+    return (struct comm_message){r, next_member(p->program, known, node->group, r),
                                  (double)collective_bytes(p, kept, node) / n};
 }
 
@@ -128,10 +147,11 @@ void node_run_sample(const void *self, struct comm_traffic *t)
     for (uint32_t k = 0; k < ranks; k++) {
         uint32_t r = (uint32_t)((uint64_t)k * p->job->n_ranks / ranks), first = t->n;
         struct node node = {0};
+        struct next_member known[GROUPS_KEPT] = {{0, 0}};
         for (int i = 0; i < NODES_SAMPLED; i++) {
             if (program->source->next(cursor, r, &node, &err) <= 0)
                 break;
-            struct comm_message m = message_of(p, kept, &node, r);
+            struct comm_message m = message_of(p, kept, known, &node, r);
             if (m.src != m.dst)
                 sample_add(t, first, &m);
         }

@@ -104,7 +104,7 @@ static int find_group(struct nodes_reader *n, const struct place *node, const ch
     struct place at = place_key(node, "group");
     if (name[0] == '\0')
         return 0;
-    size_t *found = table_pair(&n->group_of, (uintptr_t)name_keep(&n->names, name), 0);
+    size_t *found = table_at(&n->group_of, name, strlen(name));
     if (*found > 0 && *found <= p->n_groups)
         return (int)(*found - 1);
     *found = SIZE_MAX;

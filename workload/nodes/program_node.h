@@ -2,7 +2,6 @@
 // One node of a program in JSON.
 #pragma once
 
-#include "engine/base/names.h"
 #include "engine/base/table.h"
 #include "workload/nodes/node_list.h"
 #include "workload/nodes/program_job.h"
@@ -15,10 +14,9 @@ struct nodes_reader {
     struct program_settings *settings;
     struct node_list *list;
     uint32_t n_ranks;
-    struct name_pool names; // of groups
-    struct table group_of;  // a kept name
-    bool *seen;             // [rank] while the ranks of a group are read
-    char **group_use;       // [group] use of its collectives
+    struct table group_of; // a kept name
+    bool *seen;            // [rank] while the ranks of a group are read
+    char **group_use;      // [group] use of its collectives
     // [group][uneven][op] root, plus 1, with which the algorithm has been checked last
     uint32_t (*checked)[2][COLL_OPS];
     uint64_t *after; // dependencies of the present node

@@ -36,7 +36,7 @@ static void group_add(struct nodes_reader *n, const char *name, uint32_t *ranks,
     p->groups = memory_resize(p->groups, p->n_groups + 1, sizeof *p->groups);
     n->group_use = memory_resize(n->group_use, p->n_groups + 1, sizeof *n->group_use);
     n->group_use[p->n_groups] = memory_text(use);
-    *table_pair(&n->group_of, (uintptr_t)name_keep(&n->names, name), 0) = p->n_groups + 1;
+    *table_at(&n->group_of, name, strlen(name)) = p->n_groups + 1;
     p->groups[p->n_groups++] =
         (struct node_group){.name = memory_text(name),
                             .ranks = ranks,
@@ -131,7 +131,6 @@ static void reader_end(struct nodes_reader *n)
         free(n->group_use[g]);
     free(n->group_use);
     free(n->seen);
-    names_free(&n->names);
     table_free(&n->group_of);
     free(n->checked);
     free(n->after);

@@ -11,7 +11,21 @@
 #include "workload/flows.h"
 #include "workload/read/flow_file.h"
 #include "workload/read/job_reader.h"
-#include "workload/read/tables.h"
+
+struct flow_params {
+    uint64_t src, dst, bytes;
+    ps_t start_ps;
+};
+
+#define FL(f) offsetof(struct flow_params, f)
+static const struct param flow_params[] = {
+    PARAM_ROW("src", COUNT, FL(src), .help = "rank that sends"),
+    PARAM_ROW("dst", COUNT, FL(dst), .help = "rank that receives"),
+    PARAM_ROW("bytes", BYTES, FL(bytes), .min = "1B", .max = "1PB", .help = "payload"),
+    PARAM_ROW("start", TIME, FL(start_ps), .def = "0ns", .min = "0ns", .max = "100000s",
+              .help = "after the start of the job"),
+};
+enum { N_FLOW_PARAMS = sizeof flow_params / sizeof *flow_params };
 
 // ---- flows ----
 
@@ -35,8 +49,8 @@ static void read_flow(struct reader *r, const struct place *place, const struct 
     if (!read_object(r, place))
         return;
     struct place src = place_key(place, "src"), dst = place_key(place, "dst");
-    params_default(flow_params, n_flow_params, &params);
-    read_params(r, place, &keys, flow_params, n_flow_params, &params);
+    params_default(flow_params, N_FLOW_PARAMS, &params);
+    read_params(r, place, &keys, flow_params, N_FLOW_PARAMS, &params);
     keys_check(r, place, &keys);
     if (json_is_number(src.json))
         rank_check(r, &src, job, (int64_t)params.src);
@@ -110,7 +124,7 @@ static void write_flows(json_t *json, const struct job_spec *job, const json_t *
     for (size_t i = 0; i < settings->list.n; i++) {
         const struct raw_flow *flow = &settings->list.flows[i];
         struct flow_params params = {flow->src, flow->dst, flow->bytes, flow->start_ps};
-        json_array_append_new(flows, params_json(flow_params, n_flow_params, &params));
+        json_array_append_new(flows, params_json(flow_params, N_FLOW_PARAMS, &params));
     }
     if (settings->file[0] == '\0')
         json_object_set(json, "flows", flows);
@@ -119,7 +133,7 @@ static void write_flows(json_t *json, const struct job_spec *job, const json_t *
 
 static void flows_schema(json_t *object)
 {
-    schema_key(object, "flows", schema_list(schema_table(flow_params, n_flow_params)), false);
+    schema_key(object, "flows", schema_list(schema_table(flow_params, N_FLOW_PARAMS)), false);
 }
 
 static const struct own_key flows_keys[] = {

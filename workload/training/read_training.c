@@ -9,12 +9,24 @@
 #include "workload/read/astra_system.h"
 #include "workload/read/executor_key.h"
 #include "workload/read/job_reader.h"
-#include "workload/read/tables.h"
 #include "workload/training/astra_workload.h"
 #include "workload/training/read_dlrm.h"
 #include "workload/training/training_job.h"
 #include "workload/training/training_layers.h"
 #include "workload/training/training_memory.h"
+
+struct straggler_params {
+    uint64_t rank;
+    double factor;
+};
+
+#define ST(f) offsetof(struct straggler_params, f)
+static const struct param straggler_params[] = {
+    PARAM_ROW("rank", COUNT, ST(rank), .help = "of the job"),
+    PARAM_ROW("factor", RATIO, ST(factor), .min = "0", .max = "1000000",
+              .help = "on its compute times"),
+};
+enum { N_STRAGGLER_PARAMS = sizeof straggler_params / sizeof *straggler_params };
 
 static const char *const layer_keys[] = {"parallelism",    "layers",      "last_bottom_layer",
                                          "model_parallel", "checkpoints", "checkpoint_initiates"};
@@ -255,7 +267,7 @@ static void read_stragglers(struct reader *r, const struct place *place, struct 
         struct straggler_params words = {0};
         if (!read_object(r, &item))
             continue;
-        read_params(r, &item, &keys, straggler_params, n_straggler_params, &words);
+        read_params(r, &item, &keys, straggler_params, N_STRAGGLER_PARAMS, &words);
         keys_check(r, &item, &keys);
         for (size_t j = 0; j < settings->n_stragglers; j++)
             if (settings->stragglers[j].rank == words.rank)
@@ -397,7 +409,7 @@ static void training_schema(json_t *object)
         schema_key(object, lists[i], schema_list(schema_integer(0)), false);
     schema_key(object, "layers", schema_list(json_pack("{s:s}", "type", "object")), false);
     schema_key(object, "stragglers",
-               schema_list(schema_table(straggler_params, n_straggler_params)), false);
+               schema_list(schema_table(straggler_params, N_STRAGGLER_PARAMS)), false);
     schema_key(object, "dlrm", dlrm_schema(), false);
     schema_key(object, "system", json_pack("{s:[s,s]}", "type", "string", "object"), false);
     schema_key(object, "dims", schema_list(schema_integer(1)), false);

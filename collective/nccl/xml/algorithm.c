@@ -34,8 +34,9 @@ struct walk {
     struct cursor *cursors; // [block]
     uint32_t *queue;        // blocks that may go on
     uint32_t n_queue;
-    uint32_t slices, window; // messages of what goes at once, and those that a buffer holds
-    uint32_t together;       // chunks that go at once
+    uint32_t slices;   // messages into which the chunks of a step that are sent together are cut
+    uint32_t window;   // messages that fit into the buffer of a connection
+    uint32_t together; // chunks of a step that are sent together
 };
 
 static const struct xml_step *step_at(const struct walk *w, uint32_t block)
