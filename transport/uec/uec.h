@@ -87,7 +87,6 @@ struct uec_pull {
     struct uec_receiver *next;
     uint32_t port; // port whose list it is in
     uint8_t list;  // enum uec_pull_list
-    bool asked;    // the sender reported a loss or requested credit: send a grant in any case
     uint16_t turn; // entropy of the next grant
 };
 enum uec_pull_list { PULL_NONE, PULL_ACTIVE, PULL_IDLE };
