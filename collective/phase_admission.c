@@ -8,7 +8,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/partition.h"
+#include "engine/shards.h"
 
 #define PRIORITY (INT64_C(1) << 40) // larger than any number of a collective
 
@@ -147,24 +147,24 @@ void admission_next(struct communicator *c, struct dim_queue *queue, ps_t now)
 // Returns true if the nodes of a group are in several shards of the simulation.
 static bool group_spans(const struct communicator *c, uint32_t dim, uint32_t group)
 {
-    const struct partition *p = c->job->engine->partition;
+    const struct shards *p = c->job->engine->shards;
     uint32_t first = comm_rank(c, coll_rank_of(&c->schedule, dim, group, 0));
     bool spans = false;
     for (uint32_t m = 1; m < coll_group_size(&c->schedule, dim); m++)
         spans |=
-            partition_divides(p, first, comm_rank(c, coll_rank_of(&c->schedule, dim, group, m)));
+            shards_separate(p, first, comm_rank(c, coll_rank_of(&c->schedule, dim, group, m)));
     const struct coll_reduction *r =
         c->reductions ? c->reductions[c->first_group[dim] + group] : NULL;
     for (uint32_t a = 0; r && a < r->n_members - r->n_ranks; a++)
-        spans |= partition_divides(p, first, r->places[a].endpoint);
+        spans |= shards_separate(p, first, r->places[a].endpoint);
     return spans;
 }
 
 bool admission_spans(struct communicator *c, const struct dim_queue *queue)
 {
-    if (c->job->engine->partition == NULL)
+    if (c->job->engine->shards == NULL)
         return false;
-    if (c->job->engine->partition->processes) // whatever tiles each of them has
+    if (c->job->engine->shards->processes) // whatever tiles each of them has
         return true;
     if (c->spans == NULL) {
         uint32_t n_dims = c->schedule.n_dims;

@@ -12,7 +12,7 @@
 // becomes ready. If phases in closed form end at the same time in one queue, the phase that began
 // first ends first.
 //
-// The decisions take no simulated time. Where a simulation has shards (engine/partition.h), a group
+// The decisions take no simulated time. Where a simulation has shards (engine/shards.h), a group
 // within one shard decides at once. For a group of several shards, ranks become ready at the end of
 // the window, in the order of their events, since a window in which a phase of such a group may
 // start or end runs on one thread (collective/foresight.h).

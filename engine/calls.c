@@ -16,7 +16,7 @@ struct call_head {
     bool at_once; // no shard was being processed, so nothing is deferred
 };
 
-static void write(struct partition *p, unsigned kind, const void *args, size_t bytes)
+static void write(struct shards *p, unsigned kind, const void *args, size_t bytes)
 {
     const struct engine *e = engine_current_shard(p->engines[p->n]);
     struct call_head *head = mailbox_put(&p->calls.log, sizeof *head + bytes);
@@ -28,15 +28,15 @@ static void write(struct partition *p, unsigned kind, const void *args, size_t b
         memcpy(head + 1, args, bytes);
 }
 
-void calls_begin(struct partition *p, unsigned kind, const void *args, size_t bytes)
+void calls_begin(struct shards *p, unsigned kind, const void *args, size_t bytes)
 {
     write(p, kind, args, bytes);
     p->calls.depth++;
 }
 
-void calls_end(struct partition *p) { p->calls.depth--; }
+void calls_end(struct shards *p) { p->calls.depth--; }
 
-void calls_mark(struct partition *p)
+void calls_mark(struct shards *p)
 {
     if (p->calls.depth > 0 && p->calls.reading == NULL)
         write(p, CALL_MARK, NULL, 0);
@@ -45,14 +45,14 @@ void calls_mark(struct partition *p)
 /* ---- repetition ---- */
 
 // A timer of another process has expired.
-static void expire(const struct partition *p, struct engine *e, uint32_t ordinal)
+static void expire(const struct shards *p, struct engine *e, uint32_t ordinal)
 {
     struct sim_timer *timer = p->calls.timers[event_node(e->now_key)].list[ordinal];
     timer->at_ps = PS_NEVER;
     timer->cb(e, timer, SIM_TIMER); // may free the timer
 }
 
-static void repeat(struct partition *p, const struct call_head *head)
+static void repeat(struct shards *p, const struct call_head *head)
 {
     struct engine *e = p->engines[p->calls.shard];
     bool parallel = p->parallel;
@@ -70,7 +70,7 @@ static void repeat(struct partition *p, const struct call_head *head)
     p->parallel = parallel;
 }
 
-void calls_within(struct partition *p, uint32_t node)
+void calls_within(struct shards *p, uint32_t node)
 {
     const struct call_head *head;
     if (p->calls.reading == NULL || p->shard_of[node] != p->calls.shard)
@@ -79,7 +79,7 @@ void calls_within(struct partition *p, uint32_t node)
         repeat(p, head);
 }
 
-void calls_repeat(struct partition *p, uint32_t shard, const struct mailbox *log)
+void calls_repeat(struct shards *p, uint32_t shard, const struct mailbox *log)
 {
     const struct call_head *head;
     p->calls.shard = shard;
@@ -95,7 +95,7 @@ void calls_repeat(struct partition *p, uint32_t shard, const struct mailbox *log
 
 /* ---- timers ---- */
 
-void calls_timer_add(struct partition *p, struct sim_timer *timer)
+void calls_timer_add(struct shards *p, struct sim_timer *timer)
 {
     struct call_timers *at = &p->calls.timers[timer->node];
     for (uint32_t i = 0; i < at->n; i++)
@@ -108,7 +108,7 @@ void calls_timer_add(struct partition *p, struct sim_timer *timer)
     at->list[at->n++] = timer;
 }
 
-uint32_t calls_timer_ordinal(const struct partition *p, const struct sim_timer *timer)
+uint32_t calls_timer_ordinal(const struct shards *p, const struct sim_timer *timer)
 {
     const struct call_timers *at = &p->calls.timers[timer->node];
     uint32_t i = 0;
@@ -117,13 +117,13 @@ uint32_t calls_timer_ordinal(const struct partition *p, const struct sim_timer *
     return i;
 }
 
-void calls_timer_remove(struct partition *p, const struct sim_timer *timer)
+void calls_timer_remove(struct shards *p, const struct sim_timer *timer)
 {
     p->calls.timers[timer->node].list[calls_timer_ordinal(p, timer)] = NULL;
 }
 
 // The timers of a simulation that has not begun have the same ids in all processes.
-void calls_timers_init(struct partition *p, uint32_t n_nodes)
+void calls_timers_init(struct shards *p, uint32_t n_nodes)
 {
     const struct engine *common = p->engines[p->n];
     p->calls.n_nodes = common->n_timer_nodes;
@@ -136,7 +136,7 @@ void calls_timers_init(struct partition *p, uint32_t n_nodes)
         }
 }
 
-void calls_timers_free(struct partition *p)
+void calls_timers_free(struct shards *p)
 {
     for (uint32_t node = 0; p->calls.timers && node < p->calls.n_nodes; node++)
         free(p->calls.timers[node].list);

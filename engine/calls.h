@@ -12,31 +12,31 @@
 // mark at their end (calls_mark).
 #pragma once
 
-#include "engine/partition.h"
+#include "engine/shards.h"
 
 enum { CALL_TIMER, CALL_MARK, CALL_KINDS }; // further kinds are the owner's, from CALL_KINDS on
 
 // Record a call that the present event makes to the state above the network, with its arguments.
 // The caller holds the lock, and calls calls_end() when the call has returned.
-void calls_begin(struct partition *p, unsigned kind, const void *args, size_t bytes);
-void calls_end(struct partition *p);
+void calls_begin(struct shards *p, unsigned kind, const void *args, size_t bytes);
+void calls_end(struct shards *p);
 
 // A node of this process has posted: mark the end of the calls within the post, if the post was
 // within a call of this process.
-void calls_mark(struct partition *p);
+void calls_mark(struct shards *p);
 // A node of another process posts: repeat the calls within the post, if the post is within a call
 // of that process.
-void calls_within(struct partition *p, uint32_t node);
+void calls_within(struct shards *p, uint32_t node);
 
 // Repeat the calls of another process, which are in `log`.
-void calls_repeat(struct partition *p, uint32_t shard, const struct mailbox *log);
+void calls_repeat(struct shards *p, uint32_t shard, const struct mailbox *log);
 
 /* ---- timers ---- */
 
 // Timers that call what is above the network have an ordinal at their node, which is the same in
 // all processes; their ids are not, since the network's timers of a node are in its process only.
-void calls_timers_init(struct partition *p, uint32_t n_nodes);
-void calls_timers_free(struct partition *p);
-void calls_timer_add(struct partition *p, struct sim_timer *timer);
-void calls_timer_remove(struct partition *p, const struct sim_timer *timer);
-uint32_t calls_timer_ordinal(const struct partition *p, const struct sim_timer *timer);
+void calls_timers_init(struct shards *p, uint32_t n_nodes);
+void calls_timers_free(struct shards *p);
+void calls_timer_add(struct shards *p, struct sim_timer *timer);
+void calls_timer_remove(struct shards *p, const struct sim_timer *timer);
+uint32_t calls_timer_ordinal(const struct shards *p, const struct sim_timer *timer);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
-#include "engine/partition_internal.h"
+#include "engine/shards_internal.h"
 
 struct deferral {
     event_order order;
@@ -24,7 +24,7 @@ struct deferral_head {
 void engine_defer_shards(struct engine *e, engine_deferred done, void *ctx, const void *note,
                          size_t bytes)
 {
-    struct partition *p = e->partition;
+    struct shards *p = e->shards;
     const struct engine *current = engine_current_shard(e);
     if (!p->parallel) {
         done(ctx, note, current->now_ps);
@@ -45,7 +45,7 @@ static int by_order(const void *a, const void *b)
     return (x->note > y->note) - (x->note < y->note); // the order within one log
 }
 
-void deferral_catch_up(struct partition *p)
+void deferral_catch_up(struct shards *p)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {

@@ -7,7 +7,7 @@
 #include "engine/event_queue.h"
 
 struct engine;
-struct partition;
+struct shards;
 struct sim_timer;
 
 typedef void (*event_handler)(void *ctx, uint64_t key);
@@ -40,7 +40,7 @@ struct engine {
     struct timer_table *timers; // [node]
     uint32_t n_timer_nodes;
     bool stopped;
-    struct partition *partition; // engine/partition.h; NULL = the simulation has one shard
+    struct shards *shards; // engine/shards.h; NULL = the simulation has one shard
     uint32_t lock_depth;
     /* counters */
     uint64_t events;
@@ -125,12 +125,12 @@ void engine_lock_shards(struct engine *e);
 void engine_unlock_shards(struct engine *e);
 static inline void engine_lock(struct engine *e)
 {
-    if (e->partition)
+    if (e->shards)
         engine_lock_shards(e);
 }
 static inline void engine_unlock(struct engine *e)
 {
-    if (e->partition)
+    if (e->shards)
         engine_unlock_shards(e);
 }
 
@@ -138,7 +138,7 @@ static inline void engine_unlock(struct engine *e)
 bool engine_shards_run(const struct engine *e);
 static inline bool engine_is_parallel(const struct engine *e)
 {
-    return e->partition && engine_shards_run(e);
+    return e->shards && engine_shards_run(e);
 }
 
 // The engine whose event the calling thread is processing: `e` itself unless the simulation has
@@ -146,7 +146,7 @@ static inline bool engine_is_parallel(const struct engine *e)
 struct engine *engine_current_shard(const struct engine *e);
 static inline struct engine *engine_current(struct engine *e)
 {
-    return e->partition ? engine_current_shard(e) : e;
+    return e->shards ? engine_current_shard(e) : e;
 }
 
 // Work that an event defers to the end of the window where shards run at the same time, because it
@@ -158,7 +158,7 @@ void engine_defer_shards(struct engine *e, engine_deferred done, void *ctx, cons
 static inline void engine_defer(struct engine *e, engine_deferred done, void *ctx, const void *note,
                                 size_t bytes)
 {
-    if (e->partition)
+    if (e->shards)
         engine_defer_shards(e, done, ctx, note, bytes);
     else
         done(ctx, note, e->now_ps);

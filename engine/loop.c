@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "engine/base/memory.h"
-#include "engine/partition.h"
+#include "engine/shards.h"
 
 #define LOOP_BATCH 4096
 #define LOOP_CHUNK 512    // events between two readings of the clock
@@ -40,8 +40,8 @@ static void loop_finish(struct ev_loop *ev, enum loop_end end)
 static bool want_end(struct ev_loop *ev, enum loop_end end)
 {
     const struct loop *loop = ev_userdata(ev);
-    struct partition *p = loop->engine->partition;
-    if (!partition_is_shared(p)) {
+    struct shards *p = loop->engine->shards;
+    if (!shards_is_shared(p)) {
         loop_finish(ev, end);
         return true;
     }
@@ -54,7 +54,7 @@ static bool want_end(struct ev_loop *ev, enum loop_end end)
 static bool drain_windows(const struct engine *e, uint64_t events, double until)
 {
     while (e->events < events && monotonic_s() < until)
-        if (!partition_step(e->partition, events - e->events))
+        if (!shards_step(e->shards, events - e->events))
             return false;
     return true;
 }
@@ -64,7 +64,7 @@ static bool drain_windows(const struct engine *e, uint64_t events, double until)
 static bool drain_batch(struct engine *e, size_t max)
 {
     double until = monotonic_s() + LOOP_BATCH_S;
-    if (e->partition)
+    if (e->shards)
         return drain_windows(e, e->events + max, until);
     for (size_t done = 0; done < max;) {
         size_t want = max - done < LOOP_CHUNK ? max - done : LOOP_CHUNK;
@@ -127,9 +127,9 @@ static void on_pace(struct ev_loop *ev, ev_timer *w, int revents)
 // Returns the reason for the end of a run that has no events left.
 static enum loop_end end_of(const struct loop *loop)
 {
-    const struct partition *p = loop->engine->partition;
+    const struct shards *p = loop->engine->shards;
     bool limited = loop->limited;
-    if (partition_is_shared(p)) {
+    if (shards_is_shared(p)) {
         if (p->agreed != LOOP_DONE)
             return p->agreed;
         limited = p->limit_events > 0 && engine_model_events(loop->engine) >= p->limit_events;
@@ -144,7 +144,7 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
     struct engine *e = loop->engine;
     size_t want = LOOP_BATCH;
     // several processes count their events themselves
-    uint64_t limit = partition_is_shared(e->partition) ? 0 : loop->limits->events,
+    uint64_t limit = shards_is_shared(e->shards) ? 0 : loop->limits->events,
              left = limit - engine_model_events(e);
     if (limit && !e->stopped && left < want)
         want = (size_t)left; // never more than the limit allows, because some events may be

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The present thread of a simulation, and the engine whose event it is processing.
-#include "engine/partition_internal.h"
+#include "engine/shards_internal.h"
 
 // Set once by each thread but the first one; a thread belongs to one simulation.
 static _Thread_local uint32_t thread_number;
@@ -11,11 +11,11 @@ uint32_t engine_thread(void) { return thread_number; }
 
 bool engine_shards_run(const struct engine *e)
 {
-    return e->partition->parallel && !e->partition->in_turn;
+    return e->shards->parallel && !e->shards->in_turn;
 }
 
 struct engine *engine_current_shard(const struct engine *e)
 {
-    const struct partition *p = e->partition;
+    const struct shards *p = e->shards;
     return engine_shards_run(e) ? p->engines[thread_number] : p->current;
 }

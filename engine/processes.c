@@ -11,12 +11,12 @@
 #include "engine/base/memory.h"
 #include "engine/calls.h"
 #include "engine/parcel.h"
-#include "engine/partition_internal.h"
+#include "engine/shards_internal.h"
 
 /* ---- exchanges ---- */
 
 // Send the parcels, and receive into p->in. Returns false if a process does not answer.
-static bool exchange(struct partition *p)
+static bool exchange(struct shards *p)
 {
     const struct collwire_processes *all = p->processes;
     if (p->lost)
@@ -32,7 +32,7 @@ static bool exchange(struct partition *p)
 }
 
 // Send one note to all processes.
-static bool tell(struct partition *p, const void *note, size_t bytes)
+static bool tell(struct shards *p, const void *note, size_t bytes)
 {
     for (uint32_t q = 0; q < p->processes->n; q++)
         if (q != p->processes->rank)
@@ -41,32 +41,32 @@ static bool tell(struct partition *p, const void *note, size_t bytes)
 }
 
 // What a process has received, as a mailbox to be read.
-static struct mailbox parcel_of(const struct partition *p, uint32_t process)
+static struct mailbox parcel_of(const struct shards *p, uint32_t process)
 {
     const struct collwire_bytes *in = &p->in[process];
     return (struct mailbox){.bytes = (unsigned char *)(uintptr_t)in->data, .n = in->n};
 }
 
-static const void *told(const struct partition *p, uint32_t process)
+static const void *told(const struct shards *p, uint32_t process)
 {
     struct mailbox parcel = parcel_of(p, process);
     size_t at = 0;
     return mailbox_next(&parcel, &at);
 }
 
-void partition_sum(struct partition *p, uint64_t *values, uint32_t n)
+void shards_sum(struct shards *p, uint64_t *values, uint32_t n)
 {
-    if (!partition_is_shared(p) || !tell(p, values, n * sizeof *values))
+    if (!shards_is_shared(p) || !tell(p, values, n * sizeof *values))
         return;
     for (uint32_t q = 0; q < p->processes->n; q++)
         for (uint32_t i = 0; q != p->processes->rank && i < n; i++)
             values[i] += ((const uint64_t *)told(p, q))[i];
 }
 
-ps_t partition_latest(struct partition *p, ps_t time)
+ps_t shards_latest(struct shards *p, ps_t time)
 {
     ps_t latest = time;
-    if (!partition_is_shared(p) || !tell(p, &time, sizeof time))
+    if (!shards_is_shared(p) || !tell(p, &time, sizeof time))
         return time;
     for (uint32_t q = 0; q < p->processes->n; q++) {
         const ps_t *theirs = q != p->processes->rank ? told(p, q) : &time;
@@ -83,15 +83,15 @@ static void pack(struct mailbox *parcel, const struct mailbox *box)
 }
 
 // Append the letters of all shards of this process, one shard after the other.
-static void pack_letters(struct partition *p, uint32_t process)
+static void pack_letters(struct shards *p, uint32_t process)
 {
-    uint32_t to = partition_shard_of_process(p, process);
+    uint32_t to = shards_shard_of_process(p, process);
     size_t bytes = 0;
     for (uint32_t i = 0; i < p->n_own; i++)
-        bytes += partition_box(p, i, to)->n;
+        bytes += shards_box(p, i, to)->n;
     unsigned char *part = mailbox_put(&p->parcels[process], bytes);
     for (uint32_t i = 0; i < p->n_own; i++) {
-        struct mailbox *box = partition_box(p, i, to);
+        struct mailbox *box = shards_box(p, i, to);
         if (box->n > 0)
             memcpy(part, box->bytes, box->n);
         part += box->n;
@@ -101,10 +101,10 @@ static void pack_letters(struct partition *p, uint32_t process)
 
 // Returns the time before which all events are known; at the last instant of a window more events
 // may follow.
-static ps_t final_ps(const struct partition *p) { return p->done_ps - 1; }
+static ps_t final_ps(const struct shards *p) { return p->done_ps - 1; }
 
 // A parcel: letters, the log of calls, and to process 0 a report.
-static void pack_parcel(struct partition *p, uint32_t process)
+static void pack_parcel(struct shards *p, uint32_t process)
 {
     pack_letters(p, process);
     pack(&p->parcels[process], &p->calls.log);
@@ -125,10 +125,10 @@ static struct mailbox next_part(const struct mailbox *parcel, size_t *at)
     return (struct mailbox){.bytes = (unsigned char *)(uintptr_t)part, .n = bytes};
 }
 
-static void open_parcel(struct partition *p, uint32_t process)
+static void open_parcel(struct shards *p, uint32_t process)
 {
     const struct mailbox parcel = parcel_of(p, process);
-    uint32_t from = partition_shard_of_process(p, process);
+    uint32_t from = shards_shard_of_process(p, process);
     size_t at = 0;
     mailbox_next(&parcel, &at); // the note
     const struct mailbox letters = next_part(&parcel, &at);
@@ -143,7 +143,7 @@ static void open_parcel(struct partition *p, uint32_t process)
 }
 
 // Exchange letters and calls, and a note for all. Returns false if a process does not answer.
-static bool exchange_parcels(struct partition *p, const void *note, size_t bytes)
+static bool exchange_parcels(struct shards *p, const void *note, size_t bytes)
 {
     for (uint32_t i = 0; i < p->n_own; i++)
         p->hooks.close(p->hooks.ctx, i);
@@ -164,7 +164,7 @@ static bool exchange_parcels(struct partition *p, const void *note, size_t bytes
 }
 
 // End a window. Deferred work may send packets and make calls, so the exchange is repeated.
-static void processes_exchange(struct partition *p)
+static void processes_exchange(struct shards *p)
 {
     exchange_parcels(p, NULL, 0);
     deferral_catch_up(p);
@@ -182,7 +182,7 @@ struct say {
     struct process_facts facts;
 };
 
-static struct say own(struct partition *p)
+static struct say own(struct shards *p)
 {
     const struct event first = tiles_first_event(p);
     struct say say = {.first_ps = first.at_ps,
@@ -228,7 +228,7 @@ static void add(struct say *sum, const struct say *say)
 // Returns true if the run takes longer in several processes than in one, because processes without
 // work wait for the others at the end of every window. Compared after 0.05 s, 0.1 s, 0.2 s and so
 // on, by sums that are the same in all processes.
-static bool one_is_faster(struct partition *p, const struct say *sum)
+static bool one_is_faster(struct shards *p, const struct say *sum)
 {
     double spent_s = 1e-9 * (double)sum->spent_ns / p->processes->n,
            busy_s = 1e-9 * (double)sum->busy_ns;
@@ -240,7 +240,7 @@ static bool one_is_faster(struct partition *p, const struct say *sum)
 
 // Exchange with the others how far this process is, and compute the sums. Returns the first event
 // of all processes, or PS_NEVER if the run is to end.
-static ps_t agree(struct partition *p)
+static ps_t agree(struct shards *p)
 {
     struct engine *common = p->engines[p->n];
     struct say sum = own(p);
@@ -271,17 +271,17 @@ static ps_t agree(struct partition *p)
 
 // Process a window of one event, the first one of all processes. Work that it defers is done at
 // once in all processes.
-static void first_event(struct partition *p)
+static void first_event(struct shards *p)
 {
     ps_t at_ps = p->first.at_ps;
-    if (!partition_is_elsewhere(p, event_node(p->first.key)))
+    if (!shards_is_elsewhere(p, event_node(p->first.key)))
         tiles_process(p, p->first);
-    partition_exchange(p, at_ps);
+    shards_exchange(p, at_ps);
     p->done_ps = at_ps > p->done_ps ? at_ps : p->done_ps;
     p->counts.windows++;
 }
 
-bool processes_step(struct partition *p)
+bool processes_step(struct shards *p)
 {
     struct engine *common = p->engines[p->n];
     if (p->began_s <= 0)
@@ -292,7 +292,7 @@ bool processes_step(struct partition *p)
         (common->stopped && at_ps > common->now_ps))
         return false;
     if (shared_ps < first_ps) {
-        partition_common_event(p, shared_ps);
+        shards_common_event(p, shared_ps);
         processes_exchange(p);
         return !p->lost;
     }
@@ -301,14 +301,14 @@ bool processes_step(struct partition *p)
         until_ps = shared_ps + 1;
     if (common->horizon_ps < until_ps)
         until_ps = common->horizon_ps + 1;
-    enum partition_order order = p->hooks.order(p->hooks.ctx, until_ps);
+    enum shards_order order = p->hooks.order(p->hooks.ctx, until_ps);
     // The time of order() is overhead of several processes: it is not counted as work.
     double began_s = monotonic_s();
     if (order == ORDER_EVENTS && p->first.at_ps == at_ps) {
         first_event(p);
     } else {
         bool instant = common->stopped || order != ORDER_NONE;
-        partition_window(p, at_ps, instant ? at_ps + 1 : until_ps, instant);
+        shards_window(p, at_ps, instant ? at_ps + 1 : until_ps, instant);
     }
     p->busy_s += monotonic_s() - began_s;
     processes_exchange(p);
@@ -318,7 +318,7 @@ bool processes_step(struct partition *p)
 
 /* ---- life ---- */
 
-void processes_init(struct partition *p, uint32_t n_nodes)
+void processes_init(struct shards *p, uint32_t n_nodes)
 {
     if (!p->processes)
         return;
@@ -332,7 +332,7 @@ void processes_init(struct partition *p, uint32_t n_nodes)
     calls_timers_init(p, n_nodes);
 }
 
-void processes_free(struct partition *p)
+void processes_free(struct shards *p)
 {
     for (uint32_t q = 0; p->processes && q < p->processes->n; q++)
         mailbox_free(&p->parcels[q]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The threads of a partition, and the lock on the state that its shards share.
+// The threads of the shards, and the lock on the state that they share.
 //
 // The first shard runs on the thread of the caller. A window has two halves: all shards process
 // their events, then all read their mail. The threads meet after each half, spinning, because a
@@ -15,13 +15,13 @@
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/partition_internal.h"
+#include "engine/shards_internal.h"
 
 #define SPINS 200         // before a thread lets others run
 #define SPINS_ASLEEP 8000 // before a thread that waits for the next window sleeps
 
 struct thread {
-    struct partition *p;
+    struct shards *p;
     uint32_t shard;
     pthread_t id;
     double cpu_s;              // when it has ended
@@ -54,7 +54,7 @@ static inline void relax(unsigned spins)
 
 void engine_lock_shards(struct engine *e)
 {
-    struct partition *p = e->partition;
+    struct shards *p = e->shards;
     if (!p->parallel)
         return;
     struct engine *here = engine_current_shard(e);
@@ -69,7 +69,7 @@ void engine_lock_shards(struct engine *e)
 
 void engine_unlock_shards(struct engine *e)
 {
-    struct partition *p = e->partition;
+    struct shards *p = e->shards;
     if (p->parallel && --engine_current_shard(e)->lock_depth == 0 && !p->in_turn)
         atomic_flag_clear_explicit(&p->threads->taken, memory_order_release);
 }
@@ -77,7 +77,7 @@ void engine_unlock_shards(struct engine *e)
 /* ---- windows of several threads ---- */
 
 // Wait until all threads have come here `times` times.
-static void meet(struct partition *p, unsigned times)
+static void meet(struct shards *p, unsigned times)
 {
     struct threads *t = p->threads;
     atomic_fetch_add_explicit(&t->met, 1, memory_order_acq_rel);
@@ -87,7 +87,7 @@ static void meet(struct partition *p, unsigned times)
         relax(spins);
 }
 
-static void process(struct partition *p, uint32_t shard, unsigned window)
+static void process(struct shards *p, uint32_t shard, unsigned window)
 {
     struct thread *thread = &p->threads->of[shard];
     struct engine *e = p->engines[shard];
@@ -149,7 +149,7 @@ static unsigned begin_window(struct threads *t)
     return window;
 }
 
-void threads_start(struct partition *p)
+void threads_start(struct shards *p)
 {
     struct threads *t = p->threads = memory_zeroed_lines(1, sizeof *p->threads);
     t->of = memory_zeroed_lines(p->n_own, sizeof *t->of);
@@ -163,7 +163,7 @@ void threads_start(struct partition *p)
             memory_short(1 << 20);
 }
 
-void partition_rest(struct partition *p)
+void shards_rest(struct shards *p)
 {
     struct threads *t = p->threads;
     if (!t)
@@ -181,9 +181,9 @@ void partition_rest(struct partition *p)
     p->threads = NULL;
 }
 
-void threads_window(struct partition *p, ps_t began_ps, ps_t until_ps)
+void threads_window(struct shards *p, ps_t began_ps, ps_t until_ps)
 {
-    struct partition_counts *c = &p->counts;
+    struct shards_counts *c = &p->counts;
     double began_s = monotonic_s();
     uint64_t most = 0, all = 0;
     p->threads->began_ps = began_ps;
@@ -204,7 +204,7 @@ void threads_window(struct partition *p, ps_t began_ps, ps_t until_ps)
     c->together_s += monotonic_s() - began_s;
 }
 
-void threads_window_alone(struct partition *p, ps_t began_ps, ps_t until_ps)
+void threads_window_alone(struct shards *p, ps_t began_ps, ps_t until_ps)
 {
     p->parallel = p->in_turn = true;
     for (uint32_t i = 0; i < p->n_own; i++) {

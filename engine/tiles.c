@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tiles of a partition: each has the queue of its events. While a tile is processed, its queue
+// The tiles of a simulation: each has the queue of its events. While a tile is processed, its queue
 // is that of its shard's engine.
-#include "engine/partition_internal.h"
+#include "engine/shards_internal.h"
 
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static ps_t next_of(const struct event_queue *q, ps_t until_ps)
 }
 
 // Let the engine of a tile's shard have the tile's queue for a while; `outside` keeps its own one.
-static struct engine *tile_open(struct partition *p, uint32_t tile, struct event_queue *outside)
+static struct engine *tile_open(struct shards *p, uint32_t tile, struct event_queue *outside)
 {
     struct engine *e = p->engines[p->tiles[tile].shard];
     *outside = e->queue;
@@ -31,14 +31,14 @@ static struct engine *tile_open(struct partition *p, uint32_t tile, struct event
     return e;
 }
 
-static void tile_close(struct partition *p, uint32_t tile, const struct event_queue *outside)
+static void tile_close(struct shards *p, uint32_t tile, const struct event_queue *outside)
 {
     struct engine *e = p->engines[p->tiles[tile].shard];
     p->tiles[tile].queue = e->queue;
     e->queue = *outside;
 }
 
-static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t until_ps)
+static void process(struct shards *p, uint32_t tile, ps_t began_ps, ps_t until_ps)
 {
     struct event_queue outside;
     struct engine *e = tile_open(p, tile, &outside);
@@ -48,11 +48,11 @@ static void process(struct partition *p, uint32_t tile, ps_t began_ps, ps_t unti
     e->queue.limit_ps = until_ps - 1;
     drain(e, began_ps, until_ps);
     e->queue.limit_ps = 0;
-    partition_note_next(p, tile, next_of(&e->queue, until_ps));
+    shards_note_next(p, tile, next_of(&e->queue, until_ps));
     tile_close(p, tile, &outside);
 }
 
-void tiles_window(struct partition *p, uint32_t shard, ps_t began_ps, ps_t until_ps)
+void tiles_window(struct shards *p, uint32_t shard, ps_t began_ps, ps_t until_ps)
 {
     struct engine *e = p->engines[shard];
     ps_t last_ps = e->now_ps;
@@ -65,7 +65,7 @@ void tiles_window(struct partition *p, uint32_t shard, ps_t began_ps, ps_t until
     e->now_ps = last_ps;
 }
 
-void tiles_gather(struct partition *p, ps_t until_ps)
+void tiles_gather(struct shards *p, ps_t until_ps)
 {
     for (uint32_t i = 0; i < p->n_tiles; i++) {
         struct tile *t = &p->tiles[i];
@@ -89,7 +89,7 @@ void tiles_gather(struct partition *p, ps_t until_ps)
     }
 }
 
-void tiles_settle(struct partition *p)
+void tiles_settle(struct shards *p)
 {
     struct event e;
     if (p->merged)
@@ -98,11 +98,11 @@ void tiles_settle(struct partition *p)
         while (event_queue_pop(&p->engines[i]->queue, &e)) {
             uint32_t tile = p->tile_of[event_node(e.key)];
             event_queue_push(&p->tiles[tile].queue, e);
-            partition_note_next(p, tile, e.at_ps);
+            shards_note_next(p, tile, e.at_ps);
         }
 }
 
-ps_t tiles_first_ps(const struct partition *p)
+ps_t tiles_first_ps(const struct shards *p)
 {
     ps_t first_ps = PS_NEVER;
     for (uint32_t i = 0; i < p->n_tiles; i++)
@@ -116,7 +116,7 @@ ps_t tiles_first_ps(const struct partition *p)
     return first_ps;
 }
 
-struct event tiles_first_event(struct partition *p)
+struct event tiles_first_event(struct shards *p)
 {
     struct event first = {PS_NEVER, UINT64_MAX};
     uint32_t n = p->first_tile[p->n_own];
@@ -131,7 +131,7 @@ struct event tiles_first_event(struct partition *p)
     return first;
 }
 
-void tiles_process(struct partition *p, struct event first)
+void tiles_process(struct shards *p, struct event first)
 {
     uint32_t tile = p->tile_of[event_node(first.key)];
     struct event_queue outside;
@@ -145,7 +145,7 @@ void tiles_process(struct partition *p, struct event first)
 
 // Give the queues of the shards' engines a wheel, or leave them a heap for the few events that come
 // between windows.
-static void shape_queues(struct partition *p, unsigned shift)
+static void shape_queues(struct shards *p, unsigned shift)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         struct engine *e = p->engines[i];
@@ -156,7 +156,7 @@ static void shape_queues(struct partition *p, unsigned shift)
 
 // Move all events of a tile. Its queue is not read for it: a wheel that has been read to its last
 // event would insert all later ones, which come before that, one by one.
-static void move_all(struct partition *p, uint32_t tile)
+static void move_all(struct shards *p, uint32_t tile)
 {
     struct event_queue *q = &p->tiles[tile].queue, *into = &p->engines[p->tiles[tile].shard]->queue;
     size_t n = q->n;
@@ -169,7 +169,7 @@ static void move_all(struct partition *p, uint32_t tile)
     p->tile_next_ps[tile] = PS_NEVER;
 }
 
-void tiles_merge(struct partition *p, bool merged)
+void tiles_merge(struct shards *p, bool merged)
 {
     if (merged == p->merged)
         return;

@@ -26,7 +26,7 @@ static struct timer_table *table_of(struct engine *e, uint32_t node)
 // The engine of the timer's node.
 static struct engine *home_of(struct engine *e, const struct sim_timer *timer)
 {
-    return e->partition ? partition_engine(e->partition, timer->node) : e;
+    return e->shards ? shards_engine(e->shards, timer->node) : e;
 }
 
 static void *grow(void *list, uint32_t *cap, size_t size)
@@ -69,14 +69,14 @@ void sim_timer_init_locked(struct engine *e, struct sim_timer *timer, uint32_t n
 {
     sim_timer_init(e, timer, node, cb, data);
     timer->locks = true;
-    if (partition_is_shared(e->partition))
-        calls_timer_add(e->partition, timer);
+    if (shards_is_shared(e->shards))
+        calls_timer_add(e->shards, timer);
 }
 
 void sim_timer_start(struct engine *e, struct sim_timer *timer, ps_t at_ps)
 {
     timer->at_ps = at_ps;
-    if (partition_is_elsewhere(e->partition, timer->node))
+    if (shards_is_elsewhere(e->shards, timer->node))
         return;                     // the process that owns the node reports when the timer expires
     if (at_ps < timer->queued_ps) { // otherwise the pending entry is earlier and will re-arm the
                                     // timer
@@ -91,8 +91,8 @@ void sim_timer_end(struct engine *e, struct sim_timer *timer)
 {
     if (!timer->cb)
         return;
-    if (timer->locks && partition_is_shared(e->partition))
-        calls_timer_remove(e->partition, timer);
+    if (timer->locks && shards_is_shared(e->shards))
+        calls_timer_remove(e->shards, timer);
     struct timer_table *table = &e->timers[timer->node];
     table->slots[timer->id] = NULL;
     if (table->n_free == table->cap_free)
@@ -105,8 +105,8 @@ void sim_timer_end(struct engine *e, struct sim_timer *timer)
 // may free the timer.
 static void call(struct engine *e, struct sim_timer *timer)
 {
-    struct partition *p = e->partition;
-    bool logged = partition_is_shared(e->partition) && p->shard_of[timer->node] < p->n_own;
+    struct shards *p = e->shards;
+    bool logged = shards_is_shared(e->shards) && p->shard_of[timer->node] < p->n_own;
     if (logged) {
         uint32_t ordinal = calls_timer_ordinal(p, timer);
         calls_begin(p, CALL_TIMER, &ordinal, sizeof ordinal);

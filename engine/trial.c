@@ -13,7 +13,7 @@
 // turn. Two kinds of windows are not timed: the first windows of a run, in which flows are opened,
 // and the first windows after a change, in which the caches of another processor still hold the
 // data.
-#include "engine/partition_internal.h"
+#include "engine/shards_internal.h"
 
 #define TRIAL_FROM 16 // the first windows of a run are not timed
 #define TRIAL_TURN 256u

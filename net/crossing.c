@@ -29,44 +29,44 @@ static void put(struct network *net, uint32_t index, const struct packet *p)
 // Record that a packet or credit goes to another process, where it arrives at `at_ps`.
 static void abroad(const struct network *net, ps_t at_ps)
 {
-    ps_t *sent_ps = &net->shards->partition->sent_ps[net->shard];
+    ps_t *sent_ps = &net->shards->all->sent_ps[net->shard];
     *sent_ps = at_ps < *sent_ps ? at_ps : *sent_ps;
 }
 
 void crossing_send(struct network *net, uint32_t port, const struct packet *p, ps_t arrives_ps)
 {
     const struct network_shards *shards = net->shards;
-    const struct partition *partition = shards->partition;
-    uint32_t to = partition->shard_of[net->ports[port].peer_node];
+    const struct shards *all = shards->all;
+    uint32_t to = all->shard_of[net->ports[port].peer_node];
     struct letter letter = {.packet = *p, .port = shards->ghost_of[port]};
     letter.packet.arrives_ps = arrives_ps;
     // A common event happens in all processes, and the process of the port sends the packet.
-    if (net->shard >= partition->n_own)
+    if (net->shard >= all->n_own)
         return;
-    if (to >= partition->n_own) {
+    if (to >= all->n_own) {
         abroad(net, arrives_ps);
-        passage_send(net, partition_box(partition, net->shard, to),
-                     partition_process_of_shard(partition, to), port, &letter.packet);
-    } else if (!partition->parallel || partition->in_turn) // the other shard is not being processed
+        passage_send(net, shards_box(all, net->shard, to),
+                     shards_process_of_shard(all, to), port, &letter.packet);
+    } else if (!all->parallel || all->in_turn) // the other shard is not being processed
         put(&shards->nets[to], letter.port, &letter.packet);
     else
-        *(struct letter *)mailbox_put(partition_box(partition, net->shard, to), sizeof letter) =
+        *(struct letter *)mailbox_put(shards_box(all, net->shard, to), sizeof letter) =
             letter;
 }
 
 bool crossing_credit(struct network *net, uint32_t port, const struct credit_return *r)
 {
-    const struct partition *partition = net->shards->partition;
-    uint32_t to = partition->shard_of[net->ports[port].node];
-    if (to >= partition->n_own) {
+    const struct shards *all = net->shards->all;
+    uint32_t to = all->shard_of[net->ports[port].node];
+    if (to >= all->n_own) {
         abroad(net, r->at_ps);
-        passage_send_credit(net, partition_box(partition, net->shard, to), port, r);
+        passage_send_credit(net, shards_box(all, net->shard, to), port, r);
         return true;
     }
-    if (!partition->parallel)
+    if (!all->parallel)
         return false;
     struct letter letter = {.credit = *r, .port = port};
-    *(struct letter *)mailbox_put(partition_box(partition, net->shard, to), sizeof letter) = letter;
+    *(struct letter *)mailbox_put(shards_box(all, net->shard, to), sizeof letter) = letter;
     return true;
 }
 
@@ -82,7 +82,7 @@ static void list_add(struct border_list *list, uint32_t port)
 void crossing_due(struct network *net, uint32_t index)
 {
     struct port *port = &net->ports[index];
-    ps_t *next_ps = &net->shards->partition->next_ps[net->shard];
+    ps_t *next_ps = &net->shards->all->next_ps[net->shard];
     *next_ps = port->wake_ps < *next_ps ? port->wake_ps : *next_ps;
     if (port->flags & PORT_DUE)
         return;
@@ -115,9 +115,9 @@ ps_t crossing_depart(struct network *net, ps_t until_ps)
 
 void crossing_arrival(struct network *net, uint32_t port, ps_t arrives_ps)
 {
-    const struct partition *partition = net->shards->partition;
-    uint32_t tile = partition->tile_of[net->ports[port].peer_node];
-    partition_note_next(partition, tile, arrives_ps);
+    const struct shards *all = net->shards->all;
+    uint32_t tile = all->tile_of[net->ports[port].peer_node];
+    shards_note_next(all, tile, arrives_ps);
     list_add(&net->shards->arrivals[tile], port);
 }
 
@@ -147,9 +147,9 @@ static void receive(struct network *net, const struct letter *letter)
 
 void crossing_receive(struct network *net)
 {
-    const struct partition *partition = net->shards->partition;
-    for (uint32_t from = 0; from < partition->n_own; from++) {
-        struct mailbox *box = partition_box(partition, from, net->shard);
+    const struct shards *all = net->shards->all;
+    for (uint32_t from = 0; from < all->n_own; from++) {
+        struct mailbox *box = shards_box(all, from, net->shard);
         size_t at = 0;
         for (const struct letter *letter; (letter = mailbox_next(box, &at)) != NULL;)
             receive(net, letter);
@@ -159,12 +159,12 @@ void crossing_receive(struct network *net)
 
 static struct network *net_at(struct network_shards *shards, uint32_t node)
 {
-    return &shards->nets[shards->partition->shard_of[node]];
+    return &shards->nets[shards->all->shard_of[node]];
 }
 
 void crossing_arrive(struct network_shards *shards, uint32_t from, const struct mailbox *letters)
 {
-    uint32_t process = partition_process_of_shard(shards->partition, from);
+    uint32_t process = shards_process_of_shard(shards->all, from);
     const struct network *any = &shards->nets[0];
     size_t at = 0;
     for (const void *letter; (letter = mailbox_next(letters, &at)) != NULL;) {
@@ -225,7 +225,7 @@ static void share_meta(const struct network *net)
     meta_pools_share(&net->meta, pools, shards->n);
 }
 
-struct network_shards *network_divide(struct network *net, const struct partition_cut *cut)
+struct network_shards *network_shard(struct network *net, const struct shards_cut *cut)
 {
     struct network_shards *shards = net->shards = memory_zeroed(1, sizeof *shards);
     const uint16_t *shard_of = cut->shard_of;
@@ -260,7 +260,7 @@ struct network_shards *network_divide(struct network *net, const struct partitio
 void network_shards_update(struct network *net)
 {
     const struct network_shards *shards = net->shards;
-    for (uint32_t i = 0; shards && i < shards->partition->n; i++) {
+    for (uint32_t i = 0; shards && i < shards->all->n; i++) {
         shards->nets[i].links = net->links;
         shards->nets[i].n_links = net->n_links;
     }
@@ -269,7 +269,7 @@ void network_shards_update(struct network *net)
 void network_unite(struct network *net)
 {
     const struct network_shards *shards = net->shards;
-    for (uint32_t i = 0; i < shards->partition->n_own; i++) {
+    for (uint32_t i = 0; i < shards->all->n_own; i++) {
         struct network *shard = &shards->nets[i];
         net->packet_hops += shard->packet_hops;
         for (unsigned r = 0; r < DROP_REASONS; r++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A network in tiles and shards (engine/partition.h): packets that cross from one to another.
+// A network in tiles and shards (engine/shards.h): packets that cross from one to another.
 //
 // The shards share the arrays of ports, links and faults, since each entry belongs to one shard.
 // Each shard has a struct network of its own with its engine, its pools of packets, and its
@@ -15,7 +15,7 @@
 // and takes the delay of the link, so a window is not longer than that.
 #pragma once
 
-#include "engine/partition.h"
+#include "engine/shards.h"
 #include "net/credits.h"
 #include "net/network.h"
 #include "net/passage.h"
@@ -26,7 +26,7 @@ struct border_list {
 };
 
 struct network_shards {
-    struct partition *partition;
+    struct shards *all;
     struct passage *passage; // to other processes; NULL = there is one
     struct network *nets;    // [shard]
     uint32_t n, n_tiles;
@@ -39,8 +39,8 @@ struct network_shards {
 };
 
 // Cut a network whose ports are set and which holds no packet. The nets have copies of the
-// operations, whose contexts the caller replaces. The partition may be set afterwards.
-struct network_shards *network_divide(struct network *net, const struct partition_cut *cut);
+// operations, whose contexts the caller replaces. `all` may be set afterwards.
+struct network_shards *network_shard(struct network *net, const struct shards_cut *cut);
 
 // Add the counters of the shards to those of the network; call when the run has ended.
 void network_unite(struct network *net);
@@ -94,7 +94,7 @@ static inline const struct network *network_at_port(const struct network *net, u
         return net;
     const struct port *p = &net->ports[port];
     uint32_t node = port < net->n_ports ? p->node : p->peer_node;
-    return &net->shards->nets[net->shards->partition->shard_of[node]];
+    return &net->shards->nets[net->shards->all->shard_of[node]];
 }
 static inline struct network *network_of_port(struct network *net, uint32_t port)
 {

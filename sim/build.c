@@ -133,10 +133,10 @@ void sim_explain_threads(struct sim *sim, const char *why)
 
 bool sim_is_apart(const struct sim *sim, char why[SIM_WHY])
 {
-    const struct partition *p = sim->fabric.partition;
+    const struct shards *p = sim->fabric.shards;
     if (sim->end != LOOP_APART)
         return false;
-    const struct partition_counts *c = &p->counts;
+    const struct shards_counts *c = &p->counts;
     snprintf(
         why, SIM_WHY,
         "%u processes took longer than one would, with %.1f events of each in a window; so one "
@@ -147,7 +147,7 @@ bool sim_is_apart(const struct sim *sim, char why[SIM_WHY])
 
 bool sim_failed_in_parts(const struct sim *sim)
 {
-    return sim->fabric.partition && sim->workload.failure && sim->end == LOOP_DONE;
+    return sim->fabric.shards && sim->workload.failure && sim->end == LOOP_DONE;
 }
 
 void sim_packets_free(struct sim *sim) { network_free_packets(&sim->fabric.net); }

@@ -17,7 +17,7 @@
 // True if what belongs to a node goes into the parcel; the reader learns it from the writer.
 static bool has_node(struct parcel *p, const struct sim *sim, uint32_t node)
 {
-    bool owned = !p->reads && partition_owns(sim->fabric.partition, node);
+    bool owned = !p->reads && shards_owns(sim->fabric.shards, node);
     PARCEL(p, owned);
     return owned;
 }
@@ -154,8 +154,8 @@ struct gathering {
 
 static uint32_t process_of(const struct gathering *g, uint32_t node)
 {
-    const struct partition *p = g->sim->fabric.partition;
-    return partition_process_of_shard(p, p->shard_of[node]);
+    const struct shards *p = g->sim->fabric.shards;
+    return shards_process_of_shard(p, p->shard_of[node]);
 }
 
 static void ask(struct gathering *g, uint32_t flow)
@@ -250,7 +250,7 @@ static void read_all(struct gathering *g)
 // True if other processes have simulated parts of the network.
 static bool is_divided(const struct sim *sim)
 {
-    const struct partition *p = sim->fabric.partition;
+    const struct shards *p = sim->fabric.shards;
     return sim->parallel.processes && p && p->n_own < p->n;
 }
 

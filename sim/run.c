@@ -27,16 +27,16 @@ static struct sums sums_of(const struct sim *sim)
 {
     ps_t now = sim->fabric.engine.now_ps;
     struct sums s = {.adapters_busy = adapters_busy(&sim->fabric.hosts, now)};
-    uint32_t n = sim->fabric.partition ? sim->fabric.partition->n_own : 1;
+    uint32_t n = sim->fabric.shards ? sim->fabric.shards->n_own : 1;
     for (uint32_t i = 0; i < n; i++) {
         const struct hosts *hosts =
-            sim->fabric.partition ? &sim->fabric.shard_hosts[i] : &sim->fabric.hosts;
+            sim->fabric.shards ? &sim->fabric.shard_hosts[i] : &sim->fabric.hosts;
         s.delivered_bytes += hosts->counters.delivered_bytes;
         s.packet_hops += hosts->net ? hosts->net->packet_hops : 0;
         s.n_rto_armed += hosts->n_rto_armed;
         if (hosts->last_delivery_ps > s.last_delivery_ps)
             s.last_delivery_ps = hosts->last_delivery_ps;
-        s.n_watchdogs_armed += sim->fabric.partition
+        s.n_watchdogs_armed += sim->fabric.shards
                                    ? sim->fabric.shard_switches[i].n_watchdogs_armed
                                    : sim->fabric.switches.n_watchdogs_armed;
     }
@@ -47,11 +47,11 @@ static struct sums sums_of(const struct sim *sim)
 static void sum_up(const struct sim *sim, struct sums *sums)
 {
     uint64_t armed[] = {sums->n_rto_armed, sums->n_watchdogs_armed, sums->adapters_busy};
-    partition_sum(sim->fabric.partition, armed, 3);
+    shards_sum(sim->fabric.shards, armed, 3);
     sums->n_rto_armed = (uint32_t)armed[0];
     sums->n_watchdogs_armed = (uint32_t)armed[1];
     sums->adapters_busy = armed[2] > 0;
-    sums->last_delivery_ps = partition_latest(sim->fabric.partition, sums->last_delivery_ps);
+    sums->last_delivery_ps = shards_latest(sim->fabric.shards, sums->last_delivery_ps);
 }
 
 // True if a pending event will make progress without a packet: a start, a retransmission, a
@@ -139,10 +139,10 @@ static uint64_t pulse_of(const struct engine *e)
 
 uint64_t sim_pulse(const struct sim *sim)
 {
-    const struct partition *partition = sim->fabric.partition ? sim->fabric.partition : NULL;
+    const struct shards *shards = sim->fabric.shards ? sim->fabric.shards : NULL;
     uint64_t pulse = pulse_of(&sim->fabric.engine);
-    for (uint32_t i = 0; partition && i < partition->n; i++)
-        pulse += pulse_of(partition->engines[i]);
+    for (uint32_t i = 0; shards && i < shards->n; i++)
+        pulse += pulse_of(shards->engines[i]);
     return pulse;
 }
 
@@ -154,7 +154,7 @@ bool sim_overdue(const struct sim *sim)
 
 bool sim_divided(const struct sim *sim)
 {
-    return sim->fabric.partition && sim->fabric.partition->n > 1;
+    return sim->fabric.shards && sim->fabric.shards->n > 1;
 }
 
 void sim_leave(struct sim *sim, bool interrupted)
@@ -173,7 +173,7 @@ void sim_report_progress(struct sim *sim) { atomic_store(&sim->requests.progress
 
 /* ---- parts ---- */
 
-static void add_up(void *ctx, uint64_t *number) { partition_sum(ctx, number, 1); }
+static void add_up(void *ctx, uint64_t *number) { shards_sum(ctx, number, 1); }
 
 static void hand_over(void *ctx, struct parcel *p, ps_t done_ps)
 {
@@ -183,9 +183,9 @@ static void hand_over(void *ctx, struct parcel *p, ps_t done_ps)
 // The network has been divided.
 static void divided(struct sim *sim)
 {
-    struct partition *p = sim->fabric.partition;
+    struct shards *p = sim->fabric.shards;
     if (sim->captures)
-        captures_divide(sim->captures);
+        captures_shard(sim->captures);
     if (!p->processes)
         return;
     if (sim->sampler)
@@ -218,7 +218,7 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
                                .requests = &sim->requests};
     if (sim->parallel.threads > 1 && loop.pace_ps > 0)
         sim_explain_threads(sim, "a paced run has one thread");
-    else if (loop.pace_ps == 0 && parallel_divide(&sim->parallel))
+    else if (loop.pace_ps == 0 && parallel_shard(&sim->parallel))
         divided(sim);
     sim->began_cpu_s = cpu_seconds();
     sim->began_s = monotonic_s();
@@ -230,6 +230,6 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
         sim->fabric.engine.now_ps = end; // the horizon ended it
     network_catch_up(&sim->fabric.net, sim->fabric.engine.now_ps);
     sim->cpu_s += parallel_unite(&sim->parallel);
-    sim->lost_process = sim->end == LOOP_LOST ? sim->fabric.partition->lost : sim_gather(sim);
+    sim->lost_process = sim->end == LOOP_LOST ? sim->fabric.shards->lost : sim_gather(sim);
     workload_settle(&sim->workload);
 }

@@ -39,5 +39,5 @@ struct sim {
 static inline bool sim_has_no_result(const struct sim *sim)
 {
     const struct collwire_processes *all = sim->parallel.processes;
-    return all && (all->rank > 0 || !sim->fabric.partition);
+    return all && (all->rank > 0 || !sim->fabric.shards);
 }

@@ -54,9 +54,9 @@ static uint8_t band_of(const struct link_quality *q, const struct network *net, 
 
 // Sum the bands over all processes. Each process measures only its own ports and has 0 for all
 // others, so the sum has every port's band.
-static void share(struct link_quality *q, struct partition *p, uint8_t *bands, uint32_t n)
+static void share(struct link_quality *q, struct shards *p, uint8_t *bands, uint32_t n)
 {
-    if (!partition_is_shared(p))
+    if (!shards_is_shared(p))
         return;
     // A word has eight bands, whose sums cannot overflow into each other: each band is not 0 in one
     // process at most.
@@ -64,7 +64,7 @@ static void share(struct link_quality *q, struct partition *p, uint8_t *bands, u
     if (q->shared == NULL)
         q->shared = memory_zeroed(words, sizeof *q->shared);
     memcpy(q->shared, bands, n);
-    partition_sum(p, q->shared, words);
+    shards_sum(p, q->shared, words);
     memcpy(bands, q->shared, n);
 }
 
@@ -77,14 +77,14 @@ void quality_measure(struct link_quality *q, const struct switches *sw, uint32_t
         const struct switch_node *s = &sw->nodes[i];
         for (uint32_t p = s->first_port; s->dim == dim && p < s->first_port + s->n_ports; p++) {
             bands[p] = 0;
-            if (partition_is_elsewhere(net->engine->partition, net->ports[p].node))
+            if (shards_is_elsewhere(net->engine->shards, net->ports[p].node))
                 continue;
             port_catch_up(network_of_port(net, p), p, now);
             bands[p] = band_of(q, net, p, now);
             q->tx_bytes[p] = net->ports[p].tx_bytes;
         }
     }
-    share(q, net->engine->partition, bands, net->n_ports);
+    share(q, net->engine->shards, bands, net->n_ports);
 }
 
 // Returns the band of a port in the last measurement that is at least `age_ps` old.

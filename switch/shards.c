@@ -5,28 +5,28 @@
 #include "net/crossing.h"
 #include "switch/switch.h"
 
-struct switches *switches_divide(struct switches *sw)
+struct switches *switches_shard(struct switches *sw)
 {
     const struct network_shards *shards = sw->net->shards;
-    const struct partition *partition = shards->partition;
-    struct switches *of = memory_zeroed(partition->n, sizeof *of);
-    for (uint32_t i = 0; i < partition->n; i++) {
+    const struct shards *all = shards->all;
+    struct switches *of = memory_zeroed(all->n, sizeof *of);
+    for (uint32_t i = 0; i < all->n; i++) {
         of[i] = *sw;
         of[i].net = &shards->nets[i];
         of[i].n_watchdogs_armed = 0;
         of[i].net->ops[NET_SWITCH].ctx = of[i].net->ops[NET_ROUTER].ctx = &of[i];
     }
     for (uint32_t p = 0; p < sw->net->n_ports; p++)
-        sw->ports[p].pfc.refresh.data = &of[partition->shard_of[sw->net->ports[p].node]];
+        sw->ports[p].pfc.refresh.data = &of[all->shard_of[sw->net->ports[p].node]];
     for (uint32_t i = 0; sw->watchdogs && i < sw->net->n_ports * sw->net->n_data; i++) {
         struct watchdog *w = &sw->watchdogs[i];
-        w->sw = &of[partition->shard_of[sw->net->ports[w->port].node]];
+        w->sw = &of[all->shard_of[sw->net->ports[w->port].node]];
     }
     return of;
 }
 
 void switches_unite(struct switches *sw, const struct switches *shards)
 {
-    for (uint32_t i = 0; i < sw->net->shards->partition->n_own; i++)
+    for (uint32_t i = 0; i < sw->net->shards->all->n_own; i++)
         sw->n_watchdogs_armed += shards[i].n_watchdogs_armed;
 }

@@ -100,7 +100,7 @@ void switches_free(struct switches *sw);
 
 // The switches of a network in shards (net/crossing.h): [shard] with the shard's network, and all
 // else shared. Free the array after the switches, and call switches_unite() before.
-struct switches *switches_divide(struct switches *sw);
+struct switches *switches_shard(struct switches *sw);
 // Add the counters of the shards to those of all switches.
 void switches_unite(struct switches *sw, const struct switches *shards);
 

@@ -296,7 +296,7 @@ static inline void hosts_deliver(const struct hosts *hosts, uint64_t token, ps_t
 
 // The hosts of a network in shards (net/crossing.h): [shard] with the shard's network, its
 // messages, the memory of its flows and its counters, and all else shared.
-struct hosts *hosts_divide(struct hosts *hosts);
+struct hosts *hosts_shard(struct hosts *hosts);
 // Add the counters of the shards to those of all hosts; call when the run has ended.
 void hosts_unite(struct hosts *hosts, const struct hosts *shards);
 // Free the hosts of `n` shards, after those of the whole.

@@ -24,7 +24,7 @@ static struct transport_dim *dims_divide(struct hosts *shard, const struct hosts
 }
 
 // Give each shard a table of the pairs of its own sources, if clients are called without a lock.
-static struct pair_table *pairs_divide(const struct hosts *hosts, const struct partition *p,
+static struct pair_table *pairs_shard(const struct hosts *hosts, const struct shards *p,
                                        uint32_t shard)
 {
     struct pair_table *pairs = memory_zeroed(1, sizeof *pairs);
@@ -45,7 +45,7 @@ static void complete(void *ctx, struct flow_id *id)
 // its flows to other processes.
 static void flows_divide(struct hosts *hosts)
 {
-    const struct collwire_processes *all = hosts->net->shards->partition->processes;
+    const struct collwire_processes *all = hosts->net->shards->all->processes;
     if (!all)
         return;
     struct passage *passage =
@@ -57,10 +57,10 @@ static void flows_divide(struct hosts *hosts)
     hosts->flows.cap = hosts->flows.first + passage->flows_per_process;
 }
 
-struct hosts *hosts_divide(struct hosts *hosts)
+struct hosts *hosts_shard(struct hosts *hosts)
 {
     const struct network_shards *shards = hosts->net->shards;
-    uint32_t n = shards->partition->n;
+    uint32_t n = shards->all->n;
     flows_divide(hosts);
     struct hosts *of = memory_zeroed(n, sizeof *of);
     for (uint32_t i = 0; i < n; i++) {
@@ -71,7 +71,7 @@ struct hosts *hosts_divide(struct hosts *hosts)
         shard->dims = dims_divide(shard, hosts);
         message_pool_init(&shard->messages);
         if (hosts->client.by_rank)
-            shard->pairs = pairs_divide(hosts, shards->partition, i);
+            shard->pairs = pairs_shard(hosts, shards->all, i);
         shard->times = (struct slab){0};
         shard->no_time = slab_alloc(&shard->times, sizeof *shard->no_time);
     }
@@ -112,7 +112,7 @@ static void add_transport_counters(struct transport_counters *sum,
 
 void hosts_unite(struct hosts *hosts, const struct hosts *shards)
 {
-    for (uint32_t i = 0; i < hosts->net->shards->partition->n_own; i++) {
+    for (uint32_t i = 0; i < hosts->net->shards->all->n_own; i++) {
         const struct hosts *shard = &shards[i];
         add_counters(&hosts->counters, &shard->counters);
         hosts->n_running += shard->n_running;

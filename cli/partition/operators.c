@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/partition/metis_cut.h"
+#include "cli/partition/divide.h"
 #include "engine/base/memory.h"
 
 #define PASSES_MOST 20
@@ -257,7 +257,7 @@ struct operator_cost operator_partition(const struct operator_graph *g, const ui
     take_and_improve(&b);
     for (unsigned i = 0; i < sizeof imbalances / sizeof *imbalances && parts > 1; i++)
         for (int bisect = 0; bisect < 2; bisect++)
-            if (metis_cut(g, parts, bisect != 0, imbalances[i], b.tried))
+            if (divide_by_metis(g, parts, bisect != 0, imbalances[i], b.tried))
                 take_and_improve(&b);
     free(b.tried);
     return b.cost;

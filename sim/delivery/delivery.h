@@ -81,7 +81,7 @@ void delivery_connect(struct delivery *delivery, struct transfer_client workload
 // Let the shards of the network handle the messages of their ranks at the same time, without the
 // lock. To be called before any message is posted and before the hosts are divided. Returns false
 // if a layer needs the lock; then nothing has changed.
-bool delivery_divide(struct delivery *delivery, uint32_t n_shards);
+bool delivery_shard(struct delivery *delivery, uint32_t n_shards);
 void delivery_free(struct delivery *delivery); // before the fabric
 
 double delivery_bandwidth(const struct delivery *delivery, uint32_t src, uint32_t dst); // bit/s
@@ -101,7 +101,7 @@ void clear_to_send_collect(const struct delivery *delivery, struct result *r);
 // Stand between the ledger and the hosts, before these are divided; and end.
 void replica_attach(struct delivery *delivery, uint32_t n_processes);
 void replica_free(struct delivery *delivery);
-// Repeat a call of another process; partition_hooks.call.
+// Repeat a call of another process; shards_hooks.call.
 void replica_call(struct delivery *delivery, unsigned kind, const void *args);
 
 /* ---- the ledger ---- */

@@ -21,7 +21,7 @@ void completions_free(struct delivery *delivery);
 void ledger_free(struct delivery *delivery);
 
 // Let shards use the ledger at the same time, each for its ranks. Before any message is posted.
-void ledger_divide(struct delivery *delivery, uint32_t n_shards);
+void ledger_shard(struct delivery *delivery, uint32_t n_shards);
 bool ledger_keeps_origins(const struct delivery *delivery);
 
 /* ---- records ---- */

@@ -40,13 +40,13 @@ static bool is_by_rank(const struct delivery *delivery)
            !delivery->fabric->hosts.stack;
 }
 
-bool delivery_divide(struct delivery *delivery, uint32_t n_shards)
+bool delivery_shard(struct delivery *delivery, uint32_t n_shards)
 {
     if (!is_by_rank(delivery))
         return false;
     delivery->fabric->hosts.client.by_rank = true;
     path_book_share(&delivery->path_book, n_shards);
-    ledger_divide(delivery, n_shards);
+    ledger_shard(delivery, n_shards);
     ideals_share(delivery->ideals, n_shards);
     return true;
 }

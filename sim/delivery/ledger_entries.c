@@ -11,11 +11,11 @@
 
 struct ledger_part *ledger_part(const struct ledger *l, uint32_t src)
 {
-    const struct partition *p = l->delivery->fabric->partition;
+    const struct shards *p = l->delivery->fabric->shards;
     if (l->n_parts == 1)
         return l->parts;
     return &l->parts[l->reserved_bytes > 0 ? p->shard_of[src]
-                                           : partition_process_of_shard(p, p->shard_of[src])];
+                                           : shards_process_of_shard(p, p->shard_of[src])];
 }
 
 uint32_t ledger_entry_take(struct ledger *l, uint32_t src)
@@ -50,7 +50,7 @@ void ledger_share(struct delivery *delivery, uint32_t n_processes)
     divide(delivery->ledger, n_processes);
 }
 
-void ledger_divide(struct delivery *delivery, uint32_t n_shards)
+void ledger_shard(struct delivery *delivery, uint32_t n_shards)
 {
     struct ledger *l = delivery->ledger;
     l->reserved_bytes = SHARED_ENTRIES * sizeof *l->entries;

@@ -48,9 +48,9 @@ struct replica {
     uint64_t posting; // token of the message that is being posted
 };
 
-static struct partition *partition_of(const struct replica *r)
+static struct shards *shards_of(const struct replica *r)
 {
-    return r->delivery->fabric->partition;
+    return r->delivery->fabric->shards;
 }
 
 static struct hosts *hosts_of(const struct replica *r, uint32_t rank)
@@ -61,7 +61,7 @@ static struct hosts *hosts_of(const struct replica *r, uint32_t rank)
 #define LOG(r, kind, member, ...)                                                                  \
     do {                                                                                           \
         const struct call call_ = {__VA_ARGS__};                                                   \
-        calls_begin(partition_of(r), kind, &call_,                                                 \
+        calls_begin(shards_of(r), kind, &call_,                                                 \
                     offsetof(struct call, flow) + sizeof call_.member);                            \
     } while (0)
 
@@ -74,7 +74,7 @@ static void delivered(void *ctx, uint64_t token, ps_t now)
     LOG(r, REPLICA_DELIVERED, arriving, .now_ps = now, .token = token,
         .arriving = hosts_of(r, dst)->arriving);
     r->client.delivered(r->client.ctx, token, now);
-    calls_end(partition_of(r));
+    calls_end(shards_of(r));
 }
 
 static void entered(void *ctx, uint64_t token, ps_t now)
@@ -82,7 +82,7 @@ static void entered(void *ctx, uint64_t token, ps_t now)
     const struct replica *r = ctx;
     LOG(r, REPLICA_ENTERED, flow, .now_ps = now, .token = token);
     r->client.entered(r->client.ctx, token, now);
-    calls_end(partition_of(r));
+    calls_end(shards_of(r));
 }
 
 static void sent(void *ctx, uint64_t token, ps_t now)
@@ -91,7 +91,7 @@ static void sent(void *ctx, uint64_t token, ps_t now)
     uint32_t src = ledger_message(r->delivery, token).src;
     LOG(r, REPLICA_SENT, acking, .now_ps = now, .token = token, .acking = hosts_of(r, src)->acking);
     r->client.sent(r->client.ctx, token, now);
-    calls_end(partition_of(r));
+    calls_end(shards_of(r));
 }
 
 static void failed(void *ctx, uint64_t token, ps_t now)
@@ -99,7 +99,7 @@ static void failed(void *ctx, uint64_t token, ps_t now)
     const struct replica *r = ctx;
     LOG(r, REPLICA_FAILED, flow, .now_ps = now, .token = token);
     r->client.failed(r->client.ctx, token, now);
-    calls_end(partition_of(r));
+    calls_end(shards_of(r));
 }
 
 static void message_ended(void *ctx, const struct message_end *end, ps_t now)
@@ -109,7 +109,7 @@ static void message_ended(void *ctx, const struct message_end *end, ps_t now)
     LOG(r, REPLICA_ENDED, end, .now_ps = now, .token = end->message.token, .end = *end,
         .acking = hosts_of(r, src)->acking);
     r->observer.message_ended(r->observer.ctx, end, now);
-    calls_end(partition_of(r));
+    calls_end(shards_of(r));
 }
 
 static uint32_t busy(void *ctx, uint32_t flow, ps_t now)
@@ -117,7 +117,7 @@ static uint32_t busy(void *ctx, uint32_t flow, ps_t now)
     const struct replica *r = ctx;
     LOG(r, REPLICA_BUSY, flow, .now_ps = now, .token = r->posting, .flow = flow);
     uint32_t path = r->observer.busy(r->observer.ctx, flow, now);
-    calls_end(partition_of(r));
+    calls_end(shards_of(r));
     return path;
 }
 
@@ -126,7 +126,7 @@ static void idle(void *ctx, uint32_t flow, uint32_t path)
     const struct replica *r = ctx;
     LOG(r, REPLICA_IDLE, flow, .flow = flow);
     r->observer.idle(r->observer.ctx, flow, path);
-    calls_end(partition_of(r));
+    calls_end(shards_of(r));
 }
 
 static void last_packet(void *ctx, uint64_t token, const struct sender_account *account, ps_t now)
@@ -134,7 +134,7 @@ static void last_packet(void *ctx, uint64_t token, const struct sender_account *
     const struct replica *r = ctx;
     LOG(r, REPLICA_LAST_PACKET, account, .now_ps = now, .token = token, .account = *account);
     r->observer.last_packet(r->observer.ctx, token, account, now);
-    calls_end(partition_of(r));
+    calls_end(shards_of(r));
 }
 
 // What the network alone reads is not repeated.
@@ -159,8 +159,8 @@ static ps_t timeout_ps(void *ctx, uint64_t token)
 static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct replica *r = net;
-    struct partition *p = partition_of(r);
-    if (!partition_is_elsewhere(p, request->src)) {
+    struct shards *p = shards_of(r);
+    if (!shards_is_elsewhere(p, request->src)) {
         r->posting = request->token;
         hosts_post(hosts_of(r, request->src), request, now);
         calls_mark(p);

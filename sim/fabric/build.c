@@ -221,11 +221,11 @@ void fabric_free(struct fabric *fabric)
     fabric_circuits_free(fabric);
     hosts_free(&fabric->hosts);
     switches_free(&fabric->switches);
-    if (fabric->partition)
-        hosts_shards_free(fabric->shard_hosts, fabric->partition->n);
+    if (fabric->shards)
+        hosts_shards_free(fabric->shard_hosts, fabric->shards->n);
     cores_free(fabric->cores);
     free(fabric->shard_switches);
-    partition_free(fabric->partition);
+    shards_free(fabric->shards);
     network_free(&fabric->net);
     routes_free(&fabric->routes);
     routes_free(&fabric->first_routes);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "collective/communicator.h"
-#include "engine/partition.h"
+#include "engine/shards.h"
 #include "net/crossing.h"
 #include "net/network.h"
 #include "net/topology/routes.h"
@@ -47,7 +47,7 @@ struct fabric {
     size_t n_fault_ports, cap_fault_ports;
     /* on several threads: sim/parallel */
     uint32_t server_ranks; // ranks that stay together (struct comm_job); 0 = any may be divided
-    struct partition *partition;     // NULL = the network is not divided
+    struct shards *shards;     // NULL = the network is not divided
     struct switches *shard_switches; // [shard]
     struct hosts *shard_hosts;       // [shard]
     const char *threads_obstacle;    // reason against several threads; NULL = none stated
@@ -75,12 +75,12 @@ static inline bool fabric_is_analytical(const struct fabric *fabric)
 // The network of a node's shard, and the hosts of a rank's shard.
 static inline struct network *fabric_net_of(struct fabric *fabric, uint32_t node)
 {
-    return fabric->partition ? &fabric->net.shards->nets[fabric->partition->shard_of[node]]
+    return fabric->shards ? &fabric->net.shards->nets[fabric->shards->shard_of[node]]
                              : &fabric->net;
 }
 static inline struct hosts *fabric_hosts_of(struct fabric *fabric, uint32_t rank)
 {
-    return fabric->partition ? &fabric->shard_hosts[fabric->partition->shard_of[rank]]
+    return fabric->shards ? &fabric->shard_hosts[fabric->shards->shard_of[rank]]
                              : &fabric->hosts;
 }
 

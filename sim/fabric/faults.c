@@ -113,7 +113,7 @@ static void storm(struct fabric *fabric, uint32_t port, const struct fault_spec 
     if (classes == 0)
         classes = (uint8_t)(fabric_classes_in_use(fabric) & data);
     uint32_t node = fabric->graph.ports[port].node;
-    if (node < fabric->graph.n_ranks && !partition_is_elsewhere(fabric->partition, node))
+    if (node < fabric->graph.n_ranks && !shards_is_elsewhere(fabric->shards, node))
         port_send_pfc(network_of_port(&fabric->net, port), port, classes, UINT16_MAX, NULL,
                       fabric->engine.now_ps);
 }

@@ -5,9 +5,9 @@
 // Of all processes; the events of the common engine are in each of them.
 size_t fabric_pending(const struct fabric *fabric)
 {
-    struct partition *p = fabric->partition;
-    uint64_t common = fabric->engine.queue.n, apart = p ? partition_pending(p) - common : 0;
-    partition_sum(p, &apart, 1);
+    struct shards *p = fabric->shards;
+    uint64_t common = fabric->engine.queue.n, apart = p ? shards_pending(p) - common : 0;
+    shards_sum(p, &apart, 1);
     return common + apart;
 }
 
@@ -18,10 +18,10 @@ bool fabric_only_housekeeping(const struct fabric *fabric)
 
 bool fabric_messages_running(const struct fabric *fabric)
 {
-    struct partition *p = fabric->partition;
+    struct shards *p = fabric->shards;
     uint64_t running = fabric->hosts.n_running;
     for (uint32_t i = 0; p && i < p->n_own; i++)
         running += fabric->shard_hosts[i].n_running;
-    partition_sum(p, &running, 1);
+    shards_sum(p, &running, 1);
     return running > 0;
 }

@@ -159,7 +159,7 @@ static void watch_ports(struct captures *all, const struct capture_places *place
     all->fabric->net.tap = (struct tap){seen, dropped, paused, &all->whole};
 }
 
-void captures_divide(struct captures *all)
+void captures_shard(struct captures *all)
 {
     struct network *net = &all->fabric->net;
     uint32_t n = net->shards->n;
@@ -369,14 +369,14 @@ static void catch_up(const struct captures *all, ps_t now)
     struct fabric *fabric = all->fabric;
     for (uint32_t w = 0; w < all->n_watched; w++) {
         uint32_t node = fabric->graph.ports[all->watched[w].port].node;
-        if (partition_owns(fabric->partition, node))
+        if (shards_owns(fabric->shards, node))
             port_catch_up(fabric_net_of(fabric, node), all->watched[w].port, now);
     }
 }
 
 static bool has_others(const struct captures *all)
 {
-    const struct partition *p = all->fabric->partition;
+    const struct shards *p = all->fabric->shards;
     return p && p->n_own < p->n;
 }
 

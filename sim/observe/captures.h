@@ -15,7 +15,7 @@ int captures_check(const struct fabric *fabric, struct err *err);
 // Open them; NULL if there are none. Adds an error for each that cannot be opened.
 struct captures *captures_open(struct delivery *delivery, const struct capture_output *to,
                                struct err *err);
-void captures_divide(struct captures *captures); // the network has been divided
+void captures_shard(struct captures *captures); // the network has been divided
 // Write the packets whose order is final; ends the run if a file cannot be written.
 void captures_advance(struct captures *captures);
 // One run in several processes: hand the packets of the process's own ports to process 0, which

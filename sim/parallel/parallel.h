@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A simulation on several threads: its nodes in shards (engine/partition.h), and for each shard the
+// A simulation on several threads: its nodes in shards (engine/shards.h), and for each shard the
 // structs of network, switches and hosts that refer to it.
 //
 // State that crosses between shards or concerns all of them, and when it is handled:
 //   packets, with their meta-data, PFC frames     by mail, at a window's end (net/crossing.h)
 //   messages, steps of collectives, paths         each rank touches what is its own
-//                                                 (delivery_divide), else under the lock
+//                                                 (delivery_shard), else under the lock
 //   programs, libraries, ends of phases           under the lock: each rank touches its own
 //   records, ends of collectives and jobs         deferred to the window's end, in event order
 //   faults, routes, samples, the stall rule,      events of the common engine: the shards rest
@@ -17,7 +17,7 @@
 #pragma once
 
 #include "collwire/processes.h"
-#include "engine/partition.h"
+#include "engine/shards.h"
 #include "sim/delivery/delivery.h"
 #include "workload/workload.h"
 
@@ -45,7 +45,7 @@ int parallel_check(struct parallel *parallel);
 // Divide a simulation that has not begun among its threads, if there are several. parallel->why
 // states what limits their number, if there are fewer than requested. Returns true if it is
 // divided.
-bool parallel_divide(struct parallel *parallel);
+bool parallel_shard(struct parallel *parallel);
 
 // Put the results of the shards together, and end the threads. Returns their processor time in
 // seconds, beyond that of the caller's thread.

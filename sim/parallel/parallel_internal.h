@@ -7,9 +7,9 @@
 /* tiles.c */
 // The cut of a simulation into tiles for its threads: one tile for each, or several where the
 // network is larger than a processor's cache.
-struct partition_cut parallel_tiles(struct parallel *parallel);
+struct shards_cut parallel_tiles(struct parallel *parallel);
 
-/* divide.c */
+/* parallel.c */
 // Note what limits the number of threads, or of processes times threads, or what the cut costs;
 // `wanted`: parts that were requested.
 void parallel_note_cut(struct parallel *parallel, uint32_t wanted, const struct cut_result *cut);
@@ -17,9 +17,9 @@ void parallel_note_cut(struct parallel *parallel, uint32_t wanted, const struct 
 /* quiet.c */
 // The order that events before `until_ps` need: of instants if all messages may have ended, or a
 // flow may fail; of events if ranks may begin a phase for which they queue.
-enum partition_order quiet_order(struct parallel *parallel, ps_t until_ps);
+enum shards_order quiet_order(struct parallel *parallel, ps_t until_ps);
 
-// What this process knows before a window; partition_hooks.facts.
+// What this process knows before a window; shards_hooks.facts.
 struct process_facts quiet_facts(void *parallel);
 
 // The functions of delivery_watch: a message has been posted, or has failed.

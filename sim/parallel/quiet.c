@@ -16,7 +16,7 @@
 static ps_t begin_ps(const struct parallel *parallel, ps_t until_ps)
 {
     ps_t now = parallel->fabric->engine.now_ps,
-         whole = until_ps - parallel->fabric->partition->lookahead_ps;
+         whole = until_ps - parallel->fabric->shards->lookahead_ps;
     return now > whole ? now : whole;
 }
 
@@ -24,10 +24,10 @@ static ps_t begin_ps(const struct parallel *parallel, ps_t until_ps)
 // the least time between two shards, or within a shard the first link in both directions.
 static ps_t round_ps(const struct parallel *parallel, const struct sender *s)
 {
-    const struct partition *p = parallel->fabric->partition;
+    const struct shards *p = parallel->fabric->shards;
     const struct network *net = &parallel->fabric->net;
     const struct flow_id *id = sender_id(s);
-    if (partition_divides(p, id->src_node, id->dst_node))
+    if (shards_separate(p, id->src_node, id->dst_node))
         return 2 * p->lookahead_ps;
     return port_link(net, s->port)->delay_ps + port_link(net, net->cold[s->port].peer)->delay_ps;
 }
@@ -35,9 +35,9 @@ static ps_t round_ps(const struct parallel *parallel, const struct sender *s)
 // A lower bound of the time that a packet takes from a sender to its destination, or back.
 static ps_t one_way_ps(const struct parallel *parallel, const struct sender *s)
 {
-    const struct partition *p = parallel->fabric->partition;
+    const struct shards *p = parallel->fabric->shards;
     const struct flow_id *id = sender_id(s);
-    return partition_divides(p, id->src_node, id->dst_node)
+    return shards_separate(p, id->src_node, id->dst_node)
                ? p->lookahead_ps
                : port_link(&parallel->fabric->net, s->port)->delay_ps;
 }
@@ -60,7 +60,7 @@ static bool lacks_more(const struct parallel *parallel, const struct sender *s,
                        const struct message *m, ps_t time_ps)
 {
     uint32_t dst_node = sender_id(s)->dst_node;
-    if (!s->dim->in_order || partition_is_elsewhere(parallel->fabric->partition, dst_node))
+    if (!s->dim->in_order || shards_is_elsewhere(parallel->fabric->shards, dst_node))
         return false;
     uint64_t received = hosts_delivered_bytes(sender_hosts(s), s, m);
     double lacks = m->bytes > received ? (double)(m->bytes - received) : 0;
@@ -113,7 +113,7 @@ static uint32_t own_flows(const struct parallel *parallel)
 static uint32_t own_retrying(const struct parallel *parallel)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < parallel->fabric->partition->n_own; i++)
+    for (uint32_t i = 0; i < parallel->fabric->shards->n_own; i++)
         n += parallel->fabric->shard_hosts[i].n_retrying;
     return n;
 }
@@ -122,7 +122,7 @@ struct process_facts quiet_facts(void *ctx)
 {
     struct parallel *parallel = ctx;
     const struct fabric *fabric = parallel->fabric;
-    ps_t until_ps = fabric->engine.now_ps + fabric->partition->lookahead_ps;
+    ps_t until_ps = fabric->engine.now_ps + fabric->shards->lookahead_ps;
     return (struct process_facts){.holds = any_witness(parallel, until_ps),
                                   .retrying = own_retrying(parallel),
                                   .flows = own_flows(parallel)};
@@ -131,12 +131,12 @@ struct process_facts quiet_facts(void *ctx)
 // Facts of all processes: of several as they have told each other before the window.
 static uint64_t flows_of_all(const struct parallel *parallel)
 {
-    const struct partition *p = parallel->fabric->partition;
+    const struct shards *p = parallel->fabric->shards;
     return p->processes ? p->all.flows : own_flows(parallel);
 }
 static bool is_held(struct parallel *parallel, ps_t until_ps)
 {
-    const struct partition *p = parallel->fabric->partition;
+    const struct shards *p = parallel->fabric->shards;
     return p->processes ? p->all.holds > 0 : any_witness(parallel, until_ps);
 }
 
@@ -144,7 +144,7 @@ static bool is_held(struct parallel *parallel, ps_t until_ps)
 // pauses; every timer of a flow or a rank as often as timers may fire.
 static uint64_t most_events(const struct parallel *parallel)
 {
-    uint64_t window_ns = (uint64_t)(parallel->fabric->partition->lookahead_ps / PS_PER_NS) + 2;
+    uint64_t window_ns = (uint64_t)(parallel->fabric->shards->lookahead_ps / PS_PER_NS) + 2;
     return window_ns * (4 * flows_of_all(parallel) + 4 * (uint64_t)parallel->fabric->graph.n_ends) +
            4 * parallel->frames_per_window;
 }
@@ -154,10 +154,10 @@ static uint64_t most_events(const struct parallel *parallel)
 static ps_t least_ps(void *ctx, const struct transfer_request *request)
 {
     const struct parallel *parallel = ctx;
-    const struct partition *p = parallel->fabric->partition;
+    const struct shards *p = parallel->fabric->shards;
     if (parallel->delivery->relay == NULL)
         return ledger_least_ps(parallel->delivery, request);
-    return partition_divides(p, request->src, request->dst) ? p->lookahead_ps : 0;
+    return shards_separate(p, request->src, request->dst) ? p->lookahead_ps : 0;
 }
 
 // True if the message has data to send, which takes its time, or lacks more than its receiver's
@@ -165,7 +165,7 @@ static ps_t least_ps(void *ctx, const struct transfer_request *request)
 static bool late(void *ctx, const struct transfer_request *request, ps_t until_ps)
 {
     const struct parallel *parallel = ctx;
-    if (parallel->fabric->partition->processes)
+    if (parallel->fabric->shards->processes)
         return false; // only the process of the sender knows
     const struct sender *s =
         hosts_only_connection(fabric_hosts_of(parallel->fabric, request->src), request);
@@ -213,7 +213,7 @@ static bool may_start(struct parallel *parallel, ps_t until_ps)
 // instant decides, so the order within it does not matter.
 static bool may_end(struct parallel *parallel, ps_t until_ps)
 {
-    const struct partition *p = parallel->fabric->partition;
+    const struct shards *p = parallel->fabric->shards;
     uint64_t limit = parallel->fabric->spec->limits.events;
     uint64_t retrying = p->processes ? p->all.retrying : own_retrying(parallel);
     if (limit > 0 && limit < engine_model_events(&parallel->fabric->engine) + most_events(parallel))
@@ -224,7 +224,7 @@ static bool may_end(struct parallel *parallel, ps_t until_ps)
            !is_held(parallel, until_ps) && !executor_holds_job(parallel, until_ps);
 }
 
-enum partition_order quiet_order(struct parallel *parallel, ps_t until_ps)
+enum shards_order quiet_order(struct parallel *parallel, ps_t until_ps)
 {
     if (parallel->workload->takes_order || may_start(parallel, until_ps))
         return ORDER_EVENTS;
@@ -239,11 +239,11 @@ void quiet_posted(void *ctx, const struct transfer_request *request, ps_t now)
 {
     struct parallel *parallel = ctx;
     SIM_ASSERT(&parallel->fabric->engine, request->src,
-               partition_is_current(parallel->fabric->partition, request->src));
+               shards_is_current(parallel->fabric->shards, request->src));
     if (request->control)
         return;
     if (__atomic_load_n(&parallel->ends_ps, __ATOMIC_RELAXED) >
-        now + WINDOWS_KNOWN * parallel->fabric->partition->lookahead_ps)
+        now + WINDOWS_KNOWN * parallel->fabric->shards->lookahead_ps)
         return;
     ps_t ends_ps = now + ledger_least_ps(parallel->delivery, request);
     engine_lock(&parallel->fabric->engine);

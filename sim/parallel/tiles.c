@@ -50,7 +50,7 @@ static bool pays(const struct parallel *parallel, const struct cut_result *shard
 
 // Give the shards of each process but this one, and its tiles, one number, behind those of this
 // process.
-static void cut_processes(struct partition_cut *cut, const struct collwire_processes *all,
+static void cut_processes(struct shards_cut *cut, const struct collwire_processes *all,
                           uint32_t n_nodes)
 {
     uint32_t first = UINT32_MAX, end = 0, first_tile = UINT32_MAX, end_tile = 0;
@@ -76,14 +76,14 @@ static void cut_processes(struct partition_cut *cut, const struct collwire_proce
     cut->tiles = end_tile - first_tile + all->n - 1;
 }
 
-struct partition_cut parallel_tiles(struct parallel *parallel)
+struct shards_cut parallel_tiles(struct parallel *parallel)
 {
     const struct fabric *fabric = parallel->fabric;
     const struct collwire_processes *all = parallel->processes;
     uint32_t n_nodes = fabric->graph.n_nodes, threads = parallel->threads;
     threads = (threads < 1 ? 1 : threads) * (all ? all->n : 1);
     threads = threads < SHARDS_MAX ? threads : SHARDS_MAX;
-    struct partition_cut cut = {.shard_of = memory_zeroed(n_nodes + 1, sizeof *cut.shard_of),
+    struct shards_cut cut = {.shard_of = memory_zeroed(n_nodes + 1, sizeof *cut.shard_of),
                                 .tile_of = memory_zeroed(n_nodes + 1, sizeof *cut.tile_of)};
     struct cut_result shards = {.shards = 1};
     if (threads > 1) {

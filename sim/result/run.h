@@ -18,7 +18,7 @@ struct plugin_result {
     const char *file, *sha256;
 };
 
-// Division of a run among threads (engine/partition.h).
+// Division of a run among threads (engine/shards.h).
 struct threads_result {
     uint32_t processes; // that shared the simulation
     uint32_t used;      // 1 = the part of this process was not divided

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "engine/partition_internal.h"
+#include "engine/shards_internal.h"
 
 #define WINDOWS 60000
 

@@ -81,7 +81,7 @@ static void run_process(void *ctx, const struct collwire_processes *all)
     bool split = disagree(all, refused);
     if (!refused && !split) {
         sim_run(f->sim, NULL);
-        odd |= !f->sim->fabric.partition || !f->sim->fabric.partition->processes;
+        odd |= !f->sim->fabric.shards || !f->sim->fabric.shards->processes;
         f->result = sim_result(f->sim);
         if (all->rank == 0)
             run->outcome = outcome_of(f->result);

@@ -17,7 +17,7 @@
 struct threaded {
     struct outcome outcome;
     bool divided;
-    struct partition_counts counts;
+    struct shards_counts counts;
 };
 
 static struct threaded run(uint64_t seed, int feature, uint32_t threads, uint32_t tiles)
@@ -34,9 +34,9 @@ static struct threaded run(uint64_t seed, int feature, uint32_t threads, uint32_
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
     struct threaded t = {.outcome = outcome_of(f->result),
-                         .divided = f->sim->fabric.partition != NULL};
+                         .divided = f->sim->fabric.shards != NULL};
     if (t.divided)
-        t.counts = f->sim->fabric.partition->counts;
+        t.counts = f->sim->fabric.shards->counts;
     fixture_free(f);
     free(f);
     return t;

@@ -110,7 +110,7 @@ void adapters_attach(struct hosts *hosts, uint32_t n);
 void adapter_add(struct hosts *hosts, const struct adapter_config *config);
 void adapters_free(struct hosts *hosts);
 
-// Give the hosts of a shard (hosts_divide()) adapters of their own over the same arrays, if there
+// Give the hosts of a shard (hosts_shard()) adapters of their own over the same arrays, if there
 // are any. `below` is the context of the operations without adapters. Returns the context of those
 // with adapters, or `below`.
 void *adapters_divide(struct hosts *shard, void *below);

@@ -28,7 +28,7 @@ struct stack;
 void stack_attach(struct hosts *hosts, const struct host_spec *spec, struct cores *cores);
 void stack_free(struct hosts *hosts);
 
-// Give the hosts of a shard (hosts_divide()) a stack of their own, if there is one. `below` is the
+// Give the hosts of a shard (hosts_shard()) a stack of their own, if there is one. `below` is the
 // context of the operations without it. Returns the context of those with it, or `below`.
 void *stack_divide(struct hosts *shard, void *below);
 void stack_shard_free(struct hosts *shard); // before the cores

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/partition/metis_cut.h"
+#include "cli/partition/divide.h"
 #include "cli/partition/operators.h"
 #include "engine/base/memory.h"
 
@@ -113,7 +113,7 @@ static void test_groups(void **state)
     (void)state;
     struct operator_graph g = two_groups(40);
     uint32_t order[40], part[40];
-    assert_true(metis_cut(&g, 2, false, 1, part));
+    assert_true(divide_by_metis(&g, 2, false, 1, part));
     struct operator_cost cost = operator_cost(&g, 2, part); // METIS alone, without improvement
     assert_true(fabs(cost.longest_ps - 20000) < 1e-6 && fabs(cost.cut_bytes - 1) < 1e-6);
     assert_int_equal(operator_order(&g, order), 40);

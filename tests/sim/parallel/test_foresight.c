@@ -49,7 +49,7 @@ static void make(struct fixture *f, const struct variant *v)
     f->collectives[0].params.repeat = v->repeat;
 }
 
-static char *run(const struct variant *v, uint32_t threads, struct partition_counts *counts)
+static char *run(const struct variant *v, uint32_t threads, struct shards_counts *counts)
 {
     struct fixture *f = calloc(1, sizeof *f);
     struct err err = {0};
@@ -63,8 +63,8 @@ static char *run(const struct variant *v, uint32_t threads, struct partition_cou
     f->result = sim_result(f->sim);
     assert_true(workload_done(&f->sim->workload));
     if (threads > 1) {
-        assert_non_null(f->sim->fabric.partition);
-        *counts = f->sim->fabric.partition->counts;
+        assert_non_null(f->sim->fabric.shards);
+        *counts = f->sim->fabric.shards->counts;
     }
     char *metrics = metrics_json(f->result, "{}");
     fixture_free(f);
@@ -84,7 +84,7 @@ static void test_queues(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-        struct partition_counts counts = {0};
+        struct shards_counts counts = {0};
         char *one = run(&variants[i], 1, &counts);
         for (uint32_t threads = 2; threads <= 3; threads++) {
             char *more = run(&variants[i], threads, &counts);

@@ -61,8 +61,8 @@ static char *run(const char *text, uint32_t threads, uint64_t *together)
     struct result *r = sim_result(sim);
     char *metrics = metrics_json(r, "{}");
     assert_non_null(strstr(metrics, "\"status\": \"completed\""));
-    if (sim->fabric.partition != NULL)
-        *together += sim->fabric.partition->counts.windows - sim->fabric.partition->counts.alone;
+    if (sim->fabric.shards != NULL)
+        *together += sim->fabric.shards->counts.windows - sim->fabric.shards->counts.alone;
     result_free(r);
     sim_free(sim);
     scenario_free(scenario);

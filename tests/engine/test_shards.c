@@ -13,7 +13,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
-#include "engine/partition.h"
+#include "engine/shards.h"
 #include "engine/timer.h"
 
 #define NODES 12
@@ -34,7 +34,7 @@ struct visit {
 
 struct world {
     struct engine engine;
-    struct partition *partition;    // NULL = one shard
+    struct shards *shards;    // NULL = one shard
     struct mailbox arrivals[NODES]; // [tile] from its own shard
     uint32_t hops[TOKENS];
     uint32_t seen[NODES];
@@ -69,20 +69,20 @@ static void move(struct handler *h, uint32_t node, uint32_t token, ps_t now)
     uint32_t next = (uint32_t)rng_below(&rng, NODES);
     ps_t at_ps = now + LOOKAHEAD + (ps_t)rng_below(&rng, 3) * 500;
     uint64_t key = event_key(next, EVENT_ARRIVAL, token, token);
-    uint32_t to = w->partition ? w->partition->shard_of[next] : 0;
+    uint32_t to = w->shards ? w->shards->shard_of[next] : 0;
     (void)node;
     if (w->hops[token]++ == HOPS)
         return;
-    if (!w->partition) {
+    if (!w->shards) {
         engine_push(&w->engine, at_ps, key);
     } else if (to == h->shard) {
         struct letter *letter =
-            mailbox_put(&w->arrivals[w->partition->tile_of[next]], sizeof *letter);
+            mailbox_put(&w->arrivals[w->shards->tile_of[next]], sizeof *letter);
         *letter = (struct letter){at_ps, key};
-        partition_note_next(w->partition, w->partition->tile_of[next], at_ps);
+        shards_note_next(w->shards, w->shards->tile_of[next], at_ps);
     } else {
         struct letter *letter =
-            mailbox_put(partition_box(w->partition, h->shard, to), sizeof *letter);
+            mailbox_put(shards_box(w->shards, h->shard, to), sizeof *letter);
         *letter = (struct letter){at_ps, key};
     }
 }
@@ -92,7 +92,7 @@ static void on_arrival(void *ctx, uint64_t key)
     struct handler *h = ctx;
     struct world *w = h->world;
     uint32_t node = event_node(key), token = event_payload(key);
-    struct engine *e = w->partition ? w->partition->engines[h->shard] : &w->engine;
+    struct engine *e = w->shards ? w->shards->engines[h->shard] : &w->engine;
     w->seen[node] += token;
     engine_lock(e);
     engine_lock(e); // calls may be nested
@@ -125,12 +125,12 @@ static ps_t hook_send(void *ctx, uint32_t shard, ps_t until_ps)
 static void hook_receive(void *ctx, uint32_t shard)
 {
     const struct world *w = ctx;
-    for (uint32_t from = 0; from < w->partition->n; from++) {
-        struct mailbox *box = partition_box(w->partition, from, shard);
+    for (uint32_t from = 0; from < w->shards->n; from++) {
+        struct mailbox *box = shards_box(w->shards, from, shard);
         size_t at = 0;
         for (const struct letter *l; (l = mailbox_next(box, &at)) != NULL;) {
-            assert_true(l->at_ps > w->partition->engines[shard]->now_ps);
-            engine_push(w->partition->engines[shard], l->at_ps, l->key);
+            assert_true(l->at_ps > w->shards->engines[shard]->now_ps);
+            engine_push(w->shards->engines[shard], l->at_ps, l->key);
         }
         mailbox_clear(box);
     }
@@ -142,20 +142,20 @@ static void hook_enter(void *ctx, uint32_t tile)
     struct world *w = ctx;
     size_t at = 0;
     for (const struct letter *l; (l = mailbox_next(&w->arrivals[tile], &at)) != NULL;)
-        engine_push(w->partition->engines[w->partition->tiles[tile].shard], l->at_ps, l->key);
+        engine_push(w->shards->engines[w->shards->tiles[tile].shard], l->at_ps, l->key);
     mailbox_clear(&w->arrivals[tile]);
 }
 
-static enum partition_order hook_order(void *ctx, ps_t until_ps)
+static enum shards_order hook_order(void *ctx, ps_t until_ps)
 {
     struct world *w = ctx;
     (void)until_ps;
     return w->always_alone || w->n_alone++ % 5 == 4 ? ORDER_EVENTS : ORDER_NONE;
 }
 
-static struct partition_cut cut_of(uint32_t shards, uint32_t tiles)
+static struct shards_cut cut_of(uint32_t shards, uint32_t tiles)
 {
-    struct partition_cut cut = {.shards = shards,
+    struct shards_cut cut = {.shards = shards,
                                 .tiles = tiles,
                                 .shard_of = memory_zeroed(NODES + 1, sizeof *cut.shard_of),
                                 .tile_of = memory_zeroed(NODES + 1, sizeof *cut.tile_of),
@@ -193,23 +193,23 @@ static void run(struct world *w, uint32_t shards, uint32_t tiles, bool alone)
         engine_free(&w->engine);
         return;
     }
-    struct partition_cut cut = cut_of(shards, tiles);
-    struct partition_hooks hooks = {.enter = hook_enter,
+    struct shards_cut cut = cut_of(shards, tiles);
+    struct shards_hooks hooks = {.enter = hook_enter,
                                     .send = hook_send,
                                     .receive = hook_receive,
                                     .order = hook_order,
                                     .ctx = w};
-    w->partition = partition_new(&w->engine, &cut, NODES, &hooks);
+    w->shards = shards_new(&w->engine, &cut, NODES, &hooks);
     for (uint32_t i = 0; i < shards; i++) {
         handlers[i] = (struct handler){w, i};
-        w->partition->engines[i]->handlers[EVENT_ARRIVAL] = on_arrival;
-        w->partition->engines[i]->handler_ctx = &handlers[i];
+        w->shards->engines[i]->handlers[EVENT_ARRIVAL] = on_arrival;
+        w->shards->engines[i]->handler_ctx = &handlers[i];
     }
-    while (partition_step(w->partition, 1 + w->n % 7))
+    while (shards_step(w->shards, 1 + w->n % 7))
         continue;
-    assert_int_equal(partition_pending(w->partition), 0);
-    partition_rest(w->partition);
-    partition_free(w->partition);
+    assert_int_equal(shards_pending(w->shards), 0);
+    shards_rest(w->shards);
+    shards_free(w->shards);
     engine_free(&w->engine);
     for (uint32_t i = 0; i < NODES; i++)
         mailbox_free(&w->arrivals[i]);
@@ -238,24 +238,24 @@ static void test_counts(void **state)
     struct world *w = malloc(sizeof *w);
     (void)state;
     begin(w);
-    struct partition_cut cut = cut_of(1, 1);
-    struct partition_hooks hooks = {.enter = hook_enter,
+    struct shards_cut cut = cut_of(1, 1);
+    struct shards_hooks hooks = {.enter = hook_enter,
                                     .send = hook_send,
                                     .receive = hook_receive,
                                     .order = hook_order,
                                     .ctx = w};
     handlers[0] = (struct handler){w, 0};
-    struct partition *p = w->partition = partition_new(&w->engine, &cut, NODES, &hooks);
+    struct shards *p = w->shards = shards_new(&w->engine, &cut, NODES, &hooks);
     p->engines[0]->handlers[EVENT_ARRIVAL] = on_arrival;
     p->engines[0]->handler_ctx = &handlers[0];
     w->engine.horizon_ps = 5 * LOOKAHEAD; // an event at the horizon is processed, later ones stay
-    while (partition_step(p, SIZE_MAX))
+    while (shards_step(p, SIZE_MAX))
         continue;
     assert_true(w->engine.now_ps <= 5 * LOOKAHEAD);
-    assert_true(partition_pending(p) > 0);
+    assert_true(shards_pending(p) > 0);
     assert_int_equal(p->counts.events + w->commons, w->engine.events);
     assert_true(p->counts.alone < p->counts.windows);
-    partition_free(p);
+    shards_free(p);
     engine_free(&w->engine);
     mailbox_free(&w->arrivals[0]);
     free(w);

@@ -45,7 +45,7 @@ void parallel_init(struct parallel *parallel, struct delivery *delivery, struct 
     parallel->workload = workload;
 }
 
-/* ---- hooks of the partition ---- */
+/* ---- hooks of the shards ---- */
 
 static struct network *net_of(void *ctx, uint32_t shard)
 {
@@ -55,7 +55,7 @@ static struct network *net_of(void *ctx, uint32_t shard)
 static void enter(void *ctx, uint32_t tile)
 {
     const struct parallel *parallel = ctx;
-    crossing_enter(net_of(ctx, parallel->fabric->partition->tiles[tile].shard), tile);
+    crossing_enter(net_of(ctx, parallel->fabric->shards->tiles[tile].shard), tile);
 }
 
 static ps_t send(void *ctx, uint32_t shard, ps_t until_ps)
@@ -65,7 +65,7 @@ static ps_t send(void *ctx, uint32_t shard, ps_t until_ps)
 
 static void receive(void *ctx, uint32_t shard) { crossing_receive(net_of(ctx, shard)); }
 
-static enum partition_order order(void *ctx, ps_t until_ps) { return quiet_order(ctx, until_ps); }
+static enum shards_order order(void *ctx, ps_t until_ps) { return quiet_order(ctx, until_ps); }
 
 static void close_letters(void *ctx, uint32_t shard) { passage_close(net_of(ctx, shard)); }
 
@@ -96,7 +96,7 @@ static uint64_t frames_per_window(const struct fabric *fabric, ps_t window_ps)
 // Each shard's engine calls the handlers with the shard's network.
 static void set_handlers(struct fabric *fabric)
 {
-    const struct partition *p = fabric->partition;
+    const struct shards *p = fabric->shards;
     for (uint32_t i = 0; i < p->n; i++) { // shards that stand for other processes have nets too
         struct network *net = &fabric->net.shards->nets[i];
         net->engine = p->engines[i];
@@ -104,7 +104,7 @@ static void set_handlers(struct fabric *fabric)
         if (fabric->engine.hint)
             network_set_hints(net, true);
     }
-    partition_look_ahead(fabric->partition);
+    shards_look_ahead(fabric->shards);
 }
 
 void parallel_note_cut(struct parallel *parallel, uint32_t wanted, const struct cut_result *cut)
@@ -127,13 +127,13 @@ void parallel_note_cut(struct parallel *parallel, uint32_t wanted, const struct 
         snprintf(why, room, "the machine has %ld processors: threads wait for each other", cpus);
 }
 
-static void divide(struct parallel *parallel, const struct partition_cut *cut)
+static void divide(struct parallel *parallel, const struct shards_cut *cut)
 {
     struct fabric *fabric = parallel->fabric;
     uint32_t n_nodes = fabric->graph.n_nodes;
     fabric_faults_prepare(fabric);
-    struct network_shards *nets = network_divide(&fabric->net, cut);
-    struct partition_hooks hooks = {.enter = enter,
+    struct network_shards *nets = network_shard(&fabric->net, cut);
+    struct shards_hooks hooks = {.enter = enter,
                                     .send = send,
                                     .receive = receive,
                                     .order = order,
@@ -142,25 +142,25 @@ static void divide(struct parallel *parallel, const struct partition_cut *cut)
                                     .call = call,
                                     .facts = quiet_facts,
                                     .ctx = parallel};
-    nets->partition = fabric->partition = partition_new(&fabric->engine, cut, n_nodes, &hooks);
-    fabric->partition->trial.never = fabric->partition->in_order.never = parallel->always_together;
-    fabric->partition->limit_events = fabric->spec->limits.events;
+    nets->all = fabric->shards = shards_new(&fabric->engine, cut, n_nodes, &hooks);
+    fabric->shards->trial.never = fabric->shards->in_order.never = parallel->always_together;
+    fabric->shards->limit_events = fabric->spec->limits.events;
     if (cut->processes)
         replica_attach(parallel->delivery, cut->processes->n);
     set_handlers(fabric);
     parallel->frames_per_window = frames_per_window(fabric, cut->lookahead_ps);
-    fabric->shard_switches = switches_divide(&fabric->switches);
-    if (fabric->partition->n > 1 && !cut->processes &&
-        delivery_divide(parallel->delivery, cut->shards))
+    fabric->shard_switches = switches_shard(&fabric->switches);
+    if (fabric->shards->n > 1 && !cut->processes &&
+        delivery_shard(parallel->delivery, cut->shards))
         workload_share(parallel->workload, cut->shards);
-    fabric->shard_hosts = hosts_divide(&fabric->hosts);
+    fabric->shard_hosts = hosts_shard(&fabric->hosts);
     parallel->delivery->watch =
         (struct delivery_watch){.posted = quiet_posted, .failed = quiet_failed, .ctx = parallel};
 }
 
 // Find how the simulation is to be divided. Returns false if it is not; parallel->why then states
 // the reason, if it was to be.
-static bool find_cut(struct parallel *parallel, struct partition_cut *cut)
+static bool find_cut(struct parallel *parallel, struct shards_cut *cut)
 {
     const char *text = obstacle(parallel);
     bool notes = parallel->threads > 1 || parallel->processes;
@@ -180,7 +180,7 @@ static bool find_cut(struct parallel *parallel, struct partition_cut *cut)
 
 int parallel_check(struct parallel *parallel)
 {
-    struct partition_cut cut;
+    struct shards_cut cut;
     if (!find_cut(parallel, &cut))
         return -1;
     free(cut.shard_of);
@@ -188,9 +188,9 @@ int parallel_check(struct parallel *parallel)
     return 0;
 }
 
-bool parallel_divide(struct parallel *parallel)
+bool parallel_shard(struct parallel *parallel)
 {
-    struct partition_cut cut;
+    struct shards_cut cut;
     if (!find_cut(parallel, &cut))
         return false;
     divide(parallel, &cut);
@@ -200,13 +200,13 @@ bool parallel_divide(struct parallel *parallel)
 double parallel_unite(struct parallel *parallel)
 {
     struct fabric *fabric = parallel->fabric;
-    if (!fabric->partition)
+    if (!fabric->shards)
         return 0;
     hosts_unite(&fabric->hosts, fabric->shard_hosts);
     switches_unite(&fabric->switches, fabric->shard_switches);
     network_unite(&fabric->net);
-    partition_rest(fabric->partition);
-    return fabric->partition->counts.cpu_s;
+    shards_rest(fabric->shards);
+    return fabric->shards->counts.cpu_s;
 }
 
 struct threads_result parallel_result(const struct parallel *parallel)
@@ -215,10 +215,10 @@ struct threads_result parallel_result(const struct parallel *parallel)
                                .used = 1,
                                .tiles = 1,
                                .note = parallel->why[0] != '\0' ? parallel->why : NULL};
-    if (!parallel->fabric->partition)
+    if (!parallel->fabric->shards)
         return r;
-    const struct partition *p = parallel->fabric->partition;
-    const struct partition_counts *c = &p->counts;
+    const struct shards *p = parallel->fabric->shards;
+    const struct shards_counts *c = &p->counts;
     if (2 * c->chosen > c->windows)
         r.note = p->n_own > 1 ? "for most windows one thread was faster than several"
                               : "for most windows the whole network was faster than tiles";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/partition/metis_cut.h"
+#include "cli/partition/divide.h"
 
 #include <math.h>
 #include <metis.h>
@@ -68,7 +68,7 @@ static void fill_weights(struct lists *l, const struct operator_graph *g)
     }
 }
 
-bool metis_cut(const struct operator_graph *g, uint32_t parts, bool bisect, int imbalance,
+bool divide_by_metis(const struct operator_graph *g, uint32_t parts, bool bisect, int imbalance,
                uint32_t *part)
 {
     size_t ends = 2 * (size_t)g->n_edges + 1;

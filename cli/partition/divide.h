@@ -8,5 +8,5 @@
 // `imbalance` thousandths, with few bytes on edges between them: multilevel k-way partitioning of
 // Karypis and Kumar, J. Parallel Distrib. Comput. 48, 1998, or recursive bisection of theirs, SIAM
 // J. Sci. Comput. 20, 1998. The random seed is fixed. Returns false if METIS finds none.
-bool metis_cut(const struct operator_graph *g, uint32_t parts, bool bisect, int imbalance,
+bool divide_by_metis(const struct operator_graph *g, uint32_t parts, bool bisect, int imbalance,
                uint32_t *part);

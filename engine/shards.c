@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The windows of a partition, and their order.
+// The windows of a simulation in shards, and their order.
 #include <stdlib.h>
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/partition_internal.h"
+#include "engine/shards_internal.h"
 
 /* ---- windows of one thread ---- */
 
-void partition_exchange(struct partition *p, ps_t until_ps)
+void shards_exchange(struct shards *p, ps_t until_ps)
 {
     for (uint32_t i = 0; i < p->n_own && until_ps > 0; i++)
         p->next_ps[i] = p->hooks.send(p->hooks.ctx, i, until_ps);
@@ -17,13 +17,13 @@ void partition_exchange(struct partition *p, ps_t until_ps)
 }
 
 // Forbid the queues of the shards' engines to load events after `limit_ps`; 0 = no limit.
-static void limit_queues(struct partition *p, ps_t limit_ps)
+static void limit_queues(struct shards *p, ps_t limit_ps)
 {
     for (uint32_t i = 0; i < p->n; i++)
         p->engines[i]->queue.limit_ps = limit_ps;
 }
 
-static void one_event(struct partition *p, struct engine *e, ps_t at_ps)
+static void one_event(struct shards *p, struct engine *e, ps_t at_ps)
 {
     p->engines[p->n]->now_ps = at_ps;
     p->current = e;
@@ -32,7 +32,7 @@ static void one_event(struct partition *p, struct engine *e, ps_t at_ps)
 }
 
 // Returns the shard with the first event, and the event.
-static uint32_t first_part(const struct partition *p, struct event *first)
+static uint32_t first_part(const struct shards *p, struct event *first)
 {
     uint32_t shard = 0;
     *first = event_queue_first(&p->engines[0]->queue);
@@ -49,7 +49,7 @@ static uint32_t first_part(const struct partition *p, struct event *first)
 // An event may create others at its own instant in any shard, and in the common engine, whose
 // events are the last of an instant. If `max` events end the window early, data sent without an
 // event waits, and the result is false.
-static bool alone(struct partition *p, ps_t until_ps, size_t max)
+static bool alone(struct shards *p, ps_t until_ps, size_t max)
 {
     const struct engine *common = p->engines[p->n];
     struct event first;
@@ -68,7 +68,7 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
     limit_queues(p, 0);
     if (max == 0)
         until_ps = 0;
-    partition_exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1
+    shards_exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1
                                                                        : until_ps);
     return until_ps > 0;
 }
@@ -76,7 +76,7 @@ static bool alone(struct partition *p, ps_t until_ps, size_t max)
 /* ---- steps ---- */
 
 // Count the events that the shards have processed as processed by the common engine.
-static void sum_up(struct partition *p)
+static void sum_up(struct shards *p)
 {
     struct engine *common = p->engines[p->n];
     for (uint32_t i = 0; i < p->n; i++) {
@@ -91,7 +91,7 @@ static void sum_up(struct partition *p)
 }
 
 // Returns the events of all shards in this window; sum_up() has counted those of earlier windows.
-static uint64_t events_of(const struct partition *p)
+static uint64_t events_of(const struct shards *p)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < p->n_own; i++)
@@ -99,9 +99,9 @@ static uint64_t events_of(const struct partition *p)
     return n;
 }
 
-static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max)
+static void window(struct shards *p, ps_t began_ps, ps_t until_ps, size_t max)
 {
-    struct partition_counts *c = &p->counts;
+    struct shards_counts *c = &p->counts;
     double began_s = monotonic_s();
     tiles_merge(p, trial_wants_alone(&p->in_order));
     bool must = p->merged || p->engines[p->n]->stopped ||
@@ -125,18 +125,18 @@ static void window(struct partition *p, ps_t began_ps, ps_t until_ps, size_t max
         trial_note(&p->trial, !chosen, done_s - decided_s, events_of(p));
 }
 
-void partition_common_event(struct partition *p, ps_t at_ps)
+void shards_common_event(struct shards *p, ps_t at_ps)
 {
     for (uint32_t i = 0; i < p->n_own; i++)
         p->engines[i]->now_ps = at_ps;
     p->current = p->engines[p->n];
     engine_drain(p->engines[p->n], 1);
-    partition_exchange(p, at_ps + 1);
+    shards_exchange(p, at_ps + 1);
 }
 
-void partition_window(struct partition *p, ps_t began_ps, ps_t until_ps, bool alone)
+void shards_window(struct shards *p, ps_t began_ps, ps_t until_ps, bool alone)
 {
-    struct partition_counts *c = &p->counts;
+    struct shards_counts *c = &p->counts;
     bool chosen = !alone && p->n_own > 1 && trial_wants_alone(&p->trial);
     double began_s = monotonic_s();
     if (alone || chosen || p->n_own == 1)
@@ -151,7 +151,7 @@ void partition_window(struct partition *p, ps_t began_ps, ps_t until_ps, bool al
         trial_note(&p->trial, !chosen, monotonic_s() - began_s, events_of(p));
 }
 
-bool partition_step(struct partition *p, size_t max)
+bool shards_step(struct shards *p, size_t max)
 {
     if (p->processes)
         return processes_step(p);
@@ -164,7 +164,7 @@ bool partition_step(struct partition *p, size_t max)
         (common->stopped && at_ps > common->now_ps))
         return false;
     if (shared.at_ps < first_ps) {
-        partition_common_event(p, shared.at_ps);
+        shards_common_event(p, shared.at_ps);
         return true;
     }
     ps_t until_ps = at_ps + p->lookahead_ps;
@@ -178,7 +178,7 @@ bool partition_step(struct partition *p, size_t max)
     return true;
 }
 
-size_t partition_pending(const struct partition *p)
+size_t shards_pending(const struct shards *p)
 {
     size_t n = p->engines[p->n]->queue.n;
     for (uint32_t i = 0; i < p->n_own; i++)
@@ -193,7 +193,7 @@ size_t partition_pending(const struct partition *p)
 /* ---- life ---- */
 
 // Move the events of the common engine to the queues of their tiles.
-static void distribute(struct partition *p)
+static void distribute(struct shards *p)
 {
     struct engine *common = p->engines[p->n];
     struct event_queue all = common->queue, *kept = &common->queue;
@@ -202,7 +202,7 @@ static void distribute(struct partition *p)
     struct event e;
     while (event_queue_pop(&all, &e)) {
         uint32_t shard = p->shard_of[event_node(e.key)];
-        if (!partition_is_elsewhere(p, event_node(e.key)))
+        if (!shards_is_elsewhere(p, event_node(e.key)))
             event_queue_push(shard < p->n ? &p->engines[shard]->queue : kept, e);
     }
     event_queue_free(&all);
@@ -213,14 +213,14 @@ static void distribute(struct partition *p)
 #define TILE_SHIFT 12
 #define TILE_SLOTS 2048 // 8 us of such slots, in 8 KB
 
-static unsigned tile_shift(const struct partition *p, unsigned shift)
+static unsigned tile_shift(const struct shards *p, unsigned shift)
 {
     for (uint32_t n = p->n_tiles / p->n_own; n > 1 && shift < TILE_SHIFT; n /= 2)
         shift++;
     return shift;
 }
 
-static void tiles_new(struct partition *p, const struct partition_cut *cut, uint32_t n_nodes)
+static void tiles_new(struct shards *p, const struct shards_cut *cut, uint32_t n_nodes)
 {
     unsigned shift = tile_shift(p, p->engines[p->n]->queue.shift);
     p->merged_shift = p->engines[p->n]->queue.shift;
@@ -240,10 +240,10 @@ static void tiles_new(struct partition *p, const struct partition_cut *cut, uint
     p->first_tile[p->n] = p->n_tiles;
 }
 
-struct partition *partition_new(struct engine *common, const struct partition_cut *cut,
-                                uint32_t n_nodes, const struct partition_hooks *hooks)
+struct shards *shards_new(struct engine *common, const struct shards_cut *cut,
+                                uint32_t n_nodes, const struct shards_hooks *hooks)
 {
-    struct partition *p = memory_zeroed(1, sizeof *p);
+    struct shards *p = memory_zeroed(1, sizeof *p);
     uint32_t n = p->n = cut->shards;
     p->n_own = cut->processes ? cut->own : n;
     p->processes = cut->processes;
@@ -265,10 +265,10 @@ struct partition *partition_new(struct engine *common, const struct partition_cu
         e->now_ps = common->now_ps;
         e->timers = common->timers;
         e->n_timer_nodes = common->n_timer_nodes;
-        e->partition = p;
+        e->shards = p;
     }
     p->engines[n] = p->current = common;
-    common->partition = p;
+    common->shards = p;
     tiles_new(p, cut, n_nodes);
     processes_init(p, n_nodes);
     distribute(p);
@@ -276,7 +276,7 @@ struct partition *partition_new(struct engine *common, const struct partition_cu
     return p;
 }
 
-void partition_look_ahead(struct partition *p)
+void shards_look_ahead(struct shards *p)
 {
     for (uint32_t i = 0; i < p->n_tiles; i++)
         p->tiles[i].queue.ahead = p->engines[p->tiles[i].shard]->hint ? EVENT_AHEAD : 0;
@@ -284,11 +284,11 @@ void partition_look_ahead(struct partition *p)
         p->engines[i]->queue.ahead = 0;
 }
 
-void partition_free(struct partition *p)
+void shards_free(struct shards *p)
 {
     if (!p)
         return;
-    partition_rest(p);
+    shards_rest(p);
     for (uint32_t i = 0; i < p->n; i++) {
         struct engine *e = p->engines[i];
         e->timers = NULL; // the timers belong to the common engine
@@ -303,7 +303,7 @@ void partition_free(struct partition *p)
     for (uint32_t i = 0; i < p->n_tiles; i++)
         event_queue_free(&p->tiles[i].queue);
     processes_free(p);
-    p->engines[p->n]->partition = NULL;
+    p->engines[p->n]->shards = NULL;
     free(p->tiles);
     free(p->tile_next_ps);
     free(p->first_tile);

@@ -10,7 +10,7 @@
 // end a window, and are processed while no shard is being processed.
 //
 // Decisions that involve several tiles at one instant need the order of events. Before each window
-// the owner of the partition reports whether such a decision is possible in it (`alone`); if so,
+// the owner of the shards reports whether such a decision is possible in it (`alone`); if so,
 // one thread processes the events of all tiles, in order. Other shared state, which does not
 // depend on order, is behind one lock: engine_lock().
 //
@@ -22,7 +22,7 @@
 #include "engine/loop.h"
 #include "engine/mailbox.h"
 
-struct partition_counts {
+struct shards_counts {
     uint64_t windows; // all of them
     uint64_t alone;   // windows that one thread processed
     uint64_t chosen; // of `alone`: several threads were allowed, but one had been faster in a trial
@@ -41,13 +41,13 @@ struct process_facts {
     uint64_t flows;    // that it has opened
 };
 
-enum partition_order {
+enum shards_order {
     ORDER_NONE,     // no order is needed: shards process their events independently
     ORDER_INSTANTS, // the events of an instant precede those of the next instant
     ORDER_EVENTS    // all events, one after the other
 };
 
-struct partition_hooks {
+struct shards_hooks {
     // A tile is about to be processed: add the events that other tiles have sent to it to the queue
     // of its shard's engine.
     void (*enter)(void *ctx, uint32_t tile);
@@ -57,7 +57,7 @@ struct partition_hooks {
     // Read the mail of a shard: mailboxes [*][shard].
     void (*receive)(void *ctx, uint32_t shard);
     // Returns which order across shards the events before `until_ps` may depend on.
-    enum partition_order (*order)(void *ctx, ps_t until_ps);
+    enum shards_order (*order)(void *ctx, ps_t until_ps);
     /* of several processes (engine/calls.h, engine/processes.c) */
     // The mailboxes of a shard to other processes are about to be read: write the letters that are
     // still missing.
@@ -112,7 +112,7 @@ struct threads; // shard_threads.c
 struct deferral;
 
 // How nodes are cut; [node], and behind the last node the number of shards or tiles.
-struct partition_cut {
+struct shards_cut {
     uint32_t shards, tiles;
     uint32_t own; // shards of this process, if there are several processes
     const struct collwire_processes *processes; // NULL = there is one
@@ -125,7 +125,7 @@ struct tile {
     uint32_t shard;
 };
 
-struct partition {
+struct shards {
     uint32_t n, n_tiles;
     uint32_t n_own; // shards of this process, the first ones; each other one is another process
     const uint16_t *shard_of; // [node], and behind the last node the number of shards
@@ -146,14 +146,14 @@ struct partition {
     struct trial trial;    // one thread against several
     struct trial in_order; // all events in order against tiles, and threads
     ps_t *next_ps;         // [shard] as hooks.send has returned it
-    struct partition_hooks hooks;
+    struct shards_hooks hooks;
     struct engine *current; // whose event is being processed, unless several threads do so
     bool parallel;          // shards are processed apart: by threads, or one after the other
     bool in_turn;           // parallel, but one shard after the other
     struct threads *threads;
     struct deferral *deferred; // of the window that has ended
     size_t cap_deferred;
-    struct partition_counts counts;
+    struct shards_counts counts;
     /* several processes */
     const struct collwire_processes *processes; // NULL = there is one
     struct calls calls;
@@ -171,85 +171,85 @@ struct partition {
 };
 
 // Cut the events and timers of `common` into engines, one per shard, with handlers to be set by
-// the caller, and queues, one per tile. The lists of the cut are the partition's from now on.
-struct partition *partition_new(struct engine *common, const struct partition_cut *cut,
-                                uint32_t n_nodes, const struct partition_hooks *hooks);
+// the caller, and queues, one per tile. The lists of the cut belong to the shards from now on.
+struct shards *shards_new(struct engine *common, const struct shards_cut *cut,
+                                uint32_t n_nodes, const struct shards_hooks *hooks);
 
 // Enable lookahead in the queues of the tiles, for the prefetch functions of the engines.
-void partition_look_ahead(struct partition *p);
+void shards_look_ahead(struct shards *p);
 
 // End the threads. No further step may follow; counters and engines remain.
-void partition_rest(struct partition *p);
+void shards_rest(struct shards *p);
 
-// Free a partition. The engines of the shards are empty afterwards.
-void partition_free(struct partition *p);
+// Free the shards. Their engines are empty afterwards.
+void shards_free(struct shards *p);
 
 // Process the next window, or the next event of the common engine. Returns false if there is none
 // before the horizon of the common engine, or if it has been stopped and its last instant is over.
 // A window that one thread processes ends after `max` events.
-bool partition_step(struct partition *p, size_t max);
+bool shards_step(struct shards *p, size_t max);
 
 // Returns the number of pending events in all engines.
-size_t partition_pending(const struct partition *p);
+size_t shards_pending(const struct shards *p);
 
 // A tile has something to do at `at_ps`.
-static inline void partition_note_next(const struct partition *p, uint32_t tile, ps_t at_ps)
+static inline void shards_note_next(const struct shards *p, uint32_t tile, ps_t at_ps)
 {
     ps_t *next_ps = &p->tile_next_ps[tile];
     *next_ps = at_ps < *next_ps ? at_ps : *next_ps;
 }
 
-static inline struct mailbox *partition_box(const struct partition *p, uint32_t from, uint32_t to)
+static inline struct mailbox *shards_box(const struct shards *p, uint32_t from, uint32_t to)
 {
     return &p->boxes[from * p->n + to];
 }
 
 // True if a node belongs to this process; `p` may be NULL.
-static inline bool partition_owns(const struct partition *p, uint32_t node)
+static inline bool shards_owns(const struct shards *p, uint32_t node)
 {
     return !p || p->shard_of[node] < p->n_own;
 }
 
 // True if a node belongs to another process; `p` may be NULL.
-static inline bool partition_is_elsewhere(const struct partition *p, uint32_t node)
+static inline bool shards_is_elsewhere(const struct shards *p, uint32_t node)
 {
     return p && p->shard_of[node] >= p->n_own && p->shard_of[node] < p->n;
 }
 
 // The shard that stands for another process, and back.
-static inline uint32_t partition_shard_of_process(const struct partition *p, uint32_t process)
+static inline uint32_t shards_shard_of_process(const struct shards *p, uint32_t process)
 {
     return p->n_own + process - (process > p->processes->rank);
 }
-static inline uint32_t partition_process_of_shard(const struct partition *p, uint32_t shard)
+static inline uint32_t shards_process_of_shard(const struct shards *p, uint32_t shard)
 {
     uint32_t process = shard - p->n_own;
     return shard < p->n_own ? p->processes->rank : process + (process >= p->processes->rank);
 }
 
 // True if several processes simulate; `p` may be NULL.
-static inline bool partition_is_shared(const struct partition *p) { return p && p->processes; }
+static inline bool shards_is_shared(const struct shards *p) { return p && p->processes; }
 
 // Add up numbers over the processes, or take the latest of their times. All processes call these in
 // the same place, between windows. With one process, or `p` NULL, nothing changes.
-void partition_sum(struct partition *p, uint64_t *values, uint32_t n);
-ps_t partition_latest(struct partition *p, ps_t time);
+void shards_sum(struct shards *p, uint64_t *values, uint32_t n);
+ps_t shards_latest(struct shards *p, ps_t time);
 
 // True if two nodes are in different tiles; `p` may be NULL.
-static inline bool partition_divides(const struct partition *p, uint32_t a, uint32_t b)
+static inline bool shards_separate(const struct shards *p, uint32_t a, uint32_t b)
 {
     return p && p->tile_of[a] != p->tile_of[b];
 }
 
 // False if shards are being processed apart, and the present event is that of another shard than
 // the node's.
-static inline bool partition_is_current(const struct partition *p, uint32_t node)
+static inline bool shards_is_current(const struct shards *p, uint32_t node)
 {
     struct engine *of = p->engines[p->shard_of[node]];
     return !p->parallel || engine_current_shard(of) == of;
 }
 
-static inline struct engine *partition_engine(const struct partition *p, uint32_t node)
+static inline struct engine *shards_engine(const struct shards *p, uint32_t node)
 {
     return p->engines[p->shard_of[node]];
 }
