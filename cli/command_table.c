@@ -6,10 +6,10 @@
 #include "cli/import/import_command.h"
 #include "cli/library/library_command.h"
 #include "cli/partition/partition.h"
-#include "cli/plan/plan.h"
+#include "cli/plan/plan_command.h"
 #include "cli/replay/replay_command.h"
 #include "cli/runs/runs.h"
-#include "cli/sweep/sweep.h"
+#include "cli/sweep/sweep_command.h"
 #include "cli/synth/synth_cli.h"
 
 static const struct command *const commands[] = {

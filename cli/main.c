@@ -11,7 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
-#include "cli/processes/processes.h"
+#include "cli/processes/process_group.h"
 #include "cli/runs/runs.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/invocation.h"

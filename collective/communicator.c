@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/reduction.h"
-#include "collective/algorithm/settings.h"
 #include "collective/executor_use.h"
 #include "collective/phase_admission.h"
 #include "collective/rank_streams.h"

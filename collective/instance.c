@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "collective/algorithm/graph.h"
+#include "collective/algorithm/graph_collective.h"
 #include "collective/comm_internal.h"
 #include "engine/base/memory.h"
 

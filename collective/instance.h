@@ -3,7 +3,7 @@
 #pragma once
 
 #include "collective/algorithm/grid.h"
-#include "collective/algorithm/plan.h"
+#include "collective/algorithm/phase_plan.h"
 #include "collective/communicator.h"
 
 struct phase_run;

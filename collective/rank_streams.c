@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/algorithm/graph.h"
+#include "collective/algorithm/graph_collective.h"
 #include "collective/algorithm/grid.h"
 #include "collective/phase_admission.h"
 #include "collective/rendezvous.h"

@@ -4,7 +4,7 @@
 // rank's part of the collective ends when all of its nodes have.
 #include <stdlib.h>
 
-#include "collective/algorithm/graph.h"
+#include "collective/algorithm/graph_collective.h"
 #include "collective/stream_internal.h"
 #include "engine/base/memory.h"
 

@@ -14,8 +14,8 @@
 // times, each time the size of the message that it sends next.
 #include <string.h>
 
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/grid.h"
-#include "collective/algorithm/settings.h"
 #include "collective/stream_internal.h"
 
 static bool uses(const struct stream_phase *phase, const char *algorithm)

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/grid.h"
-#include "collective/algorithm/plan.h"
-#include "collective/algorithm/settings.h"
+#include "collective/algorithm/phase_plan.h"
 #include "engine/base/memory.h"
 
 #define MEMBERS_SEEN 16

@@ -3,7 +3,7 @@
 //
 // Packets in a chunk are written and read sequentially, queues that grow at different times share
 // the same memory, and the chunk just read is the next one written. Packets in flight on links are
-// in net/ring.h.
+// in net/packet_ring.h.
 #pragma once
 
 #include "net/packet.h"

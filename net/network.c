@@ -2,7 +2,7 @@
 // One hop of a packet: enqueue, choice of the next packet, transmission, flight, arrival.
 #include "net/network.h"
 
-#include "net/credits.h"
+#include "net/credit_balance.h"
 #include "net/crossing.h"
 #include "net/drr.h"
 

@@ -15,8 +15,8 @@
 #include "net/fault.h"
 #include "net/fifo.h"
 #include "net/meta.h"
-#include "net/node.h"
-#include "net/ring.h"
+#include "net/node_kind.h"
+#include "net/packet_ring.h"
 #include "net/tap.h"
 
 #define NET_CLASSES 8
@@ -45,7 +45,7 @@ enum port_flag {
 enum port_special {
     SPECIAL_TAPPED = 1,   // calls net->tap for each packet that it starts
     SPECIAL_EARLY = 2,    // the far end forwards by cut-through: link.header_bytes
-    SPECIAL_CREDITS = 4,  // needs credit of the far end (net/credits.h)
+    SPECIAL_CREDITS = 4,  // needs credit of the far end (net/credit_balance.h)
     SPECIAL_RETRY = 8,    // the link resends packets that a fault loses (fault_retry)
     SPECIAL_CROSSES = 16, // the far end belongs to another shard (net/crossing.h)
 };
@@ -178,7 +178,7 @@ struct network {
     size_t cap_table;
     struct queue *queues; // [port * n_slots + slot]; the first data class uses port.queue instead
     struct port_pfc *pfc; // [port]
-    struct credit_port *credits; // [port]; NULL = no port has credits (net/credits.h)
+    struct credit_port *credits; // [port]; NULL = no port has credits (net/credit_balance.h)
     struct fault *faults; // [port]; faults of the link behind the port; NULL = no faults at all
     uint32_t *first_port; // [node] index of the node's first port; one more entry at the end
     uint32_t n_ranks, n_nodes, n_ports, n_slots; // n_ranks: endpoints, aggregators included

@@ -4,7 +4,7 @@
 // changed.
 #pragma once
 
-#include "net/credits.h"
+#include "net/credit_balance.h"
 #include "net/flow_id.h"
 #include "net/network.h"
 

@@ -2,7 +2,7 @@
 // The buffer of packets that came with credit: it is reserved, so they need no admission.
 #include "switch/credited.h"
 
-#include "net/credits.h"
+#include "net/credit_balance.h"
 
 // Give back the credit of a packet that arrived by a port of the switch.
 void switch_return_credit(const struct switches *sw, const struct switch_node *s, uint32_t local,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packets of classes with credits in a switch (net/credits.h).
+// Packets of classes with credits in a switch (net/credit_balance.h).
 #pragma once
 
 #include "switch/switch.h"

@@ -7,7 +7,7 @@
 // that the NIC queues (ACKs, CNPs) do not pass the router: they use none of its buffer and are not
 // marked.
 #include "engine/base/memory.h"
-#include "net/credits.h"
+#include "net/credit_balance.h"
 #include "switch/switch.h"
 
 // Returns the node number of the router of a rank's port.

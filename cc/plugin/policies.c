@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cc/plugin/guard.h"
-#include "cc/plugin/trial.h"
+#include "cc/plugin/plugin_trial.h"
 #include "engine/base/memory.h"
 #include "engine/base/regular_file.h"
 #include "engine/base/text.h"

@@ -2,7 +2,7 @@
 // The network tests on one network: all policies and seeds, alone and beside the congestors.
 #pragma once
 
-#include "cli/gpcnet/table.h"
+#include "cli/gpcnet/gpcnet_table.h"
 #include "cli/options/options.h"
 #include "cli/terminal/pool_progress.h"
 #include "config/draft.h"

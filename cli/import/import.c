@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "cli/import/clocks.h"
-#include "cli/import/folder.h"
+#include "cli/import/import_folder.h"
+#include "cli/import/import_program.h"
 #include "cli/import/inspector.h"
 #include "cli/import/kineto.h"
 #include "cli/import/match.h"
 #include "cli/import/nsys.h"
-#include "cli/import/program.h"
 #include "cli/import/recording.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"

@@ -15,7 +15,7 @@ struct profile_import {
 
 struct profile_result {
     char *scenario;              // JSON
-    struct recording *recording; // for recording_write() (cli/import/program.h)
+    struct recording *recording; // for recording_write() (cli/import/import_program.h)
     char *summary;               // lines for the user
 };
 

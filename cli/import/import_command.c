@@ -8,7 +8,7 @@
 
 #include "cli/import/import.h"
 #include "cli/import/import_command.h"
-#include "cli/import/program.h"
+#include "cli/import/import_program.h"
 #include "cli/results/output.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/import/import_pieces.h"
 #include "cli/import/inspector_internal.h"
-#include "cli/import/pieces.h"
 #include "cli/import/words.h"
 #include "engine/base/memory.h"
 

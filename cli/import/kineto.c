@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/import/folder.h"
+#include "cli/import/import_folder.h"
 #include "cli/import/kineto_internal.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "cli/import/pieces.h"
+#include "cli/import/import_pieces.h"
 #include "cli/import/recording.h"
 
 // A process group as the file names it.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/import/folder.h"
+#include "cli/import/import_folder.h"
 #include "cli/import/nsys.h"
 #include "cli/import/nsys_internal.h"
 #include "engine/base/memory.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/options/options.h"
-#include "collective/nccl/operation.h"
+#include "collective/nccl/nccl_operation.h"
 #include "workload/read/nccl_settings.h"
 
 struct query {

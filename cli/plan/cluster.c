@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/nccl/machine.h"
+#include "collective/nccl/nccl_machine.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "workload/llm/llm_job.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plan/packets.h"
-#include "cli/plan/plan.h"
+#include "cli/plan/plan_command.h"
+#include "cli/plan/plan_packets.h"
 #include "cli/terminal/ends.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"

@@ -2,7 +2,7 @@
 // Shared by the files of this folder.
 #pragma once
 
-#include "cli/processes/processes.h"
+#include "cli/processes/process_group.h"
 #include "engine/processes/module.h"
 
 // Every process sends a text to every other one. theirs[q] is the text of process q, of `n[q]`

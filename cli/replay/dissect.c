@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/replay/bytes.h"
+#include "cli/replay/replay_bytes.h"
 #include "net/wire/address.h"
 #include "net/wire/ip.h"
 

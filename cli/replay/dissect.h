@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "cli/replay/ignored.h"
-#include "cli/replay/packet.h"
+#include "cli/replay/replay_packet.h"
 
 // An IPv6 address; IPv4 as ::ffff:a.b.c.d (RFC 4291), so that IPv4 sorts by its value.
 struct address {

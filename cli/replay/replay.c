@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/replay/bytes.h"
 #include "cli/replay/dissect.h"
-#include "cli/replay/packets.h"
+#include "cli/replay/replay_bytes.h"
+#include "cli/replay/replay_packets.h"
 #include "cli/replay/roce_messages.h"
 #include "cli/replay/tcp_transfers.h"
 #include "engine/base/memory.h"

@@ -2,7 +2,7 @@
 // TCP headers (RFC 9293, section 3.1), and where one transfer ends and another begins.
 #include "cli/replay/tcp_transfers.h"
 
-#include "cli/replay/bytes.h"
+#include "cli/replay/replay_bytes.h"
 
 #define TCP_BYTES 20
 #define WINDOW_MAX (1u << 30) // RFC 7323, section 2.3

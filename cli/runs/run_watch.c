@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "cli/options/options.h"
-#include "cli/processes/processes.h"
+#include "cli/processes/process_group.h"
 #include "cli/terminal/plugin_watch.h"
 #include "cli/terminal/signals.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/options/options.h"
-#include "cli/processes/processes.h"
+#include "cli/processes/process_group.h"
 #include "cli/results/replaced.h"
 #include "cli/results/result_set.h"
 #include "cli/runs/run_watch.h"

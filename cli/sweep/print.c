@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sweep/sweep.h"
+#include "cli/sweep/sweep_command.h"
 #include "cli/sweep/sweep_internal.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"

@@ -8,7 +8,7 @@
 #include "cli/replay/replay.h"
 #include "cli/results/output.h"
 #include "cli/synth/synth_cli.h"
-#include "cli/synth/traffic.h"
+#include "cli/synth/synth_traffic.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"

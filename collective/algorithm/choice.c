@@ -2,8 +2,8 @@
 // Algorithms combined with their settings.
 #include <string.h>
 
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/schedule.h"
-#include "collective/algorithm/settings.h"
 #include "engine/base/assert.h"
 
 const struct param coll_pieces_params[] = {

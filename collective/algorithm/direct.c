@@ -14,8 +14,8 @@
 // window only orders the messages.
 // Source: the "direct" algorithm of ASTRA-sim (Rashidi et al., ISPASS 2020); Thakur, Rabenseifner,
 // Gropp, IJHPCA 2005.
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/collective.h"
-#include "collective/algorithm/settings.h"
 
 static const struct param direct_params[] = {
     PARAM_ROW("in_flight", COUNT, offsetof(struct coll_direct_params, in_flight), .def = "auto",

@@ -13,8 +13,8 @@
 // Sources: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL 2.4 (Jeaugey, "Massively
 // scale your deep learning training with NCCL 2.4", 2019). The root of NCCL's trees has one child,
 // so with an odd number of ranks rank 0 is an inner node of both trees; here no rank ever is.
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/binary_tree.h"
-#include "collective/algorithm/settings.h"
 #include "collective/algorithm/tree_pipeline.h"
 
 #define PIECES_MAX 65536 // as the table of `pieces` has it

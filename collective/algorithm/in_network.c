@@ -24,9 +24,9 @@
 // is as fast as all ports of its switch together), the numeric formats that a switch can add.
 // Sources: Graham et al., COMHPC 2016 (SHARP); Klenk et al., ISCA 2020 (reductions by the NVLink
 // switch); Sapio et al., NSDI 2021 (SwitchML: slots, and their shadow copies).
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/collective.h"
 #include "collective/algorithm/reduction.h"
-#include "collective/algorithm/settings.h"
 
 #define SEGMENT_BYTES 16384 // where there are no settings
 #define SEGMENTS_MAX (UINT64_C(1) << 19)

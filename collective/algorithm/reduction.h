@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Aggregation trees of a group of ranks, for reductions inside switches. Pure data:
-// sim/fabric/reduction.c makes the trees, and the algorithm in_network reads them.
+// sim/fabric/fabric_reduction.c makes the trees, and the algorithm in_network reads them.
 //
 // A tree has the ranks as leaves and aggregators as inner nodes. Nodes are numbered in one list:
 // the ranks of the group, then the tree's aggregators. The first aggregator is the root. Several

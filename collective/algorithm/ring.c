@@ -20,8 +20,8 @@
 // directions has no effect on it, nor on send_recv (one message to the next rank) and barrier: a
 // token from rank 0 has visited all ranks after p - 1 hops, and p - 1 more hops release them.
 // Sources: Patarasuk, Yuan, JPDC 69 (2009), section 4; Thakur, Rabenseifner, Gropp, IJHPCA 2005.
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/collective.h"
-#include "collective/algorithm/settings.h"
 
 #define FIELD(name) offsetof(struct coll_ring_params, name)
 static const struct param ring_params[] = {

@@ -18,8 +18,8 @@
 // Source of the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5. The shifted order
 // is that of the function allreduce_ntt_shd in the public repository
 // TruongThaoNguyen/allreduce_simulate.
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/collective.h"
-#include "collective/algorithm/settings.h"
 
 extern const struct coll_algorithm coll_shifted_halving_doubling;
 

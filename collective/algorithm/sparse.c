@@ -21,8 +21,8 @@
 // Source: Renggli, Ashkboos, Aghagolzadeh, Alistarh, Hoefler, SC 2019 (SparCML), section 5.
 #include <math.h>
 
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/collective.h"
-#include "collective/algorithm/settings.h"
 #include "engine/base/rng.h"
 
 #define FIELD(name) offsetof(struct coll_sparse_params, name)

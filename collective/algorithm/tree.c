@@ -17,7 +17,7 @@
 // as deep as the binomial tree.
 // Sources: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4; for the binary tree see
 // binary_tree.h.
-#include "collective/algorithm/settings.h"
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/tree_pipeline.h"
 
 extern const struct coll_algorithm coll_tree;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs operations as a collective library of GPUs does (collective/nccl/operation.h): blocks of
+// Runs operations as a collective library of GPUs does (collective/nccl/nccl_operation.h): blocks of
 // threads on every rank, connections between them, and proxy threads that serve the NICs.
 //
 // A connection carries messages of one rank to another on a channel, through a buffer of NCCL_STEPS
@@ -13,7 +13,7 @@
 #pragma once
 
 #include "collective/nccl/executor_spec.h"
-#include "collective/nccl/operation.h"
+#include "collective/nccl/nccl_operation.h"
 #include "engine/engine.h"
 #include "engine/noise.h"
 #include "engine/tally.h"

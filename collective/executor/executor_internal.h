@@ -189,7 +189,7 @@ static inline bool run_is_by(const struct executor_run *run, enum nccl_algorithm
     return run->source == RUN_OPERATION && run->operation.choice.algorithm == algorithm;
 }
 
-/* run.c */
+/* executor_run.c */
 void run_block_ended(struct block *b, ps_t now);
 void run_member_ended(struct executor_run *run, uint32_t member, ps_t now);
 void run_release(struct executor_run *run); // if it has ended, with all its messages
@@ -204,7 +204,7 @@ void block_free(struct block *b);
 void block_go_on(struct block *b, ps_t now);
 void block_wake(struct block *b, ps_t at);
 
-/* connection.c */
+/* executor_connection.c */
 struct connection *connection_new(struct executor_run *run, uint32_t channel, uint32_t src,
                                   uint32_t dst, uint32_t slots, uint64_t messages);
 void connection_free(struct connection *c);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/executor/mpi_internal.h"
+#include "collective/executor/executor_mpi_internal.h"
 #include "engine/base/memory.h"
 
 /* ---- pools ---- */

@@ -14,7 +14,7 @@
 // the connection, over other transports when it is acknowledged.
 #include <stdlib.h>
 
-#include "collective/executor/mpi_internal.h"
+#include "collective/executor/executor_mpi_internal.h"
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
 

@@ -78,7 +78,7 @@ struct mpi_step {
 struct mpi_shape mpi_shape_of(const struct mpi_settings *s, enum mpi_operation op, uint32_t ranks,
                               uint32_t root, uint64_t bytes);
 // The algorithm of coll_tuned's fixed rules, of those here the nearest one
-// (collective/mpi/choice.c).
+// (collective/mpi/mpi_choice.c).
 enum mpi_algorithm mpi_choice(enum mpi_operation op, uint32_t ranks, uint64_t bytes);
 // Whether an algorithm is one of the operation's.
 bool mpi_algorithm_is_of(enum mpi_algorithm algorithm, enum mpi_operation op);

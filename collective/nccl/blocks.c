@@ -5,7 +5,7 @@
 // reduce_scatter.h (ring, PAT). Of NVLS the traffic inside a server is not made of messages: the
 // switch reads all GPUs, or writes to all, and `local_bytes` says how much; messages without data
 // tell the heads that their server's ranks have begun, and the ranks that a head has ended.
-#include "collective/nccl/operation.h"
+#include "collective/nccl/nccl_operation.h"
 #include "collective/nccl/rccl.h"
 #include "collective/nccl/ring_slices.h"
 #include "collective/nccl/rules.h"

@@ -7,8 +7,8 @@
 // is NCCL's.
 #pragma once
 
-#include "collective/nccl/paths.h"
-#include "collective/nccl/search.h"
+#include "collective/nccl/nccl_paths.h"
+#include "collective/nccl/nccl_search.h"
 
 // A set of demands, and the channels that were found for them.
 struct nccl_attempt {

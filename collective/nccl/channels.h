@@ -2,8 +2,8 @@
 // The numbers of channels of a communicator: of collectives, of NVLS, and of sends and receives.
 #pragma once
 
+#include "collective/nccl/environment.h"
 #include "collective/nccl/nccl.h"
-#include "collective/nccl/settings.h"
 
 struct nccl_channels {
     uint32_t found; // rings that the topology search found; the others are copies of them

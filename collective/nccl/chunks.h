@@ -5,7 +5,7 @@
 // at once, in up to chunk_steps steps; a slice of it is what one network message carries.
 #pragma once
 
-#include "collective/nccl/choice.h"
+#include "collective/nccl/nccl_choice.h"
 
 #define NCCL_STEPS 8 // of a connection's buffer
 

@@ -3,9 +3,9 @@
 // kind, its machine and its own settings.
 #pragma once
 
+#include "collective/nccl/environment.h"
 #include "collective/nccl/host_cost.h"
-#include "collective/nccl/machine.h"
-#include "collective/nccl/settings.h"
+#include "collective/nccl/nccl_machine.h"
 
 struct xml_algorithm; // collective/nccl/xml/algorithm.h
 struct mpi_settings;  // collective/mpi/mpi.h

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "collective/nccl/members.h"
+#include "collective/nccl/nccl_search.h"
 #include "collective/nccl/rccl_rings.h"
-#include "collective/nccl/search.h"
 #include "collective/nccl/trees.h"
 
 // What a search has found for a set of GPUs of a server. Servers share it where the communicator

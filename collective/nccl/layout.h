@@ -12,9 +12,9 @@
 #include <stddef.h>
 
 #include "collective/nccl/channels.h"
-#include "collective/nccl/machine.h"
+#include "collective/nccl/environment.h"
 #include "collective/nccl/nccl.h"
-#include "collective/nccl/settings.h"
+#include "collective/nccl/nccl_machine.h"
 
 #define NCCL_NONE (-1)
 

@@ -3,7 +3,7 @@
 // that are used of each. Private to the room.
 //
 // The GPUs that a communicator uses in a server are numbered from 0 in the order of the machine;
-// paths.h uses these numbers as its vertices.
+// nccl_paths.h uses these numbers as its vertices.
 #pragma once
 
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "collective/nccl/members.h"
-#include "collective/nccl/search.h"
+#include "collective/nccl/nccl_search.h"
 
 enum rccl_table {
     RCCL_SEARCHED, // no table: part of a server

@@ -7,8 +7,8 @@
 // port are two limits. Rates are in MB/s of 1e6 bytes, integers, so that sums are exact.
 #pragma once
 
-#include "collective/nccl/machine.h"
 #include "collective/nccl/nccl.h"
+#include "collective/nccl/nccl_machine.h"
 
 #define NCCL_ANY_RATE 5000000 // MB/s of a path inside one device
 

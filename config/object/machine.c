@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/nccl/machine.h"
+#include "collective/nccl/nccl_machine.h"
 #include "engine/base/memory.h"
 #include "engine/text/schema_parts.h"
 

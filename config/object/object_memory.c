@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/nccl/machine.h"
+#include "collective/nccl/nccl_machine.h"
 #include "config/object/objects.h"
 #include "config/object/scenario_parts.h"
 #include "engine/base/text.h"

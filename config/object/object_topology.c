@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/nccl/machine.h"
+#include "collective/nccl/nccl_machine.h"
 #include "config/object/astra_network.h"
 #include "config/object/graph_file.h"
 #include "config/object/link.h"

@@ -74,7 +74,7 @@ void keys_check_of(struct reader *r, const struct place *place, const struct key
 int read_word(struct reader *r, const struct place *place, const char *what,
               const char *const *words);
 
-// ---- write.c ----
+// ---- write_values.c ----
 // Write the keys of a table with the values of `base` into an object; empty texts are left out.
 void write_params(json_t *json, const struct param *params, size_t n, const void *base);
 json_t *params_json(const struct param *params, size_t n, const void *base);

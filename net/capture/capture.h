@@ -4,8 +4,8 @@
 
 #include "engine/base/err.h"
 #include "engine/parcel.h"
+#include "net/capture/capture_facts.h"
 #include "net/capture/capture_file.h"
-#include "net/capture/facts.h"
 #include "net/capture/trigger.h"
 #include "net/flow_id.h"
 #include "net/meta.h"

@@ -3,7 +3,7 @@
 // simulation, in nanoseconds.
 #pragma once
 
-#include "net/capture/output.h"
+#include "net/capture/capture_output.h"
 #include "net/capture/record.h"
 
 enum capture_format { CAPTURE_PCAP, CAPTURE_PCAPNG };

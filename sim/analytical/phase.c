@@ -29,8 +29,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/reduction.h"
-#include "collective/algorithm/settings.h"
 #include "engine/base/memory.h"
 #include "sim/analytical/analytical.h"
 

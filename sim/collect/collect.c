@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
-#include "net/credits.h"
+#include "net/credit_balance.h"
 #include "sim/collect/collect_internal.h"
 #include "sim/explain/explain.h"
 #include "transport/nic/adapter.h"

@@ -4,6 +4,6 @@
 
 #include "sim/simulation.h"
 
-// Returns the result, without its plugins and memory limit (library/simulation.c). To be called
+// Returns the result, without its plugins and memory limit (library/handle.c). To be called
 // once.
 struct result *collect(struct sim *sim);

@@ -11,7 +11,7 @@
 #include "collective/algorithm/grid.h"
 #include "engine/base/memory.h"
 #include "sim/collect/collect_internal.h"
-#include "sim/result/distribution.h"
+#include "sim/result/result_distribution.h"
 #include "workload/nodes/node_run.h"
 
 struct member_call { // of one rank

@@ -11,7 +11,7 @@
 #include "sim/analytical/analytical.h"
 #include "sim/fabric/fabric.h"
 #include "sim/ideal/ideal.h"
-#include "sim/result/distribution.h"
+#include "sim/result/result_distribution.h"
 
 // Sums over the finished messages posted by a rank. The sums of all ranks are added in rank order,
 // since the sum of doubles depends on the order, and the order of simultaneous events of different

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
-#include "net/credits.h"
+#include "net/credit_balance.h"
 #include "sim/explain/explain_internal.h"
 
 static const struct switch_result *fullest(const struct result *r)

@@ -4,7 +4,7 @@
 
 #include "sim/explain/explain.h"
 
-/* ---- sentences (notes.c) ---- */
+/* ---- sentences (reason_notes.c) ---- */
 
 // Add a sentence, which the result then owns. The weight orders sentences: the share of the time
 // that it explains, or one of these.
@@ -105,7 +105,7 @@ struct rate_saving result_loose_saving(const struct result *r, double share);
 // whole run, and nothing was sent again.
 bool result_bounded(const struct result *r);
 
-// [port] true where PFC began at an output port (tree.c). To be freed.
+// [port] true where PFC began at an output port (cause_tree.c). To be freed.
 bool *fabric_pfc_roots(const struct fabric *fabric);
 
 /* ---- the graph (kinds.c) ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
-#include "net/credits.h"
+#include "net/credit_balance.h"
 #include "sim/fabric/fabric_internal.h"
 #include "sim/fabric/port_patterns.h"
 #include "transport/nic/adapter.h"

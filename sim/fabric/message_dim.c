@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The dimension that a message takes, where circuits are for some messages only.
-#include "sim/fabric/circuits.h"
+#include "sim/fabric/fabric_circuits.h"
 
 // Returns true if ranks forward messages of the pair over circuits of the dimension.
 static bool transit_joins(const struct fabric *fabric, uint32_t a, uint32_t b, uint32_t dim)

@@ -4,7 +4,7 @@
 
 #include "sim/parallel/parallel.h"
 
-/* tiles.c */
+/* tile_choice.c */
 // The cut of a simulation into tiles for its threads: one tile for each, or several where the
 // network is larger than a processor's cache.
 struct shards_cut parallel_tiles(struct parallel *parallel);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "engine/base/units.h"
-#include "sim/result/critical.h"
 #include "sim/result/flow_record.h"
+#include "sim/result/result_critical.h"
 #include "workload/gpu_memory/footprint.h"
 
 // All phases of one operation along one dimension, over all chunks.

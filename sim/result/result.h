@@ -8,12 +8,12 @@
 #include "engine/base/text.h"
 #include "engine/base/units.h"
 #include "net/drop.h"
-#include "sim/result/critical.h"
 #include "sim/result/flow_record.h"
 #include "sim/result/jobs.h"
-#include "sim/result/network.h"
+#include "sim/result/result_critical.h"
+#include "sim/result/result_network.h"
+#include "sim/result/result_series.h"
 #include "sim/result/run.h"
-#include "sim/result/series.h"
 
 #define RESULT_WAITING_MAX 20 // limit of the messages and ports reported as waiting
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/schedule.h"
-#include "collective/algorithm/settings.h"
 
 static const struct {
     const char *name, *ops; // a letter for each operation, in the order of enum coll_op

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "collective/algorithm/grid.h"
-#include "collective/algorithm/plan.h"
+#include "collective/algorithm/phase_plan.h"
 
 #define BYTES_MAX 1200
 #define RANKS_MAX 60

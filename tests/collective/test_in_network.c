@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/reduction.h"
-#include "collective/algorithm/settings.h"
 #include "tests/support/coll_machine.h"
 
 #define RANKS 20

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "collective/algorithm/dim_queue.h"
-#include "collective/algorithm/plan.h"
+#include "collective/algorithm/phase_plan.h"
 
 #define ALL 0xffu
 #define MIB UINT64_C(1048576)

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/collective.h"
-#include "collective/algorithm/settings.h"
 #include "tests/support/coll_machine.h"
 
 static bool two_ways(const struct coll_shape *s)

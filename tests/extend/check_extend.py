@@ -50,7 +50,7 @@ TOYS = [
         "switch/switch_spec.c": [("const struct param switch_params[] = {",
                                   '    {.name = "toy", .type = PARAM_BYTES, .offset = SW(toy_bytes), .def = "5B", '
                                   '.help = "a toy"},')],
-        "sim/fabric/switches.c": [("    fabric_buffer_init(fabric, index, err);",
+        "sim/fabric/fabric_switches.c": [("    fabric_buffer_init(fabric, index, err);",
                             '    if (dim->sw.toy_bytes == 6)\n        err_add(err, "switch.toy", "6 is not liked");')],
     }),
     Toy("top-level object", 3, {"config/object/object_toys.c": "object/object_toys.c"}, {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/import/import.h"
-#include "cli/import/program.h"
+#include "cli/import/import_program.h"
 #include "tests/fuzz/support.h"
 
 #define CHANGE 11 // bytes: table, column, row and kind, then a number

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/import/import.h"
-#include "cli/import/program.h"
+#include "cli/import/import_program.h"
 #include "tests/fuzz/support.h"
 
 #define FIELDS 8 // of a row: a kernel, its launch and a range of NCCL

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "net/ring.h"
+#include "net/packet_ring.h"
 #include "tests/support/packet_fifos.h"
 
 static void assert_head(const struct ring_pool *pool, const struct ring *f, uint32_t n)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "net/credits.h"
+#include "net/credit_balance.h"
 #include "tests/support/fixture.h"
 
 #define RATE UINT64_C(100000000000)

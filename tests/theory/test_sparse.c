@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "collective/algorithm/settings.h"
+#include "collective/algorithm/algorithm_settings.h"
 #include "tests/support/fixture.h"
 
 #define RATE UINT64_C(100000000000)

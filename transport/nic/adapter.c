@@ -9,7 +9,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
-#include "net/credits.h"
+#include "net/credit_balance.h"
 #include "net/crossing.h"
 #include "transport/host.h"
 

@@ -7,7 +7,7 @@
 // packets). After the time for the segment the transport handles these packets: it acknowledges
 // them and completes the messages that they end. Flows take turns. Waiting packets are part of the
 // receive window of their flow, so the queues are bounded, and no packet is lost here. Sending:
-// transport/tcp/write.c.
+// transport/tcp/send_buffer.c.
 //
 // Differs from Linux: there the kernel acknowledges data before the application has copied it, and
 // closes the window if the copies fall behind. Here ACKs come after the copy. Both let the sender

@@ -79,7 +79,7 @@ struct tcp_sender {
     uint8_t connection;        // low bits of the number of the connection
     bool probe_due;            // a tail loss probe must be sent now, whatever the window
     bool cwr_due;              // the next new segment carries CWR
-    bool writes;               // a thread writes its data into the send buffer (write.c)
+    bool writes;               // a thread writes its data into the send buffer (send_buffer.c)
     bool limited;              // the window was full since the data before usage_end was sent
     uint64_t cwr_end;          // DCTCP: segment number after which CWR may be set again
     uint64_t edge;             // bytes of the stream before it fit into the receive window
@@ -260,7 +260,7 @@ static inline unsigned tcp_pacing_tenths(const struct tcp_sender *t)
     return t->cwnd < t->ssthresh / 2 ? 20 : 12;
 }
 
-/* write.c */
+/* send_buffer.c */
 void tcp_writer_open(struct sender *s);
 // Let the thread of the sender write what has been posted, if it does not do so already. Call only
 // if tcp_sender.writes is set.

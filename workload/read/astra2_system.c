@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/algorithm/graph.h"
+#include "collective/algorithm/algorithm_settings.h"
+#include "collective/algorithm/graph_collective.h"
 #include "collective/algorithm/grid.h"
-#include "collective/algorithm/settings.h"
 #include "engine/text/json_file.h"
 #include "engine/text/relative_path.h"
 #include "workload/read/ignored_keys.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/algorithm/settings.h"
+#include "collective/algorithm/algorithm_settings.h"
 #include "engine/base/memory.h"
 #include "engine/text/text_file.h"
 #include "workload/read/ignored_keys.h"

@@ -8,7 +8,7 @@
 
 #include "collective/algorithm/collective.h"
 #include "collective/mpi/mpi.h"
-#include "collective/nccl/operation.h"
+#include "collective/nccl/nccl_operation.h"
 #include "engine/base/memory.h"
 #include "engine/text/schema_parts.h"
 #include "workload/kind.h"

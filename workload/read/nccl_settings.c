@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/nccl/choice.h"
+#include "collective/nccl/nccl_choice.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 

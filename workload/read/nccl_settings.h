@@ -4,7 +4,7 @@
 #pragma once
 
 #include "collective/algorithm/collective.h"
-#include "collective/nccl/settings.h"
+#include "collective/nccl/environment.h"
 #include "engine/base/param.h"
 
 struct nccl_params {

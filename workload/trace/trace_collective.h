@@ -2,7 +2,7 @@
 // Collectives of ASTRA-sim 2's execution traces as graphs of a group's members.
 #pragma once
 
-#include "collective/algorithm/graph.h"
+#include "collective/algorithm/graph_collective.h"
 #include "workload/trace/trace_graph.h"
 
 // Which trace a member runs, and which member the rank is that a trace names as a peer.

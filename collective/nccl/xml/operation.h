@@ -7,7 +7,7 @@
 #pragma once
 
 #include "collective/nccl/chunks.h"
-#include "collective/nccl/operation.h"
+#include "collective/nccl/nccl_operation.h"
 #include "collective/nccl/xml/algorithm.h"
 
 struct xml_operation {

@@ -4,7 +4,7 @@
 --   wireshark -X lua_script:net/capture/wireshark/collwire.lua rank0.pcapng
 --
 -- Fields `collwire.*` come from the comments and the verdict of a packet in a pcapng file
--- (net/capture/facts.h). Events and the Info column of CNP, PFC, ACK and NAK frames need the frame alone, so
+-- (net/capture/capture_facts.h). Events and the Info column of CNP, PFC, ACK and NAK frames need the frame alone, so
 -- they also work in a .pcap and in captures of real hardware.
 -- Fields `collwire_int.*` are the telemetry behind the IP packet of RoCEv2 data and ACKs.
 -- Written for Wireshark 4.0 (Lua 5.2) and later (Lua 5.4).

@@ -10,7 +10,7 @@
 local frame_comment = Field.new("frame.comment")
 local frame_interface = Field.new("frame.interface_name")
 local frame_packet_id = Field.new("frame.packet_id")
-local known, frame_verdict = pcall(Field.new, "frame.verdict.hw") -- the packet facts: net/capture/facts.h
+local known, frame_verdict = pcall(Field.new, "frame.verdict.hw") -- the packet facts: net/capture/capture_facts.h
 local US = { ps = 1e-6, ns = 1e-3, us = 1, ms = 1e3, s = 1e6 }
 
 -- Counts of a table of the summary: rows by key, each with its cells in `keys`.

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "cc/plugin/guard.h"
-#include "cc/plugin/trial.h"
+#include "cc/plugin/plugin_trial.h"
 #include "cc/registry.h"
 
 static void test_built_in_policies_pass(void **state)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cli/import/pieces.h"
+#include "cli/import/import_pieces.h"
 
 #define BUFFER_BYTES (1u << 18) // as in pieces.c
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/plan/search.h"
+#include "cli/plan/plan_search.h"
 #include "workload/llm/llm_time.h"
 
 #define NEAR(got, want) assert_true(fabs((got) / (want)-1) < 1e-6)

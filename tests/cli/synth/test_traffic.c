@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "cli/synth/traffic.h"
+#include "cli/synth/synth_traffic.h"
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
 

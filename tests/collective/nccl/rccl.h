@@ -2,7 +2,7 @@
 // Communicators of RCCL on MI300X, for its tests.
 #pragma once
 
-#include "collective/nccl/operation.h"
+#include "collective/nccl/nccl_operation.h"
 
 #define GPUS 8
 #define SERVERS_MAX 7

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "collective/nccl/operation.h"
+#include "collective/nccl/nccl_operation.h"
 
 enum { LINE = 256, CASES = 8, MOST = 1000, NODES = 8 };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reads pcap and pcapng files of Ethernet frames with nanosecond times, in little-endian order, and writes pcapng
-files, independently of any library: draft-ietf-opsawg-pcapng and the packet facts of net/capture/facts.h."""
+files, independently of any library: draft-ietf-opsawg-pcapng and the packet facts of net/capture/capture_facts.h."""
 import dataclasses
 import gzip
 import struct

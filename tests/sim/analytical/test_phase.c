@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "collective/algorithm/algorithm_settings.h"
 #include "collective/algorithm/collective.h"
-#include "collective/algorithm/settings.h"
 #include "engine/critical_path.h"
 #include "tests/sim/analytical/networks.h"
 

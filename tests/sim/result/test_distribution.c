@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "engine/base/rng.h"
-#include "sim/result/distribution.h"
+#include "sim/result/result_distribution.h"
 
 static void test_exact(void **state)
 {

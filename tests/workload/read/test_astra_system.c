@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collective/algorithm/settings.h"
+#include "collective/algorithm/algorithm_settings.h"
 #include "tests/config/load.h"
 #include "workload/read/astra_system.h"
 

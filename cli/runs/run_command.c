@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// collwire run: simulates one scenario and writes its files and a table.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/processes/process_group.h"
+#include "cli/runs/chosen_policy.h"
+#include "cli/runs/runs.h"
+#include "cli/runs/simulate.h"
+#include "cli/terminal/signals.h"
+#include "cli/terminal/terminal.h"
+#include "engine/base/text.h"
+#include "report/rows.h"
+
+// The stream for results: stdout, unless a capture uses it.
+static FILE *results_to(const struct collwire_scenario *scenario)
+{
+    const char *file;
+    for (size_t c = 0; (file = collwire_scenario_capture(scenario, c)) != NULL; c++)
+        if (strcmp(file, "-") == 0)
+            return stderr;
+    return stdout;
+}
+
+#define EXPLANATIONS 5
+#define WAITING 6 // messages, collectives and ports, after the reason
+
+// Print why a run did not complete and what waits, then its most important explanations, one to a
+// paragraph.
+static void print_sentences(FILE *out, const struct row *row, const char *dir, size_t width)
+{
+    const char *sentence;
+    size_t i = 0, left_out = 0;
+    for (; (sentence = row_sentence(row, i)) != NULL; i++) {
+        if ((i > WAITING && i < row->n_why) || i >= row->n_why + EXPLANATIONS) {
+            left_out++;
+            continue;
+        }
+        fputs("  ", out);
+        terminal_wrap(out, sentence, 2, 4, width);
+    }
+    if (left_out > 0) {
+        fprintf(out, "  %zu more: ", left_out);
+        path_print(out, "collwire explain %s\n", dir);
+    }
+}
+
+static void print_table(FILE *out, const struct rows *rows, const char *dir)
+{
+    size_t width = terminal_width(out);
+    char *text = rows_run_table(rows, width);
+    text_print(out, text);
+    free(text);
+    fputc('\n', out);
+    print_sentences(out, &rows->list[0], dir, width);
+    fputs(rows->list[0].measured, out);
+}
+
+static void print_results(const struct options *o, const struct collwire_scenario *scenario,
+                          const char *dir, const struct simulated *run)
+{
+    struct rows rows = {0};
+    const char *name = collwire_scenario_name(scenario);
+    char *policy = collwire_scenario_policy(scenario);
+    struct row_source source = {.scenario = name,
+                                .policy = policy,
+                                .seed = collwire_scenario_seed(scenario),
+                                .metrics = run->metrics};
+    FILE *out = results_to(scenario);
+    rows_add(&rows, &source);
+    if (o->format == FORMAT_TABLE) {
+        print_table(out, &rows, dir);
+        if (run->written)
+            path_print(out, "results: %s/metrics.json\n", dir);
+    } else {
+        char *text = o->format == FORMAT_JSON ? rows_document(&rows, name) : rows_csv(&rows);
+        text_print(out, text);
+        free(text);
+        if (o->format == FORMAT_JSON)
+            fputc('\n', out);
+    }
+    rows_free(&rows);
+    free(policy);
+}
+
+// Packets are not written to a terminal.
+static void check_terminal(const struct collwire_scenario *scenario, struct err *err)
+{
+    const char *file;
+    for (size_t c = 0; (file = collwire_scenario_capture(scenario, c)) != NULL; c++)
+        if (strcmp(file, "-") == 0 && isatty(STDOUT_FILENO)) {
+            char path[48];
+            snprintf(path, sizeof path, "capture[%zu].file", c);
+            err_add(err, path,
+                    "stdout is a terminal; pipe it, as in \"| wireshark -k -i -\", or name a file");
+        }
+}
+
+static int command_run(const struct options *o)
+{
+    struct err err = {0};
+    const char *path = scenario_argument(o);
+    if (!path)
+        return EXIT_BAD_USE;
+    if (processes_shared() && strcmp(path, "-") == 0) {
+        fputs("collwire: stdin reaches only one of several processes: name a file\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    signals_phase("reading the scenario");
+    bool shows = progress_wanted(o) && processes_writes();
+    signals_show(shows);
+    struct collwire_scenario *scenario = scenario_chosen(o, path, &err);
+    signals_show(false);
+    if (scenario && processes_writes())
+        check_terminal(scenario, &err);
+    bool good = scenario && err.n_errors == 0;
+    errors_print(&err);
+    if (!good) {
+        collwire_scenario_free(scenario);
+        return EXIT_BAD_USE;
+    }
+    char *dir = o->out ? text_format("%s", o->out)
+                       : text_format("out/%s", collwire_scenario_name(scenario));
+    struct simulation_options options = {.plain = o->plain,
+                                         .threads = (unsigned)o->threads,
+                                         .tiles = (unsigned)o->tiles,
+                                         .together = o->together,
+                                         .note_threads = true,
+                                         .note_replaced = !o->quiet,
+                                         .show_progress = shows,
+                                         .pace_ps = o->pace_ps};
+    struct simulated run = simulate(scenario, dir, &options);
+    if (run.metrics && options_print_results(o))
+        print_results(o, scenario, dir, &run);
+    simulated_free(&run);
+    free(dir);
+    collwire_scenario_free(scenario);
+    return run.code;
+}
+
+/* ---- its row ---- */
+
+static const char run_text[] =
+    "Simulates the scenario and prints what was measured and why it came out so. The directory "
+    "then holds metrics.json (flows, collectives, pauses, marks, drops, queues, links, "
+    "explanations), run.json (what depends on the machine), captures, and CSV files where the "
+    "scenario wants them.\n\n"
+    "  collwire run scenarios/incast.json\n"
+    "  collwire run scenarios/incast.json --cc dcqcn --out out/dcqcn\n"
+    "  collwire run scenarios/incast.json --set switch.buffer=2MB\n"
+    "  collwire run job.json --set 'capture=[{\"at\":\"rank8\",\"file\":\"rank8.pcap\"}]'";
+
+const struct command run_command = {
+    .name = "run",
+    .help = "simulate one scenario",
+    .args = "SCENARIO",
+    .text = run_text,
+    .run = command_run,
+    .completes = COMPLETE_FILES,
+};
