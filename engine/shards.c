@@ -68,8 +68,8 @@ static bool alone(struct shards *p, ps_t until_ps, size_t max)
     limit_queues(p, 0);
     if (max == 0)
         until_ps = 0;
-    shards_exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1
-                                                                       : until_ps);
+    shards_exchange(p,
+                    common->stopped && common->now_ps < until_ps ? common->now_ps + 1 : until_ps);
     return until_ps > 0;
 }
 
@@ -240,8 +240,8 @@ static void tiles_new(struct shards *p, const struct shards_cut *cut, uint32_t n
     p->first_tile[p->n] = p->n_tiles;
 }
 
-struct shards *shards_new(struct engine *common, const struct shards_cut *cut,
-                                uint32_t n_nodes, const struct shards_hooks *hooks)
+struct shards *shards_new(struct engine *common, const struct shards_cut *cut, uint32_t n_nodes,
+                          const struct shards_hooks *hooks)
 {
     struct shards *p = memory_zeroed(1, sizeof *p);
     uint32_t n = p->n = cut->shards;

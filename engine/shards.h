@@ -172,8 +172,8 @@ struct shards {
 
 // Cut the events and timers of `common` into engines, one per shard, with handlers to be set by
 // the caller, and queues, one per tile. The lists of the cut belong to the shards from now on.
-struct shards *shards_new(struct engine *common, const struct shards_cut *cut,
-                                uint32_t n_nodes, const struct shards_hooks *hooks);
+struct shards *shards_new(struct engine *common, const struct shards_cut *cut, uint32_t n_nodes,
+                          const struct shards_hooks *hooks);
 
 // Enable lookahead in the queues of the tiles, for the prefetch functions of the engines.
 void shards_look_ahead(struct shards *p);

@@ -45,13 +45,12 @@ void crossing_send(struct network *net, uint32_t port, const struct packet *p, p
         return;
     if (to >= all->n_own) {
         abroad(net, arrives_ps);
-        passage_send(net, shards_box(all, net->shard, to),
-                     shards_process_of_shard(all, to), port, &letter.packet);
+        passage_send(net, shards_box(all, net->shard, to), shards_process_of_shard(all, to), port,
+                     &letter.packet);
     } else if (!all->parallel || all->in_turn) // the other shard is not being processed
         put(&shards->nets[to], letter.port, &letter.packet);
     else
-        *(struct letter *)mailbox_put(shards_box(all, net->shard, to), sizeof letter) =
-            letter;
+        *(struct letter *)mailbox_put(shards_box(all, net->shard, to), sizeof letter) = letter;
 }
 
 bool crossing_credit(struct network *net, uint32_t port, const struct credit_return *r)

@@ -25,7 +25,7 @@ static struct transport_dim *dims_divide(struct hosts *shard, const struct hosts
 
 // Give each shard a table of the pairs of its own sources, if clients are called without a lock.
 static struct pair_table *pairs_shard(const struct hosts *hosts, const struct shards *p,
-                                       uint32_t shard)
+                                      uint32_t shard)
 {
     struct pair_table *pairs = memory_zeroed(1, sizeof *pairs);
     for (size_t i = 0; i < hosts->pairs->n; i++) {

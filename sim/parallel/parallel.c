@@ -134,14 +134,14 @@ static void divide(struct parallel *parallel, const struct shards_cut *cut)
     fabric_faults_prepare(fabric);
     struct network_shards *nets = network_shard(&fabric->net, cut);
     struct shards_hooks hooks = {.enter = enter,
-                                    .send = send,
-                                    .receive = receive,
-                                    .order = order,
-                                    .close = close_letters,
-                                    .arrive = arrive,
-                                    .call = call,
-                                    .facts = quiet_facts,
-                                    .ctx = parallel};
+                                 .send = send,
+                                 .receive = receive,
+                                 .order = order,
+                                 .close = close_letters,
+                                 .arrive = arrive,
+                                 .call = call,
+                                 .facts = quiet_facts,
+                                 .ctx = parallel};
     nets->all = fabric->shards = shards_new(&fabric->engine, cut, n_nodes, &hooks);
     fabric->shards->trial.never = fabric->shards->in_order.never = parallel->always_together;
     fabric->shards->limit_events = fabric->spec->limits.events;
@@ -150,8 +150,7 @@ static void divide(struct parallel *parallel, const struct shards_cut *cut)
     set_handlers(fabric);
     parallel->frames_per_window = frames_per_window(fabric, cut->lookahead_ps);
     fabric->shard_switches = switches_shard(&fabric->switches);
-    if (fabric->shards->n > 1 && !cut->processes &&
-        delivery_shard(parallel->delivery, cut->shards))
+    if (fabric->shards->n > 1 && !cut->processes && delivery_shard(parallel->delivery, cut->shards))
         workload_share(parallel->workload, cut->shards);
     fabric->shard_hosts = hosts_shard(&fabric->hosts);
     parallel->delivery->watch =

@@ -84,7 +84,7 @@ struct shards_cut parallel_tiles(struct parallel *parallel)
     threads = (threads < 1 ? 1 : threads) * (all ? all->n : 1);
     threads = threads < SHARDS_MAX ? threads : SHARDS_MAX;
     struct shards_cut cut = {.shard_of = memory_zeroed(n_nodes + 1, sizeof *cut.shard_of),
-                                .tile_of = memory_zeroed(n_nodes + 1, sizeof *cut.tile_of)};
+                             .tile_of = memory_zeroed(n_nodes + 1, sizeof *cut.tile_of)};
     struct cut_result shards = {.shards = 1};
     if (threads > 1) {
         shards = parallel_cut(fabric, threads, threads, cut.shard_of);

@@ -34,7 +34,7 @@ struct visit {
 
 struct world {
     struct engine engine;
-    struct shards *shards;    // NULL = one shard
+    struct shards *shards;          // NULL = one shard
     struct mailbox arrivals[NODES]; // [tile] from its own shard
     uint32_t hops[TOKENS];
     uint32_t seen[NODES];
@@ -76,13 +76,11 @@ static void move(struct handler *h, uint32_t node, uint32_t token, ps_t now)
     if (!w->shards) {
         engine_push(&w->engine, at_ps, key);
     } else if (to == h->shard) {
-        struct letter *letter =
-            mailbox_put(&w->arrivals[w->shards->tile_of[next]], sizeof *letter);
+        struct letter *letter = mailbox_put(&w->arrivals[w->shards->tile_of[next]], sizeof *letter);
         *letter = (struct letter){at_ps, key};
         shards_note_next(w->shards, w->shards->tile_of[next], at_ps);
     } else {
-        struct letter *letter =
-            mailbox_put(shards_box(w->shards, h->shard, to), sizeof *letter);
+        struct letter *letter = mailbox_put(shards_box(w->shards, h->shard, to), sizeof *letter);
         *letter = (struct letter){at_ps, key};
     }
 }
@@ -156,10 +154,10 @@ static enum shards_order hook_order(void *ctx, ps_t until_ps)
 static struct shards_cut cut_of(uint32_t shards, uint32_t tiles)
 {
     struct shards_cut cut = {.shards = shards,
-                                .tiles = tiles,
-                                .shard_of = memory_zeroed(NODES + 1, sizeof *cut.shard_of),
-                                .tile_of = memory_zeroed(NODES + 1, sizeof *cut.tile_of),
-                                .lookahead_ps = LOOKAHEAD};
+                             .tiles = tiles,
+                             .shard_of = memory_zeroed(NODES + 1, sizeof *cut.shard_of),
+                             .tile_of = memory_zeroed(NODES + 1, sizeof *cut.tile_of),
+                             .lookahead_ps = LOOKAHEAD};
     for (uint32_t node = 0; node < NODES; node++) {
         cut.tile_of[node] = (uint16_t)(node * tiles / NODES);
         cut.shard_of[node] = (uint16_t)(cut.tile_of[node] * shards / tiles);
@@ -195,10 +193,10 @@ static void run(struct world *w, uint32_t shards, uint32_t tiles, bool alone)
     }
     struct shards_cut cut = cut_of(shards, tiles);
     struct shards_hooks hooks = {.enter = hook_enter,
-                                    .send = hook_send,
-                                    .receive = hook_receive,
-                                    .order = hook_order,
-                                    .ctx = w};
+                                 .send = hook_send,
+                                 .receive = hook_receive,
+                                 .order = hook_order,
+                                 .ctx = w};
     w->shards = shards_new(&w->engine, &cut, NODES, &hooks);
     for (uint32_t i = 0; i < shards; i++) {
         handlers[i] = (struct handler){w, i};
@@ -240,10 +238,10 @@ static void test_counts(void **state)
     begin(w);
     struct shards_cut cut = cut_of(1, 1);
     struct shards_hooks hooks = {.enter = hook_enter,
-                                    .send = hook_send,
-                                    .receive = hook_receive,
-                                    .order = hook_order,
-                                    .ctx = w};
+                                 .send = hook_send,
+                                 .receive = hook_receive,
+                                 .order = hook_order,
+                                 .ctx = w};
     handlers[0] = (struct handler){w, 0};
     struct shards *p = w->shards = shards_new(&w->engine, &cut, NODES, &hooks);
     p->engines[0]->handlers[EVENT_ARRIVAL] = on_arrival;
