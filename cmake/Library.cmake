@@ -17,7 +17,7 @@ function(collwire_shared_library target)
   target_link_options(${target} PRIVATE -Wl,--version-script=${library_map} -Wl,--as-needed)
 endfunction()
 
-if(COLLWIRE_SANITIZE AND NOT COLLWIRE_FUZZ)
+if(COLLWIRE_SANITIZE)
   # For the tests of the Python package alone, into which the sanitizers' runtime is loaded first.
   collwire_shared_library(collwire_sanitized)
 endif()

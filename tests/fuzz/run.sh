@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Build the fuzz targets in folder BUILD (COLLWIRE_FUZZ=ON) and run them for a number of inputs in all.
+# Build the fuzz targets in folder BUILD (clang, COLLWIRE_SANITIZE=ON) and run them for a number of inputs in all.
 # usage: run.sh BUILD INPUTS [SEED] [READER...]
 #
 # Targets are the readers of files (readers.txt), and the transports over a hostile network. A quarter of the inputs
@@ -17,8 +17,8 @@ listed=$(awk '!/^#/ && NF && $2 != "-" { print $2 }' "$here/readers.txt" | sort 
 others=$(echo "$listed" | grep -c -v '^scenario$')
 readers=${*:-$listed roce tcp uec mrc}
 cmake -S "$here/../.." -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
-    -DCOLLWIRE_FUZZ=ON >/dev/null
-cmake --build "$build" >"$build/build.log" || { tail -n 40 "$build/build.log"; exit 1; }
+    -DCOLLWIRE_SANITIZE=ON >/dev/null
+cmake --build "$build" --target fuzz >"$build/build.log" || { tail -n 40 "$build/build.log"; exit 1; }
 mkdir -p "$build/fuzz"
 python3 "$here/dictionary.py" "$here/../../scenarios/schema.json" >"$build/fuzz/words"
 failed=
