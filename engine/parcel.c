@@ -53,12 +53,15 @@ uint32_t parcel_number(struct parcel *p, uint32_t number)
     return number;
 }
 
-void parcel_sum(struct parcel *p, uint64_t *sum)
+void parcel_sum(struct parcel *p, void *counters, size_t bytes)
 {
-    uint64_t value = *sum;
-    PARCEL(p, value);
-    if (p->reads)
-        *sum += value;
+    uint64_t *each = counters;
+    for (size_t i = 0; i < bytes / sizeof *each; i++) {
+        uint64_t value = each[i];
+        PARCEL(p, value);
+        if (p->reads)
+            each[i] += value;
+    }
 }
 
 void parcel_latest(struct parcel *p, ps_t *time)

@@ -35,7 +35,8 @@ void parcel_value(struct parcel *p, void *value, size_t bytes);
 // Returns the number that the writer has given.
 uint32_t parcel_number(struct parcel *p, uint32_t number);
 
-// Combine a value over processes: the writer's value is added to the reader's, or the later of both
-// times is kept.
-void parcel_sum(struct parcel *p, uint64_t *sum);
+// Combine a value over processes: the writer's 64-bit counters are added to the reader's, one by
+// one, or the later of both times is kept.
+void parcel_sum(struct parcel *p, void *counters, size_t bytes);
+#define PARCEL_SUM(p, counters) parcel_sum(p, &(counters), sizeof(counters))
 void parcel_latest(struct parcel *p, ps_t *time);

@@ -271,10 +271,7 @@ void network_unite(struct network *net)
     for (uint32_t i = 0; i < shards->all->n_own; i++) {
         struct network *shard = &shards->nets[i];
         net->packet_hops += shard->packet_hops;
-        for (unsigned r = 0; r < DROP_REASONS; r++) {
-            net->drops[r].packets += shard->drops[r].packets;
-            net->drops[r].bytes += shard->drops[r].bytes;
-        }
+        COUNTERS_ADD(&net->drops, &shard->drops);
     }
 }
 

@@ -4,6 +4,7 @@
 // writes its own sentence).
 #pragma once
 
+#include "engine/counters.h"
 #include <stdint.h>
 
 #define DROP_LIST(X)                                                                               \
@@ -33,3 +34,4 @@ enum drop_reason { DROP_LIST(DROP_CONSTANT) DROP_REASONS };
 struct drops {
     uint64_t packets, bytes;
 };
+COUNTERS(struct drops);

@@ -80,22 +80,15 @@ void port_hand_over(struct parcel *p, struct network *net, uint32_t index)
     hand_over_stuck(p, net, index);
 }
 
-static void drops_sum(struct parcel *p, struct drops *drops)
-{
-    parcel_sum(p, &drops->packets);
-    parcel_sum(p, &drops->bytes);
-}
-
 void port_hand_over_lost(struct parcel *p, struct network *net, uint32_t port)
 {
-    drops_sum(p, &net->cold[port].lost);
+    PARCEL_SUM(p, net->cold[port].lost);
     if (net->faults)
-        parcel_sum(p, &net->faults[port].pfc_frames);
+        PARCEL_SUM(p, net->faults[port].pfc_frames);
 }
 
 void network_hand_over(struct parcel *p, struct network *net)
 {
-    parcel_sum(p, &net->packet_hops);
-    for (unsigned reason = 0; reason < DROP_REASONS; reason++)
-        drops_sum(p, &net->drops[reason]);
+    PARCEL_SUM(p, net->packet_hops);
+    PARCEL_SUM(p, net->drops);
 }

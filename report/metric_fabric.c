@@ -70,7 +70,7 @@ METRIC_TABLE(ecn_table, ecn_rows);
 
 #define COUNTER(key, help, field)                                                                  \
     {                                                                                              \
-        key, METRIC_COUNT, help, INTEGER(tcp_result, field)                                        \
+        key, METRIC_COUNT, help, INTEGER(transport_counters, field)                                \
     }
 static const struct metric tcp_rows[] = {
     COUNTER("connections", "opened", connections),
@@ -85,13 +85,8 @@ static const struct metric tcp_rows[] = {
             spurious),
     COUNTER("resets", "connections given up after the last retry", resets),
 };
-#undef COUNTER
 METRIC_TABLE(tcp_table, tcp_rows);
 
-#define COUNTER(key, help, field)                                                                  \
-    {                                                                                              \
-        key, METRIC_COUNT, help, INTEGER(uec_result, field)                                        \
-    }
 static const struct metric uec_rows[] = {
     COUNTER("retransmitted_packets", "packets with payload sent again", retransmitted),
     COUNTER("nacks", "reports of trimmed packets that reached senders", nacks),

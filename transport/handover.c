@@ -8,23 +8,13 @@
 
 /* ---- sums ---- */
 
-// Add up a struct that consists of 64-bit counters only, which the assertions below check.
-static void counters_sum(struct parcel *p, void *counters, size_t bytes)
-{
-    uint64_t *each = counters;
-    for (size_t i = 0; i < bytes / sizeof *each; i++)
-        parcel_sum(p, &each[i]);
-}
-_Static_assert(sizeof(struct host_counters) % sizeof(uint64_t) == 0, "counters of 64 bits");
-_Static_assert(sizeof(struct transport_counters) % sizeof(uint64_t) == 0, "counters of 64 bits");
-
 void hosts_hand_over(struct parcel *p, struct hosts *hosts)
 {
-    counters_sum(p, &hosts->counters, sizeof hosts->counters);
-    parcel_sum(p, &hosts->n_running);
+    PARCEL_SUM(p, hosts->counters);
+    PARCEL_SUM(p, hosts->n_running);
     parcel_latest(p, &hosts->last_delivery_ps);
     for (uint32_t d = 0; d < hosts->n_dims; d++)
-        counters_sum(p, &hosts->dims[d].counters, sizeof hosts->dims[d].counters);
+        PARCEL_SUM(p, hosts->dims[d].counters);
 }
 
 /* ---- NICs ---- */
@@ -47,14 +37,7 @@ void adapter_hand_over(struct parcel *p, struct hosts *hosts, uint32_t index)
 {
     struct adapter *a = &hosts->adapters->list[index];
     PARCEL(p, a->free_ps);
-    PARCEL(p, a->max_held_bytes);
-    PARCEL(p, a->pauses);
-    PARCEL(p, a->dropped);
-    PARCEL(p, a->busy_ps);
-    PARCEL(p, a->bus_busy_ps);
-    PARCEL(p, a->missed_ps);
-    PARCEL(p, a->lookups);
-    PARCEL(p, a->misses);
+    PARCEL(p, a->counters);
 }
 
 /* ---- flows ---- */

@@ -102,15 +102,6 @@ struct arriving {
     struct meta_waits waits; // a copy, since its acknowledgement takes over the packet's meta-data
 };
 
-// Sums over all flows of the whole or a shard. They are integers, so the order of addition does not
-// matter.
-struct host_counters {
-    uint64_t delivered_bytes, posted_bytes;
-    uint64_t cnps_sent, echoed_marks, naks, timeouts, retransmitted;
-    uint64_t moved;   // senders that took another port because their own led nowhere
-    uint64_t cc_cuts; // number of times that a policy lowered a rate or a window
-};
-
 struct adapters;   // transport/nic/adapter.h
 struct stack;      // transport/nic/stack.h
 struct cc_envs;    // transport/sender/envs.h

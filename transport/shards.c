@@ -78,48 +78,16 @@ struct hosts *hosts_shard(struct hosts *hosts)
     return of;
 }
 
-static void add_counters(struct host_counters *sum, const struct host_counters *c)
-{
-    sum->delivered_bytes += c->delivered_bytes;
-    sum->posted_bytes += c->posted_bytes;
-    sum->cnps_sent += c->cnps_sent;
-    sum->echoed_marks += c->echoed_marks;
-    sum->naks += c->naks;
-    sum->timeouts += c->timeouts;
-    sum->retransmitted += c->retransmitted;
-    sum->moved += c->moved;
-    sum->cc_cuts += c->cc_cuts;
-}
-
-static void add_transport_counters(struct transport_counters *sum,
-                                   const struct transport_counters *c)
-{
-    sum->connections += c->connections;
-    sum->retransmitted += c->retransmitted;
-    sum->fast_retransmits += c->fast_retransmits;
-    sum->timeouts += c->timeouts;
-    sum->loss_probes += c->loss_probes;
-    sum->window_probes += c->window_probes;
-    sum->duplicate_acks += c->duplicate_acks;
-    sum->spurious += c->spurious;
-    sum->resets += c->resets;
-    sum->nacks += c->nacks;
-    sum->grants += c->grants;
-    sum->requests += c->requests;
-    sum->ack_requests += c->ack_requests;
-    sum->probes += c->probes;
-}
-
 void hosts_unite(struct hosts *hosts, const struct hosts *shards)
 {
     for (uint32_t i = 0; i < hosts->net->shards->all->n_own; i++) {
         const struct hosts *shard = &shards[i];
-        add_counters(&hosts->counters, &shard->counters);
+        COUNTERS_ADD(&hosts->counters, &shard->counters);
         hosts->n_running += shard->n_running;
         if (shard->last_delivery_ps > hosts->last_delivery_ps)
             hosts->last_delivery_ps = shard->last_delivery_ps;
         for (uint32_t d = 0; d < hosts->n_dims; d++)
-            add_transport_counters(&hosts->dims[d].counters, &shard->dims[d].counters);
+            COUNTERS_ADD(&hosts->dims[d].counters, &shard->dims[d].counters);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "engine/parcel.h"
 #include "net/packet.h"
 #include "net/wire/frame.h"
+#include "transport/counters.h"
 #include "transport/nic/nic_spec.h"
 #include "transport/transport_spec.h"
 
@@ -23,24 +24,6 @@ struct receiver;
 struct message;
 struct transport_path;
 struct transport_dim;
-
-// Counts over all flows of a dimension, for transports whose events hosts.counters does not cover.
-struct transport_counters {
-    uint64_t connections;      // opened
-    uint64_t retransmitted;    // packets with payload sent again
-    uint64_t fast_retransmits; // retransmissions that start a fast recovery
-    uint64_t timeouts;         // of the retransmission timer
-    uint64_t loss_probes;      // tail loss probes
-    uint64_t window_probes;    // probes of a closed receive window
-    uint64_t duplicate_acks;   // that arrived at senders
-    uint64_t spurious;         // retransmissions of packets that had arrived, as receivers report
-    uint64_t resets;           // connections given up
-    uint64_t nacks;            // reports of trimmed packets that arrived at senders
-    uint64_t grants;           // credits that receivers have sent
-    uint64_t requests;         // packets without payload that request credits
-    uint64_t ack_requests;     // packets without payload that request an ACK
-    uint64_t probes;           // packets without payload that probe a path with losses
-};
 
 // Settings and derived values of the transport in one dimension of the network.
 struct transport_dim {

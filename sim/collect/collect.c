@@ -27,18 +27,18 @@ static void collect_nics(const struct fabric *fabric, struct result *r)
         *out =
             (struct nic_result){.at = memory_text(graph_node_name(&fabric->graph, a->node, name)),
                                 .dim = a->dim,
-                                .max_held_bytes = a->max_held_bytes,
-                                .pauses = a->pauses,
-                                .dropped_packets = a->dropped.packets};
+                                .max_held_bytes = a->counters.max_held_bytes,
+                                .pauses = a->counters.pauses,
+                                .dropped_packets = a->counters.dropped.packets};
         for (unsigned d = 0; d < ADAPTER_DIRECTIONS && time > 0; d++) {
             ps_t ahead = a->free_ps[d] > r->sim_time_ps ? a->free_ps[d] - r->sim_time_ps : 0;
-            ps_t busy = a->busy_ps[d] > ahead ? a->busy_ps[d] - ahead : 0;
+            ps_t busy = a->counters.busy_ps[d] > ahead ? a->counters.busy_ps[d] - ahead : 0;
             out->busy_share[d] = (double)busy / time;
-            out->bus_share[d] = (double)a->bus_busy_ps[d] / time;
+            out->bus_share[d] = (double)a->counters.bus_busy_ps[d] / time;
             out->bus_share[d] = out->bus_share[d] < 1 ? out->bus_share[d] : 1;
-            out->missed_share[d] = (double)a->missed_ps[d] / time;
-            out->qp_lookups[d] = a->lookups[d];
-            out->qp_misses[d] = a->misses[d];
+            out->missed_share[d] = (double)a->counters.missed_ps[d] / time;
+            out->qp_lookups[d] = a->counters.lookups[d];
+            out->qp_misses[d] = a->counters.misses[d];
         }
     }
 }
@@ -244,45 +244,19 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
     r->markable_packets += s->counters.markable;
 }
 
-static void collect_tcp(const struct sim *sim, struct result *r)
+// Returns the sum over the dimensions of a kind of transport, and sets `n` to 1 if there are any.
+static struct transport_counters *collect_transport(const struct sim *sim, size_t *n,
+                                                    bool (*is)(const struct transport_dim *dim))
 {
-    struct tcp_result *sum = r->tcp = memory_zeroed(1, sizeof *r->tcp);
+    struct transport_counters *sum = memory_zeroed(1, sizeof *sum);
     for (uint32_t i = 0; i < sim->fabric.hosts.n_dims; i++) {
         const struct transport_dim *dim = &sim->fabric.hosts.dims[i];
-        if (!fabric_is_tcp(dim))
+        if (!is(dim))
             continue;
-        const struct transport_counters *c = &dim->counters;
-        r->n_tcp = 1;
-        sum->connections += c->connections;
-        sum->retransmitted += c->retransmitted;
-        sum->fast_retransmits += c->fast_retransmits;
-        sum->timeouts += c->timeouts;
-        sum->loss_probes += c->loss_probes;
-        sum->window_probes += c->window_probes;
-        sum->duplicate_acks += c->duplicate_acks;
-        sum->spurious += c->spurious;
-        sum->resets += c->resets;
+        *n = 1;
+        COUNTERS_ADD(sum, &dim->counters);
     }
-}
-
-static void collect_uec(const struct sim *sim, struct result *r)
-{
-    struct uec_result *sum = r->uec = memory_zeroed(1, sizeof *r->uec);
-    for (uint32_t i = 0; i < sim->fabric.hosts.n_dims; i++) {
-        const struct transport_dim *dim = &sim->fabric.hosts.dims[i];
-        const struct transport_counters *c = &dim->counters;
-        if (!fabric_is_uec(dim))
-            continue;
-        r->n_uec = 1;
-        sum->retransmitted += c->retransmitted;
-        sum->nacks += c->nacks;
-        sum->timeouts += c->timeouts;
-        sum->spurious += c->spurious;
-        sum->grants += c->grants;
-        sum->requests += c->requests;
-        sum->ack_requests += c->ack_requests;
-        sum->probes += c->probes;
-    }
+    return sum;
 }
 
 // Returns true if all transports echo marks on ACKs, so that there are no CNPs.
@@ -311,8 +285,8 @@ void collect_network(const struct sim *sim, struct result *r)
     collect_drops(sim, r);
     const struct host_counters *counters = &sim->fabric.hosts.counters;
     r->cnps = echoes_only(sim) ? counters->echoed_marks : counters->cnps_sent;
-    collect_tcp(sim, r);
-    collect_uec(sim, r);
+    r->tcp = collect_transport(sim, &r->n_tcp, fabric_is_tcp);
+    r->uec = collect_transport(sim, &r->n_uec, fabric_is_uec);
     r->changes = sim->fabric.changes;
     r->n_changes = sim->fabric.n_changes;
     r->cc_cuts = counters->cc_cuts;

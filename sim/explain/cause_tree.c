@@ -122,7 +122,7 @@ static void root_text(const struct fabric *fabric, const struct result *r, const
         snprintf(name, TREE_TEXT, "the NIC of %s",
                  graph_node_name(&fabric->graph, root->nic->node, port));
         snprintf(held, TREE_TEXT, "it held up to %s of received packets",
-                 human_bytes(root->nic->max_held_bytes, queue));
+                 human_bytes(root->nic->counters.max_held_bytes, queue));
         return;
     }
     uint64_t longest = port_stats(&fabric->net, root->port, r->sim_time_ps).max_queued_bytes;

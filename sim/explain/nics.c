@@ -119,9 +119,9 @@ static const struct adapter *fullest(const struct fabric *fabric, size_t *n, uin
     *n = 0;
     *pauses = 0;
     for (uint32_t i = 0; all && i < all->n; i++) {
-        *n += all->list[i].pauses > 0;
-        *pauses += all->list[i].pauses;
-        if (!most || all->list[i].max_held_bytes > most->max_held_bytes)
+        *n += all->list[i].counters.pauses > 0;
+        *pauses += all->list[i].counters.pauses;
+        if (!most || all->list[i].counters.max_held_bytes > most->counters.max_held_bytes)
             most = &all->list[i];
     }
     return most;
@@ -140,12 +140,12 @@ static void explain_buffers(const struct fabric *fabric, struct result *r)
                                    "that rate, or slots (transport.admission), avoid it",
                                    n, n > 1 ? "s" : "", n > 1 ? "their" : "its",
                                    (unsigned long long)pauses, n > 1 ? "they" : "it"));
-    else if (most && most->max_held_bytes > 0 && !most->credits)
+    else if (most && most->counters.max_held_bytes > 0 && !most->credits)
         result_explain(
             r, EXPLAIN_DETAIL,
             text_format("no NIC has paused its links: the buffer of %s held up to %s of %s",
                         graph_node_name(&fabric->graph, most->node, name),
-                        human_bytes(most->max_held_bytes, held),
+                        human_bytes(most->counters.max_held_bytes, held),
                         human_bytes(most->spec->buffer_bytes, buffer)));
 }
 

@@ -8,7 +8,7 @@
 
 #define RESETS_MAX 3
 
-static void explain_retransmissions(const struct tcp_result *t, struct result *r)
+static void explain_retransmissions(const struct transport_counters *t, struct result *r)
 {
     if (t->retransmitted == 0)
         return;

@@ -6,7 +6,7 @@
 
 void explain_uec(struct result *r)
 {
-    const struct uec_result *u = r->uec;
+    const struct transport_counters *u = r->uec;
     if (r->n_uec == 0)
         return;
     if (u->retransmitted > 0)

@@ -58,9 +58,9 @@ struct result {
     ps_t paused_ps;
     struct pfc_port_result *pfc_ports;
     size_t n_pfc_ports;
-    struct tcp_result *tcp; // of TCP connections
+    struct transport_counters *tcp; // of TCP connections
     size_t n_tcp;           // 0 = the scenario has none
-    struct uec_result *uec;
+    struct transport_counters *uec;
     size_t n_uec; // 0 = the scenario has none
     struct admission_result *admission;
     size_t n_admission; // 0 = messages are not admitted by their receivers

@@ -7,6 +7,7 @@
 
 #include "engine/base/units.h"
 #include "switch/counters.h"
+#include "transport/counters.h"
 
 struct pfc_port_result {
     char *at; // the paused port
@@ -55,13 +56,3 @@ struct aggregator_result { // in a switch
     uint64_t buffer_bytes, max_bytes, reduced_bytes;
 };
 
-// Counts over all connections of Ultra Ethernet (transport/transport.h).
-struct uec_result {
-    uint64_t retransmitted, nacks, timeouts, spurious, grants, requests, ack_requests, probes;
-};
-
-// Counts over all TCP connections (transport/transport.h).
-struct tcp_result {
-    uint64_t connections, retransmitted, fast_retransmits, timeouts, loss_probes, window_probes,
-        duplicate_acks, spurious, resets;
-};

@@ -91,7 +91,7 @@ static void adapter_check_xoff(struct adapter *a, const struct packet *p, ps_t n
         return;
     struct pfc_cause cause = cause_of(a);
     cause.trigger = p;
-    a->pauses++;
+    a->counters.pauses++;
     ap->pauses++;
     ap->pfc.refresh_every_ps = refresh_ps(a, port);
     pfc_sender_xoff(&ap->pfc, adapter_pauses_net_of(a), port, cls, a->quanta, &cause, now);
@@ -150,8 +150,8 @@ static bool finds_context(struct adapter *a, unsigned direction, const struct pa
     if (a->spec->qp_cache == 0 || a->spec->qp_miss_ps == 0)
         return true;
     bool found = qp_cache_use(&a->cache, &a->all->places, qp_context(p->flow, receives));
-    a->lookups[direction]++;
-    a->misses[direction] += !found;
+    a->counters.lookups[direction]++;
+    a->counters.misses[direction] += !found;
     return found;
 }
 
@@ -164,17 +164,17 @@ static ps_t serve(struct adapter *a, unsigned direction, const struct packet *p,
     ps_t begin = now > a->free_ps[direction] ? now : a->free_ps[direction], start = begin;
     if (!finds_context(a, direction, p, receives)) {
         start += spec->qp_miss_ps;
-        a->missed_ps[direction] += spec->qp_miss_ps;
+        a->counters.missed_ps[direction] += spec->qp_miss_ps;
     }
     ps_t end = start + nic_packet_ps(spec, 0);
     if (payload > 0 && spec->bus_rate_bps > 0) {
         ps_t *bus = &a->bus_free_ps[spec->bus_duplex == BUS_HALF_DUPLEX ? 0 : direction];
         ps_t length = serialization_ps(nic_bus_bytes(spec, payload), spec->bus_rate_bps);
         *bus = (*bus > start ? *bus : start) + length;
-        a->bus_busy_ps[direction] += length;
+        a->counters.bus_busy_ps[direction] += length;
         end = end > *bus ? end : *bus;
     }
-    a->busy_ps[direction] += end - begin;
+    a->counters.busy_ps[direction] += end - begin;
     return a->free_ps[direction] = end;
 }
 
@@ -281,8 +281,8 @@ static bool admit(struct adapter *a, const struct packet *p, ps_t now)
     if (!(a->credits >> p->cls & 1) && a->held_bytes + p->frame_bytes > limit)
         return false;
     a->held_bytes += p->frame_bytes;
-    if (a->held_bytes > a->max_held_bytes)
-        a->max_held_bytes = a->held_bytes;
+    if (a->held_bytes > a->counters.max_held_bytes)
+        a->counters.max_held_bytes = a->held_bytes;
     adapter_check_xoff(a, p, now);
     return true;
 }
@@ -290,8 +290,8 @@ static bool admit(struct adapter *a, const struct packet *p, ps_t now)
 static void drop(struct adapter *a, uint32_t port, struct packet *p, ps_t now)
 {
     struct network *net = net_of(a);
-    a->dropped.packets++;
-    a->dropped.bytes += p->frame_bytes;
+    a->counters.dropped.packets++;
+    a->counters.dropped.bytes += p->frame_bytes;
     network_lose(net, net->cold[port].peer, p, DROP_NIC_BUFFER, now);
 }
 

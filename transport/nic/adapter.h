@@ -52,6 +52,15 @@ struct hosts;
 enum { ADAPTER_SENDS, ADAPTER_RECEIVES, ADAPTER_DIRECTIONS };
 enum { ADAPTER_CONTROL, ADAPTER_DATA, ADAPTER_QUEUES };
 
+// Handed over between processes as a whole.
+struct adapter_counters {
+    uint64_t max_held_bytes, pauses;
+    struct drops dropped;
+    ps_t busy_ps[ADAPTER_DIRECTIONS], bus_busy_ps[ADAPTER_DIRECTIONS];
+    ps_t missed_ps[ADAPTER_DIRECTIONS];
+    uint64_t lookups[ADAPTER_DIRECTIONS], misses[ADAPTER_DIRECTIONS]; // of contexts
+};
+
 struct adapter {
     /* config */
     struct adapters *all;
@@ -68,12 +77,7 @@ struct adapter {
     uint64_t held_bytes;                 // frames in the buffer
     struct sim_timer timer;              // the packet in the receiving pipeline leaves it
     struct qp_cache cache;
-    /* counters */
-    uint64_t max_held_bytes, pauses;
-    struct drops dropped;
-    ps_t busy_ps[ADAPTER_DIRECTIONS], bus_busy_ps[ADAPTER_DIRECTIONS];
-    ps_t missed_ps[ADAPTER_DIRECTIONS];
-    uint64_t lookups[ADAPTER_DIRECTIONS], misses[ADAPTER_DIRECTIONS]; // of contexts
+    struct adapter_counters counters;
 };
 
 struct adapter_port {

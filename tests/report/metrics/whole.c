@@ -137,8 +137,16 @@ static struct switch_result switches[] = {{.at = sw,
                                            .headroom_limit_bytes = 60,
                                            .mean_queue_bytes = 61.4}};
 static struct admission_result admission = {170, 171, 173, 172000};
-static struct uec_result uec = {180, 181, 182, 183, 184, 185, 187, 186};
-static struct tcp_result tcp = {160, 161, 162, 163, 164, 165, 166, 167, 168};
+static struct transport_counters uec = {.retransmitted = 180,
+                                        .nacks = 181,
+                                        .timeouts = 182,
+                                        .spurious = 183,
+                                        .grants = 184,
+                                        .requests = 185,
+                                        .ack_requests = 187,
+                                        .probes = 186};
+static struct transport_counters tcp = {160, 161, 162, 163, 164, 165, 166,
+                                        167, 168, 0,   0,   0,   0,   0};
 static struct link_change changes[] = {{62000, "c->d", "down"}};
 static struct training_pass_result passes[] = {{63000, 64000}, {-1, -1}};
 static struct training_layer_result layers[] = {{"fc",

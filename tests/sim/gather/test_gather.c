@@ -117,13 +117,8 @@ static void wipe_switches(struct switches *sw)
 static void wipe_adapter(struct adapter *a)
 {
     memset(a->free_ps, 0, sizeof a->free_ps);
-    a->max_held_bytes = a->pauses = a->held_bytes = 0;
-    a->dropped = (struct drops){0};
-    memset(a->busy_ps, 0, sizeof a->busy_ps);
-    memset(a->bus_busy_ps, 0, sizeof a->bus_busy_ps);
-    memset(a->missed_ps, 0, sizeof a->missed_ps);
-    memset(a->lookups, 0, sizeof a->lookups);
-    memset(a->misses, 0, sizeof a->misses);
+    a->counters = (struct adapter_counters){0};
+    a->held_bytes = 0;
 }
 
 static void wipe_hosts(struct hosts *hosts)
