@@ -260,7 +260,7 @@ endif()
 # The module compiles with another MPI too.
 collwire_script_test(processes_mpich unit mpicc.mpich [[
   cd "$1" && mpicc.mpich -std=c11 -D_DEFAULT_SOURCE -DCOLLWIRE_VERSION='"0"' -Wall -Wextra -Wpedantic -Wconversion -Wshadow \
-    -Werror -fPIC -shared -I. -Iinclude processes/*.c -o /dev/null]] ${PROJECT_SOURCE_DIR})
+    -Werror -fPIC -shared -I. -Iinclude engine/processes/*.c -o /dev/null]] ${PROJECT_SOURCE_DIR})
 
 collwire_script_test(cli_bench unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_bench.py ${PROJECT_SOURCE_DIR}/tests/bench)
@@ -302,7 +302,7 @@ if(TARGET collwire_shared)
   collwire_script_test(props_threads_race long "clang;ninja;cmake" [[
     cmake -S "$1" -B "$2" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCOLLWIRE_TSAN=ON &&
     cmake --build "$2" --target test_props test_engine &&
-    "$2/tests/engine/run" partition && COLLWIRE_RANDOM=120 "$2/tests/props/run" threads &&
+    "$2/tests/engine/run" shards && COLLWIRE_RANDOM=120 "$2/tests/props/run" threads &&
     COLLWIRE_RANDOM=40 "$2/tests/props/run" processes]]
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tsan)
   set_tests_properties(library_threads props_threads_race PROPERTIES RESOURCE_LOCK tsan_build TIMEOUT 3600)
