@@ -268,7 +268,7 @@ function lede(total) {
 export function messagesSection(follow) {
     const first = charts(false);
     if (!first.length) return null;
-    const total = runs.reduce((n, run) => Math.max(n, (run.flows_summary || {}).count || 0), 0);
+    const total = runs.reduce((n, run) => Math.max(n, (run.metrics.flows_summary || {}).count || 0), 0);
     const panels = el("div", { class: "panels wide" }, first);
     const fill = (way) => {
         panels.replaceChildren(...charts(way === "tail"));
