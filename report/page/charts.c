@@ -130,9 +130,8 @@ static char *sheet_of(const json_t *doc, const struct wish *w, size_t *n)
     size_t n_prefix = strlen(state_prefix);
     bool of_state = !w->choice && strncmp(w->name, state_prefix, n_prefix) == 0;
     char *heading = text_format("line,time_ns,%s", of_state ? w->name + n_prefix : "");
-    struct chart own = {.each = sheet_series,
-                        .heading = heading,
-                        .path = strrchr(heading, ',') + 1};
+    struct chart own = {
+        .each = sheet_series, .heading = heading, .path = strrchr(heading, ',') + 1};
     s.chart = of_state ? &own : NULL;
     for (size_t i = 0; i < CHARTS; i++)
         if (strcmp(charts[i].name, w->name) == 0 && fits(&charts[i], doc) &&

@@ -23,22 +23,7 @@ struct link {
     const json_t *at;
     double utilization;
     json_int_t values[COLUMNS];
-    size_t index;
 };
-
-static int by_index(const void *a, const void *b)
-{
-    const struct link *x = a, *y = b;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-static int busiest_first(const void *a, const void *b)
-{
-    const struct link *x = a, *y = b;
-    if (x->utilization != y->utilization)
-        return x->utilization < y->utilization ? 1 : -1;
-    return by_index(a, b);
-}
 
 // Add a column's values to the links; `places` has the index of each by its name.
 static void join(struct link *links, const json_t *places, const json_t *metrics, size_t column)
@@ -79,6 +64,25 @@ static json_t *columns_json(const struct link *links, size_t n)
     return object;
 }
 
+// Move the `limit` busiest links to the front, in their order. Returns their number.
+static size_t keep_busiest(struct link *links, size_t n, size_t limit)
+{
+    struct page_ranked *order = memory_zeroed(n, sizeof *order);
+    bool *kept = memory_zeroed(n, sizeof *kept);
+    size_t to = 0;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct page_ranked){links[i].utilization, i};
+    page_rank(order, n);
+    for (size_t i = 0; i < limit; i++)
+        kept[order[i].index] = true;
+    for (size_t i = 0; i < n; i++)
+        if (kept[i])
+            links[to++] = links[i];
+    free(order);
+    free(kept);
+    return to;
+}
+
 json_t *page_links(struct page *page, const json_t *metrics, size_t limit)
 {
     const json_t *items = json_object_get(metrics, "links"), *item;
@@ -89,7 +93,6 @@ json_t *page_links(struct page *page, const json_t *metrics, size_t limit)
     {
         links[i].at = json_object_get(item, "at");
         links[i].utilization = json_number_value(json_object_get(item, "utilization"));
-        links[i].index = i;
         json_object_set_new(places, json_string_value(links[i].at), json_integer((json_int_t)i));
     }
     for (size_t c = 0; c < COLUMNS; c++)
@@ -97,9 +100,7 @@ json_t *page_links(struct page *page, const json_t *metrics, size_t limit)
     json_decref(places);
     if (n > limit) {
         page_note(page, "Of %zu directions of links the page has the %zu busiest.", n, limit);
-        qsort(links, n, sizeof *links, busiest_first);
-        qsort(links, limit, sizeof *links, by_index);
-        n = limit;
+        n = keep_busiest(links, n, limit);
     }
     json_t *object = n > 0 ? columns_json(links, n) : NULL;
     free(links);

@@ -38,6 +38,16 @@ json_t *page_number(double value)
     return json_real(value);
 }
 
+static int largest_first(const void *a, const void *b)
+{
+    const struct page_ranked *x = a, *y = b;
+    if (x->value < y->value || x->value > y->value)
+        return x->value < y->value ? 1 : -1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void page_rank(struct page_ranked *list, size_t n) { qsort(list, n, sizeof *list, largest_first); }
+
 void page_note(struct page *page, const char *format, ...)
 {
     char text[512];

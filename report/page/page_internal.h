@@ -63,6 +63,13 @@ json_t *page_copy(const json_t *object, const char *key);
 // A number as an integer where it is one, NAN as null.
 json_t *page_number(double value);
 
+// Sort items by their value, the largest first; equal ones stay in the order of `index`.
+struct page_ranked {
+    double value;
+    size_t index;
+};
+void page_rank(struct page_ranked *list, size_t n);
+
 // Add what needs all runs; may be called several times.
 void page_finish(struct page *page);
 
