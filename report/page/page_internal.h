@@ -48,8 +48,8 @@ json_t *page_links(struct page *page, const json_t *metrics, size_t limit);
 // The series with at most as many points as fit into `bytes`, and the lines that matter.
 json_t *page_series(struct page *page, const json_t *metrics, size_t bytes);
 
-// The slices of a timeline in the Trace Event Format, of at most `limit` slices; where ranks were not
-// recorded, the phases of collectives and messages.
+// The slices of a timeline in the Trace Event Format, of at most `limit` slices; where ranks were
+// not recorded, the phases of collectives and messages.
 json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *metrics,
                       size_t limit);
 

@@ -15,34 +15,38 @@
 
 // ---- metrics.json ----
 
-// The parts of metrics.json that can be long, by a pattern of their path. The page has the first
-// `most` items of a list, and nothing where `most` is 0. All other parts are whole.
+// The parts of metrics.json of which the page has less or more than of others, by a pattern of
+// their path: the first `most` items of a list, and nothing where `most` is 0. Of a list that is
+// not here the page has the first LIST items, so that no other key can make it large.
 static const struct limit {
-    const char *path; // its first characters, up to PLAIN, have no wildcard
+    const char *path; // its first PLAIN characters have no wildcard
     size_t most;
-    const char
-        *what; // for the note of what is missing; runs in detail share `most`; NULL = neither
+    const char *what; // in the note of what is missing; runs in detail share `most`. NULL = neither
 } limits[] = {
     {"scenario", 0, NULL}, // the page has that of its first run
-    {"flows", 0, NULL},    // and so on: what page_add_run() reduces
+    {"flows", 0, NULL}, // page_samples_add(), page_timeline() and page_slowest_flows() read these
     {"flows_summary.*_histogram", 0, NULL},
-    {"series", 0, NULL},
-    {"links", 0, NULL},
-    {"queues.ports", 0, NULL},
-    {"slowest.places", 20, NULL},
-    {"slowest.iterations", 40, NULL},
-    {"collectives", 200, NULL},
-    {"collectives.critical.places", 20, NULL},
-    {"training.layers", 300, NULL},
-    {"programs.layers", 300, NULL},
-    {"ranks", 32, NULL},
-    {"memory.classes", 64, NULL},
-    {"memory.iteration", PAGE_MEMORY_STEPS, "steps of an iteration's memory"},
-    {"measured_collectives.sizes", PAGE_MEASURED_SIZES, "sizes of measured collectives"},
+    {"series", 0, NULL},       // page_series()
+    {"links", 0, NULL},        // page_links()
+    {"queues.ports", 0, NULL}, // page_links()
+    {"nics", 0, NULL},         // the page does not show them
+    {"aggregators", 0, NULL},
     {"measured_collectives.sizes.*.m*", 0, NULL}, // the page shows medians
     {"measured_collectives.sizes.*.p9*", 0, NULL},
+    {"measured_collectives.sizes", PAGE_MEASURED_SIZES, "sizes of measured collectives"},
+    {"memory.iteration", PAGE_MEMORY_STEPS, "steps of an iteration's memory"},
+    {"memory.classes", 64, NULL},
+    {"slowest.places", 20, NULL},
+    {"slowest.iterations", 40, NULL},
+    {"collectives.critical.places", 20, NULL},
+    {"ranks", 32, NULL},
+    {"slowest.layers", SIZE_MAX, NULL}, // the page sorts or counts all of these
+    {"training.iterations", SIZE_MAX, NULL},
+    {"pfc.ports", SIZE_MAX, NULL},
+    {"jobs", SIZE_MAX, NULL},
+    {"waiting", SIZE_MAX, NULL},
 };
-enum { PLAIN = 4, PATH = 256 };
+enum { PLAIN = 4, LIST = 200, PATH = 256 };
 
 // What the page has of runs that are not shown in detail.
 static const char *const of_every_run[] = {"reason",        "waiting", "explain",     "jobs",
@@ -63,11 +67,11 @@ static json_t *reduced_list(struct page *page, const json_t *list, const char *p
 {
     const struct limit *limit = limit_of(path);
     size_t n = json_array_size(list),
-           most = limit ? limit->most / (limit->what ? page->n_detail : 1) : n;
+           most = limit ? limit->most / (limit->what ? page->n_detail : 1) : LIST;
     json_t *copy = json_array();
     for (size_t i = 0; i < n && i < most; i++)
         json_array_append_new(copy, reduced(page, json_array_get(list, i), path));
-    if (n > most && limit->what)
+    if (n > most && limit && limit->what)
         page_note(page, "Of %zu %s the page has the first %zu.", n, limit->what, most);
     return copy;
 }

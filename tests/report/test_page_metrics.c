@@ -15,7 +15,8 @@ static const char metrics_text[] =
     "[{'id': 1}], 'flows_summary': {'count': 1, 'fct_ns_histogram': {'below': [1]}, "
     "'slowdown_histogram': {'below': [1]}}, 'slowest': {'parts': {'pace_ns': 9}, 'layers': []}, "
     "'queues': {'max_bytes': 3, 'switches': [{'at': 'a'}], 'ports': [{'at': 'a->b'}]}, 'links': "
-    "[{'at': 'a->b'}], 'pfc': {'ports': []}, 'scenario': {'name': 's'}, 'series': {'t_ns': [1]}}";
+    "[{'at': 'a->b'}], 'nics': [{}], 'pfc': {'ports': []}, 'scenario': {'name': 's'}, 'series': "
+    "{'t_ns': [1]}}";
 
 // A run in detail has all but the lists that the page reduces, and keys without a value; another
 // run has what every run shows.
@@ -52,18 +53,17 @@ static void cuts_long_lists(void **state)
 {
     (void)state;
     struct page *page = new_page();
-    json_t *metrics = json_pack("{s:{s:o, s:o, s:o}, s:[{s:{s:o}}], s:o, s:{s:o}}", "slowest",
-                                "places", numbers(50), "iterations", numbers(50), "layers",
-                                numbers(500), "collectives", "critical", "places", numbers(30),
-                                "ranks", numbers(40), "pfc", "ports", numbers(500));
+    json_t *metrics =
+        json_pack("{s:{s:o, s:o, s:o}, s:[{s:{s:o}}], s:o, s:{s:o}, s:{s:o}}", "slowest", "places",
+                  numbers(50), "iterations", numbers(50), "layers", numbers(500), "collectives",
+                  "critical", "places", numbers(30), "ranks", numbers(40), "pfc", "ports",
+                  numbers(500), "drops", "by_place", numbers(500));
     json_t *copy = page_metrics(page, metrics, true);
     static const struct {
         const char *path;
         size_t n;
-    } kept[] = {{"slowest.places", 20},
-                {"slowest.iterations", 40},
-                {"slowest.layers", 500},
-                {"ranks", 32},
+    } kept[] = {{"slowest.places", 20}, {"slowest.iterations", 40}, {"slowest.layers", 500},
+                {"ranks", 32},          {"drops.by_place", 200}, // as every list that is not named
                 {"pfc.ports", 500}};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         assert_int_equal(json_array_size(sheet_at(copy, kept[i].path)), kept[i].n);
