@@ -235,19 +235,16 @@ static void add_lines(struct page *page, json_t *list, size_t k, int dim)
 
 json_t *page_distributions(struct page *page)
 {
-    json_t *all = json_object(), *parts = json_object();
+    json_t *all = json_object();
     int last = ALL_DIMENSIONS;
     for (size_t i = 0; i < page->n_samples; i++)
         last = page->samples[i].dim > last ? page->samples[i].dim : last;
     for (size_t k = 0; k < PAGE_DISTRIBUTIONS; k++) {
-        json_t *whole = json_array(), *part = json_array();
-        add_lines(page, whole, k, ALL_DIMENSIONS);
-        for (int dim = 0; dim <= last; dim++)
-            add_lines(page, part, k, dim);
-        json_object_set_new(all, keys[k], whole);
-        json_object_set_new(parts, keys[k], part);
+        json_t *list = json_array();
+        for (int dim = ALL_DIMENSIONS; dim <= last; dim++)
+            add_lines(page, list, k, dim);
+        json_object_set_new(all, keys[k], list);
     }
-    json_object_set_new(all, "by_dimension", parts);
     return all;
 }
 

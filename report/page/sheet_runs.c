@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The data of charts of whole runs: metrics, distributions of messages, and parts of time.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,55 +57,48 @@ void sheet_policies(struct sheet *s)
 
 // ---- messages ----
 
-static void points_rows(struct sheet *s, const json_t *line, bool of_dimensions)
+static void points_rows(struct sheet *s, const json_t *line, bool by_dimension)
 {
     size_t i;
     const json_t *point, *dimension = json_object_get(line, "dimension");
     json_array_foreach(json_object_get(line, "points"), i, point)
     {
         sheet_row(s);
-        sheet_value(s, json_object_get(line, "scenario"));
-        sheet_value(s, json_object_get(line, "policy"));
+        sheet_values(s, line, "scenario policy");
         sheet_value(s, json_array_get(point, 0));
         sheet_value(s, json_array_get(point, 1));
-        if (of_dimensions && dimension)
-            sheet_value(s, dimension);
-        else if (of_dimensions)
-            sheet_name(s, "all");
+        if (by_dimension)
+            sheet_text(s, dimension ? json_string_value(dimension) : "all");
     }
 }
 
-// The distributions of the scenarios in which values differ; where messages cross several
-// dimensions, those of all and of each.
+static double end_of(const json_t *points, size_t i)
+{
+    return json_number_value(json_array_get(json_array_get(points, i), 0));
+}
+
+// The distributions, unless all values are the same; where messages cross several dimensions, those
+// of all and of each.
 void sheet_messages(struct sheet *s)
 {
     const char *key = s->chart->heading;
-    const json_t *all = json_object_get(s->doc, "distributions"),
-                 *lines = json_object_get(all, key), *line,
-                 *parts = json_object_get(json_object_get(all, "by_dimension"), key);
-    double low = 0, high = 0;
+    const json_t *lines = json_object_get(json_object_get(s->doc, "distributions"), key), *line;
+    double low = INFINITY, high = 0;
+    bool by_dimension = false;
     size_t i;
     json_array_foreach(lines, i, line)
     {
         const json_t *points = json_object_get(line, "points");
-        double first = json_number_value(json_array_get(json_array_get(points, 0), 0)),
-               last = json_number_value(
-                   json_array_get(json_array_get(points, json_array_size(points) - 1), 0));
-        low = i == 0 || first < low ? first : low;
-        high = last > high ? last : high;
+        low = fmin(low, end_of(points, 0));
+        high = fmax(high, end_of(points, json_array_size(points) - 1));
+        by_dimension |= json_object_get(line, "dimension") != NULL;
     }
-    bool several = json_array_size(parts) > 0;
     fprintf(s->out, "scenario,policy,%s,share_of_messages_up_to_it%s", key,
-            several ? ",dimension" : "");
+            by_dimension ? ",dimension" : "");
     json_array_foreach(lines, i, line)
     {
         if (high > low && sheet_wants(s, line))
-            points_rows(s, line, several);
-    }
-    json_array_foreach(parts, i, line)
-    {
-        if (high > low && sheet_wants(s, line))
-            points_rows(s, line, several);
+            points_rows(s, line, by_dimension);
     }
 }
 
