@@ -26,11 +26,10 @@ struct page_run {
     const char *dir;     // relative to the report
     const char *failure; // why there are no metrics
     const json_t *row;   // its row in compare.json, used where its metrics are missing
-    const json_t *run;   // run.json
     const json_t *metrics, *timeline;
     const json_t *baseline; // metrics of the run that this one is compared with, and its policy
     const char *baseline_name;
-    bool detail; // also its links, series, pauses, slowest flows and timeline
+    bool detail; // also its links, series, slowest flows and timeline, and all of its metrics
 };
 
 // Begin a page. `n_detail` is the number of runs that will be added in detail: they share the

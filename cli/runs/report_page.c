@@ -58,7 +58,6 @@ static struct page *run_page(const char *dir, struct err *err)
                                .policy = text_at(json_object_get(scenario, "cc"), "kind"),
                                .seed =
                                    (uint64_t)json_integer_value(json_object_get(metrics, "seed")),
-                               .run = run,
                                .metrics = metrics,
                                .timeline = timeline,
                                .detail = true};
@@ -183,8 +182,7 @@ static void add_row(struct compared *c, size_t i, bool detail)
     json_t *metrics = metrics_of_row(c, row, &name);
     char *path = text_format("%s/%s", c->dir, name);
     add_verified(metrics, path);
-    json_t *run = metrics ? result_set_json(path, "run.json") : NULL,
-           *timeline = metrics && detail ? result_set_json(path, "timeline.json") : NULL;
+    json_t *timeline = metrics && detail ? result_set_json(path, "timeline.json") : NULL;
     find_baseline(c, row);
     if (!metrics)
         note_missing(c, row);
@@ -195,7 +193,6 @@ static void add_row(struct compared *c, size_t i, bool detail)
                            .dir = metrics ? name : NULL,
                            .failure = text_at(row, "failure"),
                            .row = row,
-                           .run = run,
                            .metrics = metrics,
                            .timeline = timeline,
                            .baseline = compare ? c->baseline : NULL,
@@ -205,7 +202,6 @@ static void add_row(struct compared *c, size_t i, bool detail)
     if (i == 0)
         page_origin(c->page, NULL, json_object_get(metrics, "scenario"));
     json_decref(metrics);
-    json_decref(run);
     json_decref(timeline);
     free(path);
     free(name);

@@ -9,69 +9,64 @@
 #include "report/page/page_internal.h"
 #include "report/page/sheet.h"
 
-static void put_slowdowns(struct sheet *s) { sheet_messages(s, "slowdown"); }
-static void put_times(struct sheet *s) { sheet_messages(s, "fct_ns"); }
-static void put_queues_of_all(struct sheet *s)
-{
-    sheet_series_of_all(s, "queue_bytes", "high", "queue_bytes");
-}
-static void put_paused_of_all(struct sheet *s)
-{
-    sheet_series_of_all(s, "paused", "count", "ports");
-}
-static void put_rates_of_all(struct sheet *s)
-{
-    sheet_series_of_all(s, "rate_bps", "low", "rate_bps");
-}
-static void put_windows_of_all(struct sheet *s)
-{
-    sheet_series_of_all(s, "cwnd_bytes", "low", "window_bytes");
-}
-static void put_queues(struct sheet *s) { sheet_series(s, "queue_bytes", "queue_bytes"); }
-static void put_rates(struct sheet *s) { sheet_series(s, "rate_bps", "rate_bps"); }
-static void put_windows(struct sheet *s) { sheet_series(s, "cwnd_bytes", "window_bytes"); }
-static void put_lines(struct sheet *s) { sheet_points(s, 1); }
-static void put_map(struct sheet *s) { sheet_points(s, 2); }
-
-enum of { OF_ALL, OF_COMPARISONS, OF_SCENARIOS };
-
-static const struct chart {
-    const char *name, *what;
-    void (*put)(struct sheet *s);
-    enum of of;
-    bool chooses; // NAME=CHOICE draws it in another way
-} charts[] = {
-    {"policies", "a metric of every run, by policy", sheet_policies, OF_COMPARISONS, true},
-    {"scenarios", "a metric of every policy in every scenario", sheet_policies, OF_SCENARIOS, true},
-    {"sweep.lines", "a metric over an axis", put_lines, OF_ALL, true},
-    {"sweep.map", "a metric over two axes", put_map, OF_ALL, true},
-    {"time", "the critical path by cause", sheet_parts, OF_ALL, false},
-    {"time.collectives", "the critical path of each collective", sheet_collectives, OF_ALL, false},
-    {"time.phases", "phases of the critical path", sheet_phases, OF_ALL, false},
-    {"time.iterations", "iterations of the critical path", sheet_iterations, OF_ALL, false},
-    {"time.layers", "layers on the critical path", sheet_layers, OF_ALL, false},
-    {"time.streams", "what compute streams were idle for", sheet_streams, OF_ALL, false},
-    {"time.ranks", "the same by rank", sheet_ranks, OF_ALL, false},
-    {"time.places", "places on the critical path", sheet_places, OF_ALL, false},
-    {"messages.slowdown", "the distribution of slowdowns", put_slowdowns, OF_ALL, true},
-    {"messages.time", "the distribution of completion times", put_times, OF_ALL, true},
-    {"all.queue", "the longest queue of every policy over time", put_queues_of_all, OF_ALL, false},
-    {"all.paused", "ports stopped by PFC of every policy over time", put_paused_of_all, OF_ALL,
-     false},
-    {"all.rate", "the slowest rate of every policy over time", put_rates_of_all, OF_ALL, false},
-    {"all.window", "the smallest window of every policy over time", put_windows_of_all, OF_ALL,
-     false},
-    {"queue", "queues over time", put_queues, OF_ALL, false},
-    {"paused", "ports stopped by PFC over time", sheet_stopped, OF_ALL, false},
-    {"rate", "allowed rates over time", put_rates, OF_ALL, false},
-    {"window", "windows over time", put_windows, OF_ALL, false},
-    {"links", "use of links", sheet_links, OF_ALL, true},
-    {"pauses", "who paused whom", sheet_pauses, OF_ALL, false},
-    {"measured", "collectives of a real run, measured and simulated", sheet_measured, OF_ALL,
-     false},
-    {"memory", "memory of a GPU within an iteration, by kind", sheet_memory, OF_ALL, false},
-    {"memory.ranks", "memory of ranks by kind, when it is most", sheet_memory_ranks, OF_ALL, false},
-    {"timeline", "what ranks did when", sheet_timeline, OF_ALL, false},
+static const struct chart charts[] = {
+    {"policies", "a metric of every run, by policy", OF_COMPARISONS, true, .put = sheet_policies},
+    {"scenarios", "a metric of every policy in every scenario", OF_SCENARIOS, true,
+     .put = sheet_policies},
+    {"sweep.lines", "a metric over an axis", OF_ALL, true, .put = sheet_points, .least = 1},
+    {"sweep.map", "a metric over two axes", OF_ALL, true, .put = sheet_points, .least = 2},
+    {"time", "the critical path by cause", .each = sheet_path, .heading = "part,time_ns"},
+    {"time.collectives", "the critical path of each collective", .each = sheet_collectives,
+     .heading = "collective,op,start_ns,part,time_ns"},
+    {"time.phases", "phases of the critical path", .each = sheet_phases,
+     .heading = "phase,part,time_ns"},
+    {"time.iterations", "iterations of the critical path", .each = sheet_list,
+     .heading = "iteration,part,time_ns", .path = "metrics.slowest.iterations", .keys = "iteration",
+     .parts = "parts", .least = 2}, // the path of the run is that of one
+    {"time.layers", "layers on the critical path", .each = sheet_layers,
+     .heading = "layer,pass,part,time_ns"},
+    {"time.streams", "what compute streams were idle for", .each = sheet_streams,
+     .heading = "program,part,time_ns"},
+    {"time.ranks", "the same by rank", .each = sheet_ranks, .heading = "rank,part,time_ns"},
+    {"time.places", "places on the critical path", .each = sheet_places,
+     .heading = "place,cause,time_ns"},
+    {"messages.slowdown", "the distribution of slowdowns", OF_ALL, true, .put = sheet_messages,
+     .heading = "slowdown"},
+    {"messages.time", "the distribution of completion times", OF_ALL, true, .put = sheet_messages,
+     .heading = "fct_ns"},
+    {"all.queue", "the longest queue of every policy over time", .each = sheet_series_of_all,
+     .heading = "time_ns,queue_bytes", .path = "queue_bytes.high"},
+    {"all.paused", "ports stopped by PFC of every policy over time", .each = sheet_series_of_all,
+     .heading = "time_ns,ports", .path = "paused.count"},
+    {"all.rate", "the slowest rate of every policy over time", .each = sheet_series_of_all,
+     .heading = "time_ns,rate_bps", .path = "rate_bps.low"},
+    {"all.window", "the smallest window of every policy over time", .each = sheet_series_of_all,
+     .heading = "time_ns,window_bytes", .path = "cwnd_bytes.low"},
+    {"queue", "queues over time", .each = sheet_series, .heading = "line,time_ns,queue_bytes",
+     .path = "queue_bytes"},
+    {"paused", "ports stopped by PFC over time", .each = sheet_stopped,
+     .heading = "port,from_ns,to_ns"},
+    {"rate", "allowed rates over time", .each = sheet_series, .heading = "line,time_ns,rate_bps",
+     .path = "rate_bps"},
+    {"window", "windows over time", .each = sheet_series, .heading = "line,time_ns,window_bytes",
+     .path = "cwnd_bytes"},
+    {"links", "use of links", OF_ALL, true, .each = sheet_links,
+     .heading = "link,utilization,max_queue_bytes,paused_ns,dropped_packets,bytes"},
+    {"pauses", "who paused whom", .each = sheet_list,
+     .heading = "stopped_port,class,stopped_ns,pauses", .path = "metrics.pfc.ports",
+     .keys = "at class paused_ns pauses"},
+    {"measured", "collectives of a real run, measured and simulated", .each = sheet_list,
+     .heading = "op,ranks,bytes,count,measured_ns,simulated_ns,ratio",
+     .path = "metrics.measured_collectives.sizes",
+     .keys = "op ranks bytes count measured_ns.p50 simulated_ns.p50 ratios.p50"},
+    {"memory", "memory of a GPU within an iteration, by kind", .each = sheet_list,
+     .heading = "step,end_ns,kind,memory_bytes", .path = "metrics.memory.iteration",
+     .keys = "step end_ns", .parts = "by_kind"},
+    {"memory.ranks", "memory of ranks by kind, when it is most", .each = sheet_list,
+     .heading = "job,rank,ranks,kind,memory_bytes", .path = "metrics.memory.classes",
+     .keys = "job rank ranks", .parts = "by_kind"},
+    {"timeline", "what ranks did when", .each = sheet_timeline,
+     .heading = "row,slice,from_ns,duration_ns,kind"},
 };
 enum { CHARTS = sizeof charts / sizeof *charts };
 
@@ -132,14 +127,21 @@ static void wish_free(struct wish *w)
 static char *sheet_of(const json_t *doc, const struct wish *w, size_t *n)
 {
     struct sheet s = {.doc = doc, .run = w->run, .choice = w->choice};
-    s.out = text_open(&s.text);
+    size_t n_prefix = strlen(state_prefix);
+    bool of_state = !w->choice && strncmp(w->name, state_prefix, n_prefix) == 0;
+    char *heading = text_format("line,time_ns,%s", of_state ? w->name + n_prefix : "");
+    struct chart own = {
+        .each = sheet_series, .heading = heading, .path = strrchr(heading, ',') + 1};
+    s.chart = of_state ? &own : NULL;
     for (size_t i = 0; i < CHARTS; i++)
         if (strcmp(charts[i].name, w->name) == 0 && fits(&charts[i], doc) &&
             (!w->choice || charts[i].chooses))
-            charts[i].put(&s);
-    if (!w->choice && strncmp(w->name, state_prefix, strlen(state_prefix)) == 0)
-        sheet_series(&s, w->name + strlen(state_prefix), w->name + strlen(state_prefix));
+            s.chart = &charts[i];
+    s.out = text_open(&s.text);
+    if (s.chart)
+        s.chart->put ? s.chart->put(&s) : sheet_each_run(&s);
     fputc('\n', s.out);
+    free(heading);
     *n = s.rows;
     return text_close(s.out, &s.text);
 }

@@ -235,46 +235,29 @@ static void add_lines(struct page *page, json_t *list, size_t k, int dim)
 
 json_t *page_distributions(struct page *page)
 {
-    json_t *all = json_object(), *parts = json_object();
+    json_t *all = json_object();
     int last = ALL_DIMENSIONS;
     for (size_t i = 0; i < page->n_samples; i++)
         last = page->samples[i].dim > last ? page->samples[i].dim : last;
     for (size_t k = 0; k < PAGE_DISTRIBUTIONS; k++) {
-        json_t *whole = json_array(), *part = json_array();
-        add_lines(page, whole, k, ALL_DIMENSIONS);
-        for (int dim = 0; dim <= last; dim++)
-            add_lines(page, part, k, dim);
-        json_object_set_new(all, keys[k], whole);
-        json_object_set_new(parts, keys[k], part);
+        json_t *list = json_array();
+        for (int dim = ALL_DIMENSIONS; dim <= last; dim++)
+            add_lines(page, list, k, dim);
+        json_object_set_new(all, keys[k], list);
     }
-    json_object_set_new(all, "by_dimension", parts);
     return all;
 }
 
 // ---- the slowest ----
 
-// The messages as (slowdown, index), the slowest first; equal ones in the order of posting.
-struct ranked {
-    double slowdown;
-    size_t index;
-};
-
-static int slowest_first(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->slowdown != y->slowdown)
-        return x->slowdown < y->slowdown ? 1 : -1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 json_t *page_slowest_flows(const json_t *flows, size_t limit)
 {
     size_t n = json_array_size(flows);
-    struct ranked *order = memory_zeroed(n + 1, sizeof *order);
+    struct page_ranked *order = memory_zeroed(n + 1, sizeof *order);
     for (size_t i = 0; i < n; i++)
-        order[i] = (struct ranked){
+        order[i] = (struct page_ranked){
             json_number_value(json_object_get(json_array_get(flows, i), "slowdown")), i};
-    qsort(order, n, sizeof *order, slowest_first);
+    page_rank(order, n);
     json_t *list = n > 0 ? json_array() : NULL;
     for (size_t i = 0; i < n && i < limit; i++)
         json_array_append(list, json_array_get(flows, order[i].index));

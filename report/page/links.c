@@ -5,100 +5,82 @@
 
 #include "engine/base/memory.h"
 #include "report/page/page_internal.h"
+#include "report/page/sheet.h"
+
+// Columns beside `at` and `utilization`: sums of `item` over the items of `list` that name the link
+// in `at`.
+static const struct column {
+    const char *key, *list, *item;
+} columns[] = {
+    {"bytes", "links", "bytes"},
+    {"max_queue_bytes", "queues.ports", "max_bytes"},
+    {"paused_ns", "pfc.ports", "paused_ns"},
+    {"dropped_packets", "drops.by_place", "packets"},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
 struct link {
-    const char *at;
+    const json_t *at;
     double utilization;
-    json_int_t bytes, max_queue_bytes, paused_ns, pauses, dropped_packets;
-    size_t index;
+    json_int_t values[COLUMNS];
 };
 
-static json_int_t integer(const json_t *object, const char *key)
-{
-    return json_integer_value(json_object_get(object, key));
-}
-
-static int busiest_first(const void *a, const void *b)
-{
-    const struct link *x = a, *y = b;
-    if (x->utilization != y->utilization)
-        return x->utilization < y->utilization ? 1 : -1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-static int by_index(const void *a, const void *b)
-{
-    const struct link *x = a, *y = b;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-// Add the values of another list, whose items name the same places in `at`.
-static void join(struct link *links, const json_t *places, const json_t *items,
-                 void (*add)(struct link *link, const json_t *item))
+// Add a column's values to the links; `places` has the index of each by its name.
+static void join(struct link *links, const json_t *places, const json_t *metrics, size_t column)
 {
     size_t i;
     const json_t *item;
-    json_array_foreach(items, i, item)
+    json_array_foreach(sheet_at(metrics, columns[column].list), i, item)
     {
-        const char *at = json_string_value(json_object_get(item, "at"));
-        const json_t *place = at ? json_object_get(places, at) : NULL;
+        const json_t *place =
+            json_object_get(places, json_string_value(json_object_get(item, "at")));
         if (place)
-            add(&links[json_integer_value(place)], item);
+            links[json_integer_value(place)].values[column] +=
+                json_integer_value(json_object_get(item, columns[column].item));
     }
 }
 
-static void add_queue(struct link *link, const json_t *item)
-{
-    link->max_queue_bytes = integer(item, "max_bytes");
-}
-
-static void add_pause(struct link *link, const json_t *item)
-{
-    link->paused_ns += integer(item, "paused_ns");
-    link->pauses += integer(item, "pauses");
-}
-
-static void add_drop(struct link *link, const json_t *item)
-{
-    link->dropped_packets = integer(item, "packets");
-}
-
-// Add a column, unless it is zero everywhere.
-static void put_column(json_t *object, const char *key, const struct link *links, size_t n,
-                       json_int_t (*value)(const struct link *link))
-{
-    json_t *list = json_array();
-    bool any = false;
-    for (size_t i = 0; i < n; i++) {
-        any |= value(&links[i]) != 0;
-        json_array_append_new(list, json_integer(value(&links[i])));
-    }
-    if (any)
-        json_object_set(object, key, list);
-    json_decref(list);
-}
-
-static json_int_t value_bytes(const struct link *link) { return link->bytes; }
-static json_int_t value_queue(const struct link *link) { return link->max_queue_bytes; }
-static json_int_t value_paused(const struct link *link) { return link->paused_ns; }
-static json_int_t value_pauses(const struct link *link) { return link->pauses; }
-static json_int_t value_drops(const struct link *link) { return link->dropped_packets; }
-
-static json_t *columns(const struct link *links, size_t n)
+// The columns that are not zero everywhere.
+static json_t *columns_json(const struct link *links, size_t n)
 {
     json_t *object = json_object(), *at = json_array(), *use = json_array();
     for (size_t i = 0; i < n; i++) {
-        json_array_append_new(at, json_string(links[i].at));
+        json_array_append(at, (json_t *)(uintptr_t)links[i].at);
         json_array_append_new(use, json_real(round(links[i].utilization * 1e6) / 1e6));
     }
     json_object_set_new(object, "at", at);
     json_object_set_new(object, "utilization", use);
-    put_column(object, "bytes", links, n, value_bytes);
-    put_column(object, "max_queue_bytes", links, n, value_queue);
-    put_column(object, "paused_ns", links, n, value_paused);
-    put_column(object, "pauses", links, n, value_pauses);
-    put_column(object, "dropped_packets", links, n, value_drops);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        json_t *list = json_array();
+        bool any = false;
+        for (size_t i = 0; i < n; i++) {
+            any |= links[i].values[c] != 0;
+            json_array_append_new(list, json_integer(links[i].values[c]));
+        }
+        if (any)
+            json_object_set(object, columns[c].key, list);
+        json_decref(list);
+    }
     return object;
+}
+
+// Move the `limit` busiest links to the front, in their order. Returns their number.
+static size_t keep_busiest(struct link *links, size_t n, size_t limit)
+{
+    struct page_ranked *order = memory_zeroed(n, sizeof *order);
+    bool *kept = memory_zeroed(n, sizeof *kept);
+    size_t to = 0;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct page_ranked){links[i].utilization, i};
+    page_rank(order, n);
+    for (size_t i = 0; i < limit; i++)
+        kept[order[i].index] = true;
+    for (size_t i = 0; i < n; i++)
+        if (kept[i])
+            links[to++] = links[i];
+    free(order);
+    free(kept);
+    return to;
 }
 
 json_t *page_links(struct page *page, const json_t *metrics, size_t limit)
@@ -109,25 +91,18 @@ json_t *page_links(struct page *page, const json_t *metrics, size_t limit)
     json_t *places = json_object();
     json_array_foreach(items, i, item)
     {
-        const char *at = json_string_value(json_object_get(item, "at"));
-        links[i] =
-            (struct link){.at = at ? at : "",
-                          .bytes = integer(item, "bytes"),
-                          .utilization = json_number_value(json_object_get(item, "utilization")),
-                          .index = i};
-        json_object_set_new(places, links[i].at, json_integer((json_int_t)i));
+        links[i].at = json_object_get(item, "at");
+        links[i].utilization = json_number_value(json_object_get(item, "utilization"));
+        json_object_set_new(places, json_string_value(links[i].at), json_integer((json_int_t)i));
     }
-    join(links, places, json_object_get(json_object_get(metrics, "queues"), "ports"), add_queue);
-    join(links, places, json_object_get(json_object_get(metrics, "pfc"), "ports"), add_pause);
-    join(links, places, json_object_get(json_object_get(metrics, "drops"), "by_place"), add_drop);
+    for (size_t c = 0; c < COLUMNS; c++)
+        join(links, places, metrics, c);
     json_decref(places);
     if (n > limit) {
         page_note(page, "Of %zu directions of links the page has the %zu busiest.", n, limit);
-        qsort(links, n, sizeof *links, busiest_first);
-        qsort(links, limit, sizeof *links, by_index);
-        n = limit;
+        n = keep_busiest(links, n, limit);
     }
-    json_t *object = n > 0 ? columns(links, n) : NULL;
+    json_t *object = n > 0 ? columns_json(links, n) : NULL;
     free(links);
     return object;
 }

@@ -10,11 +10,62 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "report/after_jobs.h"
 #include "report/metric_json.h"
 #include "report/metric_table.h"
 #include "report/page/page_internal.h"
 #include "report/rows.h"
+
+// ---- values and notes ----
+
+json_t *page_copy(const json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    return value && !json_is_null(value) ? json_incref(value) : NULL;
+}
+
+void page_set(json_t *object, const char *key, json_t *value)
+{
+    if (value)
+        json_object_set_new(object, key, value);
+}
+
+json_t *page_number(double value)
+{
+    if (isnan(value))
+        return json_null();
+    if (fabs(value) < 1e15 && value == floor(value))
+        return json_integer((json_int_t)value);
+    return json_real(value);
+}
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct page_ranked *x = a, *y = b;
+    if (x->value < y->value || x->value > y->value)
+        return x->value < y->value ? 1 : -1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void page_rank(struct page_ranked *list, size_t n) { qsort(list, n, sizeof *list, largest_first); }
+
+void page_note(struct page *page, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    size_t i;
+    const json_t *note;
+    json_array_foreach(page->notes, i, note)
+    {
+        if (strcmp(json_string_value(note), text) == 0)
+            return;
+    }
+    json_t *value = json_string(text);
+    if (value)
+        json_array_append_new(page->notes, value);
+}
 
 // ---- names, units and meanings ----
 
@@ -97,53 +148,6 @@ void page_add_comparison(struct page *page, const json_t *comparison)
 void page_add_why(struct page *page, const json_t *sentences)
 {
     page_set(page->root, "why", sentences ? json_deep_copy(sentences) : NULL);
-}
-
-// What ranks did when; where the timeline has no ranks, what metrics.json knows of them.
-static json_t *timeline_of(struct page *page, const struct page_run *run)
-{
-    size_t limit = PAGE_TIMELINE_SLICES / page->n_detail;
-    json_t *timeline = page_timeline(page, run->timeline, run->metrics, limit);
-    if (timeline && (json_is_object(json_object_get(run->metrics, "training")) ||
-                     json_array_size(json_object_get(run->metrics, "training")) > 0 ||
-                     json_array_size(json_object_get(run->metrics, "programs")) > 0))
-        return timeline;
-    json_t *activity = page_activity(page, timeline, run->metrics, limit);
-    json_decref(timeline);
-    return activity;
-}
-
-void page_add_run(struct page *page, const struct page_run *run)
-{
-    json_t *one = page_summary(run);
-    const json_t *metrics = run->metrics;
-    if (metrics)
-        page_samples_add(page, run->scenario ? run->scenario : "", run->policy ? run->policy : "",
-                         metrics);
-    if (run->detail && metrics) {
-        json_t *detail = json_object();
-        static const char *const whole[] = {"pfc", "drops", "link_changes", "recovery", "tcp"};
-        for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-            page_set(detail, whole[i], page_copy(metrics, whole[i]));
-        page_set(detail, "switches", page_copy(json_object_get(metrics, "queues"), "switches"));
-        page_set(detail, "links", page_links(page, metrics, PAGE_LINKS / page->n_detail));
-        page_set(detail, "series", page_series(page, metrics, PAGE_SERIES_BYTES / page->n_detail));
-        page_set(detail, "timeline", timeline_of(page, run));
-        page_set(detail, "measured",
-                 page_measured(page, metrics, PAGE_MEASURED_SIZES / page->n_detail));
-        page_set(detail, "memory", page_memory(page, metrics, PAGE_MEMORY_STEPS / page->n_detail));
-        page_set(detail, "slowest_flows",
-                 page_slowest_flows(json_object_get(metrics, "flows"), 20));
-        json_object_set_new(one, "detail", detail);
-        const json_t *shrunk = json_object_get(json_object_get(metrics, "scenario"), "shrunk");
-        if (shrunk)
-            page_note(page, "Shrunk: %s.", json_string_value(shrunk));
-        char *after = after_jobs_text(metrics);
-        if (after)
-            page_note(page, "%s: %s.", run->policy ? run->policy : "", after);
-        free(after);
-    }
-    json_array_append_new(page->runs, one);
 }
 
 // ---- the text ----

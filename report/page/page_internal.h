@@ -48,31 +48,27 @@ json_t *page_links(struct page *page, const json_t *metrics, size_t limit);
 // The series with at most as many points as fit into `bytes`, and the lines that matter.
 json_t *page_series(struct page *page, const json_t *metrics, size_t bytes);
 
-// The slices of a timeline in the Trace Event Format, of at most `limit` slices.
+// The slices of a timeline in the Trace Event Format, of at most `limit` slices; where ranks were
+// not recorded, the phases of collectives and messages.
 json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *metrics,
                       size_t limit);
 
-// Returns rows of the timeline for a run whose ranks were not recorded: the phases of collectives,
-// or the slices of `timeline` (from page_timeline(), or NULL), and then messages.
-json_t *page_activity(struct page *page, const json_t *timeline, const json_t *metrics,
-                      size_t limit);
-
-// The memory that the jobs need, with at most `limit` steps of an iteration, and a note where
-// there are more.
-json_t *page_memory(struct page *page, const json_t *metrics, size_t limit);
-
-// Collectives that were measured in a real run, of at most `limit` sizes, and a note where there
-// are more.
-json_t *page_measured(struct page *page, const json_t *metrics, size_t limit);
-
-// The summary of a run: values of the columns of comparisons, parts of time, sentences.
-json_t *page_summary(const struct page_run *run);
+// metrics.json without what is long (page/run.c has the list), and without keys that have no value
+// or an empty list; of a run that is not shown in detail, what the page shows of every run.
+json_t *page_metrics(struct page *page, const json_t *metrics, bool detail);
 
 // A new reference to the value at `key`, NULL if it is missing or null.
 json_t *page_copy(const json_t *object, const char *key);
 
 // A number as an integer where it is one, NAN as null.
 json_t *page_number(double value);
+
+// Sort items by their value, the largest first; equal ones stay in the order of `index`.
+struct page_ranked {
+    double value;
+    size_t index;
+};
+void page_rank(struct page_ranked *list, size_t n);
 
 // Add what needs all runs; may be called several times.
 void page_finish(struct page *page);

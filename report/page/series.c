@@ -19,17 +19,27 @@ enum { LINES = 12, OBSERVED_LINES = 4, POINT_BYTES = 9, MIN_POINTS = 60 };
 
 enum point { POINT_MAX, POINT_MIN };
 
+static const struct kind {
+    const char *key;
+    enum point point;
+} kinds[] = {{"queue_bytes", POINT_MAX},
+             {"paused", POINT_MAX},
+             {"rate_bps", POINT_MIN},
+             {"cwnd_bytes", POINT_MIN}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
 // Assignment of samples to points.
 struct grid {
     const json_t *t_ns;
     size_t n_samples, every, n_points;
-    json_t *open; // queue pair -> [first ns, last ns] in which it has messages; empty = always
+    json_t *open;   // queue pair -> [first ns, last ns, name] of its messages; without = always
+    json_t *labels; // of the queue pairs that lines show
 };
 
 // The lines of one kind, as points: values[line * n_points + point], NAN = null.
 struct group {
     const char **names;
-    double *values, *scores;
+    double *values;
     size_t n, n_points;
 };
 
@@ -66,7 +76,6 @@ static struct group group_read(const struct grid *g, const json_t *lines, enum p
     const char *name;
     json_t *line;
     group.names = memory_zeroed(group.n + 1, sizeof *group.names);
-    group.scores = memory_zeroed(group.n + 1, sizeof *group.scores);
     group.values = memory_zeroed(group.n * g->n_points + 1, sizeof *group.values);
     json_object_foreach((json_t *)(uintptr_t)lines, name, line)
     {
@@ -75,13 +84,6 @@ static struct group group_read(const struct grid *g, const json_t *lines, enum p
         i++;
     }
     return group;
-}
-
-static void group_free(struct group *group)
-{
-    free(group->names);
-    free(group->scores);
-    free(group->values);
 }
 
 static const double *points_of(const struct group *group, size_t line)
@@ -118,34 +120,25 @@ static double score(const double *points, size_t n, enum point point)
     return point == POINT_MAX ? max + mean * 1e-6 : (max - mean) / (fabs(max) > 0 ? fabs(max) : 1);
 }
 
-// The index of the best line that has not been taken, by score and then by order; n = none.
-static size_t best_line(const struct group *group, const bool *taken)
-{
-    size_t best = group->n;
-    for (size_t i = 0; i < group->n; i++)
-        if (!taken[i] && group->scores[i] > 0 &&
-            (best == group->n || group->scores[i] > group->scores[best]))
-            best = i;
-    return best;
-}
-
-static json_t *lines_json(struct group *group, enum point point, size_t limit)
+static json_t *lines_json(const struct grid *g, const struct group *group, enum point point,
+                          size_t limit)
 {
     json_t *object = json_object();
-    double first = 0;
-    bool *taken = memory_zeroed(group->n + 1, sizeof *taken);
+    struct page_ranked *order = memory_zeroed(group->n + 1, sizeof *order);
     for (size_t i = 0; i < group->n; i++)
-        group->scores[i] = score(points_of(group, i), group->n_points, point);
-    for (size_t k = 0; k < limit; k++) {
-        size_t i = best_line(group, taken);
-        if (i == group->n || group->scores[i] < first * NEGLIGIBLE)
+        order[i] = (struct page_ranked){score(points_of(group, i), group->n_points, point), i};
+    page_rank(order, group->n);
+    for (size_t k = 0; k < group->n && k < limit; k++) {
+        const char *name = group->names[order[k].index];
+        if (!(order[k].value > 0) || order[k].value < order[0].value * NEGLIGIBLE)
             break;
-        first = k == 0 ? group->scores[i] : first;
-        taken[i] = true;
-        json_object_set_new(object, group->names[i],
-                            points_json(points_of(group, i), group->n_points));
+        json_object_set_new(object, name,
+                            points_json(points_of(group, order[k].index), group->n_points));
+        json_t *label = json_array_get(json_object_get(g->open, name), 2);
+        if (label)
+            json_object_set(g->labels, name, label);
     }
-    free(taken);
+    free(order);
     return object;
 }
 
@@ -192,7 +185,7 @@ static json_t *kind_json(const struct grid *g, const json_t *lines, enum point p
 {
     struct group group = group_read(g, lines, point);
     json_t *out = NULL;
-    json_t *chosen = lines_json(&group, point, limit);
+    json_t *chosen = lines_json(g, &group, point, limit);
     if (json_object_size(chosen) > 0) {
         out = json_object();
         json_object_set_new(out, "of", json_integer((json_int_t)group.n));
@@ -200,7 +193,8 @@ static json_t *kind_json(const struct grid *g, const json_t *lines, enum point p
         put_together(out, &group, point);
     }
     json_decref(chosen);
-    group_free(&group);
+    free(group.names);
+    free(group.values);
     return out;
 }
 
@@ -251,50 +245,47 @@ static void widen(json_t *span, json_int_t first, json_int_t last)
         json_array_set_new(span, 1, json_integer(last));
 }
 
-// Returns the span in which each queue pair has messages; adds the names of its ends to `labels`.
-static json_t *open_spans(const json_t *flows, json_int_t end_ns, json_t *labels)
+// Returns the span in which each queue pair has messages, with the names of its ends.
+static json_t *open_spans(const json_t *flows, json_int_t end_ns)
 {
     json_t *spans = json_object();
     size_t i;
     const json_t *flow;
     json_array_foreach(flows, i, flow)
     {
-        char pair[32], label[64];
+        char pair[32];
         const json_t *fct = json_object_get(flow, "fct_ns");
         json_int_t first = json_integer_value(json_object_get(flow, "start_ns"));
         json_int_t last = json_is_number(fct) ? first + json_integer_value(fct) : end_ns;
         snprintf(pair, sizeof pair, "%" JSON_INTEGER_FORMAT,
                  json_integer_value(json_object_get(flow, "qp")));
         json_t *span = json_object_get(spans, pair);
-        if (span) {
+        if (span)
             widen(span, first, last);
-            continue;
-        }
-        json_object_set_new(spans, pair, json_pack("[I, I]", first, last));
-        snprintf(label, sizeof label,
-                 "rank%" JSON_INTEGER_FORMAT " \xe2\x86\x92 rank%" JSON_INTEGER_FORMAT,
-                 json_integer_value(json_object_get(flow, "src")),
-                 json_integer_value(json_object_get(flow, "dst")));
-        json_object_set_new(labels, pair, json_string(label));
+        else
+            json_object_set_new(
+                spans, pair,
+                json_pack("[I, I, o]", first, last,
+                          json_sprintf("rank%" JSON_INTEGER_FORMAT
+                                       " \xe2\x86\x92 rank%" JSON_INTEGER_FORMAT,
+                                       json_integer_value(json_object_get(flow, "src")),
+                                       json_integer_value(json_object_get(flow, "dst")))));
     }
     return spans;
 }
 
 // ---- the whole ----
 
-static size_t lines_of(const json_t *series, const char *key)
-{
-    size_t n = json_object_size(json_object_get(series, key));
-    return n < LINES ? n + 3 : LINES + 3;
-}
-
 static size_t lines_shown(const json_t *series)
 {
     json_t *named = by_name(json_object_get(series, "observe"));
-    size_t n = json_object_size(named) * (OBSERVED_LINES + 3);
+    size_t sum = json_object_size(named) * (OBSERVED_LINES + 3);
     json_decref(named);
-    return n + lines_of(series, "queue_bytes") + lines_of(series, "rate_bps") +
-           lines_of(series, "cwnd_bytes") + lines_of(series, "paused");
+    for (size_t k = 0; k < KINDS; k++) {
+        size_t n = json_object_size(json_object_get(series, kinds[k].key));
+        sum += (n < LINES ? n : LINES) + 3;
+    }
+    return sum;
 }
 
 static json_t *times_json(const struct grid *g)
@@ -303,25 +294,6 @@ static json_t *times_json(const struct grid *g)
     for (size_t p = 0; p < g->n_points; p++)
         json_array_append(list, json_array_get(g->t_ns, p * g->every));
     return list;
-}
-
-// Leave out the labels of queue pairs that no line shows.
-static void keep_labels(json_t *labels, const json_t *out)
-{
-    static const char *const kinds[] = {"rate_bps", "cwnd_bytes"};
-    const char *pair, *name;
-    json_t *value, *kept = json_object(), *kind;
-    for (size_t k = 0; k < 2; k++)
-        json_object_update_missing(kept, json_object_get(json_object_get(out, kinds[k]), "lines"));
-    json_object_foreach(json_object_get(out, "observe"), name, kind)
-        json_object_update_missing(kept, json_object_get(kind, "lines"));
-    void *next;
-    json_object_foreach_safe(labels, next, pair, value)
-    {
-        if (!json_object_get(kept, pair))
-            json_object_del(labels, pair);
-    }
-    json_decref(kept);
 }
 
 json_t *page_series(struct page *page, const json_t *metrics, size_t bytes)
@@ -335,20 +307,16 @@ json_t *page_series(struct page *page, const json_t *metrics, size_t bytes)
     room = room < MIN_POINTS ? MIN_POINTS : room;
     g.every = (g.n_samples + room - 1) / room;
     g.n_points = (g.n_samples + g.every - 1) / g.every;
-    json_t *out = json_object(), *labels = json_object();
+    json_t *out = json_object();
+    g.labels = json_object();
     g.open = open_spans(json_object_get(metrics, "flows"),
-                        json_integer_value(json_object_get(metrics, "sim_time_ns")), labels);
+                        json_integer_value(json_object_get(metrics, "sim_time_ns")));
     json_object_set_new(out, "t_ns", times_json(&g));
-    json_object_set_new(out, "every", json_integer((json_int_t)g.every));
-    page_set(out, "queue_bytes",
-             kind_json(&g, json_object_get(series, "queue_bytes"), POINT_MAX, LINES));
-    page_set(out, "paused", kind_json(&g, json_object_get(series, "paused"), POINT_MAX, LINES));
-    page_set(out, "rate_bps", kind_json(&g, json_object_get(series, "rate_bps"), POINT_MIN, LINES));
-    page_set(out, "cwnd_bytes",
-             kind_json(&g, json_object_get(series, "cwnd_bytes"), POINT_MIN, LINES));
+    for (size_t k = 0; k < KINDS; k++)
+        page_set(out, kinds[k].key,
+                 kind_json(&g, json_object_get(series, kinds[k].key), kinds[k].point, LINES));
     page_set(out, "observe", observe_json(&g, json_object_get(series, "observe")));
-    keep_labels(labels, out);
-    json_object_set_new(out, "labels", labels);
+    json_object_set_new(out, "labels", g.labels);
     json_decref(g.open);
     char *thinned = series_thinned_text(metrics);
     if (thinned)

@@ -3,12 +3,11 @@
 #include "report/page/sheet.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/csv.h"
-
-void sheet_heading(struct sheet *s, const char *heading) { fprintf(s->out, "%s", heading); }
 
 void sheet_row(struct sheet *s)
 {
@@ -56,9 +55,69 @@ void sheet_value(struct sheet *s, const json_t *value)
 void sheet_run_row(struct sheet *s, const json_t *run)
 {
     sheet_row(s);
-    sheet_value(s, json_object_get(run, "scenario"));
-    sheet_value(s, json_object_get(run, "policy"));
-    sheet_value(s, json_object_get(run, "seed"));
+    sheet_values(s, run, "scenario policy seed");
+}
+
+// ---- values by path ----
+
+static const json_t *at(const json_t *object, const char *path, size_t n)
+{
+    while (n > 0) {
+        size_t key = strcspn(path, ". ");
+        key = key < n ? key : n;
+        object = json_object_getn(object, path, key);
+        n -= key < n ? key + 1 : n;
+        path += key + 1;
+    }
+    return object;
+}
+
+const json_t *sheet_at(const json_t *object, const char *path)
+{
+    return at(object, path, strlen(path));
+}
+
+void sheet_values(struct sheet *s, const json_t *object, const char *paths)
+{
+    while (*paths != '\0') {
+        size_t n = strcspn(paths, " ");
+        sheet_value(s, at(object, paths, n));
+        paths += n + (paths[n] == ' ');
+    }
+}
+
+void sheet_parts(struct sheet *s, const json_t *run, const json_t *object, const char *keys,
+                 const json_t *parts, bool zeros)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)parts, key, value)
+    {
+        size_t n = strlen(key);
+        if (!zeros && !(json_number_value(value) > 0))
+            continue;
+        sheet_run_row(s, run);
+        sheet_values(s, object, keys);
+        sheet_name(s, "%.*s", (int)(n > 3 && strcmp(key + n - 3, "_ns") == 0 ? n - 3 : n), key);
+        sheet_value(s, value);
+    }
+}
+
+void sheet_list(struct sheet *s, const json_t *run)
+{
+    size_t i;
+    const json_t *list = sheet_at(run, s->chart->path), *item;
+    if (json_array_size(list) < s->chart->least)
+        return;
+    json_array_foreach(list, i, item)
+    {
+        if (s->chart->parts) {
+            sheet_parts(s, run, item, s->chart->keys, sheet_at(item, s->chart->parts), true);
+            continue;
+        }
+        sheet_run_row(s, run);
+        sheet_values(s, item, s->chart->keys);
+    }
 }
 
 // ---- runs ----
@@ -92,13 +151,14 @@ bool sheet_wants(const struct sheet *s, const json_t *run)
     return wanted;
 }
 
-void sheet_each_run(struct sheet *s, sheet_run *each)
+void sheet_each_run(struct sheet *s)
 {
     size_t i;
     const json_t *run;
+    fprintf(s->out, "scenario,policy,seed,%s", s->chart->heading);
     json_array_foreach(json_object_get(s->doc, "runs"), i, run)
     {
         if (sheet_wants(s, run))
-            each(s, run);
+            s->chart->each(s, run);
     }
 }

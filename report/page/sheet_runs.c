@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The data of charts of whole runs: metrics, distributions of messages, and parts of time.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,8 @@ static bool is_shown(const struct sheet *s, size_t column)
 
 static void metrics_row(struct sheet *s, const json_t *run)
 {
+    if (!sheet_wants(s, run))
+        return;
     sheet_run_row(s, run);
     const json_t *status = json_object_get(run, "status");
     sheet_text(s, status ? json_string_value(status) : "failed");
@@ -39,176 +42,103 @@ static void metrics_row(struct sheet *s, const json_t *run)
 
 void sheet_policies(struct sheet *s)
 {
-    size_t shown = 0;
+    size_t shown = 0, i;
+    const json_t *run;
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         shown += is_shown(s, c);
     if (s->choice && shown == 0) // no run has such a metric, so there is no chart
         return;
-    sheet_heading(s, "scenario,policy,seed,status");
+    fputs("scenario,policy,seed,status", s->out);
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         if (is_shown(s, c))
             fprintf(s->out, ",%s", row_columns[c].key);
-    sheet_each_run(s, metrics_row);
+    json_array_foreach(json_object_get(s->doc, "runs"), i, run) metrics_row(s, run);
 }
 
 // ---- messages ----
 
-static void points_rows(struct sheet *s, const json_t *line, bool of_dimensions)
+static void points_rows(struct sheet *s, const json_t *line, bool by_dimension)
 {
     size_t i;
     const json_t *point, *dimension = json_object_get(line, "dimension");
     json_array_foreach(json_object_get(line, "points"), i, point)
     {
         sheet_row(s);
-        sheet_value(s, json_object_get(line, "scenario"));
-        sheet_value(s, json_object_get(line, "policy"));
+        sheet_values(s, line, "scenario policy");
         sheet_value(s, json_array_get(point, 0));
         sheet_value(s, json_array_get(point, 1));
-        if (of_dimensions && dimension)
-            sheet_value(s, dimension);
-        else if (of_dimensions)
-            sheet_name(s, "all");
+        if (by_dimension)
+            sheet_text(s, dimension ? json_string_value(dimension) : "all");
     }
 }
 
-// The distributions of the scenarios in which values differ; where messages cross several
-// dimensions, those of all and of each.
-void sheet_messages(struct sheet *s, const char *key)
+static double end_of(const json_t *points, size_t i)
 {
-    const json_t *all = json_object_get(s->doc, "distributions"),
-                 *lines = json_object_get(all, key), *line,
-                 *parts = json_object_get(json_object_get(all, "by_dimension"), key);
-    double low = 0, high = 0;
+    return json_number_value(json_array_get(json_array_get(points, i), 0));
+}
+
+// The distributions, unless all values are the same; where messages cross several dimensions, those
+// of all and of each.
+void sheet_messages(struct sheet *s)
+{
+    const char *key = s->chart->heading;
+    const json_t *lines = json_object_get(json_object_get(s->doc, "distributions"), key), *line;
+    double low = INFINITY, high = 0;
+    bool by_dimension = false;
     size_t i;
     json_array_foreach(lines, i, line)
     {
         const json_t *points = json_object_get(line, "points");
-        double first = json_number_value(json_array_get(json_array_get(points, 0), 0)),
-               last = json_number_value(
-                   json_array_get(json_array_get(points, json_array_size(points) - 1), 0));
-        low = i == 0 || first < low ? first : low;
-        high = last > high ? last : high;
+        low = fmin(low, end_of(points, 0));
+        high = fmax(high, end_of(points, json_array_size(points) - 1));
+        by_dimension |= json_object_get(line, "dimension") != NULL;
     }
-    bool several = json_array_size(parts) > 0;
     fprintf(s->out, "scenario,policy,%s,share_of_messages_up_to_it%s", key,
-            several ? ",dimension" : "");
+            by_dimension ? ",dimension" : "");
     json_array_foreach(lines, i, line)
     {
         if (high > low && sheet_wants(s, line))
-            points_rows(s, line, several);
-    }
-    json_array_foreach(parts, i, line)
-    {
-        if (high > low && sheet_wants(s, line))
-            points_rows(s, line, several);
+            points_rows(s, line, by_dimension);
     }
 }
 
 // ---- parts of time ----
 
-// A row for each part of an object {part_ns: time}.
-static void parts_rows(struct sheet *s, const json_t *run, const json_t *name, const json_t *parts)
+void sheet_path(struct sheet *s, const json_t *run)
 {
-    const char *key;
-    json_t *time;
-    json_object_foreach((json_t *)(uintptr_t)parts, key, time)
-    {
-        if (!(json_number_value(time) > 0))
-            continue;
-        sheet_run_row(s, run);
-        if (name)
-            sheet_value(s, name);
-        sheet_name(s, "%.*s", (int)(strlen(key) - strlen(strstr(key, "_ns") ? "_ns" : "")), key);
-        sheet_value(s, time);
-    }
-}
-
-static void path_rows(struct sheet *s, const json_t *run)
-{
-    const json_t *slowest = json_object_get(run, "slowest"),
-                 *training = json_array_get(json_object_get(run, "training"), 0);
+    const json_t *slowest = sheet_at(run, "metrics.slowest"),
+                 *training = sheet_at(run, "metrics.training");
     if (slowest) {
-        parts_rows(s, run, NULL, json_object_get(slowest, "parts"));
+        sheet_parts(s, run, NULL, "", json_object_get(slowest, "parts"), false);
         return;
     }
+    if (json_is_array(training)) // of several jobs the first
+        training = json_array_get(training, 0);
     json_t *parts = json_object();
     static const char *const keys[] = {"compute_ns", "exposed_comm_ns"};
     for (size_t i = 0; i < 2; i++)
         json_object_set(parts, keys[i], json_object_get(training, keys[i]));
-    parts_rows(s, run, NULL, parts);
+    sheet_parts(s, run, NULL, "", parts, false);
     json_decref(parts);
 }
 
-void sheet_parts(struct sheet *s)
+// Collectives of several names or operations; the path of one is that of the run.
+void sheet_collectives(struct sheet *s, const json_t *run)
 {
-    sheet_heading(s, "scenario,policy,seed,part,time_ns");
-    sheet_each_run(s, path_rows);
-}
-
-static void collective_rows(struct sheet *s, const json_t *run)
-{
-    json_t *names = json_object();
-    const json_t *list = json_object_get(run, "collectives"), *one;
+    const json_t *list = sheet_at(run, "metrics.collectives"), *one,
+                 *first = json_array_get(list, 0);
+    bool several = false;
     size_t i;
     json_array_foreach(list, i, one)
     {
-        char *name = text_format("%s %s", json_string_value(json_object_get(one, "name")),
-                                 json_string_value(json_object_get(one, "op")));
-        json_object_set_new(names, name, json_true());
-        free(name);
+        several |= !json_equal(json_object_get(one, "name"), json_object_get(first, "name")) ||
+                   !json_equal(json_object_get(one, "op"), json_object_get(first, "op"));
     }
     json_array_foreach(list, i, one)
     {
-        const json_t *parts = json_object_get(json_object_get(one, "critical"), "parts");
-        const char *key;
-        json_t *time;
-        if (json_object_size(names) < 2)
-            break; // the path of the run is that of its collective
-        json_object_foreach((json_t *)(uintptr_t)parts, key, time)
-        {
-            sheet_run_row(s, run);
-            sheet_value(s, json_object_get(one, "name"));
-            sheet_value(s, json_object_get(one, "op"));
-            sheet_value(s, json_object_get(one, "start_ns"));
-            sheet_name(s, "%.*s", (int)strlen(key) - 3, key);
-            sheet_value(s, time);
-        }
+        if (several)
+            sheet_parts(s, run, one, "name op start_ns", sheet_at(one, "critical.parts"), true);
     }
-    json_decref(names);
-}
-
-void sheet_collectives(struct sheet *s)
-{
-    sheet_heading(s, "scenario,policy,seed,collective,op,start_ns,part,time_ns");
-    sheet_each_run(s, collective_rows);
-}
-
-static void stage_rows(struct sheet *s, const json_t *run, const json_t *name, const json_t *stage)
-{
-    const char *key;
-    json_t *time;
-    json_object_foreach(json_object_get(stage, "parts"), key, time)
-    {
-        sheet_run_row(s, run);
-        sheet_value(s, name);
-        sheet_name(s, "%.*s", (int)strlen(key) - 3, key);
-        sheet_value(s, time);
-    }
-}
-
-static void iteration_rows(struct sheet *s, const json_t *run)
-{
-    size_t i;
-    const json_t *one, *list = json_object_get(json_object_get(run, "slowest"), "iterations");
-    if (json_array_size(list) < 2)
-        return; // the path is that of one
-    json_array_foreach(list, i, one) stage_rows(s, run, json_object_get(one, "iteration"), one);
-}
-
-void sheet_iterations(struct sheet *s)
-{
-    sheet_heading(s, "scenario,policy,seed,iteration,part,time_ns");
-    sheet_each_run(s, iteration_rows);
 }
 
 static size_t phases_on_path(const json_t *collective)
@@ -217,21 +147,20 @@ static size_t phases_on_path(const json_t *collective)
     const json_t *phase;
     json_array_foreach(json_object_get(collective, "phases"), i, phase)
     {
-        const json_t *critical = json_object_get(phase, "critical");
-        n += json_integer_value(json_object_get(critical, "total_ns")) > 0;
+        n += json_integer_value(sheet_at(phase, "critical.total_ns")) > 0;
     }
     return n;
 }
 
 // Phases of the collective that ended last.
-static void phase_rows(struct sheet *s, const json_t *run)
+void sheet_phases(struct sheet *s, const json_t *run)
 {
-    const json_t *slowest = json_object_get(run, "slowest"), *one, *phase;
+    const json_t *slowest = sheet_at(run, "metrics.slowest"), *one, *phase;
     size_t i, k;
     const char *kind = json_string_value(json_object_get(slowest, "kind"));
     if (!kind || strcmp(kind, "collective") != 0)
         return;
-    json_array_foreach(json_object_get(run, "collectives"), i, one)
+    json_array_foreach(sheet_at(run, "metrics.collectives"), i, one)
     {
         if (phases_on_path(one) < 2 ||
             !json_equal(json_object_get(one, "job"), json_object_get(slowest, "job")) ||
@@ -239,65 +168,47 @@ static void phase_rows(struct sheet *s, const json_t *run)
             continue;
         json_array_foreach(json_object_get(one, "phases"), k, phase)
         {
-            json_t *name = json_sprintf("%s dim%" JSON_INTEGER_FORMAT,
-                                        json_string_value(json_object_get(phase, "op")),
-                                        json_integer_value(json_object_get(phase, "dim")));
-            stage_rows(s, run, name, json_object_get(phase, "critical"));
-            json_decref(name);
+            json_t *named =
+                json_pack("{s:o}", "phase",
+                          json_sprintf("%s dim%" JSON_INTEGER_FORMAT,
+                                       json_string_value(json_object_get(phase, "op")),
+                                       json_integer_value(json_object_get(phase, "dim"))));
+            sheet_parts(s, run, named, "phase", sheet_at(phase, "critical.parts"), true);
+            json_decref(named);
         }
     }
 }
 
-void sheet_phases(struct sheet *s)
+void sheet_layers(struct sheet *s, const json_t *run)
 {
-    sheet_heading(s, "scenario,policy,seed,phase,part,time_ns");
-    sheet_each_run(s, phase_rows);
-}
-
-static void layer_rows(struct sheet *s, const json_t *run)
-{
+    static const char *const parts[][2] = {{"compute_ns", "compute"}, {"comm_ns", "communication"}};
     size_t i;
     const json_t *layer;
-    json_array_foreach(json_object_get(json_object_get(run, "slowest"), "layers"), i, layer)
+    json_array_foreach(sheet_at(run, "metrics.slowest.layers"), i, layer)
     {
-        static const char *const keys[] = {"compute_ns", "comm_ns"};
         for (size_t k = 0; k < 2; k++) {
-            if (!json_is_number(json_object_get(layer, keys[k])))
+            const json_t *time = json_object_get(layer, parts[k][0]);
+            if (!json_is_number(time))
                 continue;
             sheet_run_row(s, run);
-            sheet_value(s, json_object_get(layer, "name"));
-            sheet_value(s, json_object_get(layer, "part"));
-            sheet_text(s, k == 0 ? "compute" : "communication");
-            sheet_value(s, json_object_get(layer, keys[k]));
+            sheet_values(s, layer, "name part");
+            sheet_text(s, parts[k][1]);
+            sheet_value(s, time);
         }
     }
 }
 
-void sheet_layers(struct sheet *s)
-{
-    sheet_heading(s, "scenario,policy,seed,layer,pass,part,time_ns");
-    sheet_each_run(s, layer_rows);
-}
-
-static void place_rows(struct sheet *s, const json_t *run)
+void sheet_places(struct sheet *s, const json_t *run)
 {
     size_t i;
     const json_t *place;
-    json_array_foreach(json_object_get(json_object_get(run, "slowest"), "places"), i, place)
+    json_array_foreach(sheet_at(run, "metrics.slowest.places"), i, place)
     {
         if (json_integer_value(json_object_get(place, "ns")) <= 0)
             continue;
         sheet_run_row(s, run);
-        sheet_value(s, json_object_get(place, "at"));
-        sheet_value(s, json_object_get(place, "cause"));
-        sheet_value(s, json_object_get(place, "ns"));
+        sheet_values(s, place, "at cause ns");
     }
-}
-
-void sheet_places(struct sheet *s)
-{
-    sheet_heading(s, "scenario,policy,seed,place,cause,time_ns");
-    sheet_each_run(s, place_rows);
 }
 
 // ---- compute streams ----
@@ -314,8 +225,7 @@ static void stream_rows(struct sheet *s, const json_t *run, const json_t *stream
     {
         sheet_run_row(s, run);
         sheet_text(s, name);
-        sheet_value(s, json_object_get(use, "name"));
-        sheet_value(s, json_object_get(use, "exposed_ns"));
+        sheet_values(s, use, "name exposed_ns");
         sheet_run_row(s, run);
         sheet_text(s, name);
         sheet_name(s, "waiting for %s", json_string_value(json_object_get(use, "name")));
@@ -323,40 +233,28 @@ static void stream_rows(struct sheet *s, const json_t *run, const json_t *stream
     }
 }
 
-static void program_rows(struct sheet *s, const json_t *run)
+void sheet_streams(struct sheet *s, const json_t *run)
 {
     size_t i;
     const json_t *program;
-    json_array_foreach(json_object_get(run, "programs"), i, program)
+    json_array_foreach(sheet_at(run, "metrics.programs"), i, program)
     {
         if (json_integer_value(json_object_get(program, "total_ns")) > 0)
             stream_rows(s, run, program, json_string_value(json_object_get(program, "name")));
     }
 }
 
-void sheet_streams(struct sheet *s)
-{
-    sheet_heading(s, "scenario,policy,seed,program,part,time_ns");
-    sheet_each_run(s, program_rows);
-}
-
-static void rank_rows(struct sheet *s, const json_t *run)
+void sheet_ranks(struct sheet *s, const json_t *run)
 {
     size_t i;
-    const json_t *rank, *ranks = json_object_get(run, "ranks");
+    const json_t *rank, *ranks = sheet_at(run, "metrics.ranks");
+    bool several = json_array_size(ranks) > 1 && sheet_at(run, "metrics.programs");
     json_array_foreach(ranks, i, rank)
     {
         char name[32];
         snprintf(name, sizeof name, "rank%lld",
                  (long long)json_integer_value(json_object_get(rank, "rank")));
-        if (json_array_size(ranks) > 1 &&
-            json_integer_value(json_object_get(rank, "finish_ns")) > 0)
+        if (several && json_integer_value(json_object_get(rank, "finish_ns")) > 0)
             stream_rows(s, run, rank, name);
     }
-}
-
-void sheet_ranks(struct sheet *s)
-{
-    sheet_heading(s, "scenario,policy,seed,rank,part,time_ns");
-    sheet_each_run(s, rank_rows);
 }

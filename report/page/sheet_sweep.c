@@ -193,10 +193,10 @@ static void heading(struct sheet *s, const json_t *sweep)
     sheet_text(s, "runs");
 }
 
-void sheet_points(struct sheet *s, size_t axes_least)
+void sheet_points(struct sheet *s)
 {
     const json_t *sweep = json_object_get(s->doc, "sweep");
-    if (n_axes(sweep) < axes_least)
+    if (n_axes(sweep) < s->chart->least)
         return;
     heading(s, sweep);
     size_t n;

@@ -144,7 +144,7 @@ MUTATIONS = [
     ("cli/runs/report.c", "code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;", "code == EXIT_DONE ? code : code;"),
     ("cli/results/result_set.c", "if (name && !claimed(set, name))", "if (name)"),
     ("report/page/series.c", "v > *at : v < *at", "v > *at : v > *at"),
-    ("report/page/links.c", "link->paused_ns += integer", "link->paused_ns = integer"),
+    ("report/page/links.c", ".values[column] +=", ".values[column] ="),
     ("report/page/page.c", "*c == '<' || *c == '>'", "*c == '>'"),
     ("cli/runs/compare.c", "scenario_seed(of->base) + k;", "scenario_seed(of->base);"),
     ("cli/sweep/sweep_command.c", 'if (strcmp(p->status, "failed") == 0)', 'if (strcmp(p->status, "none") == 0)'),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/page/page_internal.h"
+#include "report/page/sheet.h"
 
 // Compare a value with a JSON text.
 static inline void expect_json(const json_t *value, const char *text)

@@ -6,6 +6,8 @@ import { policyStyles } from "./styles.js";
 
 export { doc };
 
+// Each run has its metrics.json in `metrics`, without lists and values that are empty (report/page/run.c); `{}`
+// where they are missing. `detail` has what report/page makes of long parts: links, series, a timeline.
 export const runs = doc.runs || [];
 
 // Policies and scenarios in the order in which the results name them.
@@ -94,7 +96,7 @@ export function valueOf(run, key) {
 
 // Means over collectives of several kinds say nothing.
 function mixed(run) {
-    return new Set((run.collectives || []).map((c) => `${c.name} ${c.op} ${c.bytes}`)).size > 1;
+    return new Set((run.metrics.collectives || []).map((c) => `${c.name} ${c.op} ${c.bytes}`)).size > 1;
 }
 
 const OF_COLLECTIVES = ["collective_ns", "busbw_bps", "efficiency"];
@@ -119,10 +121,15 @@ export function completed(run) {
     return run.status === "completed";
 }
 
+// Training jobs: one is an object, several are a list.
+export function trainingOf(run) {
+    return [].concat(run.metrics.training || []);
+}
+
 function severalJobs(run) {
     return (
-        new Set([...(run.collectives || []), ...(run.training || [])].map((one) => one.job)).size >
-            1 || (run.jobs || []).length > 1
+        new Set([...(run.metrics.collectives || []), ...trainingOf(run)].map((one) => one.job)).size > 1 ||
+        (run.metrics.jobs || []).length > 1
     );
 }
 
@@ -190,7 +197,7 @@ export function subject(key, of = runs) {
     if (key === "fct_max_ns") return "the last message";
     if (key === "sim_time_ns" && of.every(endsWithMessage)) return "the last message";
     if (key !== "collective_ns") return "the run";
-    const names = new Set(of.flatMap((run) => (run.collectives || []).map((c) => operation(c.op))));
+    const names = new Set(of.flatMap((run) => (run.metrics.collectives || []).map((c) => operation(c.op))));
     return names.size === 1 ? `the ${[...names][0]}` : "the collectives";
 }
 

@@ -18,6 +18,7 @@ import {
     scenarios,
     statistics,
     subject,
+    trainingOf,
     valueOf,
 } from "./data.js";
 import { firstKeys, model, named, plainName } from "./grid.js";
@@ -72,7 +73,7 @@ function compareSentence(scenario) {
 }
 
 function trainingSentence(run) {
-    const job = run.training[0];
+    const [job] = trainingOf(run);
     const exposed = job.exposed_comm_ns;
     const part =
         job.total_ns > 0 && exposed > 0
@@ -82,7 +83,7 @@ function trainingSentence(run) {
 }
 
 function programSentence(run) {
-    const job = run.programs[0];
+    const job = run.metrics.programs[0];
     const part =
         job.total_ns > 0
             ? `; compute streams are idle for ${share(job.exposed_comm_ns / job.total_ns)} of it`
@@ -91,9 +92,9 @@ function programSentence(run) {
 }
 
 function collectiveSentence(run) {
-    const first = run.collectives[0];
-    if (run.collectives.length > 1)
-        return `${run.collectives.length} collectives took ${text(run.sim_time_ns, "ns")}.`;
+    const { collectives, sim_time_ns } = run.metrics;
+    const [first] = collectives;
+    if (collectives.length > 1) return `${collectives.length} collectives took ${text(sim_time_ns, "ns")}.`;
     const ideal = first.efficiency ? `, ${share(first.efficiency)} of the ideal` : "";
     return (
         `The ${operation(first.op)} of ${text(first.bytes, "bytes")} over ${first.ranks} ranks took ${text(first.duration_ns, "ns")}: ` +
@@ -102,16 +103,15 @@ function collectiveSentence(run) {
 }
 
 function runSentence(run) {
+    const { sim_time_ns, reason } = run.metrics;
     if (!completed(run)) {
-        const after = run.sim_time_ns
-            ? ` after ${text(run.sim_time_ns, "ns")} of simulated time`
-            : "";
-        return `The run ended ${run.status || "without results"}${after}${run.reason ? `: ${run.reason}` : ""}.`;
+        const after = sim_time_ns ? ` after ${text(sim_time_ns, "ns")} of simulated time` : "";
+        return `The run ended ${run.status || "without results"}${after}${reason ? `: ${reason}` : ""}.`;
     }
-    if (run.training) return trainingSentence(run);
-    if (run.programs) return programSentence(run);
-    if (run.collectives) return collectiveSentence(run);
-    const flows = run.flows_summary;
+    if (run.metrics.training) return trainingSentence(run);
+    if (run.metrics.programs) return programSentence(run);
+    if (run.metrics.collectives) return collectiveSentence(run);
+    const flows = run.metrics.flows_summary;
     if (flows && flows.fct_ns && flows.fct_ns.max) {
         const slow =
             flows.slowdown && flows.slowdown.max
@@ -119,7 +119,7 @@ function runSentence(run) {
                 : "";
         return `${plural(flows.count, "message")} took up to ${text(flows.fct_ns.max, "ns")}${slow}.`;
     }
-    return `The run took ${text(run.sim_time_ns, "ns")}.`;
+    return `The run took ${text(sim_time_ns, "ns")}.`;
 }
 
 const TIMES = [
@@ -228,11 +228,11 @@ export function firstReason() {
     if (Array.isArray(shared) && typeof shared[0] === "string") return shared[0];
     if (scenarios.length > 1) return null;
     const order = doc.kind === "compare" ? ranking(primaryKey()) : [];
-    const worst = order.length ? order[order.length - 1].good[0] : runs.find((run) => run.explain);
+    const worst = order.length ? order[order.length - 1].good[0] : runs.find((run) => run.metrics.explain);
     const difference = worst && worst.difference && worst.difference[0];
     const seed = worst && runsOf(policyOf(worst)).length > 1 ? ` (Seed ${worst.seed}.)` : "";
     if (difference) return `${sentence(difference)}${seed}`;
-    const reason = worst && worst.explain && worst.explain[0];
+    const reason = worst && worst.metrics.explain && worst.metrics.explain[0];
     if (!reason) return null;
     return doc.kind === "compare"
         ? `${policyOf(worst)}: ${sentence(reason)}${seed}`

@@ -38,7 +38,7 @@ function comparedJobs() {
 export function jobsSection() {
     const run = runs[0];
     if (doc.kind === "compare") return comparedJobs();
-    if (doc.kind !== "run" || !run.jobs || run.jobs.length < 2) return null;
+    if (doc.kind !== "run" || !run.metrics.jobs || run.metrics.jobs.length < 2) return null;
     const box = section("jobs", "Jobs");
     box.append(
         table(
@@ -49,7 +49,7 @@ export function jobsSection() {
                 { name: "time", number: true },
                 { name: "bytes", number: true },
             ],
-            run.jobs.map((job) => [
+            run.metrics.jobs.map((job) => [
                 job.name,
                 job.status || "–",
                 text(job.start_ns, "ns"),

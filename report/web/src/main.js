@@ -61,7 +61,7 @@ function head() {
 function figures() {
     if (doc.kind !== "run") return null;
     const primary = primaryKey();
-    const few = ((runs[0].flows_summary || {}).count || 0) < 100; // too few for a percentile
+    const few = ((runs[0].metrics.flows_summary || {}).count || 0) < 100; // too few for a percentile
     const hidden = [
         "fct_mean_ns",
         "jain",

@@ -32,6 +32,11 @@ function axis(name, low, high, more) {
     };
 }
 
+// [op, ranks, bytes, count, measured, simulated, ratio], medians.
+function rowOf({ op, ranks, bytes, count, measured_ns, simulated_ns, ratios }) {
+    return [op, ranks, bytes, count, measured_ns.p50, simulated_ns.p50, ratios.p50];
+}
+
 function tip([op, ranks, bytes, n, measured, simulated, ratio]) {
     return (
         `<b>${html(op)}</b> of ${html(text(bytes, "bytes"))}, ${ranks} ranks, ${n} times<br>` +
@@ -40,7 +45,7 @@ function tip([op, ranks, bytes, n, measured, simulated, ratio]) {
 }
 
 function chart(measured) {
-    const { sizes } = measured;
+    const sizes = measured.sizes.map(rowOf);
     const ops = [...new Set(sizes.map((row) => row[0]))].sort();
     const times = sizes.flatMap((row) => [row[4], row[5]]);
     const low = 10 ** Math.floor(Math.log10(Math.max(1, Math.min(...times))));
@@ -81,7 +86,7 @@ function chart(measured) {
 }
 
 export function measuredSection(follow) {
-    if (!detailed.some((run) => run.detail.measured)) return null;
+    if (!detailed.some((run) => run.metrics.measured_collectives)) return null;
     const box = section(
         "measured",
         "Measured and simulated",
@@ -90,7 +95,7 @@ export function measuredSection(follow) {
     );
     const body = el("div");
     follow.fill(body, () => {
-        const { measured } = shownRun().detail;
+        const measured = shownRun().metrics.measured_collectives;
         if (!measured) return [el("p", { class: "note" }, `Nothing was measured of ${nameOf(shownRun())}.`)];
         return [
             el(

@@ -23,8 +23,17 @@ function total(values) {
     return values.reduce((a, b) => a + b, 0);
 }
 
+function kindsOf(memory) {
+    return Object.keys(memory.by_kind);
+}
+
+// The bytes of each kind in a step of an iteration, or of a class of ranks.
+function valuesOf(memory, one) {
+    return kindsOf(memory).map((name) => one.by_kind[name]);
+}
+
 function kindsUsed(memory, lists) {
-    return memory.kinds.map((name, i) => ({ name, i })).filter(({ i }) => lists.some((v) => v[i] > 0));
+    return kindsOf(memory).map((name, i) => ({ name, i })).filter(({ i }) => lists.some((v) => v[i] > 0));
 }
 
 // Columns of tables: the sum, and a column for each kind.
@@ -32,7 +41,7 @@ function byKindColumns(memory) {
     const bytes = { unit: "bytes", number: true };
     return [
         { name: "total", ...bytes },
-        ...memory.kinds.map((name) => ({ name, help: meaning(`memory.by_kind.${name}`), ...bytes })),
+        ...kindsOf(memory).map((name) => ({ name, help: meaning(`memory.by_kind.${name}`), ...bytes })),
     ];
 }
 
@@ -89,10 +98,11 @@ function byteAxis(memory, max, more) {
 // The steps of an iteration. A step lasts from the end of the one before it; where ends are not known each
 // takes a place.
 function iteration(memory) {
-    const values = memory.steps.map((step) => step.slice(2));
+    const steps = memory.iteration;
+    const values = steps.map((step) => valuesOf(memory, step));
     const kinds = kindsUsed(memory, values);
-    const known = memory.steps.every((step) => step[1] !== null);
-    const ends = memory.steps.map((step, i) => (known ? step[1] : i + 1));
+    const known = steps.every((step) => step.end_ns !== null);
+    const ends = steps.map((step, i) => (known ? step.end_ns : i + 1));
     const max = Math.max(...values.map(total));
     const end = ends[ends.length - 1];
     const time = axisUnit("ns", end);
@@ -126,7 +136,7 @@ function iteration(memory) {
                 axisPointer: { lineStyle: { color: colour("muted") } },
                 formatter: (items) => {
                     const i = at(items[0].value[0]);
-                    return tooltip(memory.steps[i][0], kinds, values[i]);
+                    return tooltip(steps[i].step, kinds, values[i]);
                 },
             },
             series: kinds.map(({ name, i }, k) => ({
@@ -149,7 +159,7 @@ function iteration(memory) {
                 { name: "end", unit: "ns", number: true },
                 ...byKindColumns(memory),
             ],
-            rows: memory.steps.map((step, i) => [step[0], step[1], total(values[i]), ...values[i]]),
+            rows: steps.map((step, i) => [step.step, step.end_ns, total(values[i]), ...values[i]]),
         }),
         csv: () => ({
             columns: [
@@ -158,8 +168,8 @@ function iteration(memory) {
                 { name: "kind" },
                 { name: "memory", unit: "bytes" },
             ],
-            rows: memory.steps.flatMap((step, i) =>
-                memory.kinds.map((name, k) => [step[0], step[1], name, values[i][k]]),
+            rows: steps.flatMap((step, i) =>
+                kindsOf(memory).map((name, k) => [step.step, step.end_ns, name, values[i][k]]),
             ),
         }),
     });
@@ -174,7 +184,7 @@ function rankName(one, memory) {
 }
 
 function ranks(memory) {
-    const values = memory.classes.map((one) => memory.kinds.map((name) => one.by_kind[name]));
+    const values = memory.classes.map((one) => valuesOf(memory, one));
     const kinds = kindsUsed(memory, values);
     const max = Math.max(...values.map(total));
     const more = (width) => moreLegend(kinds.map((k) => k.name), width);
@@ -232,7 +242,7 @@ function ranks(memory) {
                 { name: "memory", unit: "bytes" },
             ],
             rows: memory.classes.flatMap((one, i) =>
-                memory.kinds.map((name, k) => [one.rank, one.ranks, name, values[i][k]]),
+                kindsOf(memory).map((name, k) => [one.rank, one.ranks, name, values[i][k]]),
             ),
         }),
     });
@@ -247,7 +257,7 @@ function sentence(memory) {
 }
 
 export function memorySection(follow) {
-    if (!detailed.some((run) => run.detail.memory)) return null;
+    if (!detailed.some((run) => run.metrics.memory)) return null;
     const box = section(
         "memory",
         "Memory of a GPU",
@@ -256,11 +266,11 @@ export function memorySection(follow) {
     );
     const body = el("div");
     follow.fill(body, () => {
-        const { memory } = shownRun().detail;
+        const { memory } = shownRun().metrics;
         if (!memory) return [el("p", { class: "note" }, `Nothing is known of ${nameOf(shownRun())}.`)];
         return [
             el("p", {}, sentence(memory)),
-            memory.steps.length ? iteration(memory) : null,
+            memory.iteration.length ? iteration(memory) : null,
             memory.classes.length > 1 ? ranks(memory) : null,
         ].filter(Boolean);
     });

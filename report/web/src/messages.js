@@ -21,21 +21,15 @@ import { lineStyles } from "./styles.js";
 import { colour } from "./theme.js";
 
 const all = doc.distributions || {};
-const parts = all.by_dimension || {};
-
-function lines(list, scenario) {
-    return (list || []).filter((line) => scenario === undefined || line.scenario === scenario);
-}
-
-const dimensionStyles = lineStyles([
-    ...new Set((parts.fct_ns || []).map((line) => line.dimension)),
-]);
+const dimensions = [...new Set((all.fct_ns || []).map((line) => line.dimension).filter(Boolean))];
+const dimensionStyles = lineStyles(dimensions);
 
 // The lines of each chart of a scenario: those of all policies; where messages cross several dimensions, a chart
 // for each dimension, and of a single run one chart with a line for each.
 function groupsOf(key, scenario) {
-    const own = lines(parts[key], scenario);
-    if (!own.length) return [{ lines: lines(all[key], scenario), by: noun, what: "" }];
+    const lines = (all[key] || []).filter((line) => scenario === undefined || line.scenario === scenario);
+    const own = lines.filter((line) => line.dimension);
+    if (!own.length) return [{ lines, by: noun, what: "" }];
     if (doc.kind !== "compare") return [{ lines: own, by: "dimension", what: "" }];
     const names = [...new Set(own.map((line) => line.dimension))];
     return names.map((name) => ({
@@ -262,13 +256,13 @@ function lede(total) {
         ),
     );
     const several = doc.kind === "compare" && seeds > 1;
-    return `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time, or that took at least as long. Slowdown is the completion time divided by that of the same message alone.${several ? " All seeds together." : ""}${parts.fct_ns && parts.fct_ns.length ? " By the dimension that messages cross." : ""}`;
+    return `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time, or that took at least as long. Slowdown is the completion time divided by that of the same message alone.${several ? " All seeds together." : ""}${dimensions.length ? " By the dimension that messages cross." : ""}`;
 }
 
 export function messagesSection(follow) {
     const first = charts(false);
     if (!first.length) return null;
-    const total = runs.reduce((n, run) => Math.max(n, (run.flows_summary || {}).count || 0), 0);
+    const total = runs.reduce((n, run) => Math.max(n, (run.metrics.flows_summary || {}).count || 0), 0);
     const panels = el("div", { class: "panels wide" }, first);
     const fill = (way) => {
         panels.replaceChildren(...charts(way === "tail"));

@@ -12,7 +12,7 @@ const SHOWN = 40;
 
 // A port "rank3->leaf0" was stopped by leaf0.
 function edges(run) {
-    const ports = (run.detail.pfc && run.detail.pfc.ports) || [];
+    const { ports = [] } = run.metrics.pfc || {};
     const found = new Map();
     for (const port of ports) {
         const [paused, by] = port.at.split("->");
@@ -98,7 +98,7 @@ function pausesOf(run) {
             ),
         ];
     const total = all.reduce((sum, e) => sum + e.ns, 0);
-    const deadlock = run.detail.pfc.deadlock;
+    const deadlock = run.metrics.pfc.deadlock;
     return [
         el(
             "p",

@@ -19,6 +19,7 @@ import {
     runsOf,
     scenarios,
     shownRun,
+    trainingOf,
 } from "./data.js";
 import { el, section } from "./dom.js";
 import { figure } from "./figure.js";
@@ -139,20 +140,25 @@ const KINDS = {
     job: "the last job",
 };
 
+// What ended last in the run, with its critical path.
+function slowest(run) {
+    return run.metrics.slowest || {};
+}
+
 // A chart for each scenario, with a bar for each policy.
 function byPolicy() {
     return scenarios
         .map((scenario) => {
             const groups = policies.map((policy) =>
                 runsOf(policy, scenarios.length > 1 ? scenario : undefined).filter(
-                    (run) => run.slowest && run.slowest.parts,
+                    (run) => slowest(run).parts,
                 ),
             );
             const bars = groups
                 .filter((group) => group.length)
                 .map((group) => ({
                     name: policyOf(group[0]),
-                    parts: meanParts(group.map((run) => run.slowest.parts)),
+                    parts: meanParts(group.map((run) => slowest(run).parts)),
                     note: group.length > 1 ? `mean of ${group.length} runs` : "",
                 }));
             const where = scenarios.length > 1 ? ` in ${scenario}` : "";
@@ -169,7 +175,7 @@ function byPolicy() {
 }
 
 function slowestOf(run) {
-    const s = run.slowest;
+    const s = slowest(run);
     return [
         {
             name: s.name || (s.kind ? KINDS[s.kind] || s.kind : "the end"),
@@ -181,7 +187,7 @@ function slowestOf(run) {
 
 function collectiveBars(run) {
     const named = new Map(); // of several with one name, such as those of every iteration, the longest
-    for (const c of (run.collectives || []).filter((one) => one.critical && one.critical.parts)) {
+    for (const c of (run.metrics.collectives || []).filter((one) => one.critical && one.critical.parts)) {
         const name = c.name === "collective" ? operation(c.op) : `${c.name} ${operation(c.op)}`;
         const bar = named.get(name) || { name, parts: {}, n: 0 };
         named.set(name, {
@@ -199,7 +205,7 @@ function collectiveBars(run) {
 const LAYER_PARTS = { fwd: "forward", ig: "input gradient", wg: "weight gradient" };
 
 function layerBars(run) {
-    return ((run.slowest && run.slowest.layers) || [])
+    return (slowest(run).layers || [])
         .map((layer) => ({
             name: [layer.name, LAYER_PARTS[layer.part] || layer.part].filter(Boolean).join(" "),
             parts: layer.parts || {
@@ -218,30 +224,28 @@ function layerBars(run) {
 // Without a critical path: computing and exposed communication of training jobs.
 function exposedBars() {
     return runs
-        .filter((run) => completed(run) && run.training && run.training[0].total_ns)
-        .map((run) => ({
-            name: doc.kind === "run" ? run.training[0].name : nameOf(run),
-            parts: {
-                compute_ns: run.training[0].compute_ns,
-                exposed_ns: run.training[0].exposed_comm_ns,
-            },
+        .filter(completed)
+        .map((run) => [run, trainingOf(run)[0]])
+        .filter(([, job]) => job && job.total_ns)
+        .map(([run, job]) => ({
+            name: doc.kind === "run" ? job.name : nameOf(run),
+            parts: { compute_ns: job.compute_ns, exposed_ns: job.exposed_comm_ns },
         }))
         .filter((bar, i, all) => all.findIndex((other) => other.name === bar.name) === i);
 }
 
 // Parts of one path that follow each other: iterations, and phases of the collective that ended last.
 function iterationBars(run) {
-    return ((run.slowest && run.slowest.iterations) || []).map((it) => ({
+    return (slowest(run).iterations || []).map((it) => ({
         name: `iteration ${it.iteration}`,
         parts: it.parts,
     }));
 }
 
 function phaseBars(run) {
-    if (!run.slowest || run.slowest.kind !== "collective") return [];
-    const ended = (run.collectives || []).find(
-        (c) => c.job === run.slowest.job && c.end_ns === run.slowest.end_ns,
-    );
+    const { kind, job, end_ns } = slowest(run);
+    if (kind !== "collective") return [];
+    const ended = (run.metrics.collectives || []).find((c) => c.job === job && c.end_ns === end_ns);
     return ((ended && ended.phases) || [])
         .filter((phase) => phase.critical && phase.critical.total_ns)
         .map((phase) => ({
@@ -269,7 +273,7 @@ function idleParts(compute, uses, total, early) {
 }
 
 function programBars(run) {
-    return (run.programs || [])
+    return (run.metrics.programs || [])
         .filter((p) => p.total_ns)
         .map((p) => ({
             name: doc.kind === "run" ? p.name : nameOf(run),
@@ -279,8 +283,8 @@ function programBars(run) {
 }
 
 function rankBars(run) {
-    const totals = new Map((run.programs || []).map((p) => [p.job, p.total_ns]));
-    return (run.ranks || [])
+    const totals = new Map((run.metrics.programs || []).map((p) => [p.job, p.total_ns]));
+    return (run.metrics.ranks || [])
         .filter((r) => r.finish_ns && totals.get(r.job))
         .map((r) => ({
             name: `rank${r.rank}`,
@@ -326,7 +330,7 @@ const CAUSES = {
 
 function places(run) {
     const at = new Map();
-    for (const place of ((run.slowest && run.slowest.places) || []).filter((p) => p.ns > 0)) {
+    for (const place of (slowest(run).places || []).filter((p) => p.ns > 0)) {
         const parts = at.get(place.at) || {};
         const key = CAUSES[place.cause] || `${place.cause}_ns`;
         at.set(place.at, { ...parts, [key]: (parts[key] || 0) + place.ns });
@@ -347,7 +351,7 @@ function places(run) {
 // The charts of one run.
 export function runTime(run) {
     const charts = [];
-    if (doc.kind === "run" && run.slowest && run.slowest.parts)
+    if (doc.kind === "run" && slowest(run).parts)
         charts.push(
             stacked("time", slowestOf(run), "The critical path of the run, by cause.", "What ended last"),
         );
@@ -382,7 +386,7 @@ export function runTime(run) {
 
 export function timeSection(follow) {
     const bars = doc.kind === "compare" ? byPolicy() : [];
-    const fallback = detailed.some((run) => run.slowest) ? [] : exposedBars();
+    const fallback = detailed.some((run) => run.metrics.slowest) ? [] : exposedBars();
     const parts = detailed.some((run) => runTime(run).length);
     if (!bars.length && !fallback.length && !parts) return null;
     const box = section(

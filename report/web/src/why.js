@@ -7,9 +7,9 @@ import { el, section } from "./dom.js";
 function reasons(run) {
     const difference = run.difference || [];
     const own = [
-        ...(run.reason ? [run.reason] : []),
-        ...(run.waiting || []),
-        ...(run.explain || []),
+        ...(run.metrics.reason ? [run.metrics.reason] : []),
+        ...(run.metrics.waiting || []),
+        ...(run.metrics.explain || []),
     ];
     const sentences = [...difference, ...own.filter((s) => !difference.includes(s))];
     if (!sentences.length) return [el("p", { class: "note" }, "No reasons were recorded.")];
@@ -53,7 +53,7 @@ export function whySection(follow) {
     if (doc.kind === "sweep") return doc.why && doc.why.length ? sweepWhy() : null;
     const shared = doc.comparison && (doc.comparison.explain || doc.comparison.why);
     const sentences = Array.isArray(shared) ? shared.filter((s) => typeof s === "string") : [];
-    if (!sentences.length && !detailed.some((run) => run.explain && run.explain.length))
+    if (!sentences.length && !detailed.some((run) => run.metrics.explain && run.metrics.explain.length))
         return null;
     const box = section("why", "Why", null, detailed.length > 1 ? [follow.control()] : []);
     if (sentences.length)
