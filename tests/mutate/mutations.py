@@ -252,7 +252,7 @@ MUTATIONS = [
     ("transport/nic/adapter.c", "META_WAIT_NIC | node_port", "node_port"),
     ("transport/nic/adapter.c", "a->lossless >> p->cls & 1 ? a->spec->buffer_bytes : a->xoff_bytes", "a->spec->buffer_bytes"),
     ("transport/nic/adapter.c", "if (a->held_bytes > a->xon_bytes)", "if (a->held_bytes > 0)"),
-    ("transport/nic/adapter.c", "    a->pauses++;\n", "    a->pauses += 2;\n"),
+    ("transport/nic/adapter.c", "    a->counters.pauses++;\n", "    a->counters.pauses += 2;\n"),
     ("transport/nic/adapter.c", "return (uint32_t)rng_below(&c->rng, c->limit);", "return 0;"),
     ("transport/nic/nic_spec.c", "payload_bytes + bursts * spec->burst_overhead", "payload_bytes + bursts + spec->burst_overhead"),
     ("net/pfc_sender.c", "(pfc->held[PFC_SWITCH] | pfc->held[PFC_NIC])", "0"),
@@ -291,7 +291,7 @@ MUTATIONS = [
     ("transport/host.h", "    s->busy = true;", ""),
     ("net/capture/capture_output.c", "    pthread_sigmask(SIG_BLOCK, &ticks, &before);", "    pthread_sigmask(SIG_BLOCK, NULL, &before);"),
     # tiles
-    ("engine/tiles.c", "    partition_note_next(p, tile, next_of(&e->queue, until_ps));", ""),
+    ("engine/tiles.c", "    shards_note_next(p, tile, next_of(&e->queue, until_ps));", ""),
     ("net/network.h", "(PORT_DEPARTURE_EVENTS | PORT_CROSSES)))\n        port_replay", "PORT_DEPARTURE_EVENTS))\n        port_replay"),
     ("net/crossing.c", "        if (port->wake_ps == PS_NEVER || port->flags & PORT_DEPARTURE_EVENTS) {", "        if (true) {"),
 ]
