@@ -2,7 +2,10 @@
 // What follows from the rows.
 #include "workload/read/job_parts.h"
 
+#include <string.h>
+
 #include "engine/text/schema_parts.h"
+#include "workload/read/job_reader.h"
 
 const struct job_part no_parts[] = {PARTS_END};
 
@@ -50,4 +53,16 @@ void parts_list(const struct job_part *parts, const struct key_sink *to)
     for (const struct job_part *part = parts; part->own.key != NULL; part++)
         if (counts(part, PART_LISTED))
             to->own(to->ctx, &part->own);
+}
+
+bool job_has_key(const struct job_kind *kind, const struct job_reader *reader, const char *key)
+{
+    struct param rows[ALGORITHM_ROWS_MAX];
+    size_t n = reader->algorithms > 0 ? algorithms_table(rows) : 0;
+    for (const struct job_part *part = reader->parts; part->own.key != NULL; part++)
+        if (strcmp(part->own.key, key) == 0)
+            return true;
+    return param_find(job_params, n_job_params, key).name != NULL ||
+           param_find(kind->params, kind->n_params, key).name != NULL ||
+           param_find(rows, n, key).name != NULL;
 }

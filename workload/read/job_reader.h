@@ -34,6 +34,10 @@ extern const struct job_reader flows_reader, incast_reader, permutation_reader, 
     collective_reader, training_reader, program_reader, llm_reader, cnn_reader;
 extern const struct job_reader chakra_reader, goal_reader, parameter_server_reader;
 
+/* job_parts.c */
+// Returns true if jobs of the kind have the key, beside `kind` and `ranks`.
+bool job_has_key(const struct job_kind *kind, const struct job_reader *reader, const char *key);
+
 /* read_collective.c, also for training */
 // Check that a collective with so many chunks has no more parts than tokens can number; adds an
 // error at `place` if not.
