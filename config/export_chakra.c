@@ -151,21 +151,15 @@ static bool export_nodes_make(const struct spec *spec, const struct job_spec *jo
 // True if both kinds have the key with the same meaning.
 static bool key_kept(const char *key)
 {
-    static const char *const others[] = {
-        "prefix",       "comm_groups",      "order",           "comm_streams", "window",
-        "peak_tflops",  "memory_bandwidth", "mapping",         "stride",       "missing_nodes",
-        "remote_share", "remote_latency",   "remote_bandwidth"};
+    static const char *const others[] = {"prefix",           "comm_groups",  "order",
+                                         "comm_streams",     "window",       "peak_tflops",
+                                         "memory_bandwidth", "mapping",      "stride",
+                                         "missing_nodes",    "remote_share", "remote_latency",
+                                         "remote_bandwidth", "library"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(key, others[i]) == 0)
             return false;
-    if (strcmp(key, "algorithm") == 0 || strcmp(key, "system") == 0 || strcmp(key, "name") == 0 ||
-        param_find(job_params, n_job_params, key).name != NULL ||
-        param_find(chakra_kind.params, chakra_kind.n_params, key).name != NULL)
-        return true;
-    for (size_t i = 0; coll_registry[i] != NULL; i++)
-        if (param_find(coll_registry[i]->params, coll_registry[i]->n_params, key).name != NULL)
-            return true;
-    return false;
+    return job_has_key(&chakra_kind, &chakra_reader, key);
 }
 
 static json_t *job_make(const struct job_spec *job, const json_t *resolved, const char *prefix)

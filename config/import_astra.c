@@ -90,7 +90,7 @@ char *astra_import(const struct astra_import *from, struct err *err)
         // that.
         json_object_set_new(root, "transport", json_pack("{s:b}", "stripe", 1));
         json_object_set_new(job, "kind", json_string("training"));
-        training_write(job, &training);
+        training_write(job, "parallelism", &training, NULL);
         json_object_set(job, "system", system);
         json_object_set_new(job, "iterations", json_integer((json_int_t)from->passes));
         json_object_set_new(job, "compute_scale", json_real(from->compute_scale));

@@ -20,16 +20,7 @@ static bool of_its_own(const char *key)
 
 static bool shared(const char *key)
 {
-    if (of_its_own(key))
-        return false;
-    if (strcmp(key, "algorithm") == 0 || strcmp(key, "library") == 0 || strcmp(key, "tiers") == 0 ||
-        param_find(job_params, n_job_params, key).name != NULL ||
-        param_find(program_kind.params, program_kind.n_params, key).name != NULL)
-        return true;
-    for (size_t i = 0; coll_registry[i] != NULL; i++)
-        if (param_find(coll_registry[i]->params, coll_registry[i]->n_params, key).name != NULL)
-            return true;
-    return false;
+    return !of_its_own(key) && job_has_key(&program_kind, &program_reader, key);
 }
 
 json_t *program_job_like(const struct scenario *scenario, const char *file, unsigned comm_streams,

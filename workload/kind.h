@@ -3,7 +3,7 @@
 //
 // A kind is a struct of settings, described by a table, and the program that the job's ranks run.
 // To add one: a file with its struct job_kind and a line in config/object/job_registry.c; if the
-// table does not describe all settings, also a reader in config (workload/read/job_reader.h).
+// table does not describe all settings, also a reader (workload/read/job_reader.h).
 #pragma once
 
 #include "engine/base/param.h"

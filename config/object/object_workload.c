@@ -60,6 +60,21 @@ static void read_ranks(struct reader *r, struct place *place, struct job_spec *j
 
 extern const struct object workload_object; // objects.c lists it
 
+// Keys of all kinds that are in no table, beside `kind`.
+static const struct job_part common_parts[] = {
+    PART_ROW("ranks", "list like [0, 1, 4] or range like 0-15", "all",
+             "ranks of the network that are ranks 0, 1, .. of the job", .schema = schema_ranks),
+    PARTS_END,
+};
+
+// A kind without a reader has no keys beside its table.
+static const struct job_reader plain_reader = {.parts = no_parts};
+
+static const struct job_reader *reader_of(const struct job_entry *entry)
+{
+    return entry->reader != NULL ? entry->reader : &plain_reader;
+}
+
 // The kind of a job, or NULL with an error.
 static const struct job_entry *read_kind(struct reader *r, const struct place *place)
 {
@@ -97,6 +112,7 @@ static void read_job_transport(struct reader *r, const struct place *place, stru
 static void read_job(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct keys keys = {0};
+    struct param rows[ALGORITHM_ROWS_MAX];
     if (!read_object_of(r, place, "kind"))
         return;
     struct place kind_place = place_key(place, "kind"), ranks = place_key(place, "ranks");
@@ -104,6 +120,7 @@ static void read_job(struct reader *r, const struct place *place, struct job_spe
     if (entry == NULL)
         return;
     const struct job_kind *kind = entry->kind;
+    const struct job_reader *reader = reader_of(entry);
     *job = (struct job_spec){.kind = kind, .settings = job_settings_new(kind)};
     params_default(job_params, n_job_params, job);
     read_params(r, place, &keys, job_params, n_job_params, job);
@@ -112,10 +129,14 @@ static void read_job(struct reader *r, const struct place *place, struct job_spe
         job->name = kind->name;
     read_job_transport(r, place, job);
     read_ranks(r, &ranks, job);
-    if (entry->reader != NULL)
-        entry->reader->read(r, place, &keys, job);
+    if (reader->read != NULL)
+        reader->read(r, place, job);
+    size_t n_rows = reader->algorithms > 0 ? algorithms_table(rows) : 0;
+    for (size_t i = 0; i < n_rows; i++)
+        keys_add(&keys, rows[i].name);
+    parts_add(&keys, reader->parts);
     keys_add(&keys, "kind");
-    keys_add(&keys, "ranks");
+    parts_add(&keys, common_parts);
     keys_check_of(r, place, &keys, &workload_object);
 }
 
@@ -181,14 +202,18 @@ static json_t *job_json(const struct job_spec *job, const json_t *given)
     const struct job_entry *entry = job_registry;
     while (entry->kind != kind)
         entry++;
-    json_t *json = json_object(), *ranks = json_object_get(given, "ranks");
+    const struct job_reader *reader = reader_of(entry);
+    struct param rows[ALGORITHM_ROWS_MAX];
+    json_t *json = json_object();
     json_object_set_new(json, "kind", json_string(kind->name));
     write_params(json, job_params, n_job_params, job);
     write_params(json, kind->params, kind->n_params, job->settings);
-    if (entry->reader != NULL && entry->reader->write != NULL)
-        entry->reader->write(json, job, given);
-    if (ranks != NULL)
-        json_object_set_new(json, "ranks", json_deep_copy(ranks));
+    write_params(json, rows, reader->algorithms > 0 ? algorithms_table(rows) : 0,
+                 (const char *)job->settings + reader->algorithms);
+    parts_write(json, reader->parts, job->settings, given);
+    if (reader->trim != NULL)
+        reader->trim(json, job, given);
+    parts_write(json, common_parts, NULL, given);
     return json;
 }
 
@@ -210,13 +235,16 @@ static void workload_definitions(json_t *defs)
     json_t *kinds = json_array();
     executor_definition(defs);
     for (const struct job_entry *entry = job_registry; entry->kind != NULL; entry++) {
+        const struct job_reader *reader = reader_of(entry);
+        struct param rows[ALGORITHM_ROWS_MAX];
         json_t *job = schema_object();
         schema_key(job, "kind", schema_constant(entry->kind->name), true);
         schema_params(job, job_params, n_job_params);
         schema_params(job, entry->kind->params, entry->kind->n_params);
-        if (entry->reader != NULL && entry->reader->schema != NULL)
-            entry->reader->schema(job);
-        schema_key(job, "ranks", schema_ranks(), false);
+        if (reader->algorithms > 0)
+            schema_params(job, rows, algorithms_table(rows));
+        parts_schema(job, reader->parts);
+        parts_schema(job, common_parts);
         json_object_set_new(job, "description", json_string(entry->kind->doc));
         json_array_append_new(kinds, job);
     }
@@ -237,53 +265,38 @@ static const struct model {
     struct object_entry entry;
     const struct param *params;
     const size_t *n_params;
-    const struct own_key *keys;
-    const size_t *n_keys;
+    const struct job_part *parts;
     bool computes; // times of computations as a GPU has them
 } models[] = {
-    {{.name = "gemm",
-      .doc = "settings of `collwire workload gemm`: a training workload from the matrix "
-             "products of a network's layers",
-      .source = "Samajdar et al., ISPASS 2020; Williams et al., CACM 2009"},
-     NULL,
-     NULL,
-     NULL,
-     NULL,
-     true},
-    {{.name = "dlrm",
-      .doc = "`dlrm` of a training job: a recommendation model, its tables sharded (element: 4B "
-             "unless given)",
-      .source = "Naumov et al. 2019; Mudigere et al., ISCA 2022"},
-     dlrm_params,
-     &n_dlrm_params,
-     dlrm_keys,
-     &n_dlrm_keys,
-     true},
-    {{.name = "tier", .doc = "an entry of `tiers` of a job: a memory beside the GPU's own"},
-     tier_params,
-     &n_tier_params,
-     tier_keys,
-     &n_tier_keys,
-     false},
-    {{.name = "input",
-      .doc = "`input` of cnn, llm and training jobs: samples that are read for each iteration"},
-     input_params,
-     &n_input_params,
-     NULL,
-     NULL,
-     false},
-    {{.name = "remote_tier", .doc = "further keys of a tier with `hosts`"},
-     tier_remote_params,
-     &n_tier_remote_params,
-     NULL,
-     NULL,
-     false},
-    {{.name = "pool_tier", .doc = "further keys of a tier with a `pool`"},
-     tier_pool_params,
-     &n_tier_pool_params,
-     NULL,
-     NULL,
-     false},
+    {.entry = {.name = "gemm",
+               .doc = "settings of `collwire workload gemm`: a training workload from the matrix "
+                      "products of a network's layers",
+               .source = "Samajdar et al., ISPASS 2020; Williams et al., CACM 2009"},
+     .computes = true},
+    {.entry = {.name = "dlrm",
+               .doc = "`dlrm` of a training job: a recommendation model, its tables sharded "
+                      "(element: 4B unless given)",
+               .source = "Naumov et al. 2019; Mudigere et al., ISCA 2022"},
+     .params = dlrm_params,
+     .n_params = &n_dlrm_params,
+     .parts = dlrm_parts,
+     .computes = true},
+    {.entry = {.name = "tier",
+               .doc = "an entry of `tiers` of a job: a memory beside the GPU's own"},
+     .params = tier_params,
+     .n_params = &n_tier_params,
+     .parts = tier_parts},
+    {.entry = {.name = "input",
+               .doc = "`input` of cnn, llm and training jobs: samples that are read for each "
+                      "iteration"},
+     .params = input_params,
+     .n_params = &n_input_params},
+    {.entry = {.name = "remote_tier", .doc = "further keys of a tier with `hosts`"},
+     .params = tier_remote_params,
+     .n_params = &n_tier_remote_params},
+    {.entry = {.name = "pool_tier", .doc = "further keys of a tier with a `pool`"},
+     .params = tier_pool_params,
+     .n_params = &n_tier_pool_params},
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 
@@ -315,15 +328,13 @@ static void model_keys(const char *name, const char *prefix, const struct key_si
         to->table(to->ctx, prefix, m->params, *m->n_params);
     if (m->computes)
         to->table(to->ctx, prefix, gemm_params, n_gemm_params);
-    for (size_t i = 0; m->keys != NULL && i < *m->n_keys; i++)
-        to->own(to->ctx, &m->keys[i]);
+    if (m->parts != NULL)
+        parts_list(m->parts, to);
 }
 
 static void workload_keys(const struct object_entry *entry, const char *prefix,
                           const struct key_sink *to)
 {
-    static const struct own_key ranks = {"ranks", "list like [0, 1, 4] or range like 0-15", "all",
-                                         "ranks of the network that are ranks 0, 1, .. of the job"};
     const struct job_entry *job = entry->kind;
     if (job == NULL) {
         model_keys(entry->name, prefix, to);
@@ -331,9 +342,8 @@ static void workload_keys(const struct object_entry *entry, const char *prefix,
     }
     to->table(to->ctx, prefix, job_params, n_job_params);
     to->table(to->ctx, prefix, job->kind->params, job->kind->n_params);
-    for (size_t i = 0; job->reader != NULL && i < job->reader->n_keys; i++)
-        to->own(to->ctx, &job->reader->keys[i]);
-    to->own(to->ctx, &ranks);
+    parts_list(reader_of(job)->parts, to);
+    parts_list(common_parts, to);
 }
 
 static void workload_free(void *value)

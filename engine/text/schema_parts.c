@@ -132,6 +132,8 @@ json_t *schema_list(json_t *items)
     return json_pack("{s:s,s:o}", "type", "array", "items", items);
 }
 
+json_t *schema_sizes(void) { return schema_list(schema_integer(1)); }
+
 json_t *schema_ranks(void)
 {
     json_t *range = json_pack("{s:s,s:s}", "type", "string", "pattern",

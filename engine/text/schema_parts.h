@@ -15,6 +15,7 @@ json_t *schema_one_or_list(json_t *item);       // the item itself, or a list th
 json_t *schema_words(const char *const *words); // one of the words, NULL-terminated
 json_t *schema_constant(const char *word);
 json_t *schema_integer(int minimum);
+json_t *schema_sizes(void);           // a list of numbers of 1 and more
 json_t *schema_ref(const char *name); // refers to a definition of the schema
 void schema_quantities(json_t *defs); // adds the definitions of sizes, rates and times
 json_t *schema_ranks(void);           // distinct ranks: a list, a range like "0-15", or both

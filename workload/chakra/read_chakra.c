@@ -261,9 +261,9 @@ static struct node_program trace_set_program(struct trace_set *set)
 /* ---- read chakra ---- */
 
 // Keys that a job with `system` cannot have.
-static const char *const without_system[] = {"algorithm",   "chunks",          "endpoint_delay",
-                                             "reduce_rate", "comm_streams",    "peak_tflops",
-                                             "order",       "memory_bandwidth"};
+static const char *const without_system[] = {"algorithm",   "chunks",           "endpoint_delay",
+                                             "reduce_rate", "comm_streams",     "peak_tflops",
+                                             "order",       "memory_bandwidth", NULL};
 
 // The rules of a job with `system`.
 static struct trace_rules astra_rules(const struct astra2_system *system)
@@ -374,7 +374,7 @@ static void read_astra(struct reader *r, const struct place *place, const struct
     struct chakra_settings *s = job->settings;
     struct astra2_system astra = {0};
     size_t errors = r->err->n_errors;
-    for (size_t i = 0; i < sizeof without_system / sizeof *without_system; i++) {
+    for (size_t i = 0; without_system[i] != NULL; i++) {
         struct place other = place_key(place, without_system[i]);
         if (other.json != NULL)
             place_error(r->err, &other, "cannot be combined with `system`");
@@ -426,16 +426,14 @@ static void read_gpu(struct reader *r, const struct place *place, struct job_spe
     }
 }
 
-static void read_chakra(struct reader *r, const struct place *place, struct keys *keys,
-                        struct job_spec *job)
+static void read_chakra(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct chakra_settings *s = job->settings;
     struct place system = place_key(place, "system");
     size_t errors = r->err->n_errors;
-    keys_add(keys, "system");
     map_ranks(r, place, job, &s->params.mapping);
     s->choice.params = s->params.group;
-    group_algorithms_read(r, place, keys, &s->choice);
+    group_algorithms_read(r, place, &s->choice);
     if (r->err->n_errors > errors || job_size(r, job) == 0 || s->params.prefix == NULL)
         return;
     if (system.json != NULL)
@@ -444,28 +442,32 @@ static void read_chakra(struct reader *r, const struct place *place, struct keys
         read_gpu(r, place, job);
 }
 
-static void write_chakra(json_t *json, const struct job_spec *job, const json_t *given)
+static void trim(json_t *json, const struct job_spec *job, const json_t *given)
 {
-    json_t *system = json_object_get(given, "system");
-    for (size_t i = 0; system != NULL && i < sizeof without_system / sizeof *without_system; i++)
-        json_object_del(json, without_system[i]);
-    if (system != NULL)
-        json_object_set_new(json, "system", json_deep_copy(system));
-    else
-        group_algorithms_write(json, &((const struct chakra_settings *)job->settings)->choice);
+    struct param rows[ALGORITHM_ROWS_MAX];
+    size_t n = algorithms_table(rows);
+    (void)job;
+    if (json_object_get(given, "system") == NULL)
+        return;
+    parts_remove(json, without_system);
+    json_object_del(json, "library");
+    for (size_t i = 0; i < n; i++)
+        json_object_del(json, rows[i].name);
 }
 
-static void chakra_schema(json_t *object)
-{
-    group_algorithms_schema(object);
-    schema_key(object, "system", json_pack("{s:s}", "type", "object"), false);
-}
+static json_t *system_schema(void) { return json_pack("{s:s}", "type", "object"); }
 
-static const struct own_key chakra_keys[] = {
-    GROUP_ALGORITHM_KEY,
-    EXECUTOR_KEY,
-    {"system", "object", "none",
-     "keys of a system file of ASTRA-sim 2, whose rules then hold for nodes and collectives"},
+static const struct job_part chakra_parts[] = {
+    GROUP_PARTS(struct chakra_settings, choice),
+    PART_ROW("system", "object", "none",
+             "keys of a system file of ASTRA-sim 2, whose rules then hold for nodes and "
+             "collectives",
+             .schema = system_schema),
+    PARTS_END,
 };
-const struct job_reader chakra_reader = {read_chakra, write_chakra, chakra_schema, chakra_keys,
-                                         sizeof chakra_keys / sizeof *chakra_keys};
+const struct job_reader chakra_reader = {
+    .read = read_chakra,
+    .parts = chakra_parts,
+    .algorithms = offsetof(struct chakra_settings, choice.algorithms),
+    .trim = trim,
+};

@@ -393,8 +393,7 @@ static double *samples_of_ranks(const struct cnn_reader *c)
     return samples;
 }
 
-static void read_cnn(struct reader *r, const struct place *place, struct keys *keys,
-                     struct job_spec *job)
+static void read_cnn(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct cnn_settings *settings = job->settings;
     struct cnn_reader c = {.r = r,
@@ -406,9 +405,8 @@ static void read_cnn(struct reader *r, const struct place *place, struct keys *k
     size_t errors = r->err->n_errors;
     map_ranks(r, place, job, &settings->mapping);
     settings->choice.params = settings->group;
-    group_algorithms_read(r, place, keys, &settings->choice);
-    keys_add(keys, "stages");
-    job_input_read(r, place, keys, job, &settings->input.spec);
+    group_algorithms_read(r, place, &settings->choice);
+    job_input_read(r, place, job, &settings->input.spec);
     if (r->err->n_errors > errors)
         return;
     read_model(&c);
@@ -430,29 +428,21 @@ static void read_cnn(struct reader *r, const struct place *place, struct keys *k
                   settings->params.iterations, &settings->choice);
 }
 
-static void write_cnn(json_t *json, const struct job_spec *job, const json_t *given)
+static json_t *stages_schema(void)
 {
-    const struct cnn_settings *settings = job->settings;
-    group_algorithms_write(json, &settings->choice);
-    job_input_write(json, &settings->input.spec, given);
-    if (json_object_get(given, "stages") != NULL)
-        json_object_set(json, "stages", json_object_get(given, "stages"));
+    return schema_list(json_pack("{s:[s,s]}", "type", "string", "integer"));
 }
 
-static void cnn_schema(json_t *object)
-{
-    json_t *layer = json_pack("{s:[s,s]}", "type", "string", "integer");
-    group_algorithms_schema(object);
-    job_input_schema(object);
-    schema_key(object, "stages", schema_list(layer), false);
-}
-
-static const struct own_key cnn_keys[] = {
-    GROUP_ALGORITHM_KEY,
-    EXECUTOR_KEY,
-    TIERS_KEY,
-    INPUT_KEY,
-    {"stages", "list", "stages whose longest is as short as possible",
-     "pipeline: the first layer of each stage, by its name or its number from 1"},
+static const struct job_part cnn_parts[] = {
+    GROUP_PARTS(struct cnn_settings, choice),
+    INPUT_PARTS(struct cnn_settings, input.spec, 0),
+    PART_ROW("stages", "list", "stages whose longest is as short as possible",
+             "pipeline: the first layer of each stage, by its name or its number from 1",
+             .schema = stages_schema),
+    PARTS_END,
 };
-const struct job_reader cnn_reader = {read_cnn, write_cnn, cnn_schema, cnn_keys, 5};
+const struct job_reader cnn_reader = {
+    .read = read_cnn,
+    .parts = cnn_parts,
+    .algorithms = offsetof(struct cnn_settings, choice.algorithms),
+};

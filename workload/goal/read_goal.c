@@ -455,10 +455,8 @@ static void pairs_check(struct reader *r, const struct place *place, const struc
     p->source->close(cursor);
 }
 
-static void read_goal(struct reader *r, const struct place *place, struct keys *keys,
-                      struct job_spec *job)
+static void read_goal(struct reader *r, const struct place *place, struct job_spec *job)
 {
-    (void)keys;
     struct goal_settings *s = job->settings;
     struct place file = place_key(place, "file");
     char path[PLACE_TEXT];
@@ -473,4 +471,4 @@ static void read_goal(struct reader *r, const struct place *place, struct keys *
     free(name);
 }
 
-const struct job_reader goal_reader = {.read = read_goal};
+const struct job_reader goal_reader = {.read = read_goal, .parts = no_parts};

@@ -231,20 +231,18 @@ static double *samples_of_ranks(const struct llm_reader *l)
     return samples;
 }
 
-static void read_llm(struct reader *r, const struct place *place, struct keys *keys,
-                     struct job_spec *job)
+static void read_llm(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct llm_settings *settings = job->settings;
     struct llm_reader l = {r, place, settings, &settings->params};
     const char *missing[8];
     size_t errors = r->err->n_errors;
     uint32_t ranks = job_size(r, job);
-    keys_add(keys, "placement");
     map_ranks(r, place, job, &settings->mapping);
     settings->choice.params = settings->group;
-    group_algorithms_read(r, place, keys, &settings->choice);
+    group_algorithms_read(r, place, &settings->choice);
     read_placement(&l);
-    job_input_read(r, place, keys, job, &settings->input.spec);
+    job_input_read(r, place, job, &settings->input.spec);
     if (r->err->n_errors > errors)
         return;
     settings->params.contention = settings->contention.share;
@@ -269,30 +267,28 @@ static void read_llm(struct reader *r, const struct place *place, struct keys *k
                   settings->params.iterations, &settings->choice);
 }
 
-static void write_llm(json_t *json, const struct job_spec *job, const json_t *given)
+static void write_placement(json_t *json, const char *key, const void *value, const json_t *given)
 {
-    const struct llm_settings *settings = job->settings;
+    const struct llm_settings *settings = value;
     json_t *order = json_array();
-    group_algorithms_write(json, &settings->choice);
-    job_input_write(json, &settings->input.spec, given);
+    (void)given;
     for (unsigned d = 0; d < LLM_DEGREES; d++)
         json_array_append_new(order, json_string(llm_degree_names[settings->order[d]]));
-    json_object_set_new(json, "placement", order);
+    json_object_set_new(json, key, order);
 }
 
-static void llm_schema(json_t *object)
-{
-    group_algorithms_schema(object);
-    job_input_schema(object);
-    schema_key(object, "placement", schema_list(schema_words(llm_degree_names)), false);
-}
+static json_t *placement_schema(void) { return schema_list(schema_words(llm_degree_names)); }
 
-static const struct own_key llm_keys[] = {
-    GROUP_ALGORITHM_KEY,
-    EXECUTOR_KEY,
-    TIERS_KEY,
-    INPUT_KEY,
-    {"placement", "list", "tensor, context, expert, data, pipeline",
-     "the degrees, innermost first: neighbouring ranks are in one server"},
+static const struct job_part llm_parts[] = {
+    GROUP_PARTS(struct llm_settings, choice),
+    INPUT_PARTS(struct llm_settings, input.spec, 0),
+    PART_ROW("placement", "list", "tensor, context, expert, data, pipeline",
+             "the degrees, innermost first: neighbouring ranks are in one server",
+             .write = write_placement, .schema = placement_schema),
+    PARTS_END,
 };
-const struct job_reader llm_reader = {read_llm, write_llm, llm_schema, llm_keys, 5};
+const struct job_reader llm_reader = {
+    .read = read_llm,
+    .parts = llm_parts,
+    .algorithms = offsetof(struct llm_settings, choice.algorithms),
+};

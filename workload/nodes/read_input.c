@@ -25,14 +25,13 @@ static void check_samples(struct reader *r, const struct place *input, const str
         place_error(r->err, &shuffle, "a training job reads its own samples only (local)");
 }
 
-void job_input_read(struct reader *r, const struct place *job_place, struct keys *keys,
-                    struct job_spec *job, struct input_spec *in)
+void job_input_read(struct reader *r, const struct place *job_place, struct job_spec *job,
+                    struct input_spec *in)
 {
     struct place input = place_key(job_place, "input");
     struct place from = place_key(&input, "from");
     struct keys own = {0};
-    keys_add(keys, "input");
-    tiers_read(r, job_place, keys, job, &in->tiers);
+    tiers_read(r, job_place, job, &in->tiers);
     if (input.json == NULL) {
         struct place tiers = place_key(job_place, "tiers");
         if (tiers.json != NULL)
@@ -91,15 +90,11 @@ void job_input_add(struct reader *r, const struct place *job_place, const struct
     }
 }
 
-void job_input_write(json_t *json, const struct input_spec *in, const json_t *given)
+void job_input_write(json_t *json, const char *key, const void *value, const json_t *given)
 {
-    tiers_write(json, &in->tiers, given);
-    if (json_object_get(given, "input") != NULL)
-        json_object_set_new(json, "input", params_json(input_params, n_input_params, &in->p));
+    const struct input_spec *in = value;
+    if (json_object_get(given, key) != NULL)
+        json_object_set_new(json, key, params_json(input_params, n_input_params, &in->p));
 }
 
-void job_input_schema(json_t *object)
-{
-    tiers_schema(object);
-    schema_key(object, "input", schema_table(input_params, n_input_params), false);
-}
+json_t *job_input_schema(void) { return schema_table(input_params, n_input_params); }

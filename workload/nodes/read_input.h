@@ -5,9 +5,9 @@
 #include "workload/nodes/input.h"
 #include "workload/nodes/read_tiers.h"
 
-// Read `tiers` and `input`, and add their names to `keys`.
-void job_input_read(struct reader *r, const struct place *job_place, struct keys *keys,
-                    struct job_spec *job, struct input_spec *in);
+// Read `tiers` and `input`.
+void job_input_read(struct reader *r, const struct place *job_place, struct job_spec *job,
+                    struct input_spec *in);
 
 // Add the batches to the program of a job, if it has `input`. samples[rank]: of an iteration, which
 // may be parts of samples; freed.
@@ -15,12 +15,15 @@ void job_input_add(struct reader *r, const struct place *job_place, const struct
                    struct node_input *in, struct node_program *program, double *samples,
                    uint64_t iterations, const struct group_choice *choice);
 
-void job_input_write(json_t *json, const struct input_spec *in, const json_t *given);
-void job_input_schema(json_t *object);
+void job_input_write(json_t *json, const char *key, const void *value, const json_t *given);
+json_t *job_input_schema(void);
 
-#define INPUT_KEY                                                                                  \
-    {                                                                                              \
-        "input", "object", "none",                                                                 \
-            "each iteration waits for its samples, read from a tier: {\"from\": \"ssd\", "         \
-            "\"sample_bytes\": \"110KB\"}; collwire list workload input"                           \
-    }
+// The rows of `tiers` and `input` for a struct input_spec at member `at` of the settings struct
+// `of`.
+#define INPUT_PARTS(of, at, only_)                                                                 \
+    TIERS_PART(of, at.tiers, only_),                                                               \
+        PART_ROW("input", "object", "none",                                                        \
+                 "each iteration waits for its samples, read from a tier: {\"from\": \"ssd\", "    \
+                 "\"sample_bytes\": \"110KB\"}; collwire list workload input",                     \
+                 .offset = offsetof(of, at), .write = job_input_write, .schema = job_input_schema, \
+                 .only = only_)

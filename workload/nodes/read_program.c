@@ -144,14 +144,11 @@ static bool has_nodes(const struct nodes_reader *n)
     return false;
 }
 
-// Read `groups` and `nodes` of the object `root` into the job's program; the keys are added to
-// `keys`.
-static void program_nodes_read(struct reader *r, const struct place *root, struct keys *keys,
+// Read `groups` and `nodes` of the object `root` into the job's program.
+static void program_nodes_read(struct reader *r, const struct place *root,
                                const struct job_spec *job)
 {
     struct place groups = place_key(root, "groups"), nodes = place_key(root, "nodes");
-    keys_add(keys, "groups");
-    keys_add(keys, "nodes");
     if (job_size(r, job) == 0)
         return;
     struct nodes_reader n = reader_begin(r, job);
@@ -241,10 +238,10 @@ static void program_file_read(struct reader *r, const struct place *place,
     } else {
         json_t *json = json_file_read(path, &reading);
         struct place root = {.json = json};
-        struct keys keys = {0};
+        struct keys keys = {.names = {"groups", "nodes"}, .n = 2};
         named = json == NULL;
         if (!named && read_object(&inner, &root)) {
-            program_nodes_read(&inner, &root, &keys, job);
+            program_nodes_read(&inner, &root, job);
             keys_check(&inner, &root, &keys);
         }
         json_decref(json);
@@ -258,7 +255,7 @@ static void program_file_read(struct reader *r, const struct place *place,
 
 /* ---- schema ---- */
 
-static json_t *program_groups_schema(void)
+static json_t *groups_schema(void)
 {
     json_t *group = schema_object();
     schema_key(group, "ranks", schema_ranks(), true);
@@ -267,12 +264,11 @@ static json_t *program_groups_schema(void)
                      schema_ranks(), group);
 }
 
-static json_t *program_nodes_schema(void) { return schema_list(program_node_schema()); }
+static json_t *nodes_schema(void) { return schema_list(program_node_schema()); }
 
 /* ---- read program ---- */
 
-static void read_program(struct reader *r, const struct place *place, struct keys *keys,
-                         struct job_spec *job)
+static void read_program(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct program_settings *settings = job->settings;
     struct place file = place_key(place, "file"), nodes = place_key(place, "nodes"),
@@ -282,50 +278,35 @@ static void read_program(struct reader *r, const struct place *place, struct key
     bool from_file = settings->params.file[0] != '\0';
     map_ranks(r, place, job, &settings->params.mapping);
     settings->choice.params = settings->params.group;
-    group_algorithms_read(r, place, keys, &settings->choice);
-    tiers_read(r, place, keys, job, &settings->tiers);
+    group_algorithms_read(r, place, &settings->choice);
+    tiers_read(r, place, job, &settings->tiers);
     if (from_file) {
-        keys_add(keys, "groups");
-        keys_add(keys, "nodes");
         if (nodes.json != NULL || groups.json != NULL)
             place_error(r->err, nodes.json ? &nodes : &groups, "cannot be combined with `file`");
         else if (r->err->n_errors == errors)
             program_file_read(r, &file, job);
     } else {
-        program_nodes_read(r, place, keys, job);
+        program_nodes_read(r, place, job);
     }
     if (r->err->n_errors == errors && job_size(r, job) > 0)
         node_program_check(&settings->nodes, place_text(from_file ? &file : &nodes, path), r->err);
 }
 
-static void write_program(json_t *json, const struct job_spec *job, const json_t *given)
-{
-    const struct program_settings *settings = job->settings;
-    group_algorithms_write(json, &settings->choice);
-    tiers_write(json, &settings->tiers, given);
-    if (json_object_get(given, "groups") != NULL)
-        json_object_set(json, "groups", json_object_get(given, "groups"));
-    if (json_object_get(given, "nodes") != NULL)
-        json_object_set(json, "nodes", json_object_get(given, "nodes"));
-}
-
-static void program_schema(json_t *object)
-{
-    group_algorithms_schema(object);
-    tiers_schema(object);
-    schema_key(object, "groups", program_groups_schema(), false);
-    schema_key(object, "nodes", program_nodes_schema(), false);
-}
-
-static const struct own_key program_keys[] = {
-    GROUP_ALGORITHM_KEY,
-    EXECUTOR_KEY,
-    TIERS_KEY,
-    {"groups", "object", "none",
-     "ordered lists of ranks that run collectives together, by name: a list, or {\"ranks\": "
-     "[..], \"use\": \"data\"}"},
-    {"nodes", "list", "required without file",
-     "{rank, id, kind, after, ..}: a rank, a list of ranks or \"all\"; see docs/programs.md"},
+static const struct job_part program_parts[] = {
+    GROUP_PARTS(struct program_settings, choice),
+    TIERS_PART(struct program_settings, tiers, 0),
+    PART_ROW("groups", "object", "none",
+             "ordered lists of ranks that run collectives together, by name: a list, or "
+             "{\"ranks\": [..], \"use\": \"data\"}",
+             .schema = groups_schema),
+    PART_ROW("nodes", "list", "required without file",
+             "{rank, id, kind, after, ..}: a rank, a list of ranks or \"all\"; see "
+             "docs/programs.md",
+             .schema = nodes_schema),
+    PARTS_END,
 };
-const struct job_reader program_reader = {read_program, write_program, program_schema, program_keys,
-                                          5};
+const struct job_reader program_reader = {
+    .read = read_program,
+    .parts = program_parts,
+    .algorithms = offsetof(struct program_settings, choice.algorithms),
+};

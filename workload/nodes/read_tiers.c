@@ -17,15 +17,23 @@
 static const char *const shared_words[] = {"rank", "server", "all", NULL};
 enum { SHARED_RANK, SHARED_SERVER, SHARED_ALL };
 
-const struct own_key tier_keys[] = {
-    {"shared_by", "word or number", "rank",
-     "the ranks that share one memory of the tier: none (rank), those of a server (the innermost "
-     "dimension), all of the job, or so many neighbours"},
-    {"hosts", "list", "none",
-     "ranks of the network, none of them the job's, that have the tier's memory: copies are "
-     "messages to and from them"},
+static json_t *sharing_schema(void)
+{
+    return json_pack("{s:[o,o]}", "anyOf", schema_words(shared_words), schema_integer(1));
+}
+
+const struct job_part tier_parts[] = {
+    PART_ROW("shared_by", "word or number", "rank",
+             "the ranks that share one memory of the tier: none (rank), those of a server (the "
+             "innermost dimension), all of the job, or so many neighbours",
+             .only = PART_LISTED),
+    PART_ROW("hosts", "list", "none",
+             "ranks of the network, none of them the job's, that have the tier's memory: copies "
+             "are messages to and from them",
+             .schema = schema_ranks),
+    {.own.key = "shared_by", .schema = sharing_schema, .only = PART_IN_SCHEMA},
+    PARTS_END,
 };
-const size_t n_tier_keys = sizeof tier_keys / sizeof *tier_keys;
 
 /* ---- hosts ---- */
 
@@ -212,8 +220,7 @@ static void read_tier(struct reader *r, const struct place *place, const struct 
     read_params(r, place, &keys, tier_params, n_tier_params, &t->p);
     read_params(r, place, &keys, tier_remote_params, n_tier_remote_params, &t->p);
     read_params(r, place, &keys, tier_pool_params, n_tier_pool_params, &t->p);
-    keys_add(&keys, "hosts");
-    keys_add(&keys, "shared_by");
+    parts_add(&keys, tier_parts);
     keys_check(r, place, &keys);
     check_form(r, place, t, hosts.json != NULL);
     if (hosts.json != NULL && r->site->analytical && !r->site->analytical_links)
@@ -228,13 +235,12 @@ static void read_tier(struct reader *r, const struct place *place, const struct 
         read_sharing(r, &sharing, job, t);
 }
 
-void tiers_read(struct reader *r, const struct place *job_place, struct keys *keys,
-                struct job_spec *job, struct tier_set *set)
+void tiers_read(struct reader *r, const struct place *job_place, struct job_spec *job,
+                struct tier_set *set)
 {
     struct place tiers = place_key(job_place, "tiers");
     const char *name;
     json_t *value;
-    keys_add(keys, "tiers");
     tier_add(set, "hbm");
     if (tiers.json == NULL || !read_object(r, &tiers))
         return;
@@ -295,11 +301,14 @@ bool tier_copy_check(struct reader *r, const struct tier_set *set, uint32_t from
 
 /* ---- the resolved form and the schema ---- */
 
-void tiers_write(json_t *json, const struct tier_set *set, const json_t *given)
+void tiers_write(json_t *json, const char *key, const void *value, const json_t *given)
 {
-    const json_t *tiers = json_object_get(given, "tiers");
+    const struct tier_set *set = value;
+    const json_t *tiers = json_object_get(given, key);
+    if (tiers == NULL)
+        return;
     json_t *all = json_object();
-    for (uint32_t i = 0; i < set->n && tiers != NULL; i++) {
+    for (uint32_t i = 0; i < set->n; i++) {
         const struct tier *t = &set->items[i];
         const json_t *own = json_object_get(tiers, t->name);
         json_t *sharing = json_object_get(own, "shared_by");
@@ -316,20 +325,14 @@ void tiers_write(json_t *json, const struct tier_set *set, const json_t *given)
         }
         json_object_set_new(all, t->name, item);
     }
-    if (tiers != NULL)
-        json_object_set(json, "tiers", all);
-    json_decref(all);
+    json_object_set_new(json, key, all);
 }
 
-void tiers_schema(json_t *object)
+json_t *tiers_schema(void)
 {
     json_t *tier = schema_table(tier_params, n_tier_params);
     schema_params(tier, tier_remote_params, n_tier_remote_params);
     schema_params(tier, tier_pool_params, n_tier_pool_params);
-    schema_key(tier, "hosts", schema_ranks(), false);
-    schema_key(tier, "shared_by",
-               json_pack("{s:[o,o]}", "anyOf", schema_words(shared_words), schema_integer(1)),
-               false);
-    schema_key(object, "tiers",
-               json_pack("{s:s,s:o}", "type", "object", "additionalProperties", tier), false);
+    parts_schema(tier, tier_parts);
+    return json_pack("{s:s,s:o}", "type", "object", "additionalProperties", tier);
 }

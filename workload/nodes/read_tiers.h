@@ -5,23 +5,22 @@
 #include "workload/read/job_reader.h"
 #include "workload/tiers/tier.h"
 
-// Read `tiers` into the set, whose first tier is then `hbm`, and add its name to `keys`.
-void tiers_read(struct reader *r, const struct place *job_place, struct keys *keys,
-                struct job_spec *job, struct tier_set *set);
-// The tiers for the resolved job, as far as the job as written, `given`, has any.
-void tiers_write(json_t *json, const struct tier_set *set, const json_t *given);
-void tiers_schema(json_t *object);
+// Read `tiers` into the set, whose first tier is then `hbm`.
+void tiers_read(struct reader *r, const struct place *job_place, struct job_spec *job,
+                struct tier_set *set);
+void tiers_write(json_t *json, const char *key, const void *value, const json_t *given);
+json_t *tiers_schema(void);
 
-#define TIERS_KEY                                                                                  \
-    {                                                                                              \
-        "tiers", "object", "{\"hbm\": {}}",                                                        \
-            "memories by name, between which nodes of kind copy move data: {\"ddr\": {\"rate\": "  \
-            "\"1600Gbps\"}}; collwire list workload tier"                                          \
-    }
+// Its row for a struct tier_set at member `at` of the settings struct `of`.
+#define TIERS_PART(of, at, only_)                                                                  \
+    PART_ROW("tiers", "object", "{\"hbm\": {}}",                                                   \
+             "memories by name, between which nodes of kind copy move data: {\"ddr\": {\"rate\": " \
+             "\"1600Gbps\"}}; collwire list workload tier",                                        \
+             .offset = offsetof(of, at), .write = tiers_write, .schema = tiers_schema,             \
+             .only = only_)
 
 // The keys of a tier that are in no table.
-extern const struct own_key tier_keys[];
-extern const size_t n_tier_keys;
+extern const struct job_part tier_parts[];
 
 // Read a list of ranks of the network that are not the job's and that exchange messages with it.
 // Returns their number, 0 with an error; *hosts is to be freed.

@@ -10,16 +10,22 @@
 #include "workload/read/algorithms.h"
 #include "workload/read/job_ranks.h"
 
-// The choice of the first algorithm before number `n` that has a setting of this name, or NULL.
-static const struct coll_choice *earlier(const struct coll_choice *choices, size_t n,
-                                         const char *key)
+size_t algorithms_table(struct param rows[ALGORITHM_ROWS_MAX])
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct coll_algorithm *a = choices[i].algorithm;
-        if (param_find(a->params, a->n_params, key).name != NULL)
-            return &choices[i];
+    size_t n = 0;
+    for (size_t i = 0; coll_registry[i] != NULL; i++) {
+        struct param_walk walk = params_walk(coll_registry[i]->params, coll_registry[i]->n_params);
+        for (const struct param *param; (param = params_next(&walk)) != NULL;) {
+            if (param_find(rows, n, param->name).name != NULL)
+                continue;
+            if (n == ALGORITHM_ROWS_MAX)
+                sim_assert_fail("the settings of algorithms fit", __FILE__, __LINE__, 0, -1);
+            rows[n] = *param;
+            rows[n++].offset +=
+                i * sizeof(struct coll_choice) + offsetof(struct coll_choice, params);
+        }
     }
-    return NULL;
+    return n;
 }
 
 void algorithm_words(struct keys *words)
@@ -53,47 +59,15 @@ static void choices_init(struct coll_choice *choices)
     }
 }
 
-void algorithms_read(struct reader *r, const struct place *place, struct keys *keys,
-                     struct coll_choice *choices)
+void algorithms_read(struct reader *r, const struct place *place, struct coll_choice *choices)
 {
+    struct param rows[ALGORITHM_ROWS_MAX];
+    size_t n = algorithms_table(rows);
+    struct keys keys = {0}; // the job checks its keys
+    char text[PARAM_TEXT_MAX];
     choices_init(choices);
-    for (size_t i = 0; coll_registry[i] != NULL; i++) {
-        const struct coll_algorithm *a = coll_registry[i];
-        struct param_walk walk = params_walk(a->params, a->n_params);
-        for (const struct param *param; (param = params_next(&walk)) != NULL;) {
-            const struct coll_choice *first = earlier(choices, i, param->name);
-            if (first == NULL) {
-                read_params(r, place, keys, param, 1, choices[i].params);
-                continue;
-            }
-            char text[PARAM_TEXT_MAX];
-            struct param same =
-                param_find(first->algorithm->params, first->algorithm->n_params, param->name);
-            coll_choice_set(&choices[i], param->name, param_text(&same, first->params, text));
-        }
-    }
-}
-
-void algorithms_write(json_t *json, const struct coll_choice *choices)
-{
-    for (size_t i = 0; coll_registry[i] != NULL; i++) {
-        const struct coll_algorithm *a = coll_registry[i];
-        struct param_walk walk = params_walk(a->params, a->n_params);
-        for (const struct param *param; (param = params_next(&walk)) != NULL;)
-            if (earlier(choices, i, param->name) == NULL)
-                write_params(json, param, 1, choices[i].params);
-    }
-}
-
-void algorithms_schema(json_t *object)
-{
-    struct coll_choice choices[COLL_ALGORITHMS_MAX];
-    choices_init(choices);
-    for (size_t i = 0; coll_registry[i] != NULL; i++) {
-        const struct coll_algorithm *a = coll_registry[i];
-        struct param_walk walk = params_walk(a->params, a->n_params);
-        for (const struct param *param; (param = params_next(&walk)) != NULL;)
-            if (earlier(choices, i, param->name) == NULL)
-                schema_params(object, param, 1);
-    }
+    read_params(r, place, &keys, rows, n, choices);
+    for (size_t s = 0; s < n; s++)
+        for (size_t i = rows[s].offset / sizeof *choices + 1; coll_registry[i] != NULL; i++)
+            coll_choice_set(&choices[i], rows[s].name, param_text(&rows[s], choices, text));
 }

@@ -7,12 +7,12 @@
 #include "workload/kind.h"
 #include "workload/read/site.h"
 
-// Read, write and describe the settings of algorithms as keys of a job; `choices` as in
-// collective_params.
-void algorithms_read(struct reader *r, const struct place *place, struct keys *keys,
-                     struct coll_choice *choices);
-void algorithms_write(json_t *json, const struct coll_choice *choices);
-void algorithms_schema(json_t *object);
+// The settings of all algorithms as a table for an array of their choices in the order of the
+// registry (collective_params). Those of several algorithms with one name are a row of the first,
+// and algorithms_read() sets it in all of them.
+#define ALGORITHM_ROWS_MAX 64
+size_t algorithms_table(struct param rows[ALGORITHM_ROWS_MAX]); // returns the number of rows
+void algorithms_read(struct reader *r, const struct place *place, struct coll_choice *choices);
 
 // Add the names of all algorithms to `words`.
 void algorithm_words(struct keys *words);

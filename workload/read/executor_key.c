@@ -74,11 +74,6 @@ static void executor_mpi_read(struct reader *r, const struct place *place, struc
     spec->gpus = 1;
 }
 
-static void executor_mpi_write(json_t *library, const struct executor_spec *spec)
-{
-    write_params(library, mpi_params, N_PARAMS, spec->mpi);
-}
-
 static json_t *executor_mpi_schema(void)
 {
     json_t *object = schema_object();
@@ -196,8 +191,7 @@ static void read_settings(struct reader *r, const struct place *at, struct keys 
     spec->settings = nccl_settings_of(&p);
 }
 
-void executor_read(struct reader *r, const struct place *place, struct keys *keys,
-                   struct executor_spec *spec)
+void executor_read(struct reader *r, const struct place *place, struct executor_spec *spec)
 {
     static const char *const words[] = {"textbook", NULL}, *const kinds[] = {"nccl", "rccl", "xml",
                                                                              "mpi", NULL};
@@ -205,7 +199,6 @@ void executor_read(struct reader *r, const struct place *place, struct keys *key
                  cost = place_key(&at, "host_cost");
     struct keys own = {0};
     int which;
-    keys_add(keys, "library");
     *spec = (struct executor_spec){.machine = NULL};
     if (at.json == NULL || json_is_string(at.json)) {
         if (at.json != NULL)
@@ -245,33 +238,30 @@ void executor_read(struct reader *r, const struct place *place, struct keys *key
     read_costs(r, &cost, &spec->cost);
 }
 
-void executor_write(json_t *json, const struct executor_spec *spec)
+void executor_write(json_t *json, const char *key, const void *value, const json_t *given)
 {
+    const struct executor_spec *spec = value;
+    (void)given;
     if (!executor_is_given(spec)) {
-        json_object_set_new(json, "library", json_string("textbook"));
+        json_object_set_new(json, key, json_string("textbook"));
         return;
     }
     json_t *library = json_pack("{s:s}", "kind", executor_kind(spec));
     if (spec->mpi != NULL) {
-        executor_mpi_write(library, spec);
-        json_object_set_new(json, "library", library);
-        return;
-    }
-    if (spec->xml != NULL) {
+        write_params(library, mpi_params, N_PARAMS, spec->mpi);
+    } else if (spec->xml != NULL) {
         executor_xml_write(library, spec);
     } else {
         struct nccl_params p = nccl_params_of(&spec->settings);
         struct nccl_rows rows = nccl_rows(p.rccl);
         write_params(library, rows.rows, rows.n, &p);
     }
-    json_object_set_new(library, "host_cost", params_json(cost_params, N_COSTS, &spec->cost));
-    json_object_set_new(json, "library", library);
+    if (spec->mpi == NULL)
+        json_object_set_new(library, "host_cost", params_json(cost_params, N_COSTS, &spec->cost));
+    json_object_set_new(json, key, library);
 }
 
-void executor_schema(json_t *object)
-{
-    schema_key(object, "library", schema_ref("library"), false);
-}
+json_t *executor_schema(void) { return schema_ref("library"); }
 
 static json_t *settings_schema(bool rccl)
 {

@@ -5,14 +5,14 @@
 #include "collective/algorithm/collective.h"
 #include "collective/nccl/executor_spec.h"
 #include "workload/kind.h"
+#include "workload/read/job_parts.h"
 #include "workload/read/job_ranks.h"
 
 // Read `library`: "textbook", or an object of kind nccl, rccl, xml or mpi. For textbook
 // executor_is_given() stays false.
-void executor_read(struct reader *r, const struct place *place, struct keys *keys,
-                   struct executor_spec *spec);
-void executor_write(json_t *json, const struct executor_spec *spec);
-void executor_schema(json_t *object); // refers to the definition, which is added once
+void executor_read(struct reader *r, const struct place *place, struct executor_spec *spec);
+void executor_write(json_t *json, const char *key, const void *value, const json_t *given);
+json_t *executor_schema(void); // refers to the definition, which is added once
 void executor_definition(json_t *defs);
 
 #define EXECUTOR_ANY_BYTES UINT64_MAX
@@ -32,13 +32,13 @@ static inline bool executor_checks_all(const struct executor_spec *spec)
     return spec->machine != NULL;
 }
 
-// Its entry among the own keys of a kind of job.
-#define EXECUTOR_KEY                                                                               \
-    {                                                                                              \
-        "library", "word or object", "textbook",                                                   \
-            "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}, or \"rccl\": as NCCL "  \
-            "or RCCL runs them on the machine of the topology (docs/nccl.md); or {\"kind\": "      \
-            "\"xml\", ...}: as MSCCL runs the algorithm of a file there "                          \
-            "(docs/xml-algorithms.md); or {\"kind\": \"mpi\", ...}: as Open MPI runs them on "     \
-            "any network (docs/mpi.md)"                                                            \
-    }
+// Its row for a struct executor_spec at member `at` of the settings struct `of`.
+#define LIBRARY_PART(of, at, only_)                                                                \
+    PART_ROW("library", "word or object", "textbook",                                              \
+             "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}, or \"rccl\": as NCCL " \
+             "or RCCL runs them on the machine of the topology (docs/nccl.md); or {\"kind\": "     \
+             "\"xml\", ...}: as MSCCL runs the algorithm of a file there "                         \
+             "(docs/xml-algorithms.md); or {\"kind\": \"mpi\", ...}: as Open MPI runs them on "    \
+             "any network (docs/mpi.md)",                                                          \
+             .offset = offsetof(of, at), .write = executor_write, .schema = executor_schema,       \
+             .only = only_)

@@ -14,14 +14,12 @@ static void choose(struct reader *r, const struct place *place, struct group_cho
         choice->by_op[op] = read;
 }
 
-void group_algorithms_read(struct reader *r, const struct place *place, struct keys *keys,
-                           struct group_choice *choice)
+void group_algorithms_read(struct reader *r, const struct place *place, struct group_choice *choice)
 {
     struct place at = place_key(place, "algorithm");
     struct keys ops = {0};
-    algorithms_read(r, place, keys, choice->algorithms);
-    executor_read(r, place, keys, &choice->library);
-    keys_add(keys, "algorithm");
+    algorithms_read(r, place, choice->algorithms);
+    executor_read(r, place, &choice->library);
     for (unsigned op = 0; op < COLL_OPS; op++) {
         choice->by_op[op] =
             algorithm_named(choice->algorithms, op == COLL_ALL_TO_ALL ? "direct" : "ring");
@@ -45,30 +43,27 @@ void group_algorithms_read(struct reader *r, const struct place *place, struct k
     }
 }
 
-void group_algorithms_write(json_t *json, const struct group_choice *choice)
+void group_algorithms_write(json_t *json, const char *key, const void *value, const json_t *given)
 {
+    const struct group_choice *choice = value;
+    (void)given;
+    if (executor_is_given(&choice->library))
+        return;
     json_t *all = json_object();
-    algorithms_write(json, choice->algorithms);
     for (unsigned op = 0; op < COLL_OPS; op++)
         json_object_set_new(all, coll_op_name((enum coll_op)op),
                             json_string(choice->by_op[op].algorithm->name));
-    if (!executor_is_given(&choice->library))
-        json_object_set(json, "algorithm", all);
-    json_decref(all);
-    executor_write(json, &choice->library);
+    json_object_set_new(json, key, all);
 }
 
-void group_algorithms_schema(json_t *object)
+json_t *group_algorithms_schema(void)
 {
     struct keys names = {0};
     json_t *each = schema_object();
-    algorithms_schema(object);
     algorithm_words(&names);
     for (unsigned op = 0; op < COLL_OPS; op++)
         schema_key(each, coll_op_name((enum coll_op)op), schema_words(names.names), false);
-    schema_key(object, "algorithm",
-               json_pack("{s:[o,o]}", "anyOf", schema_words(names.names), each), false);
-    executor_schema(object);
+    return json_pack("{s:[o,o]}", "anyOf", schema_words(names.names), each);
 }
 
 bool group_check(struct reader *r, const struct place *place, const struct job_spec *job,

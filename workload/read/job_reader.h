@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Kinds of jobs in a scenario: the registry of all kinds, and functions that read, write and
-// describe those settings of a kind that its table does not describe.
+// Kinds of jobs in a scenario: the registry of all kinds, and for each kind what its table of
+// settings does not describe: further keys, and checks.
 #pragma once
 
 #include "engine/text/object.h"
 #include "engine/text/read.h"
 #include "workload/kind.h"
 #include "workload/read/algorithms.h"
+#include "workload/read/job_parts.h"
 #include "workload/read/job_ranks.h"
 #include "workload/read/site.h"
 
 struct job_reader {
-    // Read the keys that are not in the table into the job's settings, check all settings, and add
-    // the names of the keys to `keys`; errors go to the reader.
-    void (*read)(struct reader *r, const struct place *place, struct keys *keys,
-                 struct job_spec *job);
-    // Write the same keys into the resolved job `json`; `given`: the job as written. NULL = none.
-    void (*write)(json_t *json, const struct job_spec *job, const json_t *given);
-    // Add the same keys to the schema of the job. NULL = none.
-    void (*schema)(json_t *object);
-    // Describe the same keys for `collwire list`.
-    const struct own_key *keys;
-    size_t n_keys;
+    // Read the keys that are not in the table into the job's settings and check all settings; errors
+    // go to the reader.
+    void (*read)(struct reader *r, const struct place *place, struct job_spec *job);
+    const struct job_part *parts; // the keys that are in no table; no_parts = none
+    // Offset in the settings of the choices of algorithms, all of whose settings are keys of the
+    // job (algorithms.h); 0 = the job has none.
+    size_t algorithms;
+    // Remove keys that would be refused from the resolved job `json`; `given`: the job as written.
+    // NULL = nothing to remove.
+    void (*trim)(json_t *json, const struct job_spec *job, const json_t *given);
 };
 
 struct job_entry {
@@ -33,6 +33,10 @@ extern const struct job_entry job_registry[]; // ends with an entry without a ki
 extern const struct job_reader flows_reader, incast_reader, permutation_reader, poisson_reader,
     collective_reader, training_reader, program_reader, llm_reader, cnn_reader;
 extern const struct job_reader chakra_reader, goal_reader, parameter_server_reader;
+
+/* job_parts.c */
+// Returns true if jobs of the kind have the key, beside `kind` and `ranks`.
+bool job_has_key(const struct job_kind *kind, const struct job_reader *reader, const char *key);
 
 /* read_collective.c, also for training */
 // Check that a collective with so many chunks has no more parts than tokens can number; adds an

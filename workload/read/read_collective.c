@@ -198,9 +198,9 @@ static void check_network(struct reader *r, const struct place *place,
 }
 
 // Keys whose values a library decides: they are neither given nor part of the resolved scenario.
-static const char *const decided[] = {"algorithm", "dims",     "chunks",         "active_chunks",
-                                      "channels",  "schedule", "endpoint_delay", "reduce_rate"};
-#define N_DECIDED (sizeof decided / sizeof *decided)
+static const char *const decided[] = {"algorithm",      "dims",        "chunks",
+                                      "active_chunks",  "channels",    "schedule",
+                                      "endpoint_delay", "reduce_rate", NULL};
 
 static bool executor_decides(const struct collective_settings *settings)
 {
@@ -213,7 +213,7 @@ static void check_library(struct reader *r, const struct place *place, const str
     const struct collective_settings *settings = job->settings;
     struct place at = place_key(place, "library");
     size_t errors = r->err->n_errors;
-    for (size_t i = 0; i < N_DECIDED; i++) {
+    for (size_t i = 0; decided[i] != NULL; i++) {
         struct place key = place_key(place, decided[i]);
         if (key.json != NULL)
             place_error(r->err, &key, "is decided by the library: leave it out");
@@ -259,8 +259,7 @@ static void use_switches(struct reader *r, const struct place *place,
     s->endpoint_ps = (31000 + 2 * 3700) * PS_PER_NS / COLLNET_STEPS;
 }
 
-static void read_collective(struct reader *r, const struct place *place, struct keys *keys,
-                            struct job_spec *job)
+static void read_collective(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct collective_settings *settings = job->settings;
     const struct collective_params *params = &settings->params;
@@ -271,13 +270,11 @@ static void read_collective(struct reader *r, const struct place *place, struct 
     map_ranks(r, place, job, &params->mapping);
     size_t errors = r->err->n_errors;
     uint32_t ranks = job_size(r, job);
-    keys_add(keys, "algorithm");
-    keys_add(keys, "dims");
     enum coll_op known;
     struct coll_schedule *s = &settings->schedule;
     settings->inner = r->site->n_dims > 1 ? r->site->dims[0].size : 1;
-    algorithms_read(r, place, keys, settings->algorithms);
-    executor_read(r, place, keys, &settings->library);
+    algorithms_read(r, place, settings->algorithms);
+    executor_read(r, place, &settings->library);
     read_algorithms(r, &at, settings->algorithms, ranks, s);
     if (!json_is_array(at.algorithm.json) && r->err->n_errors == errors &&
         !executor_is_given(&settings->library) &&
@@ -305,53 +302,56 @@ static void read_collective(struct reader *r, const struct place *place, struct 
         algorithms_check(r, &at.algorithm, job, s, UINT32_MAX, &whole);
 }
 
-static void write_collective(json_t *json, const struct job_spec *job, const json_t *given)
+// Write `algorithm` and, where dimensions have one each, `dims`.
+static void write_algorithm(json_t *json, const char *key, const void *value, const json_t *given)
 {
-    const struct collective_settings *settings = job->settings;
+    const struct collective_settings *settings = value;
     const struct coll_schedule *s = &settings->schedule;
     json_t *list = json_array(), *dims = json_array();
-    algorithms_write(json, settings->algorithms);
-    executor_write(json, &settings->library);
-    if (executor_decides(settings)) {
-        for (size_t i = 0; i < N_DECIDED; i++)
-            json_object_del(json, decided[i]);
-        json_decref(list);
-        json_decref(dims);
-        return;
-    }
     for (uint32_t d = 0; d < s->n_dims; d++) {
         const struct coll_choice *choice = &s->choice[settings->params.op][d];
         json_array_append_new(list, json_string(choice->algorithm->name));
         json_array_append_new(dims, json_integer(s->dim_size[d]));
     }
-    bool each =
-        json_is_array(json_object_get(given, "algorithm")) || (s->n_dims > 1 && s->library == NULL);
-    json_object_set(json, "algorithm", each ? list : json_array_get(list, 0));
+    bool each = json_is_array(json_object_get(given, key)) || (s->n_dims > 1 && s->library == NULL);
+    json_object_set(json, key, each ? list : json_array_get(list, 0));
     if (each)
         json_object_set(json, "dims", dims);
     json_decref(list);
     json_decref(dims);
 }
 
-static void collective_schema(json_t *object)
+static json_t *algorithm_schema(void)
 {
-    algorithms_schema(object);
-    executor_schema(object);
-    struct keys algorithms = {0};
-    algorithm_words(&algorithms);
-    schema_key(object, "algorithm",
-               json_pack("{s:[o,o]}", "anyOf", schema_words(algorithms.names),
-                         schema_list(schema_words(algorithms.names))),
-               false);
-    schema_key(object, "dims", schema_list(schema_integer(1)), false);
+    struct keys words = {0};
+    algorithm_words(&words);
+    return json_pack("{s:[o,o]}", "anyOf", schema_words(words.names),
+                     schema_list(schema_words(words.names)));
 }
 
-static const struct own_key collective_keys[] = {
-    {"algorithm", "word or list", "ring",
-     "one for all ranks, or one per dimension; each has its settings: collwire list collective"},
-    {"dims", "list", "the network's",
-     "sizes of the dimensions that a list of algorithms is for, innermost first"},
-    EXECUTOR_KEY,
+static void trim(json_t *json, const struct job_spec *job, const json_t *given)
+{
+    (void)given;
+    if (executor_decides(job->settings))
+        parts_remove(json, decided);
+}
+
+#define LIBRARY(only) LIBRARY_PART(struct collective_settings, library, only)
+static const struct job_part collective_parts[] = {
+    LIBRARY(PART_WRITTEN | PART_IN_SCHEMA),
+    PART_ROW("algorithm", "word or list", "ring",
+             "one for all ranks, or one per dimension; each has its settings: collwire list "
+             "collective",
+             .write = write_algorithm, .schema = algorithm_schema),
+    PART_ROW("dims", "list", "the network's",
+             "sizes of the dimensions that a list of algorithms is for, innermost first",
+             .schema = schema_sizes, .only = PART_LISTED | PART_IN_SCHEMA),
+    LIBRARY(PART_LISTED),
+    PARTS_END,
 };
-const struct job_reader collective_reader = {read_collective, write_collective, collective_schema,
-                                             collective_keys, 3};
+const struct job_reader collective_reader = {
+    .read = read_collective,
+    .parts = collective_parts,
+    .algorithms = offsetof(struct collective_settings, algorithms),
+    .trim = trim,
+};

@@ -40,11 +40,9 @@ static void rank_flows(struct drawn_flows *list, const struct cdf *cdf, uint32_t
     }
 }
 
-static void read_poisson(struct reader *r, const struct place *place, struct keys *keys,
-                         struct job_spec *job)
+static void read_poisson(struct reader *r, const struct place *place, struct job_spec *job)
 {
     const struct poisson_settings *settings = job->settings;
-    (void)keys;
     char path[PLACE_TEXT];
     const struct site *site = r->site;
     struct place file = place_key(place, "cdf"), duration = place_key(place, "duration");
@@ -69,4 +67,4 @@ static void read_poisson(struct reader *r, const struct place *place, struct key
     cdf_free(&cdf);
 }
 
-const struct job_reader poisson_reader = {.read = read_poisson};
+const struct job_reader poisson_reader = {.read = read_poisson, .parts = no_parts};

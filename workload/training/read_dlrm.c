@@ -22,16 +22,46 @@ static const struct param table_params[] = {
 };
 #define N_TABLE_PARAMS (sizeof table_params / sizeof *table_params)
 
-const struct own_key dlrm_keys[] = {
-    {"tables", "list", "n_tables that are alike",
-     "of {rows, dim, pooling}: every table by itself; its pooling is that of `dlrm` unless given"},
-    {"bottom", "list", "512, 256, dim",
-     "widths of the layers over the dense features; the last is the tables' dim"},
-    {"top", "list", "512, 512, 256, 1", "widths of the layers after the interaction"},
-    {"placement", "list", "the most lookups first, on the rank with the fewest",
-     "sharding table: the rank of each table (collwire partition writes it)"},
+// A list that is not empty.
+static json_t *some_schema(json_t *item)
+{
+    json_t *list = schema_list(item);
+    json_object_set_new(list, "minItems", json_integer(1));
+    return list;
+}
+
+// A table without a pooling has that of `dlrm`.
+static json_t *tables_schema(void)
+{
+    json_t *table = schema_table(table_params, N_TABLE_PARAMS);
+    json_object_del(json_object_get(json_object_get(table, "properties"), "pooling"), "default");
+    return some_schema(table);
+}
+
+static json_t *widths_schema(void)
+{
+    json_t *width = schema_integer(1);
+    json_object_set_new(width, "maximum", json_integer(WIDTH_MAX));
+    return some_schema(width);
+}
+
+static json_t *placement_schema(void) { return schema_list(schema_integer(0)); }
+
+const struct job_part dlrm_parts[] = {
+    PART_ROW("tables", "list", "n_tables that are alike",
+             "of {rows, dim, pooling}: every table by itself; its pooling is that of `dlrm` unless "
+             "given",
+             .schema = tables_schema),
+    PART_ROW("bottom", "list", "512, 256, dim",
+             "widths of the layers over the dense features; the last is the tables' dim",
+             .schema = widths_schema),
+    PART_ROW("top", "list", "512, 512, 256, 1", "widths of the layers after the interaction",
+             .schema = widths_schema),
+    PART_ROW("placement", "list", "the most lookups first, on the rank with the fewest",
+             "sharding table: the rank of each table (collwire partition writes it)",
+             .schema = placement_schema),
+    PARTS_END,
 };
-const size_t n_dlrm_keys = sizeof dlrm_keys / sizeof *dlrm_keys;
 
 static void read_tables(struct reader *r, const struct place *place, struct dlrm_spec *d)
 {
@@ -195,10 +225,7 @@ int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
     read_placement(r, &ranks_of, &d, ranks);
     d.bottom = read_widths(r, &bottom, towards, N_BOTTOM_WIDTHS, &d.n_bottom);
     d.top = read_widths(r, &tops, top_widths, N_TOP_WIDTHS, &d.n_top);
-    keys_add(&keys, "tables");
-    keys_add(&keys, "bottom");
-    keys_add(&keys, "top");
-    keys_add(&keys, "placement");
+    parts_add(&keys, dlrm_parts);
     keys_check(r, place, &keys);
     if (r->err->n_errors == errors && ranks > 0)
         sizes_check(r, place, &d, ranks);
@@ -229,11 +256,14 @@ static void default_widths(json_t *json, const char *key, const uint64_t *widths
     json_decref(list);
 }
 
-json_t *dlrm_json(const json_t *given)
+void dlrm_write(json_t *job, const char *key, const void *value, const json_t *given)
 {
     struct dlrm_params params;
     uint64_t towards[N_BOTTOM_WIDTHS];
-    json_t *json = json_deep_copy(given);
+    json_t *own = json_object_get(given, key), *json = own != NULL ? json_deep_copy(own) : NULL;
+    (void)value;
+    if (json == NULL)
+        return;
     params_default(dlrm_params, n_dlrm_params, &params);
     machine_defaults(&params.machine);
     default_params(json, dlrm_params, n_dlrm_params, &params);
@@ -241,36 +271,19 @@ json_t *dlrm_json(const json_t *given)
     bottom_widths((uint64_t)json_integer_value(json_object_get(json, "dim")), towards);
     default_widths(json, "bottom", towards, N_BOTTOM_WIDTHS);
     default_widths(json, "top", top_widths, N_TOP_WIDTHS);
-    return json;
-}
-
-static json_t *widths_schema(const char *help)
-{
-    json_t *width = schema_integer(1);
-    json_object_set_new(width, "maximum", json_integer(WIDTH_MAX));
-    json_t *list = schema_list(width);
-    json_object_set_new(list, "minItems", json_integer(1));
-    json_object_set_new(list, "description", json_string(help));
-    return list;
+    json_object_set_new(job, key, json);
 }
 
 // Unlike for a list of matrix products, elements are of single precision by default.
 json_t *dlrm_schema(void)
 {
-    json_t *object = schema_object(), *table = schema_table(table_params, N_TABLE_PARAMS);
-    json_t *tables = schema_list(table);
+    json_t *object = schema_object(), *properties = json_object_get(object, "properties");
     schema_params(object, dlrm_params, n_dlrm_params);
     schema_params(object, gemm_params, n_gemm_params);
-    json_t *element = json_object_get(json_object_get(object, "properties"), "element");
-    json_object_set_new(element, "default", json_string("4B"));
-    json_object_del(json_object_get(json_object_get(table, "properties"), "pooling"), "default");
-    json_object_set_new(tables, "minItems", json_integer(1));
-    json_object_set_new(tables, "description", json_string(dlrm_keys[0].help));
-    schema_key(object, "tables", tables, false);
-    schema_key(object, "bottom", widths_schema(dlrm_keys[1].help), false);
-    schema_key(object, "top", widths_schema(dlrm_keys[2].help), false);
-    json_t *placement = schema_list(schema_integer(0));
-    json_object_set_new(placement, "description", json_string(dlrm_keys[3].help));
-    schema_key(object, "placement", placement, false);
+    json_object_set_new(json_object_get(properties, "element"), "default", json_string("4B"));
+    parts_schema(object, dlrm_parts);
+    for (const struct job_part *part = dlrm_parts; part->own.key != NULL; part++)
+        json_object_set_new(json_object_get(properties, part->own.key), "description",
+                            json_string(part->own.help));
     return object;
 }

@@ -65,15 +65,14 @@ static void check_groups(struct reader *r, const struct place *place, const stru
     free(members);
 }
 
-static void read_parameter_server(struct reader *r, const struct place *place, struct keys *keys,
-                                  struct job_spec *job)
+static void read_parameter_server(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct server_settings *settings = job->settings;
     const struct server_params *p = &settings->params;
     map_ranks(r, place, job, &p->mapping);
     settings->choice.params = p->group;
     size_t errors = r->err->n_errors;
-    group_algorithms_read(r, place, keys, &settings->choice);
+    group_algorithms_read(r, place, &settings->choice);
     check_staleness(r, place, p);
     uint32_t ranks = job_size(r, job);
     if (ranks == 0 || r->err->n_errors > errors || !check_ranks(r, place, p, ranks))
@@ -82,20 +81,21 @@ static void read_parameter_server(struct reader *r, const struct place *place, s
         check_groups(r, place, job, settings, ranks);
 }
 
-static void write_parameter_server(json_t *json, const struct job_spec *job, const json_t *given)
+static void trim(json_t *json, const struct job_spec *job, const json_t *given)
 {
     const struct server_settings *settings = job->settings;
     (void)given;
-    group_algorithms_write(json, &settings->choice);
     if (settings->params.mode != SERVER_STALE)
-        json_object_del(json, "staleness"); // read_parameter_server() refuses it
+        json_object_del(json, "staleness"); // check_staleness() refuses it
 }
 
-static const struct own_key server_keys[] = {
-    {"algorithm", "word or object", "ring",
-     "of the collectives in a group, or of each operation; each has its settings: collwire list "
-     "collective"},
-    EXECUTOR_KEY,
+static const struct job_part server_parts[] = {
+    GROUP_ALGORITHM_PARTS(struct server_settings, choice, "ring", "of the collectives in a group"),
+    PARTS_END,
 };
-const struct job_reader parameter_server_reader = {read_parameter_server, write_parameter_server,
-                                                   group_algorithms_schema, server_keys, 2};
+const struct job_reader parameter_server_reader = {
+    .read = read_parameter_server,
+    .parts = server_parts,
+    .algorithms = offsetof(struct server_settings, choice.algorithms),
+    .trim = trim,
+};

@@ -28,24 +28,24 @@ static const struct param straggler_params[] = {
 };
 enum { N_STRAGGLER_PARAMS = sizeof straggler_params / sizeof *straggler_params };
 
-static const char *const layer_keys[] = {"parallelism",    "layers",      "last_bottom_layer",
-                                         "model_parallel", "checkpoints", "checkpoint_initiates"};
+// Keys that a job with `file` or `dlrm` cannot have.
+static const char *const layer_keys[] = {
+    "parallelism",          "layers", "last_bottom_layer", "model_parallel", "checkpoints",
+    "checkpoint_initiates", NULL};
 
-static bool read_layers(struct reader *r, const struct place *place, struct keys *keys,
-                        const struct job_spec *job, struct training_settings *settings)
+static bool read_layers(struct reader *r, const struct place *place, const struct job_spec *job,
+                        struct training_settings *settings)
 {
     const char *file = settings->params.file;
     struct training_spec *training = &settings->training;
     char path[PLACE_TEXT];
     struct place at = place_key(place, "file"), dlrm = place_key(place, "dlrm");
-    keys_add(keys, "dlrm");
     if (file[0] != '\0' && dlrm.json != NULL)
         place_error(r->err, &dlrm, "cannot be combined with `file`");
     if (file[0] == '\0' && dlrm.json == NULL)
-        return training_read(r, place, keys, training) == 0;
-    for (size_t i = 0; i < sizeof layer_keys / sizeof *layer_keys; i++) {
+        return training_read(r, place, training) == 0;
+    for (size_t i = 0; layer_keys[i] != NULL; i++) {
         struct place other = place_key(place, layer_keys[i]);
-        keys_add(keys, layer_keys[i]);
         if (other.json != NULL)
             place_error(r->err, &other, "cannot be combined with `%s`",
                         dlrm.json ? "dlrm" : "file");
@@ -334,8 +334,7 @@ static void check_input(struct reader *r, const struct place *place, const struc
                         &size);
 }
 
-static void read_training(struct reader *r, const struct place *place, struct keys *keys,
-                          struct job_spec *job)
+static void read_training(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct training_settings *settings = job->settings;
     const struct training_spec *training = &settings->training;
@@ -347,17 +346,14 @@ static void read_training(struct reader *r, const struct place *place, struct ke
     size_t errors = r->err->n_errors;
     uint32_t ranks = job_size(r, job);
     struct coll_schedule *s = &settings->schedule;
-    keys_add(keys, "dims");
-    keys_add(keys, "system");
-    keys_add(keys, "stragglers");
-    job_input_read(r, place, keys, job, &settings->input);
-    bool known = read_layers(r, place, keys, job, settings);
+    job_input_read(r, place, job, &settings->input);
+    bool known = read_layers(r, place, job, settings);
     if (ranks == 0) // the network has errors
         return;
     read_stragglers(r, &stragglers, job);
     read_job_dims(r, &dims, ranks, s);
     read_system(r, &system, s, training);
-    executor_read(r, place, keys, &settings->library);
+    executor_read(r, place, &settings->library);
     s->library = executor_is_given(&settings->library) ? &settings->library : NULL;
     if (s->library != NULL && system.json != NULL)
         place_error(r->err, &system, "is decided by the library: leave it out");
@@ -378,66 +374,69 @@ static void read_training(struct reader *r, const struct place *place, struct ke
     }
 }
 
-static void write_training(json_t *json, const struct job_spec *job, const json_t *given)
+/* ---- keys ---- */
+
+static void trim(json_t *json, const struct job_spec *job, const json_t *given)
 {
-    static const char *const copied[] = {"system", "dims", "stragglers"};
     const struct training_settings *settings = job->settings;
-    const json_t *dlrm = json_object_get(given, "dlrm");
-    executor_write(json, &settings->library);
-    job_input_write(json, &settings->input, given);
-    if (dlrm != NULL)
-        json_object_set_new(json, "dlrm", dlrm_json(dlrm));
-    else if (settings->params.file[0] == '\0')
-        training_write(json, &settings->training);
-    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
-        json_t *value = json_object_get(given, copied[i]);
-        if (value != NULL)
-            json_object_set_new(json, copied[i], json_deep_copy(value));
-    }
+    if (settings->params.file[0] != '\0' || json_object_get(given, "dlrm") != NULL)
+        parts_remove(json, layer_keys);
 }
 
 // The schema does not describe the keys of a layer and of the system settings; they are checked
 // when they are read.
-static void training_schema(json_t *object)
+static json_t *parallelism_schema(void) { return schema_words(training_keywords); }
+static json_t *integer_schema(void) { return json_pack("{s:s}", "type", "integer"); }
+static json_t *marks_schema(void) { return schema_list(schema_integer(0)); }
+static json_t *layers_schema(void) { return schema_list(json_pack("{s:s}", "type", "object")); }
+static json_t *system_schema(void) { return json_pack("{s:[s,s]}", "type", "string", "object"); }
+static json_t *stragglers_schema(void)
 {
-    static const char *const integers[] = {"last_bottom_layer", "model_parallel"};
-    static const char *const lists[] = {"checkpoints", "checkpoint_initiates"};
-    schema_key(object, "parallelism", schema_words(training_keywords), false);
-    for (size_t i = 0; i < 2; i++)
-        schema_key(object, integers[i], json_pack("{s:s}", "type", "integer"), false);
-    for (size_t i = 0; i < 2; i++)
-        schema_key(object, lists[i], schema_list(schema_integer(0)), false);
-    schema_key(object, "layers", schema_list(json_pack("{s:s}", "type", "object")), false);
-    schema_key(object, "stragglers",
-               schema_list(schema_table(straggler_params, N_STRAGGLER_PARAMS)), false);
-    schema_key(object, "dlrm", dlrm_schema(), false);
-    schema_key(object, "system", json_pack("{s:[s,s]}", "type", "string", "object"), false);
-    schema_key(object, "dims", schema_list(schema_integer(1)), false);
-    executor_schema(object);
-    job_input_schema(object);
+    return schema_list(schema_table(straggler_params, N_STRAGGLER_PARAMS));
 }
 
-static const struct own_key training_keys[] = {
-    {"parallelism", "word", "", "which dimensions what is exchanged over, and the loop"},
-    {"layers", "list", "",
-     "of {name, fwd, ig, wg: {compute, op, bytes}, update_delay, weights, activations}: forward, "
-     "input and weight gradient; what a rank keeps, as far as its exchanges do not show it"},
-    {"last_bottom_layer", "count", "", "HYBRID_DLRM: the last layer of the bottom MLP"},
-    {"model_parallel", "count", "", "HYBRID_TRANSFORMER: ranks of a group that share the model"},
-    {"checkpoints", "list of layers", "", "layers whose activations are kept"},
-    {"checkpoint_initiates", "list of layers", "",
-     "layers of the backward pass that begin to compute activations again"},
-    {"dlrm", "object", "",
-     "instead of layers: a recommendation model; see collwire list workload dlrm"},
-    {"system", "file or object", "",
-     "scheduling of collectives: the keys of an ASTRA-sim system file"},
-    {"dims", "list", "the network's", "sizes of the ranks' dimensions, innermost first"},
-    {"stragglers", "list", "none",
-     "of {rank, factor}: ranks of the job that compute slower, or faster"},
-    EXECUTOR_KEY,
-    TIERS_KEY,
-    INPUT_KEY,
+#define OF struct training_settings
+#define DESCRIBED (PART_LISTED | PART_IN_SCHEMA)
+static const struct job_part training_parts_of[] = {
+    LIBRARY_PART(OF, library, PART_WRITTEN),
+    INPUT_PARTS(OF, input, PART_WRITTEN),
+    PART_ROW("parallelism", "word", "", "which dimensions what is exchanged over, and the loop",
+             .offset = offsetof(OF, training), .write = training_write,
+             .schema = parallelism_schema),
+    PART_ROW("layers", "list", "",
+             "of {name, fwd, ig, wg: {compute, op, bytes}, update_delay, weights, activations}: "
+             "forward, input and weight gradient; what a rank keeps, as far as its exchanges do "
+             "not show it",
+             .only = PART_LISTED),
+    PART_ROW("last_bottom_layer", "count", "", "HYBRID_DLRM: the last layer of the bottom MLP",
+             .schema = integer_schema, .only = DESCRIBED),
+    PART_ROW("model_parallel", "count", "",
+             "HYBRID_TRANSFORMER: ranks of a group that share the model", .schema = integer_schema,
+             .only = DESCRIBED),
+    PART_ROW("checkpoints", "list of layers", "", "layers whose activations are kept",
+             .schema = marks_schema, .only = DESCRIBED),
+    PART_ROW("checkpoint_initiates", "list of layers", "",
+             "layers of the backward pass that begin to compute activations again",
+             .schema = marks_schema, .only = DESCRIBED),
+    {.own.key = "layers", .schema = layers_schema, .only = PART_IN_SCHEMA},
+    {.own.key = "stragglers", .schema = stragglers_schema, .only = PART_IN_SCHEMA},
+    PART_ROW("dlrm", "object", "",
+             "instead of layers: a recommendation model; see collwire list workload dlrm",
+             .write = dlrm_write, .schema = dlrm_schema),
+    PART_ROW("system", "file or object", "",
+             "scheduling of collectives: the keys of an ASTRA-sim system file",
+             .schema = system_schema),
+    PART_ROW("dims", "list", "the network's", "sizes of the ranks' dimensions, innermost first",
+             .schema = schema_sizes),
+    PART_ROW("stragglers", "list", "none",
+             "of {rank, factor}: ranks of the job that compute slower, or faster",
+             .only = PART_LISTED | PART_WRITTEN),
+    LIBRARY_PART(OF, library, DESCRIBED),
+    INPUT_PARTS(OF, input, DESCRIBED),
+    PARTS_END,
 };
-const struct job_reader training_reader = {read_training, write_training, training_schema,
-                                           training_keys,
-                                           sizeof training_keys / sizeof *training_keys};
+const struct job_reader training_reader = {
+    .read = read_training,
+    .parts = training_parts_of,
+    .trim = trim,
+};

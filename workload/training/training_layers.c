@@ -266,8 +266,7 @@ static void read_marks(struct reader *r, const struct place *place, struct train
     }
 }
 
-int training_read(struct reader *r, const struct place *job, struct keys *keys,
-                  struct training_spec *spec)
+int training_read(struct reader *r, const struct place *job, struct training_spec *spec)
 {
     char path[PLACE_TEXT];
     size_t errors = r->err->n_errors;
@@ -275,16 +274,14 @@ int training_read(struct reader *r, const struct place *job, struct keys *keys,
     struct place layers = place_key(job, "layers"), checkpoints = place_key(job, "checkpoints"),
                  initiates = place_key(job, "checkpoint_initiates");
     params_default(job_words_params, N_JOB_WORDS, &words);
-    read_params(r, job, keys, job_words_params, N_JOB_WORDS, &words);
+    struct keys keys = {0}; // the job checks its keys
+    read_params(r, job, &keys, job_words_params, N_JOB_WORDS, &words);
     *spec = (struct training_spec){.keyword = words.keyword,
                                    .last_bottom_layer = (uint32_t)words.last_bottom_layer};
     spec->model_parallel = training_is_transformer(words.keyword) ? words.model_parallel : 0;
     read_marks(r, &checkpoints, &spec->checkpoints);
     read_marks(r, &initiates, &spec->initiates);
     read_layers(r, &layers, spec);
-    keys_add(keys, "layers");
-    keys_add(keys, "checkpoints");
-    keys_add(keys, "checkpoint_initiates");
     if (r->err->n_errors == errors && training_check(spec, place_text(job, path), r->err) == 0)
         return 0;
     training_free(spec);
@@ -292,12 +289,6 @@ int training_read(struct reader *r, const struct place *job, struct keys *keys,
 }
 
 // ---- writing ----
-
-static json_t *time_json(uint64_t ns)
-{
-    char text[UNIT_TEXT];
-    return json_string(format_time((ps_t)ns * PS_PER_NS, text));
-}
 
 static json_t *marks_json(const struct training_marks *marks)
 {
@@ -307,48 +298,51 @@ static json_t *marks_json(const struct training_marks *marks)
     return list;
 }
 
-static void write_rank_bytes(json_t *object, const struct training_step *step)
+static json_t *step_json(const struct training_step *step)
 {
-    json_t *list = json_array();
+    struct step_words words = {.compute_ps = (ps_t)step->compute_ns * PS_PER_NS,
+                               .op = step->op + 1,
+                               .of = step->of_receiver,
+                               .bytes = step->bytes};
+    json_t *json = json_object(), *list = json_array();
+    write_params(json, step_params, step->op == TRAINING_NO_OP ? 1 : N_STEP - 1, &words);
     for (size_t i = 0; i < step->n_rank_bytes; i++)
         json_array_append_new(list, json_integer((json_int_t)step->rank_bytes[i]));
-    json_object_set_new(object, "rank_bytes", list);
-    json_object_set_new(object, "rank_bytes_of", json_string(sides[step->of_receiver]));
+    if (step->rank_bytes != NULL) {
+        json_object_set(json, "rank_bytes", list);
+        write_params(json, &step_params[N_STEP - 1], 1, &words);
+    }
+    json_decref(list);
+    return json;
 }
 
 static json_t *layer_json(const struct training_layer *layer, bool customized)
 {
+    const struct training_held *held = &layer->held;
+    struct layer_words words = {.name = "",
+                                .update_delay_ps = (ps_t)layer->update_delay_ns * PS_PER_NS,
+                                .weight_bytes = held->weight_bytes,
+                                .activation_bytes = held->activation_bytes};
     json_t *json = json_object();
-    char bytes[UNIT_TEXT];
     json_object_set_new(json, "name", json_string(layer->name));
-    for (int part = 0; part < TRAINING_PARTS; part++) {
-        const struct training_step *step = &layer->parts[part];
-        json_t *object = json_object();
-        json_object_set_new(object, "compute", time_json(step->compute_ns));
-        if (step->op != TRAINING_NO_OP) {
-            json_object_set_new(object, "op", json_string(ops[step->op + 1]));
-            json_object_set_new(object, "bytes", json_string(format_bytes(step->bytes, bytes)));
-        }
-        if (step->rank_bytes != NULL)
-            write_rank_bytes(object, step);
-        json_object_set_new(json, training_parts[part], object);
-    }
-    json_object_set_new(json, "update_delay", time_json(layer->update_delay_ns));
-    if (layer->held.weights_known)
-        json_object_set_new(json, "weights",
-                            json_string(format_bytes(layer->held.weight_bytes, bytes)));
-    if (layer->held.activations_known)
-        json_object_set_new(json, "activations",
-                            json_string(format_bytes(layer->held.activation_bytes, bytes)));
+    for (int part = 0; part < TRAINING_PARTS; part++)
+        json_object_set_new(json, training_parts[part], step_json(&layer->parts[part]));
+    write_params(json, layer_params, N_LAYER, &words); // the name is there already
+    if (!held->weights_known)
+        json_object_del(json, "weights");
+    if (!held->activations_known)
+        json_object_del(json, "activations");
     if (customized)
         json_object_set_new(json, "parallelism", json_string(training_keywords[layer->keyword]));
     return json;
 }
 
-void training_write(json_t *job, const struct training_spec *spec)
+void training_write(json_t *job, const char *key, const void *value, const json_t *given)
 {
+    const struct training_spec *spec = value;
+    (void)given;
     json_t *layers = json_array();
-    json_object_set_new(job, "parallelism", json_string(training_keywords[spec->keyword]));
+    json_object_set_new(job, key, json_string(training_keywords[spec->keyword]));
     if (training_is_dlrm(spec->keyword))
         json_object_set_new(job, "last_bottom_layer", json_integer(spec->last_bottom_layer));
     if (training_is_transformer(spec->keyword))

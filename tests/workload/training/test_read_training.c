@@ -10,6 +10,7 @@
 #include "collective/algorithm/collective.h"
 #include "config/import_astra.h"
 #include "tests/config/load.h"
+#include "workload/read/job_reader.h"
 #include "workload/training/astra_workload.h"
 #include "workload/training/training_layers.h"
 
@@ -58,8 +59,9 @@ static void test_back_and_forth(void **state)
         file_write("w.txt", texts[i], strlen(texts[i]));
         assert_int_equal(astra_workload_read(folder, "w.txt", "file", &spec, &err), 0);
         file_remove("w.txt");
-        training_write(place.json, &spec);
-        assert_int_equal(training_read(&r, &place, &keys, &again), 0);
+        training_write(place.json, "parallelism", &spec, NULL);
+        assert_int_equal(training_read(&r, &place, &again), 0);
+        parts_add(&keys, training_reader.parts);
         keys_check(&r, &place, &keys);
         assert_int_equal(err.n_errors, 0);
         assert_same(&spec, &again);
@@ -106,10 +108,9 @@ static void test_mistakes(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct training_spec spec;
         struct err err = {0};
-        struct keys keys = {0};
         struct reader r = {.err = &err};
         struct place place = {.json = json_loads(cases[i].json, 0, NULL)};
-        int status = training_read(&r, &place, &keys, &spec);
+        int status = training_read(&r, &place, &spec);
         assert_int_equal(status, cases[i].want != NULL ? -1 : 0);
         if (cases[i].want != NULL)
             assert_said(&err, cases[i].json, cases[i].want);
@@ -151,7 +152,6 @@ static void test_import(void **state)
     (void)state;
     struct err err = {0};
     struct training_spec spec;
-    struct keys keys = {0};
     struct reader r = {.err = &err};
     char *text = import_texts(NETWORK, "endpoint-delay: 10\n", TRANSFORMER("2"), &err);
     assert_non_null(text);
@@ -162,7 +162,7 @@ static void test_import(void **state)
     assert_true(json_real_value(json_object_get(job, "compute_scale")) == 0.5);
     json_t *system = json_object_get(job, "system");
     assert_int_equal(json_integer_value(json_object_get(system, "endpoint-delay")), 10);
-    assert_int_equal(training_read(&r, &(struct place){.json = job}, &keys, &spec), 0);
+    assert_int_equal(training_read(&r, &(struct place){.json = job}, &spec), 0);
     assert_int_equal(spec.n_layers, 2);
     assert_int_equal(spec.model_parallel, 2);
     // The remaining keys are a valid scenario: with another workload it loads.
