@@ -14,6 +14,7 @@ so the list stays current. --check looks the texts up and ends. Random ones that
 some that change nothing that a user could see.
 """
 import argparse
+import json
 import os
 import random
 import re
@@ -83,13 +84,11 @@ class Scratch:
                    self.tree, GOLDEN_S, COLLWIRE=os.path.join(self.build, "collwire"))
 
     def tests(self, regex):
-        """Unit tests as (name, target or None of scripts), in the order of CTest."""
-        listed = subprocess.run(["ctest", "--test-dir", self.build, "-N", "-L", LABELS, "-R", regex, "-E", LIST],
+        """Tests as (name, target or None of scripts), in the order of CTest. Those in C of a folder are one program."""
+        listed = subprocess.run(["ctest", "--test-dir", self.build, "--show-only=json-v1", "-L", LABELS, "-R", regex, "-E", LIST],
                                 capture_output=True, text=True, check=True).stdout
-        names = re.findall(r"Test +#\d+: (\S+)", listed)
-        known = subprocess.run(["ninja", "-C", self.build, "-t", "targets", "all"],
-                               capture_output=True, text=True, check=True).stdout
-        return [(n, "test_" + n if f"\ntest_{n}:" in known else None) for n in names]
+        programs = [(test["name"], re.search(r"/tests/([a-z]+)/run$", test["command"][0])) for test in json.loads(listed)["tests"]]
+        return [(name, found and "test_" + found[1]) for name, found in programs]
 
     def test(self, name):
         return run(["ctest", "--test-dir", self.build, "-R", f"^{name}$"], self.tree, TEST_S)
@@ -181,7 +180,7 @@ def prepare(args):
     if not scratch.make():
         sys.exit("the sources do not build")
     if not scratch.golden() or not run(["ctest", "--test-dir", scratch.build, "-L", LABELS, "-R",
-                                        args.tests, "-E", LIST, "-j2"], scratch.tree, 600):
+                                        args.tests, "-E", LIST, "-j2"], scratch.tree, 3600):
         sys.exit("a test fails without any mutation")
     return scratch, tests
 
