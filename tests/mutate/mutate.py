@@ -176,9 +176,9 @@ def mutated(source, mutation):
 
 def prepare(args):
     scratch = Scratch(args.source, args.scratch)
-    tests = scratch.tests(args.tests)
     if not scratch.make():
         sys.exit("the sources do not build")
+    tests = scratch.tests(args.tests) # CTest knows the command of a test when its program is built
     if not scratch.golden() or not run(["ctest", "--test-dir", scratch.build, "-L", LABELS, "-R",
                                         args.tests, "-E", LIST, "-j2"], scratch.tree, 3600):
         sys.exit("a test fails without any mutation")
