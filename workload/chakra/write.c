@@ -70,6 +70,9 @@ static int sent_read(struct writer *w)
 // The size of the next message from `src`; its entry is used up.
 static uint64_t sent_take(struct writer *w, uint32_t src, uint32_t dst, uint32_t tag)
 {
+    // The entries of a channel lie together in the order in which the sends are issued, and the
+    // k-th receive takes the k-th send. The search finds the first entry of the channel, whose
+    // `used` counts the receives so far.
     const struct sent key = {src, dst, tag, 0, 0, 0};
     size_t low = 0, high = w->n_sent;
     while (low < high) {
@@ -134,6 +137,8 @@ static void record_write(struct writer *w, const ProtobufCMessage *message)
         w->cap = n;
     }
     protobuf_c_message_pack(message, w->bytes);
+    // A record begins with its length as a varint of Protocol Buffers: groups of seven bits, the
+    // lowest first, with the highest bit set on all but the last.
     for (size_t rest = n; rest >= 128; rest >>= 7)
         fputc((int)(rest & 0x7f) | 0x80, w->out);
     size_t last = n;
@@ -212,8 +217,11 @@ static void collective_add(const struct writer *w, const struct node *node, stru
         [COLL_SEND_RECV] = TRACE_COLLS,       [COLL_BARRIER] = TRACE_BARRIER};
     const struct coll_schedule *s = &w->p->groups[node->group].schedule;
     uint64_t bytes = node->bytes, ranks = coll_ranks(s), span = ranks;
+    // With streams, a collective over some dimensions of the network has only the ranks along them.
     if (s->streams.enabled && !s->flat[node->op])
         span = coll_span(s, node->dims & s->op_dims[node->op]);
+    // Chakra states the buffer that a rank contributes. A node has the largest buffer, which after
+    // a gather is the sum of all contributions, so it is divided by the ranks that take part.
     bool parts = node->op == COLL_ALL_GATHER || node->op == COLL_GATHER;
     snprintf(group, 16, "%u", node->group + 1);
     number_add(a, TRACE_COMM_TYPE, types[node->op]);
@@ -257,6 +265,8 @@ static int node_write(struct writer *w, uint32_t rank, const struct node *node)
         [NODE_SEND] = TRACE_SEND,    [NODE_COLLECTIVE] = TRACE_COLL, [NODE_RECV] = TRACE_RECV};
     struct attributes a = {.n = 0};
     char group[16];
+    // The two kinds below would have to be written as something else, and the file would not be
+    // what the program does.
     if (node->kind == NODE_COLLECTIVE && node->op == COLL_SEND_RECV)
         return err_add(w->err, NULL,
                        "rank %u, node %" PRIu64 ": Chakra has no collective send_recv", rank,
@@ -265,6 +275,7 @@ static int node_write(struct writer *w, uint32_t rank, const struct node *node)
         return err_add(w->err, NULL,
                        "rank %u, node %" PRIu64 ": Chakra has no copies between tiers of memory",
                        rank, node->id);
+    // A reader of Chakra takes a node of the CPU for one that does not occupy the GPU.
     bool cpu = node->kind == NODE_WAIT || node->kind == NODE_EMPTY;
     bool_add(&a, trace_attribute_names[TRACE_IS_CPU_OP], cpu);
     if (node->kind == NODE_COLLECTIVE)
@@ -289,6 +300,8 @@ static int node_write(struct writer *w, uint32_t rank, const struct node *node)
     m.type = types[node->kind];
     m.data_deps = (uint64_t *)(uintptr_t)node->after;
     m.n_data_deps = node->n_after;
+    // Chakra counts microseconds. The exact time is in an attribute above, which our own reader
+    // prefers.
     m.duration_micros = (uint64_t)((node->takes_ps + PS_PER_US / 2) / PS_PER_US);
     m.attr = a.list;
     m.n_attr = a.n;
@@ -304,6 +317,8 @@ char *trace_file(const struct node_program *p, const char *prefix, uint32_t i)
                           : text_format("%s.groups.json", prefix);
 }
 
+// Files are written under this name and renamed when all of them are complete, so that an error
+// leaves no set with missing ranks.
 static char *part_name(const struct writer *w, uint32_t i)
 {
     char *name = trace_file(w->p, w->prefix, i), *part = text_format("%s.part", name);

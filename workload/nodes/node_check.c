@@ -66,6 +66,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct check *c, const cha
     err_add(c->err, c->path, "%s", text);
 }
 
+// For the format %llu, whose type differs from uint64_t on some platforms.
 static unsigned long long wide(uint64_t value) { return value; }
 
 /* ---- reading a rank ---- */
@@ -118,6 +119,8 @@ static void check_collective(struct check *c, uint32_t rank, const struct node *
 
 static void take(struct check *c, uint32_t rank, const struct node *node)
 {
+    // All nodes of a rank are kept until its last one, since a node may depend on one that comes
+    // later.
     if (c->n == c->cap)
         c->nodes = memory_grow(c->nodes, &c->cap, sizeof *c->nodes);
     while (c->n_before + node->n_after > c->cap_before)
@@ -185,11 +188,14 @@ static void report_cycle(struct check *c, const struct link *links, uint32_t ran
         for (uint32_t l = c->nodes[i].next; l > 0; l = links[l - 1].next)
             from[links[l - 1].node] = i + 1;
     }
+    // Each unreached node has an unreached node before it, so going backwards for long enough leads
+    // into a cycle. A longest path without repetition ends there.
     for (; !seen[at]; at = from[at] - 1)
         seen[at] = true;
     struct text text = {0};
     FILE *out = text_open(&text);
     uint32_t start = at;
+    // Eight nodes suffice to find the mistake; cycles of real traces may have thousands.
     for (unsigned n = 0; n == 0 || (at != start && n < 8); n++, at = from[at] - 1)
         fprintf(out, "%llu after ", wide(c->nodes[at].id));
     fprintf(out, at == start ? "%llu" : "... %llu", wide(c->nodes[start].id));
@@ -203,6 +209,8 @@ static void report_cycle(struct check *c, const struct link *links, uint32_t ran
 
 static void check_cycles(struct check *c, const struct link *links, uint32_t rank)
 {
+    // Kahn's algorithm: a node is taken when all nodes before it have been taken. What is left
+    // depends on a cycle.
     uint32_t *queue = memory_zeroed(c->n + 1, sizeof *queue), n = 0;
     for (uint32_t i = 0; i < c->n; i++)
         if (c->nodes[i].left == 0)
@@ -252,6 +260,8 @@ static void check_rank(struct check *c, uint32_t rank)
     for (size_t i = 1; i < c->n; i++)
         if (sorted[i].id == sorted[i - 1].id)
             add(c, "rank %u: two nodes have the id %llu", rank, wide(sorted[i].id));
+    // With missing or repeated ids the graph is not the one that the user meant, and a cycle in it
+    // would be a second message about the same mistake.
     if (link_all(c, sorted, links, rank) && c->n_errors == errors)
         check_cycles(c, links, rank);
     free(sorted);
@@ -269,6 +279,7 @@ static int compare_ends(const void *a, const void *b)
         return x->dst < y->dst ? -1 : 1;
     if (x->tag != y->tag)
         return x->tag < y->tag ? -1 : 1;
+    // The sends of a channel come before its receives, as check_sizes() needs them.
     if (x->sends != y->sends)
         return x->sends ? -1 : 1;
     return (x->node > y->node) - (x->node < y->node);
@@ -284,6 +295,8 @@ static void check_sizes(struct check *c, const struct channel_end *ends, size_t 
 {
     for (size_t i = 0; i < n; i++) {
         const struct channel_end *send = &ends[i], *receive = &ends[n + i];
+        // Only where the program states the order of both is it known before the run which receive
+        // takes which send.
         if (send->ordered && receive->ordered && send->bytes != receive->bytes)
             add(c,
                 "rank %u, node %llu: receives %llu bytes, but the message that it matches, node "
@@ -306,6 +319,7 @@ static void check_channels(struct check *c)
             check_sizes(c, &c->ends[i], sends);
             continue;
         }
+        // The first message that has no partner: behind as many pairs as the other side has.
         const struct channel_end *extra =
             sends > receives ? &c->ends[i + receives] : &c->ends[i + sends + sends];
         add(c,
@@ -421,6 +435,8 @@ int node_program_check(const struct node_program *p, const char *path, struct er
             break;
         check_rank(&c, r);
     }
+    // Messages and collectives are compared between ranks only if each rank is sound: a rank that
+    // is missing nodes would be reported again by all of its partners.
     if (err->n_errors == errors) {
         check_channels(&c);
         check_groups(&c);

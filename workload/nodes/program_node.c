@@ -90,6 +90,7 @@ static uint16_t use_index(struct nodes_reader *n, const struct place *place, con
 {
     struct node_program *p = program_of(n);
     uint32_t use = name_index(&p->uses, &p->n_uses, name);
+    // Results show the waiting times of this use apart, as the bubble of a pipeline.
     if (strcmp(name, "pipeline") == 0)
         p->idle_use = use;
     if (use < 64)
@@ -107,6 +108,7 @@ static int find_group(struct nodes_reader *n, const struct place *node, const ch
     size_t *found = table_at(&n->group_of, name, strlen(name));
     if (*found > 0 && *found <= p->n_groups)
         return (int)(*found - 1);
+    // Remember the name, so that a file with many nodes of a missing group is searched once.
     *found = SIZE_MAX;
     return place_error(n->r->err, &at, "no group is called \"%s\"", name);
 }
@@ -136,6 +138,8 @@ static uint8_t read_stream(struct nodes_reader *n, const struct place *node,
         return default_stream(text->kind);
     if (strcmp(text->stream, node_stream_name(NODE_NO_STREAM)) == 0)
         return NODE_NO_STREAM;
+    // A known stream that this job does not have is a different mistake from an unknown word, and
+    // has a message of its own.
     for (uint8_t s = 0; s < NODE_NAMED_STREAMS; s++) {
         if (strcmp(text->stream, node_stream_name(s)) != 0)
             continue;
@@ -185,6 +189,8 @@ static bool read_copy(struct nodes_reader *n, const struct place *place,
 {
     struct place from = place_key(place, "from"), to = place_key(place, "to"),
                  bytes = place_key(place, "bytes");
+    // Without tiers a copy is a time that the GPU's copy engine is busy, which shares nothing with
+    // other copies.
     if (from.json == NULL && to.json == NULL) {
         node->kind = NODE_WAIT;
         if ((double)text->bytes * 8 / (double)n->settings->params.copy_bps > COPY_MOST_S)
@@ -256,6 +262,9 @@ static bool read_collective(struct nodes_reader *n, const struct place *place,
         return place_error(n->r->err, &bytes, "is required: a size like \"1MB\"") == 0;
     if (!read_vectors(n, place, size, node))
         return false;
+    // Whether a group's algorithm supports an operation depends on the root, but not on the rank or
+    // the size, so nodes that repeat a checked combination are not checked again: a trace has
+    // thousands of them.
     uint32_t *checked = &n->checked[group][node->uneven != NULL][node->op];
     if (*checked == node->root + 1)
         return true;
@@ -342,6 +351,7 @@ static void add_to_rank(struct nodes_reader *n, const struct place *place, uint3
                         struct node node, bool numbered)
 {
     node.id = numbered ? node.id : node_list_size(n->list, rank);
+    // A rank that sends to itself needs no path; node_program_check() reports it.
     if ((node.kind == NODE_SEND || node.kind == NODE_RECV) && node.peer != rank &&
         !pair_check(n->r, place, n->job, rank, node.peer))
         return;
