@@ -18,11 +18,12 @@ size_t algorithms_table(struct param rows[ALGORITHM_ROWS_MAX])
         for (const struct param *param; (param = params_next(&walk)) != NULL;) {
             if (param_find(rows, n, param->name).name != NULL)
                 continue;
-            if (n == ALGORITHM_ROWS_MAX)
+            struct param row = *param;
+            row.offset += i * sizeof(struct coll_choice) + offsetof(struct coll_choice, params);
+            if (n < ALGORITHM_ROWS_MAX)
+                rows[n++] = row;
+            else
                 sim_assert_fail("the settings of algorithms fit", __FILE__, __LINE__, 0, -1);
-            rows[n] = *param;
-            rows[n++].offset +=
-                i * sizeof(struct coll_choice) + offsetof(struct coll_choice, params);
         }
     }
     return n;

@@ -12,8 +12,8 @@
 #include "workload/read/site.h"
 
 struct job_reader {
-    // Read the keys that are not in the table into the job's settings and check all settings; errors
-    // go to the reader.
+    // Read the keys that are not in the table into the job's settings and check all settings;
+    // errors go to the reader.
     void (*read)(struct reader *r, const struct place *place, struct job_spec *job);
     const struct job_part *parts; // the keys that are in no table; no_parts = none
     // Offset in the settings of the choices of algorithms, all of whose settings are keys of the

@@ -21,7 +21,8 @@ int training_check_sizes(const struct training_spec *spec, const char *path, str
 int training_check_group(const struct training_spec *spec, const uint32_t *dim_size,
                          uint32_t n_dims, const char *path, struct err *err);
 
-// Read the keys `parallelism`, its arguments and `layers` of a job into *spec. Returns 0, or -1 with errors and *spec empty. training_free() it.
+// Read the keys `parallelism`, its arguments and `layers` of a job into *spec. Returns 0, or -1
+// with errors and *spec empty. training_free() it.
 int training_read(struct reader *r, const struct place *job, struct training_spec *spec);
 
 // Write the same keys, of which `key` is `parallelism`, of a struct training_spec into the object
