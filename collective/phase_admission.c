@@ -151,8 +151,7 @@ static bool group_spans(const struct communicator *c, uint32_t dim, uint32_t gro
     uint32_t first = comm_rank(c, coll_rank_of(&c->schedule, dim, group, 0));
     bool spans = false;
     for (uint32_t m = 1; m < coll_group_size(&c->schedule, dim); m++)
-        spans |=
-            shards_separate(p, first, comm_rank(c, coll_rank_of(&c->schedule, dim, group, m)));
+        spans |= shards_separate(p, first, comm_rank(c, coll_rank_of(&c->schedule, dim, group, m)));
     const struct coll_reduction *r =
         c->reductions ? c->reductions[c->first_group[dim] + group] : NULL;
     for (uint32_t a = 0; r && a < r->n_members - r->n_ranks; a++)

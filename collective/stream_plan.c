@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A collective is cut into chunks of equal size: a remainder makes one more whole chunk. A chunk's
-// phases are those of collective/algorithm/phase_plan.c in fixed order; sizes are divided with rounding
-// down.
+// phases are those of collective/algorithm/phase_plan.c in fixed order; sizes are divided with
+// rounding down.
 #include <string.h>
 
 #include "collective/algorithm/graph_collective.h"

@@ -11,8 +11,8 @@
 // which its shard sends, and a ghost, an entry behind the last port, which holds packets in flight
 // for the receiving shard.
 //
-// Credit (net/credit_balance.h) has no packet: it returns to another tile by letter, also within a shard,
-// and takes the delay of the link, so a window is not longer than that.
+// Credit (net/credit_balance.h) has no packet: it returns to another tile by letter, also within a
+// shard, and takes the delay of the link, so a window is not longer than that.
 #pragma once
 
 #include "engine/shards.h"

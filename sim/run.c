@@ -36,9 +36,8 @@ static struct sums sums_of(const struct sim *sim)
         s.n_rto_armed += hosts->n_rto_armed;
         if (hosts->last_delivery_ps > s.last_delivery_ps)
             s.last_delivery_ps = hosts->last_delivery_ps;
-        s.n_watchdogs_armed += sim->fabric.shards
-                                   ? sim->fabric.shard_switches[i].n_watchdogs_armed
-                                   : sim->fabric.switches.n_watchdogs_armed;
+        s.n_watchdogs_armed += sim->fabric.shards ? sim->fabric.shard_switches[i].n_watchdogs_armed
+                                                  : sim->fabric.switches.n_watchdogs_armed;
     }
     return s;
 }
@@ -152,10 +151,7 @@ bool sim_overdue(const struct sim *sim)
     return limit_s > 0 && sim->began_s > 0 && monotonic_s() - sim->began_s > limit_s;
 }
 
-bool sim_divided(const struct sim *sim)
-{
-    return sim->fabric.shards && sim->fabric.shards->n > 1;
-}
+bool sim_divided(const struct sim *sim) { return sim->fabric.shards && sim->fabric.shards->n > 1; }
 
 void sim_leave(struct sim *sim, bool interrupted)
 {

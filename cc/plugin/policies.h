@@ -2,8 +2,8 @@
 // The policies that a scenario may name: the built-in ones and those of plugins.
 //
 // A plugin is a shared library that exports a struct cc_plugin. Its policies are checked against
-// the contract (cc_ops_check), called in a scripted trial (cc/plugin/plugin_trial.h), and stand in the
-// catalogue behind guards (cc/plugin/guard.h), which check what they return in every call.
+// the contract (cc_ops_check), called in a scripted trial (cc/plugin/plugin_trial.h), and stand in
+// the catalogue behind guards (cc/plugin/guard.h), which check what they return in every call.
 #pragma once
 
 #include "cc/catalogue.h"

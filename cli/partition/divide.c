@@ -69,7 +69,7 @@ static void fill_weights(struct lists *l, const struct operator_graph *g)
 }
 
 bool divide_by_metis(const struct operator_graph *g, uint32_t parts, bool bisect, int imbalance,
-               uint32_t *part)
+                     uint32_t *part)
 {
     size_t ends = 2 * (size_t)g->n_edges + 1;
     struct lists l = {.first = memory_zeroed((size_t)g->n + 1, sizeof *l.first),

@@ -9,4 +9,4 @@
 // Karypis and Kumar, J. Parallel Distrib. Comput. 48, 1998, or recursive bisection of theirs, SIAM
 // J. Sci. Comput. 20, 1998. The random seed is fixed. Returns false if METIS finds none.
 bool divide_by_metis(const struct operator_graph *g, uint32_t parts, bool bisect, int imbalance,
-               uint32_t *part);
+                     uint32_t *part);

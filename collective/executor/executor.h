@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs operations as a collective library of GPUs does (collective/nccl/nccl_operation.h): blocks of
-// threads on every rank, connections between them, and proxy threads that serve the NICs.
+// Runs operations as a collective library of GPUs does (collective/nccl/nccl_operation.h): blocks
+// of threads on every rank, connections between them, and proxy threads that serve the NICs.
 //
 // A connection carries messages of one rank to another on a channel, through a buffer of NCCL_STEPS
 // steps at the receiver. Between servers a message is posted when the block has written it, and

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An optical circuit switch that joins ports of ranks directly: every circuit of its schedule is a
-// link between two ranks, which has light only while its matching is set (sim/fabric/fabric_circuits.c).
-// The delay of a link is that of the whole circuit; the switch adds none.
+// link between two ranks, which has light only while its matching is set
+// (sim/fabric/fabric_circuits.c). The delay of a link is that of the whole circuit; the switch adds
+// none.
 #include <stdlib.h>
 
 #include "engine/base/memory.h"

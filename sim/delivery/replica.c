@@ -48,10 +48,7 @@ struct replica {
     uint64_t posting; // token of the message that is being posted
 };
 
-static struct shards *shards_of(const struct replica *r)
-{
-    return r->delivery->fabric->shards;
-}
+static struct shards *shards_of(const struct replica *r) { return r->delivery->fabric->shards; }
 
 static struct hosts *hosts_of(const struct replica *r, uint32_t rank)
 {
@@ -61,7 +58,7 @@ static struct hosts *hosts_of(const struct replica *r, uint32_t rank)
 #define LOG(r, kind, member, ...)                                                                  \
     do {                                                                                           \
         const struct call call_ = {__VA_ARGS__};                                                   \
-        calls_begin(shards_of(r), kind, &call_,                                                 \
+        calls_begin(shards_of(r), kind, &call_,                                                    \
                     offsetof(struct call, flow) + sizeof call_.member);                            \
     } while (0)
 

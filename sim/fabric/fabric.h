@@ -47,7 +47,7 @@ struct fabric {
     size_t n_fault_ports, cap_fault_ports;
     /* on several threads: sim/parallel */
     uint32_t server_ranks; // ranks that stay together (struct comm_job); 0 = any may be divided
-    struct shards *shards;     // NULL = the network is not divided
+    struct shards *shards; // NULL = the network is not divided
     struct switches *shard_switches; // [shard]
     struct hosts *shard_hosts;       // [shard]
     const char *threads_obstacle;    // reason against several threads; NULL = none stated
@@ -76,12 +76,11 @@ static inline bool fabric_is_analytical(const struct fabric *fabric)
 static inline struct network *fabric_net_of(struct fabric *fabric, uint32_t node)
 {
     return fabric->shards ? &fabric->net.shards->nets[fabric->shards->shard_of[node]]
-                             : &fabric->net;
+                          : &fabric->net;
 }
 static inline struct hosts *fabric_hosts_of(struct fabric *fabric, uint32_t rank)
 {
-    return fabric->shards ? &fabric->shard_hosts[fabric->shards->shard_of[rank]]
-                             : &fabric->hosts;
+    return fabric->shards ? &fabric->shard_hosts[fabric->shards->shard_of[rank]] : &fabric->hosts;
 }
 
 size_t fabric_pending(const struct fabric *fabric); // number of pending events

@@ -19,8 +19,7 @@ static void hand_over_ports(struct parcel *p, struct sampler *s)
 {
     const struct network *net = &s->fabric->net;
     for (uint32_t i = 0; i < s->n_ports; i++) {
-        bool owned =
-            !p->reads && shards_owns(s->fabric->shards, net->ports[s->ports[i]].node);
+        bool owned = !p->reads && shards_owns(s->fabric->shards, net->ports[s->ports[i]].node);
         PARCEL(p, owned);
         if (!owned)
             continue;

@@ -59,7 +59,7 @@ struct result {
     struct pfc_port_result *pfc_ports;
     size_t n_pfc_ports;
     struct transport_counters *tcp; // of TCP connections
-    size_t n_tcp;           // 0 = the scenario has none
+    size_t n_tcp;                   // 0 = the scenario has none
     struct transport_counters *uec;
     size_t n_uec; // 0 = the scenario has none
     struct admission_result *admission;

@@ -55,4 +55,3 @@ struct aggregator_result { // in a switch
     char *at;
     uint64_t buffer_bytes, max_bytes, reduced_bytes;
 };
-

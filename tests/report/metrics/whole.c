@@ -145,8 +145,7 @@ static struct transport_counters uec = {.retransmitted = 180,
                                         .requests = 185,
                                         .ack_requests = 187,
                                         .probes = 186};
-static struct transport_counters tcp = {160, 161, 162, 163, 164, 165, 166,
-                                        167, 168, 0,   0,   0,   0,   0};
+static struct transport_counters tcp = {160, 161, 162, 163, 164, 165, 166, 167, 168, 0, 0, 0, 0, 0};
 static struct link_change changes[] = {{62000, "c->d", "down"}};
 static struct training_pass_result passes[] = {{63000, 64000}, {-1, -1}};
 static struct training_layer_result layers[] = {{"fc",
