@@ -9,7 +9,7 @@
 #include "collwire/processes.h"
 #include "engine/base/err.h"
 #include "sim/estimate.h"
-#include "sim/observe/capture_output.h"
+#include "sim/observe/capture_sink.h"
 #include "sim/result/result.h"
 #include "sim/spec/spec.h"
 

@@ -18,7 +18,7 @@
 #include "config/policy_choice.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "report/study/pool.h"
+#include "report/study/worker_pool.h"
 #include "sim/spec/spec.h"
 
 /* ---- the network ---- */

@@ -22,7 +22,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "report/study/point_hash.h"
-#include "report/study/pool.h"
+#include "report/study/worker_pool.h"
 #include "workload/llm/llm_spec.h"
 
 /* ---- layout scenario ---- */

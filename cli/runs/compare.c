@@ -19,7 +19,7 @@
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "report/study/pool.h"
+#include "report/study/worker_pool.h"
 
 /* ---- compare plan ---- */
 

@@ -22,7 +22,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/units.h"
-#include "report/study/pool.h"
+#include "report/study/worker_pool.h"
 
 /* ---- remedy ---- */
 

@@ -13,7 +13,7 @@
 #include "cli/terminal/signals.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "report/study/pool.h"
+#include "report/study/worker_pool.h"
 
 enum { CHUNK = 32 }; // points that a worker checks
 

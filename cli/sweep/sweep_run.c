@@ -16,7 +16,7 @@
 #include "engine/base/text.h"
 #include "report/cause.h"
 #include "report/rows.h"
-#include "report/study/pool.h"
+#include "report/study/worker_pool.h"
 
 /* ---- the worker ---- */
 

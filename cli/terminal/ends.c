@@ -7,7 +7,7 @@
 
 #include "cli/terminal/exit_codes.h"
 #include "cli/terminal/signals.h"
-#include "report/study/pool.h"
+#include "report/study/worker_pool.h"
 
 static bool interrupted;
 static const char *said = "nothing was written";

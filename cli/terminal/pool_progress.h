@@ -2,7 +2,7 @@
 // The progress of a pool of runs as one line on stderr.
 #pragma once
 
-#include "report/study/pool.h"
+#include "report/study/worker_pool.h"
 
 struct pool_line {
     const char *noun; // "runs"

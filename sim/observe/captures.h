@@ -5,7 +5,7 @@
 
 #include "net/capture/capture.h"
 #include "sim/delivery/delivery.h"
-#include "sim/observe/capture_output.h"
+#include "sim/observe/capture_sink.h"
 
 struct captures;
 

@@ -153,7 +153,7 @@ MUTATIONS = [
     ("cli/sweep/sweep_run.c", "p->packet_hops = json_number_value", "p->wall_s = json_number_value"),
     ("report/study/value_grid.c", "--after > a;)", "--after > 0;)"),
     ("report/study/point_hash.c", "add_text(&sha, version);", "add_text(&sha, version[0] ? \"\" : version);"),
-    ("report/study/pool.c", "prctl(PR_SET_PDEATHSIG, pool->ops->death_signal);", ""),
+    ("report/study/worker_pool.c", "prctl(PR_SET_PDEATHSIG, pool->ops->death_signal);", ""),
     ("report/study/store.c", 'strcmp(status, "failed") != 0', 'strcmp(status, "completed") == 0'),
     ("report/study/store.c", "ORDER BY position, hash", "ORDER BY hash"),
     ("report/comparison/comparison.c", "s->ratio_interval.low > 1 ||", "s->ratio_interval.low > 0 ||"),

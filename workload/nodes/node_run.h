@@ -3,8 +3,8 @@
 #pragma once
 
 #include "collective/recorder.h"
-#include "workload/nodes/measured.h"
 #include "workload/nodes/node_account.h"
+#include "workload/nodes/node_measured.h"
 #include "workload/nodes/node_window.h"
 #include "workload/program.h"
 

@@ -6,7 +6,7 @@ import { policyStyles } from "./styles.js";
 
 export { doc };
 
-// Each run has its metrics.json in `metrics`, without lists and values that are empty (report/page/run.c); `{}`
+// Each run has its metrics.json in `metrics`, without lists and values that are empty (report/page/page_run.c); `{}`
 // where they are missing. `detail` has what report/page makes of long parts: links, series, a timeline.
 export const runs = doc.runs || [];
 

@@ -118,7 +118,7 @@ def check_built_in():
     registry = (SOURCE / "cc" / "registry.c").read_text()
     names = re.findall(r"^    &cc_(\w+),", registry, re.M)
     shared = [path for path in sorted((SOURCE / "cc").glob("*.c"))
-              if path.stem not in names and path.stem not in ("cc", "check", "catalogue", "registry")]
+              if path.stem not in names and path.stem not in ("cc", "check_policy", "catalogue", "registry")]
     transports = {"newreno": TCP, "cubic": TCP, "nscc": UEC, "rccc": UEC, "nscc_rccc": UEC}
     plugins = []
     for name in names:

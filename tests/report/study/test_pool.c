@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "report/study/pool.h"
+#include "report/study/worker_pool.h"
 
 enum { TASKS = 12, LARGE = 300000 };
 

@@ -2,7 +2,7 @@
 // Starts workers, collects what they write, and reports their ends.
 #define _GNU_SOURCE // pipe2
 
-#include "report/study/pool.h"
+#include "report/study/worker_pool.h"
 
 #include <errno.h>
 #include <ev.h>
