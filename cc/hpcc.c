@@ -260,7 +260,8 @@ static void hpcc_on_ack(struct cc *cc, const struct cc_ack *ack)
         s->update_seq = ack->snd_nxt;
 }
 
-// W_AI = B T (1 - eta) / N, with N at most the number of packets in B T.
+// The additive step of a flow: W_AI = B T (1 - eta) / N, where B T is `w_max` and N is
+// `expected_flows`, but at least (1 - eta) packets.
 static double step_of_flows(const struct hpcc_params *p, const struct cc_env *env, double w_max)
 {
     double flow = w_max / (double)p->expected_flows, packet = env->full_wire_bytes;

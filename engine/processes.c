@@ -40,7 +40,7 @@ static bool tell(struct shards *p, const void *note, size_t bytes)
     return exchange(p);
 }
 
-// What a process has received, as a mailbox to be read.
+// What this process has received from `process`, as a mailbox to be read.
 static struct mailbox parcel_of(const struct shards *p, uint32_t process)
 {
     const struct collwire_bytes *in = &p->in[process];

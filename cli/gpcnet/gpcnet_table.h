@@ -18,6 +18,6 @@ double impact_mean(const struct impact *i, enum gpcnet_test test);
 double impact_p99(const struct impact *i, enum gpcnet_test test);
 
 void impact_print(FILE *out, const struct impact *i, const struct gpcnet_nodes *nodes);
-// One line for each test with the impacts of all policies.
+// Print a line for each test, with the impact on it under each of the `n` policies of `list`.
 void impacts_print(FILE *out, const struct impact *list, size_t n);
 json_t *impacts_json(const struct impact *list, size_t n, const struct gpcnet_nodes *nodes);

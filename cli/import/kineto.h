@@ -17,11 +17,11 @@
 
 #include "cli/import/recording.h"
 
-// Read a file as one rank; errors name the file and the byte.
 // Read a graph of ExecutionTraceObserver. Returns false, having read nothing, for other files; true
 // also after an error, which names the file and the byte.
 bool kineto_graph_read(struct recording *r, const char *path);
 
 void kineto_end(struct recording *r);
 
+// Read a file as one rank; errors name the file and the byte.
 void kineto_read(struct recording *r, const char *path);

@@ -45,7 +45,8 @@ static void read_machine(struct query *q, const char *name, struct err *err)
         param_set(&row, &v, name, "--machine", err);
 }
 
-// A reduce-scatter and an all-gather have at least a byte of each rank, an all-to-all of each pair.
+// Returns true for operations whose buffer is divided among the ranks, so that it needs at least a
+// byte for each.
 static bool is_divided(enum coll_op op)
 {
     return op == COLL_REDUCE_SCATTER || op == COLL_ALL_GATHER || op == COLL_ALL_TO_ALL;

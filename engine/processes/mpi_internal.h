@@ -58,7 +58,7 @@ void pieces_free(struct joined *j);
 uint32_t pieces_begin(struct joined *j, const struct collwire_bytes *out);
 // Advance the transfers in progress; *done is set when all have ended. Returns as pieces_begin().
 uint32_t pieces_poll(struct joined *j, bool *done);
-// Point in[] to the bytes that have arrived.
+// When pieces_poll() has set *done: point in[q] to the bytes received from each other process q.
 void pieces_end(struct joined *j, struct collwire_bytes *in);
 
 /* ---- beats.c ---- */

@@ -71,9 +71,11 @@ static double answers(const struct transport_dim *dim, const struct ideal_wire *
     return acks > 0 ? acks : 0;
 }
 
-// A small last packet arrives after the full packet before it. Returns how much later that is than
-// the small packet's departure plus its own latency, whatever other packets the NIC sends between
-// the two.
+// Returns the extra delay of a last packet that is smaller than the others: on its path it queues
+// behind the full packet before it, whose store-and-forward takes longer. This is a lower bound,
+// so it also holds when the NIC sends packets of other messages between the two. It is 0 where the
+// two may take different paths (`parted`) or belong to different pieces (`cut`), and where no full
+// packet is in the middle.
 static double behind_ps(const struct ideal_path *path, const struct ideal_wire *w)
 {
     double ps = (w->mid - (double)w->least) * (path->byte_ps - path->first_single_ps) +

@@ -107,7 +107,7 @@ static void write_meta(struct tcp_receiver *r, uint32_t slot, uint8_t control, p
             (uint8_t)write_sacks(r, meta_sacks(pool, slot) + meta->n_sacks, sack_room(r));
 }
 
-// Note that all data that has arrived is acknowledged.
+// Record that all data that has arrived is acknowledged now: no ACK is owed or delayed.
 static void note_acked(struct tcp_receiver *r)
 {
     r->owes = r->due = false;
