@@ -24,9 +24,9 @@ void ideals_init_with(struct ideals *ideals, const struct fabric *fabric, const 
 void ideals_share(struct ideals *ideals, uint32_t n_threads);
 void ideals_free(struct ideals *ideals);
 
-// Returns the time from the post of a message, alone on its path, to its last ACK at the sender, and
-// in *delivered_ps the time to its last byte at the receiver. Both are lower bounds; where all paths
-// are alike, a run of one message takes exactly this, within 1 ps a hop.
+// Returns the time from the post of a message, alone on its path, to its last ACK at the sender,
+// and in *delivered_ps the time to its last byte at the receiver. Both are lower bounds; where all
+// paths are alike, a run of one message takes exactly this, within 1 ps a hop.
 ps_t ideal_message_ps(const struct ideals *ideals, uint32_t src, uint32_t dst, uint32_t dim,
                       uint32_t transport, uint64_t bytes, ps_t *delivered_ps);
 
