@@ -208,8 +208,9 @@ const char *const estimate_part_names[] = {
 #define POOL_SLACK 1.3
 #define MEMBER_BYTES 126 // closed form: a rank's part of a collective on its critical path
 #define PHASE_BYTES 7    // the same for each chunk and phase
-/* Nanoseconds on one core. They lie between the times of an idle machine and of a busy one, which
- * takes twice as long, so most runs are within a factor of 2 of the estimate. */
+/* Costs in nanoseconds of one core. Each lies between the cost on an idle machine and the cost on a
+ * machine that other work shares, which is about twice as high. So the estimate is within a factor
+ * of 2 of most runs on either. */
 #define HOP_NS 85 // of a network that fits into the cache
 #define DOUBLING_NS 11
 #define TILED_HOP_NS 175

@@ -67,8 +67,8 @@ static const struct job_part common_parts[] = {
     PARTS_END,
 };
 
-// A kind without a reader has no keys beside its table.
-static const struct job_reader plain_reader = {.parts = no_parts};
+// For kinds whose table describes all of their keys.
+static const struct job_reader plain_reader = {.parts = NULL};
 
 static const struct job_reader *reader_of(const struct job_entry *entry)
 {
@@ -131,7 +131,7 @@ static void read_job(struct reader *r, const struct place *place, struct job_spe
     read_ranks(r, &ranks, job);
     if (reader->read != NULL)
         reader->read(r, place, job);
-    size_t n_rows = reader->algorithms > 0 ? algorithms_table(rows) : 0;
+    size_t n_rows = job_algorithm_rows(reader, rows);
     for (size_t i = 0; i < n_rows; i++)
         keys_add(&keys, rows[i].name);
     parts_add(&keys, reader->parts);
@@ -208,7 +208,7 @@ static json_t *job_json(const struct job_spec *job, const json_t *given)
     json_object_set_new(json, "kind", json_string(kind->name));
     write_params(json, job_params, n_job_params, job);
     write_params(json, kind->params, kind->n_params, job->settings);
-    write_params(json, rows, reader->algorithms > 0 ? algorithms_table(rows) : 0,
+    write_params(json, rows, job_algorithm_rows(reader, rows),
                  (const char *)job->settings + reader->algorithms);
     parts_write(json, reader->parts, job->settings, given);
     if (reader->trim != NULL)
@@ -241,8 +241,7 @@ static void workload_definitions(json_t *defs)
         schema_key(job, "kind", schema_constant(entry->kind->name), true);
         schema_params(job, job_params, n_job_params);
         schema_params(job, entry->kind->params, entry->kind->n_params);
-        if (reader->algorithms > 0)
-            schema_params(job, rows, algorithms_table(rows));
+        schema_params(job, rows, job_algorithm_rows(reader, rows));
         parts_schema(job, reader->parts);
         parts_schema(job, common_parts);
         json_object_set_new(job, "description", json_string(entry->kind->doc));
@@ -328,8 +327,7 @@ static void model_keys(const char *name, const char *prefix, const struct key_si
         to->table(to->ctx, prefix, m->params, *m->n_params);
     if (m->computes)
         to->table(to->ctx, prefix, gemm_params, n_gemm_params);
-    if (m->parts != NULL)
-        parts_list(m->parts, to);
+    parts_list(m->parts, to);
 }
 
 static void workload_keys(const struct object_entry *entry, const char *prefix,

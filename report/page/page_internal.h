@@ -53,7 +53,7 @@ json_t *page_series(struct page *page, const json_t *metrics, size_t bytes);
 json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *metrics,
                       size_t limit);
 
-// metrics.json without what is long (page/run.c has the list), and without keys that have no value
+// metrics.json without what is long (page_run.c has the list), and without keys that have no value
 // or an empty list; of a run that is not shown in detail, what the page shows of every run.
 json_t *page_metrics(struct page *page, const json_t *metrics, bool detail);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A run of the page: its names, the values that comparisons show, its metrics.json without what is
-// long, and for a run in detail what the page shows of the long parts.
+// A run in the document of the page: its names, the values that comparisons show, and its
+// metrics.json with long lists cut. A run that is shown in detail also has its links, series,
+// timeline and slowest messages, which are reduced from lists that are too long to be embedded.
 #include <fnmatch.h>
 #include <math.h>
 #include <stdint.h>
@@ -15,9 +16,9 @@
 
 // ---- metrics.json ----
 
-// The parts of metrics.json of which the page has less or more than of others, by a pattern of
-// their path: the first `most` items of a list, and nothing where `most` is 0. Of a list that is
-// not here the page has the first LIST items, so that no other key can make it large.
+// How much of metrics.json the page embeds, by a pattern of the path of a key: the first `most`
+// items of a list, or nothing where `most` is 0. Of every other list it embeds the first LIST
+// items, so that a list which is added to metrics.json later cannot make the page large.
 static const struct limit {
     const char *path; // its first PLAIN characters have no wildcard
     size_t most;
@@ -76,7 +77,7 @@ static json_t *reduced_list(struct page *page, const json_t *list, const char *p
     return copy;
 }
 
-// A copy of the value at `path` of metrics.json without what is left out.
+// Returns a copy of `value`, which stands at `path` in metrics.json, cut as `limits` says.
 static json_t *reduced(struct page *page, const json_t *value, const char *path)
 {
     if (json_is_array(value))
@@ -121,7 +122,8 @@ json_t *page_metrics(struct page *page, const json_t *metrics, bool detail)
 
 // ---- a run ----
 
-// The columns of comparisons: from the metrics, else from the row of compare.json.
+// Returns the columns of comparisons. They are computed from metrics.json; where that is missing,
+// they are those of the run in compare.json.
 static json_t *values(const struct page_run *run)
 {
     json_t *object = json_object();

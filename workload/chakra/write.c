@@ -70,9 +70,10 @@ static int sent_read(struct writer *w)
 // The size of the next message from `src`; its entry is used up.
 static uint64_t sent_take(struct writer *w, uint32_t src, uint32_t dst, uint32_t tag)
 {
-    // The entries of a channel lie together in the order in which the sends are issued, and the
-    // k-th receive takes the k-th send. The search finds the first entry of the channel, whose
-    // `used` counts the receives so far.
+    // A receive does not state its size: the k-th receive from a rank with a tag takes the message
+    // of the k-th send to it with that tag. Such sends are neighbours in the sorted list, in the
+    // order in which they are issued. The search finds the first of them, and its `used` counts
+    // the receives so far.
     const struct sent key = {src, dst, tag, 0, 0, 0};
     size_t low = 0, high = w->n_sent;
     while (low < high) {

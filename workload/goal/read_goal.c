@@ -471,4 +471,4 @@ static void read_goal(struct reader *r, const struct place *place, struct job_sp
     free(name);
 }
 
-const struct job_reader goal_reader = {.read = read_goal, .parts = no_parts};
+const struct job_reader goal_reader = {.read = read_goal};

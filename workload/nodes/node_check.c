@@ -209,8 +209,8 @@ static void report_cycle(struct check *c, const struct link *links, uint32_t ran
 
 static void check_cycles(struct check *c, const struct link *links, uint32_t rank)
 {
-    // Kahn's algorithm: a node is taken when all nodes before it have been taken. What is left
-    // depends on a cycle.
+    // Topological sort by Kahn's algorithm: a node enters the queue when all of its dependencies
+    // have entered it. A node that never enters depends on a cycle.
     uint32_t *queue = memory_zeroed(c->n + 1, sizeof *queue), n = 0;
     for (uint32_t i = 0; i < c->n; i++)
         if (c->nodes[i].left == 0)

@@ -7,9 +7,10 @@
 #include "workload/kind.h"
 #include "workload/read/site.h"
 
-// The settings of all algorithms as a table for an array of their choices in the order of the
-// registry (collective_params). Those of several algorithms with one name are a row of the first,
-// and algorithms_read() sets it in all of them.
+// Fill one parameter table with the settings of all collective algorithms. Its offsets are for an
+// array with a struct coll_choice for each algorithm, in the order of the registry
+// (collective_params). A setting that several algorithms have is one row, whose offset is that of
+// the first of them; algorithms_read() copies its value to the others.
 #define ALGORITHM_ROWS_MAX 64
 size_t algorithms_table(struct param rows[ALGORITHM_ROWS_MAX]); // returns the number of rows
 void algorithms_read(struct reader *r, const struct place *place, struct coll_choice *choices);

@@ -30,9 +30,7 @@ struct job_part {
         .own.key = NULL                                                                            \
     }
 
-extern const struct job_part no_parts[];
-
-// In all functions `parts` ends with PARTS_END.
+// In all functions `parts` ends with PARTS_END; NULL = there are none.
 
 // Add the names of the keys to `keys`.
 void parts_add(struct keys *keys, const struct job_part *parts);

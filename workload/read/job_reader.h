@@ -15,7 +15,7 @@ struct job_reader {
     // Read the keys that are not in the table into the job's settings and check all settings;
     // errors go to the reader.
     void (*read)(struct reader *r, const struct place *place, struct job_spec *job);
-    const struct job_part *parts; // the keys that are in no table; no_parts = none
+    const struct job_part *parts; // the keys that are in no table; NULL = none
     // Offset in the settings of the choices of algorithms, all of whose settings are keys of the
     // job (algorithms.h); 0 = the job has none.
     size_t algorithms;
@@ -35,6 +35,9 @@ extern const struct job_reader flows_reader, incast_reader, permutation_reader, 
 extern const struct job_reader chakra_reader, goal_reader, parameter_server_reader;
 
 /* job_parts.c */
+// Fill the table of the settings of algorithms that are keys of such jobs. Returns the number of
+// its rows.
+size_t job_algorithm_rows(const struct job_reader *reader, struct param rows[ALGORITHM_ROWS_MAX]);
 // Returns true if jobs of the kind have the key, beside `kind` and `ranks`.
 bool job_has_key(const struct job_kind *kind, const struct job_reader *reader, const char *key);
 

@@ -258,4 +258,4 @@ static void read_permutation(struct reader *r, const struct place *place, struct
     flows_make(r, place, job, flows, n);
 }
 
-const struct job_reader permutation_reader = {.read = read_permutation, .parts = no_parts};
+const struct job_reader permutation_reader = {.read = read_permutation};

@@ -67,4 +67,4 @@ static void read_poisson(struct reader *r, const struct place *place, struct job
     cdf_free(&cdf);
 }
 
-const struct job_reader poisson_reader = {.read = read_poisson, .parts = no_parts};
+const struct job_reader poisson_reader = {.read = read_poisson};

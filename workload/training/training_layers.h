@@ -25,6 +25,6 @@ int training_check_group(const struct training_spec *spec, const uint32_t *dim_s
 // with errors and *spec empty. training_free() it.
 int training_read(struct reader *r, const struct place *job, struct training_spec *spec);
 
-// Write the same keys, of which `key` is `parallelism`, of a struct training_spec into the object
-// `job`.
+// Write `parallelism`, its arguments and `layers` of a struct training_spec, `value`, into the
+// resolved job `job`. Has the form of job_part.write; `key` is the name "parallelism".
 void training_write(json_t *job, const char *key, const void *value, const json_t *given);
