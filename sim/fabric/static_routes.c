@@ -38,6 +38,7 @@ static void set_route(struct fabric *fabric, size_t i, struct err *err)
 
 void fabric_routes_build(struct fabric *fabric, struct err *err)
 {
+    // The routes of the start are kept for ideal times. Later ones replace each other.
     if (fabric->rerouted)
         routes_free(&fabric->routes);
     else if (fabric->routes.next) {
