@@ -52,10 +52,11 @@ static struct executor_request request_of(const struct comm_request *r, uint64_t
     return request;
 }
 
-/* ---- what the library tells ---- */
+/* ---- callbacks of the library ---- */
 
 static struct run_place place_of(struct instance *in)
 {
+    // A library runs a collective as one phase, whatever the dimensions.
     return (struct run_place){.in = in, .dim = in->phases[0].dim};
 }
 
@@ -83,6 +84,7 @@ static void on_posted(void *ctx, void *run_ctx, uint32_t rank, uint64_t bytes, p
     struct phase_record *record = phase_of(in);
     record->bytes += bytes;
     record->messages++;
+    // The time of a message is its arrival less its post; each is added when it happens.
     record->network_ps -= now;
     record->on_the_way++;
     job->recorder->records[in->record].dims[in->phases[0].dim].bytes += bytes;

@@ -24,6 +24,7 @@ static uint8_t longer_type(const struct nccl_wiring *w, const struct nccl_link *
                            const struct nccl_route *rest)
 {
     uint8_t type = link->type;
+    // PCIe to a CPU goes through its host bridge.
     if (type == NCCL_PATH_PIX && (nccl_is_cpu(w, link->from) || nccl_is_cpu(w, link->to)))
         type = NCCL_PATH_PHB;
     bool through_gpu = nccl_is_gpu(w, link->from) && rest->links > 0;
@@ -69,6 +70,7 @@ static bool lengthen(struct nccl_paths *p, uint32_t end, uint16_t number)
         return false;
     *old =
         (struct nccl_route){.type = type, .links = (uint8_t)(rest->links + 1), .rate_mb = rate_mb};
+    // Paths lead towards `end`, so they use the link in the other direction.
     old->link[0] = number ^ 1;
     memcpy(&old->link[1], rest->link, rest->links * sizeof *rest->link);
     return true;

@@ -243,9 +243,11 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     uint32_t dim = fabric_request_dim(a->delivery->fabric, request);
     const struct transport_spec *spec =
         &hosts_dim(&a->delivery->fabric->hosts, dim, request->transport)->spec;
-    uint32_t n_ranks = a->delivery->fabric->graph.n_ranks; // aggregators have buffers of their own
-    if (spec->admission == ADMISSION_NONE || request->unrecorded || // which a library has room for
-        request->src >= n_ranks || request->dst >= n_ranks) {
+    uint32_t n_ranks = a->delivery->fabric->graph.n_ranks;
+    // Unrecorded messages are internal ones of a library, which has reserved room for them.
+    // Aggregators, whose numbers follow those of the ranks, have buffers of their own.
+    if (spec->admission == ADMISSION_NONE || request->unrecorded || request->src >= n_ranks ||
+        request->dst >= n_ranks) {
         a->below.post(a->below.net, request, now);
         return;
     }

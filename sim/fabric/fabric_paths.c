@@ -105,8 +105,6 @@ struct transport_path fabric_path(void *ctx, uint32_t src, uint32_t dst, uint32_
         // At the first hop packets wait in the NIC of the sender, not in a queue of the network.
         if (h == 0)
             continue;
-        // Where queues have a limit, packets are dropped there, and marking is not what stops the
-        // growth.
         uint64_t marked =
             out.limited ? UINT64_MAX : fabric_marked_bytes(fabric, dim, transport, ports[h]);
         out.queueing_ps += serialization_ps(queue_bytes, there->rate_bps);

@@ -91,8 +91,7 @@ uint32_t fabric_planes_now(const struct fabric *fabric, const struct transfer_re
             stripes[found++] = (uint8_t)i;
     if (found > 0)
         return found;
-    // Without any plane to the destination all stripes are sent as usual, and their transport
-    // reports the loss.
+    // Without any plane to the destination the message is cut as if there were no failure.
     for (uint32_t i = 0; i < planes; i++)
         stripes[i] = (uint8_t)i;
     return planes;

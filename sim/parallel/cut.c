@@ -239,7 +239,7 @@ static void assign_switches(struct cut *c, uint32_t n, uint16_t *shard_of, doubl
                           pull))
                 continue;
             // A shard may exceed its share by 5 %, so that a switch stays beside the switches that
-            // it talks to.
+            // it is linked to.
             uint32_t shard = best_shard(pull, loads, n, 1.05 * c->total / n);
             shard_of[node] = (uint16_t)shard;
             loads[shard] += c->weight[node];

@@ -151,7 +151,7 @@ static bool is_held(struct parallel *parallel, ps_t until_ps)
 // pauses; every timer of a flow or a rank as often as timers may fire.
 static uint64_t most_events(const struct parallel *parallel)
 {
-    // Timers may fire once in each nanosecond, with two more for the beginning and the end.
+    // Timers are taken to fire at most once in each nanosecond.
     uint64_t window_ns = (uint64_t)(parallel->fabric->shards->lookahead_ps / PS_PER_NS) + 2;
     return window_ns * (4 * flows_of_all(parallel) + 4 * (uint64_t)parallel->fabric->graph.n_ends) +
            4 * parallel->frames_per_window;
