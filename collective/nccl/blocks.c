@@ -99,6 +99,7 @@ static uint32_t tree_blocks(const struct nccl_operation *o, uint32_t channel, ui
     }
     add(b[0].to, &b[0].n_to, links.up);
     add(b[1].from, &b[1].n_from, links.up);
+    // The root of the tree receives from no parent: its way down follows its own way up.
     b[1].after = links.up == NCCL_NONE;
     return 2;
 }
@@ -192,6 +193,7 @@ static uint32_t nvls_blocks(const struct nccl_operation *o, uint32_t channel, ui
     add_local(o, rank, false, b[WRITE].to, &b[WRITE].n_to);
     add(b[UP].to, &b[UP].n_to, links.up);
     add(b[DOWN].from, &b[DOWN].n_from, links.up);
+    // As in a tree, the way down of the root follows its way up.
     b[DOWN].after = links.up == NCCL_NONE;
     return BLOCKS;
 }
