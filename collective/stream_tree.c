@@ -30,7 +30,7 @@ static struct place place_of(const struct stream *s)
     if (step->index == root)
         return (struct place){.root = true, .child = {top - 1 + first}};
     // The lowest bit of a position that is set gives its level: leaves are odd. The next higher bit
-    // tells whether the parent comes before or after it.
+    // shows whether the parent comes before or after it.
     uint32_t position = step->index + 1 - first, bit = position & (~position + 1);
     uint32_t parent = (position & 2 * bit) != 0 ? position - bit : position + bit;
     return (struct place){

@@ -106,7 +106,6 @@ static struct nccl_split split_of(const struct nccl_model *model, enum nccl_func
     uint64_t least = c->version == NCCL_2_30_7 ? 32768 : 16384,
              per_byte = traffic_per_byte(c, function) * (protocol == NCCL_LL ? 4 : 1),
              traffic = bytes * per_byte, share = traffic / channels;
-    // A channel costs time by itself, so none gets less than `least` bytes of traffic.
     share = share > least ? share : least;
     uint64_t cell = nccl_round_up((least + per_byte - 1) / per_byte, CELL_ALIGN),
              cells = (bytes + cell - 1) / cell, each = share / (cell * per_byte);

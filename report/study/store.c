@@ -164,7 +164,7 @@ static int open_in(struct store *s, enum store_mode mode, const char *version, s
     if (mode == STORE_CREATE && check_links(s, err) != 0)
         return -1;
     const char *why;
-    // SQLite would also open what is no regular file.
+    // Opening a FIFO would wait for a writer, and a device may never end.
     int file = there ? regular_file_open(s->path, &why) : -1;
     if (there && file < 0)
         return err_add(err, s->path, "cannot be opened: %s", why);

@@ -65,7 +65,6 @@ static bool lacks_more(const struct parallel *parallel, const struct sender *s,
         return false;
     uint64_t received = hosts_delivered_bytes(sender_hosts(s), s, m);
     double lacks = m->bytes > received ? (double)(m->bytes - received) : 0;
-    // Two packets are allowed for what has arrived but is not in the count yet.
     return lacks > receivable(parallel, sender_id(s)->dst_node, time_ps) + 2 * s->dim->mtu_bytes;
 }
 
@@ -255,7 +254,6 @@ void quiet_posted(void *ctx, const struct transfer_request *request, ps_t now)
     // Grants of clear-to-send are no messages of a job, so the run may end before they do.
     if (request->control)
         return;
-    // The known end is far enough away: computing ideal times for every message would cost more.
     if (__atomic_load_n(&parallel->ends_ps, __ATOMIC_RELAXED) >
         now + WINDOWS_KNOWN * parallel->fabric->shards->lookahead_ps)
         return;
