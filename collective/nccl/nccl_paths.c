@@ -254,6 +254,8 @@ int32_t nccl_paths_nic(const struct nccl_paths *p, uint32_t gpu, uint32_t channe
     uint32_t n = nccl_paths_nearest(p, gpu, nccl_nic_vertex(w, 0), w->nics, nics);
     if (n == 0)
         return -1;
+    // GPUs that are equally near to a NIC share the near NICs: each uses its part of them in turn,
+    // channel by channel.
     uint32_t shared = nccl_paths_nearest(p, nccl_nic_vertex(w, nics[0]), 0, w->gpus, sharers);
     uint32_t first = w->gpu_of_machine[gpu];
     if (w->version == NCCL_2_30_7)
@@ -267,6 +269,8 @@ uint32_t nccl_paths_relay(const struct nccl_paths *p, uint32_t gpu, uint32_t nic
 {
     const struct nccl_wiring *w = &p->wiring;
     const struct nccl_route *r = nccl_route_of(p, gpu, nccl_nic_vertex(w, nic));
+    // A path with PXN leads by NVLink, possibly through an NVSwitch, to its relay: the first GPU on
+    // the path.
     for (uint32_t i = 0; r->type == NCCL_PATH_PXN && i < r->links; i++)
         if (nccl_is_gpu(w, w->link[r->link[i]].to))
             return w->link[r->link[i]].to;
