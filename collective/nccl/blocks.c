@@ -2,9 +2,10 @@
 // The blocks of threads of the algorithms, and their primitives.
 //
 // Rules of device/all_reduce.h (ring, runTreeSplit, NVLS, NVLSTree), all_gather.h and
-// reduce_scatter.h (ring, PAT). Of NVLS the traffic inside a server is not made of messages: the
-// switch reads all GPUs, or writes to all, and `local_bytes` says how much; messages without data
-// tell the heads that their server's ranks have begun, and the ranks that a head has ended.
+// reduce_scatter.h (ring, PAT). The data of NVLS inside a server is not sent as messages: the
+// NVSwitch reads from all GPUs or writes to all of them, and `local_bytes` is the number of these
+// bytes. Two kinds of messages without data synchronize the GPUs: each rank sends one to its heads
+// when it has begun, and each head sends one to the ranks when it has ended.
 #include "collective/nccl/nccl_operation.h"
 #include "collective/nccl/rccl.h"
 #include "collective/nccl/ring_slices.h"
@@ -217,7 +218,7 @@ static struct nccl_primitive nvls_primitive(const struct nccl_operation *o,
         p.local_bytes = o->function == NCCL_ALL_GATHER ? 0 : nvls_part(o, b, i);
         p.reduces = true;
         return p;
-    case NCCL_ROLE_NVLS_WRITE: // the last one tells the ranks
+    case NCCL_ROLE_NVLS_WRITE: // after the last part the ranks get a message without data
         p.sends = i + 1 == b->length ? all_of(b->n_to) : 0;
         p.local_bytes = o->function == NCCL_REDUCE_SCATTER ? 0 : nvls_part(o, b, i);
         return p;
@@ -236,9 +237,9 @@ static struct nccl_primitive nvls_primitive(const struct nccl_operation *o,
 
 /* ---- PAT ---- */
 
-// The way of log2 N distances, the largest first for an all-gather, the least first for a
-// reduce-scatter. Over a distance goes, for every block of the ranks behind it, one block; blocks
-// share a message as far as they fit into a chunk.
+// PAT exchanges blocks over log2 N distances, which are powers of two: the largest first in an
+// all-gather, the smallest first in a reduce-scatter. Over each distance a rank sends the blocks of
+// all ranks that are reached through it; blocks share a message as far as they fit into a chunk.
 static uint32_t pat_dims(uint32_t ranks)
 {
     uint32_t dims = 0;

@@ -11,7 +11,7 @@ static int32_t nvlink_mb(const struct nccl_machine *m, enum nccl_version version
     static const int32_t by_generation[NCCL_GPUS] = {20000, 20000, 20600, 40100};
     if (m->nvlink_bw > 0)
         return mb(m->nvlink_bw);
-    // 2.21 does not know Blackwell and gives it the rate of Hopper.
+    // NCCL 2.21 has no rate for Blackwell and counts it as Hopper.
     return by_generation[version == NCCL_2_21_5 && m->gpu > NCCL_HOPPER ? NCCL_HOPPER : m->gpu];
 }
 

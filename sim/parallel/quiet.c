@@ -175,7 +175,7 @@ static bool late(void *ctx, const struct transfer_request *request, ps_t until_p
 {
     const struct parallel *parallel = ctx;
     if (parallel->fabric->shards->processes)
-        return false; // only the process of the sender knows
+        return false; // only the process of the sender has its connections
     const struct sender *s =
         hosts_only_connection(fabric_hosts_of(parallel->fabric, request->src), request);
     if (s == NULL || s->failed)
