@@ -43,6 +43,7 @@ static bool wants_reduction(const struct coll_schedule *s, uint32_t dim,
             (const struct coll_in_network_params *)(const void *)s->choice[op][dim].params;
         if (!runs_along(s, op, dim))
             continue;
+        // The buffers of the aggregators must hold the largest segment of all operations.
         if (!any || p->segment_bytes > request->segment_bytes)
             request->segment_bytes = p->segment_bytes;
         request->trees = any ? request->trees : p->trees;
@@ -97,6 +98,8 @@ static void reserve_reductions(struct communicator *c)
         bool reserved = true;
         for (uint32_t g = 0; g < coll_n_groups(s, d) && reserved; g++)
             reserved = reserve_group(c, d, g, at + g, &request);
+        // All groups of a dimension use one algorithm, so a single group without aggregators is
+        // enough to replace it.
         if (!reserved)
             use_fallback(s, d);
         for (uint32_t g = 0; g < coll_n_groups(s, d) && !reserved; g++)
@@ -104,6 +107,7 @@ static void reserve_reductions(struct communicator *c)
         any |= reserved;
     }
     s->reductions = c->reductions;
+    // Buffers are reserved for as many phases at a time, so no more of them may run.
     if (any && s->active_chunks == 0)
         s->active_chunks = s->chunks;
 }

@@ -52,10 +52,11 @@ static struct executor_request request_of(const struct comm_request *r, uint64_t
     return request;
 }
 
-/* ---- what the library tells ---- */
+/* ---- callbacks of the library ---- */
 
 static struct run_place place_of(struct instance *in)
 {
+    // A library runs a collective as one phase, whatever the dimensions.
     return (struct run_place){.in = in, .dim = in->phases[0].dim};
 }
 
@@ -83,6 +84,7 @@ static void on_posted(void *ctx, void *run_ctx, uint32_t rank, uint64_t bytes, p
     struct phase_record *record = phase_of(in);
     record->bytes += bytes;
     record->messages++;
+    // The time of a message is its arrival less its post; each is added when it happens.
     record->network_ps -= now;
     record->on_the_way++;
     job->recorder->records[in->record].dims[in->phases[0].dim].bytes += bytes;
@@ -239,6 +241,7 @@ static struct executor_run *begin_run(struct communicator *c, struct instance *i
     if (run == NULL)
         fail(c, "no algorithm and protocol that the settings allow is possible");
     else
+        // The record shows what the library has chosen, which is known only now.
         recorder_library(c, in, run);
     return run;
 }
@@ -254,8 +257,11 @@ void executor_use_issue(struct communicator *c, struct instance *in, uint32_t me
         in->libraries =
             memory_zeroed(groups_of(c, in->request.dims), sizeof(struct executor_run *));
     }
+    // The first member that begins makes the run of its group; the choice of the library is the
+    // same for all members.
     if (in->libraries[p.group] == NULL)
         in->libraries[p.group] = begin_run(c, in, p.group);
+    // begin_run() has reported the failure and stopped the engine.
     if (in->libraries[p.group] == NULL)
         return; // the run is over
     scheduler_member_begins(c, &place);
@@ -267,5 +273,6 @@ uint64_t executor_use_bytes(struct communicator *c, const struct comm_request *r
 {
     struct executor_request r = request_of(request, request->bytes, 0);
     struct executor_group **groups = groups_along(c, request->dims);
+    // The groups have equal sizes, so the bytes of the first hold for all.
     return groups[0] != NULL ? executor_bytes(groups[0], &r) * groups_of(c, request->dims) : 0;
 }

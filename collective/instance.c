@@ -63,6 +63,8 @@ static void plan_chunks(struct instance *in, struct coll_planner *planner, ps_t 
             return;
         if (comm_by_library(s))
             in->n_phases = 1; // as a whole
+        // All chunks have equally many phases, so the arrays can be made when the first chunk is
+        // planned.
         if (c == 0) {
             size_t n = (size_t)in->n_chunks * in->n_phases;
             in->phases = memory_zeroed(n, sizeof *in->phases);
@@ -72,6 +74,7 @@ static void plan_chunks(struct instance *in, struct coll_planner *planner, ps_t 
         for (uint32_t i = 0; i < in->n_phases; i++) {
             size_t at = (size_t)c * in->n_phases + i;
             in->phases[at] = phases[i];
+            // A phase has one run for each group of its dimension.
             in->first_run[at] = runs;
             in->phases_of[phases[i].dim]++;
             runs += coll_n_groups(s, phases[i].dim);
@@ -88,6 +91,7 @@ static uint64_t wire_bytes(const struct coll_schedule *s, uint64_t bytes)
     if (s->wire_factor <= 0 || s->wire_factor == 1 || bytes == 0)
         return bytes;
     double sent = (double)bytes * s->wire_factor;
+    // Rounding must not make a vector vanish, since its messages must be sent.
     return sent > 1 ? (uint64_t)(sent + 0.5) : 1;
 }
 
@@ -102,6 +106,8 @@ struct instance *instance_new(struct coll_planner *planner, const struct comm_re
     in->span = coll_span(s, request->dims);
     in->bytes = wire_bytes(s, request->bytes);
     uint64_t held = in->bytes / unit_of(in);
+    // A library cuts the data into chunks itself, and a recorded graph contains the messages of all
+    // chunks.
     bool whole = comm_by_library(s) || coll_graph_of(s, request->op) != NULL;
     uint64_t chunks = whole ? 1 : s->chunks;
     in->n_chunks = (uint32_t)(chunks < held ? chunks : held > 0 ? held : 1);
@@ -140,6 +146,7 @@ uint64_t volume_of(const struct coll_algorithm *a, const struct coll_phase *phas
                    const struct coll_shape *shape, struct volume *kept)
 {
     struct volume *slot = &kept[(shape->bytes + phase->dim * 7 + phase->op * 17) % VOLUMES_KEPT];
+    // The key does not cover the matrix of an uneven exchange, so its bytes are computed each time.
     if (slot->algorithm == a && slot->phase.bytes == shape->bytes &&
         slot->reduction == shape->reduction && slot->phase.dim == phase->dim &&
         slot->phase.op == phase->op && slot->bytes > 0 && shape->uneven == NULL)

@@ -107,6 +107,7 @@ struct instance *admission_open(struct communicator *c, uint32_t number, uint32_
     int64_t order = c->schedule.newest_first ? number : -(int64_t)number;
     in->number = number;
     in->opener = member;
+    // A given priority outweighs the order of the collectives.
     in->priority = request->priority != 0 ? request->priority * PRIORITY : order;
     if (in->n_phases > 0)
         recorder_open(c, in, request);
@@ -120,6 +121,7 @@ void admission_close(struct communicator *c, struct instance *in)
     c->open[in->number - c->first_open] = (struct open_slot){NULL, true};
     instance_free(in);
     size_t gone = 0;
+    // Slots are removed from the front only, so that a number leads to its slot without a search.
     while (gone < c->n_open && c->open[gone].ended)
         gone++;
     if (gone < c->n_open && gone < c->cap_open / 2)
@@ -195,6 +197,7 @@ static void on_ready(void *ctx, const void *note, ps_t now)
     run->ready_ps += now;
     if (++run->n_ready < run->n_members)
         return;
+    // A dimension is in use from the first phase in its queue on.
     if (queue->n == 0)
         c->used_since[queue - c->queues] = now;
     dim_queue_insert(queue, c->schedule.queueing, run, run->instance->priority,
@@ -236,6 +239,7 @@ void admission_use_flush(struct communicator *c, ps_t now)
              queue++)
             if (queue->n > 0) {
                 note_use(c, d, queue, now);
+                // From here on, so that the next call does not count the same time again.
                 c->used_since[queue - c->queues] = now;
             }
     }

@@ -53,6 +53,8 @@ static void walks_make(struct phase_run *run)
     struct comm_job *job = run->comm->job;
     uint32_t walks = run->n_members + run->comm->extra[run->dim];
     run->walks = memory_zeroed(walks, sizeof *run->walks);
+    // The walks of a run have consecutive numbers, so the token of a message to any member follows
+    // from the number of the first.
     run->first_walk = (uint32_t)job->n_walks;
     for (uint32_t m = 0; m < walks; m++) {
         run->walks[m].run = run;
@@ -129,6 +131,7 @@ static void walk_reset(struct walk *walk)
     walk->step = walk->early_base = 0;
     walk->begun = walk->delayed = false;
     walk->now = (struct arrivals){0};
+    // The window keeps its memory for the next phase.
     if (walk->early != NULL)
         memset(walk->early, 0, walk->n_early * sizeof *walk->early);
 }

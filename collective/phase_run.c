@@ -88,6 +88,7 @@ static void slot_take(const struct walk *walk, const struct arrivals *arrivals, 
     if (!slots || place_of(walk)->down)
         return;
     slots->reduced_bytes += bytes;
+    // Later children add to the segment that holds the place already.
     if (arrivals->messages > 1)
         return;
     slots->held_bytes += slot_bytes(walk);
@@ -245,6 +246,7 @@ static bool leaves_step(struct walk *walk, ps_t now)
     }
     ps_t wait = s->endpoint_ps + reduction_ps(s, walk->now.reduce_bytes);
     walk_next_step(walk);
+    // The step that begins now is the one whose noise is drawn.
     wait += noise_ps(walk);
     if (wait > 0)
         delay(walk, now + wait, now);
@@ -258,6 +260,7 @@ static void walk_end(struct walk *walk, ps_t now)
         return;
     if (c->timed)
         sim_timer_end(c->job->engine, &walk->timer);
+    // The end of a member's part changes what all members share.
     engine_lock(c->job->engine);
     scheduler_member_done(walk->run, walk->member, now);
     engine_unlock(c->job->engine);

@@ -77,6 +77,7 @@ static struct stream_wait *wait_take(struct rank_streams *streams)
 {
     struct stream_wait *wait = streams->free_waits;
     if (wait == NULL) {
+        // Pending timers must not move, so entries are allocated in blocks that keep their place.
         struct stream_wait *block = memory_zeroed(WAITS_BLOCK, sizeof *block);
         streams->blocks =
             memory_resize(streams->blocks, streams->n_blocks + 1, sizeof(struct stream_wait *));
@@ -114,6 +115,7 @@ static void queue_start(struct communicator *c, struct stream_queue *q, ps_t now
 {
     const struct coll_schedule *schedule = &c->schedule;
     uint64_t queues = schedule->streams.queues;
+    // The chunks that may be active in a dimension are divided among its queues.
     uint64_t most = (schedule->active_chunks + queues - 1) / queues;
     while (q->running < most && q->n > 0) {
         struct stream *s = stream_queue_take(q);
@@ -199,6 +201,7 @@ static void on_wait(struct engine *e, struct sim_timer *timer, int revents)
     uint32_t before = path_enter(book, path);
     enum stream_event event = wait->event;
     uint32_t node = wait->node;
+    // The entry is given back before run(), which may take it again.
     sim_timer_end(e, timer);
     wait->next_free = job->streams->free_waits;
     job->streams->free_waits = wait;
@@ -339,6 +342,7 @@ void stream_receive(struct stream *s, uint32_t peer, uint64_t bytes)
 {
     struct inbox *box = inbox_of(s->set->comm, s->set->member, s->number);
     uint32_t src = member_at(s, peer);
+    // The message has arrived before the stream expected it.
     if (inbox_expect(box, src, bytes))
         stream_wait(s, STREAM_RECEIVED, 0);
     stream_ready(s, src, 0, engine_current(s->set->comm->job->engine)->now_ps);

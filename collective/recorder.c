@@ -48,6 +48,8 @@ void record_kinds(const struct collective_record *r, struct collective_record *k
     for (uint32_t i = 0; i < r->n_phases; i++) {
         const struct phase_record *p = &r->phases[i];
         struct coll_phase phase = {.dim = p->dim, .op = p->op};
+        // Here the place of a phase in its chunk does not matter: phases of one operation along one
+        // dimension are one kind.
         uint8_t at = record_phase(kinds, &phase, 0, p->algorithm); // may move the phases
         struct phase_record *kind = &kinds->phases[at];
         phase_record_add(kind, p);
@@ -89,6 +91,8 @@ void recorder_free(struct recorder *recorder)
 static int compare_records(const void *a, const void *b)
 {
     const struct collective_record *x = a, *y = b;
+    // Two records always differ in one of these, so the order does not depend on simultaneous
+    // events.
     if (x->start_ps != y->start_ps)
         return x->start_ps < y->start_ps ? -1 : 1;
     if (x->opener != y->opener)
@@ -180,8 +184,11 @@ void recorder_start(struct communicator *c, const struct run_place *place, ps_t 
     if (record->start_ps > now)
         record->start_ps = now;
     record->open++;
+    // The start is subtracted now and the end is added later, so that no phase has to keep its
+    // start.
     record->running_ps -= now;
     busy->begun++;
+    // Phases of one group that overlap use the dimension once.
     if (busy->running++ == 0)
         busy->since_ps = now;
 }
@@ -224,6 +231,7 @@ void dim_use_init(struct dim_use *u, uint32_t n_dims, const uint32_t *queues)
 
 double dim_use_ps(const struct dim_use *u, size_t step, uint32_t dim)
 {
+    // The queues of a dimension work side by side; the result is their mean.
     return (double)u->busy_ps[step * u->n_dims + dim] / u->queues[dim];
 }
 
@@ -243,6 +251,8 @@ static void steps_double(struct dim_use *u)
 
 static void steps_reach(struct dim_use *u, ps_t to)
 {
+    // The number of steps is bounded: where the time exceeds it, the steps are made twice as long.
+    // The end of an interval belongs to the step before it.
     while ((to - 1) / u->step_ps >= DIM_USE_STEPS)
         steps_double(u);
     size_t n = (size_t)((to - 1) / u->step_ps) + 1;
@@ -274,6 +284,8 @@ void dim_use_add(struct dim_use *u, uint32_t dim, ps_t from, ps_t to)
 
 void timeline_keep(struct timeline *t, const struct timeline_slice *slice)
 {
+    // A slice without length cannot be seen. The result states that a full timeline may lack
+    // slices.
     if (slice->end_ps <= slice->begin_ps || t->n >= TIMELINE_SLICES)
         return;
     if (t->n == t->cap)
@@ -311,8 +323,8 @@ void recorder_settle(const struct recorder *recorder)
         }
 }
 
-// Before the path began, its first rank had not issued the collective, or another collective had
-// the dimension.
+// The time before the path began counts as that of others: the first rank of the path had not
+// issued the collective yet, or another collective had the dimension.
 void recorder_path(struct collective_record *record, const struct path_book *book,
                    const struct path *path)
 {

@@ -41,6 +41,7 @@ void rendezvous_begin(struct comm_job *job)
     r->job = job;
     r->n_buckets = 64;
     r->buckets = memory_zeroed(r->n_buckets, sizeof(struct meeting *));
+    // Ranks of all shards meet in one table, so the run stays on one thread.
     if (job->takes_order != NULL)
         *job->takes_order = true;
     job->rendezvous = r;
@@ -62,6 +63,7 @@ void rendezvous_free(struct rendezvous *r)
     for (size_t b = 0; b < r->n_buckets; b++)
         meetings_free(r->buckets[b]);
     meetings_free(r->free_meetings);
+    // The list has all entries that were ever made, those in use and free ones.
     while (r->made != NULL) {
         struct held *held = r->made;
         r->made = held->made;
@@ -213,7 +215,9 @@ void rendezvous_send(const struct comm_job *job, const struct rendezvous_key *ke
     }
     struct held *held = held_take(r, request);
     struct meeting **place = place_of(r, key), *m = *place;
-    if (m != NULL && m->ready > 0) { // its receive has ended, so it leaves behind other events
+    // The receiver's message has arrived, so the message leaves in this instant, but behind the
+    // other events of the instant.
+    if (m != NULL && m->ready > 0) {
         if (--m->ready == 0)
             meeting_remove(r, place);
         held->path = path_take(job->path_book, now);

@@ -25,7 +25,8 @@ struct rendezvous; // of a job
 void rendezvous_begin(struct comm_job *job);
 void rendezvous_free(struct rendezvous *r);
 
-// A receive of the key is posted: `dst` tells `src`, if messages of the job wait for that.
+// Post a receive of the key. If messages of the job wait for their receivers, `dst` sends `src` a
+// message that permits the data.
 void rendezvous_receive(const struct comm_job *job, const struct rendezvous_key *key, ps_t now);
 
 // Post a message of the key, or hold a copy of its request until its receiver's message arrives.

@@ -50,6 +50,7 @@ static bool closed_form_cost(const struct phase_run *run, struct coll_phase_cost
     const struct communicator *c = run->comm;
     const struct transfer *transfer = c->job->transfer;
     const struct coll_phase *phase = instance_phase(run->instance, run->chunk, run->index);
+    // The closed form takes the vectors of all members to be equal, and has no single steps.
     if (!transfer->phase || c->schedule.stepwise || run->shape.uneven)
         return false;
     uint32_t *members = memory_zeroed(run->n_members, sizeof *members);
@@ -69,6 +70,7 @@ static bool closed_form_cost(const struct phase_run *run, struct coll_phase_cost
     return known;
 }
 
+// In closed form no message is posted that would count these bytes.
 static void note_sent(const struct phase_run *run)
 {
     const struct comm_job *job = run->comm->job;
@@ -147,7 +149,9 @@ void scheduler_start(struct phase_run *run, ps_t now)
     struct run_place place = run_place(run);
     engine_defer(run->comm->job->engine, phase_begun, run->comm, &place, sizeof place);
     record->waits += run->n_members;
+    // ready_ps is the sum of the times at which the members became ready.
     record->queueing_ps += (ps_sum_t)now * run->n_members - run->ready_ps;
+    // In closed form a timer ends the phase, and no member walks through its steps.
     uint32_t members = closed_form(run, now) ? 0 : run->n_members;
     if (members > 0)
         walks_prepare(run);
@@ -262,6 +266,7 @@ void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
     struct communicator *c = run->comm;
     struct instance *in = run->instance;
     uint32_t rank = run_member(run, member), chunk = run->chunk;
+    // Copied first: the run may end below and be used again for another phase.
     struct run_place place = run_place(run);
     uint32_t members = run->n_members;
     bool last = ++run->n_done == run->n_members;
@@ -318,6 +323,7 @@ bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t membe
     struct instance *in = admission_open(c, number, member, request, now);
     if (in == NULL)
         return true; // the run is over
+    // Without phases the collective has ended for the member at once, and has no record.
     if (in->n_phases == 0) {
         in->ranks_left--;
         admission_close(c, in);

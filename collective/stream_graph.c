@@ -44,10 +44,13 @@ static void receive(struct stream *s, uint32_t node, ps_t now)
     const struct coll_graph_node *n = &walk->nodes[node];
     struct inbox *box = inbox_of(s->set->comm, s->set->member, s->number);
     struct graph_key *key = key_at(box, stream_phase(s)->graph, s->set->member, n->key);
+    // The message may have arrived before its receive began; the receive then ends at once, but as
+    // an event of its own.
     if (key->arrived > 0) {
         key->arrived--;
         stream_wait_node(s, node, 0);
     } else {
+        // Receives with one key take messages in the order in which they have begun.
         *(key->first == 0 ? &key->first : &walk->at[key->last - 1].behind) = node + 1;
         key->last = node + 1;
     }
@@ -83,6 +86,7 @@ bool stream_graph_begin(struct stream *s, ps_t now)
     for (uint32_t i = 0; i < n; i++)
         if (walk->nodes[i].before == 0)
             begin(s, i, now);
+    // A rank without nodes has no event that would end its part.
     if (n == 0)
         walk_free(s);
     return n == 0;

@@ -59,6 +59,8 @@ void inbox_end(struct communicator *c, uint32_t member, uint64_t number)
     while (boxes->n_ended < boxes->n && boxes->items[boxes->n_ended].ended)
         boxes->n_ended++;
     size_t gone = boxes->n_ended;
+    // Boxes are moved only when half of them have ended, so the cost of moving is constant per
+    // stream.
     if (2 * gone < boxes->n || gone == 0)
         return;
     memmove(boxes->items, boxes->items + gone, (boxes->n - gone) * sizeof *boxes->items);
@@ -72,6 +74,7 @@ void inboxes_free(struct communicator *c)
     for (uint32_t m = 0; m < c->n_ranks && c->inboxes != NULL; m++) {
         for (size_t i = 0; i < c->inboxes[m].n; i++) {
             struct inbox *box = &c->inboxes[m].items[i];
+            // The last stream of a set frees the set.
             if (box->stream != NULL && --box->stream->set->streams_left == 0)
                 free(box->stream->set);
             if (box->stream != NULL)

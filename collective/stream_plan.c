@@ -35,6 +35,7 @@ uint64_t stream_chunks(const struct communicator *c, const struct comm_request *
     }
     if (chunk == 0)
         chunk = size;
+    // A graph describes a whole collective, which is therefore not cut.
     if (coll_graph_of(s, request->op) != NULL)
         chunk = size;
     *n = chunk > 0 ? (uint32_t)((size + chunk - 1) / chunk) : 1;

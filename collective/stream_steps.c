@@ -47,6 +47,7 @@ static void direct_begin(struct stepper *step, const struct stream_phase *phase,
     uint32_t others = step->n - 1;
     step->window = params->in_flight < others ? (uint32_t)params->in_flight : others;
     step->added = local ? others * step->window : step->window;
+    // Direct messages go straight to their receivers, while a ring passes them on.
     if (phase->op == COLL_ALL_TO_ALL)
         step->total = others;
 }
@@ -68,6 +69,7 @@ void stream_steps_begin(struct stream *s)
     if (phase->op == COLL_ALL_REDUCE)
         step->total = 2 * others;
     if (phase->op == COLL_ALL_TO_ALL)
+        // A block for the rank h hops away is sent h times: 1 + 2 + .. + (n - 1) messages.
         step->total = (uint32_t)((uint64_t)n * others / 2);
     if (uses(phase, "halving_doubling"))
         halving_begin(step, phase);
@@ -99,6 +101,8 @@ static void halving_at(const struct stream *s, uint32_t i, uint64_t *bytes, uint
     while (i-- > 0) {
         step.bytes = step.growing ? step.bytes * 2 : step.bytes / 2;
         step.distance = step.growing ? step.distance / 2 : step.distance * 2;
+        // The turn: the first message on the way back has the distance and size of the last one on
+        // the way there, so the step beyond it is undone.
         if (step.distance == step.n && returns) {
             step.growing = true;
             step.bytes *= 2;
@@ -163,6 +167,7 @@ bool stream_steps_run(struct stream *s, enum stream_event event, ps_t now)
     step->free++;
     if (phase->op == COLL_ALL_REDUCE && uses(phase, "direct") &&
         step->total - step->sent <= step->n - 1) {
+        // The second half sends sums, so it needs everything that the first half brings.
         if (step->received < step->n - 1)
             return false;
         sends = step->window;

@@ -29,6 +29,8 @@ static struct place place_of(const struct stream *s)
     uint32_t root = first == 0 ? step->n - 1 : 0, top = step->n / 2;
     if (step->index == root)
         return (struct place){.root = true, .child = {top - 1 + first}};
+    // The lowest bit of a position that is set gives its level: leaves are odd. The next higher bit
+    // shows whether the parent comes before or after it.
     uint32_t position = step->index + 1 - first, bit = position & (~position + 1);
     uint32_t parent = (position & 2 * bit) != 0 ? position - bit : position + bit;
     return (struct place){

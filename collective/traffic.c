@@ -104,7 +104,8 @@ void comm_traffic_collective(struct comm_traffic *t, const struct coll_schedule 
             continue;
         uint32_t seen = size < MEMBERS_SEEN ? size : MEMBERS_SEEN;
         for (uint32_t m = 0; m < seen; m++) {
-            // uneven steps, which are at different places below their switches
+            // The members are not evenly spaced, so that they are at different places below their
+            // switches.
             struct seen_member of = {phase->dim, m,
                                      (uint32_t)((uint64_t)m * size / seen + m) % size,
                                      times * chunks * ranks / seen};

@@ -95,6 +95,7 @@ static struct node_program flows_make(const struct flow_list *flows, uint32_t n_
     struct node_list *list = node_list_new(n_ranks);
     for (size_t i = 0; i < flows->n; i++) {
         const struct raw_flow *f = &flows->flows[i];
+        // Ids are those of a rank. A message has two at its sender, for the wait and the send.
         uint64_t wait = 2 * (uint64_t)i;
         struct node send = {.id = wait + 1,
                             .kind = NODE_SEND,

@@ -26,7 +26,7 @@ struct walked {
     size_t *n_open, *cap_open;
 };
 
-/* ---- what cannot be said ---- */
+/* ---- what a trace cannot express ---- */
 
 static bool used(const struct training_spec *spec, enum coll_op op)
 {
@@ -81,6 +81,7 @@ static uint64_t add(struct walked *w, struct node node, bool continues)
 static void compute(struct walked *w, uint32_t slot)
 {
     ps_t takes = training_compute_ps(w->s, slot);
+    // A factor of 1 leaves the integer time as it is.
     if (w->slower < 1 || w->slower > 1)
         takes = (ps_t)((double)takes * w->slower + 0.5);
     if (takes > 0)
@@ -128,6 +129,7 @@ static void issue(struct walked *w, uint32_t slot, bool urgent)
     uint64_t end = add(w, collective_of(w, slot, urgent), false), behind = end;
     ps_t delay = (ps_t)layer->update_delay_ns * PS_PER_NS;
     if (delay > 0) {
+        // The delay follows the collective, and not the chain.
         uint64_t *after = w->after;
         size_t n_after = w->n_after;
         w->after = &behind;

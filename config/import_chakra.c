@@ -124,8 +124,10 @@ static json_t *system_read(struct import *im)
     struct astra2_system system = {.whole = im->schedule};
     if (root == NULL)
         return NULL;
+    // Without dimensions the errors of the network would be reported again.
     if (im->schedule.n_dims > 0)
         astra2_system_read(&r, &place, &system);
+    // The messages name keys of the system file, so the name of that file is put before them.
     for (size_t i = 0; i < errors.n_items; i++) {
         if (errors.items[i].warning)
             err_warn(im->err, "system", "%s: %s", im->from->system, errors.items[i].text);

@@ -80,6 +80,7 @@ static void add_settings(struct policy_choice *choice, const struct scenario *ba
             continue;
         }
         *equals = '\0';
+        // A key with a dot is a path of the scenario.
         if (strchr(parts[i], '.'))
             add_set(choice, memory_text(parts[i]), memory_text(equals + 1));
         else

@@ -28,6 +28,7 @@ char *after_jobs_text(const json_t *metrics)
         end = number(job, "end_ns") > end ? number(job, "end_ns") : end;
     }
     const char *status = json_string_value(json_object_get(metrics, "status"));
+    // A run that was stopped, or that lasts only a little longer, needs no explanation.
     if (end == 0 || status == NULL || strcmp(status, "completed") != 0 ||
         (double)run < MUCH_LATER * (double)end)
         return NULL;

@@ -61,6 +61,8 @@ const char *first_cause(const json_t *run, char text[CAUSE_TEXT])
         largest = ns > most ? key : largest;
         most = ns > most ? ns : most;
     }
+    // A reason that could save less than 2 % of the path does not deserve the name of its cause.
+    // The saving of some reasons is not known.
     if (kind && (!json_is_number(saving) || json_number_value(saving) >= 0.02 * total))
         return words_of(kind, text);
     return largest ? words_of(largest, text) : NULL;

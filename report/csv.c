@@ -31,6 +31,7 @@ static void put_time(FILE *out, const struct metric *m, ps_t ps)
     if (ps < 0)
         return;
     if (m->unit == METRIC_US)
+        // The time is not negative here, so the remainder has no sign of its own.
         fprintf(out, "%" PRId64 ".%06" PRId64, ps / PS_PER_US, ps % PS_PER_US);
     else
         fprintf(out, "%" PRId64, ns_of_ps(ps));

@@ -26,6 +26,7 @@ void json_writer_flush(struct json_writer *w)
 
 static void put(struct json_writer *w, const char *bytes, size_t n)
 {
+    // The buffer is emptied before a value that does not fit, so that values stay in order.
     if (w->n + n > sizeof w->buffer)
         json_writer_flush(w);
     if (n > sizeof w->buffer) {
@@ -60,12 +61,14 @@ static size_t plain_length(const char *text)
 static void put_quoted(struct json_writer *w, const char *text)
 {
     size_t n = plain_length(text);
+    // Almost all texts are plain, and need no escapes.
     if (text[n] == '\0') {
         put(w, "\"", 1);
         put(w, text, n);
         put(w, "\"", 1);
         return;
     }
+    // jansson escapes what is not plain, and checks that the text is UTF-8.
     json_t *string = json_string(text);
     json_dump_callback(string, put_more, w, JSON_ENCODE_ANY);
     json_decref(string);
@@ -131,6 +134,7 @@ static char *digits_before(char *end, uint64_t value)
 void json_writer_integer(struct json_writer *w, int64_t value)
 {
     char text[24], *end = text + sizeof text;
+    // The negative of the smallest integer does not fit into int64_t.
     char *at = digits_before(end, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
     if (value < 0)
         *--at = '-';
@@ -198,6 +202,7 @@ static size_t real_text(double value, char text[REAL_TEXT])
 void json_writer_real(struct json_writer *w, double value)
 {
     char text[REAL_TEXT] = "0.0";
+    // -0.0 is left to jansson, which writes its sign.
     size_t n = value == 0 && !signbit(value) ? 3 : real_text(value, text);
     if (n > 0) {
         put_value(w, text, n);
@@ -224,6 +229,7 @@ static bool is_utf8(const char *text)
 
 void json_writer_text(struct json_writer *w, const char *text)
 {
+    // JSON cannot have a text that is not UTF-8, so the value is left out.
     if (!is_utf8(text))
         return;
     before_value(w);

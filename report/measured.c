@@ -27,6 +27,7 @@ static const char *time_at(const json_t *object, const char *key, char *text)
 // How far a message is from its measurement: the logarithm of the ratio.
 static double distance(const json_t *flow)
 {
+    // The logarithm weighs twice and half of the measured time alike.
     double ratio = number_at(flow, "measured_ratio");
     return ratio > 0 ? fabs(log(ratio)) : 0;
 }

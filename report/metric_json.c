@@ -74,6 +74,7 @@ static void write_value(struct json_writer *w, const struct metric *m, const voi
                         bool known)
 {
     known = known && (m->known == NULL || m->known(record));
+    // The fields of an object that is not known are null: readers find all keys in every case.
     if (m->type == METRIC_OBJECT) {
         write_object(w, m->table, (const char *)record + m->offset, known);
         return;
@@ -130,6 +131,7 @@ static const struct metric *step(const struct metric_table *table, const char **
     size_t length = strcspn(*path, ".");
     const struct metric *m = metric_find(table, *path, length);
     if (!m)
+        // Paths are constants of this program, so a wrong one is a mistake in it.
         sim_assert_fail(*path, __FILE__, __LINE__, 0, -1);
     *path += length + ((*path)[length] == '.');
     return m;
@@ -165,6 +167,7 @@ static void add_values(const struct metric_table *table, const json_t *at, const
         for (size_t i = 0; i < json_array_size(at); i++)
             add_values(table, json_array_get(at, i), path, sum);
     } else if (*path == '\0') {
+        // One unknown value makes the mean unknown.
         sum->value += json_is_number(at) ? json_number_value(at) : (double)NAN;
         sum->n++;
     } else {

@@ -41,6 +41,7 @@ static void cut(struct pieces *p, const char *list)
     const char *from = strstr(last->at, begin);
     const char *second = from ? strstr(from, "\n  },\n  {") : NULL;
     const char *after = from ? strstr(from, "\n ],\n") : NULL;
+    // A list with fewer than two records stays as it is: nothing in it can be skipped.
     if (!second || !after || second > after)
         return;
     p->list[p->n++] = (struct piece){after, last->end};
@@ -50,7 +51,9 @@ static void cut(struct pieces *p, const char *list)
 json_t *metrics_brief(const char *text)
 {
     struct pieces pieces = {.list = {{text, text + strlen(text)}}, .n = 1};
+    // The report of captured messages lists single flows, so their list must be complete.
     bool measured = strstr(text, "\n \"measured\": {") != NULL;
+    // Lists are cut in their order in the file, since each cut shortens the last piece.
     for (size_t i = measured; i < LISTS; i++)
         cut(&pieces, lists[i]);
     return json_load_callback(next_piece, &pieces, 0, NULL);

@@ -132,6 +132,7 @@ static const char *status_of(const json_t *object)
 {
     static const char *const words[] = {"completed", "incomplete", "interrupted", "running",
                                         "failed"};
+    // The row refers to a constant, since it outlives the object.
     const char *status = json_string_value(json_object_get(object, "status"));
     for (size_t i = 0; status && i < sizeof words / sizeof *words; i++)
         if (strcmp(status, words[i]) == 0)
@@ -146,6 +147,7 @@ static void add_reasons(struct row *row, const json_t *metrics)
     if (json_is_string(reason))
         json_array_append(row->reasons, reason);
     json_array_extend(row->reasons, json_object_get(metrics, "waiting"));
+    // Sentences before this number say why the run did not complete.
     row->n_why = json_array_size(row->reasons);
     json_array_extend(row->reasons, json_object_get(metrics, "explain"));
 }
@@ -213,6 +215,7 @@ static void add_jobs(struct rows *rows, const struct row_source *run, const json
 
 void rows_add(struct rows *rows, const struct row_source *run)
 {
+    // Rows need no messages, which may be most of the metrics.
     json_t *metrics = run->metrics ? metrics_brief(run->metrics) : NULL;
     struct row *row = row_new(rows, run);
     size_t jobs = json_array_size(json_object_get(metrics, "jobs"));

@@ -10,6 +10,7 @@ static void end_to_end_rows(FILE *out, const struct training_result *t)
 {
     for (size_t i = 0; i < t->n_layers; i++) {
         struct end_to_end_row row = {t->layers[i], t->name, t->total_ps, -1, -1};
+        // As in ASTRA-sim's file, the row of the first layer has the times of the whole job.
         if (i == 0) {
             row.compute_ps = t->compute_ps;
             row.exposed_ps = t->total_ps < 0 ? -1 : t->total_ps - t->compute_ps;
@@ -34,6 +35,8 @@ struct detailed_columns {
 
 static uint32_t dims_used(const struct training_result *t)
 {
+    // The last dimension is for phases over all ranks at once, and is left out where there are
+    // none.
     return t->use.n_dims - !t->use.spans_all;
 }
 

@@ -71,6 +71,7 @@ static char *difference(size_t iterations, const json_t *a, const char *name_a, 
     fputc(')', out);
     changes_of(a, b, changes);
     for (unsigned i = 0; i < NAMED; i++) {
+        // Changes are sorted by size, so no later one reaches the share.
         if ((double)llabs(changes[i].ns) < NAMED_MIN * (double)llabs(of_b - of_a))
             break;
         fprintf(out, "%s %s %s %s", i == 0 ? ":" : ",",
@@ -154,6 +155,7 @@ char **why_differs(const json_t *a, const char *name_a, const json_t *b, const c
         return NULL;
     char **sentences = memory_zeroed(2, sizeof *sentences);
     bool slower = of_b > of_a;
+    // Times of several iterations can be compared only where both runs have equally many.
     sentences[(*n)++] = difference(iterations_of(a) == iterations_of(b) ? iterations_of(a) : 0,
                                    slow_a, name_a, slow_b, name_b);
     const char *why = mechanism(slower ? a : b, slower ? b : a);

@@ -13,6 +13,8 @@ static ps_t *random_starts(const struct sim *sim, enum rng_use use, ps_t most_ps
 {
     uint32_t n = sim->fabric.graph.n_ranks;
     ps_t *starts = memory_zeroed(n, sizeof *starts);
+    // Each rank has a random stream of its own, so that its start does not change if ranks are
+    // added.
     for (uint32_t r = 0; most_ps > 0 && r < n; r++) {
         struct rng rng = rng_init(sim->spec->seed, use, r);
         starts[r] = (ps_t)rng_below(&rng, (uint64_t)most_ps + 1);
@@ -37,6 +39,8 @@ static void build_workload(struct sim *sim)
     bool noise = spec_has_noise(spec);
     ps_t jitter_ps = spec->dims[0].transport.start_jitter_ps;
     sim->start_jitter_ps = random_starts(sim, RNG_JITTER, jitter_ps);
+    // A given jitter takes the place of the random starts of the noise; ranks would be delayed
+    // twice.
     if (noise && jitter_ps == 0 && spec->noise.start_ps > 0)
         sim->start_noise_ps = random_starts(sim, RNG_NOISE_START, spec->noise.start_ps);
     w->engine = &sim->fabric.engine;
@@ -67,6 +71,8 @@ static void build_rooms(struct sim *sim, struct err *err)
     ideals_init(&sim->ideals, fabric);
     fabric_reductions_init(fabric);
     build_workload(sim);
+    // Groups reserve their aggregators while the workload is built, so buffers are divided after
+    // it.
     fabric_reductions_settle(fabric, err);
     if (err->n_errors == errors)
         fabric_circuits_start(fabric, err);
@@ -166,6 +172,7 @@ int sim_open_captures(struct sim *sim, const struct capture_output *to, struct e
     size_t errors = err->n_errors;
     const struct collwire_processes *processes = sim->parallel.processes;
     struct capture_output output = *to;
+    // Process 0 writes the files; the others send it their packets at the end.
     if (processes && processes->rank > 0)
         output.folder = NULL;
     sim->captures = captures_open(&sim->delivery, &output, err);

@@ -22,8 +22,12 @@ static void describe_timeout(FILE *out, const struct transport_dim *dim,
 
 static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32_t dst)
 {
+    // The dimension of a message may depend on its size, so it is that of the message described
+    // here.
     uint32_t dim = fabric_message_dim(&sim->fabric, src, dst, 1000000);
     for (uint32_t t = 0; dim != GRAPH_NONE && t < sim->fabric.hosts.n_transports; t++) {
+        // fabric_path() is called through a table of functions whose context is not const; it only
+        // reads.
         struct transport_path path =
             fabric_path((void *)(uintptr_t)&sim->fabric, src, dst, dim, t, 0);
         const char *name = sim->spec->dims[dim].stacks[t].transport.name;
@@ -64,6 +68,8 @@ static void describe_switch(FILE *out, const struct sim *sim, uint32_t index)
     if (s->slices)
         fprintf(out, " in each of %u slices", s->n_slices);
     for (unsigned slot = sim->fabric.net.data_slot; slot < sim->fabric.net.n_slots; slot++) {
+        // Slot 0 of a port is for PFC frames; the classes of the buffer begin with the slot after
+        // it.
         uint64_t limit =
             (uint64_t)(s->mmu.alpha[slot - 1] * (double)switch_fullest(s)->shared_bytes);
         const struct mmu_ingress *in =

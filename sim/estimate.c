@@ -57,6 +57,8 @@ static void job_traffic(const struct sim *sim, const struct job_run *run, struct
         return;
     // pairs of ranks anywhere in the network
     uint32_t n = job_n_ranks(job, sim->fabric.graph.n_ranks);
+    // Multiples of large primes spread the sample over all ranks; without random numbers, an
+    // estimate is the same each time.
     for (uint32_t i = 1; i <= COMM_SAMPLE && n > 1; i++) {
         uint32_t src = (uint32_t)((uint64_t)i * 7919 % n);
         uint32_t dst = (uint32_t)((src + 1 + (uint64_t)i * 104729 % (n - 1)) % n);
@@ -78,6 +80,7 @@ static struct path_means sample_means(const struct sim *sim, const struct job_sp
     for (uint32_t i = 0; i < t->n; i++) {
         const struct comm_message *m = &t->sample[i];
         uint32_t src = job_rank(job, m->src), dst = job_rank(job, m->dst);
+        // With circuits, the dimension of large messages, which make most of the packets.
         uint32_t dim = src == dst ? GRAPH_NONE : fabric_message_dim(fabric, src, dst, UINT64_MAX);
         if (dim == GRAPH_NONE)
             continue;
@@ -264,7 +267,7 @@ static double one_capture_bytes(const struct sim *sim, size_t c, double hops, ui
     double per_port = hops / (sim->fabric.graph.n_ports > 0 ? sim->fabric.graph.n_ports : 1);
     struct capture_spec spec = sim->spec->captures[c];
     spec.snaplen_bytes = snaplen;
-    // half of the packets are ACKs, whose frames are as long as headers
+    // One of 1 + packets_per_ack packets is an ACK, whose frame is as long as the headers.
     double data = (double)captures_packet_bytes(&spec, sim_smallest_mtu(sim) + 82),
            ack = (double)captures_packet_bytes(&spec, 82);
     double acks = 1 / (double)(1 + sim->fabric.hosts.dims[0].packets_per_ack);

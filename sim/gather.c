@@ -14,7 +14,8 @@
 
 /* ---- nodes ---- */
 
-// True if what belongs to a node goes into the parcel; the reader learns it from the writer.
+// True if what belongs to a node goes into the parcel. A process that reads takes the decision of
+// the writer from the parcel.
 static bool has_node(struct parcel *p, const struct sim *sim, uint32_t node)
 {
     bool owned = !p->reads && shards_owns(sim->fabric.shards, node);
@@ -70,8 +71,8 @@ void gather_network(struct parcel *p, struct sim *sim)
 
 static struct hosts *hosts_of(void *ctx, uint32_t rank) { return fabric_hosts_of(ctx, rank); }
 
-// Receivers that this process has of the flows follow them to their new handles. No receiver is at
-// these: the flows of a process move to lower handles, or stay.
+// Moves the receivers that this process has of another process's flows to the new handles of the
+// flows. These are free, since the flows of a process move to lower handles or stay.
 static void move_receivers(struct hosts *hosts, const struct flow_range *range)
 {
     for (uint32_t i = 0; i < range->n && range->first != range->at; i++) {
@@ -170,9 +171,11 @@ static void name_flows(struct gathering *g)
 {
     const struct hosts *hosts = &g->sim->fabric.hosts;
     for (uint32_t flow = hosts->flows.first; flow < hosts->flows.n; flow++) {
+        // Without a message the state of the receiver is not needed.
         if (hosts->senders[flow]->oldest == MESSAGE_NIL)
             continue;
         uint32_t to = process_of(g, hosts->flows.ids[flow].dst);
+        // The receiver is in this process, which hands it over with its own.
         if (to == g->processes->rank)
             ask(g, flow);
         else
@@ -201,8 +204,8 @@ static void read_names(struct gathering *g)
     }
 }
 
-// What has arrived of messages that have failed: only the process of the destination knows. All
-// processes have the same records.
+// Hands over how much has arrived of messages that have failed, which only the process of the
+// destination has counted. All processes have the same records in the same order.
 static void hand_over_failed(struct parcel *p, struct sim *sim)
 {
     struct records *records = &sim->delivery.records;

@@ -25,10 +25,10 @@ struct flow_ranges {
     uint32_t n;
 };
 
-// Write what this process knows of its own nodes, or read what another process knows.
+// Write the results of the nodes that this process simulates, or read those of another process.
 void gather_network(struct parcel *p, struct sim *sim);
-// The same for its flows: a range of them, which reading sets, and their series. The network must
-// have been read.
+// Write the flows of this process and their series, or read those of another process; reading sets
+// `range` to the flows read. The network must have been read before.
 void gather_flows(struct parcel *p, struct sim *sim, struct flow_range *range);
 // Let records and paths name flows by their handles afterwards.
 void gather_renumber(struct sim *sim, const struct flow_ranges *ranges);

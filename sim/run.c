@@ -70,6 +70,7 @@ static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
     struct sim *sim = timer->data;
     sim->fabric.housekeeping--;
     network_catch_up(&sim->fabric.net, e->now_ps); // a transmission may have started a timer
+    // Only timers that do no work for a job are left, so nothing can happen any more.
     if (fabric_only_housekeeping(&sim->fabric)) {
         sim->idle = true;
         engine_stop(e);
@@ -81,6 +82,7 @@ static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
     ps_t stall = sim->spec->limits.stall_ps;
     struct sums sums = sums_of(sim);
     sum_up(sim, &sums);
+    // As long as progress is pending, the time without delivery has not begun.
     ps_t last = progress_pending(sim, &sums) ? e->now_ps : sums.last_delivery_ps;
     if (e->now_ps - last >= stall) {
         sim->stalled = true;
@@ -104,6 +106,7 @@ static void on_progress(void *ctx)
                              .now_ps = sim->fabric.engine.now_ps,
                              .packet_hops = sums.packet_hops,
                              .events = sim->fabric.engine.events};
+    // With a given duration the run ends then, however much is delivered.
     if (sim->spec->duration_ps != PS_NEVER) {
         double by_time = (double)sim->fabric.engine.now_ps / (double)sim->spec->duration_ps;
         p.done = by_time > p.done ? by_time : p.done;
@@ -133,6 +136,7 @@ static double cpu_seconds(void)
 
 static uint64_t pulse_of(const struct engine *e)
 {
+    // The hash keeps changes of two shards from cancelling out in the sum.
     return hash_mix((uint64_t)e->now_ps ^ hash_mix(e->now_key));
 }
 
@@ -222,10 +226,14 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
         sim->end = loop_run(&sim->fabric.engine, &loop, &hooks);
     sim->cpu_s = cpu_seconds() - sim->began_cpu_s;
     sim->wall_s = monotonic_s() - sim->began_s;
+    // Events are pending, so the horizon has ended the run. The run then lasted until the horizon,
+    // and not only until its last event.
     if (sim->end == LOOP_DONE && !sim->fabric.engine.stopped && fabric_pending(&sim->fabric) > 0)
-        sim->fabric.engine.now_ps = end; // the horizon ended it
+        sim->fabric.engine.now_ps = end;
+    // Departures up to the end of the run that no event has computed yet.
     network_catch_up(&sim->fabric.net, sim->fabric.engine.now_ps);
     sim->cpu_s += parallel_unite(&sim->parallel);
+    // After the loss of a process the others cannot be gathered: all of them take part in that.
     sim->lost_process = sim->end == LOOP_LOST ? sim->fabric.shards->lost : sim_gather(sim);
     workload_settle(&sim->workload);
 }

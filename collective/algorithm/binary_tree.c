@@ -24,8 +24,11 @@ struct binary_node binary_node_at(uint32_t n, uint32_t position)
 {
     struct binary_node node = {.parent = parent_of(n, position)};
     uint32_t half = lowest_bit(position) / 2;
+    // The left child always exists: its position is lower.
     if (half > 0)
         node.child[node.n_children++] = position - half;
+    // The root of the right subtree may lie beyond the last node; the highest node of that subtree
+    // that exists takes its place, as parent_of() has it.
     while (half > 0 && position + half > n)
         half /= 2;
     if (half > 0)

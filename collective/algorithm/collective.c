@@ -77,6 +77,7 @@ struct coll_send coll_exchange(const struct coll_shape *shape, uint32_t rank, ui
 
 double coll_bus_factor(enum coll_op op, uint32_t ranks)
 {
+    // Factors of NCCL's tests: the share of the data that has to cross the link of each rank.
     double share = (double)(ranks - 1) / ranks;
     switch (op) {
     case COLL_ALL_REDUCE:
@@ -130,6 +131,7 @@ uint64_t coll_bytes_sent(const struct coll_algorithm *a, const struct coll_shape
 
 uint64_t coll_bytes_of_all(const struct coll_algorithm *a, const struct coll_shape *s)
 {
+    // The closed forms hold for equal parts only.
     uint64_t bytes = a->total && !s->uneven ? a->total(s) : COLL_SUM;
     if (bytes != COLL_SUM)
         return bytes;

@@ -15,6 +15,8 @@ uint32_t coll_ranks(const struct coll_schedule *s) { return coll_span(s, UINT32_
 
 static uint32_t stride_of(const struct coll_schedule *s, uint32_t dim)
 {
+    // The number after the last dimension stands for all ranks at once, whose members are numbered
+    // as the ranks.
     return dim < s->n_dims ? coll_span(s, (UINT32_C(1) << dim) - 1) : 1;
 }
 
@@ -28,6 +30,7 @@ uint32_t coll_largest_group(const struct coll_schedule *s)
     uint32_t largest = 1;
     for (uint32_t d = 0; d < s->n_dims; d++)
         largest = s->dim_size[d] > largest ? s->dim_size[d] : largest;
+    // A collective that is not divided by dimensions has a group of all ranks.
     for (unsigned op = 0; op < COLL_OPS; op++)
         largest = s->flat[op] ? coll_ranks(s) : largest;
     return largest;
@@ -43,6 +46,7 @@ const struct coll_reduction *coll_reduction_of(const struct coll_schedule *s, ui
 {
     if (!s->reductions)
         return NULL;
+    // Groups are numbered dimension by dimension in this table.
     for (uint32_t d = 0; d < dim; d++)
         group += coll_n_groups(s, d);
     return s->reductions[group];
@@ -51,6 +55,8 @@ const struct coll_reduction *coll_reduction_of(const struct coll_schedule *s, ui
 uint32_t coll_group_of(const struct coll_schedule *s, uint32_t dim, uint32_t rank)
 {
     uint32_t stride = stride_of(s, dim);
+    // Groups of a dimension are numbered by the coordinates of all other dimensions: the outer
+    // ones, then the inner ones.
     return rank / (stride * coll_group_size(s, dim)) * stride + rank % stride;
 }
 
@@ -79,9 +85,13 @@ static uint32_t cuts_before(const struct coll_phase *phases, uint32_t n, uint32_
                             uint8_t cuts[COLL_MAX_PHASES])
 {
     uint32_t depth = 0;
+    // Before an all-gather the chunk is already cut in all its dimensions. Its last phase undoes
+    // the outermost cut, so the cuts are in the reverse order of the phases.
     if (phases[0].op == COLL_ALL_GATHER)
         for (uint32_t p = n; p-- > 0;)
             cuts[depth++] = phases[p].dim;
+    // A reduce-scatter cuts what the cuts before have left; an all-gather joins the parts of the
+    // innermost cut.
     for (uint32_t p = 0; p < i; p++) {
         if (phases[p].op == COLL_REDUCE_SCATTER)
             cuts[depth++] = phases[p].dim;

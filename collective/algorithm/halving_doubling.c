@@ -75,11 +75,13 @@ static enum phase phase_of(const struct coll_shape *shape, uint32_t step, uint32
 {
     uint32_t log2 = cores_log2(shape);
     *mask = 0;
+    // Only rank counts that are no powers of two fold, before and after all exchanges.
     if (folded(shape) > 0) {
         if (step == 0)
             return PHASE_FOLD_IN;
         step--;
     }
+    // Ranks with nothing but their own part have nothing to add, so they begin to double at once.
     if (!only_gathers(shape)) {
         if (step < log2) {
             *mask = UINT32_C(1) << (log2 - 1 - step);
@@ -115,6 +117,7 @@ static bool hd_supports(const struct coll_shape *shape, const char **why)
 
 static uint32_t hd_steps(const struct coll_shape *shape)
 {
+    // An all-reduce halves and then doubles; the other operations do only one of the two.
     uint32_t exchanges = cores_log2(shape) * (shape->op == COLL_ALL_REDUCE ? 2 : 1);
     return exchanges + (folded(shape) > 0 ? 2 : 0);
 }
@@ -150,6 +153,7 @@ static struct coll_send hd_send(const struct coll_shape *shape, uint32_t rank, u
 {
     (void)k;
     uint32_t mask;
+    // The fold steps have no mask, so `partner` has no meaning there.
     enum phase phase = phase_of(shape, step, &mask);
     uint32_t core = core_of(shape, rank), partner = core ^ mask;
     struct coll_send send = {.peer_step = step};
@@ -161,6 +165,8 @@ static struct coll_send hd_send(const struct coll_shape *shape, uint32_t rank, u
         bool in = phase == PHASE_FOLD_IN;
         send.peer = in ? rank - 1 : rank + 1;
         send.reduce = in && !only_gathers(shape);
+        // Before an all-gather an odd rank has only its own segment; after a reduce-scatter it
+        // needs no other.
         if (shape->op == (in ? COLL_ALL_GATHER : COLL_REDUCE_SCATTER)) {
             uint32_t odd = in ? rank : send.peer;
             send.src_offset = coll_segment(shape, odd);
@@ -171,6 +177,8 @@ static struct coll_send hd_send(const struct coll_shape *shape, uint32_t rank, u
     case PHASE_HALVING:
     case PHASE_DOUBLING: {
         bool halving = phase == PHASE_HALVING;
+        // Ranges are aligned blocks of `mask` cores: in halving the half with the partner's core is
+        // sent, in doubling the block that this core has completed.
         uint32_t first = (halving ? partner : core) & ~(mask - 1);
         send.peer = rank_of(shape, partner);
         send.reduce = halving;

@@ -78,6 +78,8 @@ static uint64_t pieces(const struct coll_shape *shape)
     uint64_t segment = p ? p->segment_bytes : SEGMENT_BYTES, n = parts(shape);
     uint64_t part = shape->bytes / n + (shape->bytes % n > 0);
     uint64_t whole = part / segment + (part % segment > 0);
+    // An operation without bytes still has one segment, since its messages carry the
+    // synchronization.
     return shape->op == COLL_BARRIER || whole == 0 ? 1 : whole;
 }
 
@@ -88,6 +90,8 @@ struct coll_segments coll_reduction_segments(const struct coll_shape *shape)
     uint64_t part = shape->op == COLL_BARRIER ? 0 : shape->bytes / n + (shape->bytes % n > 0);
     struct coll_segments s = {.n = n * each, .largest_bytes = part / each + (part % each > 0)};
     if (r && s.largest_bytes > 0)
+        // Each tree has aggregators with buffers of their own, and segments alternate between the
+        // trees, so the windows of the trees add up.
         window = r->n_trees * (r->buffer_bytes / coll_slot_bytes(s.largest_bytes));
     window = window > 0 ? window : 1;
     s.window = window < s.n ? window : s.n;
@@ -97,6 +101,8 @@ struct coll_segments coll_reduction_segments(const struct coll_shape *shape)
 // The rank whose part of the vector a segment belongs to; in a rooted operation, the root.
 static uint32_t owner_of(const struct coll_shape *shape, uint64_t segment)
 {
+    // The parts of reduce_scatter and all_gather are those of the ranks in their order; other
+    // operations have only part 0, which belongs to no rank.
     return coll_op_rooted(shape->op) ? shape->root : (uint32_t)(segment / pieces(shape));
 }
 
@@ -106,6 +112,8 @@ static struct coll_send segment_send(const struct coll_shape *shape, uint64_t se
     struct coll_shape whole = {.ranks = parts(shape), .bytes = shape->bytes};
     uint32_t part = (uint32_t)(segment / each), piece = (uint32_t)(segment % each);
     uint64_t first = coll_segment(&whole, part);
+    // Each part is cut into pieces by the rule that cuts a vector into the
+    // segments of ranks, so piece sizes differ by at most one byte.
     struct coll_shape cut = {.ranks = (uint32_t)each,
                              .bytes = coll_segment(&whole, part + 1) - first};
     uint64_t offset = first + coll_segment(&cut, piece);
@@ -128,14 +136,18 @@ static bool below(const struct coll_tree *tree, uint32_t rank, uint32_t node)
 static bool contributes(const struct coll_shape *shape, const struct coll_tree *tree, uint32_t node,
                         uint64_t segment)
 {
+    // Only the owner of the segment has data to spread; all other subtrees pass on a message
+    // without bytes that keeps the windows in step.
     if (shape->op == COLL_BROADCAST || shape->op == COLL_ALL_GATHER)
         return below(tree, owner_of(shape, segment), node);
     return true;
 }
 
+// True if a node or a rank below it is to have the result of a segment.
 static bool receives(const struct coll_shape *shape, const struct coll_tree *tree, uint32_t node,
                      uint64_t segment)
 {
+    // Only the owner keeps the sum, so bytes flow down one branch of the tree.
     if (shape->op == COLL_REDUCE || shape->op == COLL_REDUCE_SCATTER)
         return below(tree, owner_of(shape, segment), node);
     if (shape->op == COLL_BROADCAST || shape->op == COLL_ALL_GATHER)
@@ -151,6 +163,8 @@ static const struct coll_place *place_of(const struct coll_shape *shape, uint32_
 static uint32_t member_of(const struct coll_shape *shape, const struct coll_tree *tree,
                           uint32_t node, bool down)
 {
+    // Each aggregator is two members of the program: one that adds on the way up, the next one that
+    // copies on the way down.
     return node < shape->ranks ? node : tree->first_member + 2 * (node - shape->ranks) + down;
 }
 
@@ -158,6 +172,7 @@ static uint32_t member_of(const struct coll_shape *shape, const struct coll_tree
 static uint64_t share_of(const struct coll_shape *shape, uint32_t tree)
 {
     uint64_t n = coll_reduction_segments(shape).n, trees = shape->reduction->n_trees;
+    // Segments alternate between the trees; the first trees carry the remainder.
     return n / trees + (tree < n % trees);
 }
 
@@ -192,6 +207,8 @@ static uint32_t in_network_member_steps(const struct coll_shape *shape, uint32_t
     if (member < shape->ranks)
         return in_network_steps(shape);
     const struct coll_place *place = place_of(shape, member);
+    // The root sends the result from its member that adds, so nothing is left for its second
+    // member.
     bool idle = shape->ranks == 1 || (place->down && is_root(shape, place));
     return idle ? 0 : (uint32_t)share_of(shape, place->tree) + 1;
 }
@@ -203,8 +220,11 @@ static uint32_t in_network_n_sends(const struct coll_shape *shape, uint32_t memb
     if (member < shape->ranks)
         return step < coll_reduction_segments(shape).n;
     const struct coll_place *place = place_of(shape, member);
+    // No segment is complete in step 0: step s sends what step s - 1 has received.
     if (step == 0)
         return 0;
+    // At the root the sum turns round and goes to all children; below it, each member has one
+    // parent.
     return place->down || is_root(shape, place) ? n_children(shape, place) : 1;
 }
 
@@ -212,9 +232,12 @@ static uint32_t in_network_n_recvs(const struct coll_shape *shape, uint32_t memb
 {
     if (shape->ranks == 1)
         return 0;
+    // Step j + W - 1 waits for the result of segment j, so the first W - 1 steps wait for nothing:
+    // they fill the window.
     if (member < shape->ranks)
         return step + 1 >= coll_reduction_segments(shape).window;
     const struct coll_place *place = place_of(shape, member);
+    // The last step only sends the last segment.
     if (step >= share_of(shape, place->tree))
         return 0;
     return place->down ? 1 : n_children(shape, place);
@@ -227,6 +250,7 @@ static struct coll_send send_up(const struct coll_shape *shape, uint32_t tree_nu
     const struct coll_tree *tree = &r->trees[tree_number];
     struct coll_send send = segment_send(shape, segment);
     send.peer = member_of(shape, tree, tree->parent[node], false);
+    // An aggregator counts the segments of its own tree, of which every n_trees-th belongs to it.
     send.peer_step = (uint32_t)(segment / r->n_trees);
     send.bytes = contributes(shape, tree, node, segment) ? send.bytes : 0;
     send.reduce = shape->op != COLL_BROADCAST && shape->op != COLL_ALL_GATHER;
@@ -239,6 +263,8 @@ static struct coll_send send_down(const struct coll_shape *shape, uint32_t tree_
     const struct coll_reduction *r = shape->reduction;
     const struct coll_tree *tree = &r->trees[tree_number];
     struct coll_send send = segment_send(shape, segment);
+    // A rank counts all segments and is W - 1 steps behind with results; an aggregator counts the
+    // segments of its tree.
     uint64_t step = child < shape->ranks ? segment + coll_reduction_segments(shape).window - 1
                                          : segment / r->n_trees;
     send.peer = member_of(shape, tree, child, true);

@@ -26,11 +26,14 @@ struct chain {          // phases under construction
 static void add(struct chain *c, enum coll_op op, uint32_t dim)
 {
     struct coll_phase phase = {(uint8_t)dim, (uint8_t)op, c->bytes};
+    // An algorithm that moves whole vectors leaves each rank with the complete sum of this
+    // dimension, so the phase is an all-reduce and the bytes stay what they are.
     if (c->whole == COLL_ALL_REDUCE && c->schedule->by_operation &&
         coll_choice_at(c->schedule, c->whole, &phase)->algorithm->never_splits)
         phase.op = (uint8_t)(op = COLL_ALL_REDUCE);
     c->out[c->n++] = phase;
     uint32_t size = c->schedule->dim_size[dim];
+    // The phases that follow work on the part of the vector that this one leaves to each rank.
     if (op == COLL_REDUCE_SCATTER)
         c->bytes /= size;
     else if (op == COLL_ALL_GATHER)
@@ -44,6 +47,7 @@ void coll_planner_init(struct coll_planner *p, const struct coll_schedule *sched
 
 void coll_planner_begin(struct coll_planner *p, ps_t now)
 {
+    // Collectives that begin at one instant run side by side, so they share the loads.
     if (p->begun_ps == now)
         return;
     p->begun_ps = now;
@@ -73,6 +77,9 @@ static void sort_by_load(struct coll_planner *p, bool descending)
 static double load_of(const struct coll_schedule *s, uint32_t dim, uint64_t bytes, bool gather)
 {
     double others = (double)(s->dim_size[dim] - 1);
+    // The load is what a rank sends along the dimension, in MiB, scaled to the bandwidth of
+    // dimension 0. In an all-gather `bytes` is the part of one rank, and the parts of the others
+    // come in.
     double share = gather ? others : others / s->dim_size[dim];
     return (double)bytes / MIB * share * s->dim_bandwidth[0] / s->dim_bandwidth[dim];
 }
@@ -96,6 +103,8 @@ static void themis_order(struct coll_planner *p, enum coll_op op, uint64_t bytes
     bool gather = op == COLL_ALL_GATHER;
     uint8_t chosen[COLL_MAX_DIMS];
     uint32_t k = 0;
+    // The bytes grow during an all-gather, so it begins with the most loaded dimension; they shrink
+    // during a reduce-scatter, which begins with the least loaded one.
     sort_by_load(p, gather);
     for (uint32_t i = 0; i < s->n_dims; i++)
         if (in[p->sorted[i]])
@@ -106,6 +115,8 @@ static void themis_order(struct coll_planner *p, enum coll_op op, uint64_t bytes
     for (uint8_t i = 0; i < s->n_dims && !uneven; i++) // equal loads: ascending order
         p->sorted[i] = gather ? (uint8_t)(s->n_dims - 1 - i) : i;
     for (uint32_t i = 0; i < n; i++) {
+        // The next dimension works on what this one leaves: more bytes in an all-gather, fewer
+        // else.
         p->load[dims[i]] += load_of(s, dims[i], bytes, gather);
         bytes = gather ? bytes * s->dim_size[dims[i]] : bytes / s->dim_size[dims[i]];
     }
@@ -117,6 +128,7 @@ static uint32_t ordered_dims(struct coll_planner *p, enum coll_op op, const bool
     const struct coll_schedule *s = p->schedule;
     uint32_t n = 0, turn = 0;
     if (s->order == COLL_ROUND_ROBIN) {
+        // Every chunk begins one dimension later, so that chunks load the dimensions evenly.
         turn = p->turn;
         p->turn = (turn + 1) % s->n_dims;
     }
@@ -155,16 +167,20 @@ uint32_t coll_plan(struct coll_planner *p, enum coll_op op, uint32_t dims, uint6
     uint8_t order[COLL_MAX_DIMS];
     bool in[COLL_MAX_DIMS] = {false}, all = true;
     for (uint32_t d = 0; d < s->n_dims; d++) {
+        // A dimension with one rank needs no messages.
         in[d] = (dims >> d & 1) && s->dim_size[d] > 1;
         all = all && (in[d] || s->dim_size[d] == 1);
     }
     uint32_t n = ordered_dims(p, op, in, order);
     if (n == 0)
         return 0;
+    // A collective over all ranks may use one algorithm over all of them at once; a subset of the
+    // dimensions is no such group.
     if (all && s->flat[op]) {
         out[0] = (struct coll_phase){(uint8_t)s->n_dims, (uint8_t)op, bytes};
         return 1;
     }
+    // The phases of an all-to-all carry all bytes in any order, so no order balances them.
     if (s->order == COLL_THEMIS && op != COLL_ALL_TO_ALL)
         themis_order(p, op, bytes, in, order, n);
     if (op == COLL_ALL_REDUCE)

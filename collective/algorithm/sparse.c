@@ -78,12 +78,15 @@ static uint64_t sum_bytes(const struct coll_shape *shape, uint64_t bytes, uint32
 {
     const struct coll_sparse_params *p = shape->params ? shape->params : &defaults;
     uint64_t values = bytes / p->value_bytes + (bytes % p->value_bytes > 0);
+    // A value is absent from the sum only if all ranks lack it.
     double n = (double)values, q = 1 - power(1 - p->density, ranks), k = n * q;
     if (p->seed > 0)
         k += sqrt(n * q * (1 - q)) * normal(p->seed, (uint32_t)hash_mix(of));
+    // The normal distribution may yield fewer values than one or more than the vector has.
     k = k > 1 ? k : 1;
     uint64_t whole = k < n ? (uint64_t)(k + 0.5) : values;
     double listed = (double)whole * (double)(p->value_bytes + p->index_bytes);
+    // A list of indices does not pay where most values are present; the plain values are sent then.
     return listed < (double)bytes ? (uint64_t)listed : bytes;
 }
 
@@ -114,6 +117,7 @@ static struct doubling doubling_at(const struct coll_shape *shape, uint32_t rank
 {
     uint32_t log2 = log2_down(shape->ranks), core = UINT32_C(1) << log2;
     uint32_t beyond = shape->ranks - core, last = log2 + 1;
+    // Rank r beyond the power of two is folded into rank r - core.
     if (beyond > 0 && (step == 0 || step == last)) {
         bool out = rank >= core, has = out || rank < beyond, before = step == 0;
         return (struct doubling){.peer = out ? rank - core : rank + core,
@@ -126,6 +130,7 @@ static struct doubling doubling_at(const struct coll_shape *shape, uint32_t rank
         return (struct doubling){0};
     uint32_t k = beyond > 0 ? step - 1 : step, width = UINT32_C(1) << k;
     uint32_t first = rank / width * width;
+    // Each of the first `beyond` ranks has also brought in the values of a folded rank.
     uint32_t extra = first >= beyond ? 0 : beyond - first < width ? beyond - first : width;
     return (struct doubling){.peer = rank ^ width,
                              .ranks = width + extra,
@@ -149,6 +154,7 @@ static struct coll_send doubling_send(const struct coll_shape *shape, uint32_t r
 {
     (void)k;
     struct doubling d = doubling_at(shape, rank, step);
+    // A message with the sum of all ranks replaces what its receiver has; all others are added.
     return (struct coll_send){.peer = d.peer,
                               .peer_step = step,
                               .bytes = sum_bytes(shape, shape->bytes, d.ranks, d.of),
@@ -201,7 +207,11 @@ static struct coll_send split_send(const struct coll_shape *shape, uint32_t rank
                                (uint64_t)(rank + 1) << 32 | send.peer);
         return send;
     }
+    // In the last step of Bruck's algorithm only the parts that are still missing are sent, if p is
+    // no power of two.
     uint32_t hop = UINT32_C(1) << (step - 1), parts = hop < p - hop ? hop : p - hop;
+    // Bruck's all-gather passes parts to lower ranks, so a rank always has those from its own part
+    // upwards.
     send.peer = (rank + p - hop) % p;
     for (uint32_t i = 0; i < parts; i++)
         send.bytes += sum_bytes(shape, part_bytes(shape, (rank + i) % p), p, (rank + i) % p);

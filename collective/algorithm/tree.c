@@ -99,6 +99,7 @@ static uint32_t down_steps(const struct coll_shape *shape)
     uint32_t n = levels(shape);
     if (n == 0 || !goes_down(shape->op))
         return 0;
+    // Between the n levels there are n - 1 steps for answers; a barrier has none.
     return shape->op == COLL_BARRIER ? n : 2 * n - 1;
 }
 
@@ -127,6 +128,7 @@ static struct turn turn_of(const struct coll_shape *shape, uint32_t rank, uint32
     uint32_t level = step; // 0 = the leaves
     if (!turn.up) {
         uint32_t down = step - up_steps, per_level = shape->op == COLL_BARRIER ? 1 : 2;
+        // Each level of the way down is a step for the message and one for the answer.
         level = n - 1 - down / per_level;
         turn.answer = turn.up = down % per_level == 1;
     }
@@ -134,6 +136,7 @@ static struct turn turn_of(const struct coll_shape *shape, uint32_t rank, uint32
     turn.node = (rank + shape->ranks - root_of(shape)) % shape->ranks;
     uint32_t low = turn.node & (2 * turn.bit - 1);
     turn.is_child = low == turn.bit;
+    // With rank counts that are no powers of two, the last nodes lack some children.
     turn.is_parent = low == 0 && turn.node + turn.bit < shape->ranks;
     return turn;
 }
@@ -186,6 +189,7 @@ static struct coll_send tree_send(const struct coll_shape *shape, uint32_t rank,
         return send;
     if (shape->op == COLL_GATHER || shape->op == COLL_SCATTER) {
         uint32_t child = turn.up ? turn.node : turn.node + turn.bit;
+        // The subtree of a child has `bit` nodes, unless the ranks end before.
         send.blocks = turn.bit < p - child ? turn.bit : p - child;
         send.bytes = coll_blocks_bytes(&coll_tree, shape, rank, step, k, send.blocks);
     } else {

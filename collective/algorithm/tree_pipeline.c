@@ -24,6 +24,8 @@ static uint32_t height(const struct tree_pipeline *t)
 static uint32_t rank_at(const struct tree_pipeline *t, uint32_t tree, uint32_t position)
 {
     uint32_t n = positions(t);
+    // Tree 1 is tree 0 mirrored or, for an odd number of positions, shifted by one. A leaf of one
+    // tree is then an inner node of the other.
     if (tree == 1)
         position = n % 2 == 0 ? n + 1 - position : position % n + 1;
     return has_top(t) ? (t->top + position) % t->ranks : position - 1;
@@ -91,6 +93,8 @@ uint32_t pipeline_steps(const struct tree_pipeline *t)
 {
     if (t->ranks == 1)
         return 0;
+    // A piece takes as many steps as the tree is high in each direction, and the pieces follow each
+    // other at a distance of one step.
     return height(t) * ((uint32_t)t->up + t->down) + t->pieces - 1;
 }
 
@@ -110,6 +114,7 @@ uint32_t pipeline_n_recvs(const struct tree_pipeline *t, uint32_t rank, uint32_t
     uint32_t n = 0, piece;
     for (uint32_t tree = 0; tree < t->n_trees; tree++) {
         struct tree_place place = place_of(t, tree, rank);
+        // The children are one level deeper, and the parent is one level higher.
         if (place.n_children > 0 && piece_up(t, place.depth + 1, step, &piece))
             n += place.n_children;
         n += place.has_parent && piece_down(t, place.depth - 1, step, &piece);

@@ -76,6 +76,7 @@ static ps_t ready_ps(struct block *b, const struct task *t)
     for (uint32_t i = 0; i < b->plan.n_from; i++)
         if (p->receives >> i & 1)
             ready = ps_longer(ready, connection_seen_ps(b->from[i]));
+    // The connection wakes the block when it has room again.
     for (uint32_t i = 0; i < b->plan.n_to; i++)
         if (p->sends >> i & 1 && !connection_has_room(b->to[i]))
             return PS_NEVER;
@@ -145,7 +146,7 @@ static void end_block(struct block *b, ps_t now)
     run_block_ended(b, now);
 }
 
-// Those that wait for what has been done go on.
+// Continues the blocks that wait for what this block has done.
 static void wake_waiting(struct block *b, ps_t now)
 {
     for (struct block **at = &b->waiting; *at != NULL;) {

@@ -38,6 +38,7 @@ static struct nccl_p2p shape_of(const struct executor_group *g)
     uint32_t each = c->server_end[0] - c->server_begin[0];
     bool regular = true;
     for (uint32_t r = 0; r < g->n; r++)
+        // NCCL's rounds need servers of one size whose ranks are numbered one after the other.
         regular &= c->by_server[r] == r && c->server_end[r] - c->server_begin[r] == each;
     if (!regular)
         each = 1;
@@ -86,6 +87,7 @@ void exchanges_free(struct executor_run *run)
 // Whether the run has a message from one member to another.
 static bool is_sent(const struct executor_run *run, uint32_t from, uint32_t to)
 {
+    // A rank copies its own part, which needs no message.
     if (from == to || run->exchanges->pair_bytes == 0)
         return false;
     switch (run->request.exchange) {
@@ -126,6 +128,7 @@ static struct connection *connection_of(struct executor_run *run, const struct b
         x->connections[src] =
             memory_zeroed((size_t)run->group->n * x->split.parts, sizeof(struct connection *));
     struct connection **at = &x->connections[src][(size_t)round * x->split.parts + part];
+    // Whichever of the two ends begins first makes the connection.
     if (*at == NULL)
         *at = connection_new(run, b->plan.channel, src, dst, 1, messages_of(b));
     return *at;
@@ -190,6 +193,7 @@ bool exchange_block_ended(struct block *b, ps_t now)
     uint32_t member = b->plan.rank, channel = b->plan.channel;
     struct exchange *e = &run->exchanges->members[member];
     struct connection *c = b->plan.n_to > 0 ? b->to[0] : b->from[0];
+    // The connection outlives the block and must not wake it any more.
     if (b->plan.n_to > 0)
         c->sender = NULL;
     else

@@ -6,7 +6,7 @@
 // steps at the receiver. Between servers a message is posted when the block has written it, and
 // when the receiver has cleared it to send: with a write of 64 bytes, as soon as a step of its
 // buffer is free. So a receiver grants up to NCCL_STEPS steps ahead. Inside a server a block writes
-// into the receiver's buffer by itself and knows from a counter that a step is free.
+// into the receiver's buffer by itself and reads from a counter whether a step is free.
 //
 // A rank is a member of a group; the node of the network at which a message begins or ends is the
 // rank that has the NIC, which may be another one of the server (PXN).
@@ -27,7 +27,8 @@ struct executor_run;
 struct executor_run_ops;
 extern const struct executor_run_ops executor_mpi;
 
-// What a job gives its library, and what it is told. `run_ctx` is that of executor_run_new().
+// The resources that a job lends its library, and the callbacks by which the library reports.
+// `run_ctx` is that of executor_run_new().
 struct executor_env {
     struct engine *engine;
     struct cores *cores;                // of the hosts, for MPI

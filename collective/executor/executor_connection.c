@@ -42,6 +42,7 @@ struct ends {
 static struct ends ends_of(const struct connection *c)
 {
     const struct nccl_layout *l = &c->run->group->comm->layout;
+    // Exchanges, files and PAT use the NICs that NCCL gives to sends and receives of a pair.
     if (c->run->source != RUN_OPERATION || run_is_by(c->run, NCCL_PAT)) {
         uint32_t channel = c->run->source == RUN_OPERATION ? 0 : c->channel % l->channels.p2p;
         struct nccl_p2p_links p = nccl_layout_p2p(l, channel, c->src, c->dst);
@@ -159,6 +160,7 @@ static void post_parts(struct connection *c, struct transfer_request *request, u
         part = (bytes / pairs + SPLIT_ALIGN) / SPLIT_ALIGN * SPLIT_ALIGN;
     else if (pairs > 1)
         base += c->posted % pairs;
+    // A message without bytes is still sent, as one part.
     uint32_t n = bytes > 0 ? (uint32_t)((bytes + part - 1) / part) : 1;
     c->parts_left[c->posted % NCCL_STEPS] = c->parts_unsent[c->posted % NCCL_STEPS] = n;
     for (uint32_t i = 0; i < n; i++) {
@@ -305,6 +307,8 @@ static void message_arrived(struct connection *c, uint32_t message, ps_t now)
 {
     if (--c->parts_left[message % NCCL_STEPS] > 0)
         return;
+    // Parts on several queue pairs may overtake each other, so messages are handed on in their
+    // order: bit i of `early` stands for the i-th message after those that were handed on.
     uint32_t ahead = (message - c->handed) % MESSAGES;
     c->early |= UINT32_C(1) << ahead;
     while (c->early & 1) {
@@ -348,6 +352,7 @@ static void message_sent(struct connection *c, uint32_t message, ps_t now)
         return; // its room depends on what the receiver has used
     if (--c->parts_unsent[message % NCCL_STEPS] > 0)
         return;
+    // Likewise for messages whose acknowledgements overtake each other.
     c->sent_early |= UINT32_C(1) << (message - c->ended) % MESSAGES;
     for (; c->sent_early & 1; c->sent_early >>= 1)
         c->ended++;

@@ -114,6 +114,9 @@ static struct wiring *wiring_of(struct executor *l, const struct executor_spec *
                                 struct nccl_member *members, uint32_t n, char *error,
                                 size_t error_bytes)
 {
+    // The search for channels takes long, so communicators over the same GPUs share its result.
+    // Members name servers by the order in which they first occur, so groups of other servers share
+    // it too.
     for (struct wiring *w = l->wirings; w != NULL; w = w->next)
         if (w->spec == spec && w->n == n && memcmp(w->members, members, n * sizeof *members) == 0) {
             free(members);
@@ -138,6 +141,7 @@ struct executor_group *executor_group_new(struct executor *l, const struct execu
     *g = (struct executor_group){.library = l, .spec = spec, .n = n, .index = index};
     g->ranks = memory_zeroed(n, sizeof *g->ranks);
     memcpy(g->ranks, ranks, n * sizeof *ranks);
+    // MPI runs on the CPUs and needs no channels between GPUs.
     if (spec->mpi != NULL)
         return g;
     const struct wiring *w = wiring_of(l, spec, members_of(spec, ranks, n), n, error, error_bytes);
@@ -185,6 +189,7 @@ void executor_group_free(struct executor_group *g)
 
 void run_release(struct executor_run *run)
 {
+    // `open` counts what still refers to the run: messages on their way, and callbacks.
     if (run->members_left > 0 || run->open > 0)
         return;
     struct executor_run **at = &run->group->runs;
@@ -376,7 +381,7 @@ void run_member_ended(struct executor_run *run, uint32_t member, ps_t now)
     run->members[member].ended = true;
     void *ctx = run->ctx;
     run->members_left--;
-    run->open++; // keeps the run until its end has been told
+    run->open++; // keeps the run until the callback has returned
     env->ended(env->ctx, ctx, run->members[member].tag, now);
     run->open--;
     run_release(run);
@@ -386,6 +391,7 @@ void run_block_ended(struct block *b, ps_t now)
 {
     struct executor_run *run = b->run;
     uint32_t member = b->plan.rank;
+    // The run must outlast this function, which uses it below.
     run->open++;
     bool last = run->source == RUN_EXCHANGES ? exchange_block_ended(b, now)
                                              : --run->members[member].blocks_left == 0;

@@ -119,7 +119,7 @@ void mpi_answer(struct mpi_member *m, uint32_t number, uint32_t to, ps_t now)
     post(m, MPI_PART_ANSWER, to, number, bytes, MPI_ANSWER_BYTES, now);
 }
 
-// A message is forgotten when it has been handled and acknowledged.
+// Frees the entry of a message that has been handled and acknowledged.
 static void forget(struct executor *l, uint32_t slot)
 {
     const struct mpi_message *x = &l->mpi.messages[slot];
@@ -159,8 +159,8 @@ void mpi_delivered(struct executor *l, uint64_t token, ps_t now)
     mpi_process_run(m, calls[x->part], slot, run_spec(run)->mpi->event_ps, now);
 }
 
-// The message has left its process: at once within post(), as a call that does not wait, else the
-// process is told.
+// The message has left its process. Within post() that is part of the call, which does not block;
+// later it is a notice that the process has to handle.
 static void leave(struct executor *l, uint32_t slot, ps_t now)
 {
     struct mpi_message *x = &l->mpi.messages[slot];

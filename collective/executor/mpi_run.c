@@ -113,6 +113,7 @@ static void post_receive(struct mpi_member *m, ps_t now)
 {
     struct mpi_receive *r = &m->receives[m->now.receives];
     r->posted = true;
+    // An eager message may come before its receive is posted.
     if (r->done) {
         r->counted = true;
         return;
@@ -226,6 +227,7 @@ void mpi_on_data(struct mpi_member *m, uint32_t message, ps_t now)
     struct mpi_receive *r = &m->receives[number];
     mpi_message_handled(m->run, message);
     r->done = true;
+    // A message that came before its receive was posted is not among those that are awaited.
     m->receives_open -= r->counted;
     if (m->awaits == number || (m->awaits == MPI_ALL && m->receives_open == 0))
         wake(m, now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A proxy handles its items one after the other, each for a fixed time. An item that it sees later
-// does not keep it from others.
+// A proxy handles its items one after the other, each for a fixed time. An item whose notice comes
+// later does not delay other items that are ready.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +12,7 @@
 
 static bool is_before(const struct proxy_item *a, const struct proxy_item *b)
 {
+    // Of items with equal times the one that was added first comes first.
     return a->from_ps != b->from_ps ? a->from_ps < b->from_ps : a->turn < b->turn;
 }
 
@@ -92,6 +93,8 @@ ps_t proxy_noise_ps(struct executor *l, uint32_t node)
     const struct executor_env *env = &l->env;
     if (env->noise.mean_ps == 0)
         return 0;
+    // The key of the draw is the number of the message and not its time, so that the noise of a
+    // message does not depend on that of other messages.
     uint64_t key = hash_mix(((uint64_t)env->job << 48) + proxy_of(l, node)->n_sent++);
     return noise_draw_ps(&env->noise, env->seed, node, key);
 }
@@ -107,6 +110,7 @@ void proxy_add(struct executor *l, uint32_t node, proxy_call *call, struct conne
                                      .connection = c,
                                      .path = path_take(l->env.path_book, now),
                                      .call = call});
+    // The new item may be the next one.
     arm(p);
 }
 

@@ -2,9 +2,10 @@
 // The blocks of threads of the algorithms, and their primitives.
 //
 // Rules of device/all_reduce.h (ring, runTreeSplit, NVLS, NVLSTree), all_gather.h and
-// reduce_scatter.h (ring, PAT). Of NVLS the traffic inside a server is not made of messages: the
-// switch reads all GPUs, or writes to all, and `local_bytes` says how much; messages without data
-// tell the heads that their server's ranks have begun, and the ranks that a head has ended.
+// reduce_scatter.h (ring, PAT). The data of NVLS inside a server is not sent as messages: the
+// NVSwitch reads from all GPUs or writes to all of them, and `local_bytes` is the number of these
+// bytes. Two kinds of messages without data synchronize the GPUs: each rank sends one to its heads
+// when it has begun, and each head sends one to the ranks when it has ended.
 #include "collective/nccl/nccl_operation.h"
 #include "collective/nccl/rccl.h"
 #include "collective/nccl/ring_slices.h"
@@ -99,6 +100,7 @@ static uint32_t tree_blocks(const struct nccl_operation *o, uint32_t channel, ui
     }
     add(b[0].to, &b[0].n_to, links.up);
     add(b[1].from, &b[1].n_from, links.up);
+    // The root of the tree receives from no parent: its way down follows its own way up.
     b[1].after = links.up == NCCL_NONE;
     return 2;
 }
@@ -192,6 +194,7 @@ static uint32_t nvls_blocks(const struct nccl_operation *o, uint32_t channel, ui
     add_local(o, rank, false, b[WRITE].to, &b[WRITE].n_to);
     add(b[UP].to, &b[UP].n_to, links.up);
     add(b[DOWN].from, &b[DOWN].n_from, links.up);
+    // As in a tree, the way down of the root follows its way up.
     b[DOWN].after = links.up == NCCL_NONE;
     return BLOCKS;
 }
@@ -215,7 +218,7 @@ static struct nccl_primitive nvls_primitive(const struct nccl_operation *o,
         p.local_bytes = o->function == NCCL_ALL_GATHER ? 0 : nvls_part(o, b, i);
         p.reduces = true;
         return p;
-    case NCCL_ROLE_NVLS_WRITE: // the last one tells the ranks
+    case NCCL_ROLE_NVLS_WRITE: // after the last part the ranks get a message without data
         p.sends = i + 1 == b->length ? all_of(b->n_to) : 0;
         p.local_bytes = o->function == NCCL_REDUCE_SCATTER ? 0 : nvls_part(o, b, i);
         return p;
@@ -234,9 +237,9 @@ static struct nccl_primitive nvls_primitive(const struct nccl_operation *o,
 
 /* ---- PAT ---- */
 
-// The way of log2 N distances, the largest first for an all-gather, the least first for a
-// reduce-scatter. Over a distance goes, for every block of the ranks behind it, one block; blocks
-// share a message as far as they fit into a chunk.
+// PAT exchanges blocks over log2 N distances, which are powers of two: the largest first in an
+// all-gather, the smallest first in a reduce-scatter. Over each distance a rank sends the blocks of
+// all ranks that are reached through it; blocks share a message as far as they fit into a chunk.
 static uint32_t pat_dims(uint32_t ranks)
 {
     uint32_t dims = 0;

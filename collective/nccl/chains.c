@@ -96,6 +96,7 @@ static bool nccl_chains_take(struct nccl_chains *s, uint32_t from, uint32_t to, 
         return false;
     int32_t rate_mb = rate_of(s, from, to) * times;
     uint32_t done = charge(s, from, r, r->links, rate_mb);
+    // A path is taken as a whole or not at all.
     if (done < r->links) {
         charge(s, from, r, done, -rate_mb);
         return false;
@@ -154,6 +155,7 @@ static void finish_channel(struct nccl_chains *s)
     s->now.channels++;
     if (is_improvement(s)) {
         s->best = s->now;
+        // There are as many channels as wanted, so the search need not go on.
         if (s->now.channels == s->now.most)
             s->visits = NCCL_ALL_FOUND;
     }

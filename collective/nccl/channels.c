@@ -36,6 +36,7 @@ static void count_rings(const struct nccl_cluster *c, const struct nccl_settings
         n->kept = smaller(n->kept, settings->max_channels);
     if (settings->max_ctas > 0)
         n->kept = smaller(n->kept, settings->max_ctas);
+    // A minimum that is set outweighs a maximum that is set.
     n->rings = larger(n->kept, smaller(larger(settings->min_channels, settings->min_ctas), most));
 }
 
@@ -53,6 +54,7 @@ static uint32_t nvls_of(const struct nccl_cluster *c, const struct nccl_settings
 static uint32_t remote_2_27(const struct nccl_cluster *c, uint32_t p2p, uint32_t nics)
 {
     uint32_t n = PAIR_CHANNELS;
+    // A channel serves a limited number of peers, so with many ranks a pair gets fewer channels.
     while (n > 1 && n * c->ranks > P2P_PEERS_A_CHANNEL * p2p)
         n /= 2;
     return larger(n, nics);
@@ -103,5 +105,7 @@ struct nccl_channels nccl_channels_of(const struct nccl_cluster *c,
 
 uint32_t nccl_channel_original(const struct nccl_channels *channels, uint32_t channel)
 {
+    // Channels beyond those of one round of copying repeat the earlier ones, so the remainders lead
+    // back to the channel that the search has found.
     return channel % channels->rings % channels->kept % channels->made;
 }

@@ -8,8 +8,8 @@
 struct nccl_channels {
     uint32_t found; // rings that the topology search found; the others are copies of them
     uint32_t made;  // with their copies; the second half of these has the other trees
-    uint32_t kept;  // copied as often as the library likes, and below the most that a user allows
-    uint32_t rings; // and copied again up to the least that a user wants
+    uint32_t kept;  // copied as often as the library's rules say, at most to the user's upper limit
+    uint32_t rings; // and copied again up to the user's lower limit
     uint32_t all;   // rings, or NVLS channels where these raise the number
     uint32_t nvls;  // 0 = no NVLS
     uint32_t p2p;   // a power of two

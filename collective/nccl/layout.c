@@ -78,6 +78,7 @@ static const struct kind *kind_of_server(struct nccl_layout_data *d,
         return NULL;
     k->next = d->kinds;
     d->kinds = k;
+    // A kind that fails stays in the list, which frees its memory.
     bool made = kind_init(k, machine, settings, m->gpus[server], table, m->servers > 1);
     return made ? k : NULL;
 }
@@ -108,6 +109,7 @@ static void keep_poorer(struct nccl_graph *g, const struct nccl_graph *other)
     g->channels = other->channels < g->channels ? other->channels : g->channels;
     g->bw_intra = other->bw_intra < g->bw_intra ? other->bw_intra : g->bw_intra;
     g->bw_inter = other->bw_inter < g->bw_inter ? other->bw_inter : g->bw_inter;
+    // Larger numbers are farther paths.
     g->type_intra = other->type_intra > g->type_intra ? other->type_intra : g->type_intra;
     g->type_inter = other->type_inter > g->type_inter ? other->type_inter : g->type_inter;
     g->cross_nic = other->cross_nic > g->cross_nic ? other->cross_nic : g->cross_nic;
@@ -134,12 +136,14 @@ static void fill_cluster(struct nccl_layout *layout, const struct nccl_machine *
                                .tree = first->tree.graph,
                                .nvls = first->nvls.graph};
     d->heads = first->heads;
+    // Every channel leads through all servers, so the server with the least decides for all.
     for (const struct kind *k = d->kinds; k != NULL; k = k->next) {
         keep_poorer(&c->ring, &k->ring.graph);
         keep_poorer(&c->tree, &k->tree.graph);
         keep_poorer(&c->nvls, &k->nvls.graph);
         d->heads = k->heads < d->heads ? k->heads : d->heads;
     }
+    // Rings and trees use the same channels.
     if (c->tree.channels < c->ring.channels)
         c->ring.channels = c->tree.channels;
     c->tree.channels = c->ring.channels;
@@ -153,12 +157,15 @@ static void limit_by_nics(const struct nccl_paths *p, uint32_t gpu, struct nccl_
     const struct nccl_wiring *w = &p->wiring;
     int32_t feed_mb = 0, sum_mb = 0;
     uint32_t nics = 0;
-    bool old = w->version != NCCL_2_30_7; // which sees only CPUs that the GPU is linked to
+    // Before 2.30, NCCL considers only CPUs to which the GPU has a direct link.
+    bool old = w->version != NCCL_2_30_7;
     for (uint32_t c = 0; c < w->cpus; c++) {
         const struct nccl_route *r = nccl_route_of(p, gpu, nccl_cpu_vertex(w, c));
         if ((!old || r->links == 1) && r->rate_mb > feed_mb)
             feed_mb = r->rate_mb;
     }
+    // The search goes on until the NICs carry what the path to a CPU can feed. The first NIC again
+    // means that all nearest NICs have been counted.
     for (uint32_t channel = 0; channel < w->nics && (!old || sum_mb < feed_mb); channel++) {
         int32_t nic = nccl_paths_nic(p, gpu, channel);
         if (nic < 0 || (channel > 0 && nic == nccl_paths_nic(p, gpu, 0)))
@@ -179,6 +186,7 @@ static void limit_by_peers(const struct nccl_paths *p, uint32_t gpu, struct nccl
     const struct nccl_wiring *w = &p->wiring;
     for (uint32_t peer = 0; peer < w->gpus; peer++) {
         const struct nccl_route *r = nccl_route_of(p, peer, gpu);
+        // Since 2.30 two NVLinks over another GPU (NVB) count like one.
         bool nvlink =
             r->type == NCCL_PATH_NVL || (r->type == NCCL_PATH_NVB && w->version == NCCL_2_30_7);
         uint32_t links = nvlink ? (uint32_t)(r->rate_mb / w->nvlink_mb) : 1;
@@ -317,6 +325,8 @@ struct nccl_ring_links nccl_layout_ring(const struct nccl_layout *layout, uint32
     int32_t nic = nic_of(&at.kind->ring, layout->channels.found, channel, at.vertex);
     struct nccl_ring_links links = {
         .receive_nic = NCCL_NONE, .send_nic = NCCL_NONE, .send_proxy = NCCL_NONE};
+    // A ring enters a server at its first GPU in the order of the channel, and leaves it at its
+    // last.
     if (place > 0) {
         links.previous = rank_at(d, at.server, order->gpu[place - 1]);
     } else {
@@ -363,6 +373,7 @@ struct nccl_tree_links nccl_layout_tree(const struct nccl_layout *layout, uint32
     struct spot at = spot_of(d, rank);
     uint32_t found = layout->channels.found;
     uint32_t original = nccl_channel_original(&layout->channels, channel);
+    // Of the double binary tree, the found channels use the first tree and their copies the second.
     unsigned tree = original >= layout->channels.made / 2;
     original %= found;
     const struct nccl_order *order = &at.kind->tree.order[original];
@@ -371,6 +382,7 @@ struct nccl_tree_links nccl_layout_tree(const struct nccl_layout *layout, uint32
                                     .down = {NCCL_NONE, NCCL_NONE, NCCL_NONE},
                                     .nic = NCCL_NONE,
                                     .proxy = NCCL_NONE};
+    // Inside a server the tree is a chain.
     if (place > 0)
         links.up = rank_at(d, at.server, order->gpu[place - 1]);
     if (place < last)
@@ -425,6 +437,7 @@ struct nccl_nvls_links nccl_layout_nvls(const struct nccl_layout *layout, uint32
     for (uint32_t h = 0; h < d->heads; h++)
         if (at.kind->head[h] == at.vertex)
             links.head = (int32_t)h;
+    // Within one server the NVSwitch reduces, and the heads need no tree between servers.
     if (links.head == NCCL_NONE || d->members.servers == 1)
         return links;
     struct nccl_tree_node node = nccl_tree_node(d->members.servers, at.server, channel % 2);
@@ -453,6 +466,7 @@ struct nccl_p2p_links nccl_layout_p2p(const struct nccl_layout *layout, uint32_t
                                    .send_proxy = (int32_t)rank,
                                    .receive_nic =
                                        nccl_paths_nic(&to.kind->paths, to.vertex, channel)};
+    // The twin has the peer's number in this server, and so the NIC on the peer's rail.
     uint8_t twin = m->gpu_of[peer];
     if ((!d->pxn && d->cross_nic != 0) || !(at.kind->gpus >> twin & 1))
         return links;

@@ -11,6 +11,7 @@ static int compare(const void *a, const void *b)
     const struct nccl_member *y = *(const struct nccl_member *const *)b;
     if (x->server != y->server)
         return x->server < y->server ? -1 : 1;
+    // Both are in one array, so the order of their addresses is that of the ranks.
     return x < y ? -1 : x > y;
 }
 
@@ -45,7 +46,8 @@ static uint32_t count_bits(uint64_t set)
 static bool place(struct nccl_members *m, const struct nccl_member *list, char *error,
                   size_t error_bytes)
 {
-    const uint32_t *leader = m->by_server; // which is written last
+    // `by_server` holds the leaders until the end of this function, which fills it.
+    const uint32_t *leader = m->by_server;
     for (uint32_t r = 0; r < m->ranks; r++) {
         uint32_t server = leader[r] == r ? m->servers++ : m->server_of[leader[r]];
         uint64_t bit = UINT64_C(1) << list[r].gpu;
@@ -109,6 +111,7 @@ void nccl_members_free(struct nccl_members *m)
 
 uint32_t nccl_members_vertex(const struct nccl_members *m, uint32_t rank)
 {
+    // Vertices number the GPUs of the server that are in use, in their order.
     uint64_t below = (UINT64_C(1) << m->gpu_of[rank]) - 1;
     return count_bits(m->gpus[m->server_of[rank]] & below);
 }

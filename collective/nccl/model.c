@@ -88,6 +88,7 @@ static double ring_bw(const struct nccl_cluster *c, enum nccl_protocol protocol)
     double bus = graph_bw(c, &c->ring);
     const double *per_channel =
         is_blackwell_2_30(c) ? blackwell_ring_ll128_2_30 : ring_ll128_max[c->gpu];
+    // LL stores a flag of 4 bytes with each 4 bytes of data, which halves the bandwidth.
     if (protocol == NCCL_LL)
         return lesser(ll_limit(c), 0.5 * bus);
     if (protocol == NCCL_LL128)
@@ -105,6 +106,7 @@ static double tree_bw(const struct nccl_cluster *c, enum nccl_protocol protocol)
         lesser(RING_SHARE * graph_bw(c, &c->tree), c->tree.channels * per_channel[column(c)]);
     if (protocol == NCCL_LL)
         bw = lesser(bw / TREE_LL, ll_limit(c));
+    // LL128 has 120 bytes of data in 128 bytes; the factor inside a server is NCCL's own.
     if (protocol == NCCL_LL128)
         bw = lesser(bw * (c->nodes == 1 ? 7.0 / 9 : 120.0 / 128),
                     c->tree.channels * per_ll128[column(c)]);
@@ -166,11 +168,13 @@ static bool has_ll128(const struct nccl_cluster *c, const struct nccl_graph *g)
 static double bus_bw(const struct nccl_cluster *c, enum nccl_function function,
                      enum nccl_algorithm algorithm, enum nccl_protocol protocol)
 {
+    // NVLS and PAT exist for Simple only.
     bool simple = protocol == NCCL_SIMPLE;
     switch (algorithm) {
     case NCCL_RING:
         return protocol == NCCL_LL128 && !has_ll128(c, &c->ring) ? 0 : ring_bw(c, protocol);
     case NCCL_TREE:
+        // NCCL's trees are for all-reduce only.
         if (function != NCCL_ALL_REDUCE || (protocol == NCCL_LL128 && !has_ll128(c, &c->tree)))
             return 0;
         return tree_bw(c, protocol);
@@ -188,6 +192,7 @@ static double bus_bw(const struct nccl_cluster *c, enum nccl_function function,
 // Messages that follow each other on the ring.
 static double ring_steps(const struct nccl_cluster *c, enum nccl_function function)
 {
+    // A ring reduces and then gathers, and passes the data around twice.
     if (function == NCCL_ALL_REDUCE)
         return 2.0 * (c->ranks - 1);
     return nccl_scatters(function) ? c->ranks - 1.0 : c->ranks;
@@ -236,7 +241,8 @@ static unsigned inner_link(const struct nccl_graph *g)
     return g->type_intra == NCCL_PATH_NVL ? LINK_NVLINK : LINK_PCI;
 }
 
-// Of the steps of a ring, those between servers: in 2.21 two more for an all-reduce.
+// The latency of a ring: of its steps inside servers and of those between servers, of which 2.21
+// counts two more for an all-reduce.
 static double ring_latency(const struct nccl_cluster *c, enum nccl_function function,
                            enum nccl_protocol protocol)
 {
@@ -250,7 +256,8 @@ static double ring_latency(const struct nccl_cluster *c, enum nccl_function func
     return (steps - over_net) * (intra > least ? intra : least) + over_net * inter;
 }
 
-// A broadcast or a reduce goes along a chain, in chunks; of Simple each waits as in a tree.
+// A broadcast or a reduce goes along a chain, in chunks. With Simple a step has the latency of a
+// tree's.
 static double chain_latency(const struct nccl_cluster *c, enum nccl_function function,
                             enum nccl_protocol protocol)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NCCL, the library that runs collectives of NVIDIA GPUs: its words, and what it knows of a
-// cluster.
+// NCCL, the library that runs collectives of NVIDIA GPUs: its terms, and the facts about a cluster
+// that its rules use.
 //
 // Rates are in GB/s of 1e9 bytes and times in us, the units in which NCCL ranks its choices. They
 // are costs for its ranking, not times of the simulation.
@@ -75,7 +75,7 @@ struct nccl_graph {
     bool same_channels; // all channels visit the GPUs in the same order
 };
 
-// What a communicator knows when it makes its table of costs.
+// The facts about a cluster from which a communicator computes its table of costs.
 struct nccl_cluster {
     enum nccl_version version;
     bool rccl;      // AMD's library, derived from that version

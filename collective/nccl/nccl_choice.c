@@ -69,6 +69,8 @@ static void size_channels(const struct nccl_model *model, uint64_t bytes, struct
     uint32_t threads = model->threads[o->algorithm][o->protocol];
     uint64_t least = thread_bytes(model, o->algorithm, o->protocol);
     o->channels = nvls ? model->cluster.nvls_channels : model->cluster.channels;
+    // Where a thread would have less than `least` bytes, the operation gets fewer channels, and
+    // then fewer threads.
     while (!nvls && o->algorithm != NCCL_PAT && bytes < o->channels * threads * least) {
         if (o->channels >= 2)
             o->channels--;
@@ -109,6 +111,7 @@ static struct nccl_split split_of(const struct nccl_model *model, enum nccl_func
              cells = (bytes + cell - 1) / cell, each = share / (cell * per_byte);
     each = each > 0 ? each : 1;
     uint64_t n = (cells + each - 1) / each;
+    // Rounding down may result in more channels than there are. Then the cells are divided evenly.
     if (n > channels) {
         each = (cells + channels - 1) / channels;
         n = (cells + each - 1) / each;
@@ -145,6 +148,7 @@ bool nccl_choose(const struct nccl_model *model, enum nccl_function function, ui
         for (unsigned p = 0; p < NCCL_PROTOCOLS; p++) {
             double us =
                 nccl_cost_us(model, function, (enum nccl_algorithm)a, (enum nccl_protocol)p, bytes);
+            // Of equal costs the first one is kept, as NCCL compares with less-than.
             if (us < 0 || !(allowed.algorithms >> a & 1) || !(allowed.protocols >> p & 1) ||
                 (choice->cost_us >= 0 && us >= choice->cost_us))
                 continue;

@@ -234,6 +234,7 @@ static bool slots_valid(const struct nccl_machine *m, const struct nccl_slot *sl
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct nccl_slot *slot = &slots[i];
+        // The parent of a device is a switch or a CPU, of which the numbers count separately.
         if (slot->parent >= (slot->at_cpu ? m->cpus : m->switches))
             return refuse(error, error_bytes, "%s %u is under %s %u, which the machine lacks.",
                           what, i, slot->at_cpu ? "CPU" : "switch", slot->parent);
@@ -260,11 +261,14 @@ bool nccl_machine_valid(const struct nccl_machine *m, char *error, size_t error_
         if (m->pcie_switch[i].cpu >= m->cpus || !is_rate(m->pcie_switch[i].bw))
             return refuse(error, error_bytes, "Switch %u has no CPU or no rate in range.", i);
     for (uint32_t i = 0; i < m->nics; i++)
+        // A NIC has its rate in Gbit/s, everything else in GB/s.
         if (!is_rate(m->nic_gbps[i] / 8))
             return refuse(error, error_bytes, "NIC %u has no rate in range.", i);
     if (!is_rate_or_none(m->nvlink_bw) || !is_rate_or_none(m->c2c_bw) ||
         !is_rate_or_none(m->cpu_bw))
         return refuse(error, error_bytes, "A rate of NVLink, C2C or CPUs is out of range.");
+    // A machine may leave the rate of an NVLink to the generation of its GPU; 50 GB/s bounds those
+    // rates here.
     double nvlink_bw = m->nvlink_bw > 0 ? m->nvlink_bw : 50;
     if (m->nvlink != NCCL_NVLINK_NONE && (m->nvlinks == 0 || m->nvlinks * nvlink_bw > FASTEST))
         return refuse(error, error_bytes, "The NVLinks of a GPU are none or too many.");

@@ -40,6 +40,7 @@ static void list_servers(struct nccl_communicator *c, const struct nccl_member *
 {
     uint32_t at = 0;
     for (uint32_t r = 0; r < c->ranks; r++) {
+        // The server of this rank is in the list already.
         if (c->server_end[r] > 0)
             continue;
         uint32_t begin = at;
@@ -66,9 +67,10 @@ bool nccl_communicator_init(struct nccl_communicator *c, const struct nccl_machi
         return false;
     }
     list_servers(c, members);
+    // With NVLS the peers of a block are all other ranks of its server; it has room for NCCL_PEERS.
     for (uint32_t r = 0; r < n; r++)
         if (c->server_end[r] - c->server_begin[r] > NCCL_PEERS + 1)
-            c->layout.cluster.nvls.channels = 0; // more than a block has peers
+            c->layout.cluster.nvls.channels = 0;
     c->layout.cluster.buffer_bytes = settings->buffer_bytes;
     nccl_model_init(&c->model, &c->layout.cluster);
     limit_threads(c);

@@ -24,6 +24,7 @@ static uint8_t longer_type(const struct nccl_wiring *w, const struct nccl_link *
                            const struct nccl_route *rest)
 {
     uint8_t type = link->type;
+    // PCIe to a CPU goes through its host bridge.
     if (type == NCCL_PATH_PIX && (nccl_is_cpu(w, link->from) || nccl_is_cpu(w, link->to)))
         type = NCCL_PATH_PHB;
     bool through_gpu = nccl_is_gpu(w, link->from) && rest->links > 0;
@@ -69,6 +70,7 @@ static bool lengthen(struct nccl_paths *p, uint32_t end, uint16_t number)
         return false;
     *old =
         (struct nccl_route){.type = type, .links = (uint8_t)(rest->links + 1), .rate_mb = rate_mb};
+    // Paths lead towards `end`, so they use the link in the other direction.
     old->link[0] = number ^ 1;
     memcpy(&old->link[1], rest->link, rest->links * sizeof *rest->link);
     return true;
@@ -252,6 +254,8 @@ int32_t nccl_paths_nic(const struct nccl_paths *p, uint32_t gpu, uint32_t channe
     uint32_t n = nccl_paths_nearest(p, gpu, nccl_nic_vertex(w, 0), w->nics, nics);
     if (n == 0)
         return -1;
+    // GPUs that are equally near to a NIC share the near NICs: each uses its part of them in turn,
+    // channel by channel.
     uint32_t shared = nccl_paths_nearest(p, nccl_nic_vertex(w, nics[0]), 0, w->gpus, sharers);
     uint32_t first = w->gpu_of_machine[gpu];
     if (w->version == NCCL_2_30_7)
@@ -265,6 +269,8 @@ uint32_t nccl_paths_relay(const struct nccl_paths *p, uint32_t gpu, uint32_t nic
 {
     const struct nccl_wiring *w = &p->wiring;
     const struct nccl_route *r = nccl_route_of(p, gpu, nccl_nic_vertex(w, nic));
+    // A path with PXN leads by NVLink, possibly through an NVSwitch, to its relay: the first GPU on
+    // the path.
     for (uint32_t i = 0; r->type == NCCL_PATH_PXN && i < r->links; i++)
         if (nccl_is_gpu(w, w->link[r->link[i]].to))
             return w->link[r->link[i]].to;

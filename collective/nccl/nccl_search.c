@@ -113,6 +113,7 @@ static void bound_rates(struct search *s)
                 s->path_mb = r->rate_mb;
         }
     }
+    // A single GPU without a network has no path that could bound the rate.
     if (!w->networked && w->gpus == 1)
         s->path_mb = s->gpu_mb = NCCL_ANY_RATE;
 }
@@ -189,6 +190,7 @@ static void set_first_speed(struct search *s)
 static int64_t try_now(struct search *s)
 {
     int64_t visits = s->chains.now.same_channels ? VISITS_SAME_CHANNELS : VISITS;
+    // All attempts share one budget of visits. relax() returns what an attempt did not use.
     s->visits -= visits;
     return nccl_chains_try(&s->chains, visits);
 }
@@ -409,6 +411,7 @@ static bool is_split(const struct nccl_paths *p)
             if (nccl_route_of(p, g, q)->type == NCCL_PATH_NVL)
                 group[q] = group[g];
     for (uint32_t g = 0; g < w->gpus; g++)
+        // A group counts when its second GPU is found: a GPU without NVLink is no group.
         groups += ++size[group[g]] == 2;
     return groups == 2;
 }

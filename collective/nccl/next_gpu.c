@@ -56,6 +56,7 @@ static uint32_t list_merits(const struct nccl_chains *s, uint32_t gpu, bool to_n
     uint32_t n = 0, nic = 0;
     if (to_nic)
         nic = nccl_nic_vertex(w, (uint32_t)s->now.order[s->now.channels].nic[0]);
+    // The search begins behind the GPU, since of equal GPUs the next one by number comes first.
     for (uint32_t i = 1; i < w->gpus; i++) {
         uint32_t g = (gpu + i) % w->gpus;
         const struct nccl_route *r = nccl_route_of(s->paths, gpu, g);

@@ -71,9 +71,11 @@ struct nccl_p2p_split nccl_p2p_split(const struct nccl_p2p *p, uint64_t bytes, u
                                .chunk_bytes = chunk,
                                .local_chunk_bytes = LOCAL_CHUNK,
                                .batch = BATCH};
+    // A part of fewer bytes does not get a channel of its own.
     while (s.parts > 1 && bytes < (uint64_t)s.parts * LEAST_PART)
         s.parts--;
     s.part_bytes = nccl_round_up((bytes + s.parts - 1) / s.parts, PART_ALIGN);
+    // Rounding up may have left the last parts without bytes.
     while (s.parts > 1 && s.part_bytes * (s.parts - 1) >= bytes)
         s.parts--;
     if (s.parts == 1)

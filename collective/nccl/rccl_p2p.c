@@ -33,6 +33,8 @@ static void begin_pair(struct distances *d, uint32_t pair)
 static bool is_repeated(const struct distances *d, uint32_t i)
 {
     const uint32_t *of = d->of_pair;
+    // Distances coincide at 0, at n/2 and where near and far meet, and a server must come once
+    // only.
     return (i == 1 && of[1] == of[0]) || (i == 2 && of[2] == of[0]) ||
            (i == 3 && (of[3] == of[2] || of[3] == of[1]));
 }
@@ -75,10 +77,12 @@ static uint64_t part_of(const struct nccl_p2p *p, uint64_t bytes, uint64_t chunk
     uint32_t most = p->channels.p2p_per_peer, n = most, ranks = p->nodes * p->per_node;
     uint64_t least = p->one_server ? chunk / 8 : chunk / 2,
              enough = p->one_server ? chunk * 32 : chunk;
+    // Fewer channels for a peer, so that the channels are enough for all peers.
     while (n > 1 && n * ranks > p->channels.p2p)
         n /= 2;
     uint64_t part = (bytes + n - 1) / n;
     part = part > least ? part : least;
+    // Large messages are spread over more channels until the parts are small enough.
     for (; part > enough && n <= most / 2; part = (bytes + n - 1) / n)
         n *= 2;
     return nccl_round_up(part, least);

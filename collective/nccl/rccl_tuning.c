@@ -82,6 +82,7 @@ static double bandwidth(const struct nccl_cluster *c, enum nccl_function functio
     if (tree && (function != NCCL_ALL_REDUCE || (alone && protocol == NCCL_SIMPLE)))
         return 0;
     if (tree)
+        // Data of a tree crosses each link twice, up and down.
         return bus / 2;
     if (alone && protocol == NCCL_LL && nccl_is_chain(function))
         bus *= CHAIN_LL;
@@ -113,6 +114,7 @@ static double latency(const struct nccl_cluster *c, enum nccl_function function,
         return base + (g->same_channels ? 1 : steps) * t->latency[any][as][protocol];
     }
     double least = post_overhead(c, protocol), between = 0;
+    // Only some steps of a ring cross between servers: those at the end of each server's part.
     if (c->nodes > 1)
         between = function == NCCL_ALL_REDUCE ? 2.0 * c->nodes : c->nodes - 1.0;
     return base + (steps - between) * (intra > least ? intra : least) + between * inter;

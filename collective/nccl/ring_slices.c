@@ -42,6 +42,7 @@ static uint64_t chunk_bytes(const struct nccl_ring_part *p, uint64_t rest, uint3
     uint64_t chunk = p->chunking.chunk_bytes;
     if (p->function != NCCL_ALL_REDUCE)
         return lesser(chunk, rest);
+    // The ranks share the rest of the last loop equally.
     if (rest < chunk * p->ranks)
         chunk = nccl_round_up((rest + p->ranks - 1) / p->ranks, p->chunking.rest_align);
     uint64_t from = (p->at + 2 * p->ranks - 1 - step % p->ranks) % p->ranks * chunk;

@@ -21,6 +21,8 @@ static struct nccl_tree_node first_tree(uint32_t nodes, uint32_t node)
         n.down[1] = nodes > 1 ? bit / 2 : NCCL_NO_NODE;
         return n;
     }
+    // The lowest set bit moves up by one: the parent's position lies in the middle of a block of
+    // twice the size.
     n.up = (node ^ bit) | (2 * bit);
     if (n.up >= nodes)
         n.up = node ^ bit;
@@ -29,6 +31,8 @@ static struct nccl_tree_node first_tree(uint32_t nodes, uint32_t node)
     if (half == 0)
         return n; // a leaf
     n.down[0] = node - half;
+    // The right subtree is incomplete at the end of the nodes: its highest node that exists is the
+    // child.
     while (half > 0 && node + half >= nodes)
         half /= 2;
     n.down[1] = half > 0 ? node + half : NCCL_NO_NODE;
@@ -46,7 +50,8 @@ struct nccl_tree_node nccl_tree_node(uint32_t nodes, uint32_t node, unsigned tre
 {
     if (tree == 0)
         return first_tree(nodes, node);
-    // shifted by one where their number is odd, else mirrored
+    // The second tree is the first one shifted by one where the number of nodes is odd, else
+    // mirrored: the leaves of the first, which have odd numbers, are inner nodes of the second.
     uint32_t at = nodes % 2 == 1 ? (node + nodes - 1) % nodes : nodes - 1 - node;
     struct nccl_tree_node n = first_tree(nodes, at);
     n.up = turned(nodes, n.up);

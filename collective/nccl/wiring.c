@@ -11,6 +11,7 @@ static int32_t nvlink_mb(const struct nccl_machine *m, enum nccl_version version
     static const int32_t by_generation[NCCL_GPUS] = {20000, 20000, 20600, 40100};
     if (m->nvlink_bw > 0)
         return mb(m->nvlink_bw);
+    // NCCL 2.21 has no rate for Blackwell and counts it as Hopper.
     return by_generation[version == NCCL_2_21_5 && m->gpu > NCCL_HOPPER ? NCCL_HOPPER : m->gpu];
 }
 
@@ -38,6 +39,7 @@ static void add_way(struct nccl_wiring *w, uint32_t from, uint32_t to, enum nccl
 static void add_link(struct nccl_wiring *w, uint32_t a, uint32_t b, enum nccl_path type,
                      int32_t rate_mb)
 {
+    // The two ways have neighbouring numbers, so `number ^ 1` is the way back.
     add_way(w, a, b, type, rate_mb);
     add_way(w, b, a, type, rate_mb);
 }
@@ -102,6 +104,7 @@ void nccl_wiring_init(struct nccl_wiring *w, const struct nccl_machine *m,
     for (uint32_t g = 0; g < m->gpus; g++)
         if (gpus >> g & 1)
             w->gpu_of_machine[w->gpus++] = (uint8_t)g;
+    // 2.30 lists the NICs of a server even for a communicator within that server.
     w->nics = networked || version == NCCL_2_30_7 ? m->nics : 0;
     w->cpus = m->cpus;
     w->nvswitches = m->nvlink == NCCL_NVLINK_SWITCH;

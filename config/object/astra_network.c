@@ -87,6 +87,8 @@ static uint64_t links_between(const struct astra_dim *dim, double *share)
         peers = dim->units > 2 ? 2 : 1;
     else if (strcmp(kinds[dim->kind].kind, "fully_connected") == 0)
         peers = dim->units > 1 ? dim->units - 1 : 1;
+    // The links of a rank are shared equally among its peers. Where that leaves a remainder, one
+    // link to each peer has the rate of all of them.
     if (dim->links % peers == 0)
         return dim->links / peers;
     *share = (double)dim->links / (double)peers;
@@ -203,6 +205,7 @@ static void read_root(struct reader *r, const struct place *root)
     if (r->err->n_errors > errors)
         return;
     for (uint64_t d = 0; d < n; d++)
+        // Dimensions of the file have the settings of the scenario beside their links.
         r->scenario->spec.dims[d] = r->scenario->base;
     read_dims(r, root, (size_t)n);
     r->scenario->spec.n_dims = r->err->n_errors == errors ? (uint32_t)n : 0;
@@ -219,6 +222,7 @@ static bool is_garnet(const char *path)
     char *text = file_read(path, &length, &unread);
     for (size_t i = 0; text != NULL && i < sizeof names / sizeof *names; i++)
         found += strstr(text, names[i]) != NULL;
+    // A JSON file may mention the names in a text.
     bool json = text != NULL && text[strspn(text, " \t\r\n")] == '{';
     free(text);
     err_free(&unread);

@@ -20,6 +20,7 @@ static void override_check(struct reader *r, const struct place *place,
         const char *text = param_text(param, stack->transport.own, given);
         const char *value = param_text(param, expected.own, preset);
         struct place key = place_key(place, param->name);
+        // A preset completes only keys whose default is auto.
         bool left_open = param->def != NULL && strcmp(param->def, "auto") == 0;
         if (left_open && strcmp(value, "auto") != 0 && strcmp(text, "auto") != 0 &&
             strcmp(text, value) != 0)
@@ -63,6 +64,7 @@ bool scenario_runs(const struct scenario *scenario, const struct cc_ops *policy)
     uint32_t n = 0;
     for (uint32_t t = 0; t < dim->n_stacks; t++)
         n += transport_runs(dim->stacks[t].transport.ops, policy);
+    // With several such transports it would not be clear which one runs the policy.
     return n == 1;
 }
 

@@ -80,8 +80,10 @@ static void read_root(struct reader *r, const struct place *root, struct graph_p
         return;
     params->n_links = json_array_size(links.json);
     params->links = memory_zeroed(params->n_links, sizeof *params->links);
+    // A file of thousands of links with one mistake in each would fill the screen.
     for (size_t l = 0; l < params->n_links && r->err->n_errors < ERRORS_MAX; l++) {
         struct place item = place_item(&links, l);
+        // Links without a rate have that of the dimension.
         params->links[l].link = *link;
         read_link(r, &item, &params->links[l]);
     }

@@ -42,8 +42,10 @@ static void change_devices(struct nccl_machine *m, const struct machine_params *
              nics = p->nics > 0 ? (uint32_t)p->nics : m->nics;
     struct nccl_slot gpu[NCCL_SERVER_GPUS] = {0}, nic[NCCL_SERVER_NICS] = {0};
     double gbps = p->nic_bps > 0 ? (double)p->nic_bps / 1e9 : m->nic_gbps[0];
+    // More GPUs than `like` has are spread over its slots; fewer take the first slots.
     for (uint32_t i = 0; i < gpus; i++)
         gpu[i] = m->gpu_slot[gpus > m->gpus ? i * m->gpus / gpus : i];
+    // Where the numbers differ, each NIC is beside the first of the GPUs that it serves.
     for (uint32_t i = 0; i < nics; i++)
         nic[i] = nics == m->nics && gpus == m->gpus ? m->nic_slot[i] : gpu[i * gpus / nics];
     memcpy(m->gpu_slot, gpu, gpus * sizeof *gpu);

@@ -45,6 +45,7 @@ static void read_one(struct reader *r, const struct place *place, struct stack_s
 {
     struct keys keys = {0};
     struct place kind = place_key(place, "kind"), preset_at = place_key(place, "preset");
+    // A dimension may change single values of the policy that it inherits.
     const struct cc_ops *ops = kind.json != NULL || !inherits ? read_policy(r, &kind) : stack->cc;
     if (ops == NULL)
         return;
@@ -54,6 +55,7 @@ static void read_one(struct reader *r, const struct place *place, struct stack_s
             return;
         stack_set_policy(stack, ops, preset);
     }
+    // The values are checked together only where each is valid by itself.
     size_t errors = r->err->n_errors;
     keys_add(&keys, "kind");
     keys_add(&keys, "transport");
@@ -98,6 +100,7 @@ static void cc_read(struct reader *r, const struct place *place, void *value)
 {
     struct dim_spec *dim = value;
     bool global = place_is_global(place);
+    // Transports without an entry get the default policy of their kind.
     for (uint32_t t = 0; global && t < dim->n_stacks; t++)
         stack_default_policy(r, &dim->stacks[t]);
     if (json_is_array(place->json)) {
@@ -166,6 +169,7 @@ char *scenario_with_policy(const struct scenario *scenario, const struct cc_ops 
         return NULL;
     json_t *list = cc_write(scenario, dim);
     const struct stack_spec *stack = &dim->stacks[t];
+    // A policy that the scenario has already keeps its settings there.
     if (preset != NULL || stack->cc != ops) {
         json_t *entry =
             json_pack("{s:s,s:s}", "transport", stack->transport.name, "kind", ops->name);

@@ -134,6 +134,7 @@ static json_t *blackout_write(const struct scenario *s, const void *value)
 {
     (void)s;
     const struct fault_spec *fault = value;
+    // A fault without a blackout has no key `blackout` in the resolved form.
     return fault->blackout_packet > 0 ? params_json(blackout_params, n_blackout_params, value)
                                       : NULL;
 }
@@ -210,6 +211,7 @@ static void check_times(struct reader *r, const struct place *item, const struct
 {
     char down[UNIT_TEXT], up[UNIT_TEXT];
     struct place at = place_key(item, "up");
+    // A link that never comes back again needs no check against `down`.
     if (fault->up_ps == PARAM_AUTO_TIME)
         return;
     if (fault->down_ps == PARAM_AUTO_TIME)
@@ -224,6 +226,7 @@ static void check_flap(struct reader *r, const struct place *item, const struct 
     char down[UNIT_TEXT], other[UNIT_TEXT];
     struct place flap = place_key(item, "flap"), rate = place_key(item, "rate");
     struct place at = place_key(&flap, "down"), end = place_key(&rate, "end");
+    // The link would otherwise fail again before it has come back.
     if (fault->flap_period_ps > 0 && fault->flap_down_ps >= fault->flap_period_ps)
         place_error(r->err, &at, "%s must be shorter than period %s",
                     format_time(fault->flap_down_ps, down),
@@ -242,6 +245,7 @@ static void faults_finish(struct reader *r, const struct place *place, void *val
     const struct spec *spec = &r->scenario->spec;
     for (size_t i = 0; i < spec->n_faults; i++) {
         struct place item = place_item(place, i);
+        // What is not an object has been reported when it was read.
         if (json_is_object(item.json)) {
             check_times(r, &item, &spec->faults[i]);
             check_flap(r, &item, &spec->faults[i]);

@@ -91,6 +91,7 @@ static void check_job(struct reader *r, const struct place *place, const struct 
         job->kind != NULL && job->kind->memory != NULL ? job->kind->memory(job) : NULL;
     uint64_t capacity = need != NULL ? spec_memory_bytes(spec, need) : 0;
     uint64_t reserve = spec->memory.reserve_bytes;
+    // A reserve of more than the capacity leaves nothing, which must not become a negative number.
     uint64_t usable = capacity > reserve ? capacity - reserve : 0;
     if (capacity == 0 || footprint_total(memory_need_most(need)) <= usable)
         return;

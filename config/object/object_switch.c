@@ -62,6 +62,7 @@ static void ecn_read(struct reader *r, const struct place *place, void *value)
     struct ecn_spec *ecn = value;
     struct keys keys = {0};
     const char *word = json_string_value(place->json);
+    // "auto" leaves the thresholds to the policies of the scenario.
     if (word != NULL && strcmp(word, "auto") == 0) {
         ecn->mode = ECN_AUTO;
         return;
@@ -74,6 +75,8 @@ static void ecn_read(struct reader *r, const struct place *place, void *value)
                     json_noun(place->json), object_meant(place->json, ENABLED, meant));
         return;
     }
+    // An object that leaves out `enabled` marks packets, unless marking is off in the object that
+    // it refines.
     struct ecn_switch mark = {.enabled = ecn->mode != ECN_OFF};
     read_params(r, place, &keys, ecn_switch_params, N_ECN_SWITCH_PARAMS, &mark);
     read_params(r, place, &keys, ecn_params, n_ecn_params, ecn);
@@ -132,6 +135,7 @@ static void class_read(struct reader *r, const struct place *place, struct class
 // The class number that a key names, or SWITCH_CLASSES if it names none.
 static unsigned class_number(const char *name)
 {
+    // A single digit; a longer key, such as "10", names no class.
     unsigned cls = (unsigned)name[0] - '0';
     return cls < SWITCH_CLASSES && name[1] == '\0' ? cls : SWITCH_CLASSES;
 }
@@ -204,6 +208,7 @@ static void switch_finish(struct reader *r, const struct place *place, void *val
     {
         unsigned cls = class_number(name);
         struct place at = place_key(&classes, name), lossless = place_key(&at, "lossless");
+        // A class that is no object has been reported when it was read.
         if (cls < SWITCH_CLASSES && json_is_object(json) && !sw->pfc.enabled &&
             sw->classes[cls].lossless == LOSSLESS_ON)
             place_error(r->err, &lossless, "a lossless class needs pfc.enabled");

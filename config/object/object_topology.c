@@ -99,6 +99,7 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
 {
     struct keys keys = {0};
     size_t errors = r->err->n_errors;
+    // What the dimension does not state is inherited from the scenario.
     *dim = r->scenario->base;
     if (!read_object_of(r, place, "kind"))
         return false;
@@ -155,6 +156,7 @@ static void check_whole(struct reader *r, const struct place *dims)
 {
     struct spec *spec = &r->scenario->spec;
     uint64_t ranks = 1;
+    // The limit is checked in each step, so the product cannot overflow.
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         ranks *= spec->dims[d].size;
         if (ranks > RANKS_MAX) {

@@ -130,8 +130,10 @@ static void read_single(struct reader *r, const struct place *place, struct stac
     struct place name = place_key(place, "name");
     if (ops == NULL)
         return;
+    // The settings are those of the inherited kind, and have no meaning for another one.
     if (ops != inherited) {
         transport_spec_init(&stack->transport, ops);
+        // Where the scenario has no `cc`, the kind chooses the default policy.
         if (json_object_get(r->scenario->root, "cc") == NULL)
             stack_default_policy(r, stack);
     }

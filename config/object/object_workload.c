@@ -82,6 +82,8 @@ static const struct job_entry *read_kind(struct reader *r, const struct place *p
     for (size_t i = 0; job_registry[i].kind != NULL; i++)
         keys_add(&words, job_registry[i].kind->name);
     const char *given = json_string_value(place->json);
+    // read_word() reports a word that is close to a kind. One that is close to an operation was
+    // probably meant as that operation.
     const char *op = given == NULL || word_meant(given, words.names) != NULL
                          ? NULL
                          : err_near_miss(given, coll_op_names);

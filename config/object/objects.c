@@ -102,6 +102,7 @@ static void check_name(struct reader *r, const struct place *place)
     const char *name = json_string_value(place->json);
     if (name == NULL)
         return; // the table has reported it
+    // The output folder has this name.
     if (name[0] == '\0' ||
         name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")] !=
             '\0')

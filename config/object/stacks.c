@@ -26,6 +26,7 @@ struct keys stack_words(const struct dim_spec *dim)
 
 const char *stack_name_at(const struct place *item)
 {
+    // An item of `cc` names its transport, and an item of `transport` itself, by its kind at least.
     static const char *const keys[] = {"transport", "name", "kind"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *word = json_string_value(json_object_get(item->json, keys[i]));

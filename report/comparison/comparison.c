@@ -72,6 +72,8 @@ static size_t pairs_of(const struct outcome *o, const struct outcome *base, size
 {
     size_t n = 0;
     for (size_t i = 0; i < o->n; i++) {
+        // Runs of two policies with one seed have the same random draws, so their ratio varies less
+        // than that of runs with different seeds.
         const struct row *row = o->rows[i], *other = row_of_seed(base, row->seed);
         if (!other || !completed(row) || !completed(other) || isnan(row->values[column]) ||
             isnan(other->values[column]))
@@ -112,6 +114,7 @@ static void summarize(enum center center, struct outcome *o, const struct outcom
                                  .interval = none,
                                  .ratio = (double)NAN,
                                  .ratio_interval = none};
+    // All resamples of equal values are equal.
     if (n >= INTERVAL_LEAST)
         s->interval = all_equal(x, n) ? (struct interval){x[0], x[0]}
                                       : interval_of_center(center, draws(r, n), x);
@@ -125,6 +128,8 @@ static void summarize(enum center center, struct outcome *o, const struct outcom
         s->ratio_interval = interval_of_ratio(center, draws(r, n), x, y);
     else if (n >= INTERVAL_LEAST)
         s->ratio_interval = (struct interval){s->ratio, s->ratio};
+    // With too few seeds for an interval, policies that are each better with some seed do not
+    // differ.
     for (size_t i = 0; i < n; i++) {
         above += x[i] > y[i];
         below += x[i] < y[i];
@@ -216,6 +221,7 @@ static void mark_best(struct group *g)
     bool differ = false;
     for (size_t i = 0; i < g->n; i++) {
         struct outcome *o = &g->outcomes[i];
+        // Where runs are missing, the remaining ones may be the fast ones.
         if (o->n_completed < o->n || isnan(o->columns[g->headline].center))
             continue;
         if (best)

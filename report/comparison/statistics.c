@@ -70,6 +70,7 @@ static struct interval interval_of(double *values, size_t n)
 struct resamples resamples_new(size_t n)
 {
     struct resamples r = {.n = n, .picks = memory_zeroed(n * RESAMPLES, sizeof *r.picks)};
+    // The draws have a seed of their own, so that intervals do not change from call to call.
     struct rng rng = rng_init(1, RNG_BOOTSTRAP, (uint32_t)n);
     for (size_t i = 0; i < n * RESAMPLES; i++)
         r.picks[i] = (uint32_t)rng_below(&rng, n);
@@ -106,6 +107,7 @@ static struct interval interval_by(enum center center, const struct resamples *r
     double *values = memory_zeroed(RESAMPLES + r->n, sizeof *values), *picked = values + RESAMPLES;
     for (size_t i = 0; i < RESAMPLES; i++) {
         values[i] = center_at(center, r, i, x, picked);
+        // Both centres come from the same picks, since a pair of runs has one seed.
         if (base)
             values[i] /= center_at(center, r, i, base, picked);
     }

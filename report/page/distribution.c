@@ -153,6 +153,8 @@ void page_samples_add(struct page *page, const char *scenario, const char *polic
             add_binned(&s->of[k], histogram, json_object_get(summary, keys[k]));
         listed &= !histogram;
     }
+    // A histogram exists where the messages were too many to be listed. What is listed would count
+    // twice.
     if (!listed)
         return;
     json_array_foreach(flows, i, flow) add_flow(s, flow);

@@ -46,6 +46,7 @@ static json_t *columns_json(const struct link *links, size_t n)
     json_t *object = json_object(), *at = json_array(), *use = json_array();
     for (size_t i = 0; i < n; i++) {
         json_array_append(at, (json_t *)(uintptr_t)links[i].at);
+        // Six digits are enough for a chart and keep the page small.
         json_array_append_new(use, json_real(round(links[i].utilization * 1e6) / 1e6));
     }
     json_object_set_new(object, "at", at);
@@ -57,6 +58,7 @@ static json_t *columns_json(const struct link *links, size_t n)
             any |= links[i].values[c] != 0;
             json_array_append_new(list, json_integer(links[i].values[c]));
         }
+        // Most runs have no drops or pauses, so their columns would be lists of zeros.
         if (any)
             json_object_set(object, columns[c].key, list);
         json_decref(list);

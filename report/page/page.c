@@ -33,6 +33,7 @@ json_t *page_number(double value)
 {
     if (isnan(value))
         return json_null();
+    // Whole numbers are written without a fraction, as far as a double holds them exactly.
     if (fabs(value) < 1e15 && value == floor(value))
         return json_integer((json_int_t)value);
     return json_real(value);
@@ -157,7 +158,10 @@ char *page_escape(const char *json)
     struct text text;
     FILE *out = text_open(&text);
     for (const char *c = json; *c != '\0'; c++) {
+        // U+2028 and U+2029 are allowed in JSON strings, but ended a line in JavaScript before
+        // 2019.
         bool separator = strncmp(c, "\xe2\x80\xa8", 3) == 0 || strncmp(c, "\xe2\x80\xa9", 3) == 0;
+        // "</script>" within a text would end the element that holds the document.
         if (*c == '<' || *c == '>' || *c == '&')
             fprintf(out, "\\u%04x", (unsigned)*c);
         else if (separator) {

@@ -57,6 +57,7 @@ static const char *const of_every_run[] = {"reason",        "waiting", "explain"
 static const struct limit *limit_of(const char *path)
 {
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        // Most paths differ in their first characters, which saves the call of fnmatch().
         if (strncmp(limits[i].path, path, PLAIN) == 0 && fnmatch(limits[i].path, path, 0) == 0)
             return &limits[i];
     return NULL;
@@ -70,6 +71,7 @@ static json_t *reduced_list(struct page *page, const json_t *list, const char *p
     size_t n = json_array_size(list),
            most = limit ? limit->most / (limit->what ? page->n_detail : 1) : LIST;
     json_t *copy = json_array();
+    // Runs in detail share the room of the page.
     for (size_t i = 0; i < n && i < most; i++)
         json_array_append_new(copy, reduced(page, json_array_get(list, i), path));
     if (n > most && limit && limit->what)
@@ -111,6 +113,7 @@ json_t *page_metrics(struct page *page, const json_t *metrics, bool detail)
     const char *key;
     json_object_foreach((json_t *)(uintptr_t)metrics, key, value)
     {
+        // Empty values would only take room.
         bool empty = json_is_null(value) || (json_is_array(value) && json_array_size(value) == 0);
         if (!empty && (detail || is_of_every_run(key)))
             json_object_set(known, key, value);

@@ -116,6 +116,7 @@ static double score(const double *points, size_t n, enum point point)
         }
     if (known == 0)
         return 0;
+    // Of lines with equal maxima, the one with the larger mean comes first.
     double mean = sum / (double)known;
     return point == POINT_MAX ? max + mean * 1e-6 : (max - mean) / (fabs(max) > 0 ? fabs(max) : 1);
 }
@@ -130,6 +131,7 @@ static json_t *lines_json(const struct grid *g, const struct group *group, enum 
     page_rank(order, group->n);
     for (size_t k = 0; k < group->n && k < limit; k++) {
         const char *name = group->names[order[k].index];
+        // Lines are ranked, so all that follow are negligible too.
         if (!(order[k].value > 0) || order[k].value < order[0].value * NEGLIGIBLE)
             break;
         json_object_set_new(object, name,
@@ -165,6 +167,8 @@ static void put_together(json_t *out, const struct group *group, enum point poin
             nonzero += !isnan(v) && v > 0;
         }
         qsort(column, n, sizeof *column, by_value);
+        // k = 0, 1 and 2 select the smallest, the median and the largest value of the sorted
+        // column.
         for (size_t k = 0; k < 3; k++)
             json_array_append_new(lists[k],
                                   n > 0 ? page_number(column[k * (n - 1) / 2]) : json_null());
@@ -256,6 +260,7 @@ static json_t *open_spans(const json_t *flows, json_int_t end_ns)
         char pair[32];
         const json_t *fct = json_object_get(flow, "fct_ns");
         json_int_t first = json_integer_value(json_object_get(flow, "start_ns"));
+        // A message that has not ended is open until the end of the run.
         json_int_t last = json_is_number(fct) ? first + json_integer_value(fct) : end_ns;
         snprintf(pair, sizeof pair, "%" JSON_INTEGER_FORMAT,
                  json_integer_value(json_object_get(flow, "qp")));
@@ -282,6 +287,7 @@ static size_t lines_shown(const json_t *series)
     size_t sum = json_object_size(named) * (OBSERVED_LINES + 3);
     json_decref(named);
     for (size_t k = 0; k < KINDS; k++) {
+        // A kind has three more lists, over all of its lines.
         size_t n = json_object_size(json_object_get(series, kinds[k].key));
         sum += (n < LINES ? n : LINES) + 3;
     }
@@ -303,6 +309,7 @@ json_t *page_series(struct page *page, const json_t *metrics, size_t bytes)
     g.n_samples = json_array_size(g.t_ns);
     if (g.n_samples == 0)
         return NULL;
+    // A point takes about POINT_BYTES of the page.
     size_t room = bytes / POINT_BYTES / lines_shown(series);
     room = room < MIN_POINTS ? MIN_POINTS : room;
     g.every = (g.n_samples + room - 1) / room;

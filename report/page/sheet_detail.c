@@ -84,6 +84,7 @@ void sheet_stopped(struct sheet *s, const json_t *run)
             sheet_run_row(s, run);
             sheet_text(s, port);
             sheet_value(s, json_array_get(times, from));
+            // A port that is stopped in the last sample is stopped until the end that is known.
             sheet_value(s, json_array_get(times, i < n ? i : n - 1));
         }
     }

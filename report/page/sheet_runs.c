@@ -162,6 +162,7 @@ void sheet_phases(struct sheet *s, const json_t *run)
         return;
     json_array_foreach(sheet_at(run, "metrics.collectives"), i, one)
     {
+        // A single phase is the whole path, which another chart shows.
         if (phases_on_path(one) < 2 ||
             !json_equal(json_object_get(one, "job"), json_object_get(slowest, "job")) ||
             !json_equal(json_object_get(one, "end_ns"), json_object_get(slowest, "end_ns")))

@@ -53,6 +53,8 @@ static size_t n_axes(const json_t *sweep)
     for (size_t c = 0; c < columns; c++) {
         size_t values = n_different(rows, &c, 1);
         bool own = has_role(sweep, c, "axis") && values > 1 && !is_job(sweep, c);
+        // An axis that always changes together with an earlier one adds nothing: the pair has as
+        // many different values as each of them.
         for (size_t before = 0; before < c && own; before++)
             own = !has_role(sweep, before, "axis") || n_different(rows, &before, 1) != values ||
                   n_different(rows, (const size_t[]){before, c}, 2) != values;
@@ -85,6 +87,7 @@ static struct point *point_of(const json_t *sweep, size_t number, struct point *
 {
     const json_t *row = json_array_get(json_object_get(sweep, "rows"), number);
     json_t *values = json_array();
+    // The seed is no axis, so runs that differ in it alone are one point.
     for (size_t c = 0; c < json_array_size(row); c++)
         if (has_role(sweep, c, "axis"))
             json_array_append(values, json_array_get(row, c));
@@ -249,6 +252,8 @@ void page_add_intervals(struct page *page, page_interval *interval, size_t limit
     struct point *points = points_of(sweep, &n);
     json_array_foreach(json_object_get(sweep, "columns"), c, name)
     {
+        // The metrics come in the order of the columns; those beyond the room of the page have no
+        // interval.
         if (!has_role(sweep, c, "metric") || done + n > limit)
             continue;
         json_t *own = metric_intervals(points, n, c, interval);

@@ -19,8 +19,10 @@ static char *cell_read(const char **at)
     size_t n = 0;
     bool quoted = *c == '"';
     if (quoted) {
+        // A quoted cell may contain line feeds, so it may be longer than the line.
         size_t cap = strlen(c) + 1;
         text = memory_resize(text, cap, 1);
+        // A quotation mark within a quoted cell is doubled (RFC 4180).
         for (c++; *c != '\0' && (*c != '"' || c[1] == '"'); c++) {
             c += *c == '"';
             text[n++] = *c;
@@ -42,11 +44,13 @@ static json_t *cell_json(const char *text)
     char *end;
     errno = 0;
     double value = strtod(text, &end);
+    // strtod() also reads "inf", "nan" and hexadecimal numbers, which are texts here.
     bool plain = strspn(text, "-+.0123456789eE") == strlen(text);
     if (*text == '\0')
         return json_null();
     if (!plain || end == text || *end != '\0' || errno != 0)
         return json_string(text);
+    // Integers up to 9e15 are exact as doubles.
     if (strcspn(text, ".eE") == strlen(text) && value < 9e15 && value > -9e15)
         return json_integer((json_int_t)value);
     return json_real(value);

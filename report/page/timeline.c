@@ -61,6 +61,7 @@ static void add_slice(struct timeline *t, json_int_t row, json_int_t begin, json
 
 static json_int_t ns(const json_t *event, const char *key)
 {
+    // Traces count microseconds. A damaged trace may have any number, which might not fit.
     double value = json_number_value(json_object_get(event, key)) * 1000;
     return fabs(value) < 1e18 ? (json_int_t)llround(value) : 0;
 }
@@ -104,6 +105,8 @@ static size_t choose(struct process *list, size_t n, json_int_t slowest, size_t 
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < n; i++) {
             struct process *p = &list[i];
+            // The first rank is shown even if it has more slices than the limit; add_process() then
+            // cuts it.
             if (p->wanted || (pass == 0 && (p->pid & RANK_MASK) != slowest) ||
                 (chosen > 0 && used + p->slices > limit))
                 continue;
@@ -216,6 +219,7 @@ static void add_messages(struct page *page, struct timeline *t, const json_t *fl
     const json_t *flow;
     for (size_t rank = 0; rank < n; rank++) {
         all += counts[rank] > 0;
+        // Ranks are shown without gaps: the first one that does not fit ends the choice.
         if (counts[rank] == 0 || all != chosen + 1 || used + counts[rank] > limit)
             continue;
         used += counts[rank];
@@ -251,6 +255,7 @@ json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *m
     add_ranks(page, &t, json_object_get(timeline, "traceEvents"), metrics, limit);
     bool recorded = json_array_size(t.slices) > 0;
     if (!recorded) {
+        // A trace without slices may have names of rows.
         json_array_clear(t.rows);
         json_object_clear(t.row_index);
         json_array_foreach(json_object_get(metrics, "collectives"), i, collective)

@@ -54,6 +54,7 @@ struct scale scale_of(const struct group *g, size_t column)
     for (size_t o = 0; o < g->n; o++)
         if (g->outcomes[o].columns[column].center > largest)
             largest = g->outcomes[o].columns[column].center;
+    // The unit is that of the largest value, so that all values of a column have one unit.
     while (scales[1].unit && largest >= scales[1].by)
         scales++;
     return *scales;
@@ -78,6 +79,7 @@ const char *number_text(double value, bool count, char *text)
 
 const char *ratio_text(double ratio, char *text)
 {
+    // Two digits after the point are shown below ten; 9.995 would be rounded to 10.00.
     snprintf(text, CELL, ratio >= 9.995 ? "%.1f" : "%.2f", ratio);
     return text;
 }
@@ -208,6 +210,7 @@ static void choice_shares(struct choice *c, unsigned from, unsigned to)
         double most = share_most(c->group, (enum path_cause)cause);
         for (unsigned other = 0; other < PATH_CAUSES; other++) {
             double of_other = share_most(c->group, (enum path_cause)other);
+            // Causes with equal shares are ranked by number, so that each has a place of its own.
             rank += of_other > most || (of_other == most && other < cause);
         }
         if (most >= SHARE_LEAST && rank >= from && rank < to)
@@ -235,6 +238,7 @@ size_t columns_choose(const struct group *g, size_t left, struct shown shown[SHO
     choice_metrics(&c, ORDER_SECOND, N_ORDER);
     for (size_t i = 0; i < c.n; i++) {
         size_t width = c.list[i].width + COLUMN_GAP;
+        // A wide column that does not fit leaves room for narrower ones behind it.
         if (width > left)
             continue;
         left -= width;

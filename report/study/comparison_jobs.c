@@ -25,6 +25,7 @@ static struct scale scale_of_jobs(const struct group *jobs, size_t n)
     struct scale largest = scale_of(jobs, jobs->headline);
     for (size_t j = 1; j < n; j++) {
         struct scale other = scale_of(&jobs[j], jobs[j].headline);
+        // One unit for all jobs, so that their times can be compared at a glance.
         largest = other.by > largest.by ? other : largest;
     }
     return largest;

@@ -36,6 +36,7 @@ static void add_file(struct sha256_ctx *sha, const char *dir, const char *name)
     if (fstat(file, &about) == 0) {
         char size[32];
         snprintf(size, sizeof size, "%lld bytes", (long long)about.st_size);
+        // The size marks where the content ends, as the length of a text does.
         add_text(sha, name);
         add_text(sha, size);
         while ((got = read(file, buffer, sizeof buffer)) > 0)
@@ -48,6 +49,7 @@ static void add_files(struct sha256_ctx *sha, const char *dir, const json_t *jso
 {
     const char *key;
     json_t *value;
+    // Any text of a scenario may be the name of a file; a text that names none adds nothing.
     size_t i;
     if (json_is_string(json))
         add_file(sha, dir, json_string_value(json));

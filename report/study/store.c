@@ -28,6 +28,7 @@ struct store {
 
 static int fail(const struct store *s, struct err *err, const char *doing)
 {
+    // SQLite adds details to a code in the bits above the lowest eight.
     int code = sqlite3_errcode(s->db) & 0xff;
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
         return err_add(err, s->path, "is damaged (%s): move it away, or restore it from a copy",
@@ -163,6 +164,7 @@ static int open_in(struct store *s, enum store_mode mode, const char *version, s
     if (mode == STORE_CREATE && check_links(s, err) != 0)
         return -1;
     const char *why;
+    // Opening a FIFO would wait for a writer, and a device may never end.
     int file = there ? regular_file_open(s->path, &why) : -1;
     if (there && file < 0)
         return err_add(err, s->path, "cannot be opened: %s", why);
@@ -177,6 +179,7 @@ static int open_in(struct store *s, enum store_mode mode, const char *version, s
     if (sqlite3_errcode(s->db) != SQLITE_OK && sqlite3_errcode(s->db) != SQLITE_ROW &&
         sqlite3_errcode(s->db) != SQLITE_DONE)
         return fail(s, err, "cannot be read");
+    // With WAL a store can be read while a sweep writes to it.
     if (mode == STORE_CREATE && execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
                                         "cannot be written", err) != 0)
         return -1;
@@ -210,6 +213,7 @@ struct store *store_open(const char *dir, enum store_mode mode, const char *vers
     s->name = text_of(s, "SELECT value FROM meta WHERE key = 'name'", NULL);
     s->scenario = text_of(s, "SELECT value FROM meta WHERE key = 'scenario'", NULL);
     s->paths = paths ? json_loads(paths, 0, NULL) : NULL;
+    // Another program may have changed the file.
     if (!are_texts(s->paths)) {
         json_decref(s->paths);
         s->paths = json_array();
@@ -272,6 +276,8 @@ static char *view_sql(const struct store *s)
 int store_describe(struct store *s, const char *name, const char *scenario,
                    const char *const *paths, size_t n, struct err *err)
 {
+    // Earlier sweeps may have varied other paths. Their points stay in the store, so the paths do
+    // too.
     for (size_t p = 0; p < n; p++)
         if (!has_path(s, paths[p]))
             json_array_append_new(s->paths, json_string(paths[p]));
@@ -299,6 +305,7 @@ int store_describe(struct store *s, const char *name, const char *scenario,
 bool store_finished(struct store *s, const char *hash)
 {
     char *status = text_of(s, "SELECT status FROM points WHERE hash = ?", hash);
+    // A point that failed is run again.
     bool finished = status && strcmp(status, "failed") != 0;
     free(status);
     return finished;
@@ -319,6 +326,7 @@ int store_add(struct store *s, const struct store_point *p, struct err *err)
     struct text text;
     FILE *out = text_open(&text);
     fputs("INSERT OR REPLACE INTO points VALUES (?", out);
+    // Besides the hash: eight columns of the point, the metrics, and two of metrics.json.
     for (size_t i = 0; i < 8 + ROW_COLUMNS + 2; i++)
         fputs(", ?", out);
     fputc(')', out);
@@ -337,6 +345,7 @@ int store_add(struct store *s, const struct store_point *p, struct err *err)
     sqlite3_bind_double(statement, at++, p->wall_s);
     sqlite3_bind_double(statement, at++, p->packet_hops);
     for (size_t c = 0; c < ROW_COLUMNS; c++, at++)
+        // A parameter that is not bound is NULL, which stands for an unknown value.
         if (!isnan(p->columns[c]))
             sqlite3_bind_double(statement, at, p->columns[c]);
     sqlite3_bind_int64(statement, at++, (sqlite3_int64)p->metrics_bytes);
@@ -349,6 +358,7 @@ int store_move(struct store *s, const char *hash, uint64_t position, const char 
                struct err *err)
 {
     sqlite3_stmt *statement;
+    // Only rows that change are written.
     if (sqlite3_prepare_v2(s->db,
                            "UPDATE points SET position = ?2, varied = ?3 WHERE hash = ?1 AND "
                            "(position <> ?2 OR varied <> ?3)",

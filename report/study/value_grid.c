@@ -175,6 +175,7 @@ int grid_sizes(struct grid *grid, const char *path, const char *text, struct err
             values = memory_resize(values, count + 1, sizeof *values);
             values[count++] = text_format("%lluB", (unsigned long long)to);
         }
+        // The next size would be larger than the last one, or overflow.
         if (size > to / factor)
             break;
     }
@@ -231,6 +232,7 @@ const char *grid_path(const struct grid *grid, size_t p)
 const char *grid_value(const struct grid *grid, size_t point, size_t p)
 {
     size_t a = axis_of(grid, &p);
+    // The last axis advances first.
     for (size_t after = grid->n_axes; --after > a;)
         point /= grid->axes[after].n;
     return grid->axes[a].values[p][point % grid->axes[a].n];

@@ -17,6 +17,8 @@ void advise_headers(struct advice *a, const struct fabric *fabric)
             char which[64], mtu[UNIT_TEXT];
             if (share <= HEADERS_PERCENT)
                 continue;
+            // A transport whose table has `mss` is given its payload by that key, all others by
+            // `mtu`.
             bool mss = param_find(dim->ops->params, dim->ops->n_params, "mss").name != NULL;
             advice_warn(a, ADVICE_HEADERS, mss ? "transport.mss" : "transport.mtu",
                         text_format("headers are %.1f %% of the bytes of a full packet%s, which "
@@ -32,6 +34,8 @@ void advise_headroom(struct advice *a, const struct fabric *fabric)
         uint64_t given = fabric->spec->dims[d].sw.pfc.headroom_bytes,
                  needed = fabric_headroom_needed(fabric, d);
         char have[UNIT_TEXT], need[UNIT_TEXT];
+        // The automatic headroom is computed from this need, so only a given value can be too
+        // small.
         if (given != PARAM_AUTO && given < needed)
             advice_warn(a, ADVICE_HEADROOM, "switch.pfc.headroom",
                         text_format("%s is less than the %s that cable, MTU and response need "

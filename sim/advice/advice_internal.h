@@ -14,7 +14,8 @@ void advice_auto(struct advice *a, const char *key, uint32_t dim, const char *va
 // Keep one value of a setting that has the same in all dimensions; give others their full path.
 void advice_merge_dims(struct advice *a, uint32_t n_dims);
 
-// The path between the two ranks that are farthest apart in links, and what a policy knows of it.
+// The path between the two ranks that are farthest apart in links, and its properties by which a
+// policy sets its parameters.
 struct advice_path {
     uint32_t src, dst;
     struct transport_path path;

@@ -15,6 +15,7 @@ const char *advice_kind_word(enum advice_kind kind) { return kind_words[kind]; }
 
 void advice_warn(struct advice *a, enum advice_kind kind, const char *key, char *text)
 {
+    // Several dimensions with one setting have the same warning, which is shown once.
     for (size_t i = 0; i < a->n_warnings; i++)
         if (a->warnings[i].kind == kind && strcmp(a->warnings[i].text, text) == 0) {
             free(text);
@@ -68,6 +69,7 @@ bool advice_path(const struct fabric *fabric, uint32_t dim, uint32_t transport,
 {
     const struct transport_dim *t = hosts_dim(&fabric->hosts, dim, transport);
     struct longest_path longest = fabric_longest_path(fabric, dim, transport);
+    // A dimension that joins no ranks has no path.
     if (longest.hops == 0)
         return false;
     out->src = longest.src;

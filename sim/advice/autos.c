@@ -28,6 +28,7 @@ static void put_bytes(struct advice *a, uint32_t d, const char *key, const struc
         return;
     human_bytes(r->low, low);
     human_bytes(r->high, high);
+    // Values that differ by less than the rounding of human_bytes() are shown as one.
     bool one = strcmp(low, high) == 0;
     snprintf(text, sizeof text, "%s%s%s", low, one ? "" : " to ", one ? "" : high);
     advice_auto(a, key, d, text, false);
@@ -42,6 +43,7 @@ static void of_buffers(struct advice *a, const struct fabric *fabric, uint32_t d
     uint32_t n = fabric->switches.n_switches + fabric->switches.n_routers;
     for (uint32_t i = 0; i < n; i++) {
         const struct switch_node *s = &fabric->switches.nodes[i];
+        // Only lossless classes have headroom and an XON threshold.
         if (fabric_switch_dim(fabric, i) != d || s->lossless == 0)
             continue;
         range_add(&xon, s->mmu.config.xon_offset_bytes);
@@ -51,6 +53,7 @@ static void of_buffers(struct advice *a, const struct fabric *fabric, uint32_t d
         for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
             range_add(&credit, fabric_credit_bytes(fabric, p));
     }
+    // PFC and credits exclude each other, so only the settings of the one in use are shown.
     bool credits = fabric_uses_credits(fabric, d);
     if (sw->pfc.headroom_bytes == PARAM_AUTO && !credits)
         put_bytes(a, d, "switch.pfc.headroom", &headroom);
@@ -79,6 +82,7 @@ static void of_marking(struct advice *a, const struct fabric *fabric, uint32_t d
     }
     put_bytes(a, d, "switch.ecn.kmin", &kmin);
     put_bytes(a, d, "switch.ecn.kmax", &kmax);
+    // With `auto`, no port marks if no policy of the dimension uses ECN.
     if (!kmin.any)
         advice_auto(a, "switch.ecn", d, "off", true);
 }
@@ -92,6 +96,7 @@ static void of_switches(struct advice *a, const struct fabric *fabric, uint32_t 
     const struct switch_spec *sw = &fabric->spec->dims[d].sw;
     of_buffers(a, fabric, d);
     of_marking(a, fabric, d);
+    // The mode follows from the settings of the dimension, so its first switch stands for all.
     for (uint32_t i = 0; i < fabric->switches.n_switches && sw->telemetry == TELEMETRY_AUTO; i++)
         if (fabric_switch_dim(fabric, i) == d) {
             enum int_mode mode = (enum int_mode)fabric->switches.nodes[i].int_mode;

@@ -55,6 +55,8 @@ static ps_t longest_rank(const struct load *l)
     const struct graph *g = &l->fabric->graph;
     double most = 0;
     for (uint32_t r = 0; r < g->n_ranks; r++) {
+        // A rank sends and receives at the same time, so the larger of the two takes longest. 8e12
+        // converts bytes at bit/s to picoseconds.
         double bps = rate_of(g, r), bytes = l->out[r] > l->in[r] ? l->out[r] : l->in[r];
         if (bps > 0 && bytes * 8e12 / bps > most)
             most = bytes * 8e12 / bps;

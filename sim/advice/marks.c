@@ -12,6 +12,7 @@ static uint64_t longest_queue(const struct fabric *fabric, const struct marks_or
 {
     const struct switch_node *s = &fabric->switches.nodes[o->sw];
     const struct mmu *mmu = switch_fullest(s);
+    // All ports but the one of the queue may be its ingresses.
     double shared = (double)mmu->shared_bytes, n = s->n_ports - 1;
     double alpha = shared > 0 ? (double)o->limit_bytes / shared : 0;
     uint64_t own = 0; // of an ingress

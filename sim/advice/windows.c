@@ -12,6 +12,8 @@ static void warn(struct advice *a, const struct advice_path *p, const char *key,
                  uint64_t window, uint64_t needed)
 {
     char have[UNIT_TEXT], fill[UNIT_TEXT], rtt[UNIT_TEXT], rate[UNIT_TEXT], acks[48] = "";
+    // The window may be a little smaller than the path, as policies aim at a little less than the
+    // rate.
     if ((double)window >= (1 - SLACK) * (double)needed)
         return;
     if (p->env.ack_packets > 1)

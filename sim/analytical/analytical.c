@@ -77,8 +77,10 @@ static ps_t link_ps(const struct analytical_dim *dim, uint64_t bytes, ps_t *busy
 {
     double ns = (double)bytes / dim->bytes_per_ns;
     double all = (double)dim->latency_ps / (double)PS_PER_NS + ns;
+    // Longer times, of tiny rates, would overflow the conversion to integers.
     if (all >= (double)ANALYTICAL_LONGEST_PS / (double)PS_PER_NS)
         return *busy_ps = ANALYTICAL_LONGEST_PS;
+    // Truncated to nanoseconds, as by ASTRA-sim's conversion to int.
     *busy_ps = (ps_t)ns * PS_PER_NS;
     return (ps_t)all * PS_PER_NS;
 }
@@ -86,6 +88,7 @@ static ps_t link_ps(const struct analytical_dim *dim, uint64_t bytes, ps_t *busy
 // Send a message over the next link on its way, from `now` on. Returns its arrival behind the link.
 static ps_t analytical_hop(struct analytical *a, struct analytical_message *m, ps_t now)
 {
+    // Only routes over links (ANALYTICAL_LINKS) need the table.
     if (a->link_free_ps == NULL) {
         size_t n = 0;
         for (uint32_t d = 0; d < a->n_dims; d++)
@@ -155,6 +158,7 @@ static struct way way_between(const struct analytical *a, uint32_t src, uint32_t
     uint32_t at = src, stride = 1; // at: the rank that the message has reached
     for (uint32_t d = 0; d < a->n_dims; d++) {
         const struct analytical_dim *dim = &a->dims[d];
+        // The number of a rank has a digit for each dimension, the innermost dimension lowest.
         uint32_t from = src % dim->size, to = dst % dim->size,
                  next = at - from * stride + to * stride;
         src /= dim->size;
@@ -169,6 +173,7 @@ static struct way way_between(const struct analytical *a, uint32_t src, uint32_t
         if (a->last_dim)
             way = (struct way){0};
         way.hops += hops;
+        // In a tree the first and the last hop are links of ranks, and those between are trunks.
         way.latency_ps += dim->shape == SHAPE_TIERED
                               ? 2 * dim->latency_ps + (hops - 2) * dim->trunk_ps
                               : hops * dim->latency_ps;

@@ -19,7 +19,7 @@ struct analytical_dim {
     double bytes_per_ns;       // bandwidth of all links together that a message may use, > 0
     /* SHAPE_TIERED */
     ps_t trunk_ps;                    // latency of a link between switches
-    const struct topology_kind *kind; // knows the links between two ranks
+    const struct topology_kind *kind; // computes the links between two ranks
     const void *params;               // of the kind
 };
 

@@ -70,6 +70,7 @@ static ps_t around(const ps_t *message_ps, uint32_t n, uint64_t steps)
         part += i < rest ? message_ps[i] : 0;
     }
     most = part;
+    // The window of `rest` messages moves on by one member at a time.
     for (uint32_t i = 0; i + 1 < n; i++) {
         part += message_ps[(i + rest) % n] - message_ps[i];
         most = part > most ? part : most;
@@ -160,6 +161,7 @@ static bool direct_phase(const struct analytical *a, const struct coll_phase_cal
     uint64_t bytes = message_bytes(call);
     ps_t delay = call->endpoint_ps;
     const struct coll_direct_params *p = call->params;
+    // The closed form has all messages on their way at once.
     if (p != NULL && p->in_flight < call->n - 1)
         return false;
     ps_t time = slowest_pair(a, call, bytes, cost);

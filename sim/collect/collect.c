@@ -17,6 +17,7 @@ static void collect_nics(const struct fabric *fabric, struct result *r)
     const struct adapters *all = fabric->hosts.adapters;
     double time = (double)r->sim_time_ps;
     char name[GRAPH_NAME];
+    // The network has adapters only where the scenario limits a NIC (`nic`).
     if (!all)
         return;
     r->n_nics = all->n;
@@ -31,9 +32,12 @@ static void collect_nics(const struct fabric *fabric, struct result *r)
                                 .pauses = a->counters.pauses,
                                 .dropped_packets = a->counters.dropped.packets};
         for (unsigned d = 0; d < ADAPTER_DIRECTIONS && time > 0; d++) {
+            // The counter gets a packet's whole time when the packet enters the pipeline, so what
+            // lies beyond the end of the run is subtracted; otherwise a share could exceed 1.
             ps_t ahead = a->free_ps[d] > r->sim_time_ps ? a->free_ps[d] - r->sim_time_ps : 0;
             ps_t busy = a->counters.busy_ps[d] > ahead ? a->counters.busy_ps[d] - ahead : 0;
             out->busy_share[d] = (double)busy / time;
+            // The last transfer on the bus is counted whole too, although it may end after the run.
             out->bus_share[d] = (double)a->counters.bus_busy_ps[d] / time;
             out->bus_share[d] = out->bus_share[d] < 1 ? out->bus_share[d] : 1;
             out->missed_share[d] = (double)a->counters.missed_ps[d] / time;
@@ -73,6 +77,8 @@ static void number_flows(struct sim *sim)
     uint32_t n = sim->fabric.hosts.flows.n, *number = memory_zeroed(n, sizeof *number);
     if (sim->lost_process > 0)
         drop_lost_flows(&sim->delivery.records, n);
+    // Handles follow the order in which flows were opened, which differs with the number of
+    // threads. The numbers in the results do not.
     for (uint32_t i = 0; i < n; i++)
         number[sim->fabric.flow_order[i]] = i;
     if (sim->delivery.records.n_flows > 0)
@@ -80,12 +86,16 @@ static void number_flows(struct sim *sim)
               sizeof *sim->delivery.records.flows, by_post);
     for (size_t i = 0; i < sim->delivery.records.n_flows; i++) {
         sim->delivery.records.flows[i].id = i;
+        // In closed form there are no flows, so there is no handle to translate.
         if (n > 0)
             sim->delivery.records.flows[i].qp = number[sim->delivery.records.flows[i].qp];
     }
     free(number);
 }
 
+// A sum of floating-point numbers depends on the order of its terms. Each rank adds its own
+// messages, and ranks are added by number, so that the result is the same for any number of
+// threads.
 static struct rank_sums add_ranks(const struct sim *sim)
 {
     struct rank_sums all = {0};
@@ -100,10 +110,12 @@ static struct rank_sums add_ranks(const struct sim *sim)
 
 static void collect_flows(struct sim *sim, struct result *r)
 {
+    // Messages that have not ended get records too: they explain why a run has not completed.
     delivery_running(&sim->delivery);
     number_flows(sim);
     r->flows = sim->delivery.records.flows;
     r->n_flows = sim->delivery.records.n_flows;
+    // The result owns the records from here on.
     sim->delivery.records.flows = NULL;
     struct message_stats *s = &sim->delivery.records.stats;
     struct flows_summary *summary = &r->summary;
@@ -115,13 +127,15 @@ static void collect_flows(struct sim *sim, struct result *r)
         sim->fabric.hosts.counters.posted_bytes + sim->delivery.analytical.posted_bytes;
     clear_to_send_collect(&sim->delivery, r);
     struct rank_sums sums = add_ranks(sim);
-    // integers, so the sum does not depend on the order
+    // Times in ns are integers, whose sum does not depend on the order. The mean of the slowdowns,
+    // which are fractions, is made from the sums of the ranks.
     summary->fct_ns = distribution_stats(&s->fct_ns);
     summary->slowdown = distribution_stats(&s->slowdown);
     summary->fct_ns_bins = distribution_histogram(&s->fct_ns);
     summary->slowdown_bins = distribution_histogram(&s->slowdown);
     if (s->slowdown.n > 0)
         summary->slowdown.mean = sums.slowdown / (double)s->slowdown.n;
+    // Jain's fairness index of goodputs: (sum x)^2 / (n sum x^2).
     if (sums.goodput_square > 0)
         summary->jain = sums.goodput * sums.goodput / ((double)s->fct_ns.n * sums.goodput_square);
 }
@@ -146,6 +160,7 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
                                 .counters = sp->counters,
                                 .dropped_packets = port.drops.packets,
                                 .dropped_bytes = port.drops.bytes};
+    // The array exists only where a switch may trim packets.
     if (sim->fabric.switches.trims) {
         const struct trim_port *trims = &sim->fabric.switches.trims[p];
         out->trimmed_packets = trims->trimmed.packets;
@@ -163,10 +178,13 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
     r->retry_ps += out->retry_ps;
     r->trimmed_packets += out->trimmed_packets;
     r->trimmed_bytes += out->trimmed_bytes;
+    // A run that ends at time 0 has no shares of time.
     if (time > 0) {
         out->utilization = port.busy_ps / time;
         out->mean_queue_bytes = port.queued_byte_ps / time;
     }
+    // The queue of a NIC's port is the backlog of its own rank; the maximum is about switches,
+    // where flows of several ranks meet.
     if (out->from_switch && out->max_queue_bytes > r->max_queue_bytes)
         r->max_queue_bytes = out->max_queue_bytes;
     r->marked_packets += sp->counters.marked;
@@ -202,6 +220,8 @@ static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
     for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
         if (pfc->cls[cls].pauses == 0)
             continue;
+        // A lack of credit stops a class in the same way as a PFC pause and uses its counters. The
+        // flow control of the port decides under which name the stops are reported.
         bool credit = port_has_credits(&sim->fabric.net, p, cls);
         struct pfc_port_result *out = credit ? add_pfc_port(&r->credit_ports, &r->n_credit_ports)
                                              : add_pfc_port(&r->pfc_ports, &r->n_pfc_ports);
@@ -227,6 +247,8 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
         const struct mmu_ingress *in = &s->mmu.ingress[i];
         if (in->max_headroom_bytes > out->max_headroom_bytes)
             out->max_headroom_bytes = in->max_headroom_bytes;
+        // Where the switch has lossless classes, the maximum is theirs alone: explanations compare
+        // it with the limit at which an ingress sends XOFF, and lossy classes have no such limit.
         if ((s->lossless == 0 || in->headroom_limit > 0) &&
             in->max_bytes > out->max_ingress_bytes) {
             out->max_ingress_bytes = in->max_bytes;
@@ -284,6 +306,8 @@ void collect_network(const struct sim *sim, struct result *r)
     fabric_reductions_collect(&sim->fabric, r);
     collect_drops(sim, r);
     const struct host_counters *counters = &sim->fabric.hosts.counters;
+    // Transports that return marks on ACKs, as TCP does, send no CNPs; the metric then counts the
+    // returned marks.
     r->cnps = echoes_only(sim) ? counters->echoed_marks : counters->cnps_sent;
     r->tcp = collect_transport(sim, &r->n_tcp, fabric_is_tcp);
     r->uec = collect_transport(sim, &r->n_uec, fabric_is_uec);
@@ -320,10 +344,13 @@ static void collect_machine(const struct sim *sim, struct result *r)
 // Returns kind, node and time of the event that did not return.
 static char *left_event(const struct sim *sim)
 {
+    // In the order of the kinds in the key of an event (engine/event_queue.h).
     static const char *const kinds[] = {"a departure", "a pause", "an arrival", "a timer"};
     char at[UNIT_TEXT], name[GRAPH_NAME] = "";
     uint64_t key = sim->fabric.engine.now_key;
     uint32_t node = event_node(key);
+    // An event that belongs to no node, such as a sample, has a number beyond the nodes of the
+    // graph.
     if (node < sim->fabric.graph.n_nodes)
         graph_node_name(&sim->fabric.graph, node, name);
     return text_format("%s%s%s at %s", kinds[event_kind(key)], name[0] != '\0' ? " of " : "", name,
@@ -334,6 +361,8 @@ static void collect_status(const struct sim *sim, struct result *r)
 {
     const struct limits_spec *limits = &sim->spec->limits;
     char buf[UNIT_TEXT];
+    // The order of the branches is from causes to effects. A lost process or a deadlock, for
+    // example, also lets messages fail or the run stall, and is the better explanation of the two.
     r->status = RUN_INCOMPLETE;
     if (sim->end == LOOP_INTERRUPTED)
         r->status = RUN_INTERRUPTED;
@@ -418,6 +447,7 @@ struct result *collect(struct sim *sim)
     collect_jobs(sim, r);
     collect_timeline(sim, r);
     collect_network(sim, r);
+    // In a completed run every message has arrived, so no ports can be waiting for each other.
     if (!workload_done(&sim->workload))
         find_deadlock(&sim->fabric, r);
     collect_status(sim, r);

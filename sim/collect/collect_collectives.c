@@ -31,6 +31,8 @@ static char *algorithm_text(const struct coll_schedule *s, const struct comm_req
     char text[COLL_MAX_DIMS * 32] = "";
     if (s->library != NULL)
         return memory_text(executor_word(s));
+    // A flat algorithm treats all ranks as one group; its choice stands behind those of the
+    // dimensions.
     if (s->flat[request->op])
         return memory_text(s->choice[request->op][s->n_dims].algorithm->name);
     for (uint32_t d = 0; d < s->n_dims; d++) {
@@ -77,6 +79,7 @@ static void collect_dims(const struct collective_record *record, struct collecti
     c->n_dims = spans_all ? record->n_dims : record->n_dims - 1;
     c->dims = memory_zeroed(c->n_dims, sizeof *c->dims);
     for (uint32_t d = 0; d < c->n_dims; d++) {
+        // The time is summed over the groups of a dimension, which work side by side.
         double busy = (double)record->dims[d].busy_ps / coll_n_groups(record->schedule, d);
         c->dims[d] = (struct dim_result){record->dims[d].bytes, time > 0 ? busy / time : 0};
     }
@@ -84,6 +87,7 @@ static void collect_dims(const struct collective_record *record, struct collecti
 
 static void collect_rates(struct collective_result *c, enum coll_op op)
 {
+    // A collective without duration has no rates.
     if (c->end_ps <= c->start_ps)
         return;
     double seconds = (double)(c->end_ps - c->start_ps) / (double)PS_PER_S;

@@ -13,6 +13,8 @@ static void collect_messages(const struct sim *sim, struct result *r, size_t j)
     struct job_result *out = &r->jobs[j];
     out->failed = job->failed;
     out->bytes = job->bytes;
+    // A single job has all messages of the run, whose statistics are exact for more of them than a
+    // job's are.
     if (sim->spec->n_jobs == 1) {
         out->messages = r->summary.count;
         out->fct_ns = r->summary.fct_ns;
@@ -56,9 +58,11 @@ static void add_collectives(struct result *r, ps_t *ends)
 static double staleness_at(const struct staleness *s, double share)
 {
     uint64_t below = 0, needed = (uint64_t)ceil(share * (double)s->n);
+    // For a share of 0 the result is the least staleness that occurs, so counts of 0 are skipped.
     for (uint32_t v = 0; v < STALENESS_VALUES; v++)
         if ((below += s->counts[v]) >= needed && below > 0)
             return v;
+    // Larger values than the table has are counted in `n` but not one by one.
     return (double)s->most;
 }
 
@@ -69,6 +73,8 @@ static void list_counts(const struct staleness *s, struct server_result *out)
     uint64_t left = s->n;
     out->counts = memory_zeroed(VALUES_LISTED, sizeof *out->counts);
     while (out->n_counts < VALUES_LISTED && left > 0) {
+        // The last entry has all updates that are staler, so that the entries sum up to all
+        // updates.
         bool last = out->n_counts + 1 == VALUES_LISTED;
         uint64_t n = last ? left : s->counts[out->n_counts];
         out->counts[out->n_counts++] = n;
@@ -96,6 +102,7 @@ static void collect_servers(const struct sim *sim, struct job_result *job)
 // rank, for jobs with collectives the end of the last collective, else the end of the last message.
 static ps_t end_of(const struct sim *sim, const struct result *r, size_t j, ps_t last_collective)
 {
+    // The times of training jobs and programs count from the start of the job.
     for (size_t t = 0; t < r->n_trainings; t++)
         if (r->trainings[t].job == j)
             return r->trainings[t].total_ps < 0

@@ -93,6 +93,8 @@ static void of_job(const struct sim *sim, struct result *r, uint32_t job,
         if (flow->measured_ps == 0 || record->delivered_ps < 0)
             continue;
         ps_t simulated_ps = record->delivered_ps - first_packet_ps(sim, record);
+        // A message of one packet takes no time beyond that of the packet. Ratios need a positive
+        // time.
         record->simulated_ps = simulated_ps > 0 ? simulated_ps : 1;
         r->measured.count++;
         r->measured.measured_ns += (double)record->measured_ps / PS_PER_NS;

@@ -182,6 +182,7 @@ static void collect_iterations(const struct sim *sim, const struct path *path,
     uint32_t last = path->stage;
     for (uint32_t at = path->marks; at != 0; at = book->marks[at].link.before)
         last = book->marks[at].stage > last ? book->marks[at].stage : last;
+    // Stage 0 is time outside of iterations. A job without iterations has no other.
     if (last == 0)
         return;
     ps_t(*sums)[PATH_CAUSES] = memory_zeroed((size_t)last + 1, sizeof *sums);
@@ -242,6 +243,7 @@ void collect_slowest(const struct sim *sim, struct result *r)
     r->slowest = memory_zeroed(w->n_jobs, sizeof *r->slowest);
     for (size_t j = 0; j < w->n_jobs; j++) {
         const struct job_run *job = &w->jobs[j];
+        // A job that has not ended has no last part.
         if (job->units_left > 0)
             continue;
         const struct path *path = path_at(&sim->delivery.path_book, job->path);

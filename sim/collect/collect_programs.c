@@ -9,6 +9,7 @@
 
 #define LATE_NAMED 8
 
+// Rounds to the nearest picosecond, in integers.
 static ps_t mean_ps(ps_sum_t sum, uint32_t n) { return (ps_t)((2 * sum + n) / (2 * (ps_sum_t)n)); }
 
 static struct rank_result *ranks_add(struct result *r, uint32_t n)
@@ -70,9 +71,11 @@ static void collect_late(const struct rank_result *ranks, uint32_t n, struct pro
         if (ranks[i].blamed_ps == 0)
             continue;
         out->late[out->n_late] = ranks[i];
+        // The list of uses remains with the rank's own result, which frees it.
         out->late[out->n_late++].uses = NULL;
     }
     if (out->n_late > 1)
+        // The list is cut only after sorting, so that the ranks with the most blamed time remain.
         qsort(out->late, out->n_late, sizeof *out->late, by_blame);
     out->n_late = out->n_late < LATE_NAMED ? out->n_late : LATE_NAMED;
 }
@@ -117,6 +120,7 @@ static void collect_work(const struct job_run *job, struct program_result *out)
     struct job_work work = kind->work ? kind->work(job->spec) : (struct job_work){0};
     double seconds = (double)out->total_ps / PS_PER_S;
     out->tokens_per_s = out->samples_per_s = out->mfu = -1;
+    // A job that has not ended has no rates.
     if (seconds <= 0)
         return;
     if (work.tokens > 0)
@@ -161,6 +165,8 @@ static void collect_program(const struct node_run *run, const struct rank_result
     uint32_t n = run->job->n_ranks;
     *out = (struct program_result){
         .job = run->job->index, .ranks = n, .name = run->job->spec->name, .bubble = -1};
+    // The time of a program is that of its last rank, so one rank that has not ended leaves it
+    // unknown.
     for (uint32_t i = 0; i < n && out->total_ps >= 0; i++)
         out->total_ps = ranks[i].finish_ps < 0               ? -1
                         : ranks[i].finish_ps > out->total_ps ? ranks[i].finish_ps
@@ -193,12 +199,15 @@ static void collect_training_ranks(const struct training_job *t, struct result *
 void collect_programs(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
-    for (size_t j = 0; j < w->n_jobs; j++) { // the list of ranks must not move below
+    // All ranks are added first: the list may move when it grows, and the programs below point
+    // into it.
+    for (size_t j = 0; j < w->n_jobs; j++) {
         if (w->jobs[j].spec->kind->trains)
             collect_training_ranks(w->jobs[j].self, r);
         for (uint32_t i = 0; w->jobs[j].spec->kind->nodes && i < w->jobs[j].n_ranks; i++)
             collect_rank(w->jobs[j].self, i, ranks_add(r, 1));
     }
+    // The ranks of a job follow those of the job before it, in the order of the loop above.
     const struct rank_result *ranks = r->ranks;
     for (size_t j = 0; j < w->n_jobs; j++) {
         bool program = w->jobs[j].spec->kind->nodes != NULL;

@@ -26,6 +26,8 @@ static int compare_slices(const void *a, const void *b)
         return x->begin_ps < y->begin_ps ? -1 : 1;
     if (x->end_ps != y->end_ps)
         return x->end_ps < y->end_ps ? -1 : 1;
+    // The order must not depend on the order of simultaneous events, so equal times are
+    // distinguished too.
     return (x->chunk > y->chunk) - (x->chunk < y->chunk);
 }
 
@@ -43,6 +45,7 @@ static void assign_lanes(struct slice_result *slices, size_t n)
         size_t lane = 0;
         if (i == 0 || !same_track(s, s - 1))
             n_lanes = 0;
+        // Slices are in the order of their begins, so a lane whose last slice has ended stays free.
         while (lane < n_lanes && ends[lane] > s->begin_ps)
             lane++;
         if (lane == n_lanes) {
@@ -149,6 +152,7 @@ static void add_program_path(const struct sim *sim, const struct node_run *run, 
 
 static void collect_program(const struct sim *sim, const struct node_run *run, struct result *r)
 {
+    // A full timeline may lack slices.
     r->timeline_cut |= run->timeline.n == TIMELINE_SLICES;
     r->slices = memory_resize(r->slices, r->n_slices + run->timeline.n + 1, sizeof *r->slices);
     for (size_t i = 0; i < run->timeline.n; i++)
@@ -178,6 +182,7 @@ static void add_interval(struct result *r, struct slice_result slice)
 // for its phases by dimension.
 static void collect_job_collectives(struct result *r, uint32_t job)
 {
+    // The timeline lacks the collectives that have no records (report.collectives_max).
     r->timeline_cut |= !r->collectives_complete;
     for (size_t i = 0; i < r->n_collectives; i++) {
         const struct collective_result *c = &r->collectives[i];
@@ -193,6 +198,7 @@ static void collect_job_collectives(struct result *r, uint32_t job)
         add_interval(r, slice);
         for (uint32_t p = 0; p < c->n_phases; p++) {
             const struct phase_result *phase = &c->phases[p];
+            // A phase over all ranks at once has a number beyond the dimensions.
             uint32_t dim = phase->dim < c->n_dims ? phase->dim : COLL_MAX_DIMS;
             slice.begin_ps = phase->start_ps;
             slice.end_ps = phase->end_ps;

@@ -67,6 +67,7 @@ static void collect_delays(const struct sim *sim, const struct training_job *t,
         const struct collective_record *record = &recorder->records[i];
         if (record->job != t->job->index || record->end_ps == PS_NEVER)
             continue;
+        // Labels are 1 + layer * TRAINING_PARTS + part.
         uint32_t layer = (record->request.label - 1) / TRAINING_PARTS;
         collectives[layer]++;
         delays_add(record, &out->layers[layer]);
@@ -214,6 +215,7 @@ static void collect_use(const struct sim *sim, const struct training_job *t,
                         struct training_use *out)
 {
     const struct dim_use *u = &t->use;
+    // A job that has not ended has used the network until now.
     ps_t end = t->end_ps == PS_NEVER ? sim->fabric.engine.now_ps : t->end_ps;
     double time = (double)(end - t->job->spec->start_ps);
     *out = (struct training_use){.n_dims = u->n_dims, .step_ps = u->step_ps, .n = u->n};
@@ -225,6 +227,7 @@ static void collect_use(const struct sim *sim, const struct training_job *t,
             out->share[i * u->n_dims + d] = busy / (double)u->step_ps;
             out->mean[d] += time > 0 ? busy / time : 0;
         }
+    // The last entry is for phases that span all dimensions at once.
     out->spans_all = out->mean[u->n_dims - 1] > 0;
 }
 

@@ -35,6 +35,7 @@ static struct member_call *calls_of(const struct workload *w, size_t *n)
     size_t cap = 0;
     *n = 0;
     for (uint32_t j = 0; j < w->n_jobs; j++) {
+        // Only programs come from recordings with measured collectives.
         const struct node_run *run = w->jobs[j].spec->kind->nodes ? w->jobs[j].self : NULL;
         for (uint32_t i = 0; run != NULL && i < w->jobs[j].n_ranks; i++)
             for (size_t c = 0; c < run->measured[i].n; c++) {
@@ -71,7 +72,10 @@ static void join(const struct workload *w, const struct member_call *calls, size
             begin_ps = call->begin_ps > begin_ps ? call->begin_ps : begin_ps;
             end_ps = call->end_ps > end_ps ? call->end_ps : end_ps;
         }
-        c.simulated_ps = end_ps > begin_ps ? end_ps - begin_ps : 1; // ps: the data were there
+        // Where all data are present already, the simulated collective takes no time. The ratios
+        // below need a positive one.
+        c.simulated_ps = end_ps > begin_ps ? end_ps - begin_ps : 1;
+        // A member that has not ended may be the one that ends last.
         if (next - i == c.ranks)
             m->list[m->n++] = c;
     }
@@ -123,6 +127,7 @@ static void sizes_make(struct measured_collectives *m)
     qsort(sorted, m->n, sizeof *sorted, by_size);
     m->sizes = memory_zeroed(m->n, sizeof *m->sizes);
     for (size_t i = 0, next; i < m->n; i = next) {
+        // Sizes that compare equal lie together in the sorted list.
         for (next = i; next < m->n && by_size(&sorted[i], &sorted[next]) == 0;)
             next++;
         m->sizes[m->n_sizes++] = size_of(&sorted[i], next - i);

@@ -59,6 +59,8 @@ void analytical_init(struct delivery *delivery, struct transfer_client client)
         const struct dim_spec *dim = &delivery->fabric->spec->dims[d];
         SIM_ASSERT(&delivery->fabric->engine, d, dim->kind->shape != SHAPE_OTHER);
         double bps = (double)dim->links[0].rate_bps;
+        // These rules let a message use all links of a rank in the dimension; the others give it
+        // one link.
         if (delivery->fabric->spec->route == ANALYTICAL_ALL_DIMS ||
             delivery->fabric->spec->route == ANALYTICAL_LAST_DIM)
             bps *= (double)dim->kind->width(dim->params, dim->size);

@@ -110,6 +110,7 @@ static void release(struct clear_to_send *a, struct clear_to_send_pair *p, uint3
                           .channel = channel,
                           .path = path_take(&a->delivery->path_book, now)};
     a->n_copying++;
+    // All copies take equally long, so they end in their order, and only the first needs the timer.
     if (p->n_copies == 1)
         sim_timer_start(&a->delivery->fabric->engine, &p->copied, copy->due_ps);
 }
@@ -203,6 +204,7 @@ static void post_piece(struct clear_to_send *a, struct clear_to_send_pair *p, ui
     piece.channel = m->request.channel * (uint32_t)p->spec->channels + channel;
     piece.token = PIECE_BIT | (uint64_t)channel << CHANNEL_SHIFT | slot;
     piece.piece_of = m->number;
+    // The dimension may depend on the size of a message. All pieces take that of the whole message.
     piece.of_dim = (uint8_t)(m->dim + 1);
     m->sent_bytes += piece.bytes;
     m->posted++;
@@ -211,6 +213,7 @@ static void post_piece(struct clear_to_send *a, struct clear_to_send_pair *p, ui
     a->counts.held += now > m->posted_ps;
     a->counts.waited_ps += now - m->posted_ps;
     bool entered = enter_path(a, m, &before, now);
+    // Before the post, which may end the message and free its entry.
     if (m->posted == m->n_pieces)
         pop(a, p);
     a->below.post(a->below.net, &piece, now); // may end the message
@@ -240,14 +243,17 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     uint32_t dim = fabric_request_dim(a->delivery->fabric, request);
     const struct transport_spec *spec =
         &hosts_dim(&a->delivery->fabric->hosts, dim, request->transport)->spec;
-    uint32_t n_ranks = a->delivery->fabric->graph.n_ranks; // aggregators have buffers of their own
-    if (spec->admission == ADMISSION_NONE || request->unrecorded || // which a library has room for
-        request->src >= n_ranks || request->dst >= n_ranks) {
+    uint32_t n_ranks = a->delivery->fabric->graph.n_ranks;
+    // Unrecorded messages are internal ones of a library, which has reserved room for them.
+    // Aggregators, whose numbers follow those of the ranks, have buffers of their own.
+    if (spec->admission == ADMISSION_NONE || request->unrecorded || request->src >= n_ranks ||
+        request->dst >= n_ranks) {
         a->below.post(a->below.net, request, now);
         return;
     }
     uint32_t pair = pair_of(a, request, dim, spec), slot = slots_take(&a->numbers, a->messages);
     struct clear_to_send_pair *p = a->pairs[pair];
+    // A message without bytes is one piece, since its arrival is an event for the receiver.
     uint64_t pieces = (request->bytes + spec->slot_bytes - 1) / spec->slot_bytes;
     a->messages[slot] = (struct admitted){.request = *request,
                                           .dim = dim,
@@ -263,6 +269,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
         a->messages[p->tail].next = slot;
     p->tail = slot;
     feed(a, p, now);
+    // The message still waits. Its critical path is kept for the time when its pieces are posted.
     if (p->tail == slot && a->messages[slot].path == 0)
         a->messages[slot].path = path_take(&a->delivery->path_book, now);
 }

@@ -13,8 +13,12 @@ bool clear_to_send_record(struct delivery *delivery, uint64_t token, struct flow
         return true;
     uint32_t slot = (uint32_t)token;
     struct admitted *m = &a->messages[slot];
+    // The pieces that wait are not sent any more, so the message has only the pieces that were
+    // posted.
     if (record->status == MESSAGE_FAILED)
         clear_to_send_cancel(a, slot);
+    // record_merge() adds every piece, the first one too. From that one come the fields that all
+    // pieces share; sums begin with 0, and the status with the one that any other outweighs.
     ps_t shift = record->start_ps - m->posted_ps;
     if (m->recorded++ == 0) {
         m->record = *record;
@@ -28,6 +32,7 @@ bool clear_to_send_record(struct delivery *delivery, uint64_t token, struct flow
     }
     record_merge(&m->record, record, shift);
     *record = m->record;
+    // The record has the bytes of the whole message, those of cancelled pieces included.
     if (m->request.bytes > 0)
         record->bytes = m->request.bytes;
     return m->recorded == m->n_pieces;
@@ -61,6 +66,7 @@ static const struct admitted **running_of(const struct clear_to_send *a, size_t 
 {
     const struct admitted **list = memory_zeroed(a->numbers.n + 1, sizeof(const struct admitted *));
     *n = 0;
+    // A message may have all of its records and still be in use until its last callback.
     for (uint32_t i = 0; i < a->numbers.n; i++)
         if (a->messages[i].used && a->messages[i].recorded < a->messages[i].n_pieces)
             list[(*n)++] = &a->messages[i];
@@ -108,6 +114,7 @@ void clear_to_send_collect(const struct delivery *delivery, struct result *r)
     const struct clear_to_send *a = delivery->clear_to_send;
     if (!a)
         return;
+    // The hosts count the bytes of pieces that were posted, and the result counts whole messages.
     r->summary.bytes += a->cancelled_bytes;
     for (uint32_t i = 0; i < a->numbers.n; i++)
         if (a->messages[i].used && !a->messages[i].failed)

@@ -76,6 +76,8 @@ static void keep_due(void *ctx, const void *note, ps_t now)
     (void)note;
     for (; held->first < held->n && end_of(&held->items[held->first]) <= now; held->first++)
         records_put(delivery, &held->items[held->first]);
+    // Items are moved only when they are fewer than those that have gone, so the cost of moving is
+    // constant per record.
     if (held->first > held->n / 2) { // so that the array does not grow with the run
         held->n -= held->first;
         memmove(held->items, held->items + held->first, held->n * sizeof *held->items);
@@ -88,6 +90,8 @@ static void hold_record(void *ctx, const void *note, ps_t now)
     struct delivery *delivery = ctx;
     const struct flow_record *record = note;
     struct held_records *held = &delivery->completions->held;
+    // The sender learns of the end of a message when its completion is due, which is later than the
+    // ACK that made this record.
     if (record->status != MESSAGE_DONE || end_of(record) <= now) {
         records_put(delivery, record);
         return;
@@ -100,7 +104,8 @@ static void hold_record(void *ctx, const void *note, ps_t now)
     held->items[at] = *record;
 }
 
-// Which records are kept may depend on their order (`report.flows_max`), which is that of events.
+// With more messages than `report.flows_max` the order of the records decides which are kept, so
+// they are handed over in the order of events.
 void completions_record(struct delivery *delivery, const struct flow_record *record)
 {
     engine_defer(&delivery->fabric->engine, hold_record, delivery, record, sizeof *record);
@@ -113,10 +118,13 @@ void completions_running(struct delivery *delivery)
     if (!held)
         return;
     keep_due(delivery, NULL, now);
+    // Messages whose completion is due after the end of the run are still running.
     for (; held->first < held->n; held->first++) {
         struct flow_record r = held->items[held->first];
         r.status = MESSAGE_RUNNING;
         r.fct_ps = -1;
+        // The data may have arrived before the end of the run. Otherwise the record has no
+        // delivery, and no account of where the time went.
         if (r.start_ps + r.delivered_ps > now) {
             r.delivered_ps = -1;
             memset(r.life_ps, 0, sizeof r.life_ps);
@@ -139,12 +147,14 @@ static void on_due(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct completion_queue *q = timer->data;
     struct path_book *book = &q->delivery->path_book;
+    // The records of the same messages are due now as well. Shards share their list.
     engine_defer(&q->delivery->fabric->engine, keep_due, q->delivery, NULL, 0);
     while (q->n > 0 && q->items[q->first].due_ps <= e->now_ps) {
         struct completion c = q->items[q->first];
         q->first = (q->first + 1) & (q->cap - 1);
         q->n--;
         q->delivery->completions->n--;
+        // The time from the end at the NIC to the completion is accounted to the host.
         if (c.path > 0)
             path_extend(book, c.path, PATH_HOST, e->now_ps - c.held_ps);
         tell(q->delivery, &c, e->now_ps);
@@ -186,6 +196,7 @@ static void insert(struct completion_queue *q, const struct completion *c)
 void completions_add(struct delivery *delivery, uint32_t rank, uint32_t dim, struct completion c,
                      ps_t now)
 {
+    // An ideal NIC reports at once, without an event.
     if (c.due_ps == now) {
         tell(delivery, &c, now);
         return;
@@ -199,6 +210,7 @@ void completions_add(struct delivery *delivery, uint32_t rank, uint32_t dim, str
         &delivery->completions->queues[rank * delivery->fabric->spec->n_dims + dim];
     insert(q, &c);
     delivery->completions->n++;
+    // The new completion may be due before all others.
     sim_timer_start(&delivery->fabric->engine, &q->timer, q->items[q->first].due_ps);
 }
 
@@ -218,6 +230,7 @@ void completions_init(struct delivery *delivery, struct transfer_client client)
     uint32_t n_dims = delivery->fabric->spec->n_dims, n = delivery->fabric->graph.n_ends * n_dims;
     all->client = client;
     bool any = false;
+    // Without a NIC whose completions take time there are no queues, and no timers.
     for (uint32_t d = 0; d < n_dims; d++)
         any |= delivery->fabric->spec->dims[d].nic.completion_ps > 0;
     if (!any)

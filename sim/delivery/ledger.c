@@ -33,6 +33,7 @@ static struct cc_hint hint_of(const struct ledger *l, const struct transfer_requ
     struct cc_hint hint = request->hint;
     if (!spec->hints)
         return (struct cc_hint){0};
+    // The draws belong to the message, so they do not depend on the order of posts.
     if (spec->hint_error > 0) {
         uint64_t message = (uint64_t)request->src << 32 | number;
         struct rng rng =
@@ -169,6 +170,8 @@ static void arrive(const struct ledger *l, struct ledger_entry *e, ps_t now)
     const struct arriving *by = &hosts->arriving;
     uint32_t flow = p->flow;
     ps_t left = now - p->end_ps;
+    // The packet that completed the message was sent after the first transmission of the last
+    // packet, so it is a retransmission.
     if (by->timed && by->sent_ps > p->end_ps) {
         ps_t again = by->sent_ps - p->end_ps;
         ps_t timeout = by->waits.timeout_ps < again ? by->waits.timeout_ps : again;

@@ -14,6 +14,7 @@ struct ledger_part *ledger_part(const struct ledger *l, uint32_t src)
     const struct shards *p = l->delivery->fabric->shards;
     if (l->n_parts == 1)
         return l->parts;
+    // Threads need a part for each shard, since shards run at once; processes have one part each.
     return &l->parts[l->reserved_bytes > 0 ? p->shard_of[src]
                                            : shards_process_of_shard(p, p->shard_of[src])];
 }
@@ -21,7 +22,9 @@ struct ledger_part *ledger_part(const struct ledger *l, uint32_t src)
 uint32_t ledger_entry_take(struct ledger *l, uint32_t src)
 {
     struct ledger_part *part = ledger_part(l, src);
+    // The numbers of the parts are interleaved, so no number belongs to two parts.
     uint32_t slot = slots_next(&part->numbers) * l->n_parts + (uint32_t)(part - l->parts);
+    // Reserved entries cannot grow, since they must not move while other threads use them.
     if (slot >= l->cap && l->reserved_bytes > 0)
         memory_exhausted(l->cap, sizeof *l->entries);
     while (slot >= l->cap)

@@ -54,6 +54,7 @@ uint32_t message_path(struct path_book *book, const struct sender_account *accou
 {
     uint32_t path = path_of(book, account, now);
     split_life(account, path_at(book, path), posted_ps, now);
+    // The time before the post belongs to the collective of the messages before it.
     if (path_at(book, path)->owner != path_at(book, posted)->owner)
         return path_from_post(book, posted, path);
     // the time of messages before it belongs to their stage

@@ -62,6 +62,8 @@ static ps_t later(ps_t a, ps_t b) // -1 = never
 
 void record_merge(struct flow_record *whole, struct flow_record *part, ps_t shift_ps)
 {
+    // The times of a part count from its own post, and those of the record from the message's post.
+    // Between the two, the part waited for permission to be sent, which is accounted as window.
     part->fct_ps += part->fct_ps >= 0 ? shift_ps : 0;
     part->life_ps[PATH_WINDOW] += part->delivered_ps >= 0 ? shift_ps : 0;
     part->delivered_ps += part->delivered_ps >= 0 ? shift_ps : 0;
@@ -75,7 +77,10 @@ void record_merge(struct flow_record *whole, struct flow_record *part, ps_t shif
     whole->timeouts += part->timeouts;
     whole->fct_ps = later(whole->fct_ps, part->fct_ps);
     whole->delivered_ps = later(whole->delivered_ps, part->delivered_ps);
+    // A message over several connections is listed with the lowest number, so that the choice does
+    // not depend on which part ended first.
     whole->qp = part->qp < whole->qp ? part->qp : whole->qp;
+    // Failed outweighs running, and running outweighs done: a message is done when all parts are.
     if (part->status == MESSAGE_FAILED || whole->status == MESSAGE_DONE)
         whole->status = part->status;
 }
@@ -109,8 +114,9 @@ void records_put(struct delivery *delivery, const struct flow_record *record)
     if (delivery->records.n_flows >= delivery->fabric->spec->report.flows_max) {
         if (record->status == MESSAGE_DONE || delivery->records.n_unlisted == RESULT_WAITING_MAX)
             return;
-        delivery->records
-            .n_unlisted++; // the message is counted, since the end of the run must be explained
+        // Completed messages beyond the limit are only counted. Those that failed or still run are
+        // listed nevertheless, since explanations name them as the reason for the end of the run.
+        delivery->records.n_unlisted++;
     }
     if (delivery->records.n_flows == delivery->records.cap_flows)
         delivery->records.flows = memory_grow(delivery->records.flows, &delivery->records.cap_flows,

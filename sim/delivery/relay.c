@@ -50,6 +50,7 @@ static void post_leg(struct relay *r, uint32_t slot, uint32_t from, ps_t now)
     leg.src = from;
     leg.dst = m->at = fabric_next_rank(&r->delivery->fabric->graph, from, m->request.dst);
     leg.token = LEG_BIT | (from == m->request.src ? FIRST_BIT : 0) | slot;
+    // Each leg calls back twice, when it is delivered and when it is sent.
     m->legs_open += 2;
     r->delivery->transfer.post(r->delivery->transfer.net, &leg, now);
 }
@@ -83,6 +84,8 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     uint32_t slot = (uint32_t)token;
     struct relayed *m = &r->slots[slot];
     if (m->at != m->request.dst) {
+        // The leg has been delivered, which is one of its two callbacks, and the next leg adds two
+        // more.
         m->legs_open--;
         post_leg(r, slot, m->at, now);
         return;
@@ -112,6 +115,7 @@ static void failed(void *ctx, uint64_t token, ps_t now)
     struct relay *r = ctx;
     // the slot is not reused, since callbacks may still come
     struct relayed *m = &r->slots[(uint32_t)token];
+    // Several legs may fail, and the client is called once for its message.
     bool first = !m->failed;
     m->failed = true;
     if (first)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Stands between the hosts and the ledger where several processes simulate the network: writes the
-// calls of this process down, and repeats those of the others (engine/calls.h). The senders of
-// another process are there; what the ledger knows of their busy periods, their paths, is kept by
-// flow.
+// Connects hosts and ledger where several processes simulate the network. Each process records the
+// calls that its own hosts make to the ledger, and repeats those that the other processes have
+// recorded (engine/calls.h), so that all ledgers have the same contents. The senders of other
+// processes do not exist here, so the critical paths of their busy periods are kept by flow.
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
@@ -134,7 +134,8 @@ static void last_packet(void *ctx, uint64_t token, const struct sender_account *
     calls_end(shards_of(r));
 }
 
-// What the network alone reads is not repeated.
+// note(), timed_out() and timeout_ps() serve the packets and senders of this process only, so other
+// processes do not repeat these calls.
 static void note(void *ctx, uint64_t token, struct packet_note *packet)
 {
     const struct replica *r = ctx;
@@ -170,6 +171,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
 
 static uint32_t *path_of(const struct replica *r, uint32_t flow)
 {
+    // Each process numbers its flows from a multiple of `each` on.
     uint32_t each = HOSTS_FLOWS_MAX / r->n_processes;
     struct flow_paths *paths = &r->paths[flow / each];
     size_t old = paths->cap;
@@ -199,7 +201,8 @@ static void set_acking(const struct replica *r, const struct call *call)
     hosts_of(r, ledger_message(r->delivery, call->token).src)->acking = call->acking;
 }
 
-// A message that has failed: what has arrived of it, the process of its destination knows.
+// Of a message that has failed, only the process of its destination has the receiver, and so the
+// number of bytes that arrived. It completes the record here.
 static void repeat_ended(const struct replica *r, const struct call *call, ps_t now)
 {
     struct message_end end = call->end;

@@ -48,6 +48,8 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     uint32_t stripes = planes * (split > 1 ? split : 1);
     if (request->bytes < stripes)
         stripes = request->bytes > 0 ? (uint32_t)request->bytes : 1;
+    // A message that is not cut needs no entry here. If there are several planes, the plane of its
+    // only stripe has to be set below; only messages of at most one byte pass unchanged.
     if (stripes == 1 && (all == 1 || request->bytes < 2)) {
         s->below.post(s->below.net, request, now);
         return;
@@ -63,6 +65,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
         one.bytes = request->bytes / stripes + (i < request->bytes % stripes);
         one.channel =
             request->channel * MESSAGE_PARTS_MAX + i / planes * STRIPES_MAX + lanes[i % planes];
+        // Stripe 0 means that the message may use any port.
         one.stripe = all > 1 ? lanes[i % planes] + 1u : 0;
         one.piece_of = number;
         one.of_dim = (uint8_t)(dim + 1);
@@ -83,6 +86,7 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     struct stripes *s = ctx;
     struct striped *m = &s->slots[(uint32_t)token];
     m->bytes += bytes;
+    // The message is complete at the receiver with its last stripe, in whatever order they arrive.
     if (--m->undelivered == 0)
         s->layer.client.delivered(s->layer.client.ctx, m->token, m->bytes, now);
 }
@@ -93,6 +97,8 @@ static void stripe_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now
     struct striped *m = &s->slots[slot];
     struct path_book *book = &s->delivery->path_book;
     m->failed |= failed;
+    // With completions of a NIC, the end of a stripe may be known later than it was; the message
+    // ends with the latest end, not with the latest report.
     m->ended_ps = ps_longer(m->ended_ps, now - path_thread(book)->held_ps);
     if (--m->unended > 0)
         return;
@@ -123,6 +129,7 @@ bool stripes_record(struct delivery *delivery, uint64_t *token, struct flow_reco
         return true;
     struct striped *m = &s->slots[(uint32_t)*token];
     *token = m->token;
+    // The first record is taken as it is, since there are no sums yet to add it to.
     if (m->unrecorded == m->stripes)
         m->record = *record;
     else
@@ -135,6 +142,7 @@ void stripes_renumber(struct delivery *delivery, const struct flow_numbers *numb
 {
     struct stripes *s = delivery->stripes;
     for (uint32_t i = 0; s && i < s->numbers.n; i++)
+        // A message without any record of a stripe has no flow to rename.
         if (s->slots[i].unrecorded < s->slots[i].stripes)
             record_renumber(&s->slots[i].record, numbers);
 }
@@ -151,6 +159,8 @@ static bool is_cut(const struct delivery *delivery, uint32_t dim)
     }
     if (!striped)
         return false;
+    // Without parallel ports there is nothing to stripe over. Then messages skip this layer, which
+    // costs a lookup for each message.
     for (uint32_t rank = 0; rank < g->n_ranks; rank++)
         if (graph_ports_in(g, rank, dim, &first) > 1)
             return true;

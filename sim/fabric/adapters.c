@@ -21,6 +21,7 @@ static void note_port(void *ctx, uint32_t port)
     struct found *found = ctx;
     const struct graph *g = &found->fabric->graph;
     const struct graph_port *p = &g->ports[port];
+    // A pattern may also match ports of switches and of other dimensions.
     if (p->dim != found->dim || p->node >= g->n_ranks)
         return;
     found->fabric->nic_at[found->dim * g->n_ends + p->node] = true;
@@ -36,6 +37,8 @@ static void find_ranks(struct fabric *fabric, uint32_t dim, struct err *err)
     while ((pattern = port_patterns_next(&rest)) != NULL) {
         struct found found = {.fabric = fabric, .dim = dim};
         port_patterns_match(&fabric->graph, pattern, note_port, &found);
+        // Without patterns all ranks are meant. A dimension in which no rank has a port is then no
+        // mistake.
         if (found.n == 0 && !all)
             err_add(err, "nic.at", "no rank with a port in dimension %u is called \"%s\"", dim,
                     pattern);
@@ -54,6 +57,7 @@ void fabric_nics_find(struct fabric *fabric, struct err *err)
     uint32_t n_ends = fabric->graph.n_ends;
     bool any = false;
     for (uint32_t d = 0; d < spec->n_dims; d++)
+        // Patterns are checked even where the NIC is ideal, so that a misspelt name is reported.
         any |= !is_ideal(&spec->dims[d].nic) || spec->dims[d].nic.at[0] != '\0';
     if (!any)
         return;
@@ -70,6 +74,7 @@ void fabric_nics_find(struct fabric *fabric, struct err *err)
 static bool has_adapter(const struct fabric *fabric, uint32_t rank, uint32_t dim, uint32_t *first,
                         uint32_t *n)
 {
+    // Times of doorbells and completions delay messages and not packets, so they need no adapter.
     if (!nic_spec_serves(&fabric->spec->dims[dim].nic) || !fabric_has_nic(fabric, rank, dim))
         return false;
     *n = graph_ports_in(&fabric->graph, rank, dim, first);
@@ -90,6 +95,7 @@ static uint64_t headroom_of(const struct fabric *fabric, uint32_t dim, uint32_t 
 static bool check(const struct fabric *fabric, uint32_t dim, uint64_t headroom, struct err *err)
 {
     const struct nic_spec *nic = &fabric->spec->dims[dim].nic;
+    // A smaller buffer would pause, or drop, before it has room for a single packet.
     uint64_t least = headroom + fabric_largest_packets(fabric, dim).frame;
     char have[UNIT_TEXT], need[UNIT_TEXT];
     if (nic->buffer_bytes >= least)

@@ -17,6 +17,7 @@ void fabric_weights_init(struct fabric *fabric)
         largest = most.first_wire > largest ? most.first_wire : largest;
         largest = most.ack_wire > largest ? most.ack_wire : largest;
     }
+    // With a quantum of at least the largest packet, a class can send in each of its turns.
     for (uint32_t p = 0; p < net->n_ports; p++)
         for (unsigned slot = net->data_slot; slot < net->n_slots; slot++) {
             unsigned cls = net->class_of_slot[slot];
@@ -161,6 +162,7 @@ static void headroom_error(const struct fabric *fabric, uint32_t index, uint32_t
     uint64_t headroom = 0, n = (uint64_t)s->n_ports * mmu->n_classes;
     for (uint64_t i = 0; i < n; i++)
         headroom += mmu->ingress[i].headroom_limit;
+    // Light takes about 5 us for a kilometre of fibre.
     ps_t wire_ps = sender->delay_ps - fabric_latency_ps(fabric, fabric->graph.ports[far].peer);
     char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT], rate[UNIT_TEXT], t[UNIT_TEXT];
     char remedy[HEADROOM_REMEDY] = "";

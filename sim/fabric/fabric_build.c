@@ -27,6 +27,7 @@ static void build_dims(struct fabric *fabric, uint32_t aggregators)
         const struct dim_spec *dim = &spec->dims[d];
         fabric->graph.dim_fabric[d] = dim->kind->fabric;
         fabric->graph.dim_share[d] = dim->ranks_per_port > 1 ? dim->ranks_per_port : 1;
+        // In closed form there are ranks, but no switches and links.
         if (!fabric_is_analytical(fabric))
             dim->kind->build(&fabric->graph, d, dim->params, dim->links);
     }
@@ -101,6 +102,7 @@ static bool transport_init(struct fabric *fabric, uint32_t d, uint32_t t, struct
     struct longest_path path = fabric_longest_path(fabric, d, t);
     char src[GRAPH_NAME], dst[GRAPH_NAME];
     transport->global_rtt_ps = path.base_rtt_ps;
+    // The INT of the sender's own NIC is not counted: a path of n links crosses n - 1 switches.
     if (transport->int_records && path.hops > dim->sw.int_hops + 1)
         err_add(err, "switch.int_hops",
                 "%s -> %s crosses %u switches, and a packet has room for the INT of %u",
@@ -124,6 +126,8 @@ static void fabric_telemetry_init(struct fabric *fabric, struct err *err)
             records |= hosts_dim(&fabric->hosts, d, t)->int_records;
         }
         any |= uses;
+        // All packets have one format of meta-data, so there is room for the largest number of
+        // records.
         if (uses && dim->sw.int_hops > per_slot)
             per_slot = (uint32_t)dim->sw.int_hops;
     }
@@ -159,6 +163,7 @@ static void attach_stack(struct fabric *fabric)
     const struct host_spec *host = &fabric->spec->host;
     if (!host->given)
         return;
+    // Without costs, messages need not pass the cores.
     if (host_stack_costs(&host->send) || host_stack_costs(&host->receive))
         stack_attach(&fabric->hosts, host, fabric->cores);
 }
@@ -197,6 +202,7 @@ void fabric_init(struct fabric *fabric, const struct spec *spec, struct err *err
     fabric->cores = cores_new(&fabric->engine, fabric->graph.n_ends,
                               spec->host.ranks > 0 ? (uint32_t)spec->host.ranks : 1,
                               (uint32_t)spec->host.cores);
+    // Circuits need sound routes.
     if (!fabric_is_analytical(fabric) && err->n_errors == errors)
         fabric_circuits_init(fabric, err);
 }

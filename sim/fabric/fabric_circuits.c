@@ -66,6 +66,7 @@ static void on_change(struct engine *e, struct sim_timer *timer, int revents)
     struct circuit_switch *c = timer->data;
     uint32_t next = (c->phase + 1) % c->schedule.n_phases;
     ps_t at;
+    // Dark and light alternate: the reconfiguration ends here, or it begins.
     if (c->dark) {
         set_light(c, next, c->phase, false, e->now_ps);
         c->phase = next;
@@ -105,6 +106,7 @@ static void start(struct circuit_switch *c, struct err *err)
     uint64_t rate = fabric->spec->dims[c->dim].links[0].rate_bps;
     c->guard_ps = serialization_ps(fabric_largest_packets(fabric, c->dim).full_wire + 64, rate);
     snprintf(place, sizeof place, "topology.dims[%u].duration", c->dim);
+    // A single matching has light for ever.
     for (uint32_t i = 0; i < c->schedule.n_phases && c->schedule.n_phases > 1; i++)
         if (c->schedule.phases[i].duration_ps <= 2 * c->guard_ps) {
             char text[UNIT_TEXT];
@@ -117,6 +119,7 @@ static void start(struct circuit_switch *c, struct err *err)
     c->marked = memory_zeroed(c->schedule.n_circuits, sizeof *c->marked);
     mark_phase(c, 0);
     for (uint32_t i = 0; i < c->schedule.n_circuits; i++)
+        // The run begins with the light of the first matching.
         if (!c->marked[i])
             set_circuit(c, i, true, 0);
     sim_timer_init(&fabric->engine, &c->timer, fabric->graph.n_nodes, on_change, c);

@@ -12,9 +12,11 @@ uint32_t fabric_credit_bytes(const struct fabric *fabric, uint32_t port)
     const struct graph_port *sender = &fabric->graph.ports[here->peer];
     uint64_t given = fabric->spec->dims[here->dim].sw.credit_bytes;
     uint64_t frame = fabric_largest_packets(fabric, here->dim).frame;
+    // Credit counts blocks, so a frame takes whole blocks.
     uint64_t full = (uint64_t)credit_blocks((uint32_t)frame) * CREDIT_BLOCK_BYTES;
     uint64_t bytes = bytes_in_ps(sender->delay_ps + here->delay_ps, sender->rate_bps);
     bytes = given != PARAM_AUTO ? given : ((bytes + frame - 1) / frame + 3) * full;
+    // Only whole blocks can be granted.
     return bytes < UINT32_MAX ? (uint32_t)bytes / CREDIT_BLOCK_BYTES * CREDIT_BLOCK_BYTES
                               : UINT32_MAX / CREDIT_BLOCK_BYTES * CREDIT_BLOCK_BYTES;
 }
@@ -25,6 +27,7 @@ static void check_dim(const struct fabric *fabric, uint32_t dim, struct err *err
     uint64_t full =
         (uint64_t)credit_blocks(fabric_largest_packets(fabric, dim).frame) * CREDIT_BLOCK_BYTES;
     char have[UNIT_TEXT], need[UNIT_TEXT];
+    // With less credit than one packet needs, the link would wait for ever.
     if (given != PARAM_AUTO && given / CREDIT_BLOCK_BYTES * CREDIT_BLOCK_BYTES < full)
         err_add(err, "switch.credit", "%s is less than the largest packet, %s in blocks of 64 B",
                 human_bytes(given, have), human_bytes(full, need));
@@ -34,6 +37,7 @@ static void init_port(struct fabric *fabric, uint32_t port)
 {
     uint32_t far = fabric->graph.ports[port].peer, dim = fabric->graph.ports[port].dim;
     struct switch_node *s = switch_of_port(&fabric->switches, far);
+    // Ranks grant credit only where their NIC has a buffer (sim/fabric/adapters.c).
     if (!s || !fabric_uses_credits(fabric, dim))
         return;
     s->credits = s->lossless;
@@ -44,6 +48,7 @@ static void init_port(struct fabric *fabric, uint32_t port)
     // Credit returns when a packet leaves the switch, so departures must be events.
     for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
         port_pin_departure_events(&fabric->net, p);
+    // At a rank the NIC must check the credit of a class before it takes a packet from a sender.
     if (fabric->graph.ports[port].node < fabric->graph.n_ends)
         for (uint32_t i = 0; i < fabric->net.n_data; i++) {
             unsigned cls = fabric->net.class_of_slot[fabric->net.data_slot + i];

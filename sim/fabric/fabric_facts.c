@@ -7,12 +7,14 @@
 
 unsigned fabric_job_class(const struct spec *spec, uint32_t dim, size_t job)
 {
+    // The class of the transport in this dimension replaces the class of the job.
     uint64_t own = spec->dims[dim].stacks[spec->jobs[job].transport].transport.cls;
     return (unsigned)(own != PARAM_AUTO ? own : spec->jobs[job].cls);
 }
 
 uint8_t fabric_job_classes(const struct spec *spec, uint32_t dim, size_t job)
 {
+    // Copies to memory tiers have classes of their own, unless the transport fixes one for all.
     bool fixed = spec->dims[dim].stacks[spec->jobs[job].transport].transport.cls != PARAM_AUTO;
     return (uint8_t)(1u << fabric_job_class(spec, dim, job) |
                      (fixed ? 0 : spec->jobs[job].tier_classes));
@@ -34,6 +36,9 @@ const struct stack_spec *fabric_stack_of_class(const struct fabric *fabric, uint
 {
     const struct dim_spec *spec = &fabric->spec->dims[dim];
     const struct stack_spec *found = NULL;
+    // If several transports share a class, their packets share a queue, which has one marking. A
+    // policy that needs marks fails without them, and one that ignores marks is not harmed by them,
+    // so a stack with ECN is preferred.
     for (uint32_t t = 0; spec->n_stacks > 1 && t < spec->n_stacks; t++) {
         const struct stack_spec *stack = &spec->stacks[t];
         if (carries(fabric, dim, t, cls) &&
@@ -66,6 +71,7 @@ uint8_t fabric_classes_in_use(const struct fabric *fabric)
         if (dim->uses_control_class)
             classes |= 1u << NET_CLASS_CONTROL;
     }
+    // A trimmed packet continues in the control class, ahead of the queue that had no room for it.
     for (uint32_t d = 0; d < spec->n_dims; d++)
         if (spec->dims[d].sw.trimming.enabled)
             classes |= 1u << NET_CLASS_CONTROL;
@@ -76,6 +82,7 @@ uint8_t fabric_lossless(const struct fabric *fabric, uint32_t dim)
 {
     uint8_t classes = 0;
     for (unsigned cls = 0; cls < NET_DATA_CLASSES; cls++)
+        // A class that nothing uses has no queue at the ports.
         if (fabric->net.slot_of_class[cls] != NET_NO_SLOT &&
             fabric_is_lossless(&fabric->spec->dims[dim].sw, cls))
             classes |= (uint8_t)(1u << cls);
@@ -90,6 +97,8 @@ bool fabric_uses_credits(const struct fabric *fabric, uint32_t dim)
 
 bool fabric_trims(const struct spec *spec, uint32_t d, uint32_t t)
 {
+    // A switch trims what it would otherwise drop, which happens only in lossy classes, and only
+    // for transports that can read a trimmed packet.
     const struct dim_spec *dim = &spec->dims[d];
     bool lossy = false;
     for (size_t j = 0; j < spec->n_jobs; j++)
@@ -125,6 +134,8 @@ uint32_t fabric_int_bytes(const struct dim_spec *dim, uint32_t transport)
     enum int_mode mode = fabric_int_mode(dim);
     if (!(dim->stacks[transport].transport.ops->provides & CC_NEEDS_INT))
         return 0;
+    // PINT adds one byte for the whole path. HPCC's format has 2 bytes, then 8 for each hop, which
+    // are 42 bytes for five hops (Li et al., SIGCOMM 2019).
     return mode == INT_OFF ? 0 : mode == INT_PINT ? 1 : 2 + 8 * (uint32_t)dim->sw.int_hops;
 }
 
@@ -135,6 +146,8 @@ static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 struct largest_packets fabric_largest_packets(const struct fabric *fabric, uint32_t dim)
 {
     struct largest_packets most = {0};
+    // Transports share the ports of a dimension, so buffers and headroom are made for the largest
+    // packets of all of them.
     for (uint32_t t = 0; t < fabric->hosts.n_transports; t++) {
         const struct transport_dim *d = hosts_dim(&fabric->hosts, dim, t);
         most.first_wire = larger(most.first_wire, d->first.wire);
@@ -157,6 +170,8 @@ uint32_t fabric_switch_dim(const struct fabric *fabric, uint32_t index)
 const char *fabric_switch_name(const struct fabric *fabric, uint32_t index, char buf[GRAPH_NAME])
 {
     uint32_t node = fabric->graph.ports[fabric->switches.nodes[index].first_port].node;
+    // The router of a rank in a direct dimension has no node of its own. It is named after the rank
+    // and the dimension, since a rank has one in each direct dimension.
     if (node >= fabric->graph.n_ends)
         return graph_node_name(&fabric->graph, node, buf);
     snprintf(buf, GRAPH_NAME, "rank%u:dim%u", node, fabric_switch_dim(fabric, index));

@@ -34,6 +34,7 @@ static bool of_switch(const struct fabric *fabric, uint32_t index, bool acted,
             (uint64_t)(s->mmu.alpha[slot - 1] * (double)switch_fullest(s)->shared_bytes);
         if (!lossless && given > 0 && given < limit)
             limit = given;
+        // A policy that takes no marks cannot get them late.
         if (!m->enabled || m->kind == MARKING_PI || limit >= m->kmin_bytes ||
             !(cc->needs & (CC_NEEDS_ECN | CC_NEEDS_CNP)))
             continue;

@@ -43,6 +43,8 @@ static uint64_t largest_queue(const struct fabric *fabric, const struct transpor
     uint64_t own = transport->spec.cls;
     unsigned cls = (unsigned)(own != PARAM_AUTO ? own : transport->ops->data_class);
     uint64_t bytes = sw->buffer_bytes;
+    // A lossless class pauses its senders and does not drop, so only the buffer limits its queue.
+    // Limits at single switches say nothing about a path.
     if (fabric_lossless(fabric, dim) >> cls & 1 || !fabric_queue_limit_everywhere(&sw->queue_limit))
         return bytes;
     if (sw->queue_limit.bytes != PARAM_AUTO && sw->queue_limit.bytes < bytes)
@@ -100,6 +102,7 @@ struct transport_path fabric_path(void *ctx, uint32_t src, uint32_t dst, uint32_
     for (uint32_t h = 0; h < n; h++) {
         const struct graph_port *there = &fabric->graph.ports[ports[h]];
         out.base_rtt_ps += fabric_hop_rtt_ps(fabric, sizes, ports[h]);
+        // At the first hop packets wait in the NIC of the sender, not in a queue of the network.
         if (h == 0)
             continue;
         uint64_t marked =
@@ -119,10 +122,12 @@ uint32_t fabric_joining_dim(void *ctx, const struct transfer_request *request)
 uint32_t fabric_next_rank(const struct graph *g, uint32_t src, uint32_t dst)
 {
     uint32_t stride = 1;
+    // Ranks that share a dimension need no relay.
     if (graph_joining_dim(g, src, dst) != GRAPH_NONE)
         return dst;
     for (uint32_t d = 0; d < g->n_dims; stride *= g->dim_size[d++]) {
         uint32_t from = graph_coord(g, src, d), to = graph_coord(g, dst, d);
+        // Ranks differ in several dimensions: the innermost of them comes first, as relay.c states.
         if (from != to)
             return src + to * stride - from * stride;
     }

@@ -93,6 +93,7 @@ void fabric_add_aggregators(struct fabric *fabric)
 
 static const struct coll_reduction *refuse(struct reductions *r, uint32_t job, char *reason)
 {
+    // Each job is warned once, of its first refusal.
     for (size_t i = 0; i < r->n_refused; i++)
         if (r->refused[i].job == job) {
             free(reason);
@@ -113,6 +114,7 @@ static uint32_t dim_of_group(const struct graph *g, const uint32_t *ranks, uint3
         i++;
     if (i == n)
         return dim;
+    // A fabric joins ranks that differ in several dimensions.
     for (dim = 0; dim < g->n_dims; dim++)
         if (g->dim_fabric[dim])
             return dim;
@@ -252,6 +254,7 @@ static struct reservation *plant_all(struct fabric *fabric, uint32_t dim,
         uint32_t trees = request->trees == PARAM_AUTO ? planes : (uint32_t)request->trees;
         v = reservation_new(request->n, trees);
         for (uint32_t t = 0; t < trees; t++) {
+            // Trees use the planes in turn. Trees of one plane, and groups, use different roots.
             size_t turn = r->n_made + t / planes;
             plant(fabric, v, t, root_in_plane(g, &roots, t % planes, turn), &s, request);
         }
@@ -288,6 +291,7 @@ static void each_aggregator(struct fabric *fabric, struct reservation *v,
 {
     uint32_t n = v->reduction.n_members - v->reduction.n_ranks;
     for (uint32_t i = 0; i < n; i++)
+        // An aggregator has a member for each direction and counts once.
         if (!v->places[i].down)
             each(aggregator_at(fabric->reductions, v->places[i].endpoint), v);
 }
@@ -369,6 +373,8 @@ const struct coll_reduction *fabric_reduce(struct fabric *fabric,
                       text_format("no switch of dimension %u reaches all ranks of a group", dim));
     v->phases = request->phases;
     v->slot_bytes = coll_slot_bytes(request->segment_bytes);
+    // The group joins first, so that the check includes it, and leaves again if a buffer is too
+    // small.
     each_aggregator(fabric, v, join);
     uint32_t full = crowded(fabric, v);
     if (full == GRAPH_NONE)
@@ -419,6 +425,7 @@ void fabric_reductions_settle(struct fabric *fabric, struct err *err)
         v->reduction.slots = (struct coll_slots *const *)v->slots;
         v->reduction.buffer_bytes = UINT64_MAX;
         uint32_t n = v->reduction.n_members - v->reduction.n_ranks;
+        // A segment needs a place in every aggregator on its way, so the smallest share counts.
         for (uint32_t m = 0; m < n; m++) {
             uint32_t end = v->places[m].endpoint;
             uint64_t share = buffer_of(fabric, end) / aggregator_at(r, end)->phases;

@@ -28,6 +28,7 @@ static void on_interval(struct engine *e, struct sim_timer *timer, int revents)
     struct quality_timer *t = timer->data;
     struct fabric *fabric = t->fabric;
     struct link_quality *q = fabric->switches.qualities[t->dim];
+    // The timer is no work for a job, so the run must be able to end while it is pending.
     fabric->housekeeping--;
     quality_measure(q, &fabric->switches, t->dim, e->now_ps);
     if (fabric_only_housekeeping(fabric))
@@ -94,6 +95,7 @@ static struct marking marking_of_profile(const struct cc_profile *profile, uint6
 {
     double scale = profile->scaled ? (double)rate_bps / (double)profile->ref_bps : 1;
     double kmin = (double)profile->kmin_bytes * scale, kmax = (double)profile->kmax_bytes * scale;
+    // Presets that state multiples of the bandwidth-delay product override absolute thresholds.
     if (profile->kmax_bdp > 0) {
         double bdp = (double)rate_bps * (double)rtt_ps / 8e12;
         kmin = profile->kmin_bdp * bdp;
@@ -125,6 +127,7 @@ static struct marking marking_of(const struct fabric *fabric, uint32_t d,
     uint32_t transport = (uint32_t)(stack - dim->stacks);
     uint64_t full_frame_bytes = hosts_dim(&fabric->hosts, d, transport)->full.frame;
     const struct ecn_spec *ecn = &dim->sw.ecn;
+    // pi_a and pi_b are given per kilobyte of queue, and the controller counts bytes.
     if (ecn->mode == ECN_ON && ecn->kind == MARKING_PI)
         return (struct marking){.enabled = true,
                                 .kind = MARKING_PI,
@@ -141,6 +144,8 @@ static struct marking marking_of(const struct fabric *fabric, uint32_t d,
                                 .kmax_bytes = ecn->kmax_bytes,
                                 .pmax = ecn->pmax};
     const struct cc_profile *profile = &stack->cc_preset->profile;
+    // A profile may exempt the last hop, whose queue comes from the receiver and not from the
+    // network.
     if (ecn->mode == ECN_OFF || !profile->ecn || (profile->spares_last_hop && last_hop))
         return (struct marking){0};
     return marking_of_profile(profile, port->rate_bps, rtt_ps);
@@ -178,6 +183,7 @@ static void build_watchdog(struct fabric *fabric, struct switch_node *s,
 {
     const struct pfc_spec *pfc = &sw->pfc;
     bool watched = pfc->enabled && pfc->watchdog && sw->flow_control == FLOW_CONTROL_PFC;
+    // PS_NEVER turns the watchdog off. Storms of pauses exist only where PFC pauses.
     s->watchdog_detect_ps = watched ? pfc->watchdog_detect_ps : PS_NEVER;
     s->watchdog_restore_ps = pfc->watchdog_restore_ps;
     if (watched && !fabric->switches.watchdogs)
@@ -201,6 +207,7 @@ static void mark_from(const struct fabric *fabric, struct switch_node *s,
 {
     const struct ecn_spec *ecn = &fabric->spec->dims[s->dim].sw.ecn;
     bool at_arrival = ecn->mode == ECN_ON && ecn->at == ECN_AT_ARRIVAL;
+    // With marking at the arrival of packets the length of the queue at departure does not matter.
     if (marking->enabled && marking->kmin_bytes < s->mark_from_bytes && !at_arrival)
         s->mark_from_bytes = marking->kmin_bytes;
 }
@@ -212,6 +219,7 @@ void fabric_scale_buffers(struct fabric *fabric, uint32_t p, double share)
         return;
     fabric->switches.ports[p].limit_share = share < 1 ? share : 0;
     for (uint32_t i = 0; i < fabric->net.n_data; i++) {
+        // The factor applies to the full thresholds, since the present ones may be scaled already.
         struct marking *now = &fabric->switches.markings[p * fabric->net.n_data + i];
         const struct marking full = build_marking(fabric, s, p, i);
         now->kmin_bytes = (uint64_t)((double)full.kmin_bytes * share);
@@ -262,6 +270,8 @@ static void build_switch(struct fabric *fabric, uint32_t index, uint32_t first_p
     s->dim = d;
     struct rng rng = rng_init(fabric->spec->seed, RNG_ECMP, fabric->graph.ports[first_port].node);
     s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
+    // With equal seeds all switches choose alike, which polarizes traffic: of the paths behind a
+    // switch only some are used (`switch.routing.seeds`).
     if (dim->sw.routing.seeds == SEEDS_SAME)
         s->hash_seed = fabric->spec->seed;
     s->routing = (struct routing){.kind = (uint8_t)dim->sw.routing.kind,
@@ -278,6 +288,7 @@ static void build_switch(struct fabric *fabric, uint32_t index, uint32_t first_p
     fabric_slices_init(fabric, index, err);
     if (s->slices || s->cell_bytes > 0)
         switches_extend(&fabric->switches);
+    // Lowered below by each port that marks.
     s->mark_from_bytes = UINT64_MAX;
     s->int_mode = (uint8_t)fabric_int_mode(dim);
     for (uint32_t t = 0; t < dim->n_stacks; t++)
@@ -299,9 +310,11 @@ static uint32_t routers(struct fabric *fabric, bool build, struct err *err)
     for (uint32_t d = 0; d < g->n_dims; d++) {
         size_t errors = err->n_errors;
         for (uint32_t rank = 0; g->dim_direct[d] && rank < g->n_ranks; rank++) {
+            // A rank without a row in the routes forwards nothing in this dimension.
             uint32_t row = r->row[(size_t)d * r->n_ranks + rank], first = 0;
             if (row == ROUTE_NO_ROW || err->n_errors > errors) // one error is enough
                 continue;
+            // Later errors of other routers would repeat the first one.
             uint32_t ports = graph_ports_in(g, rank, d, &first);
             if (build)
                 build_switch(fabric, fabric->switches.n_switches + n, first, ports, row, err);
@@ -321,6 +334,7 @@ static bool pauses_lapse(const struct fabric *fabric, uint32_t port)
     uint64_t half_quanta_bytes = pfc->quanta * 64 / 2;
     double half_bytes = (double)half_quanta_bytes;
     double slower = (double)fabric->graph.ports[here->peer].rate_bps / (double)here->rate_bps;
+    // Bytes at the rate of this port, and quanta at the rate of the port that is paused.
     return half_bytes < slower * (double)(fabric_largest_packets(fabric, here->dim).full_wire +
                                           fabric->net.pfc_wire_bytes);
 }
@@ -342,6 +356,7 @@ void fabric_build_switches(struct fabric *fabric, struct err *err)
         err_warn(err, "switch.pfc.quanta",
                  "a pause ends before the frame that refreshes it can arrive: lossless classes "
                  "may drop packets");
+    // The routers are counted first, since all nodes are allocated at once.
     switches_init(&fabric->switches, &fabric->net, routers(fabric, false, err));
     fabric_link_quality_init(fabric);
     for (uint32_t i = 0; i < fabric->switches.n_switches; i++) {

@@ -45,6 +45,7 @@ void fabric_trimming_init(struct fabric *fabric, uint32_t index)
 {
     struct switch_node *s = &fabric->switches.nodes[index];
     const struct trimming_spec *spec = &fabric->spec->dims[s->dim].sw.trimming;
+    // Without trimming a switch needs no room for trimmed packets, and drops whole ones.
     if (!trims(fabric, s->dim))
         return;
     struct packet_sizes size = packet_sizes_of_frame(&hosts_dim(&fabric->hosts, s->dim, 0)->spec,
@@ -57,6 +58,8 @@ void fabric_trimming_init(struct fabric *fabric, uint32_t index)
                   (struct mmu_queue){.bytes = control_limit(fabric, s->dim)});
     if (!fabric->switches.trims)
         fabric->switches.trims = memory_zeroed(fabric->net.n_ports, sizeof *fabric->switches.trims);
+    // Each port draws from a random stream of its own, so that its draws do not depend on the
+    // traffic of other ports.
     for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++) {
         fabric->switches.trims[p].coin = rng_init(fabric->spec->seed, RNG_TRIM, p);
         network_set_control_share(&fabric->net, p, spec->control_share);
@@ -66,6 +69,7 @@ void fabric_trimming_init(struct fabric *fabric, uint32_t index)
 // Report the errors of a transport's settings that only trimming causes.
 static void check_transport(const struct transport_dim *dim, struct err *err)
 {
+    // All other errors of a transport have been reported where the scenario is read.
     const struct transport_network network = {.trims = true, .lossless = true};
     struct transport_finding found[TRANSPORT_FINDINGS];
     size_t n = dim->ops->check ? dim->ops->check(&dim->spec, &network, found) : 0;
@@ -84,11 +88,14 @@ static void check_dim(const struct fabric *fabric, uint32_t d, struct err *err)
     bool checked[SPEC_MAX_STACKS] = {false};
     for (size_t j = 0; j < spec->n_jobs; j++) {
         uint32_t t = spec->jobs[j].transport;
+        // Jobs may share a transport, whose error is reported once.
         if (checked[t] || !(takes >> fabric_job_class(spec, d, j) & 1))
             continue;
         checked[t] = true;
         check_transport(hosts_dim(&fabric->hosts, d, t), err);
     }
+    // Packets of both kinds wait in one queue of the class, and a switch does not distinguish
+    // transports.
     if (takes & others)
         err_add(err, "switch.trimming.enabled",
                 "class %d also carries packets of a transport that does not take trimmed "

@@ -49,6 +49,7 @@ static void keep_link(void *ctx, uint32_t port)
 static struct fault_ports find_ports(struct fabric *fabric, const struct fault_spec *fault)
 {
     struct fault_ports found = {.first = fabric->n_fault_ports};
+    // A fault hits both directions of a link unless it names one.
     port_patterns_match(&fabric->graph, fault->at, fault->one_way ? keep_port : keep_link, fabric);
     found.n = fabric->n_fault_ports - found.first;
     return found;
@@ -72,6 +73,7 @@ static void set_loss(struct fabric *fabric, uint32_t port, const struct fault_sp
         f->corruption = fault->corruption;
     f->hits_pfc |= fault->pfc;
     if (fabric->spec->dims[fabric->graph.ports[port].dim].sw.llr)
+        // With link-level retry the link itself repeats lost frames.
         network_set_retry(&fabric->net, port);
     struct loss_rule rule = {.every = fault->every,
                              .packets = fault->packets,
@@ -94,6 +96,7 @@ static void come_up(struct fabric *fabric, uint32_t port, const struct fault_spe
     (void)fault;
     struct fault *f = network_fault(&fabric->net, port);
     f->down = false;
+    // Packets that were sent into the link before it came up are lost all the same.
     f->up_since_ps = fabric->engine.now_ps;
 }
 
@@ -104,7 +107,7 @@ static void learn(struct fabric *fabric, uint32_t port, const struct fault_spec 
 }
 
 // Pause every matching port for longer than the time to the next call: the lossless classes of the
-// port, or all data classes if none is lossless.
+// port, or all data classes if none is lossless. Only NICs storm, not switches.
 static void storm(struct fabric *fabric, uint32_t port, const struct fault_spec *fault)
 {
     (void)fault;
@@ -143,6 +146,7 @@ static void note(struct fabric *fabric, const struct change_timer *c, enum chang
         (struct link_change){fabric->engine.now_ps, c->fault->at, words[change]};
 }
 
+// Routes change only now: until the failure is detected, switches send into the dead link.
 static void reroute(const struct change_timer *c)
 {
     struct fabric *fabric = c->fabric;
@@ -166,6 +170,7 @@ static enum change next_flap(struct change_timer *c)
     const struct fault_spec *f = c->fault;
     ps_t after_ps = c->change == FLAP_REROUTE ? f->detect_ps : 0;
     enum change change = c->n % 2 > 0 ? LINK_UP : LINK_DOWN;
+    // A flap is over after flap_count times down and up.
     if (++c->n < 2 * f->flap_count) {
         sim_timer_start(&c->fabric->engine, &c->timer, flap_at(f, c->n) + after_ps);
         c->fabric->housekeeping++;
@@ -179,6 +184,7 @@ static void lose_lanes(struct fabric *fabric, uint32_t port, const struct fault_
 {
     uint64_t rate_bps = fabric->graph.ports[port].rate_bps;
     uint64_t left_bps = (uint64_t)((double)rate_bps * fault->rate_share);
+    // A rate of 0 would have no finite time of transmission.
     left_bps = left_bps > 0 ? left_bps : 1;
     network_change_rate(&fabric->net, port, left_bps, 0, fabric->engine.now_ps);
     fabric->switches.ports[port].rate_bps = left_bps;
@@ -188,6 +194,8 @@ static void lose_lanes(struct fabric *fabric, uint32_t port, const struct fault_
 
 static void regain_lanes(struct fabric *fabric, uint32_t port, const struct fault_spec *fault)
 {
+    // The link at the start of the run has the original rate and the number of bytes for
+    // cut-through.
     const struct link *link = port_first_link(&fabric->net, port);
     network_change_rate(&fabric->net, port, fabric_port_rate(fabric, port), link->header_bytes,
                         fabric->engine.now_ps);
@@ -283,6 +291,7 @@ void fabric_faults_init(struct fabric *fabric, struct err *err)
         schedule_lanes(fabric, f, at);
         if (f->down_ps == PS_NEVER)
             continue;
+        // Each change is followed by its own change of routes, after the delay of detection.
         schedule(fabric, f, at, LINK_DOWN, f->down_ps);
         if (f->detect_ps != PS_NEVER)
             schedule(fabric, f, at, REROUTE, f->down_ps + f->detect_ps);

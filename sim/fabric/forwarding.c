@@ -22,9 +22,12 @@ uint32_t fabric_header_bytes(const struct fabric *fabric, uint32_t port)
 {
     const struct graph *g = &fabric->graph;
     const struct graph_node *node = &g->nodes[fabric_peer_node(fabric, port)];
+    // Ranks receive whole packets, and so does a switch that stores them.
     if (fabric_peer_node(fabric, port) < g->n_ends ||
         fabric->spec->dims[g->ports[port].dim].sw.forwarding != FORWARDING_CUT)
         return 0;
+    // A faster output port would run out of bytes in the middle of a packet, so packets from this
+    // link are stored completely.
     for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++)
         if (g->ports[p].rate_bps > g->ports[port].rate_bps)
             return 0;

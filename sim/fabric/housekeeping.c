@@ -6,6 +6,7 @@
 size_t fabric_pending(const struct fabric *fabric)
 {
     struct shards *p = fabric->shards;
+    // Every process holds a copy of the common events, so only the others are summed.
     uint64_t common = fabric->engine.queue.n, apart = p ? shards_pending(p) - common : 0;
     shards_sum(p, &apart, 1);
     return common + apart;
@@ -13,6 +14,7 @@ size_t fabric_pending(const struct fabric *fabric)
 
 bool fabric_only_housekeeping(const struct fabric *fabric)
 {
+    // Housekeeping events repeat as long as the run lasts. If only they are left, no job can go on.
     return fabric_pending(fabric) <= fabric->housekeeping;
 }
 

@@ -61,6 +61,7 @@ static uint32_t behind(const struct path_tree *t, uint32_t port)
 // Put a link in front of a path.
 static void extend(struct path_tree *t, uint32_t node, uint32_t port, uint32_t hops, ps_t rtt_ps)
 {
+    // All paths of a transport over one link share its time.
     if (t->hop_rtt_ps[port] == 0)
         t->hop_rtt_ps[port] = fabric_hop_rtt_ps(t->fabric, t->sizes, port);
     t->known[node] = t->number;
@@ -73,6 +74,8 @@ static void find_path(struct path_tree *t, uint32_t node)
 {
     const struct graph *g = &t->fabric->graph;
     uint32_t n = 0, at = node;
+    // Nodes whose path to this destination is known end the walk. The mark is set before the path
+    // is known, so that a loop of routes ends it too.
     while (at != t->dst && t->known[at] != t->number) {
         t->known[at] = t->number;
         t->hops[at] = 0;
@@ -86,6 +89,7 @@ static void find_path(struct path_tree *t, uint32_t node)
     ps_t rtt_ps = at == t->dst ? 0 : t->rtt_ps[at];
     if (at != t->dst && hops == 0)
         return;
+    // Back along the way, each node extends the path of the node behind it.
     while (n-- > 0) {
         uint32_t from = g->ports[t->ports[n]].node;
         extend(t, from, t->ports[n], hops, rtt_ps);
@@ -115,6 +119,8 @@ static struct longest_path path_from(struct path_tree *t, uint32_t src, uint32_t
         rtt_ps += t->hop_rtt_ps[port];
         hops = rest + 1;
     }
+    // fabric_path() covers the rest: ranks that share a NIC, paths that are too long, and broken
+    // ones.
     if (hops > 0 && hops <= ROUTE_MAX_HOPS)
         return (struct longest_path){
             rtt_ps + fabric_adapter_rtt_ps(fabric, src, dst, t->dim, transport), hops, src, dst};

@@ -13,6 +13,7 @@ static bool transit_joins(const struct fabric *fabric, uint32_t a, uint32_t b, u
 bool fabric_joined_by_circuit(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim)
 {
     const uint16_t *ports;
+    // Aggregators have no ports in dimensions of circuits.
     if (!fabric->circuits || !fabric->circuits->of_dim[dim] || src >= fabric->graph.n_ranks ||
         dst >= fabric->graph.n_ranks)
         return false;
@@ -48,6 +49,7 @@ uint32_t fabric_message_dim(const struct fabric *fabric, uint32_t src, uint32_t 
     for (uint32_t d = 0; d < fabric->spec->n_dims; d++) // the circuits are not for this message
         if (!fabric->circuits->of_dim[d] && graph_dim_joins(&fabric->graph, src, dst, d))
             return d;
+    // No dimension joins the two directly, so ranks forward the message over several circuits.
     for (uint32_t d = 0; d < fabric->spec->n_dims; d++)
         if (fabric->circuits->of_dim[d] && transit_joins(fabric, src, dst, d))
             return d;

@@ -31,6 +31,8 @@ char *fabric_place_names(const struct fabric *fabric)
                 continue;
             graph_node_name(g, i, name);
             name_pattern(name, pattern);
+            // Nodes of a kind have consecutive numbers, so one name and its pattern stand for all
+            // of them.
             if (strcmp(pattern, last) != 0)
                 fprintf(out, "%s%s,%s", first ? "" : ",", name, pattern);
             strcpy(last, pattern);

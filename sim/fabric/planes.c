@@ -18,6 +18,8 @@ static uint32_t side_by_side(const struct fabric *fabric, uint32_t src, uint32_t
     uint32_t neighbour = n > 0 ? g->ports[g->ports[first + ports[turn]].peer].node : 0;
     for (uint32_t i = 0; i < n && count < STRIPES_MAX; i++) {
         uint32_t peer = g->ports[g->ports[first + ports[i]].peer].node;
+        // In a switched dimension each plane counts once, however many ports lead to it. In a
+        // direct dimension the links to one neighbour are the parallel ones.
         uint64_t plane = UINT64_C(1) << (g->nodes[peer].plane & 63);
         bool another = g->dim_direct[dim] ? peer == neighbour : !(planes & plane);
         planes |= plane;
@@ -42,6 +44,8 @@ static bool is_among(uint16_t port, const uint16_t *ports, uint32_t n)
 static const uint16_t *own_port(const struct fabric *fabric, uint32_t src, uint32_t dst,
                                 uint32_t dim, uint32_t stripe, const uint16_t *ports, uint32_t n)
 {
+    // A stripe keeps the port that it has without failures, so that a failure elsewhere does not
+    // move it.
     const uint16_t *first, *own;
     uint32_t all = routes_from(fabric_first_routes(fabric), src, dst, dim, &first);
     bool has = side_by_side(fabric, src, dst, dim, first, all, stripe, &own) > 0;
@@ -79,6 +83,7 @@ uint32_t fabric_planes_now(const struct fabric *fabric, const struct transfer_re
     const uint16_t *ports;
     uint32_t src = graph_owner(&fabric->graph, r->src, dim);
     uint32_t dst = graph_owner(&fabric->graph, r->dst, dim), found = 0;
+    // As long as no link has failed, every plane leads to the destination.
     uint32_t n =
         fabric->rerouted && src != dst ? routes_from(&fabric->routes, src, dst, dim, &ports) : 0;
     for (uint32_t i = 0; i < planes && n > 0; i++)
@@ -86,6 +91,7 @@ uint32_t fabric_planes_now(const struct fabric *fabric, const struct transfer_re
             stripes[found++] = (uint8_t)i;
     if (found > 0)
         return found;
+    // Without any plane to the destination the message is cut as if there were no failure.
     for (uint32_t i = 0; i < planes; i++)
         stripes[i] = (uint8_t)i;
     return planes;

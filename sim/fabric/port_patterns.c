@@ -12,6 +12,7 @@ static bool node_matches(const struct graph *g, const char *pattern, uint32_t no
     graph_node_name(g, node, name);
     if (fnmatch(pattern, name, 0) == 0)
         return true;
+    // A node has ports in several dimensions; `rank3:dim1` means those of one dimension.
     snprintf(with_dim, sizeof with_dim, "%s:dim%u", name, dim);
     return fnmatch(pattern, with_dim, 0) == 0;
 }
@@ -54,6 +55,7 @@ struct two_names {
 
 static bool two_names_read(const char *pattern, struct two_names *names)
 {
+    // The first sign that occurs is used, so a sign stands before those that are a part of it.
     static const struct {
         const char *text;
         bool back;
@@ -150,9 +152,11 @@ int port_patterns_unknown(const struct graph *g, const char *pattern, const char
         return err_add(err, path, "no place is called \"%s\": there are %s, and links such as %s",
                        pattern, text, graph_port_name(g, 0, link));
     }
+    // Both names exist and are neighbours, so only the sign between them is wrong.
     if (graph_port_to(g, from, to) != GRAPH_NONE)
         return err_add(err, path, "no place is called \"%s\": write \"%s->%s\"", pattern,
                        names.from, names.to);
+    // With ranks_per_port, several ranks use the links of one.
     if (g->nodes[from].n_ports == 0) {
         char shared[GRAPH_NAME];
         return err_add(

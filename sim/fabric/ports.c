@@ -59,9 +59,11 @@ void fabric_build_network(struct fabric *fabric)
         network_set_port(&fabric->net, p, &config);
         network_set_pfc_response(&fabric->net, p, dim->sw.pfc.response_ps);
     }
+    // Only packets that start at an end arm timers of transports.
     for (uint32_t p = 0; p < fabric->net.first_port[g->n_ends]; p++)
         if (needs_departure_events(fabric, &g->ports[p]))
             port_pin_departure_events(&fabric->net, p);
+    // The mean only sizes the wheel of events, so 1500 bytes may stand for any packet.
     ps_t span = 0; // mean time from a start to its arrival
     for (uint32_t p = 0; p < g->n_ports; p++)
         span += (g->ports[p].delay_ps + serialization_ps(1500, g->ports[p].rate_bps)) / g->n_ports;

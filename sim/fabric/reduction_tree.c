@@ -48,6 +48,7 @@ static uint32_t nearest_switch(const struct tree_search *s, uint32_t rank)
 uint32_t tree_search_from(struct tree_search *s, uint32_t root, const uint32_t *ranks, uint32_t n)
 {
     const struct graph *g = s->g;
+    // Only what the last search has reached is reset, so the cost does not grow with the network.
     for (uint32_t i = 0; i < s->n_reached; i++)
         s->distance[s->queue[i]] = GRAPH_NONE;
     s->n_reached = 0;
@@ -56,6 +57,7 @@ uint32_t tree_search_from(struct tree_search *s, uint32_t root, const uint32_t *
         const struct graph_node *node = &g->nodes[s->queue[head]];
         for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
             uint32_t next = g->ports[g->ports[p].peer].node;
+            // Paths lead over switches only: endpoints do not forward.
             if (next >= g->n_ends && s->distance[next] == GRAPH_NONE)
                 reach(s, next, s->queue[head], s->distance[s->queue[head]] + 1);
         }
@@ -84,12 +86,14 @@ static void count_children(const struct growth *g)
 {
     for (uint32_t i = 0; i < g->n; i++) {
         uint32_t sw = nearest_switch(g->s, g->ranks[i]);
+        // Above a switch that has a child already, the path to the root has been counted.
         while (g->children[sw]++ == 0 && sw != g->root)
             sw = g->s->towards[sw];
     }
 }
 
-// The first switch from `sw` towards the root that has several children.
+// The first switch from `sw` towards the root that has several children. A switch with one child
+// has nothing to add up, so it only forwards and is not part of the tree.
 static uint32_t kept_from(const struct growth *g, uint32_t sw)
 {
     while (sw != g->root && g->children[sw] == 1)
@@ -103,9 +107,11 @@ static uint32_t number_switches(const struct growth *g, uint32_t *parent, uint32
 {
     uint32_t n = 0;
     switches[n++] = g->root;
+    // In the tree, ranks have the numbers below g->n, and switches those from there on.
     g->number[g->root] = g->n;
     for (uint32_t i = 0; i < g->n; i++) {
         uint32_t sw = kept_from(g, nearest_switch(g->s, g->ranks[i]));
+        // All switches above a numbered one are numbered.
         for (uint32_t up = sw; g->number[up] == 0; up = kept_from(g, g->s->towards[up])) {
             g->number[up] = g->n + n;
             switches[n++] = up;
@@ -120,6 +126,8 @@ static void list_children(struct coll_tree *tree, uint32_t n_ranks, const uint32
     uint32_t nodes = n_ranks + tree->n_aggregators;
     uint32_t *first = memory_zeroed(tree->n_aggregators + 2, sizeof *first);
     uint32_t *children = memory_zeroed(nodes, sizeof *children);
+    // Counting sort by parent. The counts stand two places later than their aggregator, so that
+    // first[a], which moves while the children are placed, ends at the first child of a.
     for (uint32_t node = 0; node < nodes; node++)
         if (parent[node] != COLL_NO_PARENT)
             first[parent[node] - n_ranks + 2]++;

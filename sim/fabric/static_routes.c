@@ -16,6 +16,7 @@ static void set_route(struct fabric *fabric, size_t i, struct err *err)
     uint32_t port = at != GRAPH_NONE && via != GRAPH_NONE ? graph_port_to(g, at, via) : GRAPH_NONE;
     char place[64];
     snprintf(place, sizeof place, "routes[%zu]", i);
+    // In a direct dimension ranks forward packets for others; elsewhere only switches do.
     if (at == GRAPH_NONE || at < g->n_ends)
         err_add(err, place, "no switch is called \"%s\"", route->at);
     else if (dst == GRAPH_NONE || dst >= g->n_ranks)
@@ -29,6 +30,8 @@ static void set_route(struct fabric *fabric, size_t i, struct err *err)
         struct routes *r = &fabric->routes;
         uint32_t group = r->group[(size_t)g->nodes[at].dim * r->n_ranks + dst];
         uint16_t *next = &r->next[(size_t)(at - r->n_ranks) * r->n_groups + group];
+        // A switch with a link to the destination always takes it, so a route via another node
+        // would have no effect.
         if (*next != ROUTE_HERE)
             *next = (uint16_t)port;
         else if (via != dst)
@@ -38,6 +41,7 @@ static void set_route(struct fabric *fabric, size_t i, struct err *err)
 
 void fabric_routes_build(struct fabric *fabric, struct err *err)
 {
+    // The routes of the start are kept for ideal times. Later ones replace each other.
     if (fabric->rerouted)
         routes_free(&fabric->routes);
     else if (fabric->routes.next) {

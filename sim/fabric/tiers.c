@@ -12,6 +12,7 @@ uint32_t *tiers_of(const struct graph *g)
     bool found = true;
     for (uint32_t n = g->n_ranks; n < g->n_nodes; n++)
         tier[n] = TIER_NONE;
+    // Breadth-first search from all ranks at once: the tier is the distance from the nearest rank.
     for (uint32_t at = 0; found; at++) {
         found = false;
         for (uint32_t p = 0; p < g->n_ports; p++) {
@@ -31,6 +32,8 @@ struct subscription tier_subscription(const struct graph *g, const uint32_t *tie
     const struct graph_node *n = &g->nodes[node];
     for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++) {
         uint32_t peer = g->ports[g->ports[p].peer].node;
+        // Links between switches of one tier lead neither up nor down, and those of aggregators
+        // carry what their switch itself sends and receives.
         if (graph_is_aggregator(g, peer) || tier[peer] == tier[node])
             continue;
         *(tier[peer] > tier[node] ? &s.up_bps : &s.down_bps) += g->ports[p].rate_bps;

@@ -54,6 +54,8 @@ static double train_ps(const struct hop *hops, uint32_t n, uint32_t first, uint3
                 all += (double)(n_mid - 1) * mid * slowest;
             if (last == 0 && b + 1 < n)
                 continue; // without a last packet the path must end at the last hop
+            // Without packets between them, the first and the last packet follow each other on one
+            // hop.
             if (n_mid == 0 && b > a)
                 continue;
             if (all > best)
@@ -96,6 +98,7 @@ struct ideal_path ideal_path_of(const struct ideals *ideals, uint32_t src, uint3
     path.cut = pieces || t->parts_per_message > 1;
     path.exact &= !path.cut;
     path.parted |= several;
+    // Connections that are bound to no plane may leave by any port of the sender.
     if (several && fabric_stripes(ideals->fabric, src, dst, dim, transport) == 1)
         path.first_ps = path.first_all_ps;
     return path;
@@ -112,6 +115,7 @@ struct ideal_wire ideal_wire(const struct transport_dim *dim, uint64_t bytes, bo
     w.last = packets > 1 ? dim->ops->data_sizes(t, rest, false).wire : 0;
     w.total = w.first + w.last + (packets > 2 ? (packets - 2) * w.mid : 0);
     w.least = packets > 1 && w.last < w.first ? w.last : w.first;
+    // A piece may end with a packet of a single byte.
     if (cut)
         w.least = dim->ops->data_sizes(t, 1, false).wire;
     return w;
@@ -228,6 +232,7 @@ static ps_t message_ps(const struct ideals *ideals, uint32_t src, uint32_t dst, 
     *delivered_ps = ideal_whole_ps(arrived, out.fractions);
     double end = answered_ps(ideals, &out, &back, src, dst, t, bytes, arrived);
     ps_t ideal = ideal_whole_ps(end, out.fractions + back.fractions);
+    // 0 would mean that no answer is kept.
     return ideal > 1 ? ideal : 1;
 }
 

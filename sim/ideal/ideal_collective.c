@@ -79,6 +79,7 @@ struct evaluation {
 
 static uint32_t rank_of(const struct evaluation *e, uint32_t member)
 {
+    // The member 0 of a ring stays where it is when the ring is walked downwards.
     if (e->mirrored && member > 0)
         member = e->shape.ranks - member;
     return coll_rank_of(e->schedule, e->dim, e->group, member);
@@ -89,6 +90,7 @@ static const struct ideal_message *message_of(struct evaluation *e, uint32_t mem
 {
     uint32_t rank = rank_of(e, member), peer = rank_of(e, send->peer);
     struct known_message *known = &e->known[rank];
+    // Most steps of an algorithm send the same bytes to the same peer.
     if (known->peer == peer && known->bytes == send->bytes)
         return &known->message;
     known->peer = peer;
@@ -188,6 +190,7 @@ static void check_paired(struct evaluation *e, uint32_t step)
 static void evaluate_step(struct evaluation *e, uint32_t step)
 {
     const struct coll_algorithm *a = e->algorithm;
+    // The mean bound holds only while each rank sends and receives one message per step.
     check_paired(e, step);
     for (uint32_t m = 0; m < e->shape.ranks; m++) {
         uint32_t n = a->n_sends(&e->shape, m, step);
@@ -219,6 +222,8 @@ static void add_exchange(struct evaluation *e, uint32_t member, uint32_t rank, d
         uint32_t end = ideal_reduction_parent(&e->shape, t, member);
         struct ideal_message out = ideal_message(e->ideals, rank, end, e->transport, bytes.sent);
         struct ideal_message in = ideal_message(e->ideals, end, rank, e->transport, bytes.received);
+        // Only one direction of each message is on a link of the rank; the other end is an
+        // aggregator.
         out.in = in.out = GRAPH_NONE;
         in.acks_ps = in.ack_ps = in.ack_share = 0;
         add_to_lines(e, &out, begin);
@@ -241,6 +246,7 @@ static void evaluate_reduction(struct evaluation *e)
     ideal_reduction(e->ideals, &e->shape, ranks, e->transport, enter);
     for (uint32_t m = 0; m < n; m++)
         e->enter[rank_of(e, m)] = enter[m] + endpoint;
+    // With aggregators the sums over pairs of ranks do not apply.
     e->paired = false;
     free(ranks);
     free(enter);
@@ -332,12 +338,14 @@ static bool same_plan(const struct coll_schedule *s, const struct instance *in, 
                       uint32_t b)
 {
     struct coll_range p = instance_chunk(in, a), q = instance_chunk(in, b);
+    // With vectors of different sizes each chunk stands for itself.
     if (p.end - p.first != q.end - q.first || in->request.uneven)
         return a == b;
     for (uint32_t i = 0; i < in->n_phases; i++) {
         const struct coll_phase *x = instance_phase(in, a, i), *y = instance_phase(in, b, i);
         if (x->dim != y->dim || x->op != y->op)
             return false;
+        // Some algorithms use another tree or direction for every second chunk.
         if (coll_choice_at(s, in->request.op, x)->algorithm->by_chunk && a % 2 != b % 2)
             return false;
     }

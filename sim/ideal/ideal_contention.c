@@ -47,6 +47,7 @@ static void spread(struct loads *l, uint32_t node, uint32_t dst, uint32_t dim, d
         return;
     uint32_t n =
         node < r->n_ranks ? routes_from(r, node, dst, dim, &next) : routes_get(r, node, dst, &next);
+    // Without a next hop, or with a loop of routes, the load is not known.
     l->unknown |= n == 0 || hops == 0;
     uint32_t first = l->by_flow && n > 1 ? (uint32_t)(hash_mix(l->flow + node) % n) : 0,
              used = l->by_flow && n > 1 ? 1 : n;
@@ -62,6 +63,7 @@ static void add_message(struct loads *l, uint32_t src, uint32_t dst, uint64_t by
     const struct fabric *fabric = l->ideals->fabric;
     if (src == dst)
         return;
+    // A relayed message is several messages, which are not sent in one step.
     if (fabric_next_rank(&fabric->graph, src, dst) != dst) {
         l->unknown = true;
         return;
@@ -120,6 +122,8 @@ static uint32_t rank_at(const struct steps *s, uint32_t member)
 static uint64_t pattern_of(const struct steps *s, uint32_t step, uint64_t *messages, uint64_t limit)
 {
     uint64_t hash = 1;
+    // Sizes are counted in parts of 1/4096 of the vector, so that blocks that differ by a byte are
+    // equal.
     double unit = s->shape.bytes > 0 ? 4096.0 / (double)s->shape.bytes : 0;
     for (uint32_t m = 0; m < s->shape.ranks; m++) {
         uint32_t n = s->algorithm->n_sends(&s->shape, m, step);

@@ -17,6 +17,7 @@ static uint32_t only_neighbour(const struct ideals *ideals, uint32_t src, uint32
     for (uint32_t i = 0; i < n; i++) {
         uint32_t peer =
             fabric_peer_node(ideals->fabric, node_port(&ideals->fabric->net, src, ports[i]));
+        // Packets may leave to several neighbours: no link is common to all of them.
         if (i > 0 && peer != found)
             return GRAPH_NONE;
         found = peer;
@@ -39,6 +40,7 @@ static struct line line_of(const struct ideals *ideals, uint32_t src, uint32_t d
              only = GRAPH_NONE;
     double rate = 0;
     if (ideals->fabric->graph.dim_direct[dim]) {
+        // Routes that are given or have changed may lead to another neighbour.
         if (ideals->fabric->rerouted || ideals->fabric->spec->n_routes > 0 || src == dst)
             return line;
         only = only_neighbour(ideals, src, dst, dim);
@@ -131,6 +133,7 @@ struct ideal_message ideal_message(const struct ideals *ideals, uint32_t src, ui
         whole.before_ps = whole.reach_ps + leg.before_ps;
         whole.reach_ps += leg.reach_ps;
         whole.after_ps = whole.behind_ps = 0;
+        // The receiver's link carries only the last leg.
         whole.in = leg.in;
         whole.in_ps = leg.in_ps;
         whole.ack_share = whole.ack_ps = whole.acks_ps = 0;

@@ -49,6 +49,7 @@ static double stored_byte_ps(const struct ideals *ideals, uint32_t port)
 static bool dim_even(const struct ideals *ideals, uint32_t dim)
 {
     const struct graph_port *first = NULL;
+    // `share` changes the rates of single ports, so equal links may no longer be equal.
     if (ideals->share)
         return false;
     for (uint32_t p = 0; p < ideals->fabric->graph.n_ports; p++) {
@@ -60,6 +61,8 @@ static bool dim_even(const struct ideals *ideals, uint32_t dim)
             port->cost != first->cost)
             return false;
     }
+    // Clocks and cables that noise makes different are not in the graph. Given routes may be longer
+    // than the shortest ones.
     bool differ =
         ideals->fabric->spec->noise.clock_ppm > 0 || ideals->fabric->spec->noise.link_delay_ps > 0;
     return ideals->fabric->spec->dims[dim].transport.clock_ppm <= 0 &&
@@ -94,6 +97,8 @@ void ideals_init_with(struct ideals *ideals, const struct fabric *fabric, const 
 void ideals_share(struct ideals *ideals, uint32_t n_threads)
 {
     ideals->paths = memory_resize(ideals->paths, n_threads, sizeof *ideals->paths);
+    // `even` is only read, so all threads use the same array. Searches and caches are each thread's
+    // own.
     for (uint32_t i = 1; i < n_threads; i++) {
         ideals->paths[i] = (struct ideal_paths){.even = ideals->paths[0].even};
         answers_init(ideals, &ideals->paths[i]);
@@ -142,6 +147,8 @@ static struct node_bound way_on(const struct ideals *ideals, uint32_t port, uint
     way.byte_ps += stored_byte_ps(ideals, port);
     way.slowest_ps = byte_ps > way.slowest_ps ? byte_ps : way.slowest_ps;
     way.fractions = (uint16_t)(way.fractions + (link->byte_time.den != 1));
+    // The hash identifies a sequence of links by all that the time of a packet depends on, so paths
+    // with equal hashes take the same time.
     way.hops =
         hash_mix(hash_mix(hash_mix(way.hops + 1) ^ link->byte_time.num) + link->byte_time.den) ^
         hash_mix((uint64_t)link->delay_ps + link->header_bytes);
@@ -160,6 +167,8 @@ static void take_best(struct node_bound *b, const struct node_bound *way)
     }
     b->alike = b->alike && way->alike && b->hops == way->hops;
     b->parted |= way->parted;
+    // Each quantity takes its own minimum. The result may be better than every single path, so it
+    // is still a lower bound.
     b->delay_ps = way->delay_ps < b->delay_ps ? way->delay_ps : b->delay_ps;
     b->byte_ps = way->byte_ps < b->byte_ps ? way->byte_ps : b->byte_ps;
     b->slowest_ps = way->slowest_ps < b->slowest_ps ? way->slowest_ps : b->slowest_ps;
@@ -173,13 +182,17 @@ static struct node_bound *bound_of(const struct ideals *ideals, uint32_t node, u
     struct node_bound *b = &paths->nodes[node];
     const struct routes *r = fabric_first_routes(ideals->fabric);
     const uint16_t *next;
+    // The search has reached this node by another way. If the node is still open, that way leads
+    // back to it, and its bounds are not known yet: the routes have a circle.
     if (b->round == paths->round) {
         *circle |= b->open;
         return b;
     }
     *b = (struct node_bound){.round = paths->round, .alike = true, .reaches = node == dst};
+    // Ranks forward packets of others only in direct dimensions.
     if (node == dst || (!root && node < r->n_ranks && !ideals->fabric->graph.dim_direct[dim]))
         return b;
+    // A rank has ports in several dimensions, so its next hops are those in `dim`.
     uint32_t n =
         node < r->n_ranks ? routes_from(r, node, dst, dim, &next) : routes_get(r, node, dst, &next);
     struct node_bound best = {.round = paths->round};
@@ -233,17 +246,22 @@ static void set_ends(const struct ideals *ideals, struct ideal_path *path, bool 
     path->first_ps = fast_out;
     path->first_all_ps = out;
     path->first_single_ps = slow_out;
+    // Packets may have taken any route, so only the first and the last link are certain. Between
+    // neighbours these may be one link, whose times then count once.
     if (!any_route)
         return;
     bool one = neighbours(ideals, path->src, path->dst, path->dim);
     path->exact = false;
     path->parted = true;
     path->delay_ps = one ? (delay_in > delay_out ? delay_in : delay_out) : delay_in + delay_out;
+    // A switch that stores a packet forwards it when it has arrived whole, so its bytes take their
+    // time on both links. With cut-through the two overlap.
     bool stored = ideals->fabric->spec->dims[path->dim].sw.forwarding == FORWARDING_STORE;
     path->byte_ps = one      ? (fast_in > fast_out ? fast_in : fast_out)
                     : stored ? fast_in + fast_out
                              : fast_in;
     path->slowest_ps = fast_out;
+    // The number of hops is unknown, and each may round its byte time down.
     path->fractions = ROUTE_MAX_HOPS;
 }
 
@@ -290,6 +308,8 @@ struct ideal_path ideal_path(const struct ideals *ideals, uint32_t src, uint32_t
                               .known = true};
     uint64_t hash = hash_mix(((uint64_t)path.src << 32 | path.dst) * 31 + dim);
     struct ideal_path *kept = &paths_of(ideals)->kept[hash & (KEPT - 1)];
+    // Ranks that share a port have one owner, so the cache, which is by owner, cannot distinguish
+    // them.
     bool shared = path.src == path.dst, any_route = ideals->fabric->rerouted && !shared;
     if (!shared && !any_route && kept->known && kept->src == path.src && kept->dst == path.dst &&
         kept->dim == dim)

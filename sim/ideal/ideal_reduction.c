@@ -121,6 +121,7 @@ void ideal_reduction(const struct ideals *ideals, const struct coll_shape *shape
                               .transport = transport,
                               .up_bytes = adds ? segment : 0,
                               .down_bytes = shape->op == COLL_ALL_REDUCE ? segment : 0};
+        // With fewer segments than trees, the last trees have nothing to do.
         if (n <= i)
             continue;
         t.dim = ideals->fabric->graph.nodes[end_of(&t, shape->ranks)].dim;

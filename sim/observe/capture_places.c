@@ -19,6 +19,8 @@ struct finding {
 
 static void take(struct finding *f, uint32_t port, uint8_t end)
 {
+    // A port that several patterns match belongs to the first. A port matched by name is captured
+    // where packets leave it, even if another pattern also matches the other end of the link.
     if (f->taken[port] == 0)
         f->place_of[port] = f->place;
     if (f->taken[port] != 1)
@@ -29,6 +31,8 @@ static void found(void *ctx, uint32_t port)
 {
     struct finding *f = ctx;
     take(f, port, 1);
+    // The name of a node means both directions: packets that leave it, and packets that arrive,
+    // which leave the port at the other end of the link.
     if (!f->one_way)
         take(f, f->places->fabric->graph.ports[port].peer, 2);
 }
@@ -50,6 +54,8 @@ static void add_port(struct capture_places *places, uint32_t port, bool far_end)
     uint32_t node = g->ports[port].node;
     if (places->n_ports == places->cap_ports)
         places->ports = memory_grow(places->ports, &places->cap_ports, sizeof *places->ports);
+    // The delay of a link in the graph includes the latency of the switch behind it
+    // (fabric_latency_ps()). A packet is captured at the end of the cable, before that latency.
     places->ports[places->n_ports++] = (struct capture_port){
         .port = port,
         .far_end = far_end,
@@ -69,9 +75,13 @@ void capture_places_find(struct capture_places *places, const struct fabric *fab
     for (const char *list = at; list; f.place++) {
         list = next_pattern(list, pattern);
         f.one_way = strstr(pattern, "->") != NULL;
+        // A pattern without a match is an error: an empty capture would look like a network without
+        // traffic.
         if (port_patterns_match(g, pattern, found, &f) == 0)
             port_patterns_unknown(g, pattern, path, err);
     }
+    // Interfaces are numbered ports first, then one for the drops of each pattern. `drops` has the
+    // number of the pattern until the number of ports is known.
     for (uint32_t p = 0; p < g->n_ports; p++)
         if (f.taken[p]) {
             add_port(places, p, f.taken[p] == 2);

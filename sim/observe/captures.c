@@ -83,6 +83,7 @@ static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t sta
                                     .end_ps = end_ps,
                                     .held_ps = held_ps(net, port, packet, start_ps, w),
                                     .queue_bytes = net->ports[port].queued_bytes};
+    // PFC frames do not wait in the queue of a class.
     if (packet->kind != PACKET_PFC)
         w->last_start_ps[packet->cls] = start_ps;
     w->busy_ps = start_ps == w->free_ps ? w->busy_ps : start_ps;
@@ -132,6 +133,7 @@ static void watch_ports(struct captures *all, const struct capture_places *place
     uint32_t n_ports = all->fabric->graph.n_ports, n_watched = 0;
     all->first = memory_zeroed(n_ports + 1, sizeof *all->first);
     all->watched_of = memory_zeroed(n_ports, sizeof *all->watched_of);
+    // Counting sort by port: `first` has the counts of ports, and then their sums.
     for (size_t c = 0; c < all->n; c++)
         for (size_t i = 0; i < places[c].n_ports; i++)
             all->first[places[c].ports[i].port + 1]++;
@@ -279,6 +281,7 @@ static int open_one(struct captures *all, size_t c, struct delivery *delivery,
     config.path = path;
     config.name = name;
     config.file.application = to->program;
+    // Comments of packets need notes, and only pcapng has comments.
     if (config.format == CAPTURE_PCAPNG) {
         fabric->net.meta.keeps_notes = true;
         ledger_keep_origins(delivery);
@@ -385,6 +388,8 @@ void captures_advance(struct captures *all)
     struct fabric *fabric = all->fabric;
     ps_t now = fabric->engine.now_ps;
     catch_up(all, now);
+    // Packets of other processes are complete up to this time only, and records are written in the
+    // order of time.
     if (has_others(all) && all->done_ps < now)
         now = all->done_ps;
     for (size_t c = 0; c < all->n; c++) {
@@ -405,6 +410,7 @@ void captures_hand_over(struct parcel *p, struct captures *all, ps_t done_ps)
     if (!all)
         return;
     if (!p->reads)
+        // Events at done_ps itself belong to the next window.
         catch_up(all, done_ps - 1);
     for (size_t c = 0; c < all->n; c++)
         capture_hand_over(all->list[c], p);

@@ -155,6 +155,7 @@ static void drop_flows(struct sampler *s, size_t end)
 // same in one process and in several.
 static void make_room(struct sampler *s)
 {
+    // The limit is one on all values together, so lines of flows leave before samples do.
     const struct series *series = &s->series;
     size_t ports = port_lists(s), flows = flow_lists(s), end = series->n_samples;
     size_t wanted = ports > SERIES_FLOW_LINES ? ports : SERIES_FLOW_LINES;
@@ -202,6 +203,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct sampler *s = timer->data;
     struct series *series = &s->series;
+    // Limits of events must have the same effect with and without sampling.
     e->internal++; // this event does not count towards limits.events
     s->fabric->housekeeping--;
     network_catch_up(&s->fabric->net, e->now_ps);
@@ -223,6 +225,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     }
     sample_flows(s, at);
     series->n_samples++;
+    // After the last event of the model the series ends, and the run with it.
     if (fabric_only_housekeeping(s->fabric))
         return;
     s->fabric->housekeeping++;

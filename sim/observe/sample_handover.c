@@ -19,6 +19,7 @@ static void hand_over_ports(struct parcel *p, struct sampler *s)
 {
     const struct network *net = &s->fabric->net;
     for (uint32_t i = 0; i < s->n_ports; i++) {
+        // When reading, the other process states which ports are its own.
         bool owned = !p->reads && shards_owns(s->fabric->shards, net->ports[s->ports[i]].node);
         PARCEL(p, owned);
         if (!owned)
@@ -49,6 +50,7 @@ void sampler_hand_over(struct parcel *p, struct sampler *s, uint32_t first)
     hand_over_ports(p, s);
     uint32_t n = parcel_number(p, s->n_sampled);
     for (uint32_t i = 0; i < n && !p->torn; i++) {
+        // Process 0 appends the flows of the others to its own, with lines of their own.
         if (p->reads) {
             read_flow(p, s, first + i);
             continue;

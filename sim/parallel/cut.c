@@ -27,6 +27,7 @@ struct cut {
 
 static uint32_t group_of(struct cut *c, uint32_t node)
 {
+    // Path compression keeps the trees flat.
     while (c->group[node] != node)
         node = c->group[node] = c->group[c->group[node]];
     return node;
@@ -36,6 +37,7 @@ static void join(struct cut *c, uint32_t a, uint32_t b)
 {
     a = group_of(c, a);
     b = group_of(c, b);
+    // The lowest node names the group, so that the result does not depend on the order of joins.
     c->group[a > b ? a : b] = a > b ? b : a;
 }
 
@@ -49,6 +51,7 @@ static uint32_t least_frame_bytes(const struct fabric *fabric)
         least = t->ack.wire < least ? t->ack.wire : least;
         least = data < least ? data : least;
     }
+    // A bound that is too low costs time; one that is too high would break the order of events.
     return least / 2;
 }
 
@@ -95,6 +98,8 @@ static void group_nodes(struct cut *c, ps_t threshold_ps)
     for (uint32_t node = 0; node < g->n_nodes; node++)
         c->group[node] = node;
     for (uint32_t p = 0; p < g->n_ports; p++)
+        // A link without delay cannot be cut, whatever the threshold: events would have to cross at
+        // once.
         if (g->ports[p].delay_ps == 0 || least_ps(c, p) < threshold_ps)
             join(c, g->ports[p].node, g->ports[g->ports[p].peer].node);
     for (uint32_t a = g->n_ranks; a < g->n_ends; a++)
@@ -116,6 +121,7 @@ static void join_leaves(struct cut *c, double most)
         uint32_t here = group_of(c, g->ports[p].node);
         uint32_t there = group_of(c, g->ports[g->ports[p].peer].node);
         if (here == there || !c->has_ranks[here])
+            // Groups without ranks are assigned later, by bandwidth.
             continue;
         only[here] = only[here] == 0 || only[here] == there + 1 ? there + 1 : UINT32_MAX;
     }
@@ -123,6 +129,7 @@ static void join_leaves(struct cut *c, double most)
         if (only[node] == 0 || only[node] == UINT32_MAX || c->group[node] != node)
             continue;
         uint32_t there = group_of(c, only[node] - 1);
+        // A group that is too large would leave the shards unequal.
         double sum = c->weight[node] + c->weight[there];
         if (there == node || sum > most)
             continue;
@@ -159,6 +166,8 @@ static uint32_t assign_ranks(struct cut *c, uint32_t n, double sum, uint16_t *sh
         shard_of[node] = NO_SHARD;
         if (c->group[node] != node || !c->has_ranks[node])
             continue;
+        // The middle of a group decides, so that a heavy group goes to the part that gets most of
+        // it.
         uint32_t shard = (uint32_t)((before + c->weight[node] / 2) / sum * n);
         shard = shard < n ? shard : n - 1;
         shard = shard <= used ? shard
@@ -196,6 +205,7 @@ static uint32_t best_shard(const double *pull, const double *loads, uint32_t n, 
     bool found = false;
     for (uint32_t i = 0; i < n; i++) {
         bool fits = loads[i] < most;
+        // Rates are sums of floating-point numbers, so equal ones may differ by rounding.
         bool more = pull[i] > pull[best] * 1.001;
         bool same = pull[i] > pull[best] * 0.999 && loads[i] < loads[best];
         if (fits && (!found || more || same)) {
@@ -213,12 +223,14 @@ static void assign_switches(struct cut *c, uint32_t n, uint16_t *shard_of, doubl
     uint32_t *order = memory_zeroed(g->n_ports + 1, sizeof *order); // ports by group
     uint32_t *first = memory_zeroed(g->n_nodes + 2, sizeof *first);
     double *pull = c->pull;
+    // Counting sort of the ports by group.
     for (uint32_t p = 0; p < g->n_ports; p++)
         first[group_of(c, g->ports[p].node) + 2]++;
     for (uint32_t node = 0; node < g->n_nodes; node++)
         first[node + 2] += first[node + 1];
     for (uint32_t p = 0; p < g->n_ports; p++)
         order[first[group_of(c, g->ports[p].node) + 1]++] = p;
+    // Switches far from ranks have neighbours with a shard only after a few rounds.
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t node = 0; node < g->n_nodes; node++) {
@@ -226,6 +238,8 @@ static void assign_switches(struct cut *c, uint32_t n, uint16_t *shard_of, doubl
                 !pulls_of(c, node, order + first[node], first[node + 1] - first[node], n, shard_of,
                           pull))
                 continue;
+            // A shard may exceed its share by 5 %, so that a switch stays beside the switches that
+            // it is linked to.
             uint32_t shard = best_shard(pull, loads, n, 1.05 * c->total / n);
             shard_of[node] = (uint16_t)shard;
             loads[shard] += c->weight[node];
@@ -254,6 +268,7 @@ static uint32_t thresholds(const struct cut *c, ps_t **list)
     for (uint32_t p = 0; p < all; p++)
         (*list)[p] = fabric->graph.ports[p].delay_ps > 0 ? least_ps(c, p) : 0;
     qsort(*list, all, sizeof **list, descending);
+    // A delay of 0 is left out, since no cut is possible there.
     for (uint32_t i = 0; i < all; i++)
         if ((*list)[i] > 0 && (n == 0 || (*list)[i] != (*list)[n - 1]))
             (*list)[n++] = (*list)[i];
@@ -266,6 +281,8 @@ static uint32_t try_cut(struct cut *c, uint32_t n, ps_t threshold_ps, bool last,
     memset(loads, 0, n * sizeof *loads);
     group_nodes(c, threshold_ps);
     ranks_weight(c, &heaviest);
+    // A group far heavier than its share would leave one thread with most of the work. A lower
+    // threshold separates it further; the last threshold has to be taken as it is.
     if (!last && heaviest > 1.25 * c->total / n)
         return 1;
     join_leaves(c, 0.5 * c->total / n);

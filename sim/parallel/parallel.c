@@ -26,8 +26,12 @@ static const char *obstacle(const struct parallel *parallel)
     const struct fabric *fabric = parallel->fabric;
     if (fabric_is_analytical(fabric))
         return "a network in closed form has no packets to share out";
+    // sim_set_plain() sets the shift to 0.
     if (fabric->engine.queue.shift == 0)
         return "the reference engine has one thread";
+    // Threads open flows at the same time, so the arrays of flows must never move. Their address
+    // space is therefore reserved for the largest number of flows, unless the process may not have
+    // so much.
     if (fabric->hosts.flows.cap < HOSTS_FLOWS_MAX)
         return "address space is limited (ulimit -v)";
     if (fabric->threads_obstacle)
@@ -58,6 +62,7 @@ static void enter(void *ctx, uint32_t tile)
     crossing_enter(net_of(ctx, parallel->fabric->shards->tiles[tile].shard), tile);
 }
 
+// The instant until_ps itself belongs to the next window.
 static ps_t send(void *ctx, uint32_t shard, ps_t until_ps)
 {
     return crossing_depart(net_of(ctx, shard), until_ps - 1);
@@ -221,6 +226,7 @@ struct threads_result parallel_result(const struct parallel *parallel)
     if (2 * c->chosen > c->windows)
         r.note = p->n_own > 1 ? "for most windows one thread was faster than several"
                               : "for most windows the whole network was faster than tiles";
+    // wait_s is a sum over threads, so the wall time of the windows counts once for each of them.
     double together_s = c->together_s * p->n_own;
     r.processes = p->processes ? p->processes->n : 1;
     r.used = p->n_own;
@@ -230,6 +236,7 @@ struct threads_result parallel_result(const struct parallel *parallel)
     r.events_per_window = c->windows > 0 ? (double)c->events / (double)c->windows : 0;
     r.parallel = c->windows > 0 ? (double)(c->windows - c->alone) / (double)c->windows : 0;
     r.waiting = together_s > 0 ? c->wait_s / together_s : 0;
+    // 1 = all shards have as many events; their number = one shard has all events.
     r.imbalance =
         c->together_events > 0 ? (double)c->largest_sum * p->n_own / (double)c->together_events : 1;
     for (uint32_t i = 0; i < p->n * p->n; i++)

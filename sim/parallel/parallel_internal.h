@@ -19,7 +19,7 @@ void parallel_note_cut(struct parallel *parallel, uint32_t wanted, const struct 
 // flow may fail; of events if ranks may begin a phase for which they queue.
 enum shards_order quiet_order(struct parallel *parallel, ps_t until_ps);
 
-// What this process knows before a window; shards_hooks.facts.
+// The facts about this process that the other processes need before a window; shards_hooks.facts.
 struct process_facts quiet_facts(void *parallel);
 
 // The functions of delivery_watch: a message has been posted, or has failed.

@@ -60,6 +60,7 @@ static bool lacks_more(const struct parallel *parallel, const struct sender *s,
                        const struct message *m, ps_t time_ps)
 {
     uint32_t dst_node = sender_id(s)->dst_node;
+    // The receiver in another process is not visible here.
     if (!s->dim->in_order || shards_is_elsewhere(parallel->fabric->shards, dst_node))
         return false;
     uint64_t received = hosts_delivered_bytes(sender_hosts(s), s, m);
@@ -74,6 +75,8 @@ static bool is_witness(const struct parallel *parallel, uint32_t flow, ps_t unti
 {
     const struct sender *s = parallel->fabric->hosts.senders[flow];
     ps_t window_ps = until_ps - begin_ps(parallel, until_ps);
+    // A failed flow sends nothing, one of the control class carries no message of a job, and one
+    // without a message has nothing to end.
     if (s->failed || s->cls == NET_CLASS_CONTROL || s->oldest == MESSAGE_NIL)
         return false;
     if (s->max < s->tail && round_ps(parallel, s) >= window_ps)
@@ -90,8 +93,11 @@ static bool any_witness(struct parallel *parallel, ps_t until_ps)
     uint32_t n = parallel->fabric->hosts.flows.n - first;
     if (n == 0)
         return false;
+    // The last witness is often still one, so it is checked before all other flows.
     if (parallel->witness < n && is_witness(parallel, first + parallel->witness, until_ps))
         return true;
+    // A complete search that found nothing is repeated only after as many events as it has looked
+    // at flows, so that searching costs no more than the events.
     if (parallel->fabric->engine.events < parallel->look_at)
         return false;
     for (uint32_t i = 0; i < n; i++) {
@@ -128,7 +134,7 @@ struct process_facts quiet_facts(void *ctx)
                                   .flows = own_flows(parallel)};
 }
 
-// Facts of all processes: of several as they have told each other before the window.
+// Sums over all processes, which exchanged their numbers before the window (process_facts).
 static uint64_t flows_of_all(const struct parallel *parallel)
 {
     const struct shards *p = parallel->fabric->shards;
@@ -144,6 +150,7 @@ static bool is_held(struct parallel *parallel, ps_t until_ps)
 // pauses; every timer of a flow or a rank as often as timers may fire.
 static uint64_t most_events(const struct parallel *parallel)
 {
+    // Timers are taken to fire at most once in each nanosecond.
     uint64_t window_ns = (uint64_t)(parallel->fabric->shards->lookahead_ps / PS_PER_NS) + 2;
     return window_ns * (4 * flows_of_all(parallel) + 4 * (uint64_t)parallel->fabric->graph.n_ends) +
            4 * parallel->frames_per_window;
@@ -155,6 +162,8 @@ static ps_t least_ps(void *ctx, const struct transfer_request *request)
 {
     const struct parallel *parallel = ctx;
     const struct shards *p = parallel->fabric->shards;
+    // With relays, a message may be posted in legs by other ranks, of which only the delay between
+    // shards is certain.
     if (parallel->delivery->relay == NULL)
         return ledger_least_ps(parallel->delivery, request);
     return shards_separate(p, request->src, request->dst) ? p->lookahead_ps : 0;
@@ -166,7 +175,7 @@ static bool late(void *ctx, const struct transfer_request *request, ps_t until_p
 {
     const struct parallel *parallel = ctx;
     if (parallel->fabric->shards->processes)
-        return false; // only the process of the sender knows
+        return false; // only the process of the sender has its connections
     const struct sender *s =
         hosts_only_connection(fabric_hosts_of(parallel->fabric, request->src), request);
     if (s == NULL || s->failed)
@@ -216,6 +225,7 @@ static bool may_end(struct parallel *parallel, ps_t until_ps)
     const struct shards *p = parallel->fabric->shards;
     uint64_t limit = parallel->fabric->spec->limits.events;
     uint64_t retrying = p->processes ? p->all.retrying : own_retrying(parallel);
+    // All events that the window may have count, as the limit must be met at the exact event.
     if (limit > 0 && limit < engine_model_events(&parallel->fabric->engine) + most_events(parallel))
         return true;
     if (retrying > 0)
@@ -226,6 +236,7 @@ static bool may_end(struct parallel *parallel, ps_t until_ps)
 
 enum shards_order quiet_order(struct parallel *parallel, ps_t until_ps)
 {
+    // Plans that depend on who issues first need every event in its place.
     if (parallel->workload->takes_order || may_start(parallel, until_ps))
         return ORDER_EVENTS;
     return may_end(parallel, until_ps) ? ORDER_INSTANTS : ORDER_NONE;
@@ -240,6 +251,7 @@ void quiet_posted(void *ctx, const struct transfer_request *request, ps_t now)
     struct parallel *parallel = ctx;
     SIM_ASSERT(&parallel->fabric->engine, request->src,
                shards_is_current(parallel->fabric->shards, request->src));
+    // Grants of clear-to-send are no messages of a job, so the run may end before they do.
     if (request->control)
         return;
     if (__atomic_load_n(&parallel->ends_ps, __ATOMIC_RELAXED) >

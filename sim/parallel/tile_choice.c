@@ -24,6 +24,7 @@ static uint32_t tiles_of_thread(const struct parallel *parallel, uint32_t thread
     uint32_t n_ports = parallel->fabric->net.n_ports;
     if (parallel->tiles > 0)
         return parallel->tiles;
+    // The threads share the tiles of the network.
     uint32_t tiles = parallel_tiles_of(n_ports);
     return tiles == 1 ? 1 : (tiles - 1) / threads + 1;
 }
@@ -56,6 +57,7 @@ static void cut_processes(struct shards_cut *cut, const struct collwire_processe
     uint32_t first = UINT32_MAX, end = 0, first_tile = UINT32_MAX, end_tile = 0;
     for (uint32_t node = 0; node < n_nodes; node++) {
         uint32_t shard = cut->shard_of[node], tile = cut->tile_of[node];
+        // Shards are numbered along the network, so those of a process are consecutive.
         if (shard * all->n / cut->shards != all->rank)
             continue;
         first = shard < first ? shard : first;
@@ -99,6 +101,7 @@ struct shards_cut parallel_tiles(struct parallel *parallel)
     cut.tiles = several ? tiles.shards : shards.shards;
     cut.lookahead_ps = several ? tiles.lookahead_ps : shards.lookahead_ps;
     for (uint32_t node = 0; node < n_nodes; node++) {
+        // Shards are runs of tiles, so that a tile belongs to one thread.
         if (several)
             cut.shard_of[node] = (uint16_t)((uint32_t)cut.tile_of[node] * cut.shards / cut.tiles);
         else

@@ -68,6 +68,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// Nearest rank, in integers.
 static double percentile(const struct distribution *d, unsigned percent)
 {
     uint64_t rank = (d->n * percent + 99) / 100, seen = 0; // 1..n
@@ -78,6 +79,7 @@ static double percentile(const struct distribution *d, unsigned percent)
         if (seen < rank)
             continue;
         double value = bin_value(bin);
+        // The middle of the first or last bin may be beyond the samples.
         return value < d->min ? d->min : value > d->max ? d->max : value;
     }
     return d->max;

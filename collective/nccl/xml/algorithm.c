@@ -111,6 +111,8 @@ static void name_circle(const struct walk *w, uint32_t block, struct xml_error *
     for (uint32_t i = 0; i < w->a->n_blocks; i++)
         block = w->cursors[block].awaited;
     uint32_t first = block;
+    // The circle is named from its lowest block on, so the message does not depend on where the
+    // search entered it.
     for (uint32_t b = w->cursors[first].awaited; b != first; b = w->cursors[b].awaited)
         block = b < block ? b : block;
     first = block;
@@ -162,6 +164,8 @@ static bool xml_steps_end(struct xml_algorithm *a, struct xml_error *error)
         ends = a->steps[i].count > ends ? a->steps[i].count : ends;
     if (!steps_end(a, ends, error))
         return false;
+    // More chunks at once are cut into fewer messages, so where some number ends, every larger one
+    // does.
     while (ends - fails > 1) {
         uint32_t middle = fails == 0 ? 1 : (fails + ends) / 2;
         if (steps_end(a, middle, &last))
@@ -294,6 +298,7 @@ static bool match_all(struct xml_algorithm *a, struct xml_error *error)
         if (!match(a, block, block->sends_to != XML_NONE ? &a->blocks[block->sends_to] : NULL,
                    error))
             return false;
+        // A block without a sender has not been compared above.
         if (block->receives_from == XML_NONE && !match(a, NULL, block, error))
             return false;
     }

@@ -48,6 +48,7 @@ static uint32_t primitives_of(const struct xml_operation *o, const struct xml_st
     if (s->type == XML_NOP)
         return 1;
     uint32_t parts = o->algorithm->own_sizes ? 1 : (s->count + o->together - 1) / o->together;
+    // Only data that cross a connection are cut into slices.
     return xml_sends(s) || xml_receives(s) ? parts * o->slices : parts;
 }
 
@@ -61,12 +62,15 @@ void xml_operation_init(struct xml_operation *o, const struct xml_algorithm *a,
     o->slices = o->chunking.chunk_steps / o->chunking.slice_steps;
     o->piece_bytes = lesser(most, o->chunk_bytes);
     o->loops = bytes > 0 ? (o->chunk_bytes + most - 1) / most : 0;
+    // The steps of such a file state their own bytes, so the operation is not cut into loops.
     if (a->own_sizes) {
         o->piece_bytes = o->chunk_bytes = most;
         o->loops = 1;
     }
+    // As many chunks as fit into a piece are moved together.
     uint64_t together = o->piece_bytes > 0 ? most / o->chunk_bytes : 1;
     o->together = (uint32_t)lesser(together > 0 ? together : 1, XML_COUNT_MAX);
+    // A block has one entry more than it has steps, for the end of its last step.
     o->before = memory_zeroed((size_t)a->n_steps + a->n_blocks, sizeof *o->before);
     for (uint32_t b = 0; b < a->n_blocks; b++) {
         const struct xml_block *block = &a->blocks[b];
@@ -133,6 +137,7 @@ struct xml_primitive xml_primitive(const struct xml_operation *o, uint32_t block
                               .after = XML_NONE};
     bool moves = xml_sends(s) || xml_receives(s);
     at -= before_of(o, block)[number];
+    // A step waits for the other block once, before its first primitive.
     if (at == 0 && s->after_block != XML_NONE) {
         p.after = s->after_block;
         uint32_t before = a->gpus[b->gpu].first_block + s->after_block;
@@ -142,6 +147,7 @@ struct xml_primitive xml_primitive(const struct xml_operation *o, uint32_t block
         return p;
     uint32_t slices = moves ? o->slices : 1, part = (uint32_t)at / slices,
              slice = (uint32_t)at % slices, left = s->count - part * o->together;
+    // The last loop has the bytes that are left.
     uint64_t piece = lesser(o->piece_bytes, o->chunk_bytes - loop * o->piece_bytes),
              bytes = piece * lesser(left, o->together);
     if (a->own_sizes)
@@ -174,6 +180,7 @@ uint64_t xml_operation_bytes(const struct xml_operation *o)
 {
     uint64_t sum = 0;
     for (uint32_t b = 0; o->loops > 0 && b < o->algorithm->n_blocks; b++)
+        // All loops but the last have the same sizes.
         sum += (o->loops - 1) * loop_bytes(o, b, 0) + loop_bytes(o, b, o->loops - 1);
     return sum;
 }

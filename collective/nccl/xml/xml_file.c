@@ -38,6 +38,7 @@ __attribute__((format(printf, 3, 4))) static void fail(struct reading *r, unsign
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
+    // Only the first error counts: a parser that has been stopped for it reports another one.
     if (!r->failed)
         err_add(r->err, r->path, "%s, line %lu: %s", r->name, line, what);
     r->failed = true;
@@ -113,8 +114,11 @@ static void read_pieces(struct reading *r, FILE *in)
     char *piece = memory_bytes(PIECE);
     while (!last && !r->failed) {
         size_t n = fread(piece, 1, PIECE, in);
+        // A short read is the end of the file, or an error, which the check below reports.
         last = n < PIECE;
         bytes += n;
+        // A token that does not end is refused early: expat would scan it again from its begin with
+        // each piece, in a time that grows with the square of its length.
         if (bytes > FILE_BYTES_MAX)
             fail(r, line_of(r), "the file is larger than 256 MiB");
         else if (ferror(in))

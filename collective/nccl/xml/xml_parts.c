@@ -22,6 +22,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct element *e, const c
 {
     va_list args;
     va_start(args, format);
+    // Later errors often follow from the first one.
     if (e->error[0] == '\0')
         vsnprintf(e->error, XML_PART_ERROR, format, args);
     va_end(args);
@@ -67,6 +68,7 @@ static int64_t number_of(struct element *e, const char *name, int64_t otherwise,
     }
     errno = 0;
     long long value = strtoll(text, &end, 10);
+    // strtoll() would also accept leading blanks and a plus sign.
     bool digits =
         text[0] == '-' ? text[1] >= '0' && text[1] <= '9' : text[0] >= '0' && text[0] <= '9';
     if (digits && *end == '\0' && errno == 0 && value >= least && value <= most)
@@ -116,6 +118,7 @@ static void add_gpu(struct xml_parts *p, struct element *e, uint32_t line)
     struct gpu_part *g = &p->gpus[p->n_gpus];
     *g = (struct gpu_part){.first_block = (uint32_t)p->n_blocks, .line = line};
     g->id = (uint32_t)number_of(e, "id", REQUIRED, 0, (int64_t)p->algo.n_gpus - 1);
+    // Where the file does not state the size of a buffer, its steps may use any chunk.
     for (unsigned i = 0; i < 3; i++)
         g->chunks[i] = (uint32_t)number_of(e, chunks[i], XML_CHUNKS_MAX, 0, XML_CHUNKS_MAX);
     if (p->n_gpus++ == p->algo.n_gpus)
@@ -124,6 +127,7 @@ static void add_gpu(struct xml_parts *p, struct element *e, uint32_t line)
 
 static uint32_t peer_of(struct xml_parts *p, struct element *e, const char *name)
 {
+    // -1, as in the files of MSCCL, means that there is no peer.
     int64_t peer = number_of(e, name, -1, -1, (int64_t)p->algo.n_gpus - 1);
     if (peer == p->gpus[p->n_gpus - 1].id)
         say(e, "%s=\"%lld\" is the GPU itself", name, (long long)peer);
@@ -140,6 +144,7 @@ static void add_block(struct xml_parts *p, struct element *e, uint32_t line)
     b->id = (uint32_t)number_of(e, "id", REQUIRED, 0, XML_BLOCKS_MAX - 1);
     b->send = peer_of(p, e, "send");
     b->receive = peer_of(p, e, "recv");
+    // A block without peers copies and reduces within its GPU, and needs no channel.
     bool local = b->send == XML_NONE && b->receive == XML_NONE;
     int64_t channel = number_of(e, "chan", local ? -1 : REQUIRED, local ? -1 : 0,
                                 (int64_t)p->algo.n_channels - 1);
@@ -147,6 +152,7 @@ static void add_block(struct xml_parts *p, struct element *e, uint32_t line)
     if (g->n_blocks++ == XML_BLOCKS_MAX || p->n_blocks++ == XML_ALL_BLOCKS_MAX)
         say(e, "there are more than %u thread blocks of a GPU, or %u of all", XML_BLOCKS_MAX,
             XML_ALL_BLOCKS_MAX);
+    // Reductions of two blocks are never joined.
     p->reduction.known = false;
 }
 
@@ -177,6 +183,8 @@ static void note_reduction(struct xml_parts *p, struct element *e, struct xml_st
     uint32_t place, from, src = place_of(p, e, "srcbuf", "srcoff", src_used, &from),
                           dst = place_of(p, e, "dstbuf", "dstoff", dst_used, &place);
     bool reduces = s->type == XML_REDUCE, awaited = number_of(e, "hasdep", 0, 0, 1) != 0;
+    // A reduction joins the one before it if both have the same source buffer and add to the same
+    // place, and if no block has to wait between the two.
     s->joined = reduces && p->reduction.known && s->after_block == XML_NONE &&
                 src == p->reduction.src && dst == p->reduction.dst && place == p->reduction.place;
     p->reduction.known = reduces && !awaited;
@@ -201,7 +209,9 @@ static void add_step(struct xml_parts *p, struct element *e, uint32_t line)
     s->after_block = s->after_step = XML_NONE;
     if (after >= 0) {
         s->after_block = (uint32_t)after;
-        s->after_step = (uint32_t)after_step; // -1 is found to be no step
+        // A missing step, -1, becomes a number that no step has, which the check of the algorithm
+        // reports.
+        s->after_step = (uint32_t)after_step;
     }
     note_reduction(p, e, s);
     if (number != b->n_steps)
@@ -237,7 +247,8 @@ void xml_parts_free(struct xml_parts *p)
 
 /* ---- sorting ---- */
 
-// [id] the index of the one that has it. Returns false if one has none, or two the same.
+// Writes to order[id] the index of the GPU that has this id. Returns false if an id is missing or
+// occurs twice.
 static bool gpus_by_id(const struct xml_parts *p, uint32_t *order, struct xml_error *error)
 {
     for (uint32_t id = 0; id < p->algo.n_gpus; id++)
@@ -260,10 +271,12 @@ static bool gpus_by_id(const struct xml_parts *p, uint32_t *order, struct xml_er
     return true;
 }
 
-// The blocks of a GPU at their places.
+// Copies each block of a GPU to the place of its id. Returns false if an id occurs twice, or is not
+// below the number of blocks.
 static bool place_blocks(const struct xml_parts *p, const struct gpu_part *g,
                          struct xml_block *blocks, struct xml_error *error)
 {
+    // No element is on line 0, so it marks a place without a block.
     for (uint32_t i = 0; i < g->n_blocks; i++)
         blocks[i].line = 0;
     for (uint32_t i = 0; i < g->n_blocks; i++) {
