@@ -216,6 +216,15 @@ static int set_captures(struct options *o)
     return 0;
 }
 
+// A run takes the number of its trials from its scenario.
+static void set_tries(struct options *o)
+{
+    if (o->tries == 0 || !o->command || strcmp(o->command, "run") != 0)
+        return;
+    snprintf(o->tries_text, sizeof o->tries_text, "%llu", (unsigned long long)o->tries);
+    options_set(o, "explain.try", o->tries_text);
+}
+
 // True for calls of Wireshark, which chooses names of options as extcap(4) says: --capture has
 // no argument there.
 static bool is_extcap_call(int argc, char **argv)
@@ -254,7 +263,10 @@ int options_parse(struct options *o, const struct commands *known, int argc, cha
         o->format = FORMAT_TABLE;
     o->args = (const char **)(void *)(argv + optind);
     o->n_args = (size_t)(argc - optind);
-    return check_command(o, given) == 0 ? set_captures(o) : -1;
+    if (check_command(o, given) != 0)
+        return -1;
+    set_tries(o);
+    return set_captures(o);
 }
 
 int options_load_plugins(struct options *o)

@@ -40,7 +40,8 @@ struct options {
     struct collwire_policies *policies; // the built-in ones and those of --cc-plugin
     struct texts plugins;
     bool allow_plugins;
-    uint64_t verify; // causes that explain removes; 0 = none
+    uint64_t tries;      // causes that are tried; 0 = not given
+    char tries_text[24]; // the same for a setting
     uint64_t seeds, jobs, threads, tiles;
     struct texts vary;              // for sweep
     const char *sizes, *shard;      // for sweep

@@ -274,13 +274,13 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_marks_order(fabric, r);
     explain_drops(fabric, r);
     explain_switches(fabric, r);
-    explain_links(facts, r);
-    explain_rates(facts, r);
-    explain_headers(facts, r);
+    explain_links(fabric, r);
+    explain_rates(fabric, r);
+    explain_headers(fabric, r);
     explain_losses(fabric, r);
     explain_queue_drops(fabric, r);
     explain_latency(fabric, r);
-    explain_target(facts, r);
+    explain_target(fabric, r);
     explain_nics(fabric, r);
     explain_tcp(fabric, r);
     explain_uec(r);
