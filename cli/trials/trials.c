@@ -40,8 +40,6 @@ json_int_t trial_before_ns(const json_t *metrics, size_t job)
 
 /* ---- a trial ---- */
 
-#define LONGER 2         // times the run's simulated time, from which a trial is cut off
-#define SLACK_NS 1000000 // and so much more, for runs of few messages
 #define EVENTS_PER_HOP 3 // a packet-hop has one to two events: about twice the run's work
 #define EVENTS_LEAST (1000 * 1000ULL) // for runs without packets
 
@@ -63,10 +61,7 @@ static void set_text(struct settings *s, const char *path, const char *value)
 
 static void add_limits(struct settings *s, const json_t *metrics)
 {
-    json_int_t time = json_integer_value(json_object_get(metrics, "sim_time_ns")),
-               hops = json_integer_value(json_object_get(metrics, "packet_hops"));
-    set(s, memory_text("limits.sim_time"),
-        text_format("%lldns", (long long)(LONGER * time + SLACK_NS)));
+    json_int_t hops = json_integer_value(json_object_get(metrics, "packet_hops"));
     set(s, memory_text("limits.events"),
         text_format("%llu", EVENTS_PER_HOP * (unsigned long long)hops + EVENTS_LEAST));
     set_text(s, "limits.wall", "\"auto\"");

@@ -261,6 +261,7 @@ void explain(const struct explain_facts *facts, struct result *r)
         explain_time(facts, r);
         explain_collectives(facts, r);
         explain_library(facts, r);
+        explain_hosts(facts, r);
         explain_closed_form(fabric, r);
         return;
     }
@@ -288,6 +289,7 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_circuits(fabric, r);
     explain_collectives(facts, r);
     explain_library(facts, r);
+    explain_hosts(facts, r);
     explain_fabric(facts, r);
 }
 

@@ -99,6 +99,8 @@ ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_re
                       bool spread);
 // Other jobs that delay a job.
 void explain_jobs(const struct explain_facts *facts, struct result *r);
+// Network stacks, memories and input of hosts.
+void explain_hosts(const struct explain_facts *facts, struct result *r);
 void explain_circuits(const struct fabric *fabric, struct result *r);
 void explain_closed_form(const struct fabric *fabric, struct result *r);
 void explain_collectives(const struct explain_facts *facts, struct result *r);

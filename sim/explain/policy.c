@@ -148,6 +148,30 @@ static void explain_window(const struct fabric *fabric, struct result *r, const 
         reason_set(reason, "cc={\"kind\":\"none\"}");
 }
 
+// True if RoCE's own limit, a bandwidth-delay product, and not the policy bounds the bytes in flight.
+static bool is_capped(const struct sender *s)
+{
+    const struct transport_spec *t = &s->dim->spec;
+    const struct param p = param_find(t->ops->params, t->ops->n_params, "bdp_cap");
+    char text[PARAM_TEXT_MAX];
+    return p.name && strcmp(param_text(&p, t->own, text), "true") == 0 &&
+           s->cold.cap_bytes < s->cwnd_bytes;
+}
+
+static void explain_cap(struct result *r, const struct sender *s, const struct critical_place *flow,
+                        ps_t saving)
+{
+    char cap[UNIT_TEXT], wait[UNIT_TEXT];
+    struct reason_result *reason = result_cause(
+        r, REASON_BDP_CAP, saving,
+        text_format("%s waited %s since RoCE has at most %s in flight "
+                    "(transport.bdp_cap)",
+                    flow->at, human_time(flow->ps, wait), human_bytes(s->cold.cap_bytes, cap)),
+        "without this cap");
+    reason->at = text_format("%s", flow->at);
+    reason_set(reason, "transport.bdp_cap=false");
+}
+
 // Returns true if cuts hold the flow back: the last cut left it well below the line rate, or below
 // the window that fills its path.
 static bool was_cut(const struct sender *s)
@@ -171,6 +195,8 @@ void explain_policy(const struct fabric *fabric, struct result *r)
         return; // without its policy switches would trim or drop what it does not send
     if (was_cut(s))
         explain_cuts(r, s, flow->at, saving);
+    else if (is_capped(s))
+        explain_cap(r, s, flow, saving);
     else
         explain_window(fabric, r, s, flow);
 }

@@ -190,6 +190,32 @@ static void explain_oversubscription(const struct fabric *fabric, struct result 
     free(tier);
 }
 
+/* ---- links of ranks at their rate ---- */
+
+#define AT_RATE 0.85      // use of a link from which only its rate, or fewer bytes, help
+#define RATE_WEIGHT 0.021 // share by which the trial of faster NICs is ordered: after any cause
+
+// No cause but the rate itself: what is left are fewer bytes, another algorithm, or faster NICs.
+static void explain_rate(const struct fabric *fabric, struct result *r, uint32_t busiest)
+{
+    const struct graph *g = &fabric->graph;
+    const struct graph_port *port = &g->ports[busiest];
+    double use = result_use(r, &r->ports[busiest]);
+    bool of_rank = port->node < g->n_ranks || g->ports[port->peer].node < g->n_ranks;
+    if (!result_bound_by_rate(r) || use < AT_RATE || !of_rank)
+        return;
+    char name[2 * GRAPH_NAME];
+    struct reason_result *reason = result_cause(
+        r, REASON_RATE, (ps_t)(RATE_WEIGHT * (double)r->last->critical.total_ps),
+        text_format("%.0f %% of the time is bytes over NICs of ranks at line rate (%s): only fewer "
+                    "bytes, another algorithm or faster NICs help",
+                    100 * use, graph_port_name(g, busiest, name)),
+        "with NICs twice as fast");
+    reason->at = text_format("%s", name);
+    reason_set(reason, "topology.dims[%u].link.rate=%llubps", port->dim,
+               2 * (unsigned long long)fabric->spec->dims[port->dim].links[0].rate_bps);
+}
+
 void explain_rates(const struct fabric *fabric, struct result *r)
 {
     if (!result_may_be_bound(r))
@@ -197,4 +223,5 @@ void explain_rates(const struct fabric *fabric, struct result *r)
     uint32_t busiest = (uint32_t)(result_busiest_link(r) - r->ports);
     explain_slow_link(fabric, r, busiest);
     explain_oversubscription(fabric, r, busiest);
+    explain_rate(fabric, r, busiest);
 }

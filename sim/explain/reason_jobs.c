@@ -11,6 +11,7 @@
 #include "sim/ideal/ideal_contention.h"
 
 #define OTHERS_MAX 8    // jobs that are named
+#define FIRST 0.5       // share of the time as which any other job is ordered, at least
 #define SHARES_MIN 0.01 // of the waiting job's time: less does not delay it
 
 // [job * n_ports + port] time that the bytes of each job transmit.
@@ -65,7 +66,8 @@ static void explain_blame(const struct fabric *fabric, struct result *r, uint32_
     char port[2 * GRAPH_NAME], busy[UNIT_TEXT], number[32], whom[32], change[64];
     const char *who = name_of(spec, job, number);
     snprintf(change, sizeof change, "without job %.40s", who);
-    double saving = blame->share * (double)r->last->critical.total_ps; // as a share of any job
+    // Who delays whom is the first question where there are several jobs.
+    double saving = (FIRST + (1 - FIRST) * blame->share) * (double)r->last->critical.total_ps;
     struct reason_result *reason =
         result_cause(r, REASON_JOB, (ps_t)saving,
                      text_format("job %s sent for %s through %s, which job %s uses", who,

@@ -164,9 +164,9 @@ CAUSES = {straggler: ("straggler",), slow_link: ("slow_link",), lost_lanes: ("sl
 
 
 def draw(seed):
-    """The name of a cause, a scenario, settings that remove the cause, and kinds of reasons that name it."""
+    """A name, a scenario, and for each planted cause the kinds of reasons that name it, and settings that remove it."""
     rng = random.Random(seed)
     causes = list(CAUSES)
     cause = causes[seed % len(causes)]
     made, remedy = cause(rng)
-    return cause.__name__, dict(made, name=f"blind-{seed}"), remedy, CAUSES[cause]
+    return cause.__name__, dict(made, name=f"drawn-{seed}"), [(CAUSES[cause], remedy)]
