@@ -314,10 +314,9 @@ static void run_all(struct compare *c)
     free(expected_s);
 }
 
-static int finish(struct compare *c)
+static struct rows rows_of(const struct compare *c)
 {
     struct rows rows = {0};
-    int code = EXIT_DONE;
     for (size_t i = 0; i < c->n; i++) {
         const struct variant *one = &c->list[i];
         char *metrics = one->id[0] ? result_set_read(one->dir, one->id, "metrics.json") : NULL;
@@ -330,8 +329,20 @@ static int finish(struct compare *c)
                                  .failure = one->ran ? one->failure : NOT_STARTED};
         rows_add(&rows, &run);
         free(metrics);
-        if (one->code != EXIT_DONE || !one->ran)
+    }
+    return rows;
+}
+
+static int finish(struct compare *c)
+{
+    struct rows rows = rows_of(c);
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->list[i].code != EXIT_DONE || !c->list[i].ran)
             code = EXIT_NOT_COMPLETED;
+    if (!c->interrupted && compare_try(c, &rows)) {
+        rows_free(&rows);
+        rows = rows_of(c);
     }
     c->written = compare_write(c, &rows) == 0;
     if (!c->written)

@@ -212,7 +212,11 @@ static void explain_rate(const struct fabric *fabric, struct result *r, uint32_t
                     100 * use, graph_port_name(g, busiest, name)),
         "with NICs twice as fast");
     reason->at = text_format("%s", name);
-    reason_set(reason, "topology.dims[%u].link.rate=%llubps", port->dim,
+    char dim[16] = "";
+    if (fabric->spec->n_dims > 1)
+        snprintf(dim, sizeof dim, ":dim%u", port->dim);
+    reason_set(reason, "links[%zu]={\"at\":\"rank*%s\",\"rate\":\"%llubps\"}",
+               fabric->spec->n_links, dim,
                2 * (unsigned long long)fabric->spec->dims[port->dim].links[0].rate_bps);
 }
 

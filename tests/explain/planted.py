@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Scenarios with a known true cause: topology, job and fault are drawn from a seed. Each has the settings that remove
-the cause, and the kinds of reasons (`reasons[].kind`) that name it."""
+"""Scenarios with none, one or two planted causes: topology, job, transport and fault are drawn from a seed. Each cause has
+the settings that remove it, and the kinds of reasons (`reasons[].kind`) that name it."""
 import random
 
 LEAVES = [(16, 8, 8), (16, 8, 4), (32, 8, 8), (24, 8, 4)]
@@ -156,11 +156,141 @@ def timer(rng):
     return made, ["transport.rto=200us"]
 
 
+def host_stack(rng):
+    made = {"topology": switch(rng, size=8), "transport": {"kind": "tcp", "mss": "8948B"}, "cc": {"kind": "cubic"},
+            "host": {"preset": "linux", "cores": rng.choice([1, 2, 4])}}
+    made["topology"]["dims"][0]["link"]["rate"] = "100Gbps"
+    made["workload"] = rng.choice([all_reduce(rng, sizes=("4MB", "8MB")), {"kind": "permutation", "shift": 3, "bytes": "4MB"}])
+    return made, ["host=null"]
+
+
+def nccl_forced(rng):
+    made = {"topology": {"machine": "dgx_a100", "nodes": 2}, "workload": {
+        "kind": "collective", "op": "all_reduce", "bytes": rng.choice(["1MB", "16MB", "64MB"]),
+        "library": {"kind": "nccl", "env": rng.choice(["NCCL_PROTO=LL", "NCCL_PROTO=LL128", "NCCL_ALGO=Tree", "NCCL_PROTO=Simple"])}}}
+    return made, ["workload.library.env=null"]
+
+
+def nccl_victim(rng):
+    nodes = rng.choice([2, 3])
+    made = {"topology": {"machine": "dgx_h100", "nodes": nodes}, "cc": {"kind": rng.choice(["none", "dcqcn", "swift", "hpcc"])}}
+    made["workload"] = [
+        {"kind": "collective", "name": "train", "op": "all_reduce", "bytes": "16MB", "library": {"kind": "nccl"}},
+        {"kind": "incast", "name": "ckpt", "receiver": 0, "bytes": "8MB", "senders": 6, "ranks": [0] + list(range(9, 15))}]
+    return made, ["workload[1]=null"]
+
+
+def tier(rng):
+    rate = rng.choice([8, 16, 28])
+    made = {"topology": switch(rng, size=8), "workload": {
+        "kind": "program", "ranks": list(range(4)), "tiers": {"ssd": {"read_rate": f"{rate}Gbps", "write_rate": f"{rate}Gbps", "latency": "80us"}},
+        "nodes": [{"rank": "all", "id": 0, "kind": "copy", "from": "ssd", "to": "hbm", "bytes": "8MB"},
+                  {"rank": "all", "id": 1, "kind": "compute", "time": rng.choice(["200us", "1ms"]), "after": 0},
+                  {"rank": "all", "id": 2, "kind": "collective", "op": "all_reduce", "bytes": "1MB", "group": "world", "after": 1}],
+        "groups": {"world": list(range(4))}}}
+    return made, [f"workload.tiers.ssd.read_rate={2 * rate}Gbps", f"workload.tiers.ssd.write_rate={2 * rate}Gbps"]
+
+
+def schedule(rng):
+    made = {"topology": {"dims": [{"kind": "switch", "size": 8, "link": {"rate": "800Gbps", "delay": "250ns"}},
+                                  {"kind": "switch", "size": 4, "link": {"rate": rng.choice(["100Gbps", "200Gbps"]), "delay": "500ns"}}]},
+            "workload": dict(all_reduce(rng), algorithm=["ring", "ring"], schedule="baseline")}
+    return made, ["workload.schedule=bandwidth_aware"]
+
+
+def handshake(rng):
+    made = {"topology": switch(rng, size=8, delay=rng.choice(["2us", "10us"])), "transport": {"kind": "tcp"}, "workload": {
+        "kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": rng.choice(["1001B", "4KB", "20KB"])}]}}
+    return made, ["transport.connections=established"]
+
+
+def bdp_cap(rng):
+    made = {"topology": {"dims": [{"kind": "leaf_spine", "size": 16, "ranks_per_leaf": 8, "spines": 8,
+                                   "link": {"rate": rng.choice(["100Gbps", "200Gbps"]), "delay": "500ns"}}]},
+            "switch": {"routing": {"kind": "spray"}}, "transport": {"recovery": "selective_repeat", "reorder": 512},
+            "workload": {"kind": "permutation", "shift": 8, "bytes": rng.choice(["2MB", "4MB"])}}
+    return made, ["transport.bdp_cap=false"]
+
+
+def flap(rng):
+    made = {"topology": leaf_spine(rng), "workload": {"kind": "collective", "op": "all_to_all", "bytes": "16MB"},
+            "transport": {"rto": "1ms"}}
+    made["topology"]["dims"][0]["spines"] = 4
+    made["faults"] = [{"at": "leaf0->spine1", "down": "50us", "up": rng.choice(["150us", "300us"])}]
+    return made, ["faults=null"]
+
+
+def storm_policy(rng):
+    made, remedy = storm(rng)
+    made["cc"] = {"kind": rng.choice(["dcqcn", "swift", "hpcc", "timely"])}
+    made["faults"][0]["at"] = rng.choice(["rank1", "rank2", "rank3"]) if rng.random() < 0.5 else "leaf0->rank1"
+    return made, remedy
+
+
+def victim_policy(rng):
+    made, remedy = two_jobs(rng)
+    made["cc"] = {"kind": rng.choice(["dcqcn", "swift", "hpcc", "timely", "window"])}
+    return made, remedy
+
+
+def three_jobs(rng):
+    made, remedy = two_jobs(rng)
+    size = made["topology"]["dims"][0]["size"]
+    a, b = rng.sample(range(size), 2)
+    made["workload"].append({"kind": "flows", "name": "small", "flows": [{"src": a, "dst": b, "bytes": "64KB"}]})
+    return made, remedy
+
+
+def uec_slow_link(rng):
+    made, remedy = slow_link(rng)
+    made["transport"] = {"kind": "uec"}
+    return made, remedy
+
+
+def tcp_loss(rng):
+    made = {"topology": switch(rng, size=8, delay="5us"), "transport": {"kind": "tcp"}, "workload": all_reduce(rng, sizes=("4MB",))}
+    made["faults"] = [{"at": "dim0.sw0->rank1", "loss": rng.choice([0.001, 0.003])}]
+    return made, ["faults=null"]
+
+
+def llm_slow_link(rng):
+    made = {"topology": leaf_spine(rng, full=True), "workload": {
+        "kind": "llm", "layers": 2, "hidden": 2048, "heads": 16, "sequence": 1024, "vocabulary": 32000, "micro_batch": 1,
+        "global_batch": 16, "data": 16, "gpu": "h100"}}
+    made["topology"]["dims"][0] |= {"size": 16, "ranks_per_leaf": 8, "spines": 8}
+    made["links"] = [{"at": f"rank{rng.randrange(8)}", "rate": "25Gbps"}]
+    return made, ["links=null"]
+
+
+def clean(rng):
+    """Nothing planted: whatever is said first must be true."""
+    kind = rng.choice(["none", "dcqcn", "swift", "hpcc", "timely", "window", "powertcp"])
+    made = {"topology": rng.choice([leaf_spine, switch])(rng), "cc": {"kind": kind},
+            "workload": rng.choice([all_reduce(rng), {"kind": "permutation", "shift": 3, "bytes": "4MB"},
+                                    {"kind": "incast", "receiver": 0, "bytes": "512KB"},
+                                    {"kind": "collective", "op": "all_to_all", "bytes": "8MB"}])}
+    return made, None
+
+
 CAUSES = {straggler: ("straggler",), slow_link: ("slow_link",), lost_lanes: ("slow_link",),
           loss: ("loss", "recovery", "timeouts"), link_down: ("link_down",), window: ("window",), two_jobs: ("job",),
           small_mtu: ("headers",), nic: ("nic",), storm: ("storm",), oversubscribed: ("oversubscription",),
           algorithm: ("algorithm",), latency: ("latency",), small_buffer: ("drops",), uneven_paths: ("paths",),
-          target: ("target",), cuts: ("cuts",), timer: ("timeouts", "loss")}
+          target: ("target",), cuts: ("cuts",), timer: ("timeouts", "loss"), delayed_ack: ("ack_delay",),
+          host_stack: ("host",), nccl_forced: ("library",), nccl_victim: ("job",), tier: ("memory",), schedule: ("schedule",),
+          handshake: ("handshake", "latency"), bdp_cap: ("bdp_cap",), flap: ("link_down",), storm_policy: ("storm",),
+          victim_policy: ("job",), three_jobs: ("job",), uec_slow_link: ("slow_link",), tcp_loss: ("loss", "recovery"),
+          llm_slow_link: ("slow_link",), clean: ()}
+
+# Causes that can be planted beside another one, in the same scenario.
+BESIDE = {
+    "mtu": (("headers",), lambda made, rng: made.setdefault("transport", {}).update(mtu="512B"), ["transport.mtu=4096B"]),
+    "lanes": (("slow_link",), lambda made, rng: made.setdefault("faults", []).append(
+        {"at": f"rank{rng.randrange(4, 8)}", "rate": {"share": 0.5}}), ["faults[{last}]=null"]),
+    "nic": (("nic",), lambda made, rng: made.update(nic={"preset": "ideal", "message_rate": 4000000}), ["nic=ideal"]),
+}
+ROCE = (slow_link, lost_lanes, window, storm, straggler, two_jobs, victim_policy, uneven_paths, target, cuts, algorithm)
+NOISY = {"preset": "cluster"}
 
 
 def draw(seed):
@@ -169,4 +299,17 @@ def draw(seed):
     causes = list(CAUSES)
     cause = causes[seed % len(causes)]
     made, remedy = cause(rng)
-    return cause.__name__, dict(made, name=f"drawn-{seed}"), [(CAUSES[cause], remedy)]
+    planted = [(CAUSES[cause], remedy)] if remedy else []
+    name = cause.__name__
+    if cause in ROCE and rng.random() < 0.35:
+        second, (kinds, plant, settings) = rng.choice(list(BESIDE.items()))
+        plant(made, rng)
+        last = len(made.get("faults", [])) - 1
+        if remedy == ["faults=[]"]:
+            planted = [(CAUSES[cause], ["faults[0]=null"])]
+        planted.append((kinds, [one.format(last=last) for one in settings]))
+        name += "+" + second
+    if rng.random() < 0.3:
+        made["noise"] = NOISY
+        name += "~"
+    return name, dict(made, name=f"drawn-{seed}", limits={"sim_time": "20s"}), planted
