@@ -95,6 +95,18 @@ static void print_harmed(FILE *out, const json_t *metrics, const struct trial *o
     }
 }
 
+static bool is_kind(const json_t *reason, const char *kind)
+{
+    return strcmp(json_string_value(json_object_get(reason, "kind")), kind) == 0;
+}
+
+// True for the user's own choice of an algorithm or a protocol of a library.
+static bool is_forced(const json_t *reason)
+{
+    const char *change = json_string_value(json_object_get(reason, "change"));
+    return change && strcmp(change, "with its own choice") == 0;
+}
+
 static char *sentence_of(const json_t *reason, const struct trial *one, const json_t *metrics,
                          const struct effect *e)
 {
@@ -111,6 +123,9 @@ static char *sentence_of(const json_t *reason, const struct trial *one, const js
         fputs("tried, ", out);
         print_effect(out, metrics, e);
         print_harmed(out, metrics, one, e);
+        if (is_kind(reason, "library") && e->share <= -SAVES_FROM && is_forced(reason))
+            fprintf(out, ": the setting beats the library's own choice by %.0f %%",
+                    -100 * e->share);
     } else {
         fputs(ends[one->end == TRIAL_DONE ? TRIAL_FAILED : one->end], out);
     }
@@ -133,12 +148,9 @@ static void put(struct told *list, size_t n, struct told one)
     list[n] = one;
 }
 
+#define BEATS                                                                                      \
+    (-0.5) // a setting that is better than the library's choice is worth more than other losses
 #define UPGRADE 0.5 // faster hardware always helps: it comes after every cause
-
-static bool is_kind(const json_t *reason, const char *kind)
-{
-    return strcmp(json_string_value(json_object_get(reason, "kind")), kind) == 0;
-}
 
 // The rank of a reason: what a trial saved comes first, then what was not tried, then what saved
 // nothing.
@@ -146,6 +158,8 @@ static double rank_of(const json_t *reason, const struct trial *one, const struc
 {
     if (one->end == TRIAL_NOT_RUN || one->end == TRIAL_REFUSED)
         return 0;
+    if (one->end == TRIAL_DONE && e->share <= -SAVES_FROM && is_forced(reason))
+        return BEATS;
     if (one->end != TRIAL_DONE || e->share < SAVES_FROM)
         return -1;
     return is_kind(reason, "rate") ? UPGRADE : 1 + e->share;

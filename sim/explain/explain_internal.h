@@ -116,6 +116,9 @@ void explain_losses(const struct fabric *fabric, struct result *r);
 bool explain_has_target(const struct fabric *fabric); // a policy with telemetry and `eta` below 1
 void explain_target(const struct fabric *fabric, struct result *r);
 void explain_links(const struct fabric *fabric, struct result *r);
+// "leaf3->spine0 failed at 21 us", the first link that failed before the end; NULL = none did. To
+// be freed.
+char *explain_failure(const struct fabric *fabric, const struct result *r);
 void explain_marks_order(const struct fabric *fabric, struct result *r);
 // What the policy, receivers' timers and retransmissions cost the path.
 void explain_policy(const struct fabric *fabric, struct result *r);

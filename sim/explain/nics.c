@@ -60,6 +60,8 @@ static void limit_text(const struct fabric *fabric, const struct nic_result *nic
 }
 
 #define HOST_MIN 0.05 // share of the run from which NICs that are not busy are named
+#define MAY_BIND 0.2  // use of a NIC from which it may delay others, whose policy then cuts
+#define BESIDE 0.5    // of its use: about what such a NIC costs
 
 // Doorbells, pipelines and completions on the path, where no NIC is busy.
 static void explain_host(struct result *r)
@@ -82,16 +84,18 @@ static void explain_busiest(const struct fabric *fabric, struct result *r)
 {
     unsigned direction = 0;
     const struct nic_result *nic = busiest(r, &direction);
-    if (!nic || nic->busy_share[direction] < BUSY) {
+    double use = nic ? nic->busy_share[direction] : 0;
+    bool host = result_has_path(r) && result_share(r, PATH_HOST) >= HOST_MIN;
+    if (use < MAY_BIND || (use < BUSY && host)) {
         explain_host(r);
         return;
     }
     const struct port_result *link = result_busiest_link(r);
-    bool most = !link || nic->busy_share[direction] >= result_use(r, link);
+    bool most = use >= BUSY && (!link || use >= result_use(r, link));
     struct text text;
     FILE *out = text_open(&text);
     fprintf(out, "%sthe NIC of %s was busy %.0f %% of the time with packets %s: ",
-            most ? "bottleneck: " : "", nic->at, 100 * nic->busy_share[direction],
+            most ? "bottleneck: " : "", nic->at, 100 * use,
             direction == ADAPTER_SENDS ? "to send" : "that had arrived");
     limit_text(fabric, nic, direction, &fabric->hosts.adapters->list[nic - r->nics], out);
     char *seen = text_close(out, &text);
@@ -102,7 +106,8 @@ static void explain_busiest(const struct fabric *fabric, struct result *r)
     ps_t least = link ? result_busy_ps(r, link) : 0,
          saving = result_saving_ps(r, r->last->critical.total_ps, least);
     struct reason_result *reason =
-        result_cause(r, REASON_NIC, most ? saving : saving / 2, seen, "with ideal NICs");
+        result_cause(r, REASON_NIC, most ? saving : (ps_t)(BESIDE * use * (double)saving), seen,
+                     "with ideal NICs");
     reason->at = text_format("%s", nic->at);
     reason_set(reason, "nic=ideal");
 }

@@ -267,3 +267,18 @@ void explain_links(const struct fabric *fabric, struct result *r)
         explain_storm(fabric, &fabric->spec->faults[i], r);
     }
 }
+
+char *explain_failure(const struct fabric *fabric, const struct result *r)
+{
+    char down[UNIT_TEXT];
+    for (size_t i = 0; i < fabric->spec->n_faults; i++) {
+        const struct fault_spec *f = &fabric->spec->faults[i];
+        if (f->down_ps > r->sim_time_ps)
+            continue;
+        char *at = fault_place(fabric, f);
+        char *text = text_format("%s failed at %s", at, human_time(f->down_ps, down));
+        free(at);
+        return text;
+    }
+    return NULL;
+}

@@ -7,7 +7,7 @@
 
 #include "sim/explain/explain_internal.h"
 
-#define FULL 0.9 // of the target: use of a link from which it bounds the run
+#define FULL 0.6 // of the target: use of a link from which it may bound the run
 
 // The value of a policy's parameter that is a ratio; 1 = it has none of this name.
 static double ratio_of(const struct dim_spec *dim, const char *name)
