@@ -107,7 +107,7 @@ def sentences_missing():
     for path in glob.glob(os.path.join(WANT, "*", "metrics.json")):
         metrics = json.loads(read(path).rstrip().rstrip(",") + "}")
         texts |= {*metrics["explain"], *metrics["waiting"], metrics["reason"] or ""}
-        texts |= {setting for reason in metrics["reasons"] for setting in reason["remedy"]}
+        texts |= {setting for reason in metrics["reasons"] for setting in reason["set"] or []}
     # sentences are wrapped there
     texts |= {re.sub(r"\s+", " ", read(path)) for path in glob.glob(os.path.join(WANT, "*.txt"))}
     texts = sorted(texts, key=lambda text: (len(text), text))  # a sentence alone is found fastest

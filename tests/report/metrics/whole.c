@@ -46,15 +46,18 @@ static struct slowest_result slowest[] = {
      .n_layers = 1,
      .iterations = iterations,
      .n_iterations = 1}};
-static char remedy[] = "a=1", *remedies[] = {remedy};
+static char remedy[] = "a=1", *remedies[] = {remedy}, seen[] = "uneven", even[] = "spread evenly",
+            at[] = "leaf0->spine1";
 static struct reason_result reasons[] = {
     {.kind = REASON_PATHS,
      .saving_ps = 66000,
-     .bound = true,
-     .remedy = remedies,
-     .n_remedy = 1,
+     .at = at,
+     .seen = seen,
+     .change = even,
+     .set = remedies,
+     .n_set = 1,
      .sentence = "uneven paths"},
-    {.kind = REASON_PFC, .job = 3, .saving_ps = -1, .sentence = "PFC"}};
+    {.kind = REASON_PFC, .job = 3, .saving_ps = -1, .seen = seen, .sentence = "PFC"}};
 static struct phase_result phases[] = {
     {.dim = 1,
      .op = "all_gather",
