@@ -59,7 +59,7 @@ static ps_t lanes_saving(const struct fabric *fabric, const struct fault_spec *f
     return saving;
 }
 
-// The links of a fault by one name, however the scenario writes them: "leaf0->spine1 and 3 more".
+// The links of a fault, for one name however the scenario writes them.
 struct fault_links {
     const struct graph *graph;
     bool *matched; // [port] the lower one of a link's two ports, unless the fault is one way
