@@ -226,6 +226,17 @@ static char *of_an_iteration(const char *sentence, const struct change *change)
                        word, word + length);
 }
 
+// The first and the last clause of a sentence: what was seen, and what was tried; `collwire explain`
+// has the others. To be freed.
+static char *seen_and_tried(const char *sentence)
+{
+    char **clauses;
+    size_t n = text_split(sentence, ';', &clauses);
+    char *text = n < 2 ? memory_text(sentence) : text_format("%s;%s", clauses[0], clauses[n - 1]);
+    texts_free(clauses, n);
+    return text;
+}
+
 // Print what a change of a row's typical run saved, after its words.
 static void print_tried(const struct group *g, const char *words, const struct outcome *of,
                         const struct change *change, size_t width)
@@ -236,8 +247,9 @@ static void print_tried(const struct group *g, const char *words, const struct o
                           g->center == CENTER_MEAN ? "mean" : "median")
             : memory_text("");
     bool divided = strcmp(row_columns[g->headline].key, "iteration_ns") == 0;
-    char *sentence =
-        divided ? of_an_iteration(change->sentence, change) : memory_text(change->sentence);
+    char *clauses = seen_and_tried(change->sentence);
+    char *sentence = divided ? of_an_iteration(clauses, change) : memory_text(clauses);
+    free(clauses);
     char *text = text_format("%s (%s%s): %s", words, of->name, seed, sentence);
     terminal_wrap(stdout, text, 0, 2, width);
     free(text);
@@ -262,7 +274,7 @@ static void print_changes(const struct group *g, size_t width)
         return;
     other = change_of(g, worst);
     if (other.saved_ns > 0)
-        print_tried(g, "What costs the longest row its time", worst, &other, width);
+        print_tried(g, "Longest row", worst, &other, width);
 }
 
 static void print_heading(const struct compare *c, const struct group *g, size_t width)

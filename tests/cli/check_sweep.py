@@ -446,9 +446,9 @@ def why(tmp):
     rows = table(out)
     found = [(r["first_cause"], r["policy"], int(r["workload.bytes"])) for r in rows]
     last = {size: cause for cause, policy, size in found if policy == "none"}
-    expect(code == 0 and set(last) == {1024, 65536, 4194304} and last[1024] == "algorithm" and last[4194304] == "transmission",
+    expect(code == 0 and set(last) == {1024, 65536, 4194304} and last[1024] == "latency" and last[4194304] == "transmission",
            f"causes: {found} {stderr}")
-    expect(f"along workload.bytes: up to 64KiB algorithm, from 4MiB on transmission" in stdout, f"sentence: {stdout}")
+    expect(f"along workload.bytes: up to 64KiB latency, from 4MiB on transmission" in stdout, f"sentence: {stdout}")
     base = sqlite3.connect(os.path.join(out, "results.sqlite"))
     for row, (packed,) in zip(rows, base.execute("select metrics from points order by position")):
         metrics = json.loads(zlib.decompress(packed))
