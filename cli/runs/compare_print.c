@@ -241,11 +241,9 @@ static char *seen_and_tried(const char *sentence)
 static void print_tried(const struct group *g, const char *words, const struct outcome *of,
                         const struct change *change, size_t width)
 {
-    char *seed =
-        of->n > 1 && !of->identical
-            ? text_format(", seed %llu, nearest to the %s", (unsigned long long)change->row->seed,
-                          g->center == CENTER_MEAN ? "mean" : "median")
-            : memory_text("");
+    char *seed = of->n > 1 && !of->identical
+                     ? text_format(", seed %llu", (unsigned long long)change->row->seed)
+                     : memory_text("");
     bool divided = strcmp(row_columns[g->headline].key, "iteration_ns") == 0;
     char *clauses = seen_and_tried(change->sentence);
     char *sentence = divided ? of_an_iteration(clauses, change) : memory_text(clauses);
