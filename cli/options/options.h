@@ -42,6 +42,7 @@ struct options {
     bool allow_plugins;
     uint64_t verify; // causes that explain removes; 0 = none
     uint64_t seeds, jobs, threads, tiles;
+    uint64_t draws;                 // for compare; 0 = none
     struct texts vary;              // for sweep
     const char *sizes, *shard;      // for sweep
     bool list, dry_run, merge, why; // for sweep
