@@ -306,14 +306,15 @@ static double estimate_s(const struct compare *c)
     char clock[CLOCK_TEXT];
     struct collwire_cost cost;
     struct collwire_sim *sim = simulation_build(c->list[0].scenario, &cost, &ignored);
-    double jobs = (double)(c->options->jobs < c->n ? c->options->jobs : c->n), run_s = 0;
+    size_t n = c->n + c->options->draws * (c->n / c->options->seeds);
+    double jobs = (double)(c->options->jobs < n ? c->options->jobs : n), run_s = 0;
     if (sim)
         run_s = cost.wall_s;
     collwire_sim_free(sim);
     err_free(&ignored);
-    double all_s = run_s * (double)c->n / jobs;
+    double all_s = run_s * (double)n / jobs;
     if (all_s > COST_FROM_S)
-        fprintf(stderr, "%zu runs, about %s with %.0f at a time\n", c->n, clock_text(all_s, clock),
+        fprintf(stderr, "%zu runs, about %s with %.0f at a time\n", n, clock_text(all_s, clock),
                 jobs);
     return run_s;
 }

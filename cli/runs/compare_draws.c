@@ -84,9 +84,9 @@ static void plan_scenario(struct compare_draws *d, const struct compare *c, size
     draw_plan_make(&d->plans[scenario], collwire_scenario_seed(of->base), rows, n, row_loads,
                    &loading);
     free(rows);
-    if (draw_plan_is_empty(&d->plans[scenario]))
+    if (draw_plan_is_empty(&d->plans[scenario]) && !c->options->list)
         err_add(err, "--draws",
-                "%s states everything that could be drawn: see --list without these settings",
+                "%s states everything that could be drawn: see --list",
                 of->name);
 }
 

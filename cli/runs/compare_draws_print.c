@@ -113,7 +113,7 @@ static void print_sentence(const struct group *g, size_t width)
         text_format("%s over %s: median %.2f, %.2f to %.2f in 10 to 90 %% of %lld draws; %s; %s%s",
                     g->outcomes[o].name, g->baseline->name, real_of(draws, "median"),
                     real_of(draws, "p10"), real_of(draws, "p90"), count_of(draws, "n"), order,
-                    by ? by : "no single assumption moves it clearly", by ? " moves it most" : "");
+                    by ? "moved most by " : "no single assumption moves it clearly", by ? by : "");
     terminal_wrap(stdout, text, 0, 2, width);
     free(text);
     free(order);
@@ -130,7 +130,7 @@ static void print_moves(const struct group *g, const json_t *summary, size_t wid
     {
         const char *scenario = json_string_value(json_object_get(item, "scenario"));
         double moves = real_of(item, "moves");
-        if (strcmp(scenario, g->scenario) != 0 || isnan(moves) || n == MOVED_SHOWN)
+        if (strcmp(scenario, g->scenario) != 0 || !(moves > DRAWS_TIE) || n == MOVED_SHOWN)
             continue;
         fprintf(out, "%s%s %.0f %%", n++ > 0 ? ", " : "between lower and higher values differ by: ",
                 json_string_value(json_object_get(item, "name")), 100 * moves);
