@@ -107,7 +107,7 @@ const struct assumption assumptions[ASSUMPTIONS] = {
     {.name = "connections",
      .path = "workload[].repeat",
      .values = {"1", "3"},
-     .words = {"cold", "warm, the last of 3"},
+     .words = {"cold", "warm (last of 3)"},
      .source = "nccl-tests leaves out the first 5 repetitions (option -w), training does not: a "
                "policy begins with its own initial rates and windows",
      .unfit = without_collective},

@@ -69,7 +69,8 @@ char *draw_plan_names(const struct draw_plan *plan)
     return text_close(out, &text);
 }
 
-static json_t *range_json(const struct draw_axis *axis)
+// The values of the range, or the words for them.
+static json_t *range_json(const struct draw_axis *axis, bool words)
 {
     const struct assumption *a = axis->of;
     bool all = axis->state != AXIS_DRAWN;
@@ -79,7 +80,7 @@ static json_t *range_json(const struct draw_axis *axis)
         for (size_t i = 0; i < axis->n_values; i++)
             kept |= axis->values[i] == v;
         if (kept)
-            json_array_append_new(list, json_string(a->values[v]));
+            json_array_append_new(list, json_string(words ? a->words[v] : a->values[v]));
     }
     return list;
 }
@@ -89,7 +90,8 @@ json_t *draw_axis_json(const struct draw_axis *axis)
     static const char *const kinds[] = {"choice", "log_uniform", "seed"};
     static const char *const states[] = {"drawn", "stated", "not drawn"};
     const struct assumption *a = axis->of;
-    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s?}", "name", a->name, "path", a->path,
-                     "kind", kinds[a->kind], "range", range_json(axis), "source", a->source,
-                     "state", states[axis->state], "why", axis->why);
+    return json_pack("{s:s, s:s, s:s, s:o, s:o*, s:s, s:s, s:s?}", "name", a->name, "path", a->path,
+                     "kind", kinds[a->kind], "range", range_json(axis, false), "words",
+                     a->words[0] ? range_json(axis, true) : NULL, "source", a->source, "state",
+                     states[axis->state], "why", axis->why);
 }
