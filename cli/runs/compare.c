@@ -452,7 +452,7 @@ static const char compare_text[] =
     "unless it is of that kind already.\n\n"
     "With --seeds, times are means with 95 % intervals (below 5 seeds the times themselves), "
     "and ratios are over pairs of runs with the same seed.\n\n"
-    "With --draws, every row is run again under N draws of what the scenario leaves open (cold or "
+    "With --draws, every row is run again under N draws of what the scenario does not state (cold or "
     "warm connections, noise, latencies, buffer, ACKs, queue pairs, seed), the same for all rows; "
     "the median of each ratio, its 10 to 90 %, in how many draws the order stands and what moves "
     "it most are printed. What the scenario or --set states is not drawn; --list prints the "
