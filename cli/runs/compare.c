@@ -20,8 +20,6 @@
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/text/json_file.h"
-#include "engine/text/json_path.h"
 #include "report/study/worker_pool.h"
 
 /* ---- compare plan ---- */
@@ -30,45 +28,27 @@
 
 /* ---- a run ---- */
 
-// The settings of a run in their order: the user's, the varied values, the seed (NULL = none), those
-// of a draw and the policy's.
-static void add_sets(const struct compare *c, const struct variant *one, const char *seed,
-                     const struct draw_sets *draw, struct options *sets)
-{
-    const struct options *o = c->options;
-    options_set_all(sets, o->sets, o->n_sets);
-    for (size_t p = 0; p < grid_paths(&c->grid); p++)
-        options_set(sets, grid_path(&c->grid, p), grid_value(&c->grid, one->point, p));
-    if (seed)
-        options_set(sets, "seed", seed);
-    if (draw)
-        options_set_all(sets, draw->list, draw->n);
-    if (one->choice)
-        options_set_all(sets, one->choice->sets, one->choice->n_sets);
-}
-
+// Load the scenario of a run: the user's settings, the varied values, the seed, those of a draw and
+// the policy's, in this order.
 struct collwire_scenario *compare_load(const struct compare *c, const struct variant *one,
                                        const struct draw_sets *draw, struct err *err)
 {
+    const struct options *o = c->options;
     struct options sets = {0};
     char *seed = text_format("%llu", (unsigned long long)one->seed);
-    add_sets(c, one, seed, draw, &sets);
+    options_set_all(&sets, o->sets, o->n_sets);
+    for (size_t p = 0; p < grid_paths(&c->grid); p++)
+        options_set(&sets, grid_path(&c->grid, p), grid_value(&c->grid, one->point, p));
+    options_set(&sets, "seed", seed);
+    if (draw)
+        options_set_all(&sets, draw->list, draw->n);
+    if (one->choice)
+        options_set_all(&sets, one->choice->sets, one->choice->n_sets);
     struct collwire_scenario *scenario =
-        scenario_open(c->options, one->of->path, sets.sets, sets.n_sets, err);
+        scenario_open(o, one->of->path, sets.sets, sets.n_sets, err);
     free(seed);
     free(sets.sets);
     return scenario;
-}
-
-json_t *compare_given(const struct compare *c, const struct variant *one, struct err *err)
-{
-    struct options sets = {0};
-    json_t *given = json_file_read(one->of->path, err);
-    add_sets(c, one, NULL, NULL, &sets);
-    for (size_t i = 0; i < sets.n_sets && given; i++)
-        json_path_set(given, sets.sets[i].path, sets.sets[i].value, err);
-    free(sets.sets);
-    return given;
 }
 
 static char *dir_of(const struct compare *c, const struct variant *one)

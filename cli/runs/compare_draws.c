@@ -50,9 +50,17 @@ static bool row_loads(void *ctx, size_t row, const struct draw_sets *sets, char 
     return good;
 }
 
+// A row as the user states it: the seed is stated where it is without the row's own.
+static json_t *given_of(const struct compared *of, const struct variant *one)
+{
+    json_t *given = json_copy((json_t *)(uintptr_t)scenario_given(scenario_of(one->scenario)));
+    if (!json_object_get(scenario_given(scenario_of(of->base)), "seed"))
+        json_object_del(given, "seed");
+    return given;
+}
+
 // The rows of a scenario: its runs with the first seed.
-static void add_rows(struct compare_draws *d, const struct compare *c, size_t scenario,
-                     struct err *err)
+static void add_rows(struct compare_draws *d, const struct compare *c, size_t scenario)
 {
     const struct compared *of = &c->scenarios[scenario];
     for (size_t i = 0; i < c->n; i++) {
@@ -60,8 +68,7 @@ static void add_rows(struct compare_draws *d, const struct compare *c, size_t sc
         if (one->of != of || one->seed != collwire_scenario_seed(of->base))
             continue;
         d->rows = memory_resize(d->rows, d->n_rows + 1, sizeof *d->rows);
-        d->rows[d->n_rows++] =
-            (struct drawn_row){.of = one, .given = compare_given(c, one, err), scenario};
+        d->rows[d->n_rows++] = (struct drawn_row){.of = one, .given = given_of(of, one), scenario};
     }
 }
 
@@ -70,12 +77,12 @@ static void plan_scenario(struct compare_draws *d, const struct compare *c, size
 {
     const struct compared *of = &c->scenarios[scenario];
     size_t first = d->n_rows;
-    add_rows(d, c, scenario, err);
+    add_rows(d, c, scenario);
     size_t n = d->n_rows - first;
-    if (n < 2)
+    if (n < 2) {
         err_add(err, "--draws", "%s has one row: there is no other to compare it with", of->name);
-    if (err->n_errors > 0)
         return;
+    }
     struct draw_row *rows = memory_zeroed(n, sizeof *rows);
     for (size_t i = 0; i < n; i++)
         rows[i] = (struct draw_row){d->rows[first + i].given,
@@ -85,9 +92,7 @@ static void plan_scenario(struct compare_draws *d, const struct compare *c, size
                    &loading);
     free(rows);
     if (draw_plan_is_empty(&d->plans[scenario]) && !c->options->list)
-        err_add(err, "--draws",
-                "%s states everything that could be drawn: see --list",
-                of->name);
+        err_add(err, "--draws", "%s states everything that could be drawn: see --list", of->name);
 }
 
 struct compare_draws *compare_draws_plan(const struct compare *c, struct err *err)

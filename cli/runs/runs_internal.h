@@ -56,8 +56,5 @@ struct compare {
 struct collwire_scenario *compare_load(const struct compare *c, const struct variant *one,
                                        const struct draw_sets *draw, struct err *err);
 
-// The scenario of a run as the user states it: the file with all settings but the seed.
-json_t *compare_given(const struct compare *c, const struct variant *one, struct err *err);
-
 // Write compare.json and compare.csv and print the results. Returns 0, or -1 after a message.
 int compare_write(const struct compare *c, struct rows *rows);
