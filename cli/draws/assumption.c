@@ -74,12 +74,25 @@ static const char *without_machine(const struct scenario *s, const json_t *given
                                        : "NCCL needs a machine (topology.machine)";
 }
 
-// A library has queue pairs of its own.
+// True if the job's algorithm is stated, so that no library may choose it.
+static bool states_algorithm(const json_t *job)
+{
+    static const char *const keys[] = {"algorithm", "schedule", "chunks", NULL};
+    bool states = false;
+    for (size_t i = 0; keys[i]; i++)
+        states |= json_object_get(job, keys[i]) != NULL;
+    return states;
+}
+
+// A library, stated or drawn, has queue pairs of its own.
 static const char *with_library(const struct scenario *s, const json_t *given)
 {
+    const json_t *job = collective_in(given);
     if (without_roce(s, given))
         return without_roce(s, given);
-    return without_machine(s, given) ? NULL : "the collective library chooses them";
+    bool chooses =
+        json_object_get(job, "library") || (!without_machine(s, given) && !states_algorithm(job));
+    return chooses ? "the collective library chooses them" : NULL;
 }
 
 static const json_t *dims_of(const json_t *given)
@@ -90,8 +103,9 @@ static const json_t *dims_of(const json_t *given)
 static const char *without_links(const struct scenario *s, const json_t *given)
 {
     (void)s;
-    return json_array_size(dims_of(given)) > 0 ? NULL
-                                               : "the topology makes its dimensions by itself";
+    if (json_object_get(json_object_get(given, "topology"), "machine"))
+        return "the machine makes the links";
+    return json_array_size(dims_of(given)) > 0 ? NULL : "the topology does not list its dimensions";
 }
 
 static const char *without_nothing(const struct scenario *s, const json_t *given)
@@ -150,6 +164,7 @@ const struct assumption assumptions[ASSUMPTIONS] = {
     {.name = "library",
      .path = "workload[].library.kind",
      .values = {"none", "nccl"},
+     .first_is_absence = true,
      .source = "the textbook algorithm, or what NCCL would choose (docs/nccl.md)",
      .unfit = without_machine},
     {.name = "seed",
@@ -199,13 +214,12 @@ static size_t link_paths(const json_t *given, char **paths)
 // algorithm that it would choose.
 static size_t job_paths(const struct assumption *a, const json_t *given, char **paths)
 {
-    static const char *const chosen[] = {"algorithm", "schedule", "chunks", "library", NULL};
     const char *key = a->path + strlen("workload[].");
     const json_t *job = collective_in(given);
-    bool stated = !job || value_at(job, key), library = strncmp(key, "library", 7) == 0;
-    for (size_t i = 0; chosen[i] && library; i++)
-        stated |= json_object_get(job, chosen[i]) != NULL;
-    if (stated)
+    if (!job || value_at(job, key))
+        return 0;
+    if (strncmp(key, "library", 7) == 0 &&
+        (states_algorithm(job) || json_object_get(job, "library")))
         return 0;
     bool list = json_is_array(json_object_get(given, "workload"));
     paths[0] = text_format("workload%s.%s", list ? "[0]" : "", key);

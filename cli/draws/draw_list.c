@@ -22,36 +22,51 @@ static void print_drawn(FILE *out, const struct draw_axis *axis, size_t width)
     free(range);
 }
 
+// Print a line that begins with `words` and names what is in a state; the keys too, where `paths`.
+static void print_names(FILE *out, const struct draw_plan *plan, enum axis_state state,
+                        const char *words, bool paths, size_t width)
+{
+    struct text text;
+    FILE *names = text_open(&text);
+    size_t n = 0;
+    for (size_t i = 0; i < ASSUMPTIONS; i++) {
+        const struct assumption *a = plan->axes[i].of;
+        if (plan->axes[i].state != state)
+            continue;
+        fprintf(names, "%s%s", n++ > 0 ? ", " : words, a->name);
+        if (paths)
+            fprintf(names, " (%s)", a->path);
+    }
+    char *line = text_close(names, &text);
+    if (n > 0)
+        terminal_wrap(out, line, 0, 2, width);
+    free(line);
+}
+
+static void print_unfit(FILE *out, const struct draw_plan *plan, size_t width)
+{
+    for (size_t i = 0; i < ASSUMPTIONS; i++) {
+        if (plan->axes[i].state != AXIS_UNFIT)
+            continue;
+        char *line = text_format("not drawn: %s: %s", plan->axes[i].of->name, plan->axes[i].why);
+        terminal_wrap(out, line, 0, 2, width);
+        free(line);
+    }
+}
+
+void draw_plan_print_rest(FILE *out, const struct draw_plan *plan, size_t width)
+{
+    print_names(out, plan, AXIS_STATED, "stated, so not drawn: ", false, width);
+    print_names(out, plan, AXIS_UNFIT, "not drawn (--list says why): ", false, width);
+}
+
 void draw_plan_print(FILE *out, const struct draw_plan *plan, size_t width)
 {
     for (size_t i = 0; i < ASSUMPTIONS; i++)
         if (plan->axes[i].state == AXIS_DRAWN)
             print_drawn(out, &plan->axes[i], width);
-    draw_plan_print_rest(out, plan, width);
-}
-
-void draw_plan_print_rest(FILE *out, const struct draw_plan *plan, size_t width)
-{
-    struct text text;
-    FILE *stated = text_open(&text);
-    size_t n = 0;
-    for (size_t i = 0; i < ASSUMPTIONS; i++) {
-        const struct draw_axis *axis = &plan->axes[i];
-        if (axis->state == AXIS_STATED)
-            fprintf(stated, "%s%s (%s)", n++ > 0 ? ", " : "stated, so not drawn: ", axis->of->name,
-                    axis->of->path);
-    }
-    char *line = text_close(stated, &text);
-    if (n > 0)
-        terminal_wrap(out, line, 0, 2, width);
-    free(line);
-    for (size_t i = 0; i < ASSUMPTIONS; i++) {
-        if (plan->axes[i].state != AXIS_UNFIT)
-            continue;
-        line = text_format("not drawn: %s: %s", plan->axes[i].of->name, plan->axes[i].why);
-        terminal_wrap(out, line, 0, 2, width);
-        free(line);
-    }
+    print_names(out, plan, AXIS_STATED, "stated, so not drawn: ", true, width);
+    print_unfit(out, plan, width);
 }
 
 char *draw_plan_names(const struct draw_plan *plan)

@@ -10,7 +10,7 @@
 // Print what is drawn, with ranges and sources, and what is not, with the reason.
 void draw_plan_print(FILE *out, const struct draw_plan *plan, size_t width);
 
-// Print the lines that name what the scenario states, and what it does not have.
+// Print the names of what the scenario states, and of what it does not have.
 void draw_plan_print_rest(FILE *out, const struct draw_plan *plan, size_t width);
 
 // Returns "noise, buffer and seed", the names of what is drawn; to be freed.

@@ -408,6 +408,10 @@ static int command_compare(const struct options *given)
         run_all(&c);
         if (c.draws && !c.interrupted)
             compare_draws_run(c.draws, &c);
+        else {
+            compare_draws_free(c.draws);
+            c.draws = NULL; // nothing to say of draws that were not begun
+        }
         code = finish(&c);
         result_set_close(c.set); // the report has a lock of its own
         c.set = NULL;
