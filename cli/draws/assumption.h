@@ -33,8 +33,8 @@ extern const struct assumption assumptions[ASSUMPTIONS];
 
 enum { ASSUMPTION_PATHS = 16 }; // at least as many as a scenario has dimensions
 
-// The paths that are to be set, to be freed each: those places of the assumption's key that `given`,
-// a scenario as its user states it, leaves open. Returns their number; 0 = it is stated.
+// The paths that are to be set, to be freed each: the places of the key that `given`, a
+// scenario as its user states it, leaves open. Returns their number; 0 = it is stated.
 size_t assumption_paths(const struct assumption *a, const json_t *given,
                         char *paths[ASSUMPTION_PATHS]);
 

@@ -2,6 +2,7 @@
 // Plans of draws. See the header.
 #include "cli/draws/draw_plan.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +169,7 @@ char *draw_value(const struct draw_plan *plan, size_t axis, size_t k, double *pl
     const struct assumption *a = one->of;
     *place = (double)NAN;
     if (a->kind == ASSUMPTION_SEED)
-        return text_format("%llu", (unsigned long long)(plan->seed + k));
+        return text_format("%" PRIu64, plan->seed + k);
     *place = uniform(plan, a->name, k);
     if (a->kind == ASSUMPTION_TIME)
         return time_between(a, *place);

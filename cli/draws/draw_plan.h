@@ -56,8 +56,8 @@ void draw_plan_free(struct draw_plan *plan);
 
 bool draw_plan_is_empty(const struct draw_plan *plan);
 
-// The value of an assumption in draw k = 1, 2, ..: as the scenario writes it, to be freed; and where
-// it stands among all values, from 0 to 1, NAN for a seed.
+// The value of an assumption in draw k = 1, 2, ..: as the scenario writes it, to be freed; and
+// where it stands among all values, from 0 to 1, NAN for a seed.
 char *draw_value(const struct draw_plan *plan, size_t axis, size_t k, double *place);
 
 // The settings of draw k for a row.

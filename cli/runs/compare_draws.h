@@ -21,7 +21,8 @@ void compare_draws_list(const struct compare_draws *d);
 // the draws that have ended, and sets c->interrupted.
 void compare_draws_run(struct compare_draws *d, struct compare *c);
 
-// What the draws say: `draws` of the rows, and the further keys of compare.json, which are returned.
+// What the draws say: `draws` of the rows, and the further keys of compare.json, which are
+// returned.
 json_t *compare_draws_summary(const struct compare_draws *d, struct rows *rows,
                               const struct comparison *comparison);
 

@@ -127,7 +127,7 @@ static json_t *draws_json(const struct compare_draws *d, const struct group *g,
                                 number(value_of(d, k, row, g->headline)));
         }
         json_array_append_new(list, json_pack("{s:s, s:I, s:o, s:o}", "scenario", g->scenario,
-                                              "number", (json_int_t)(k + 1), "values", values,
+                                              "number", (json_int_t)k + 1, "values", values,
                                               row_columns[g->headline].key, times));
     }
     return list;
