@@ -212,6 +212,9 @@ collwire_script_test(cli_results unit python3 [[python3 "$@"]]
 collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_draws unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_draws.py ${PROJECT_SOURCE_DIR}/scenarios)
+
 collwire_script_test(cli_training unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_training.py ${PROJECT_SOURCE_DIR}/scenarios)
 collwire_script_test(cli_try unit python3 [[python3 -B "$@"]]

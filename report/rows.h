@@ -49,6 +49,8 @@ struct row {
     uint64_t n_unlisted;        // messages, if there are more than report.flows_max; else 0
     double values[ROW_COLUMNS]; // NAN = the run does not have it
     double shares[PATH_CAUSES]; // of the whole run's critical path; NAN = the run has none
+    json_t *draws; // of the whole run: what report/comparison/draws.h says of its ratio, null for
+                   // the baseline; NULL = nothing was drawn; owned
 };
 
 // Description of a run, which may have no metrics.

@@ -43,6 +43,7 @@ struct options {
     uint64_t tries;      // causes that are tried; 0 = not given
     char tries_text[24]; // the same for a setting
     uint64_t seeds, jobs, threads, tiles;
+    uint64_t draws;                 // for compare; 0 = none
     struct texts vary;              // for sweep
     const char *sizes, *shard;      // for sweep
     bool list, dry_run, merge, why; // for sweep

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/runs/compare_draws.h"
 #include "cli/runs/runs_internal.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
@@ -25,10 +26,12 @@ static json_t *varied_paths(const struct grid *grid)
 }
 
 static char *document(const struct compare *c, const struct rows *rows,
-                      const struct comparison *comparison)
+                      const struct comparison *comparison, json_t *draws)
 {
-    struct comparison_about about = {
-        .n_scenarios = c->n_scenarios, .baseline = c->baseline, .seeds = c->options->seeds};
+    struct comparison_about about = {.n_scenarios = c->n_scenarios,
+                                     .baseline = c->baseline,
+                                     .seeds = c->options->seeds,
+                                     .draws = draws};
     const char **names = memory_zeroed(c->n_scenarios, sizeof *names);
     for (size_t i = 0; i < c->n_scenarios; i++)
         names[i] = c->scenarios[i].name;
@@ -320,7 +323,7 @@ enum { CHANGE_BESIDE_JOBS = 6 }; // policies
 /* ---- all ---- */
 
 static void print_results(const struct compare *c, const struct comparison *comparison,
-                          const char *json, const char *csv)
+                          const json_t *draws, const char *json, const char *csv)
 {
     size_t width = terminal_width(stdout);
     if (c->options->format != FORMAT_TABLE) {
@@ -340,21 +343,25 @@ static void print_results(const struct compare *c, const struct comparison *comp
         if (jobs == 0 || whole->n <= CHANGE_BESIDE_JOBS) // two tables fill a screen
             print_changes(whole, width);
         print_jobs(c, &comparison->groups[g], jobs, width);
+        if (draws)
+            compare_draws_print(c->draws, whole, c->heading, draws);
         g += jobs;
     }
 }
 
-int compare_write(const struct compare *c, const struct rows *rows)
+int compare_write(const struct compare *c, struct rows *rows)
 {
     struct comparison *comparison = comparison_new(rows, c->baseline);
-    char *json = document(c, rows, comparison), *csv = rows_csv(rows);
+    json_t *draws = c->draws ? compare_draws_summary(c->draws, rows, comparison) : NULL;
+    char *json = document(c, rows, comparison, draws), *csv = rows_csv(rows);
     int status = write_files(c, json, csv);
     if (options_print_results(c->options))
-        print_results(c, comparison, json, csv);
+        print_results(c, comparison, draws, json, csv);
     if (status == 0 && c->options->format == FORMAT_TABLE && !c->options->quiet)
         path_print(stdout, "results: %s/compare.json\n", c->dir);
     free(json);
     free(csv);
+    json_decref(draws);
     comparison_free(comparison);
     return status;
 }

@@ -13,6 +13,8 @@ static const struct chart charts[] = {
     {"policies", "a metric of every run, by policy", OF_COMPARISONS, true, .put = sheet_policies},
     {"scenarios", "a metric of every policy in every scenario", OF_SCENARIOS, true,
      .put = sheet_policies},
+    {"assumptions", "how far each assumption moves a ratio, over the draws", OF_COMPARISONS, true,
+     .put = sheet_draws},
     {"sweep.lines", "a metric over an axis", OF_ALL, true, .put = sheet_points, .least = 1},
     {"sweep.map", "a metric over two axes", OF_ALL, true, .put = sheet_points, .least = 2},
     {"time", "the critical path by cause", .each = sheet_path, .heading = "part,time_ns"},

@@ -61,6 +61,7 @@ char *sheet_run_name(const json_t *doc, const json_t *run);
 
 // Charts of a page, and of a sweep.
 void sheet_policies(struct sheet *s);
+void sheet_draws(struct sheet *s);
 void sheet_messages(struct sheet *s);
 void sheet_points(struct sheet *s);
 

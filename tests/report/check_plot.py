@@ -36,7 +36,7 @@ def collwire(*words, **more):
 
 def results(tmp, scenarios):
     """A run whose messages are not listed, a comparison with samples, one of two scenarios, and a sweep."""
-    of = {name: os.path.join(tmp, name) for name in ("run", "compare", "several", "sweep", "memory", "measured")}
+    of = {name: os.path.join(tmp, name) for name in ("run", "compare", "several", "sweep", "memory", "measured", "drawn")}
     rail = os.path.join(scenarios, "collectives", "rail.json")
     incast = os.path.join(scenarios, "incast.json")
     memory = os.path.join(os.path.dirname(scenarios), "tests", "golden", "memory", "scenario.json")
@@ -45,6 +45,7 @@ def results(tmp, scenarios):
                   ("compare", incast, "--cc", "none,dcqcn,swift", "--seeds", "2", "--set", "report.sample=10us",
                    "--out", of["compare"]),
                   ("compare", incast, os.path.join(scenarios, "collectives", "torus.json"), "--cc", "none,dcqcn", "--out", of["several"]),
+                  ("compare", incast, "--cc", "none,dcqcn,swift", "--draws", "5", "--out", of["drawn"]),
                   ("run", memory, "--out", of["memory"]),
                   ("run", measured, "--out", of["measured"]),
                   ("sweep", incast, "--vary", "workload.bytes=100KB,200KB", "--cc", "none,dcqcn", "--out", of["sweep"])):
@@ -157,6 +158,17 @@ def of_measured(folder):
              for s in measured["sizes"]]
     expect([(r["op"], r["ranks"], r["bytes"], r["count"], r["measured_ns"], r["simulated_ns"]) for r in rows] == known and len(known) == 2,
            f"measured: {rows}")
+
+
+def of_draws(folder):
+    """The chart of assumptions has the ratios of compare.json; a choice leaves one row."""
+    with open(os.path.join(folder, "compare.json"), encoding="utf-8") as f:
+        known = [(axis["name"], row["name"], row["low"], row["high"]) for axis in json.load(f)["assumptions"] for row in axis.get("rows", [])]
+    rows = table(folder, "assumptions")
+    expect(len(known) == 6 and [(r["assumption"], r["policy"], float(r["low"]), float(r["high"])) for r in rows]
+           == [(*names, *(float(f"{x:.10g}") for x in ends)) for *names, ends in ((a, b, (c, d)) for a, b, c, d in known)], f"assumptions: {rows}")
+    expect({r["policy"] for r in table(folder, "assumptions=swift")} == {"swift"}, "assumptions of a policy")
+    expect("assumptions" in listed(folder), "the list of charts with draws")
 
 
 def of_a_sweep(folder):
@@ -296,6 +308,8 @@ def pictures(of):
     picture(of["memory"], "memory", "weights", "activations", "a GPU has 100\u00a0MB")
     picture(of["memory"], "memory.ranks", "weights", "rank2 and 1 more")
     picture(of["sweep"], "sweep.lines", "none", "dcqcn")
+    picture(of["drawn"], "assumptions", "lower values", "higher values", "queue pairs", "1 or 4", "300ns to 800ns")
+    picture(of["drawn"], "assumptions=swift", "swift / none; line: median of 5 draws")
     marks(of["compare"])
     lines(of["sweep"])
     same_bytes(of)
@@ -352,6 +366,7 @@ def main():
             of_a_run(of["run"])
             of_a_comparison(of["compare"])
             of_scenarios(of["several"])
+            of_draws(of["drawn"])
             of_a_sweep(of["sweep"])
             of_memory(of["memory"])
             of_measured(of["measured"])
