@@ -470,6 +470,7 @@ const struct option_row option_rows[] = {
     {.name = "version", .help = "print the version", .type = OPTION_FLAG, AT(version)},
 };
 const size_t n_option_rows = sizeof option_rows / sizeof *option_rows;
+_Static_assert(sizeof option_rows / sizeof *option_rows <= OPTION_ROWS_MAX, "the parser has room");
 
 bool option_fits(const struct option_row *row, const char *command)
 {

@@ -264,7 +264,7 @@ static void print_changes(const struct group *g, size_t width)
     struct change best = {0}, other;
     const struct outcome *of = NULL, *worst = worst_outcome(g);
     for (size_t i = 0; i < g->n; i++)
-        if (g->outcomes[i].best &&
+        if ((g->outcomes[i].best || g->n == 1) &&
             (other = change_of(g, &g->outcomes[i])).saved_ns > best.saved_ns) {
             best = other;
             of = &g->outcomes[i];
