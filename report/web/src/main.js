@@ -2,6 +2,7 @@
 // The page: sections in the order in which a reader asks.
 import { doc, metric, nameOf, noun, policies, primaryKey, runs, scenarios, shown, usedKeys, valueOf, varied } from "./data.js";
 import { el, section } from "./dom.js";
+import { perJob } from "./effects.js";
 import { startCharts } from "./figure.js";
 import { follow } from "./follow.js";
 import { share, text } from "./format.js";
@@ -92,7 +93,7 @@ function figures() {
 
 function answer() {
     const reason = firstReason();
-    const each = perScenario();
+    const each = [...perScenario(), ...perJob()];
     return el(
         "section",
         { id: "answer", class: "answer" },
