@@ -22,6 +22,7 @@ import {
     valueOf,
 } from "./data.js";
 import { sweepReason, sweepSentence } from "./effects.js";
+import { ofIteration } from "./savings.js";
 import { list, longer, plural, share, text } from "./format.js";
 
 // Mean of a key for every policy (and scenario) that completed, the best first.
@@ -150,10 +151,10 @@ export function firstReason() {
     const worst = order.length ? order[order.length - 1].good[0] : runs.find((run) => run.metrics.explain);
     const difference = worst && worst.difference && worst.difference[0];
     const seed = worst && runsOf(policyOf(worst)).length > 1 ? ` (Seed ${worst.seed}.)` : "";
-    if (difference) return `${sentence(difference)}${seed}`;
+    if (difference) return `${sentence(ofIteration(worst, difference))}${seed}`;
     const reason = worst && worst.metrics.explain && worst.metrics.explain[0];
     if (!reason) return null;
     return doc.kind === "compare"
-        ? `${policyOf(worst)}: ${sentence(reason)}${seed}`
+        ? `${policyOf(worst)}: ${sentence(ofIteration(worst, reason))}${seed}`
         : sentence(reason);
 }
