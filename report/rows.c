@@ -208,6 +208,8 @@ static void add_jobs(struct rows *rows, const struct row_source *run, const json
         row->status = status_of(job);
         row->reasons = json_array();
         row->noisy = has_noise(metrics);
+        const json_t *shrunk = json_object_get(program_of(metrics, job), "shrunk");
+        row->shrunk = shrunk ? memory_text(json_string_value(shrunk)) : NULL;
         for (size_t c = 0; c < ROW_COLUMNS; c++)
             row->values[c] = job_value(&row_columns[c], metrics, job);
     }

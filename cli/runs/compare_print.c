@@ -132,6 +132,17 @@ static void print_legend(const struct group *g, size_t width)
                       width);
 }
 
+// Say that the figures are those of a shrunk scenario, and where those of the whole come from.
+static void print_shrunk(const struct group *g, size_t width)
+{
+    const char *shrunk = g->outcomes[0].rows[0]->shrunk;
+    if (!shrunk || g->job)
+        return;
+    char *text = text_format("shrunk: %s; " WHOLE_OF_SHRUNK, shrunk);
+    terminal_wrap(stdout, text, 0, 2, width);
+    free(text);
+}
+
 static bool was_started(const struct row *row)
 {
     return !row->failure || strcmp(row->failure, NOT_STARTED) != 0;
@@ -298,6 +309,7 @@ static void print_group(const struct compare *c, const struct group *g, size_t w
     puts(table); // libsmartcols escapes control characters
     free(table);
     print_legend(g, width);
+    print_shrunk(g, width);
     print_identical(g, width);
     print_failures(g, width);
 }

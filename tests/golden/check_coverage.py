@@ -31,6 +31,7 @@ KEYS_ELSEWHERE = {
     "collectives[].critical.places_error_ns": "engine_critical_path",
     "slowest.places_error_ns": "engine_critical_path",
     "slowest.elsewhere_ns": "theory_critical_path",
+    "programs[].shrunk": "cli_training",
     **dict.fromkeys(("thinned", "thinned.asked_ns", "thinned.step_ns", "thinned.queue_pairs",
                      "thinned.queue_pairs_left_out"), "report_thinned"),  # 2 million values
 }
