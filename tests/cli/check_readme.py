@@ -39,6 +39,8 @@ def output(command, page, folder):
         return printed("sh", os.path.join(ROOT, "cmake", "demo.sh"), COLLWIRE, cwd=folder).strip() + "\n"
     if "--draws" in command and page == "README.md":  # of which README.md shows the end
         return f"{command}\n...\n" + printed(COLLWIRE, *command.split()[2:], cwd=folder).split("\n\n", 1)[1]
+    if "|" in command:
+        return f"{command}\n" + printed("sh", "-c", command.replace("$ collwire", f"'{COLLWIRE}'", 1), cwd=folder)
     return f"{command}\n" + printed(COLLWIRE, *command.split()[2:], cwd=folder)
 
 
