@@ -66,6 +66,13 @@ const struct option_row option_rows[] = {
      .commands = "plot",
      .type = OPTION_TEXT,
      AT(chart)},
+    {.name = "dim",
+     .argument = "D",
+     .help = "of charts of messages: those of the dimension of this number, of several at once, of "
+             "each, or all together; otherwise the outermost for a comparison, each for a run",
+     .commands = "plot",
+     .type = OPTION_TEXT,
+     AT(dim)},
     {.name = "scenarios",
      .argument = "FOLDER",
      .help =

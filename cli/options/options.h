@@ -31,7 +31,7 @@ struct options {
     const char **args; // arguments after the command
     size_t n_args;
     const char *out, *against, *cc, *baseline;
-    const char *chart;          // for plot
+    const char *chart, *dim;    // for plot
     struct texts places, files; // --capture and -w, in the order given
     char *capture;              // the scenario's `capture` made of them; owned
     double pace_ps;             // simulated time per second of wall time; 0 = as fast as possible

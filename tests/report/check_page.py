@@ -224,7 +224,7 @@ def saved(page):
         page.run(f"document.querySelectorAll('#messages .save')[0].querySelectorAll('button')[{button}].click()")
         page.wait(f"window.saved.length === {button + 1}")
     names = page.run("window.names")
-    stem = "rail-messages.slowdown-Slowdown-dimension-0-switch-of-8"
+    stem = "rail-messages.slowdown-Slowdown-several-dimensions"
     expect(names == [f"{stem}.{ending}" for ending in ("svg", "png", "csv")], f"names of saved files: {names}")
     svg, table = (page.run(f"window.saved[{i}].text()") for i in (0, 2))
     expect(svg.startswith("<svg") and 'width="85mm"' in svg and ">swift</text>" in svg and "fill:#000" in svg.replace(" ", "")
@@ -419,7 +419,15 @@ def iterations(page, one, passes):
     number, unit = found[0].group(1).split() if found and found[0] else ("0", "ms")
     ns = float(number) * {"ms": 1e6, "µs": 1e3}[unit]
     expect(abs(ns - known["saving_ns"] / 3) < 0.01 * ns, f"the saving of an iteration: {known['saving_ns']} of three, {said[:3]}")
-    titles = page.run("[...document.querySelectorAll('#messages figcaption')].map(c => c.textContent)")
+    titles = "[...document.querySelectorAll('#messages figcaption')].map(c => c.textContent)"
+    first = page.run(titles)
+    expect(first == ["Slowdown, dimension 1: leaf_spine of 2", "Completion time, dimension 1: leaf_spine of 2"],
+           f"charts of messages begin with the outermost dimension: {first}")
+    dim = "(s => { s.value = '%s'; s.dispatchEvent(new Event('change')); })([...document.querySelectorAll('#messages select')][1])"
+    page.run(dim % "all")
+    expect(page.run(titles) == ["Slowdown", "Completion time"], "all messages together")
+    page.run(dim % "each")
+    titles = page.run(titles)
     names = ["dimension 0: switch of 8", "dimension 1: leaf_spine of 2", "several dimensions"]
     expect(titles == [f"{what}, {name}" for name in names for what in ("Slowdown", "Completion time")], f"charts of messages: {titles}")
     page.open(one)

@@ -97,11 +97,12 @@ static const char *const of_the_run[][2] = {
     {"recovery", "{\"naks\":138,\"timeouts\":139,\"retransmitted_packets\":140}"},
 };
 static const char *const of_flows[][2] = {
-    {"flows.0", "{\"id\":1,\"job\":2,\"qp\":3,\"src\":4,\"dst\":5,\"bytes\":6000,\"start_ns\":7,"
-                "\"fct_ns\":800,\"delivered_ns\":790,\"ideal_ns\":400,\"slowdown\":2.0,"
-                "\"delivered_bytes\":5999,\"goodput_bps\":60000000000,\"packets\":9,"
-                "\"retransmitted_packets\":10,\"cnps\":11,\"timeouts\":12,"
-                "\"time\":{\"sending_ns\":301,\"queued_ns\":489},\"status\":\"completed\"}"},
+    {"flows.0",
+     "{\"id\":1,\"job\":2,\"qp\":3,\"src\":4,\"dst\":5,\"dim\":6,\"bytes\":6000,\"start_ns\":7,"
+     "\"fct_ns\":800,\"delivered_ns\":790,\"ideal_ns\":400,\"slowdown\":2.0,"
+     "\"delivered_bytes\":5999,\"goodput_bps\":60000000000,\"packets\":9,"
+     "\"retransmitted_packets\":10,\"cnps\":11,\"timeouts\":12,"
+     "\"time\":{\"sending_ns\":301,\"queued_ns\":489},\"status\":\"completed\"}"},
     {"flows.1.fct_ns", "null"},
     {"flows.1.delivered_ns", "null"},
     {"flows.1.slowdown", "null"},
