@@ -61,8 +61,8 @@ static bool completed(const struct effects *e, const json_t *row)
     return status && strcmp(status, "completed") == 0;
 }
 
-// True if a row has a time of the subject. A run of several jobs, whose rows follow its own, counts by
-// its jobs alone.
+// True if a row has a time of the subject. A run of several jobs, whose rows follow its own, counts
+// by its jobs alone.
 static bool is_timed(const struct effects *e, size_t i, const char *job, size_t column)
 {
     const json_t *row = json_array_get(e->rows, i);

@@ -12,8 +12,9 @@ struct sheet {
     const json_t *doc;  // of the page
     const char *run;    // the only run that is wanted, "dcqcn" or "incast/dcqcn"; NULL = all
     const char *choice; // the only metric that is wanted; NULL = all
-    const char *dim;    // the messages that are wanted: "all" together, those of "each" dimension,
-                        // of "several" at once, or of the dimension of a number; NULL = all of these
+    // The messages that are wanted: "all" together, those of "each" dimension, of "several" at
+    // once, or of the dimension of a number; NULL = all of these.
+    const char *dim;
     const struct chart *chart;
     struct text text;
     FILE *out;

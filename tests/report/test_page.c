@@ -304,8 +304,8 @@ static void reads_a_sweep(void **state)
     page_free(page);
 }
 
-// Two jobs of which one is shortest where the other one is longest, and an axis that matters to none;
-// the row of the whole run is no time of either.
+// Two jobs of which one is shortest where the other one is longest. The row of the whole run is the
+// time of neither.
 static void says_what_axes_do_to_each_job(void **state)
 {
     (void)state;
