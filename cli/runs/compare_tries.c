@@ -23,7 +23,7 @@ static bool try_variant(const struct compare *c, const struct variant *one)
 {
     const struct options *o = c->options;
     json_t *metrics = one ? result_set_json(one->dir, "metrics.json") : NULL;
-    uint64_t n = metrics ? tries_of_run(metrics, !options_print_results(o)) : 0;
+    uint64_t n = metrics ? tries_of_run(metrics, o->quiet) : 0;
     json_decref(metrics);
     if (o->tries > 0)
         n = o->tries;

@@ -85,7 +85,7 @@ static int try_causes(const struct options *o, const char *dir, struct simulated
 {
     json_t *metrics = metrics_brief(run->metrics);
     bool good = run->written && run->code == EXIT_DONE && processes_writes();
-    uint64_t n = good ? tries_of_run(metrics, !options_print_results(o)) : 0;
+    uint64_t n = good ? tries_of_run(metrics, o->quiet) : 0;
     json_decref(metrics);
     if (n == 0)
         return run->code;

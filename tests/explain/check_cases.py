@@ -9,7 +9,8 @@ import os
 import sys
 import tempfile
 
-from reasons_run import run_file, run_made
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "theory"))
+from scenario_run import run_file, run_made  # noqa: E402
 
 ROOT = sys.argv[1]
 TRIES = ["explain.try=6"]

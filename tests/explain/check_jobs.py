@@ -5,10 +5,12 @@ that both use and what the other saved without it; a job that shares nothing is 
 
 usage: check_jobs.py, with the executable in $COLLWIRE.
 """
+import os
 import sys
 import tempfile
 
-from reasons_run import run_made
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "theory"))
+from scenario_run import run_made  # noqa: E402
 
 TRAIN = [0, 1, 8, 9, 16, 17, 24, 25]
 OTHERS = [rank for rank in range(32) if rank not in TRAIN]

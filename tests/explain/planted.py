@@ -287,7 +287,7 @@ BESIDE = {
     "mtu": (("headers",), lambda made, rng: made.setdefault("transport", {}).update(mtu="512B"), ["transport.mtu=4096B"]),
     "lanes": (("slow_link",), lambda made, rng: made.setdefault("faults", []).append(
         {"at": f"rank{rng.randrange(4, 8)}", "rate": {"share": 0.5}}), ["faults[{last}]=null"]),
-    "nic": (("nic",), lambda made, rng: made.update(nic={"preset": "ideal", "message_rate": 4000000}), ["nic=ideal"]),
+    "nic": (("nic",), lambda made, rng: made.update(nic={"preset": "ideal", "message_rate": 4000000, "buffer": "4MB"}), ["nic=ideal"]),
 }
 ROCE = (slow_link, lost_lanes, window, storm, straggler, two_jobs, victim_policy, uneven_paths, target, cuts, algorithm)
 NOISY = {"preset": "cluster"}

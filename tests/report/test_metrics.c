@@ -240,7 +240,7 @@ static void test_every_key(void **state)
     struct result r = whole();
     char *text = metrics_json(&r, "{\"key\": 7}");
     json_t *root = json_loads(text, 0, NULL);
-    assert_int_equal(json_object_size(root), 36); // all but the series
+    assert_int_equal(json_object_size(root), 38); // all but the series
     ASSERT_TEXTS(root, of_the_run);
     ASSERT_TEXTS(root, of_the_path);
     ASSERT_TEXTS(root, of_flows);
