@@ -229,9 +229,11 @@ static const char *const of_the_path[][2] = {
                 "\"comm_ns\":63}],\"iterations\":[{\"iteration\":2,\"total_ns\":9,"
                 "\"parts\":{\"compute_ns\":4,\"pace_ns\":5}}]}"},
     {"reasons",
-     "[{\"kind\":\"paths\",\"job\":0,\"saving_ns\":66,\"bound\":true,\"remedy\":[\"a=1\"],"
-     "\"sentence\":\"uneven paths\"},{\"kind\":\"pfc\",\"job\":3,\"saving_ns\":null,"
-     "\"bound\":false,\"remedy\":[],\"sentence\":\"PFC\"}]"},
+     "[{\"kind\":\"paths\",\"job\":0,\"at\":\"leaf0->spine1\",\"saving_ns\":66,"
+     "\"seen\":\"uneven\",\"change\":\"spread evenly\",\"set\":[\"a=1\"],\"tried\":false,"
+     "\"saved_ns\":null,\"sentence\":\"uneven paths\"},"
+     "{\"kind\":\"pfc\",\"job\":3,\"at\":null,\"saving_ns\":null,\"seen\":\"uneven\","
+     "\"change\":null,\"set\":null,\"tried\":false,\"saved_ns\":null,\"sentence\":\"PFC\"}]"},
 };
 
 static void test_every_key(void **state)

@@ -184,7 +184,6 @@ static void test_many_collectives(void **state)
     after = mallinfo2().uordblks;
     struct estimate e = sim_estimate(f.sim);
     assert_true(f.sim->workload.recorder.n == N);
-    printf("%llu %zu\n", (unsigned long long)estimate_bytes(&e), after - before);
     assert_true(estimate_bytes(&e) > after - before);
     assert_true(e.part_bytes[ESTIMATE_COLLECTIVES] > N * sizeof(struct collective_record));
     assert_true(e.part_bytes[ESTIMATE_COLLECTIVES] < N * 2000);
