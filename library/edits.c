@@ -52,8 +52,8 @@ static void spell(struct spelled *s, const json_t *resolved, const char *setting
         return;
     }
     add_each(s, resolved, "", key, setting + length);
-    // The links inside a machine's servers have no policy and no limit of their own to change, and a
-    // scenario that names its machine by `nodes` has no dimensions to set.
+    // The links inside a machine's servers have no policy and no limit of their own to change, and
+    // a scenario that names its machine by `nodes` has no dimensions to set.
     bool machine = json_object_get(json_object_get(resolved, "topology"), "machine") != NULL;
     json_array_foreach(dims, i, dim)
     {

@@ -240,8 +240,8 @@ static char *of_an_iteration(const char *sentence, const struct change *change)
                        word, word + length);
 }
 
-// The first and the last clause of a sentence: what was seen, and what was tried; `collwire explain`
-// has the others. To be freed.
+// The first and the last clause of a sentence: what was seen, and what was tried; `collwire
+// explain` has the others. To be freed.
 static char *seen_and_tried(const char *sentence)
 {
     char **clauses;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Trials: a run's scenario again with some settings changed, several at a time, each in a worker.
 //
-// A trial has the seed and the noise of the run, and no captures. It is cut off where it needs about
-// twice the events of the run: a count, and no time, so that it ends alike on every machine.
+// A trial has the seed and the noise of the run, and no captures. It is cut off where it needs
+// about twice the events of the run: a count, and no time, so that it ends alike on every machine.
 #pragma once
 
 #include <jansson.h>

@@ -148,7 +148,8 @@ static void explain_window(const struct fabric *fabric, struct result *r, const 
         reason_set(reason, "cc={\"kind\":\"none\"}");
 }
 
-// True if RoCE's own limit, a bandwidth-delay product, and not the policy bounds the bytes in flight.
+// True if RoCE's own limit, a bandwidth-delay product, and not the policy bounds the bytes in
+// flight.
 static bool is_capped(const struct sender *s)
 {
     const struct transport_spec *t = &s->dim->spec;

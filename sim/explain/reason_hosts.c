@@ -51,7 +51,7 @@ static void twice(struct reason_result *reason, const char *job, const char *tie
                   uint64_t bps)
 {
     if (bps != PARAM_AUTO)
-        reason_set(reason, "%s.%s.%s=\"%llubps\"", job, tier, key, (unsigned long long)(2 * bps));
+        reason_set(reason, "%s.%s.%s=\"%llubps\"", job, tier, key, 2 * (unsigned long long)bps);
 }
 
 static void explain_tiers(const struct explain_facts *facts, struct result *r)

@@ -44,8 +44,8 @@ struct critical_layer {
     ps_t compute_ps, comm_ps;
 };
 
-// What a run was seen to lose time by, which has a sentence among the explanations. Kinds with their
-// words in metrics.
+// What a run was seen to lose time by, which has a sentence among the explanations. Kinds with
+// their words in metrics.
 #define REASON_LIST(X)                                                                             \
     X(CUTS, "cuts")                                                                                \
     X(WINDOW, "window")                                                                            \
