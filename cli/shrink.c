@@ -14,6 +14,7 @@
 #include "config/draft.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "report/rows.h"
 
 #define NAME_KEPT 190 // letters of a scenario's name, so that there is room for the ending
 
@@ -62,28 +63,31 @@ static void print_limits(const json_t *job, FILE *out)
           out);
 }
 
-// Make a job smaller, print how, and write it to `note` too.
+// Make a job smaller, print how, and write it to `note` too. The job keeps what it leaves out, so
+// that its tokens/s and MFU do not pass for those of the whole.
 static bool shrink_job(json_t *job, FILE *note)
 {
     const char *kind = json_string_value(json_object_get(job, "kind"));
-    struct text text;
-    FILE *out = text_open(&text);
+    struct text text, limits;
+    FILE *out = text_open(&text), *more = text_open(&limits);
     bool llm = kind && strcmp(kind, "llm") == 0, smaller = false;
     if (llm)
         smaller = shrink_llm(job, out);
     else if (kind && strcmp(kind, "training") == 0)
         smaller = lower(job, "iterations", 1, out);
     if (smaller && llm)
-        print_limits(job, out);
-    char *changes = text_close(out, &text);
+        print_limits(job, more);
+    char *changes = text_close(out, &text), *not_shown = text_close(more, &limits);
     if (smaller) {
-        char *line =
-            text_format("%s: %s", json_string_value(json_object_get(job, "name")), changes + 2);
+        char *line = text_format("%s: %s%s", json_string_value(json_object_get(job, "name")),
+                                 changes + 2, not_shown);
+        json_object_set_new(job, "shrunk", json_string(changes + 2));
         terminal_wrap(stderr, line, 0, 2, terminal_width(stderr));
         fprintf(note, "; %s", line);
         free(line);
     }
     free(changes);
+    free(not_shown);
     return smaller;
 }
 
@@ -141,6 +145,7 @@ static int write_smaller(const struct options *o, const struct collwire_scenario
         return EXIT_BAD_USE;
     print_cost(scenario, "the whole");
     print_cost(smaller, "the smaller one");
+    fputs(WHOLE_OF_SHRUNK "\n", stderr);
     collwire_scenario_free(smaller);
     return text_write(o->file, text);
 }

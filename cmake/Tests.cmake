@@ -212,10 +212,13 @@ collwire_script_test(cli_results unit python3 [[python3 "$@"]]
 collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_draws unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_draws.py ${PROJECT_SOURCE_DIR}/scenarios)
+
 collwire_script_test(cli_training unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_training.py ${PROJECT_SOURCE_DIR}/scenarios)
-collwire_script_test(cli_verify unit python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/cli/check_verify.py ${PROJECT_SOURCE_DIR}/scenarios)
+collwire_script_test(cli_try unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_try.py ${PROJECT_SOURCE_DIR}/scenarios)
 collwire_script_test(cli_validate unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_validate.py ${PROJECT_SOURCE_DIR}/scenarios)
 
@@ -427,20 +430,16 @@ if(NOT COLLWIRE_SANITIZE)
 endif()
 
 # Savings that explanations state, against runs without the cause.
-collwire_script_test(theory_reasons theory python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons.py ${PROJECT_SOURCE_DIR})
-collwire_script_test(theory_reasons_drawn theory python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_drawn.py 1 60)
-collwire_script_test(theory_blind theory python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/theory/check_blind.py 0 36)
-collwire_script_test(theory_blind_all long python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/theory/check_blind.py 0 400)
+collwire_script_test(explain_cases unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/explain/check_cases.py ${PROJECT_SOURCE_DIR})
+collwire_script_test(explain_drawn unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/explain/check_drawn.py 0 40)
+collwire_script_test(explain_drawn_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/explain/check_drawn.py 0 1000)
 collwire_script_test(theory_tiers theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tiers.py)
-collwire_script_test(theory_jobs theory python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/theory/check_jobs.py)
-collwire_script_test(theory_reasons_drawn_all long python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_drawn.py 1000 400)
+collwire_script_test(explain_jobs unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/explain/check_jobs.py)
 collwire_script_test(report_command unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_report.py ${PROJECT_SOURCE_DIR}/scenarios)
 
@@ -486,11 +485,11 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/docs/site/check_site.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/tests/site-browser browser)
 endif()
 
-collwire_script_test(theory_reasons_series theory python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_series.py ${PROJECT_SOURCE_DIR})
+collwire_script_test(explain_series unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/explain/check_series.py ${PROJECT_SOURCE_DIR})
 
-collwire_script_test(theory_reasons_series_all long python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_series.py ${PROJECT_SOURCE_DIR} all)
+collwire_script_test(explain_series_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/explain/check_series.py ${PROJECT_SOURCE_DIR} all)
 
 # Studies: the claims of each and its page against its data; and (long) the claims on a part of its runs.
 foreach(study allreduce dlrm figures)

@@ -96,6 +96,8 @@ const struct spec *scenario_spec(const struct scenario *scenario) { return &scen
 
 const char *scenario_resolved(const struct scenario *scenario) { return scenario->resolved; }
 
+const json_t *scenario_given(const struct scenario *scenario) { return scenario->root; }
+
 const char *scenario_dir(const struct scenario *scenario) { return scenario->dir; }
 
 const struct policies *scenario_policies(const struct scenario *scenario)

@@ -3,6 +3,8 @@
 // description of a run.
 #pragma once
 
+#include <jansson.h>
+
 #include "cc/plugin/policies.h"
 #include "collwire/collwire.h"
 #include "engine/base/err.h"
@@ -27,6 +29,8 @@ const struct spec *scenario_spec(const struct scenario *scenario);
 // The scenario with all defaults filled in, keys in a fixed order, as indented JSON. Loading this
 // text gives the same text again.
 const char *scenario_resolved(const struct scenario *scenario);
+// The scenario as it was read, with the sets, without defaults.
+const json_t *scenario_given(const struct scenario *scenario);
 // The policies that it may name.
 const struct policies *scenario_policies(const struct scenario *scenario);
 // True if exactly one of the scenario's transports can run the policy.

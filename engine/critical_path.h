@@ -51,6 +51,8 @@
       "NICs that are not ideal: their bus, packet rate, contexts of queue pairs, doorbells and "   \
       "completions (`nic`)",                                                                       \
       "waiting for the NIC itself")                                                                \
+    X(STACK, "stack", "the cores of a host: its network stack copied and handled data (`host`)",   \
+      "in the network stack of hosts")                                                             \
     X(LIBRARY, "library",                                                                          \
       "a library of collectives: launch of kernels, copies, its threads (`library`)",              \
       "in the library of collectives")                                                             \

@@ -7,6 +7,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/loop.h"
+#include "library/edits.h"
 #include "library/handle.h"
 #include "library/handles.h"
 #include "library/machine_memory.h"
@@ -208,6 +209,7 @@ static void make_result(struct collwire_sim *s, struct collwire_messages *m)
     s->result = sim_result(s->sim);
     s->result->memory_limit_bytes = s->memory_limit_bytes;
     add_plugins(s, s->result);
+    edits_spell(s->result, scenario_resolved(s->scenario));
     sim_packets_free(s->sim);
 }
 

@@ -66,8 +66,10 @@ struct sack_block {
 
 // Waiting times of a packet in queues of switches, by output port. Kept for the packets that end a
 // message (PACKET_LAST) and for retransmissions (PACKET_RETX).
-#define META_WAIT_NIC (1u << 31) // in `port`: in the receiving NIC behind the port
-#define META_WAITS 6             // later waits of a packet are added to the last
+#define META_WAIT_NIC (1u << 31)   // in `port`: in the receiving NIC behind the port
+#define META_WAIT_STACK (1u << 30) // in `port`: in the stack of the host behind the port
+#define META_WAIT_PORT(port) ((port) & ~(META_WAIT_NIC | META_WAIT_STACK))
+#define META_WAITS 6 // later waits of a packet are added to the last
 struct meta_waits {
     uint32_t n;
     // Retransmission: the message's wait for the timer since its last packet was first sent.

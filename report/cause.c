@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SAVES_FROM 0.02 // share of the path
+
 static const struct {
     const char *kind, *words; // kinds of reasons, then parts of the critical path
 } named[] = {
@@ -18,6 +20,12 @@ static const struct {
     {"ack_delay", "delayed ACKs"},
     {"slow_link", "a slow link"},
     {"swap", "transfers to and from the host"},
+    {"host", "the network stack of hosts"},
+    {"library", "the library of collectives"},
+    {"memory", "copies through memories"},
+    {"handshake", "handshakes"},
+    {"bdp_cap", "the cap on bytes in flight"},
+    {"rate", "the rate of NICs"},
     {"compute_ns", "computing"},
     {"sending_ns", "transmission"},
     {"network_ns", "latency"},
@@ -31,6 +39,7 @@ static const struct {
     {"pace_ns", "the pace"},
     {"resending_ns", "retransmission"},
     {"timeout_ns", "timeouts"},
+    {"stack_ns", "the network stack of hosts"},
     {"others_ns", "other ranks"},
 };
 
@@ -50,7 +59,7 @@ const char *first_cause(const json_t *run, char text[CAUSE_TEXT])
 {
     const json_t *reason = json_array_get(json_object_get(run, "reasons"), 0),
                  *slowest = json_object_get(run, "slowest"),
-                 *saving = json_object_get(reason, "saving_ns");
+                 *saved = json_object_get(reason, "saved_ns");
     json_t *parts = json_object_get(slowest, "parts"), *part;
     const char *kind = json_string_value(json_object_get(reason, "kind")), *key, *largest = NULL;
     double total = 0, most = 0;
@@ -61,9 +70,8 @@ const char *first_cause(const json_t *run, char text[CAUSE_TEXT])
         largest = ns > most ? key : largest;
         most = ns > most ? ns : most;
     }
-    // A reason that could save less than 2 % of the path does not deserve the name of its cause.
-    // The saving of some reasons is not known.
-    if (kind && (!json_is_number(saving) || json_number_value(saving) >= 0.02 * total))
+    // Only what a trial has saved is a cause; without trials the path says what took the time.
+    if (kind && json_is_number(saved) && json_number_value(saved) >= SAVES_FROM * total)
         return words_of(kind, text);
     return largest ? words_of(largest, text) : NULL;
 }

@@ -120,61 +120,57 @@ static const struct metric slowest_rows[] = {
 };
 METRIC_TABLE(slowest_table, slowest_rows);
 
-#define REASON_WORDS                                                                               \
-    "cuts, window, timeouts, paths, pfc, victims, planes, layers, straggler, nic, ack_delay, "     \
-    "slow_link, oversubscription, headers, algorithm, latency, job, loss, recovery, storm, "       \
-    "link_down, marks_order, target, bubble, drops or swap"
-static const char *const reason_words[] = {"cuts",
-                                           "window",
-                                           "timeouts",
-                                           "paths",
-                                           "pfc",
-                                           "victims",
-                                           "planes",
-                                           "layers",
-                                           "straggler",
-                                           "nic",
-                                           "ack_delay",
-                                           "slow_link",
-                                           "oversubscription",
-                                           "headers",
-                                           "algorithm",
-                                           "latency",
-                                           "job",
-                                           "loss",
-                                           "recovery",
-                                           "storm",
-                                           "link_down",
-                                           "marks_order",
-                                           "target",
-                                           "bubble",
-                                           "drops",
-                                           "swap"};
+#define REASON_WORD(constant, word) word,
+static const char *const reason_words[] = {REASON_LIST(REASON_WORD)};
+#undef REASON_WORD
+#define REASON_LISTED(constant, word) " " word
+#define REASON_WORDS "one of" REASON_LIST(REASON_LISTED)
 
-static void write_remedy(struct json_writer *w, const void *record)
+static void write_set(struct json_writer *w, const void *record)
 {
     const struct reason_result *reason = record;
+    if (reason->n_set == 0) {
+        json_writer_null(w);
+        return;
+    }
     json_writer_list(w);
-    for (size_t i = 0; i < reason->n_remedy; i++)
-        json_writer_text(w, reason->remedy[i]);
+    for (size_t i = 0; i < reason->n_set; i++)
+        json_writer_text(w, reason->set[i]);
     json_writer_end(w);
 }
 
-static void write_bound(struct json_writer *w, const void *record)
+// A run has no trials. `collwire run --try` replaces these when its trials have ended
+// (cli/trials/told.c).
+static void write_tried(struct json_writer *w, const void *record)
 {
-    json_writer_value(w, json_boolean(((const struct reason_result *)record)->bound));
+    (void)record;
+    json_writer_value(w, json_false());
+}
+
+static void write_null(struct json_writer *w, const void *record)
+{
+    (void)record;
+    json_writer_null(w);
 }
 
 static const struct metric cost_rows[] = {
     {"kind", METRIC_WORDS, REASON_WORDS, WORD(reason_result, kind, reason_words)},
     {"job", METRIC_WORDS, "index of the job whose time it is about", INTEGER(reason_result, job)},
+    {"at", METRIC_WORDS, "the place: port, flow, rank or job; null = none",
+     TEXT(reason_result, at)},
     {"saving_ns", METRIC_NS,
-     "how much shorter the run could be at most without it; null = not known",
+     "about what the change may save, by which trials are ordered; null = not known",
      TIME(reason_result, saving_ps)},
-    {"bound", METRIC_WORDS, "true: at most saving_ns (\"up to\"); false: about saving_ns",
-     .type = METRIC_CUSTOM, .write = write_bound},
-    {"remedy", METRIC_WORDS, "settings (`--set`) that remove the cause; none = no setting does",
-     .type = METRIC_CUSTOM, .write = write_remedy},
+    {"seen", METRIC_WORDS, "what was seen", TEXT(reason_result, seen)},
+    {"change", METRIC_WORDS, "what the settings of `set` do; null = there are none",
+     TEXT(reason_result, change)},
+    {"set", METRIC_WORDS, "settings (`--set`) that remove the cause; null = no setting does",
+     .type = METRIC_CUSTOM, .write = write_set},
+    {"tried", METRIC_WORDS, "true: the scenario was run again with these settings",
+     .type = METRIC_CUSTOM, .write = write_tried},
+    {"saved_ns", METRIC_NS,
+     "how much shorter the job was then, negative = longer; null = not tried, or no result",
+     .type = METRIC_CUSTOM, .write = write_null},
     {"sentence", METRIC_WORDS, "the explanation", TEXT(reason_result, sentence)},
 };
 METRIC_TABLE(cost_table, cost_rows);

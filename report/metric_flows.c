@@ -44,6 +44,13 @@ static void write_life(struct json_writer *w, const void *record)
     causes_write(w, f->life_ps, f->delivered_ps);
 }
 
+static void write_dim(struct json_writer *w, const void *record)
+{
+    const struct flow_record *f = record;
+    if (f->dim != FLOW_DIM_NONE)
+        json_writer_integer(w, f->dim);
+}
+
 // Keys of messages from a capture; others do not have them.
 static void write_measured(struct json_writer *w, const void *record)
 {
@@ -83,6 +90,10 @@ static const struct metric flow_rows[] = {
      INTEGER(flow_record, qp)},
     {"src", METRIC_WORDS, "rank that sends", INTEGER(flow_record, src)},
     {"dst", METRIC_WORDS, "rank that receives", INTEGER(flow_record, dst)},
+    {"dim", METRIC_WORDS,
+     "only in a network of several dimensions: index of the one that the message crosses; the "
+     "number of dimensions = several at once",
+     .type = METRIC_CUSTOM, .write = write_dim},
     {"bytes", METRIC_BYTES, "payload", INTEGER(flow_record, bytes)},
     {"start_ns", METRIC_NS, "simulated time at which the message was posted",
      TIME(flow_record, start_ps)},

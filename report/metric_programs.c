@@ -2,6 +2,7 @@
 // The metrics of programs and of ranks: `programs` and `ranks` of metrics.json.
 #include <math.h>
 
+#include "report/json_writer.h"
 #include "report/metric_parts.h"
 #include "report/metric_table.h"
 
@@ -28,6 +29,13 @@ static double gpu_hours(const void *record)
 {
     const struct program_result *p = record;
     return metric_gpu_hours(p->total_ps, p->ranks);
+}
+
+static void write_shrunk(struct json_writer *w, const void *record)
+{
+    const char *shrunk = ((const struct program_result *)record)->shrunk;
+    if (shrunk && *shrunk != '\0')
+        json_writer_text(w, shrunk);
 }
 
 static bool tokens_known(const void *record)
@@ -120,6 +128,11 @@ static const struct metric program_rows[] = {
     {"job", METRIC_WORDS, "index in `workload`", INTEGER(program_result, job)},
     {"name", METRIC_WORDS, "of the job", TEXT(program_result, name)},
     {"ranks", METRIC_COUNT, "ranks of the job", INTEGER(program_result, ranks)},
+    {"shrunk", METRIC_WORDS,
+     "only of a job that `collwire shrink` has made smaller: what it leaves out. tokens_per_s, "
+     "samples_per_s, mfu and gpu_hours are those of the shrunk job; the whole one runs in seconds "
+     "with `network: analytical`",
+     .type = METRIC_CUSTOM, .write = write_shrunk},
     {"total_ns", METRIC_NS, "from the job's start to the end of its last rank",
      TIME(program_result, total_ps)},
     {"compute_ns", METRIC_NS, "computing, mean over ranks", TIME(program_result, compute_ps)},

@@ -76,6 +76,12 @@ static size_t links_written(const void *record)
     return m->brief && m->result.n_ports > 1 ? 1 : m->result.n_ports;
 }
 
+static void write_null(struct json_writer *w, const void *record)
+{
+    (void)record;
+    json_writer_null(w);
+}
+
 static void write_slowest(struct json_writer *w, const void *record)
 {
     const struct result *r = record;
@@ -193,10 +199,15 @@ static const struct metric metrics_rows[] = {
      LIST(result, nics, n_nics, nic_table)},
     {"aggregators", METRIC_WORDS, "reductions in switches, by aggregator",
      LIST(result, aggregators, n_aggregators, aggregator_table)},
+    {"packet_hops", METRIC_COUNT, "transmissions over links, links of NICs included",
+     INTEGER(result, packet_hops)},
+    {"trials", METRIC_WORDS,
+     "completed or interrupted: whether all trials of `reasons` have ended; null = none was made",
+     .type = METRIC_CUSTOM, .write = write_null},
     {"explain", METRIC_WORDS, "sentences made from the counters",
      TEXTS(result, explain, n_explain)},
     {"reasons", METRIC_WORDS,
-     "the causes among the explanations that cost time, the most important first",
+     "what cost time among the explanations: first what was tried, by what it saved",
      LIST(result, reasons, n_reasons, cost_table)},
     {"series", METRIC_WORDS, "with report.sample: state over time, lists of equal length",
      .type = METRIC_CUSTOM, .table = &series_table, .write = write_series},
@@ -339,33 +350,11 @@ static const struct metric run_rows[] = {
 };
 METRIC_TABLE(run_table, run_rows);
 
-// cli/runs/verify.c writes these.
-static const struct metric verified_rows[] = {
-    {"kind", METRIC_WORDS, "of the reason, as in metrics.json", .type = METRIC_CUSTOM},
-    {"sentence", METRIC_WORDS, "of the reason", .type = METRIC_CUSTOM},
-    {"remedy", METRIC_WORDS, "settings with which the scenario was run again",
-     .type = METRIC_CUSTOM},
-    {"stated_ns", METRIC_NS, "`saving_ns` of the reason", .type = METRIC_CUSTOM},
-    {"job", METRIC_WORDS, "index of the job whose time it is", .type = METRIC_CUSTOM},
-    {"before_ns", METRIC_NS, "time of what ended last in the job", .type = METRIC_CUSTOM},
-    {"time_ns", METRIC_NS, "with these settings; null = it did not end", .type = METRIC_CUSTOM},
-    {"saved_ns", METRIC_NS, "by how much it was shorter; negative = longer", .type = METRIC_CUSTOM},
-};
-static METRIC_TABLE(verified_table, verified_rows);
-
-static const struct metric verification_rows[] = {
-    {"schema", METRIC_WORDS, "collwire.verified/1", .type = METRIC_CUSTOM},
-    {"causes", METRIC_WORDS, "runs without a cause, in the order of the reasons",
-     .type = METRIC_CUSTOM, .table = &verified_table},
-};
-static METRIC_TABLE(verification_table, verification_rows);
-
 // ---- the files ----
 
 const struct metric_file metric_files[] = {
     {"metrics.json", "the results: the same scenario and seed give the same bytes", &metrics_table},
     {"run.json", "what depends on the machine", &run_table},
-    {"verified.json", "what `collwire explain --verify` found", &verification_table},
     {"EndToEnd.csv", "training jobs: a row a layer, times in us (columns of ASTRA-sim 1.0)",
      &end_to_end_table},
     {"detailed.csv",

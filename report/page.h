@@ -77,9 +77,13 @@ json_t *page_charts(struct page *page);
 json_t *page_run_names(struct page *page);
 json_t *page_metric_names(struct page *page);
 
-// The data of a chart as CSV, to be freed; NULL = the page has no such chart.
-char *page_chart_csv(struct page *page, const char *chart);
+// The dimensions of which charts of messages can be drawn, likewise; empty where there is one.
+json_t *page_dimension_names(struct page *page);
+
+// The data of a chart as CSV, to be freed; NULL = the page has no such chart. `dim`: the dimension
+// of messages that is wanted (struct sheet); NULL = no wish.
+char *page_chart_csv(struct page *page, const char *chart, const char *dim);
 
 // The document of the page as JSON, with the wish to draw this chart alone (cli/drawing). To be
 // freed.
-char *page_document(struct page *page, const char *chart);
+char *page_document(struct page *page, const char *chart, const char *dim);

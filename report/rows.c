@@ -208,6 +208,8 @@ static void add_jobs(struct rows *rows, const struct row_source *run, const json
         row->status = status_of(job);
         row->reasons = json_array();
         row->noisy = has_noise(metrics);
+        const json_t *shrunk = json_object_get(program_of(metrics, job), "shrunk");
+        row->shrunk = shrunk ? memory_text(json_string_value(shrunk)) : NULL;
         for (size_t c = 0; c < ROW_COLUMNS; c++)
             row->values[c] = job_value(&row_columns[c], metrics, job);
     }
@@ -257,6 +259,7 @@ void rows_free(struct rows *rows)
         free(rows->list[i].thinned);
         json_decref(rows->list[i].reasons);
         json_decref(rows->list[i].costs);
+        json_decref(rows->list[i].draws);
     }
     free(rows->list);
     *rows = (struct rows){0};
@@ -294,6 +297,8 @@ static json_t *row_json(const struct row *row)
     for (size_t i = row->n_why; i < json_array_size(row->reasons); i++)
         json_array_append(explain, json_array_get(row->reasons, i));
     json_object_set_new(o, "explain", explain);
+    if (row->draws)
+        json_object_set(o, "draws", row->draws);
     return o;
 }
 
@@ -333,15 +338,42 @@ static void csv_vary(FILE *out, const json_t *vary, bool paths)
     }
 }
 
+static const char *const draws_keys[] = {"median", "p10", "p90", "order_holds", "n"};
+enum { DRAWS_KEYS = sizeof draws_keys / sizeof *draws_keys };
+
+static bool has_draws(const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->list[i].draws)
+            return true;
+    return false;
+}
+
+// The columns of the draws, each after a comma; empty cells for rows that have none.
+static void csv_draws(FILE *out, const json_t *draws)
+{
+    for (size_t k = 0; k < DRAWS_KEYS; k++) {
+        const json_t *value = json_object_get(draws, draws_keys[k]);
+        fputc(',', out);
+        if (json_is_integer(value))
+            fprintf(out, "%lld", (long long)json_integer_value(value));
+        else if (json_is_real(value))
+            fprintf(out, "%.6f", json_real_value(value));
+    }
+}
+
 char *rows_csv(const struct rows *rows)
 {
     struct text text;
     FILE *out = text_open(&text);
+    bool draws = has_draws(rows);
     fputs("scenario,", out);
     csv_vary(out, rows->n > 0 ? rows->list[0].vary : NULL, true);
     fputs("policy,seed,job,status", out);
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         fprintf(out, ",%s", row_columns[c].key);
+    for (size_t k = 0; k < DRAWS_KEYS && draws; k++)
+        fprintf(out, ",draws_%s", draws_keys[k]);
     fputc('\n', out);
     for (size_t i = 0; i < rows->n; i++) {
         const struct row *row = &rows->list[i];
@@ -356,6 +388,8 @@ char *rows_csv(const struct rows *rows)
             fputc(',', out);
             csv_value(out, c, row->values[c]);
         }
+        if (draws)
+            csv_draws(out, row->draws);
         fputc('\n', out);
     }
     return text_close(out, &text);

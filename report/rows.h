@@ -30,6 +30,10 @@ enum metric_unit row_column_unit(size_t column);
 // The value of a column for a whole run, from its metrics; NAN = the run does not have it.
 double row_column_value(size_t column, const json_t *metrics);
 
+// Where the rates of the whole come from that a shrunk scenario was made of.
+#define WHOLE_OF_SHRUNK                                                                            \
+    "the whole one runs in closed form, in seconds: its scenario with --set network=analytical"
+
 struct row {
     const char *scenario, *policy; // as the user wrote them; borrowed
     const char *name;              // in tables: the policy, or with varied values both; borrowed
@@ -42,13 +46,15 @@ struct row {
     size_t n_why;       // number of the first `reasons` that are no explanations
     json_t *costs;  // of the whole run: its critical path and what cost it time, for report/why.h
     char *measured; // of the whole run: the text of report/measured.h
-    char *shrunk;   // of the whole run: `shrunk` of its scenario; NULL = it is not
+    char *shrunk;   // `shrunk` of the scenario, or of the job; NULL = it is not
     char *after;    // of the whole run: the text of report/after_jobs.h
     char *thinned;  // of the whole run: the text of report/series.h
     bool noisy;     // hosts have noise, so single seeds may be outliers
     uint64_t n_unlisted;        // messages, if there are more than report.flows_max; else 0
     double values[ROW_COLUMNS]; // NAN = the run does not have it
     double shares[PATH_CAUSES]; // of the whole run's critical path; NAN = the run has none
+    json_t *draws; // of the whole run: what report/comparison/draws.h says of its ratio, null for
+                   // the baseline; NULL = nothing was drawn; owned
 };
 
 // Description of a run, which may have no metrics.

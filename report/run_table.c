@@ -36,12 +36,19 @@ static bool says_something(const struct row *row, size_t column)
            row->values[column] != 0;
 }
 
+// True for rates of a job that would pass for those of the larger one that it was made of.
+static bool is_of_shrunk(const struct row *row, size_t column)
+{
+    const char *key = row_columns[column].key;
+    return row->shrunk && (strcmp(key, "tokens_per_s") == 0 || strcmp(key, "mfu") == 0);
+}
+
 static void values_print(FILE *out, const struct row *row, size_t width)
 {
     size_t across = width / (GAP + LABEL + VALUE), at = 0, blanks = 0;
     for (size_t c = 0; c < ROW_COLUMNS; c++) {
         char text[64];
-        if (!says_something(row, c))
+        if (!says_something(row, c) || is_of_shrunk(row, c))
             continue;
         row_value_text(c, row->values[c], text, sizeof text);
         if (at > 0 && at % across == 0)
@@ -103,6 +110,8 @@ static void jobs_print(FILE *out, const struct rows *rows, size_t width)
             if (!shown[c])
                 continue;
             row_value_text(c, row->values[c], text, sizeof text);
+            if (is_of_shrunk(row, c) && !isnan(row->values[c]))
+                strncat(text, " (shrunk)", sizeof text - strlen(text) - 1);
             scols_line_set_data(line, cell++, text);
         }
     }
@@ -130,6 +139,35 @@ static void sentence_print(FILE *out, const char *before, const char *text, size
     fputc('\n', out);
 }
 
+// The rates of a shrunk job with the word; "" where it has none. To be freed.
+static char *shrunk_rates(const struct row *row)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    bool any = false;
+    for (size_t c = 0; c < ROW_COLUMNS; c++) {
+        char value[64];
+        if (!is_of_shrunk(row, c) || !says_something(row, c))
+            continue;
+        row_value_text(c, row->values[c], value, sizeof value);
+        fprintf(out, "%s%s %s", any ? ", " : "", row_columns[c].heading, value);
+        any = true;
+    }
+    fputs(any ? " of the shrunk job; " : "", out);
+    return text_close(out, &text);
+}
+
+// What a shrunk job leaves out, its rates, and where those of the whole one come from.
+static void shrunk_print(FILE *out, const struct row *row, size_t width)
+{
+    if (!row->shrunk)
+        return;
+    char *rates = shrunk_rates(row);
+    sentence_print(out, "shrunk: ", row->shrunk, width);
+    sentence_print(out, rates, WHOLE_OF_SHRUNK, width);
+    free(rates);
+}
+
 char *rows_run_table(const struct rows *rows, size_t width)
 {
     const struct row *row = &rows->list[0];
@@ -143,7 +181,7 @@ char *rows_run_table(const struct rows *rows, size_t width)
     if (row->n_unlisted > 0)
         fprintf(out, "  %llu messages are more than report.flows_max: no list of them\n",
                 (unsigned long long)row->n_unlisted);
-    sentence_print(out, "shrunk: ", row->shrunk, width);
+    shrunk_print(out, row, width);
     sentence_print(out, "", row->after, width);
     sentence_print(out, "", row->thinned, width);
     return text_close(out, &text);

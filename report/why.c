@@ -92,6 +92,7 @@ static const char *const kinds_behind[PATH_CAUSES][3] = {
     [PATH_RESENDING] = {"timeouts"},
     [PATH_QUEUED] = {"paths", "pfc", "nic"},
     [PATH_HOST] = {"nic"},
+    [PATH_STACK] = {"host"},
 };
 
 static const char *sentence_of(const json_t *reasons, const char *kind)

@@ -204,7 +204,7 @@ const char *const estimate_part_names[] = {
 #define MESSAGE_BYTES (sizeof(struct message) + 128)
 #define RECORD_BYTES (sizeof(struct flow_record) + 2 * sizeof(double)) // with its percentiles
 #define RECORD_TEXT 640
-#define COLLECTIVE_BYTES 1100    // the record, its steps on critical paths, and its result
+#define COLLECTIVE_BYTES 1140    // the record, its steps on critical paths, and its result
 #define COLLECTIVE_DIM_BYTES 450 // the same for each dimension of its schedule, with a phase
 #define PORT_BYTES 580           // touched in the run, and its result with its name
 #define TILE_BYTES 190000        // its event queue, pools and mailbox

@@ -18,6 +18,9 @@ const struct param job_params[] = {
               .help = "kind of transport that carries its data, where there are several; the "
                       "first unless given"),
     PARAM_ROW("name", TEXT, offsetof(struct job_spec, name), .def = "", .help = "for reports"),
+    PARAM_ROW("shrunk", TEXT, offsetof(struct job_spec, shrunk), .def = "",
+              .help = "what `collwire shrink` has left out of the job: its tokens/s and MFU are "
+                      "those of the smaller one, and results say so"),
 };
 const size_t n_job_params = sizeof job_params / sizeof *job_params;
 

@@ -71,7 +71,7 @@ struct job_kind {
 
 struct job_spec {
     const struct job_kind *kind;
-    const char *name;
+    const char *name, *shrunk; // shrunk: what has been left out; "" = nothing
     ps_t start_ps;
     uint64_t cls;               // traffic class of its data, 0..5
     uint8_t tier_classes;       // bit set: further classes, of its tiers of memory

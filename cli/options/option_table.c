@@ -35,14 +35,23 @@ const struct option_row option_rows[] = {
      .type = OPTION_TEXT,
      .completes = COMPLETE_FILES,
      AT(against)},
+    {.name = "try",
+     .argument = "[N]",
+     .help = "run again without each of the first N causes (3), and say what that saved; run: "
+             "as explain.try; compare: those of the best and of the worst row",
+     .commands = "run compare explain",
+     .type = OPTION_COUNT,
+     .max = 100,
+     .otherwise = "3",
+     AT(tries)},
     {.name = "verify",
      .argument = "[N]",
-     .help = "run again without each of the first N causes (3), and compare",
+     .help = "the earlier name of --try",
      .commands = "explain",
      .type = OPTION_COUNT,
      .max = 100,
      .otherwise = "3",
-     AT(verify)},
+     AT(tries)},
     {.letter = 'o',
      .argument = "FILE",
      .help =
@@ -57,6 +66,13 @@ const struct option_row option_rows[] = {
      .commands = "plot",
      .type = OPTION_TEXT,
      AT(chart)},
+    {.name = "dim",
+     .argument = "D",
+     .help = "of charts of messages: those of the dimension of this number, of several at once, of "
+             "each, or all together; otherwise the outermost for a comparison, each for a run",
+     .commands = "plot",
+     .type = OPTION_TEXT,
+     AT(dim)},
     {.name = "scenarios",
      .argument = "FOLDER",
      .help =
@@ -153,6 +169,14 @@ const struct option_row option_rows[] = {
      .type = OPTION_COUNT,
      .max = 1000,
      AT(seeds)},
+    {.name = "draws",
+     .argument = "N",
+     .help = "run all rows again under N draws of what the scenario leaves open, and print how far "
+             "the ratios move; with --list only the ranges are printed",
+     .commands = "compare",
+     .type = OPTION_COUNT,
+     .max = 10000,
+     AT(draws)},
     {.name = "gpus",
      .argument = "N|A..B",
      .help = "numbers of GPUs: N, or A, 2 A, 4 A, .. up to B",
@@ -274,8 +298,9 @@ const struct option_row option_rows[] = {
      .type = OPTION_TEXT,
      AT(search)},
     {.name = "list",
-     .help = "print the points and what is known of them, or for plot the charts; run nothing",
-     .commands = "sweep plot",
+     .help = "print the points and what is known of them, for plot the charts, or for compare the "
+             "assumptions of --draws; run nothing",
+     .commands = "sweep plot compare",
      .type = OPTION_FLAG,
      AT(list)},
     {.name = "dry-run",
@@ -452,6 +477,7 @@ const struct option_row option_rows[] = {
     {.name = "version", .help = "print the version", .type = OPTION_FLAG, AT(version)},
 };
 const size_t n_option_rows = sizeof option_rows / sizeof *option_rows;
+_Static_assert(sizeof option_rows / sizeof *option_rows <= OPTION_ROWS_MAX, "the parser has room");
 
 bool option_fits(const struct option_row *row, const char *command)
 {

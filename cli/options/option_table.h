@@ -28,6 +28,7 @@ struct option_row {
     int (*take)(struct options *o, char *text); // returns 0, or -1 after a message
 };
 
+#define OPTION_ROWS_MAX 128
 extern const struct option_row option_rows[];
 extern const size_t n_option_rows;
 

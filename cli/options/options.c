@@ -13,7 +13,6 @@
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
 
-#define ROWS_MAX 64
 #define FIRST_CODE 256 // codes of long options; the rows' numbers are added
 
 /* ---- values ---- */
@@ -73,12 +72,12 @@ static int take(struct options *o, const struct option_row *row, char *text)
 // Report an option that is unknown, or the beginning of several. `word` is as the user wrote it.
 static void unknown_option(const char *word)
 {
-    const char *names[ROWS_MAX + 1] = {NULL};
+    const char *names[OPTION_ROWS_MAX + 1] = {NULL};
     char name[64];
     const char *start = word + strspn(word, "-");
     size_t n = 0, length = strcspn(start, "=");
     snprintf(name, sizeof name, "%.*s", (int)length, start);
-    for (size_t i = 0; i < n_option_rows && n < ROWS_MAX; i++)
+    for (size_t i = 0; i < n_option_rows && n < OPTION_ROWS_MAX; i++)
         if (option_rows[i].name)
             names[n++] = option_rows[i].name;
     const char *near_miss = err_near_miss(name, names), *near = near_miss;
@@ -169,11 +168,12 @@ static char *argument_of(const struct option_row *row, int argc, char **argv)
 }
 
 // The tables that getopt_long reads.
-static void getopt_tables(struct option table[ROWS_MAX + 1], char letters[2 * ROWS_MAX + 2])
+static void getopt_tables(struct option table[OPTION_ROWS_MAX + 1],
+                          char letters[2 * OPTION_ROWS_MAX + 2])
 {
     size_t n = 0, used = 0;
     letters[used++] = ':';
-    for (size_t i = 0; i < n_option_rows && i < ROWS_MAX; i++) {
+    for (size_t i = 0; i < n_option_rows && i < OPTION_ROWS_MAX; i++) {
         const struct option_row *row = &option_rows[i];
         if (row->name)
             table[n++] = (struct option){row->name, has_argument(row), NULL, FIRST_CODE + (int)i};
@@ -216,6 +216,15 @@ static int set_captures(struct options *o)
     return 0;
 }
 
+// A run takes the number of its trials from its scenario.
+static void set_tries(struct options *o)
+{
+    if (o->tries == 0 || !o->command || strcmp(o->command, "run") != 0)
+        return;
+    snprintf(o->tries_text, sizeof o->tries_text, "%llu", (unsigned long long)o->tries);
+    options_set(o, "explain.try", o->tries_text);
+}
+
 // True for calls of Wireshark, which chooses names of options as extcap(4) says: --capture has
 // no argument there.
 static bool is_extcap_call(int argc, char **argv)
@@ -229,9 +238,9 @@ static bool is_extcap_call(int argc, char **argv)
 
 int options_parse(struct options *o, const struct commands *known, int argc, char **argv)
 {
-    struct option table[ROWS_MAX + 1];
-    char letters[2 * ROWS_MAX + 2];
-    bool given[ROWS_MAX] = {false};
+    struct option table[OPTION_ROWS_MAX + 1];
+    char letters[2 * OPTION_ROWS_MAX + 2];
+    bool given[OPTION_ROWS_MAX] = {false};
     int code;
     getopt_tables(table, letters);
     *o = (struct options){.known = known, .seeds = 1, .passes = 1, .compute_scale = 1};
@@ -254,7 +263,10 @@ int options_parse(struct options *o, const struct commands *known, int argc, cha
         o->format = FORMAT_TABLE;
     o->args = (const char **)(void *)(argv + optind);
     o->n_args = (size_t)(argc - optind);
-    return check_command(o, given) == 0 ? set_captures(o) : -1;
+    if (check_command(o, given) != 0)
+        return -1;
+    set_tries(o);
+    return set_captures(o);
 }
 
 int options_load_plugins(struct options *o)

@@ -31,7 +31,7 @@ struct options {
     const char **args; // arguments after the command
     size_t n_args;
     const char *out, *against, *cc, *baseline;
-    const char *chart;          // for plot
+    const char *chart, *dim;    // for plot
     struct texts places, files; // --capture and -w, in the order given
     char *capture;              // the scenario's `capture` made of them; owned
     double pace_ps;             // simulated time per second of wall time; 0 = as fast as possible
@@ -40,8 +40,10 @@ struct options {
     struct collwire_policies *policies; // the built-in ones and those of --cc-plugin
     struct texts plugins;
     bool allow_plugins;
-    uint64_t verify; // causes that explain removes; 0 = none
+    uint64_t tries;      // causes that are tried; 0 = not given
+    char tries_text[24]; // the same for a setting
     uint64_t seeds, jobs, threads, tiles;
+    uint64_t draws;                 // for compare; 0 = none
     struct texts vary;              // for sweep
     const char *sizes, *shard;      // for sweep
     bool list, dry_run, merge, why; // for sweep

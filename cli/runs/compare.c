@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/results/result_set.h"
+#include "cli/runs/compare_draws.h"
 #include "cli/runs/report.h"
 #include "cli/runs/run_folder.h"
 #include "cli/runs/runs.h"
@@ -27,9 +28,10 @@
 
 /* ---- a run ---- */
 
-// Load the scenario of a run: the user's settings, then the varied values, the seed and the policy.
-static struct collwire_scenario *compare_load(const struct compare *c, const struct variant *one,
-                                              struct err *err)
+// Load the scenario of a run: the user's settings, the varied values, the seed, those of a draw and
+// the policy's, in this order.
+struct collwire_scenario *compare_load(const struct compare *c, const struct variant *one,
+                                       const struct draw_sets *draw, struct err *err)
 {
     const struct options *o = c->options;
     struct options sets = {0};
@@ -38,6 +40,8 @@ static struct collwire_scenario *compare_load(const struct compare *c, const str
     for (size_t p = 0; p < grid_paths(&c->grid); p++)
         options_set(&sets, grid_path(&c->grid, p), grid_value(&c->grid, one->point, p));
     options_set(&sets, "seed", seed);
+    if (draw)
+        options_set_all(&sets, draw->list, draw->n);
     if (one->choice)
         options_set_all(&sets, one->choice->sets, one->choice->n_sets);
     struct collwire_scenario *scenario =
@@ -88,7 +92,7 @@ static void add_runs(struct compare *c, struct compared *of, size_t point,
         if (grid_paths(&c->grid) > 0)
             one.vary = grid_values_json(&c->grid, point);
         if (k == 0)
-            one.scenario = compare_load(c, &one, &own);
+            one.scenario = compare_load(c, &one, NULL, &own);
         err_add_all(err, one.name, &own);
         err_free(&own);
         if (!policy && one.scenario)
@@ -215,7 +219,9 @@ static void compare_plan(struct compare *c, struct err *err)
         add_scenario(c, &c->scenarios[i], err);
     choose_baseline(c, err);
     check_dirs(c, err);
-    if (err->n_errors == 0 && (c->set = result_set_open(c->dir, err)) != NULL) {
+    if (err->n_errors == 0 && (o->draws > 0 || o->list))
+        c->draws = compare_draws_plan(c, err);
+    if (err->n_errors == 0 && !o->list && (c->set = result_set_open(c->dir, err)) != NULL) {
         result_set_claim(c->set, "compare.json", err);
         result_set_claim(c->set, "compare.csv", err);
         result_set_claim(c->set, "report.html", err);
@@ -239,7 +245,7 @@ static void work(void *ctx, size_t task, int to_parent)
     result_set_leave(c->set);
     memory_share(c->options->jobs);
     if (!one->scenario)
-        one->scenario = compare_load(c, one, &err);
+        one->scenario = compare_load(c, one, NULL, &err);
     if (!one->scenario) {
         errors_print(&err);
         _exit(EXIT_BAD_USE);
@@ -280,14 +286,15 @@ static double estimate_s(const struct compare *c)
     char clock[CLOCK_TEXT];
     struct collwire_cost cost;
     struct collwire_sim *sim = simulation_build(c->list[0].scenario, &cost, &ignored);
-    double jobs = (double)(c->options->jobs < c->n ? c->options->jobs : c->n), run_s = 0;
+    size_t n = c->n + c->options->draws * (c->n / c->options->seeds);
+    double jobs = (double)(c->options->jobs < n ? c->options->jobs : n), run_s = 0;
     if (sim)
         run_s = cost.wall_s;
     collwire_sim_free(sim);
     err_free(&ignored);
-    double all_s = run_s * (double)c->n / jobs;
+    double all_s = run_s * (double)n / jobs;
     if (all_s > COST_FROM_S)
-        fprintf(stderr, "%zu runs, about %s with %.0f at a time\n", c->n, clock_text(all_s, clock),
+        fprintf(stderr, "%zu runs, about %s with %.0f at a time\n", n, clock_text(all_s, clock),
                 jobs);
     return run_s;
 }
@@ -314,10 +321,9 @@ static void run_all(struct compare *c)
     free(expected_s);
 }
 
-static int finish(struct compare *c)
+static struct rows rows_of(const struct compare *c)
 {
     struct rows rows = {0};
-    int code = EXIT_DONE;
     for (size_t i = 0; i < c->n; i++) {
         const struct variant *one = &c->list[i];
         char *metrics = one->id[0] ? result_set_read(one->dir, one->id, "metrics.json") : NULL;
@@ -330,8 +336,20 @@ static int finish(struct compare *c)
                                  .failure = one->ran ? one->failure : NOT_STARTED};
         rows_add(&rows, &run);
         free(metrics);
-        if (one->code != EXIT_DONE || !one->ran)
+    }
+    return rows;
+}
+
+static int finish(struct compare *c)
+{
+    struct rows rows = rows_of(c);
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->list[i].code != EXIT_DONE || !c->list[i].ran)
             code = EXIT_NOT_COMPLETED;
+    if (!c->interrupted && compare_try(c, &rows)) {
+        rows_free(&rows);
+        rows = rows_of(c);
     }
     c->written = compare_write(c, &rows) == 0;
     if (!c->written)
@@ -357,6 +375,7 @@ static void compare_free(struct compare *c)
         collwire_scenario_free(c->scenarios[i].base);
     }
     free(c->scenarios);
+    compare_draws_free(c->draws);
     result_set_close(c->set);
     grid_free(&c->grid);
     free(c->heading);
@@ -393,8 +412,17 @@ static int command_compare(const struct options *given)
     int code = EXIT_BAD_USE;
     bool good = err.n_errors == 0;
     errors_print(&err);
-    if (good) {
+    if (good && o.list) {
+        compare_draws_list(c.draws);
+        code = EXIT_DONE;
+    } else if (good) {
         run_all(&c);
+        if (c.draws && !c.interrupted)
+            compare_draws_run(c.draws, &c);
+        else {
+            compare_draws_free(c.draws);
+            c.draws = NULL; // nothing to say of draws that were not begun
+        }
         code = finish(&c);
         result_set_close(c.set); // the report has a lock of its own
         c.set = NULL;
@@ -419,12 +447,18 @@ static const char compare_text[] =
     "unless it is of that kind already.\n\n"
     "With --seeds, times are means with 95 % intervals (below 5 seeds the times themselves), "
     "and ratios are over pairs of runs with the same seed.\n\n"
+    "With --draws, every row is run again under N draws of what the scenario does not state (cold "
+    "or warm connections, noise, latencies, buffer, ACKs, queue pairs, seed), the same for all "
+    "rows; the median of each ratio, its 10 to 90 %, in how many draws the order stands and what "
+    "moves it most are printed. What the scenario or --set states is not drawn; --list prints the "
+    "ranges.\n\n"
     "The directory then holds compare.json, compare.csv (a row for each run, and for each job) "
     "and the results of each run in SCENARIO/[VALUE-][POLICY][-seedK].\n\n"
     "  collwire compare scenarios/incast.json --cc none,window,dcqcn\n"
     "  collwire compare scenarios/incast.json --cc all --seeds 5 --jobs 4\n"
     "  collwire compare job.json --cc 'none,dcqcn:scaled{rate_ai=40Mbps}'\n"
     "  collwire compare a.json b.json --cc dcqcn,swift --baseline dcqcn\n"
+    "  collwire compare job.json --cc none,dcqcn --draws 20 --set switch.buffer=32MB\n"
     "  collwire compare ring.json --vary workload.algorithm=ring,halving_doubling";
 
 const struct command compare_command = {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/runs/compare_draws.h"
 #include "cli/runs/runs_internal.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
@@ -25,10 +26,12 @@ static json_t *varied_paths(const struct grid *grid)
 }
 
 static char *document(const struct compare *c, const struct rows *rows,
-                      const struct comparison *comparison)
+                      const struct comparison *comparison, json_t *draws)
 {
-    struct comparison_about about = {
-        .n_scenarios = c->n_scenarios, .baseline = c->baseline, .seeds = c->options->seeds};
+    struct comparison_about about = {.n_scenarios = c->n_scenarios,
+                                     .baseline = c->baseline,
+                                     .seeds = c->options->seeds,
+                                     .draws = draws};
     const char **names = memory_zeroed(c->n_scenarios, sizeof *names);
     for (size_t i = 0; i < c->n_scenarios; i++)
         names[i] = c->scenarios[i].name;
@@ -129,6 +132,17 @@ static void print_legend(const struct group *g, size_t width)
                       width);
 }
 
+// Say that the figures are those of a shrunk scenario, and where those of the whole come from.
+static void print_shrunk(const struct group *g, size_t width)
+{
+    const char *shrunk = g->outcomes[0].rows[0]->shrunk;
+    if (!shrunk || g->job)
+        return;
+    char *text = text_format("shrunk: %s; " WHOLE_OF_SHRUNK, shrunk);
+    terminal_wrap(stdout, text, 0, 2, width);
+    free(text);
+}
+
 static bool was_started(const struct row *row)
 {
     return !row->failure || strcmp(row->failure, NOT_STARTED) != 0;
@@ -171,15 +185,14 @@ static void print_failures(const struct group *g, size_t width)
 
 /* ---- the best change ---- */
 
-// What would make the runs of a policy shorter: the first reason of one run.
+// What was tried first of the causes of a policy's typical run.
 struct change {
     const struct row *row;
     const char *sentence;
-    json_int_t saving_ns;
+    json_int_t saved_ns; // 0 = not enough for a line
 };
 
-// Returns the completed run whose time is nearest to the policy's, NULL if there is none.
-static const struct row *typical_run(const struct group *g, const struct outcome *o)
+const struct row *typical_run(const struct group *g, const struct outcome *o)
 {
     const struct row *nearest = NULL;
     double least = INFINITY, center = o->columns[g->headline].center;
@@ -201,28 +214,12 @@ static struct change change_of(const struct group *g, const struct outcome *o)
     const json_t *costs = change.row->costs,
                  *reason = json_array_get(json_object_get(costs, "reasons"), 0),
                  *slowest = json_object_get(costs, "slowest");
-    json_int_t saving = json_integer_value(json_object_get(reason, "saving_ns")),
+    json_int_t saved = json_integer_value(json_object_get(reason, "saved_ns")),
                total = json_integer_value(json_object_get(slowest, "total_ns"));
-    change.sentence = json_string_value(json_object_get(reason, "sentence"));
-    change.saving_ns = change.sentence && saving * 100 >= total * SAVING_PERCENT ? saving : 0;
+    if (json_is_true(json_object_get(reason, "tried")))
+        change.sentence = json_string_value(json_object_get(reason, "sentence"));
+    change.saved_ns = change.sentence && saved * 100 >= total * SAVING_PERCENT ? saved : 0;
     return change;
-}
-
-// Returns the clauses of a reason up to the one that states the saving, to be freed; `collwire
-// explain` has the others.
-static char *up_to_saving(const char *sentence)
-{
-    char **clauses;
-    struct text text;
-    FILE *out = text_open(&text);
-    size_t n = text_split(sentence, ';', &clauses);
-    for (size_t i = 0; i < n; i++) {
-        fprintf(out, "%s%s", i > 0 ? ";" : "", clauses[i]);
-        if (strstr(clauses[i], " less") || strstr(clauses[i], " shorter"))
-            break;
-    }
-    texts_free(clauses, n);
-    return text_close(out, &text);
 }
 
 // The sentence of an explanation states the saving of the whole run. Where the table has the time
@@ -233,47 +230,63 @@ static char *of_an_iteration(const char *sentence, const struct change *change)
     size_t n = json_array_size(
         json_object_get(json_object_get(change->row->costs, "training"), "iterations"));
     char whole[UNIT_TEXT], one[UNIT_TEXT];
-    human_time((ps_t)change->saving_ns * PS_PER_NS, whole);
+    human_time((ps_t)change->saved_ns * PS_PER_NS, whole);
     const char *at = n > 1 ? strstr(sentence, whole) : NULL, *word = at ? at + strlen(whole) : NULL;
     size_t length = word && *word == ' ' ? 1 + strcspn(word + 1, " ,;:") : 0; // " less"
     if (length == 0)
         return memory_text(sentence);
     return text_format("%.*s%s%.*s an iteration%s", (int)(at - sentence), sentence,
-                       human_time((ps_t)change->saving_ns * PS_PER_NS / (ps_t)n, one), (int)length,
+                       human_time((ps_t)change->saved_ns * PS_PER_NS / (ps_t)n, one), (int)length,
                        word, word + length);
 }
 
-// Print the change that would save most time, under the baseline or under the best policy.
-static void print_change(const struct group *g, size_t width)
+// The first and the last clause of a sentence: what was seen, and what was tried; `collwire
+// explain` has the others. To be freed.
+static char *seen_and_tried(const char *sentence)
 {
-    struct change change = {0};
-    const struct outcome *of = NULL;
-    for (size_t i = 0; i < g->n; i++) {
-        const struct outcome *o = &g->outcomes[i];
-        struct change other = {0};
-        if (o == g->baseline || o->best)
-            other = change_of(g, o);
-        if (other.saving_ns > change.saving_ns) {
-            change = other;
-            of = o;
-        }
-    }
-    if (!of)
-        return;
-    char *seed =
-        of->n > 1 && !of->identical
-            ? text_format(", seed %llu, nearest to the %s", (unsigned long long)change.row->seed,
-                          g->center == CENTER_MEAN ? "mean" : "median")
-            : memory_text("");
-    char *clauses = up_to_saving(change.sentence);
+    char **clauses;
+    size_t n = text_split(sentence, ';', &clauses);
+    char *text = n < 2 ? memory_text(sentence) : text_format("%s;%s", clauses[0], clauses[n - 1]);
+    texts_free(clauses, n);
+    return text;
+}
+
+// Print what a change of a row's typical run saved, after its words.
+static void print_tried(const struct group *g, const char *words, const struct outcome *of,
+                        const struct change *change, size_t width)
+{
+    char *seed = of->n > 1 && !of->identical
+                     ? text_format(", seed %llu", (unsigned long long)change->row->seed)
+                     : memory_text("");
     bool divided = strcmp(row_columns[g->headline].key, "iteration_ns") == 0;
-    char *sentence = divided ? of_an_iteration(clauses, &change) : memory_text(clauses);
+    char *clauses = seen_and_tried(change->sentence);
+    char *sentence = divided ? of_an_iteration(clauses, change) : memory_text(clauses);
     free(clauses);
-    char *text = text_format("Best change (%s%s): %s", of->name, seed, sentence);
-    free(sentence);
+    char *text = text_format("%s (%s%s): %s", words, of->name, seed, sentence);
     terminal_wrap(stdout, text, 0, 2, width);
-    free(seed);
     free(text);
+    free(sentence);
+    free(seed);
+}
+
+// Print the change that saved most time of the best rows, and what cost the worst row its time.
+static void print_changes(const struct group *g, size_t width)
+{
+    struct change best = {0}, other;
+    const struct outcome *of = NULL, *worst = worst_outcome(g);
+    for (size_t i = 0; i < g->n; i++)
+        if ((g->outcomes[i].best || g->n == 1) &&
+            (other = change_of(g, &g->outcomes[i])).saved_ns > best.saved_ns) {
+            best = other;
+            of = &g->outcomes[i];
+        }
+    if (of)
+        print_tried(g, "Best change", of, &best, width);
+    if (!worst || worst->best || g->n < 2)
+        return;
+    other = change_of(g, worst);
+    if (other.saved_ns > 0)
+        print_tried(g, "Longest row", worst, &other, width);
 }
 
 static void print_heading(const struct compare *c, const struct group *g, size_t width)
@@ -296,6 +309,7 @@ static void print_group(const struct compare *c, const struct group *g, size_t w
     puts(table); // libsmartcols escapes control characters
     free(table);
     print_legend(g, width);
+    print_shrunk(g, width);
     print_identical(g, width);
     print_failures(g, width);
 }
@@ -321,7 +335,7 @@ enum { CHANGE_BESIDE_JOBS = 6 }; // policies
 /* ---- all ---- */
 
 static void print_results(const struct compare *c, const struct comparison *comparison,
-                          const char *json, const char *csv)
+                          const json_t *draws, const char *json, const char *csv)
 {
     size_t width = terminal_width(stdout);
     if (c->options->format != FORMAT_TABLE) {
@@ -339,23 +353,27 @@ static void print_results(const struct compare *c, const struct comparison *comp
         while (g + jobs < comparison->n && comparison->groups[g + jobs].job)
             jobs++;
         if (jobs == 0 || whole->n <= CHANGE_BESIDE_JOBS) // two tables fill a screen
-            print_change(whole, width);
+            print_changes(whole, width);
         print_jobs(c, &comparison->groups[g], jobs, width);
+        if (draws)
+            compare_draws_print(c->draws, whole, c->heading, draws);
         g += jobs;
     }
 }
 
-int compare_write(const struct compare *c, const struct rows *rows)
+int compare_write(const struct compare *c, struct rows *rows)
 {
     struct comparison *comparison = comparison_new(rows, c->baseline);
-    char *json = document(c, rows, comparison), *csv = rows_csv(rows);
+    json_t *draws = c->draws ? compare_draws_summary(c->draws, rows, comparison) : NULL;
+    char *json = document(c, rows, comparison, draws), *csv = rows_csv(rows);
     int status = write_files(c, json, csv);
     if (options_print_results(c->options))
-        print_results(c, comparison, json, csv);
+        print_results(c, comparison, draws, json, csv);
     if (status == 0 && c->options->format == FORMAT_TABLE && !c->options->quiet)
         path_print(stdout, "results: %s/compare.json\n", c->dir);
     free(json);
     free(csv);
+    json_decref(draws);
     comparison_free(comparison);
     return status;
 }

@@ -10,18 +10,14 @@
 #include "cli/runs/report.h"
 #include "cli/runs/run_folder.h"
 #include "cli/runs/runs.h"
-#include "cli/runs/verified.h"
-#include "cli/runs/verify.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/terminal.h"
+#include "cli/trials/tried.h"
 #include "engine/base/text.h"
 #include "report/metrics_brief.h"
 #include "report/why.h"
 
-/* ---- verify comparison ---- */
-
-// collwire explain --verify of a comparison: verifies each of its runs, and puts what was found
-// into compare.json.
+/* ---- trials of a comparison ---- */
 
 // True for the row of a run that completed; rows of single jobs are parts of such a run.
 static bool is_whole(const json_t *row)
@@ -31,32 +27,30 @@ static bool is_whole(const json_t *row)
            strcmp(status, "completed") == 0;
 }
 
-// Verify the run of a row, and give the row its causes. Returns an exit code.
-static int verify_row(const struct options *o, const char *dir, json_t *row, bool seeds, bool first)
+// Try the causes of the run of a row, and give the row its sentences. Returns an exit code.
+static int try_row(const struct options *o, const char *dir, json_t *row, bool seeds)
 {
     char *folder = run_folder_of(row, seeds), *path = text_format("%s/%s", dir, folder);
-    json_t *metrics = result_set_json(path, "metrics.json"), *verified = NULL;
-    int code = EXIT_BAD_USE;
-    if (json_is_object(metrics)) {
-        printf("%s%s\n", first ? "" : "\n", folder);
-        code = verify_run(o, path, metrics);
-        verified = result_set_json(path, "verified.json");
-    } else {
-        path_print(stderr, "collwire: %s holds no results of a run (metrics.json)\n", path);
-    }
-    json_t *causes = json_object_get(verified, "causes");
-    if (json_is_array(causes))
-        json_object_set(row, "verified", causes);
-    json_decref(verified);
+    int code = tried(o, path, o->tries);
+    json_t *metrics = code == EXIT_DONE ? result_set_json(path, "metrics.json") : NULL;
+    if (metrics)
+        json_object_set(row, "explain", json_object_get(metrics, "explain"));
     json_decref(metrics);
     free(path);
     free(folder);
     return code;
 }
 
-// The same for all runs of the comparison in `dir` that completed. Puts what they found into its
-// compare.json (rows[].verified), and writes its report anew.
-static int verify_comparison(const struct options *o, const char *dir, json_t *comparison)
+static void print_texts(const json_t *list, size_t width)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        terminal_wrap(stdout, json_string_value(json_array_get(list, i)), 0, 2, width);
+}
+
+// Try the causes of all runs of the comparison in `dir` that completed. Puts their sentences into
+// its compare.json, and writes its report anew.
+static int try_comparison(const struct options *o, const char *dir, json_t *comparison,
+                          size_t width)
 {
     bool seeds = json_integer_value(json_object_get(comparison, "seeds")) > 1, first = true;
     int code = EXIT_DONE;
@@ -66,7 +60,11 @@ static int verify_comparison(const struct options *o, const char *dir, json_t *c
     {
         if (!is_whole(row))
             continue;
-        int one = verify_row(o, dir, row, seeds, first);
+        int one = try_row(o, dir, row, seeds);
+        char *folder = run_folder_of(row, seeds);
+        printf("%s%s\n", first ? "" : "\n", folder);
+        free(folder);
+        print_texts(json_object_get(row, "explain"), width);
         code = one != EXIT_DONE ? one : code;
         first = false;
         if (ends_interrupted())
@@ -112,7 +110,7 @@ static json_t *metrics_of(const char *dir)
     char *compare = result_set_read(dir, NULL, "compare.json");
     char *sweep = result_set_read(dir, NULL, "sweep.json");
     fprintf(stderr, "collwire: %s %s\n", dir,
-            compare ? "holds a comparison; name the directory of one of its runs below, or --verify"
+            compare ? "holds a comparison; name the directory of one of its runs below, or --try"
             : sweep ? "holds a sweep; `collwire run` with the settings of a point explains it"
                     : "holds no results of a run (run.json and metrics.json)");
     free(compare);
@@ -120,28 +118,59 @@ static json_t *metrics_of(const char *dir)
     return NULL;
 }
 
-static void print_texts(const json_t *list, size_t width)
+// The settings with which the cause of a sentence was tried, as options.
+static void print_settings(const json_t *reasons, const json_t *sentence, size_t width)
 {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        terminal_wrap(stdout, json_string_value(json_array_get(list, i)), 0, 2, width);
+    size_t i, k;
+    const json_t *reason, *setting;
+    json_array_foreach(reasons, i, reason)
+    {
+        if (!json_equal(json_object_get(reason, "sentence"), sentence) ||
+            !json_is_true(json_object_get(reason, "tried")))
+            continue;
+        struct text text;
+        FILE *out = text_open(&text);
+        json_array_foreach(json_object_get(reason, "set"), k, setting)
+        {
+            fprintf(out, "%s--set '%s'", k > 0 ? " " : "", json_string_value(setting));
+        }
+        char *line = text_close(out, &text);
+        fputs("    ", stdout);
+        terminal_wrap(stdout, line, 4, 6, width);
+        free(line);
+        return;
+    }
 }
 
-static void print_run(const json_t *metrics, const json_t *verified, size_t width)
+static void print_run(const json_t *metrics, const char *dir, size_t width)
 {
     const char *reason = json_string_value(json_object_get(metrics, "reason"));
+    const json_t *reasons = json_object_get(metrics, "reasons"), *sentence;
+    size_t i;
     if (reason)
         terminal_wrap(stdout, reason, 0, 2, width);
     print_texts(json_object_get(metrics, "waiting"), width);
-    json_t *sentences = verified_sentences(json_object_get(metrics, "explain"), verified);
-    print_texts(sentences, width);
-    json_decref(sentences);
+    json_array_foreach(json_object_get(metrics, "explain"), i, sentence)
+    {
+        terminal_wrap(stdout, json_string_value(sentence), 0, 2, width);
+        print_settings(reasons, sentence, width);
+    }
+    char *cost = json_is_null(json_object_get(metrics, "trials")) ? tries_cost(metrics, dir) : NULL;
+    if (cost)
+        terminal_wrap(stdout, cost, 0, 2, width);
+    free(cost);
 }
 
-static void print_one(const struct options *o, const json_t *metrics, size_t width)
+// Try the first causes of the run in the directory, and print its sentences.
+static int try_run(const struct options *o, size_t width)
 {
-    json_t *verified = result_set_json(o->args[0], "verified.json");
-    print_run(metrics, verified, width);
-    json_decref(verified);
+    const char *dir = o->args[0];
+    int code = tried(o, dir, o->tries);
+    json_t *metrics = code != EXIT_BAD_USE ? result_set_json(dir, "metrics.json") : NULL;
+    if (metrics)
+        print_run(metrics, dir, width);
+    json_decref(metrics);
+    return code;
 }
 
 // Warn if two runs are of different jobs or networks, with the keys in which they differ: then the
@@ -172,12 +201,12 @@ static void print_both(const json_t *metrics, const struct options *o, const jso
     puts(known ? "Both took the same time." : "In one of them nothing has ended.");
 }
 
-// Verify the comparison in a directory. Returns -1 if there is none.
-static int verify_compared(const struct options *o)
+// Try the causes of the comparison in a directory. Returns -1 if there is none.
+static int try_compared(const struct options *o, size_t width)
 {
     json_t *comparison =
-        o->verify > 0 && !o->against ? result_set_json(o->args[0], "compare.json") : NULL;
-    int code = json_is_object(comparison) ? verify_comparison(o, o->args[0], comparison) : -1;
+        o->tries > 0 && !o->against ? result_set_json(o->args[0], "compare.json") : NULL;
+    int code = json_is_object(comparison) ? try_comparison(o, o->args[0], comparison, width) : -1;
     json_decref(comparison);
     return code;
 }
@@ -190,7 +219,7 @@ static int command_explain(const struct options *o)
               stderr);
         return EXIT_BAD_USE;
     }
-    int compared = verify_compared(o);
+    int compared = try_compared(o, width);
     if (compared >= 0)
         return compared;
     json_t *metrics = metrics_of(o->args[0]), *against = NULL;
@@ -202,10 +231,10 @@ static int command_explain(const struct options *o)
         warn_of_questions(metrics, against);
     if (good && against)
         print_both(metrics, o, against, width);
-    else if (good && o->verify > 0)
-        code = verify_run(o, o->args[0], metrics);
+    else if (good && o->tries > 0)
+        code = try_run(o, width);
     else if (good)
-        print_one(o, metrics, width);
+        print_run(metrics, o->args[0], width);
     json_decref(metrics);
     json_decref(against);
     return good ? code : EXIT_BAD_USE;
@@ -216,10 +245,10 @@ static int command_explain(const struct options *o)
 static const char explain_text[] =
     "Prints all explanations of a run that is in DIR, the most important first, and with "
     "--against why it took longer or shorter than another one. "
-    "--verify runs the scenario again without each of the first causes, and prints what was "
-    "stated beside what is saved; of a comparison it does so for all runs.\n\n"
+    "--try runs the scenario again without each of the first causes, and puts what was saved into "
+    "the results; of a comparison it does so for all runs.\n\n"
     "  collwire explain out/incast\n"
-    "  collwire explain out/incast --verify\n"
+    "  collwire explain out/incast --try\n"
     "  collwire explain out/dcqcn --against out/none";
 
 const struct command explain_command = {

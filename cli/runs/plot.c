@@ -37,7 +37,7 @@ static void print_names(FILE *out, const char *before, json_t *names)
 static void print_list(FILE *out, struct page *page)
 {
     json_t *charts = page_charts(page), *runs = page_run_names(page),
-           *metrics = page_metric_names(page), *chart;
+           *metrics = page_metric_names(page), *dimensions = page_dimension_names(page), *chart;
     size_t i;
     json_array_foreach(charts, i, chart)
     {
@@ -48,6 +48,9 @@ static void print_list(FILE *out, struct page *page)
         print_names(out, "NAME@RUN draws one of: ", runs);
     if (json_object_size(metrics) > 0)
         print_names(out, "NAME=METRIC draws one of: ", metrics);
+    if (json_object_size(dimensions) > 0)
+        print_names(out, "--dim D draws messages of one of: ", dimensions);
+    json_decref(dimensions);
     json_decref(metrics);
     json_decref(charts);
     json_decref(runs);
@@ -69,11 +72,11 @@ static void put_bytes(FILE *out, const void *bytes_)
 }
 
 // Draw the chart. Returns the exit code; errors go to `err`.
-static int draw(struct page *page, const char *chart, bool pdf, struct bytes *picture,
+static int draw(struct page *page, const struct options *o, bool pdf, struct bytes *picture,
                 struct err *err)
 {
     bool unknown = false;
-    char *program = plot_program(err), *document = page_document(page, chart),
+    char *program = plot_program(err), *document = page_document(page, o->chart, o->dim),
          *svg = program ? drawing_svg(program, document, &unknown, err) : NULL;
     *picture = (struct bytes){svg, svg ? strlen(svg) : 0};
     if (svg && pdf) {
@@ -85,16 +88,16 @@ static int draw(struct page *page, const char *chart, bool pdf, struct bytes *pi
     return picture->start ? EXIT_DONE : unknown ? EXIT_BAD_USE : EXIT_NOT_COMPLETED;
 }
 
-static int write_picture(struct page *page, const char *chart, const char *file, bool pdf)
+static int write_picture(struct page *page, const struct options *o, bool pdf)
 {
     struct err err = {0};
     struct bytes picture;
-    int code = draw(page, chart, pdf, &picture, &err);
+    int code = draw(page, o, pdf, &picture, &err);
     for (size_t i = 0; i < err.n_items; i++)
-        fprintf(stderr, "collwire: plot: %s: %s\n", chart, err.items[i].text);
+        fprintf(stderr, "collwire: plot: %s: %s\n", o->chart, err.items[i].text);
     err_free(&err);
     if (code == EXIT_DONE)
-        code = output_write(file, put_bytes, &picture);
+        code = output_write(o->file, put_bytes, &picture);
     free(picture.start);
     return code;
 }
@@ -107,13 +110,32 @@ static bool ends_with(const char *text, const char *end)
     return n > m && strcmp(text + n - m, end) == 0;
 }
 
+// Say that a chart has no messages of the wished dimension. Returns false if it is no chart.
+static bool explain_dimension(struct page *page, const struct options *o)
+{
+    char *whole = o->dim ? page_chart_csv(page, o->chart, NULL) : NULL;
+    bool is_chart = whole != NULL;
+    free(whole);
+    if (!is_chart)
+        return false;
+    json_t *names = page_dimension_names(page);
+    fprintf(stderr, "collwire: plot: --dim: %s of %s has no messages of dimension \"%s\"\n",
+            o->chart, o->args[0], o->dim);
+    if (json_object_size(names) > 0)
+        print_names(stderr, "charts of messages have: ", names);
+    json_decref(names);
+    return true;
+}
+
 static int write_chart(struct page *page, const struct options *o)
 {
-    char *csv = o->chart ? page_chart_csv(page, o->chart) : NULL;
+    char *csv = o->chart ? page_chart_csv(page, o->chart, o->dim) : NULL;
     int code = EXIT_BAD_USE;
     if (!o->chart) {
         fprintf(stderr, "collwire: plot needs --chart NAME; the charts of %s are\n", o->args[0]);
         print_list(stderr, page);
+    } else if (!csv && explain_dimension(page, o)) {
+        code = EXIT_BAD_USE;
     } else if (!csv) {
         fprintf(stderr, "collwire: plot: %s has no chart \"%s\"; its charts are\n", o->args[0],
                 o->chart);
@@ -121,7 +143,7 @@ static int write_chart(struct page *page, const struct options *o)
     } else if (!o->file || ends_with(o->file, ".csv"))
         code = output_write(o->file, put_text, csv);
     else if (ends_with(o->file, ".svg") || ends_with(o->file, ".pdf"))
-        code = write_picture(page, o->chart, o->file, ends_with(o->file, ".pdf"));
+        code = write_picture(page, o, ends_with(o->file, ".pdf"));
     else
         fprintf(stderr, "collwire: plot: %s does not end in .svg, .pdf or .csv\n", o->file);
     free(csv);
@@ -158,6 +180,7 @@ static const char plot_text[] =
     "and NAME@RUN, in a comparison, another policy; --list shows all names.\n\n"
     "  collwire plot out/incast-compare --list\n"
     "  collwire plot out/incast-compare --chart messages.slowdown -o slowdown.svg\n"
+    "  collwire plot out/rail-compare --chart messages.time --dim 1 -o time.svg\n"
     "  collwire plot out/incast-compare --chart queue@dcqcn -o queue.pdf\n"
     "  collwire plot out/ring-sweep --chart sweep.lines=busbw_bps -o busbw.csv";
 

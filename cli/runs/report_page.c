@@ -10,7 +10,6 @@
 #include "cli/results/result_set.h"
 #include "cli/runs/report.h"
 #include "cli/runs/run_folder.h"
-#include "cli/runs/verified.h"
 #include "config/object/output_name.h"
 #include "engine/base/memory.h"
 #include "engine/base/regular_file.h"
@@ -32,16 +31,6 @@ static const char *version_of(const json_t *run)
     return text_at(json_object_get(run, "versions"), "collwire");
 }
 
-// Give the metrics of the run in a directory the sentences with what was verified.
-static void add_verified(json_t *metrics, const char *dir)
-{
-    json_t *verified = result_set_json(dir, "verified.json");
-    if (verified && json_is_object(metrics))
-        json_object_set_new(metrics, "explain",
-                            verified_sentences(json_object_get(metrics, "explain"), verified));
-    json_decref(verified);
-}
-
 // ---- a run ----
 
 static struct page *run_page(const char *dir, struct err *err)
@@ -51,7 +40,6 @@ static struct page *run_page(const char *dir, struct err *err)
     const json_t *scenario = json_object_get(metrics, "scenario");
     struct page *page = NULL;
     if (json_is_object(metrics)) {
-        add_verified(metrics, dir);
         page = page_new(PAGE_RUN, text_at(metrics, "name"), version_of(run), 1);
         page_origin(page, text_at(run, "command"), scenario);
         struct page_run one = {.scenario = text_at(metrics, "name"),
@@ -181,7 +169,6 @@ static void add_row(struct compared *c, size_t i, bool detail)
     char *name;
     json_t *metrics = metrics_of_row(c, row, &name);
     char *path = text_format("%s/%s", c->dir, name);
-    add_verified(metrics, path);
     json_t *timeline = metrics && detail ? result_set_json(path, "timeline.json") : NULL;
     find_baseline(c, row);
     if (!metrics)

@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include "cli/processes/process_group.h"
+#include "cli/results/result_set.h"
 #include "cli/runs/chosen_policy.h"
 #include "cli/runs/runs.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
+#include "cli/trials/tried.h"
 #include "engine/base/text.h"
+#include "report/metrics_brief.h"
 #include "report/rows.h"
 
 // The stream for results: stdout, unless a capture uses it.
@@ -46,42 +49,79 @@ static void print_sentences(FILE *out, const struct row *row, const char *dir, s
     }
 }
 
-static void print_table(FILE *out, const struct rows *rows, const char *dir)
+static struct rows rows_of(const struct collwire_scenario *scenario, const char *policy,
+                           const char *metrics)
 {
-    size_t width = terminal_width(out);
-    char *text = rows_run_table(rows, width);
+    struct rows rows = {0};
+    struct row_source source = {.scenario = collwire_scenario_name(scenario),
+                                .policy = policy,
+                                .seed = collwire_scenario_seed(scenario),
+                                .metrics = metrics};
+    rows_add(&rows, &source);
+    return rows;
+}
+
+static void print_table(FILE *out, const struct rows *rows)
+{
+    char *text = rows_run_table(rows, terminal_width(out));
     text_print(out, text);
     free(text);
     fputc('\n', out);
-    print_sentences(out, &rows->list[0], dir, width);
-    fputs(rows->list[0].measured, out);
+    fflush(out); // the trials may take a while
 }
 
-static void print_results(const struct options *o, const struct collwire_scenario *scenario,
-                          const char *dir, const struct simulated *run)
+static void print_data(FILE *out, const struct options *o, const struct rows *rows,
+                       const char *name)
 {
-    struct rows rows = {0};
-    const char *name = collwire_scenario_name(scenario);
+    char *text = o->format == FORMAT_JSON ? rows_document(rows, name) : rows_csv(rows);
+    text_print(out, text);
+    free(text);
+    if (o->format == FORMAT_JSON)
+        fputc('\n', out);
+}
+
+// Try the causes of the run that has ended, and replace its metrics. Returns an exit code.
+static int try_causes(const struct options *o, const char *dir, struct simulated *run)
+{
+    json_t *metrics = metrics_brief(run->metrics);
+    bool good = run->written && run->code == EXIT_DONE && processes_writes();
+    uint64_t n = good ? tries_of_run(metrics, o->quiet) : 0;
+    json_decref(metrics);
+    if (n == 0)
+        return run->code;
+    int code = tried(o, dir, n);
+    char *now = result_set_read(dir, run->id, "metrics.json");
+    if (now) {
+        free(run->metrics);
+        run->metrics = now;
+    }
+    return code;
+}
+
+// Print the results: the table at once, sentences when the trials have ended. Returns an exit code.
+static int print_results(const struct options *o, const struct collwire_scenario *scenario,
+                         const char *dir, struct simulated *run)
+{
     char *policy = collwire_scenario_policy(scenario);
-    struct row_source source = {.scenario = name,
-                                .policy = policy,
-                                .seed = collwire_scenario_seed(scenario),
-                                .metrics = run->metrics};
     FILE *out = results_to(scenario);
-    rows_add(&rows, &source);
     if (o->format == FORMAT_TABLE) {
-        print_table(out, &rows, dir);
+        struct rows rows = rows_of(scenario, policy, run->metrics);
+        print_table(out, &rows);
+        rows_free(&rows);
+    }
+    int code = try_causes(o, dir, run);
+    struct rows rows = rows_of(scenario, policy, run->metrics);
+    if (o->format == FORMAT_TABLE) {
+        print_sentences(out, &rows.list[0], dir, terminal_width(out));
+        fputs(rows.list[0].measured, out);
         if (run->written)
             path_print(out, "results: %s/metrics.json\n", dir);
     } else {
-        char *text = o->format == FORMAT_JSON ? rows_document(&rows, name) : rows_csv(&rows);
-        text_print(out, text);
-        free(text);
-        if (o->format == FORMAT_JSON)
-            fputc('\n', out);
+        print_data(out, o, &rows, collwire_scenario_name(scenario));
     }
     rows_free(&rows);
     free(policy);
+    return code;
 }
 
 // Packets are not written to a terminal.
@@ -132,7 +172,9 @@ static int command_run(const struct options *o)
                                          .pace_ps = o->pace_ps};
     struct simulated run = simulate(scenario, dir, &options);
     if (run.metrics && options_print_results(o))
-        print_results(o, scenario, dir, &run);
+        run.code = print_results(o, scenario, dir, &run);
+    else if (run.metrics)
+        run.code = try_causes(o, dir, &run);
     simulated_free(&run);
     free(dir);
     collwire_scenario_free(scenario);

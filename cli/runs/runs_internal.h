@@ -2,10 +2,12 @@
 // A comparison while it runs; shared by the files of the command.
 #pragma once
 
+#include "cli/draws/draw_plan.h"
 #include "cli/options/options.h"
 #include "cli/results/result_set.h"
 #include "cli/terminal/pool_progress.h"
 #include "config/policy_choice.h"
+#include "report/comparison/comparison.h"
 #include "report/rows.h"
 #include "report/study/value_grid.h"
 
@@ -48,7 +50,21 @@ struct compare {
     struct result_set *set; // of the directory that contains the runs' directories
     struct pool_line line;
     bool interrupted, written;
+    struct compare_draws *draws; // NULL = no --draws
 };
 
+// The completed run of an outcome whose time is nearest to the center; NULL = there is none. The
+// outcome with the longest time; NULL = none has one.
+const struct row *typical_run(const struct group *g, const struct outcome *o);
+const struct outcome *worst_outcome(const struct group *g);
+
+// Try what costs the best and the worst row of each scenario time, where that is cheap or asked
+// for, in the runs' own metrics. Returns true if any are new.
+bool compare_try(const struct compare *c, const struct rows *rows);
+
+// Load the scenario of a run; `draw` are the settings of a draw, NULL = none.
+struct collwire_scenario *compare_load(const struct compare *c, const struct variant *one,
+                                       const struct draw_sets *draw, struct err *err);
+
 // Write compare.json and compare.csv and print the results. Returns 0, or -1 after a message.
-int compare_write(const struct compare *c, const struct rows *rows);
+int compare_write(const struct compare *c, struct rows *rows);

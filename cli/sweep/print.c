@@ -11,6 +11,7 @@
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "report/page/effects.h"
 #include "report/study/comparison_table.h"
 
 enum { TABLE_ROWS_MAX = 40 };
@@ -18,7 +19,7 @@ enum { TABLE_ROWS_MAX = 40 };
 /* ---- the files ---- */
 
 // Returns sweep.json as text, to be freed.
-static char *description(struct store *store, bool why, struct err *err)
+static char *description(struct store *store, const char *csv, bool why, struct err *err)
 {
     json_t *paths = json_array(), *scenario = json_loads(store_scenario(store), 0, NULL);
     for (size_t p = 0; p < store_paths(store); p++)
@@ -26,6 +27,7 @@ static char *description(struct store *store, bool why, struct err *err)
     json_t *root =
         json_pack("{s:s, s:s, s:o, s:o}", "schema", "collwire.sweep/1", "name", store_name(store),
                   "varied", paths, "scenario", scenario ? scenario : json_null());
+    json_object_set_new(root, "effects", csv ? sweep_csv_effects(csv) : json_array());
     if (why)
         json_object_set_new(root, "why", sweep_why(store, err));
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
@@ -35,7 +37,7 @@ static char *description(struct store *store, bool why, struct err *err)
 
 int sweep_commit(struct result_set *set, struct store *store, bool why, struct err *err)
 {
-    char *csv = sweep_csv(store, why, err), *json = description(store, why, err);
+    char *csv = sweep_csv(store, why, err), *json = description(store, csv, why, err);
     int status = csv ? result_set_write(set, "sweep.csv", csv, err) : -1;
     if (status == 0)
         status = result_set_write(set, "sweep.json", json, err);
@@ -246,6 +248,7 @@ static void print_results(const struct sweep *s, const struct collecting *c, con
         print_sizes(s, c);
     else if (c->rows.n > 0 && rows_of_table(s) <= TABLE_ROWS_MAX)
         print_table(c);
+    sweep_print_effects(csv);
     if (s->options->why)
         sweep_print_why(s->store, &(struct err){0});
     print_counts(s, c);

@@ -81,5 +81,9 @@ char *sweep_csv(struct store *store, bool why, struct err *err);
 json_t *sweep_why(struct store *store, struct err *err);
 void sweep_print_why(struct store *store, struct err *err);
 
+// Print the best point of each job and the axes that change its time, where runs have several jobs.
+// `csv` is the text of sweep.csv.
+void sweep_print_effects(const char *csv);
+
 // Write sweep.csv and sweep.json from the store and install them. Returns 0, or -1 with an error.
 int sweep_commit(struct result_set *set, struct store *store, bool why, struct err *err);

@@ -21,7 +21,14 @@ struct why {
     struct store *store;
     struct caused *list;
     size_t n, cap;
+    bool jobs; // some point has several
 };
+
+// A run of several jobs has the causes of the job that ends last; the sentences say so.
+static const char *whose(const struct why *w)
+{
+    return w->jobs ? ", in the job that ends last" : "";
+}
 
 static void note(void *ctx, const struct store_point *p)
 {
@@ -31,6 +38,7 @@ static void note(void *ctx, const struct store_point *p)
     if (p->position != STORE_RETIRED && cause) {
         if (w->n == w->cap)
             w->list = memory_grow(w->list, &w->cap, sizeof *w->list);
+        w->jobs |= p->jobs != NULL;
         w->list[w->n++] = (struct caused){json_loads(p->values, 0, NULL), memory_text(cause)};
     }
     json_decref(reasons);
@@ -182,7 +190,8 @@ static void places_put(FILE *out, const json_t *places)
     fputc(')', out);
 }
 
-static void lines_add(json_t *out, const char *axis, json_t *lines, enum axis_kind kind)
+static void lines_add(const struct why *w, json_t *out, const char *axis, json_t *lines,
+                      enum axis_kind kind)
 {
     json_t *sentences = by_sentence(lines, kind), *places;
     const char *sentence;
@@ -191,7 +200,7 @@ static void lines_add(json_t *out, const char *axis, json_t *lines, enum axis_ki
     {
         struct text text;
         FILE *one = text_open(&text);
-        fprintf(one, "along %s: %s", axis, sentence);
+        fprintf(one, "along %s%s: %s", axis, whose(w), sentence);
         if (json_object_size(sentences) > 1)
             places_put(one, places);
         char *whole = text_close(one, &text);
@@ -229,7 +238,7 @@ static void axis_add(json_t *out, const struct why *w, json_t *varied, const cha
     for (size_t i = 0; i < w->n; i++)
         axis_kinds_add(&kinds, value_at(&w->list[i], axis));
     if (changes)
-        lines_add(out, axis, lines, axis_kind_of(&kinds));
+        lines_add(w, out, axis, lines, axis_kind_of(&kinds));
     json_decref(lines);
 }
 
@@ -258,7 +267,8 @@ json_t *sweep_why(struct store *store, struct err *err)
         json_decref(varied);
     }
     if (w.n > 0 && json_array_size(out) == 0)
-        json_array_append_new(out, json_sprintf("at every point: %s", w.list[0].cause));
+        json_array_append_new(out,
+                              json_sprintf("at every point%s: %s", whose(&w), w.list[0].cause));
     for (size_t i = 0; i < w.n; i++) {
         json_decref(w.list[i].values);
         free(w.list[i].cause);

@@ -84,7 +84,7 @@ extern const struct object routes_object;
 extern const struct object capture_object;
 extern const struct object report_object;
 extern const struct object memory_object;
-extern const struct object limits_object, noise_object, host_object;
+extern const struct object limits_object, explain_object, noise_object, host_object;
 
 // The objects in the order of the resolved form.
 // clang-format off
@@ -93,7 +93,8 @@ static const struct object *const objects[] = {
     &switch_object, &nic_object,       &transport_object, &cc_object,
     &workload_object, &memory_object,  &noise_object,    &host_object,
     &faults_object,  &routes_object,
-    &capture_object, &report_object,   &limits_object,   NULL,
+    &capture_object, &report_object,   &limits_object,   &explain_object,
+    NULL,
 };
 // clang-format on
 

@@ -29,7 +29,8 @@ enum rng_use {
     RNG_NOISE,
     RNG_NOISE_START,
     RNG_NOISE_LINK,
-    RNG_SYNTH
+    RNG_SYNTH,
+    RNG_DRAWS
 };
 
 struct rng {

@@ -48,7 +48,8 @@ static int no_key_error(const json_t *json, const struct step *step, const char 
     return err_add(err, path, "--set: %s has no key \"%.*s\"", json_noun(json), length, step->at);
 }
 
-// Returns the child that a step leads to; a missing object is made. Returns NULL with an error.
+// Returns the child that a step leads to; a missing object is made, or a list where the next step
+// is an item. Returns NULL with an error.
 static json_t *step_into(json_t *json, const struct step *step, const char *path, struct err *err)
 {
     if (step->is_index) {
@@ -67,7 +68,8 @@ static json_t *step_into(json_t *json, const struct step *step, const char *path
     json_t *child = json_object_getn(json, step->at, step->length);
     if (child != NULL)
         return child;
-    json_object_setn_new(json, step->at, step->length, json_object());
+    bool list = step->at[step->length] == '[';
+    json_object_setn_new(json, step->at, step->length, list ? json_array() : json_object());
     return json_object_getn(json, step->at, step->length);
 }
 

@@ -27,7 +27,7 @@ _OTHER_LISTS = (  # which docs/metrics.md does not write as lists
     "flows_summary.fct_ns_histogram",
     "flows_summary.slowdown_histogram",
     "jobs.servers.by_staleness",
-    "reasons.remedy",
+    "reasons.set",
 )
 NAMES = frozenset((SUMMARY, CRITICAL_PATH, RUN, *LISTS, *_OTHER_LISTS, *(f"series.{kind}" for kind in _SERIES)))
 """The names of all tables that a run may have, apart from files."""

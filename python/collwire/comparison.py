@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 PolicyLike = Union[str, Type[Policy]]
 """A policy by name, with a preset or settings ("dcqcn:khan2022", "window{k=0.5}"), or one written in Python."""
+DRAWS_KEYS = ("median", "p10", "p90", "order_holds", "n", "slower", "same", "faster", "moved_by")
 RunsProgress = Union[None, bool, Callable[[program.RunsDone], Any]]
 """True shows a line on stderr; a function is called with the number of runs that have ended."""
 
@@ -118,7 +119,7 @@ class Comparison:
         self.name = str(document["name"])
         self.baseline: Optional[str] = document.get("baseline")
         self.statistics: List[Row] = [flat(record) for record in document.get("statistics", [])]
-        self.rows: List[Row] = [_row(row) for row in document["rows"]]
+        self.rows: List[Row] = [_row(row, "draws_n" in document) for row in document["rows"]]
         self._own: Dict[Any, Result] = {}
 
     @property
@@ -138,6 +139,16 @@ class Comparison:
     def names(self) -> List[str]:
         """The policies, or values, in order."""
         return list(dict.fromkeys(str(row["name"]) for row in self.rows))
+
+    @property
+    def assumptions(self) -> List[Row]:
+        """What was drawn, with its range, its source and how far it moves the ratios, the largest first; empty without draws."""
+        return [dict(one) for one in self.document.get("assumptions", [])]
+
+    @property
+    def draws(self) -> List[Row]:
+        """Every draw: the values of its assumptions, and the time of each row; empty without draws."""
+        return [flat(one) for one in self.document.get("draws", [])]
 
     @property
     def best(self) -> Optional[str]:
@@ -207,12 +218,15 @@ def prefixed(records: Sequence[Row], table: str, taken: Mapping[str, Any]) -> Li
     return [{(f"{table}.{key}" if key in taken else key): value for key, value in record.items()} for record in records]
 
 
-def _row(row: Mapping[str, Any]) -> Row:
-    """A row of compare.json as one of compare.csv, with the name of its policy or value, and numbers on varied paths."""
+def _row(row: Mapping[str, Any], drawn: bool = False) -> Row:
+    """A row of compare.json as one of compare.csv, with the name of its policy or value, and numbers on varied paths.
+
+    `drawn`: the comparison has draws; those of the baseline and of jobs are None."""
     made: Row = {"scenario": row["scenario"], "name": row.get("name", row["cc"])}
     made.update(axis(path, number(value)) for path, value in row.get("vary", {}).items())
     made["policy"] = row["cc"]
-    made.update({key: value for key, value in row.items() if key not in ("scenario", "name", "vary", "cc", "explain")})
+    made.update({key: value for key, value in row.items() if key not in ("scenario", "name", "vary", "cc", "explain", "draws")})
+    made.update({f"draws.{key}": (row.get("draws") or {}).get(key) for key in DRAWS_KEYS} if drawn else {})
     return made
 
 
@@ -237,6 +251,7 @@ def compare(
     policies: Optional[Sequence[PolicyLike]] = None,
     *,
     seeds: int = 1,
+    draws: int = 0,
     vary: Optional[Mapping[Any, Sequence[Any]]] = None,
     baseline: Optional[str] = None,
     set: Optional[Mapping[str, Any]] = None,
@@ -249,20 +264,23 @@ def compare(
     """Run scenarios under several policies and seeds, each run in a process of its own, `jobs` at a time.
 
     `policies` may have presets and settings ("window{k=0.5}"), or be ["all"]. `vary` has one axis: values of a key in
-    place of policies, or each under each policy. Results are kept in `out`, else as long as the comparison that is
+    place of policies, or each under each policy. With `draws`, all rows are run again under so many draws of what the
+    scenario leaves open; `draws` of the rows, `assumptions` and `draws` say how far the ratios move (docs/compare.md).
+    Results are kept in `out`, else as long as the comparison that is
     returned. Ctrl-C raises Cancelled, whose `result` is the comparison of the runs that have ended.
     Policies written in Python run in this process, one run after the other; `jobs` has no effect then.
     """
     scenarios, given = scenario_list(scenario), policy_list(policies)
     own = [policy for policy in given if isinstance(policy, type)]
     if own:
-        if vary or len(scenarios) > 1:
-            raise Error("policies written in Python are compared in one scenario, and without `vary`: call compare() for each")
+        if vary or draws or len(scenarios) > 1:
+            raise Error("policies written in Python are compared in one scenario, without `vary` and `draws`: call compare() for each")
         runs = _Runs(scenarios[0], set, seed, show(progress))
         return runs.compare(given, max(1, whole("seeds", seeds, 0, 2**32 - 1)), baseline, Folder(out), threads)
     named = [str(policy) for policy in given]
     arguments = ["compare", *arguments_of(set, seed, seeds, jobs, threads), "--quiet", "--format=json"]
     arguments += ["--cc=" + ",".join(named)] if named else []
+    arguments += count_option("draws", draws, 0)
     arguments += vary_options(vary)
     arguments += [f"--baseline={one_of('baseline', baseline, str, 'a str')}"] if baseline is not None else []
     arguments += ["--progress=always"] if progress else []

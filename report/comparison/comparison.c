@@ -343,6 +343,8 @@ static json_t *outcome_json(const struct group *g, const struct outcome *o)
     json_object_set_new(json, "identical", json_boolean(o->identical));
     json_object_set_new(json, "best", json_boolean(o->best));
     json_object_set_new(json, "shares", shares_json(o));
+    if (o->rows[0]->draws)
+        json_object_set(json, "draws", o->rows[0]->draws);
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         if (!isnan(o->columns[c].center))
             json_object_set_new(json, row_columns[c].key, summary_json(o, c));
@@ -373,6 +375,8 @@ char *comparison_document(const struct comparison_about *about, const struct row
     json_object_set_new(root, "seeds", json_integer((json_int_t)about->seeds));
     json_object_set_new(root, "rows", rows_json(rows));
     json_object_set_new(root, "statistics", comparison_json(c));
+    if (about->draws)
+        json_object_update(root, about->draws);
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     json_decref(root);
     return text;

@@ -62,6 +62,7 @@ struct comparison_about {
     const char *baseline;
     json_t *varied; // list of the varied paths; NULL = none
     uint64_t seeds;
+    json_t *draws; // what it says of draws, an object of further keys; NULL = nothing was drawn
 };
 
 // The text of compare.json; to be freed.

@@ -13,6 +13,8 @@ static const struct chart charts[] = {
     {"policies", "a metric of every run, by policy", OF_COMPARISONS, true, .put = sheet_policies},
     {"scenarios", "a metric of every policy in every scenario", OF_SCENARIOS, true,
      .put = sheet_policies},
+    {"assumptions", "how far each assumption moves a ratio, over the draws", OF_COMPARISONS, true,
+     .put = sheet_draws},
     {"sweep.lines", "a metric over an axis", OF_ALL, true, .put = sheet_points, .least = 1},
     {"sweep.map", "a metric over two axes", OF_ALL, true, .put = sheet_points, .least = 2},
     {"time", "the critical path by cause", .each = sheet_path, .heading = "part,time_ns"},
@@ -97,11 +99,12 @@ static bool fits(const struct chart *c, const json_t *doc)
 // NAME, NAME=CHOICE, NAME@RUN or NAME=CHOICE@RUN; the texts are to be freed.
 struct wish {
     char *name, *choice, *run; // NULL = none
+    const char *dim;           // struct sheet; borrowed
 };
 
-static struct wish wish_read(const char *text)
+static struct wish wish_read(const char *text, const char *dim)
 {
-    struct wish w = {0};
+    struct wish w = {.dim = dim};
     size_t name = strcspn(text, "=@"), choice = 0;
     w.name = text_format("%.*s", (int)name, text);
     if (text[name] == '=') {
@@ -126,7 +129,7 @@ static void wish_free(struct wish *w)
 // The rows of a chart as CSV, to be freed; *n is their number.
 static char *sheet_of(const json_t *doc, const struct wish *w, size_t *n)
 {
-    struct sheet s = {.doc = doc, .run = w->run, .choice = w->choice};
+    struct sheet s = {.doc = doc, .run = w->run, .choice = w->choice, .dim = w->dim};
     size_t n_prefix = strlen(state_prefix);
     bool of_state = !w->choice && strncmp(w->name, state_prefix, n_prefix) == 0;
     char *heading = text_format("line,time_ns,%s", of_state ? w->name + n_prefix : "");
@@ -135,7 +138,7 @@ static char *sheet_of(const json_t *doc, const struct wish *w, size_t *n)
     s.chart = of_state ? &own : NULL;
     for (size_t i = 0; i < CHARTS; i++)
         if (strcmp(charts[i].name, w->name) == 0 && fits(&charts[i], doc) &&
-            (!w->choice || charts[i].chooses))
+            (!w->choice || charts[i].chooses) && (!w->dim || charts[i].put == sheet_messages))
             s.chart = &charts[i];
     s.out = text_open(&s.text);
     if (s.chart)
@@ -190,9 +193,9 @@ json_t *page_charts(struct page *page)
     return list;
 }
 
-char *page_chart_csv(struct page *page, const char *chart)
+char *page_chart_csv(struct page *page, const char *chart, const char *dim)
 {
-    struct wish w = wish_read(chart);
+    struct wish w = wish_read(chart, dim);
     size_t n;
     page_finish(page);
     char *text = sheet_of(page->root, &w, &n);
@@ -203,14 +206,14 @@ char *page_chart_csv(struct page *page, const char *chart)
     return NULL;
 }
 
-char *page_document(struct page *page, const char *chart)
+char *page_document(struct page *page, const char *chart, const char *dim)
 {
     page_finish(page);
     json_t *root = json_copy(page->root);
-    struct wish w = wish_read(chart);
-    json_object_set_new(
-        root, "plot",
-        json_pack("{s:s, s:s*, s:s*}", "chart", w.name, "choice", w.choice, "run", w.run));
+    struct wish w = wish_read(chart, dim);
+    json_object_set_new(root, "plot",
+                        json_pack("{s:s, s:s*, s:s*, s:s*}", "chart", w.name, "choice", w.choice,
+                                  "run", w.run, "dim", w.dim));
     char *text = page_json(root);
     json_decref(root);
     wish_free(&w);
@@ -260,6 +263,31 @@ json_t *page_metric_names(struct page *page)
         bool reason = strcmp(name, "first_cause") == 0 || strncmp(name, "reason_", 7) == 0;
         if (!reason && strcmp(json_string_value(json_array_get(roles, i)), "metric") == 0)
             json_object_set_new(names, name, json_true());
+    }
+    return names;
+}
+
+json_t *page_dimension_names(struct page *page)
+{
+    json_t *names = json_object();
+    const json_t *lines, *line;
+    size_t i;
+    page_finish(page);
+    lines = json_object_get(json_object_get(page->root, "distributions"), "fct_ns");
+    json_array_foreach(lines, i, line)
+    {
+        unsigned number;
+        char text[24] = "several";
+        const char *dimension = json_string_value(json_object_get(line, "dimension"));
+        if (!dimension)
+            continue;
+        if (sscanf(dimension, "dimension %u:", &number) == 1)
+            snprintf(text, sizeof text, "%u", number);
+        json_object_set_new(names, text, json_true());
+    }
+    if (json_object_size(names) > 0) {
+        json_object_set_new(names, "each", json_true());
+        json_object_set_new(names, "all", json_true());
     }
     return names;
 }

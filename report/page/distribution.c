@@ -89,26 +89,6 @@ static char *dimension_name(const json_t *dims, int dim)
                        (long long)json_integer_value(json_object_get(one, "size")));
 }
 
-// The dimension along which the ranks of a message differ; of several their number. Ranks are
-// counted along the first dimension first.
-static int dimension_of(const json_t *dims, const json_t *flow)
-{
-    json_int_t src = json_integer_value(json_object_get(flow, "src")),
-               dst = json_integer_value(json_object_get(flow, "dst"));
-    int found = ALL_DIMENSIONS, n = (int)json_array_size(dims);
-    for (int d = 0; d < n; d++) {
-        json_int_t size =
-            json_integer_value(json_object_get(json_array_get(dims, (size_t)d), "size"));
-        if (size <= 0)
-            return n;
-        if (src % size != dst % size)
-            found = found == ALL_DIMENSIONS ? d : n;
-        src /= size;
-        dst /= size;
-    }
-    return found == ALL_DIMENSIONS ? n : found;
-}
-
 // Messages within servers are many and fast, and would hide those between servers in one
 // distribution of both.
 static void add_by_dimension(struct page *page, const char *scenario, const char *policy,
@@ -121,7 +101,10 @@ static void add_by_dimension(struct page *page, const char *scenario, const char
         return;
     json_array_foreach(json_object_get(metrics, "flows"), i, flow)
     {
-        struct page_samples *s = samples_of(page, scenario, policy, dimension_of(dims, flow));
+        const json_t *dim = json_object_get(flow, "dim");
+        if (!dim)
+            continue;
+        struct page_samples *s = samples_of(page, scenario, policy, (int)json_integer_value(dim));
         if (!s->dimension)
             s->dimension = dimension_name(dims, s->dim);
         add_flow(s, flow);

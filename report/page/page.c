@@ -143,6 +143,7 @@ void page_add_comparison(struct page *page, const json_t *comparison)
 {
     json_t *rest = json_copy((json_t *)(uintptr_t)comparison);
     json_object_del(rest, "rows");
+    json_object_del(rest, "draws"); // the page shows what they say together
     json_object_set_new(page->root, "comparison", rest);
 }
 

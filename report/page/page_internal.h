@@ -3,6 +3,8 @@
 // new JSON value, or NULL where there is nothing to show.
 #pragma once
 
+#include <stdbool.h>
+
 #include "report/page.h"
 
 enum { PAGE_DISTRIBUTIONS = 2 }; // completion times and slowdowns
@@ -59,6 +61,13 @@ json_t *page_metrics(struct page *page, const json_t *metrics, bool detail);
 
 // A new reference to the value at `key`, NULL if it is missing or null.
 json_t *page_copy(const json_t *object, const char *key);
+
+// The number of a column of a sweep's table by its name; the number of columns if there is none.
+size_t page_sweep_column(const json_t *sweep, const char *name);
+
+// True if a column is an axis with several values, and does not always change together with an
+// earlier one. Jobs and seeds are no axes.
+bool page_sweep_axis(const json_t *sweep, size_t column);
 
 // A number as an integer where it is one, NAN as null.
 json_t *page_number(double value);

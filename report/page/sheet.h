@@ -12,6 +12,9 @@ struct sheet {
     const json_t *doc;  // of the page
     const char *run;    // the only run that is wanted, "dcqcn" or "incast/dcqcn"; NULL = all
     const char *choice; // the only metric that is wanted; NULL = all
+    // The messages that are wanted: "all" together, those of "each" dimension, of "several" at
+    // once, or of the dimension of a number; NULL = all of these.
+    const char *dim;
     const struct chart *chart;
     struct text text;
     FILE *out;
@@ -61,6 +64,7 @@ char *sheet_run_name(const json_t *doc, const json_t *run);
 
 // Charts of a page, and of a sweep.
 void sheet_policies(struct sheet *s);
+void sheet_draws(struct sheet *s);
 void sheet_messages(struct sheet *s);
 void sheet_points(struct sheet *s);
 

@@ -72,6 +72,22 @@ static void points_rows(struct sheet *s, const json_t *line, bool by_dimension)
     }
 }
 
+// True if the lines of a dimension, or of all (NULL), are wanted.
+static bool wants_dimension(const struct sheet *s, const char *dimension)
+{
+    static const char before[] = "dimension ";
+    bool numbered = dimension && strncmp(dimension, before, strlen(before)) == 0;
+    const char *number = numbered ? dimension + strlen(before) : "";
+    if (!s->dim)
+        return true;
+    if (strcmp(s->dim, "all") == 0 || strcmp(s->dim, "each") == 0)
+        return (dimension == NULL) == (s->dim[0] == 'a');
+    if (strcmp(s->dim, "several") == 0)
+        return dimension && !numbered;
+    return numbered && strcspn(number, ":") == strlen(s->dim) &&
+           strncmp(number, s->dim, strlen(s->dim)) == 0;
+}
+
 static double end_of(const json_t *points, size_t i)
 {
     return json_number_value(json_array_get(json_array_get(points, i), 0));
@@ -97,7 +113,8 @@ void sheet_messages(struct sheet *s)
             by_dimension ? ",dimension" : "");
     json_array_foreach(lines, i, line)
     {
-        if (high > low && sheet_wants(s, line))
+        const char *dimension = json_string_value(json_object_get(line, "dimension"));
+        if (high > low && sheet_wants(s, line) && wants_dimension(s, dimension))
             points_rows(s, line, by_dimension);
     }
 }

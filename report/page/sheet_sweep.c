@@ -45,21 +45,28 @@ static bool is_job(const json_t *sweep, size_t column)
     return strcmp(json_string_value(name), "job") == 0;
 }
 
+bool page_sweep_axis(const json_t *sweep, size_t column)
+{
+    const json_t *rows = json_object_get(sweep, "rows");
+    if (!has_role(sweep, column, "axis") || is_job(sweep, column))
+        return false;
+    size_t values = n_different(rows, &column, 1);
+    bool own = values > 1;
+    // An axis that always changes together with an earlier one adds nothing: the pair has as many
+    // different values as each of them.
+    for (size_t before = 0; before < column && own; before++)
+        own = !has_role(sweep, before, "axis") || n_different(rows, &before, 1) != values ||
+              n_different(rows, (const size_t[]){before, column}, 2) != values;
+    return own;
+}
+
 // The number of axes that have several values; axes that always change together count as one.
 static size_t n_axes(const json_t *sweep)
 {
     const json_t *rows = json_object_get(sweep, "rows");
     size_t n = 0, columns = json_array_size(json_object_get(sweep, "columns"));
-    for (size_t c = 0; c < columns; c++) {
-        size_t values = n_different(rows, &c, 1);
-        bool own = has_role(sweep, c, "axis") && values > 1 && !is_job(sweep, c);
-        // An axis that always changes together with an earlier one adds nothing: the pair has as
-        // many different values as each of them.
-        for (size_t before = 0; before < c && own; before++)
-            own = !has_role(sweep, before, "axis") || n_different(rows, &before, 1) != values ||
-                  n_different(rows, (const size_t[]){before, c}, 2) != values;
-        n += own;
-    }
+    for (size_t c = 0; c < columns; c++)
+        n += page_sweep_axis(sweep, c);
     for (size_t c = 0; c < columns && n == 0; c++) // of seeds or jobs alone
         n += (has_role(sweep, c, "seed") || is_job(sweep, c)) && n_different(rows, &c, 1) > 1;
     return n;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
+#include "report/page/effects.h"
 #include "report/page/page_internal.h"
 #include "report/rows.h"
 
@@ -152,40 +153,73 @@ static json_t *kept_rows(struct page *page, const json_t *rows, const bool *used
     return kept;
 }
 
-static void put_table(struct page *page, const json_t *heading, const json_t *rows)
+static void put_table(struct page *page, const json_t *table)
 {
-    json_t *role = roles(heading);
+    const json_t *heading = json_object_get(table, "columns"),
+                 *role = json_object_get(table, "roles"), *rows = json_object_get(table, "rows");
     bool *used = memory_zeroed(json_array_size(heading) + 1, sizeof *used);
     find_used(rows, role, used);
     json_object_set_new(page->root, "sweep",
-                        json_pack("{s:o, s:o, s:o}", "columns", kept_columns(heading, used),
+                        json_pack("{s:o, s:o, s:o, s:o}", "columns", kept_columns(heading, used),
                                   "roles", kept_columns(role, used), "rows",
-                                  kept_rows(page, rows, used)));
-    json_decref(role);
+                                  kept_rows(page, rows, used), "effects", sweep_effects(table)));
     free(used);
 }
 
-int page_add_sweep(struct page *page, const char *csv, const char *path, struct err *err)
+size_t page_sweep_column(const json_t *sweep, const char *name)
 {
-    const char *at = csv;
-    json_t *heading = row_read(&at, true), *rows = json_array();
-    size_t n = json_array_size(heading);
-    int status = 0;
-    if (place_of(heading, "status") == n)
-        status = err_add(err, path, "has no column \"status\": it is not the table of a sweep");
-    for (size_t line = 2; status == 0 && *at != '\0'; line++) {
+    return place_of(json_object_get(sweep, "columns"), name);
+}
+
+// Read the rows below a heading, from *at on. Returns 0, or -1 with an error at `path`.
+static int rows_read(const char *at, size_t n, json_t *rows, const char *path, struct err *err)
+{
+    for (size_t line = 2; *at != '\0'; line++) {
         json_t *row = row_read(&at, false);
         size_t cells = json_array_size(row);
         if (cells == n)
             json_array_append(rows, row);
-        else if (cells > 1)
-            status = err_add(err, path, "row %zu has %zu cells where the heading has %zu", line,
-                             cells, n);
         json_decref(row);
+        if (cells != n && cells > 1)
+            return err_add(err, path, "row %zu has %zu cells where the heading has %zu", line,
+                           cells, n);
     }
+    return 0;
+}
+
+// The table as {columns, roles, rows}; NULL with an error at `path`.
+static json_t *table_read(const char *csv, const char *path, struct err *err)
+{
+    json_t *heading = row_read(&csv, true), *rows = json_array();
+    size_t n = json_array_size(heading);
+    json_t *table =
+        json_pack("{s:o, s:o, s:o}", "columns", heading, "roles", roles(heading), "rows", rows);
+    int status = 0;
+    if (place_of(heading, "status") == n)
+        status = err_add(err, path, "has no column \"status\": it is not the table of a sweep");
     if (status == 0)
-        put_table(page, heading, rows);
-    json_decref(heading);
-    json_decref(rows);
-    return status;
+        status = rows_read(csv, n, rows, path, err);
+    if (status == 0)
+        return table;
+    json_decref(table);
+    return NULL;
+}
+
+int page_add_sweep(struct page *page, const char *csv, const char *path, struct err *err)
+{
+    json_t *table = table_read(csv, path, err);
+    if (!table)
+        return -1;
+    put_table(page, table);
+    json_decref(table);
+    return 0;
+}
+
+json_t *sweep_csv_effects(const char *csv)
+{
+    struct err ignored = {0};
+    json_t *table = table_read(csv, "", &ignored), *list = table ? sweep_effects(table) : NULL;
+    err_free(&ignored);
+    json_decref(table);
+    return list ? list : json_array();
 }

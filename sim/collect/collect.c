@@ -108,6 +108,28 @@ static struct rank_sums add_ranks(const struct sim *sim)
     return all;
 }
 
+// The dimension that a message crosses; of several at once their number.
+static uint16_t dimension_of(const struct graph *g, uint32_t src, uint32_t dst)
+{
+    uint32_t found = g->n_dims;
+    for (uint32_t d = 0; d < g->n_dims; d++) {
+        if (graph_coord(g, src, d) == graph_coord(g, dst, d))
+            continue;
+        if (found < g->n_dims)
+            return (uint16_t)g->n_dims;
+        found = d;
+    }
+    return (uint16_t)found;
+}
+
+static void collect_dimensions(const struct graph *g, struct result *r)
+{
+    for (size_t i = 0; i < r->n_flows; i++) {
+        struct flow_record *f = &r->flows[i];
+        f->dim = g->n_dims > 1 ? dimension_of(g, f->src, f->dst) : FLOW_DIM_NONE;
+    }
+}
+
 static void collect_flows(struct sim *sim, struct result *r)
 {
     // Messages that have not ended get records too: they explain why a run has not completed.
@@ -117,6 +139,7 @@ static void collect_flows(struct sim *sim, struct result *r)
     r->n_flows = sim->delivery.records.n_flows;
     // The result owns the records from here on.
     sim->delivery.records.flows = NULL;
+    collect_dimensions(&sim->fabric.graph, r);
     struct message_stats *s = &sim->delivery.records.stats;
     struct flows_summary *summary = &r->summary;
     summary->count = ledger_messages(&sim->delivery) + sim->delivery.analytical.n_messages;

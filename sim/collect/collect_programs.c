@@ -163,8 +163,11 @@ static void collect_program(const struct node_run *run, const struct rank_result
                             struct program_result *out)
 {
     uint32_t n = run->job->n_ranks;
-    *out = (struct program_result){
-        .job = run->job->index, .ranks = n, .name = run->job->spec->name, .bubble = -1};
+    *out = (struct program_result){.job = run->job->index,
+                                   .ranks = n,
+                                   .name = run->job->spec->name,
+                                   .shrunk = run->job->spec->shrunk,
+                                   .bubble = -1};
     // The time of a program is that of its last rank, so one rank that has not ended leaves it
     // unknown.
     for (uint32_t i = 0; i < n && out->total_ps >= 0; i++)

@@ -158,6 +158,13 @@ static void spend(struct path_book *book, struct path *p, enum path_cause cause,
     p->life[cause] += ps;
 }
 
+static enum path_cause cause_of_wait(uint32_t port)
+{
+    if (port & META_WAIT_STACK)
+        return PATH_STACK;
+    return port & META_WAIT_NIC ? PATH_HOST : PATH_QUEUED;
+}
+
 // Complete the path of a delivered message, from the first transmission of its last packet on. The
 // packet that completed it may be a retransmission, or, if packets overtake each other, an earlier
 // packet, whose waits are not recorded: then the time beyond that of an empty network counts as
@@ -183,8 +190,8 @@ static void arrive(const struct ledger *l, struct ledger_entry *e, ps_t now)
         const struct meta_waits *waits = &by->waits;
         for (uint32_t i = 0; i < waits->n; i++) {
             ps_t wait = waits->wait_ps[i] < left ? waits->wait_ps[i] : left;
-            spend(book, p, waits->port[i] & META_WAIT_NIC ? PATH_HOST : PATH_QUEUED, wait,
-                  PLACE_PORT, waits->port[i] & ~META_WAIT_NIC);
+            spend(book, p, cause_of_wait(waits->port[i]), wait, PLACE_PORT,
+                  META_WAIT_PORT(waits->port[i]));
             left -= wait;
         }
         spend(book, p, PATH_NETWORK, left, PLACE_NONE, 0);

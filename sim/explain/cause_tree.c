@@ -138,14 +138,14 @@ static void explain_one(const struct fabric *fabric, struct result *r, struct tr
     unsigned depth = tree->root.depth;
     count_victims(fabric, r, tree);
     root_text(fabric, r, &tree->root, name, held);
-    result_reason(r, REASON_PFC, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS, -1,
+    result_reason(r, REASON_PFC, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS,
                   text_format("PFC began at %s (%s): it stopped %u port%s (%u of NICs), up to "
                               "%u hop%s away%s",
                               name, held, tree->ports, tree->ports > 1 ? "s" : "", tree->nics,
                               depth, depth > 1 ? "s" : "",
                               others ? "; other such trees are smaller" : ""));
     if (tree->victims > 0)
-        result_reason(r, REASON_VICTIMS, share + EXPLAIN_LOSS, -1,
+        result_reason(r, REASON_VICTIMS, share + EXPLAIN_LOSS,
                       text_format("victims of %s: PFC stopped %u flow%s that %s not use it", name,
                                   tree->victims, tree->victims > 1 ? "s" : "",
                                   tree->victims > 1 ? "do" : "does"));

@@ -261,6 +261,7 @@ void explain(const struct explain_facts *facts, struct result *r)
         explain_time(facts, r);
         explain_collectives(facts, r);
         explain_library(facts, r);
+        explain_hosts(facts, r);
         explain_closed_form(fabric, r);
         return;
     }
@@ -274,13 +275,13 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_marks_order(fabric, r);
     explain_drops(fabric, r);
     explain_switches(fabric, r);
-    explain_links(facts, r);
-    explain_rates(facts, r);
-    explain_headers(facts, r);
+    explain_links(fabric, r);
+    explain_rates(fabric, r);
+    explain_headers(fabric, r);
     explain_losses(fabric, r);
     explain_queue_drops(fabric, r);
     explain_latency(fabric, r);
-    explain_target(facts, r);
+    explain_target(fabric, r);
     explain_nics(fabric, r);
     explain_tcp(fabric, r);
     explain_uec(r);
@@ -288,6 +289,7 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_circuits(fabric, r);
     explain_collectives(facts, r);
     explain_library(facts, r);
+    explain_hosts(facts, r);
     explain_fabric(facts, r);
 }
 
@@ -311,11 +313,25 @@ static const char *why_waiting(const struct explain_facts *facts, const struct f
                                                 : "it waits for earlier messages";
 }
 
+// Messages that fail, and runs that stall, do so since a link has failed: that comes first.
+static void explain_failed_first(const struct explain_facts *facts, struct result *r)
+{
+    bool ends = r->n_deadlock == 0 && (r->summary.failed > 0 || facts->stuck);
+    char *failure = ends ? explain_failure(facts->fabric, r) : NULL;
+    if (failure && r->reason) {
+        char *why = r->reason;
+        r->reason = text_format("%s: %s", failure, why);
+        free(why);
+    }
+    free(failure);
+}
+
 // List what blocks the run: every unfinished flow, and every port that PFC has paused.
 void explain_waiting(const struct explain_facts *facts, struct result *r)
 {
     const struct fabric *fabric = facts->fabric;
     char a[2 * GRAPH_NAME], b[GRAPH_NAME], t[UNIT_TEXT];
+    explain_failed_first(facts, r);
     explain_waiting_collectives(facts, r);
     for (size_t i = 0, n = 0; i < r->n_flows && n < RESULT_WAITING_MAX; i++) {
         const struct flow_record *f = &r->flows[i];

@@ -13,30 +13,21 @@
 #define EXPLAIN_LOSS 0.05   // what happened that may cost time
 #define EXPLAIN_REASON 0.02 // why something did not happen
 #define EXPLAIN_DETAIL 0.01
-#define SAVING_MIN 0.02  // share of the run from which the saving of a cause is stated
-#define SAVING_TIGHT 1.5 // of the direct saving: a looser bound is not stated
+#define SAVING_MIN 0.02  // share of the run from which a cause is named
+#define SAVING_TIGHT 1.5 // of the direct saving: a looser bound does not order trials
 void result_explain(struct result *r, double weight, char *sentence);
-// The same for a sentence about a cause that cost time. `saving_ps`: how much shorter the path
-// could be without it; -1 = not known. The reason is valid until the next one is added.
+// The same for what cost time, where no setting removes it. Takes the sentence. The reason is valid
+// until the next one is added.
 struct reason_result *result_reason(struct result *r, enum reason_kind kind, double weight,
-                                    ps_t saving_ps, char *sentence);
-// The same for a cause whose share of the run is known: ordered by it, before where the time went.
-struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
-                                    char *sentence);
-// The same, but the saving counts only by the factor `counts` where reasons are put in order: for a
-// cause that shares its time with another one that is to come first.
-struct reason_result *result_saving_as(struct result *r, enum reason_kind kind, ps_t saving_ps,
-                                       double counts, char *sentence);
-// The same for a saving of another job than the last: `of` is what ended last in it.
-struct reason_result *result_saving_of(struct result *r, const struct slowest_result *of,
-                                       enum reason_kind kind, ps_t saving_ps, double counts,
-                                       char *sentence);
-// The same for a saving that is at most that: "up to".
-struct reason_result *result_bound(struct result *r, enum reason_kind kind, ps_t saving_ps,
-                                   char *sentence);
-// Add a setting (`--set`) to those that remove the cause. A NULL reason is ignored.
-__attribute__((format(printf, 2, 3))) void reason_remedy(struct reason_result *reason,
-                                                         const char *format, ...);
+                                    char *seen);
+// The same for a cause that settings remove: what was seen, and what they do ("with ideal NICs").
+// `saving_ps`: about how much shorter the path of what ended last may be, -1 = not known; it only
+// orders the trials, and no sentence states it. Takes `seen`.
+struct reason_result *result_cause(struct result *r, enum reason_kind kind, ps_t saving_ps,
+                                   char *seen, const char *change);
+// Add a setting (`--set`) to those that remove the cause.
+__attribute__((format(printf, 2, 3))) void reason_set(struct reason_result *reason,
+                                                      const char *format, ...);
 // The path of a key of a job, as in workload[1].bytes; "" = the whole job. To be freed.
 char *job_key(const struct fabric *fabric, uint32_t job, const char *key);
 void result_wait(struct result *r, char *sentence); // adds a line about a wait
@@ -74,33 +65,16 @@ double result_use(const struct result *r, const struct port_result *link);
 // shortens the critical path to `least`.
 ps_t result_busy_ps(const struct result *r, const struct port_result *link);
 ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least);
-// What the run would save if the transmissions of some ports took less time.
-struct rate_saving {
-    ps_t direct_ps; // the time that the busiest link would transmit less
-    // All time but what the busiest link would still transmit, or computing takes, since waits for
-    // a link end with it, and what was sent again because of them; -1 = far above the direct
-    // saving, too loose to be stated.
-    ps_t bound_ps;
-};
-// The transmissions of each port take `share[port]` of their time. result_same_shares(): an array
-// of ones to begin with, which the caller frees.
+// The transmissions of each port take `share[port]` of their time: about what the run would save.
+// result_same_shares(): an array of ones to begin with, which the caller frees.
 double *result_same_shares(const struct result *r);
-struct rate_saving result_saving_with(const struct result *r, const double *share);
-// The same; a bound above `tight` times the direct saving is not stated.
-struct rate_saving result_saving_within(const struct result *r, const double *share, double tight);
-// Add a reason of this kind: the sentence, and "up to 1 ms less with <remedy>" if the bound is
-// tight. Returns NULL where the direct saving is below SAVING_MIN. Takes the sentence.
-struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind,
-                                         struct rate_saving saving, char *sentence,
-                                         const char *remedy);
+ps_t result_saving_with(const struct result *r, const double *share);
 // True if the path of what ended last covers the run, and the busiest link transmitted for at least
 // half of it.
 bool result_bound_by_rate(const struct result *r);
 // The same from a fiftieth on: a policy's cuts may leave a link that bounds the run idle for most
-// of the time. What is saved then has no figure; for the order, half of what it would be if the
-// link, whose transmissions take `share` of their time, transmitted all the time.
+// of the time.
 bool result_may_be_bound(const struct result *r);
-struct rate_saving result_loose_saving(const struct result *r, double share);
 // True if the busiest link's transmissions are a lower bound for the run's one job: it lasted the
 // whole run, and nothing was sent again.
 bool result_bounded(const struct result *r);
@@ -123,14 +97,10 @@ void explain_algorithm(const struct explain_facts *facts, struct result *r);
 // `spread`: if its messages were spread evenly over equal paths.
 ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_result *slowest,
                       bool spread);
-// Limit a saving by the closed form of the collective that ended last, on a network whose links'
-// transmissions take `share` of their time; a collective of other kinds leaves it as it is.
-void explain_with_shares(const struct explain_facts *facts, const struct result *r,
-                         const double *share, struct rate_saving *saving);
-// True if the policy is a window that does not fill paths, which closed forms do not know.
-bool explain_short_window(const struct fabric *fabric);
 // Other jobs that delay a job.
 void explain_jobs(const struct explain_facts *facts, struct result *r);
+// Network stacks, memories and input of hosts.
+void explain_hosts(const struct explain_facts *facts, struct result *r);
 void explain_circuits(const struct fabric *fabric, struct result *r);
 void explain_closed_form(const struct fabric *fabric, struct result *r);
 void explain_collectives(const struct explain_facts *facts, struct result *r);
@@ -144,11 +114,14 @@ void explain_queue_drops(const struct fabric *fabric, struct result *r);
 bool explain_goes_back(const struct fabric *fabric); // RoCE with go-back-N
 void explain_losses(const struct fabric *fabric, struct result *r);
 bool explain_has_target(const struct fabric *fabric); // a policy with telemetry and `eta` below 1
-void explain_target(const struct explain_facts *facts, struct result *r);
-void explain_links(const struct explain_facts *facts, struct result *r);
+void explain_target(const struct fabric *fabric, struct result *r);
+void explain_links(const struct fabric *fabric, struct result *r);
+// "leaf3->spine0 failed at 21 us", the first link that failed before the end; NULL = none did. To
+// be freed.
+char *explain_failure(const struct fabric *fabric, const struct result *r);
 void explain_marks_order(const struct fabric *fabric, struct result *r);
 // What the policy, receivers' timers and retransmissions cost the path.
-void explain_policy(const struct explain_facts *facts, struct result *r);
+void explain_policy(const struct fabric *fabric, struct result *r);
 void explain_ack_delay(const struct fabric *fabric, struct result *r);
 void explain_timeouts(const struct fabric *fabric, struct result *r);
 void explain_straggler(const struct explain_facts *facts, struct result *r);
@@ -158,9 +131,9 @@ void explain_training_input(struct result *r);
 void explain_layers(const struct fabric *fabric, struct result *r);
 void explain_nics(const struct fabric *fabric, struct result *r);
 void explain_program(const struct fabric *fabric, struct result *r);
-void explain_headers(const struct explain_facts *facts, struct result *r);
+void explain_headers(const struct fabric *fabric, struct result *r);
 // Links whose rate bounds the run.
-void explain_rates(const struct explain_facts *facts, struct result *r);
+void explain_rates(const struct fabric *fabric, struct result *r);
 void explain_switches(const struct fabric *fabric, struct result *r);
 void explain_tcp(const struct fabric *fabric, struct result *r);
 // Sentences about the critical path of what ended last.

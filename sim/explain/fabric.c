@@ -71,13 +71,22 @@ static void explain_planes(const struct fabric *fabric, struct result *r)
     for (uint32_t d = 0; d < fabric->graph.n_dims; d++) {
         uint32_t ports, used;
         count_planes(fabric, d, &ports, &used);
-        if (4 * used > 3 * ports || ports == 0 || fabric->spec->dims[d].transport.stripe)
+        if (4 * used > 3 * ports || ports == 0)
             continue;
-        result_reason(
-            r, REASON_PLANES, result_share(r, PATH_SENDING) / 2 + EXPLAIN_LOSS, -1,
-            text_format("idle planes: ranks sent by %u of their %u ports in dimension %u, since "
-                        "a message uses one plane; transport.stripe splits it over all",
-                        used, ports, d));
+        char *seen = text_format("idle planes: ranks sent by %u of their %u ports in dimension %u, "
+                                 "since a message uses one plane",
+                                 used, ports, d);
+        double less = 1 - (double)used / ports;
+        if (!result_has_path(r) || fabric->spec->dims[d].transport.stripe) {
+            result_explain(r, EXPLAIN_LOSS, seen);
+            continue;
+        }
+        struct reason_result *reason = result_cause(
+            r, REASON_PLANES,
+            (ps_t)(less * (double)critical_sum_ps(&r->last->critical,
+                                                  CAUSE(SENDING) | CAUSE(NIC) | CAUSE(QUEUED))),
+            seen, "with transport.stripe, which splits it over all");
+        reason_set(reason, "transport.stripe=true");
     }
 }
 

@@ -2,12 +2,10 @@
 // A sentence about propagation delays and the latency of switches, where the path consists of
 // them: of many small messages, one after the other.
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/explain/explain_internal.h"
 
 #define SHARE_MIN 0.2     // of the path, from which it is said
-#define MOST 0.8          // of the path, from which other waits do not take its place
 #define LESS_THAN_ALL 0.9 // of its saving counts: an algorithm with fewer steps comes first
 
 // The share of a full packet's time on the longest path that does not depend on its bytes.
@@ -33,23 +31,17 @@ static void add_remedy(const struct fabric *fabric, struct reason_result *reason
 {
     for (uint32_t d = 0; d < fabric->spec->n_dims; d++) {
         const char *const *more = fabric->spec->dims[d].kind->links;
-        reason_remedy(reason, "topology.dims[%u].link.delay=0ns", d);
+        reason_set(reason, "topology.dims[%u].link.delay=0ns", d);
         for (; more && *more; more++)
-            reason_remedy(reason, "topology.dims[%u].%s.delay=0ns", d, *more);
+            reason_set(reason, "topology.dims[%u].%s.delay=0ns", d, *more);
     }
-    reason_remedy(reason, "switch.latency=0ns");
-}
-
-// True for a static window in bandwidth-delay products, which is smaller without delays.
-static bool follows_delay(const struct fabric *fabric)
-{
-    return strcmp(fabric->spec->dims[fabric->spec->n_dims - 1].cc->name, "window") == 0;
+    reason_set(reason, "switch.latency=0ns");
 }
 
 void explain_latency(const struct fabric *fabric, struct result *r)
 {
     double share = 0;
-    char all[UNIT_TEXT], rtt[UNIT_TEXT], less[UNIT_TEXT];
+    char all[UNIT_TEXT], rtt[UNIT_TEXT];
     ps_t network = r->last ? r->last->critical.parts[PATH_NETWORK] : 0, longest = 0;
     for (uint32_t d = 0; d < fabric->graph.n_dims && network > 0; d++) {
         double of_dim = delay_share(fabric, d);
@@ -61,15 +53,12 @@ void explain_latency(const struct fabric *fabric, struct result *r)
     if (network == 0 || longest == 0 || r->retransmitted > 0 ||
         result_share_of(r, saving) < SHARE_MIN)
         return;
-    bool all_of_it = saving == (ps_t)(share * (double)network) &&
-                     result_share_of(r, saving) >= MOST && !follows_delay(fabric);
     double trips = (double)network / ((double)longest / 2);
-    struct reason_result *reason = result_saving_as(
-        r, REASON_LATENCY, saving, LESS_THAN_ALL,
+    struct reason_result *reason = result_cause(
+        r, REASON_LATENCY, (ps_t)(LESS_THAN_ALL * (double)saving),
         text_format("latency: propagation and switches take %s of the path, as long as %.0f times "
-                    "the longest way of %s: %s%s less without delays, or with fewer steps",
-                    human_time(network, all), trips < 1 ? 1 : trips, human_time(longest / 2, rtt),
-                    all_of_it ? "" : "up to ", human_time(saving, less)));
-    reason->bound = !all_of_it;
+                    "the longest way of %s",
+                    human_time(network, all), trips < 1 ? 1 : trips, human_time(longest / 2, rtt)),
+        "without delays");
     add_remedy(fabric, reason);
 }

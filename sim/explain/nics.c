@@ -60,54 +60,56 @@ static void limit_text(const struct fabric *fabric, const struct nic_result *nic
 }
 
 #define HOST_MIN 0.05 // share of the run from which NICs that are not busy are named
+#define MAY_BIND 0.2  // use of a NIC from which it may delay others, whose policy then cuts
+#define BESIDE 0.5    // of its use: about what such a NIC costs
 
 // Doorbells, pipelines and completions on the path, where no NIC is busy.
 static void explain_host(struct result *r)
 {
-    char host[UNIT_TEXT], less[UNIT_TEXT];
+    char host[UNIT_TEXT];
     if (!result_has_path(r))
         return;
     ps_t cost = r->last->critical.parts[PATH_HOST], saving = result_wait_saving_ps(r, cost);
     if (result_share_of(r, saving) < HOST_MIN)
         return;
-    struct reason_result *reason = result_bound(
-        r, REASON_NIC, saving,
-        text_format("NICs took %s of the path (doorbells, pipelines, completions): up to %s less "
-                    "with ideal ones",
-                    human_time(cost, host), human_time(saving, less)));
-    reason_remedy(reason, "nic=ideal");
+    struct reason_result *reason =
+        result_cause(r, REASON_NIC, saving,
+                     text_format("NICs took %s of the path (doorbells, pipelines, completions)",
+                                 human_time(cost, host)),
+                     "with ideal NICs");
+    reason_set(reason, "nic=ideal");
 }
 
 static void explain_busiest(const struct fabric *fabric, struct result *r)
 {
     unsigned direction = 0;
     const struct nic_result *nic = busiest(r, &direction);
-    if (!nic || nic->busy_share[direction] < BUSY) {
+    double use = nic ? nic->busy_share[direction] : 0;
+    bool host = result_has_path(r) && result_share(r, PATH_HOST) >= HOST_MIN;
+    if (use < MAY_BIND || (use < BUSY && host)) {
         explain_host(r);
         return;
     }
     const struct port_result *link = result_busiest_link(r);
-    bool most = !link || nic->busy_share[direction] >= result_use(r, link);
+    bool most = use >= BUSY && (!link || use >= result_use(r, link));
     struct text text;
     FILE *out = text_open(&text);
     fprintf(out, "%sthe NIC of %s was busy %.0f %% of the time with packets %s: ",
-            most ? "bottleneck: " : "", nic->at, 100 * nic->busy_share[direction],
+            most ? "bottleneck: " : "", nic->at, 100 * use,
             direction == ADAPTER_SENDS ? "to send" : "that had arrived");
     limit_text(fabric, nic, direction, &fabric->hosts.adapters->list[nic - r->nics], out);
-    ps_t least = link ? result_busy_ps(r, link) : 0, saving = -1;
-    char less[UNIT_TEXT];
-    if (most && r->last && result_bounded(r))
-        saving = result_saving_ps(r, r->last->critical.total_ps, least);
-    if (saving >= 0 && result_share_of(r, saving) >= SAVING_MIN)
-        fprintf(out, ": %s less with a NIC without this limit", human_time(saving, less));
-    else
-        saving = -1;
-    char *sentence = text_close(out, &text);
+    char *seen = text_close(out, &text);
+    if (!result_has_path(r)) {
+        result_explain(r, EXPLAIN_LOSS, seen);
+        return;
+    }
+    ps_t least = link ? result_busy_ps(r, link) : 0,
+         saving = result_saving_ps(r, r->last->critical.total_ps, least);
     struct reason_result *reason =
-        saving < 0 ? result_reason(r, REASON_NIC, EXPLAIN_TIME - 1 + nic->busy_share[direction], -1,
-                                   sentence)
-                   : result_saving(r, REASON_NIC, saving, sentence);
-    reason_remedy(reason, "nic=ideal");
+        result_cause(r, REASON_NIC, most ? saving : (ps_t)(BESIDE * use * (double)saving), seen,
+                     "with ideal NICs");
+    reason->at = text_format("%s", nic->at);
+    reason_set(reason, "nic=ideal");
 }
 
 // Returns the NIC that has held most bytes. *n is the number of NICs that have paused links,

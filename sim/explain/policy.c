@@ -8,10 +8,8 @@
 #include "engine/base/memory.h"
 #include "sim/explain/explain_internal.h"
 
-#define BUSY 0.85     // use of a link from which it bounds the run
-#define CUTS_MIN 0.15 // share of the run from which cuts are said to cost time: start-up is not
-#define AS_DRAWN 0.9  // of a closed form whose flows meet as drawn: those of the run may meet less
-#define GENTLE 0.9    // a cut to at least this share of line rate or BDP does not count
+#define BUSY 0.85  // use of a link from which it bounds the run
+#define GENTLE 0.9 // a cut to at least this share of line rate or BDP does not count
 
 // The flow that waited longest for a cause, on the path; a path keeps few places, so else of all
 // flows. `name` is its name. Returns false if none waited.
@@ -74,28 +72,12 @@ static void growth_text(const struct sender *s, char *text, size_t size)
     }
 }
 
-#define CLEAR 0.2 // share of the run from which start-up and latency are a small part of it
-#define HALF_AS_BUSY 0.5
-#define ONE_PATH 4 // links that one bottleneck keeps busy
-
-// True if few links are half as busy as the busiest: without cuts it then transmits all the time.
-static bool one_bottleneck(const struct result *r)
-{
-    const struct port_result *busiest = result_busiest_link(r);
-    size_t n = 0;
-    for (size_t i = 0; i < r->n_ports && busiest; i++)
-        n += result_use(r, &r->ports[i]) >= HALF_AS_BUSY * result_use(r, busiest);
-    return n > 0 && n <= ONE_PATH;
-}
-
 static void explain_cuts(struct result *r, const struct sender *s, const char *flow, ps_t saving)
 {
     const struct sender_cuts *cuts = &sender_rare(s)->cuts;
     const struct port_result *link = result_busiest_link(r);
-    char first[UNIT_TEXT], last[UNIT_TEXT], left[UNIT_TEXT], wait[UNIT_TEXT], growth[256], idle[96];
-    char when[96];
-    bool exact = result_bounded(r) && one_bottleneck(r) && result_share_of(r, saving) >= CLEAR,
-         paced = cuts->rate_bps < sender_env(s)->line_bps;
+    char first[UNIT_TEXT], last[UNIT_TEXT], left[UNIT_TEXT], growth[256], idle[96], when[96];
+    bool paced = cuts->rate_bps < sender_env(s)->line_bps;
     growth_text(s, growth, sizeof growth);
     if (cuts->n == 1)
         snprintf(when, sizeof when, "once, at %s", human_time(cuts->last_ps, last));
@@ -107,14 +89,14 @@ static void explain_cuts(struct result *r, const struct sender *s, const char *f
         snprintf(idle, sizeof idle, "; the busiest link was idle %.0f %% of the time",
                  100 * (1 - result_use(r, link)));
     struct reason_result *reason =
-        result_saving(r, REASON_CUTS, saving,
-                      text_format("%s cut %s %s, to %s: without these cuts %s%s shorter%s%s",
-                                  s->cc->ops->name, flow, when,
-                                  paced ? human_rate((double)cuts->rate_bps, left)
-                                        : human_bytes(cuts->window_bytes, left),
-                                  exact ? "" : "up to ", human_time(saving, wait), idle, growth));
-    reason->bound = !exact;
-    reason_remedy(reason, "cc={\"kind\":\"none\"}");
+        result_cause(r, REASON_CUTS, saving,
+                     text_format("%s cut %s %s, to %s%s%s", s->cc->ops->name, flow, when,
+                                 paced ? human_rate((double)cuts->rate_bps, left)
+                                       : human_bytes(cuts->window_bytes, left),
+                                 idle, growth),
+                     "with no policy");
+    reason->at = text_format("%s", flow);
+    reason_set(reason, "cc={\"kind\":\"none\"}");
 }
 
 // Returns the part of the waits for a window that a larger one would save. A window that fills the
@@ -132,34 +114,63 @@ static ps_t short_window_ps(const struct result *r, const struct sender *s, uint
     return (ps_t)(share * wait);
 }
 
-static void larger_window(struct reason_result *reason, const struct sender *s, uint64_t bytes)
+// Words for a window that fills the path; NULL = no setting makes one.
+static const char *larger_window(const struct sender *s)
 {
-    double times = (double)cc_bdp_bytes(sender_env(s)) / (double)bytes;
     if (strcmp(s->cc->ops->name, "window") == 0)
-        reason_remedy(reason, "cc={\"kind\":\"window\",\"k\":%.3g}", times < 1 ? 2.0 : 2 * times);
-    else if (!fabric_is_tcp(s->dim))
-        reason_remedy(reason, "cc={\"kind\":\"none\"}");
+        return "with a window that fills it";
+    return fabric_is_tcp(s->dim) ? NULL : "with no policy";
 }
 
-static void explain_window(const struct explain_facts *facts, struct result *r,
-                           const struct sender *s, const struct critical_place *flow)
+static void explain_window(const struct fabric *fabric, struct result *r, const struct sender *s,
+                           const struct critical_place *flow)
 {
-    char window[UNIT_TEXT], bdp[UNIT_TEXT], wait[UNIT_TEXT], less[UNIT_TEXT];
+    char window[UNIT_TEXT], bdp[UNIT_TEXT], wait[UNIT_TEXT];
     uint64_t bytes = s->cold.cap_bytes < s->cwnd_bytes ? s->cold.cap_bytes : s->cwnd_bytes;
     ps_t saving = result_wait_saving_ps(r, short_window_ps(r, s, bytes));
-    struct rate_saving limited = {saving, saving};
-    explain_with_shares(facts, r, NULL, &limited);
-    saving = limited.direct_ps;
-    if (bytes == CC_UNLIMITED || explain_has_target(facts->fabric) ||
+    if (bytes == CC_UNLIMITED || explain_has_target(fabric) ||
         result_share_of(r, saving) < SAVING_MIN)
         return;
-    struct reason_result *reason = result_saving(
-        r, REASON_WINDOW, saving,
-        text_format("%s waited %s for its window (%s at the end; %s fill its path): %s "
-                    "less with a larger one",
-                    flow->at, human_time(flow->ps, wait), human_bytes(bytes, window),
-                    human_bytes(cc_bdp_bytes(sender_env(s)), bdp), human_time(saving, less)));
-    larger_window(reason, s, bytes);
+    char *seen = text_format("%s waited %s for its window (%s at the end; %s fill its path)",
+                             flow->at, human_time(flow->ps, wait), human_bytes(bytes, window),
+                             human_bytes(cc_bdp_bytes(sender_env(s)), bdp));
+    const char *change = larger_window(s);
+    if (!change) {
+        result_reason(r, REASON_WINDOW, EXPLAIN_TIME - 0.1, seen)->at = text_format("%s", flow->at);
+        return;
+    }
+    struct reason_result *reason = result_cause(r, REASON_WINDOW, saving, seen, change);
+    reason->at = text_format("%s", flow->at);
+    double times = (double)cc_bdp_bytes(sender_env(s)) / (double)bytes;
+    if (strcmp(s->cc->ops->name, "window") == 0)
+        reason_set(reason, "cc={\"kind\":\"window\",\"k\":%.3g}", times < 1 ? 2.0 : 2 * times);
+    else
+        reason_set(reason, "cc={\"kind\":\"none\"}");
+}
+
+// True if RoCE's own limit, a bandwidth-delay product, and not the policy bounds the bytes in
+// flight.
+static bool is_capped(const struct sender *s)
+{
+    const struct transport_spec *t = &s->dim->spec;
+    const struct param p = param_find(t->ops->params, t->ops->n_params, "bdp_cap");
+    char text[PARAM_TEXT_MAX];
+    return p.name && strcmp(param_text(&p, t->own, text), "true") == 0 &&
+           s->cold.cap_bytes < s->cwnd_bytes;
+}
+
+static void explain_cap(struct result *r, const struct sender *s, const struct critical_place *flow,
+                        ps_t saving)
+{
+    char cap[UNIT_TEXT], wait[UNIT_TEXT];
+    struct reason_result *reason = result_cause(
+        r, REASON_BDP_CAP, saving,
+        text_format("%s waited %s since RoCE has at most %s in flight "
+                    "(transport.bdp_cap)",
+                    flow->at, human_time(flow->ps, wait), human_bytes(s->cold.cap_bytes, cap)),
+        "without this cap");
+    reason->at = text_format("%s", flow->at);
+    reason_set(reason, "transport.bdp_cap=false");
 }
 
 // Returns true if cuts hold the flow back: the last cut left it well below the line rate, or below
@@ -172,9 +183,8 @@ static bool was_cut(const struct sender *s)
                            (double)cuts->window_bytes < GENTLE * (double)cc_bdp_bytes(env));
 }
 
-void explain_policy(const struct explain_facts *facts, struct result *r)
+void explain_policy(const struct fabric *fabric, struct result *r)
 {
-    const struct fabric *fabric = facts->fabric;
     struct critical_place at, *flow = &at;
     char name[2 * GRAPH_NAME];
     const ps_t *parts = r->last->critical.parts;
@@ -182,20 +192,14 @@ void explain_policy(const struct explain_facts *facts, struct result *r)
     if (!held_back(fabric, r, flow, name) || result_share_of(r, saving) < SAVING_MIN)
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
-    ps_t alone = explain_alone_ps(facts, r->last, false),
-         most = r->last->critical.total_ps - (ps_t)(AS_DRAWN * (double)alone);
-    if (alone > 0 && was_cut(s) && most < saving)
-        saving = most > 0 ? most : 0;
     if (fabric_is_uec(s->dim))
         return; // without its policy switches would trim or drop what it does not send
-    bool lost = result_queue_drops(r) > 0 ||
-                (r->n_tcp > 0 && r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] > 0);
-    if (was_cut(s) && (lost || result_share_of(r, saving) < CUTS_MIN))
-        return; // what was lost is the cause (losses.c)
     if (was_cut(s))
         explain_cuts(r, s, flow->at, saving);
+    else if (is_capped(s))
+        explain_cap(r, s, flow, saving);
     else
-        explain_window(facts, r, s, flow);
+        explain_window(fabric, r, s, flow);
 }
 
 /* ---- acknowledgements ---- */
@@ -204,24 +208,27 @@ void explain_ack_delay(const struct fabric *fabric, struct result *r)
 {
     struct critical_place at, *flow = &at;
     char name[2 * GRAPH_NAME];
-    ps_t saving = result_wait_saving_ps(r, r->last->critical.parts[PATH_ACK_DELAY]);
-    char wait[UNIT_TEXT], less[UNIT_TEXT];
+    // Loss probes of a sender that waits for the same timer count as waits for the window.
+    ps_t saving = result_wait_saving_ps(
+        r, critical_sum_ps(&r->last->critical, CAUSE(ACK_DELAY) | CAUSE(WINDOW)));
+    char wait[UNIT_TEXT];
     if (!longest_wait(fabric, r, PATH_ACK_DELAY, flow, name) ||
-        result_share_of(r, saving) < SAVING_MIN)
+        result_share(r, PATH_ACK_DELAY) < SAVING_MIN)
         return;
-    struct reason_result *reason = result_bound(
+    struct reason_result *reason = result_cause(
         r, REASON_ACK_DELAY, saving,
-        text_format(
-            "%s waited %s for acknowledgements that the receiver's timer held back: up to %s "
-            "less with an ACK for each segment (transport.delayed_ack)",
-            flow->at, human_time(flow->ps, wait), human_time(saving, less)));
-    reason_remedy(reason, "transport.delayed_ack.segments=1");
+        text_format("%s waited %s for acknowledgements that the receiver's timer held back "
+                    "(transport.delayed_ack)",
+                    flow->at, human_time(flow->ps, wait)),
+        "with an ACK for each segment");
+    reason->at = text_format("%s", flow->at);
+    reason_set(reason, "transport.delayed_ack.segments=1");
 }
 
 /* ---- timeouts ---- */
 
 #define RTO_LEAST (250 * PS_PER_US) // shorter ones may expire while a link that failed is noticed
-#define AFTER_FAILURE 0.5           // of the saving counts where links failed, which is the cause
+#define AFTER_LOSS 0.5              // of the saving counts: what was lost is the first cause
 #define RTO_RTTS 25                 // a timer of so many round trips is longer than most queues
 
 static ps_t short_timer_ps(const struct sender *s)
@@ -236,7 +243,7 @@ void explain_timeouts(const struct fabric *fabric, struct result *r)
     struct critical_place at, *flow = &at;
     char name[2 * GRAPH_NAME];
     const ps_t *parts = r->last->critical.parts;
-    char wait[UNIT_TEXT], total[UNIT_TEXT], less[UNIT_TEXT], of_flow[UNIT_TEXT], rto[UNIT_TEXT];
+    char wait[UNIT_TEXT], total[UNIT_TEXT], of_flow[UNIT_TEXT], rto[UNIT_TEXT], change[64];
     if (!longest_wait(fabric, r, PATH_TIMEOUT, flow, name))
         return;
     const struct sender *s = fabric->hosts.senders[fabric->flow_order[flow->index]];
@@ -245,32 +252,26 @@ void explain_timeouts(const struct fabric *fabric, struct result *r)
     ps_t saving = result_wait_saving_ps(r, (ps_t)(less_each * (double)parts[PATH_TIMEOUT]));
     if (less_each <= 0 || result_share_of(r, saving) < SAVING_MIN)
         return;
-    // timers that follow the path, as of selective repeat and UEC, have no setting for it
-    bool settable = fabric_is_tcp(s->dim) || explain_goes_back(fabric);
-    bool failed = r->drops[DROP_LINK_DOWN] > 0 || !settable,
-         exact = !failed && result_queue_drops(r) == 0;
-    char saved[2 * UNIT_TEXT] = "";
-    if (!failed)
-        snprintf(saved, sizeof saved, ": %s%s less with timers of %s", exact ? "" : "up to ",
-                 human_time(saving, less), human_time((ps_t)timer, rto));
-    struct reason_result *reason = result_saving_as(
-        r, REASON_TIMEOUTS, saving, failed ? AFTER_FAILURE : 1,
-        text_format("flows on the path waited %s of %s for retransmission timers, %s "
-                    "%s (expired %llu time%s)%s",
-                    human_time(parts[PATH_TIMEOUT], wait),
-                    human_time(r->last->critical.total_ps, total), flow->at,
-                    human_time(flow->ps, of_flow), (unsigned long long)s->cold.timeouts,
-                    s->cold.timeouts > 1 ? "s" : "", saved));
-    reason->bound = !exact;
-    if (failed)
-        reason->saving_ps = -1;
-    if (!settable)
+    char *seen = text_format(
+        "flows on the path waited %s of %s for retransmission timers, %s %s (expired %llu time%s)",
+        human_time(parts[PATH_TIMEOUT], wait), human_time(r->last->critical.total_ps, total),
+        flow->at, human_time(flow->ps, of_flow), (unsigned long long)s->cold.timeouts,
+        s->cold.timeouts > 1 ? "s" : "");
+    // Timers that follow the path, as of selective repeat and UEC, have no setting for it.
+    if (!fabric_is_tcp(s->dim) && !explain_goes_back(fabric)) {
+        result_reason(r, REASON_TIMEOUTS, EXPLAIN_TIME - 0.1, seen)->at =
+            text_format("%s", flow->at);
         return;
+    }
+    snprintf(change, sizeof change, "with timers of %s", human_time((ps_t)timer, rto));
+    struct reason_result *reason =
+        result_cause(r, REASON_TIMEOUTS, (ps_t)(AFTER_LOSS * (double)saving), seen, change);
+    reason->at = text_format("%s", flow->at);
     long long ns = (long long)((ps_t)timer / PS_PER_NS);
     if (fabric_is_tcp(s->dim)) {
-        reason_remedy(reason, "transport.rto_min=%lldns", ns);
-        reason_remedy(reason, "transport.rto_initial=%lldns", ns);
+        reason_set(reason, "transport.rto_min=%lldns", ns);
+        reason_set(reason, "transport.rto_initial=%lldns", ns);
     } else {
-        reason_remedy(reason, "transport.rto=%lldns", ns);
+        reason_set(reason, "transport.rto=%lldns", ns);
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sentences about rates of links that bound a run: a link slower than its peers, and a tier of
 // switches with less rate towards the tiers above than towards the ranks (oversubscription).
-//
-// What is saved is stated for a network in which these links have the missing rate.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,18 +41,17 @@ static void add_usual_rates(const struct fabric *fabric, struct reason_result *r
     const struct graph *g = &fabric->graph;
     size_t n = fabric->spec->n_links;
     char name[2 * GRAPH_NAME];
-    for (uint32_t p = 0; p < g->n_ports && reason; p++) {
+    for (uint32_t p = 0; p < g->n_ports; p++) {
         if (!graph_same_kind(g, p, busiest) ||
             (double)g->ports[p].rate_bps >= SLOWER * (double)usual)
             continue;
-        reason_remedy(reason, "links[%zu]={\"at\":\"%s\",\"rate\":\"%llubps\"}", n++,
-                      graph_port_name(g, p, name), (unsigned long long)usual);
+        reason_set(reason, "links[%zu]={\"at\":\"%s\",\"rate\":\"%llubps\"}", n++,
+                   graph_port_name(g, p, name), (unsigned long long)usual);
     }
 }
 
-static void explain_slow_link(const struct explain_facts *facts, struct result *r, uint32_t busiest)
+static void explain_slow_link(const struct fabric *fabric, struct result *r, uint32_t busiest)
 {
-    const struct fabric *fabric = facts->fabric;
     const struct graph *g = &fabric->graph;
     uint64_t usual = usual_rate(g, busiest), rate = g->ports[busiest].rate_bps;
     if ((double)rate >= SLOWER * (double)usual)
@@ -70,19 +67,19 @@ static void explain_slow_link(const struct explain_facts *facts, struct result *
         share[p] = of_usual;
         slow += graph_same_kind(g, p, busiest);
     }
-    struct rate_saving saving = result_saving_with(r, share);
-    explain_with_shares(facts, r, share, &saving);
-    if (!result_bound_by_rate(r))
-        saving = result_loose_saving(r, share[busiest]);
+    ps_t saving = result_saving_with(r, share);
     free(share);
+    if (result_share_of(r, saving) < SAVING_MIN)
+        return;
     char name[2 * GRAPH_NAME], mine[UNIT_TEXT], theirs[UNIT_TEXT], more[48] = "";
     if (slow > 1)
         snprintf(more, sizeof more, " (and %u more such links)", slow - 1);
-    struct reason_result *reason = result_rate_reason(
+    struct reason_result *reason = result_cause(
         r, REASON_SLOW_LINK, saving,
         text_format("slow link: %s%s has %s, its peers %s", graph_port_name(g, busiest, name), more,
                     human_rate((double)rate, mine), human_rate((double)usual, theirs)),
-        "the rate of its peers");
+        "with the rate of its peers");
+    reason->at = text_format("%s", name);
     add_usual_rates(fabric, reason, busiest, usual);
 }
 
@@ -97,15 +94,47 @@ static uint32_t lower_switch(const struct graph *g, const uint32_t *tier, uint32
     return tier[a] < tier[b] ? a : b;
 }
 
-// Give the trunks of a switch, in both directions, the rate of what is below it.
-static void speed_up_trunks(const struct graph *g, const uint32_t *tier, uint32_t node,
-                            double *share)
+// The median rate of the links of a kind; of few links as well.
+static uint64_t median_rate(const struct graph *g, uint32_t port)
 {
-    const struct graph_node *n = &g->nodes[node];
-    struct subscription s = tier_subscription(g, tier, node);
-    for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++)
-        if (lower_switch(g, tier, p) == node)
-            share[p] = share[g->ports[p].peer] = subscription_share(&s);
+    uint64_t usual = usual_rate(g, port);
+    return usual > 0 ? usual : g->ports[port].rate_bps;
+}
+
+// A tier of switches whose trunks carry less than what is below them.
+struct narrow_tier {
+    uint32_t n, narrow; // its switches, and those of which it is true
+    uint64_t up_bps, down_bps;
+};
+
+static struct narrow_tier tier_like(const struct graph *g, const uint32_t *tier, uint32_t lower)
+{
+    struct narrow_tier all = {0};
+    for (uint32_t node = g->n_ends; node < g->n_nodes; node++) {
+        if (tier[node] != tier[lower] || g->nodes[node].dim != g->nodes[lower].dim ||
+            g->nodes[node].role != g->nodes[lower].role)
+            continue;
+        struct subscription s = tier_subscription(g, tier, node);
+        all.n++;
+        all.narrow += subscription_share(&s) < 1;
+        all.up_bps += s.up_bps;
+        all.down_bps += s.down_bps;
+    }
+    return all;
+}
+
+// The share of their time for which the trunks of a tier would transmit, were they wide enough.
+static double *wide_shares(const struct graph *g, const struct result *r, const uint32_t *tier,
+                           uint32_t lower, double times)
+{
+    double *share = result_same_shares(r);
+    for (uint32_t p = 0; p < g->n_ports; p++) {
+        uint32_t node = lower_switch(g, tier, p);
+        if (node != GRAPH_NONE && tier[node] == tier[lower] &&
+            g->nodes[node].dim == g->nodes[lower].dim)
+            share[p] = 1 / times;
+    }
+    return share;
 }
 
 // Writes the name of a node with * for its number, so that it matches all nodes of its kind.
@@ -120,56 +149,83 @@ static const char *kind_name(const struct graph *g, uint32_t node, char text[GRA
     return text;
 }
 
-// Add the setting that gives all links of a kind a rate that is `times` as high.
+// Add the setting that gives all trunks of a kind a rate that is `times` as high as usual.
 static void faster_links(const struct fabric *fabric, struct reason_result *reason, uint32_t port,
                          double times)
 {
     const struct graph *g = &fabric->graph;
     char from[GRAPH_NAME], to[GRAPH_NAME];
-    reason_remedy(reason, "links[%zu]={\"at\":\"%s->%s\",\"rate\":\"%.0fbps\"}",
-                  fabric->spec->n_links, kind_name(g, g->ports[port].node, from),
-                  kind_name(g, g->ports[g->ports[port].peer].node, to),
-                  times * (double)g->ports[port].rate_bps);
+    reason_set(reason, "links[%zu]={\"at\":\"%s->%s\",\"rate\":\"%.0fbps\"}", fabric->spec->n_links,
+               kind_name(g, g->ports[port].node, from),
+               kind_name(g, g->ports[g->ports[port].peer].node, to),
+               times * (double)median_rate(g, port));
 }
 
-static void explain_oversubscription(const struct explain_facts *facts, struct result *r,
+static void explain_oversubscription(const struct fabric *fabric, struct result *r,
                                      uint32_t busiest)
 {
-    const struct fabric *fabric = facts->fabric;
     const struct graph *g = &fabric->graph;
     uint32_t *tier = tiers_of(g), lower = lower_switch(g, tier, busiest);
-    struct subscription s = {0};
+    struct narrow_tier all = {0};
     if (lower != GRAPH_NONE)
-        s = tier_subscription(g, tier, lower);
-    double times = 1 / subscription_share(&s);
-    if (times > 1) {
-        double *share = result_same_shares(r);
-        for (uint32_t n = g->n_ends; n < g->n_nodes; n++)
-            if (tier[n] == tier[lower])
-                speed_up_trunks(g, tier, n, share);
-        char name[GRAPH_NAME], up[UNIT_TEXT], down[UNIT_TEXT], remedy[64];
-        snprintf(remedy, sizeof remedy, "trunks %.3g times as fast", times);
-        struct rate_saving saving = result_saving_with(r, share);
-        explain_with_shares(facts, r, share, &saving);
-        if (!result_bound_by_rate(r))
-            saving = result_loose_saving(r, share[busiest]);
-        struct reason_result *reason = result_rate_reason(
+        all = tier_like(g, tier, lower);
+    // A single slow trunk makes no tier narrow.
+    if (2 * all.narrow > all.n && all.up_bps > 0) {
+        double times = (double)all.down_bps / (double)all.up_bps;
+        double *share = wide_shares(g, r, tier, lower, times);
+        ps_t saving = result_saving_with(r, share);
+        struct subscription s = tier_subscription(g, tier, lower);
+        char name[GRAPH_NAME], up[UNIT_TEXT], down[UNIT_TEXT], change[64];
+        free(share);
+        snprintf(change, sizeof change, "with trunks %.3g times as fast", times);
+        struct reason_result *reason = result_cause(
             r, REASON_OVERSUBSCRIPTION, saving,
             text_format("oversubscription: the trunks of %s carry %s for %s below it (%.3g:1)",
                         graph_node_name(g, lower, name), human_rate((double)s.up_bps, up),
                         human_rate((double)s.down_bps, down), times),
-            remedy);
+            change);
+        reason->at = text_format("%s", name);
         faster_links(fabric, reason, busiest, times);
-        free(share);
     }
     free(tier);
 }
 
-void explain_rates(const struct explain_facts *facts, struct result *r)
+/* ---- links of ranks at their rate ---- */
+
+#define AT_RATE 0.85      // use of a link from which only its rate, or fewer bytes, help
+#define RATE_WEIGHT 0.021 // share by which the trial of faster NICs is ordered: after any cause
+
+// No cause but the rate itself: what is left are fewer bytes, another algorithm, or faster NICs.
+static void explain_rate(const struct fabric *fabric, struct result *r, uint32_t busiest)
+{
+    const struct graph *g = &fabric->graph;
+    const struct graph_port *port = &g->ports[busiest];
+    double use = result_use(r, &r->ports[busiest]);
+    bool of_rank = port->node < g->n_ranks || g->ports[port->peer].node < g->n_ranks;
+    if (!result_bound_by_rate(r) || use < AT_RATE || !of_rank)
+        return;
+    char name[2 * GRAPH_NAME];
+    struct reason_result *reason = result_cause(
+        r, REASON_RATE, (ps_t)(RATE_WEIGHT * (double)r->last->critical.total_ps),
+        text_format("%.0f %% of the time is bytes over NICs of ranks at line rate (%s): only fewer "
+                    "bytes, another algorithm or faster NICs help",
+                    100 * use, graph_port_name(g, busiest, name)),
+        "with NICs twice as fast");
+    reason->at = text_format("%s", name);
+    char dim[16] = "";
+    if (fabric->spec->n_dims > 1)
+        snprintf(dim, sizeof dim, ":dim%u", port->dim);
+    reason_set(reason, "links[%zu]={\"at\":\"rank*%s\",\"rate\":\"%llubps\"}",
+               fabric->spec->n_links, dim,
+               2 * (unsigned long long)fabric->spec->dims[port->dim].links[0].rate_bps);
+}
+
+void explain_rates(const struct fabric *fabric, struct result *r)
 {
     if (!result_may_be_bound(r))
         return;
     uint32_t busiest = (uint32_t)(result_busiest_link(r) - r->ports);
-    explain_slow_link(facts, r, busiest);
-    explain_oversubscription(facts, r, busiest);
+    explain_slow_link(fabric, r, busiest);
+    explain_oversubscription(fabric, r, busiest);
+    explain_rate(fabric, r, busiest);
 }

@@ -16,7 +16,6 @@
 #define MESSAGES_LEAST (1u << 18) // closed forms have at most so many, or as many as the run
 #define MESSAGES_MOST (1u << 22)
 #define MUCH_LONGER 1.5 // than its closed form: then the algorithm is not what decides
-#define AS_ALONE 1.1    // a run that took at most so much more than its closed form
 #define CLEARLY 0.95    // of the best so far: algorithms with fewer flows at a time come first
 
 struct candidate {
@@ -101,57 +100,33 @@ static struct candidate closed_form(const struct explain_facts *facts,
     return c;
 }
 
-// What the policy adds to the present algorithm's closed form, it may add to another's: the order
-// counts with the same proportion, and the figure is a bound unless the run took its closed form.
-// Where losses or TCP decide the time beside the algorithm there is no figure.
+// What the policy adds to the present algorithm's closed form, it may add to another's.
 static void explain_better(const struct explain_facts *facts, struct result *r,
                            const struct collective_record *record, const struct candidate *now,
                            const struct candidate *best)
 {
-    char of_best[UNIT_TEXT], of_now[UNIT_TEXT], less[UNIT_TEXT], saved[2 * UNIT_TEXT] = "";
-    ps_t total = r->last->critical.total_ps, saving = total - best->ps;
-    double ratio = (double)total / (double)now->ps, slower = ratio > 1 ? ratio : 1;
-    bool others = r->retransmitted > 0 || r->n_tcp > 0 || ratio > MUCH_LONGER,
-         exact = ratio < AS_ALONE && ratio > 1 / AS_ALONE;
-    double likely =
-        others ? (double)(now->ps - best->ps) : (double)total - slower * (double)best->ps;
-    double counts = likely / (double)saving;
-    if (likely < (1 - FASTER) * (double)total)
-        return;
-    if (!others)
-        snprintf(saved, sizeof saved, ": %s %s less", exact ? "about" : "up to",
-                 human_time(saving, less));
-    struct reason_result *reason = result_saving_as(
-        r, REASON_ALGORITHM, saving, counts,
-        text_format("algorithm: %s takes this %s over %u ranks about %s in %u steps (closed form; "
-                    "%s %s in %u)%s",
-                    best->algorithm->name, coll_op_name(record->request.op),
-                    coll_ranks(record->schedule), human_time(best->ps, of_best), best->steps,
-                    now->algorithm->name, human_time(now->ps, of_now), now->steps, saved));
-    reason->bound = !exact;
-    reason->saving_ps = others ? -1 : saving;
+    char of_best[UNIT_TEXT], of_now[UNIT_TEXT], change[64];
+    ps_t total = r->last->critical.total_ps;
+    double ratio = (double)total / (double)now->ps, slower = ratio > 1 ? ratio : 1,
+           likely = ratio > MUCH_LONGER ? (double)(now->ps - best->ps)
+                                        : (double)total - slower * (double)best->ps;
+    snprintf(change, sizeof change, "with %s", best->algorithm->name);
+    struct reason_result *reason = result_cause(
+        r, REASON_ALGORITHM, (ps_t)likely,
+        text_format("algorithm: %s over %u ranks by %s takes about %s in %u steps (closed form), "
+                    "by %s %s in %u",
+                    coll_op_name(record->request.op), coll_ranks(record->schedule),
+                    now->algorithm->name, human_time(now->ps, of_now), now->steps,
+                    best->algorithm->name, human_time(best->ps, of_best), best->steps),
+        change);
     char *key = job_key(facts->fabric, r->last->job, "algorithm");
-    reason_remedy(reason, "%s=%s", key, best->algorithm->name);
+    reason_set(reason, "%s=%s", key, best->algorithm->name);
     free(key);
-}
-
-// True if the policy is a window that does not fill paths: closed forms, which know no policy, then
-// tell nothing of algorithms whose messages are larger.
-bool explain_short_window(const struct fabric *fabric)
-{
-    for (uint32_t i = 0; i < fabric->hosts.flows.n; i++) {
-        const struct sender *s = fabric->hosts.senders[i];
-        if (strcmp(s->cc->ops->name, "window") == 0 && s->cwnd_bytes < cc_bdp_bytes(sender_env(s)))
-            return true;
-    }
-    return false;
 }
 
 void explain_algorithm(const struct explain_facts *facts, struct result *r)
 {
-    // closed forms know no links that fail or lose packets, and no other jobs
-    if (!result_has_path(r) || explain_short_window(facts->fabric) || result_has_faults(r) ||
-        r->n_slowest > 1)
+    if (!result_has_path(r))
         return;
     const struct collective_record *record = last_record(facts, r->last);
     if (!record)
@@ -172,36 +147,6 @@ void explain_algorithm(const struct explain_facts *facts, struct result *r)
     }
     if (now.ps > 0 && (double)best.ps <= FASTER * (double)now.ps)
         explain_better(facts, r, record, &now, &best);
-}
-
-void explain_with_shares(const struct explain_facts *facts, const struct result *r,
-                         const double *share, struct rate_saving *saving)
-{
-    struct ideals faster;
-    ideals_init_with(&faster, facts->fabric, share);
-    const struct collective_record *record = last_record(facts, r->last);
-    ps_t least = -1, most;
-    if (record) // without contention: steps that overlap may have less of it than closed forms
-        least = ideal_collective_ps(&faster, record->ranks, record->schedule, &record->request,
-                                    facts->fabric->spec->jobs[record->job].transport);
-    most = r->last->critical.total_ps - least;
-    struct explain_facts with = *facts;
-    with.ideals = &faster;
-    ps_t with_contention = explain_alone_ps(&with, r->last, false);
-    ideals_free(&faster);
-    if (least < 0)
-        return;
-    most = most > 0 ? most : 0;
-    saving->direct_ps = saving->direct_ps < most ? saving->direct_ps : most;
-    saving->bound_ps = saving->bound_ps < most ? saving->bound_ps : most;
-    ps_t likely = r->last->critical.total_ps - with_contention;
-    if (with_contention >= 0 && (double)saving->bound_ps > SAVING_TIGHT * (double)likely) {
-        saving->direct_ps = likely > 0 && likely < saving->direct_ps ? likely : saving->direct_ps;
-        saving->bound_ps = -1;
-        return;
-    }
-    if (saving->bound_ps < 0 && (double)most <= SAVING_TIGHT * (double)saving->direct_ps)
-        saving->bound_ps = most;
 }
 
 ps_t explain_alone_ps(const struct explain_facts *facts, const struct slowest_result *slowest,

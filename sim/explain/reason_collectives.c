@@ -52,6 +52,30 @@ static void explain_one(const struct collective_record *record, const struct col
                                    c->name, 100 * c->dims[dim].busy));
 }
 
+// How the phases of a collective are divided over its dimensions is a choice as its algorithms are.
+// If all dimensions were busy alike, the collective would take the mean of their times.
+static void explain_schedule(const struct fabric *fabric, const struct collective_record *record,
+                             const struct collective_result *c, struct result *r)
+{
+    double sum = 0, most = 0;
+    for (uint32_t d = 0; d < c->n_dims; d++) {
+        sum += c->dims[d].busy;
+        most = c->dims[d].busy > most ? c->dims[d].busy : most;
+    }
+    double uneven = most > 0 ? 1 - sum / c->n_dims / most : 0;
+    if (!result_has_path(r) || r->last->job != c->job || record->request.op != COLL_ALL_REDUCE ||
+        record->schedule->phases == COLL_BANDWIDTH_AWARE || uneven <= 0)
+        return;
+    struct reason_result *reason = result_cause(
+        r, REASON_SCHEDULE, (ps_t)(uneven * (double)r->last->critical.total_ps),
+        text_format("schedule: a dimension is in use %.0f %% of the time, in the mean %.0f %%",
+                    100 * most, 100 * sum / c->n_dims),
+        "with schedule bandwidth_aware");
+    char *key = job_key(fabric, c->job, "schedule");
+    reason_set(reason, "%s=bandwidth_aware", key);
+    free(key);
+}
+
 // Explain the last collective of every job that has finished one over several dimensions.
 void explain_collectives(const struct explain_facts *facts, struct result *r)
 {
@@ -64,6 +88,7 @@ void explain_collectives(const struct explain_facts *facts, struct result *r)
             w->jobs[c->job].spec->kind->trains)
             continue;
         explain_one(&w->recorder.records[i], c, r);
+        explain_schedule(facts->fabric, &w->recorder.records[i], c, r);
         said++;
     }
 }

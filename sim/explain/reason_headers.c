@@ -9,7 +9,6 @@
 // The largest MTU of InfiniBand, and so of RoCE (IBTA volume 1, path MTU), which is the default.
 #define LARGEST_MTU 4096U
 
-#define MANY 0.1   // share of a link's bytes from which headers are named without a figure
 #define USED 0.3   // use of a link from which headers are said to cost time
 #define BESIDE 0.8 // of the transmissions of a path, where its links are not busy all the time
 
@@ -29,9 +28,8 @@ static double *with_largest_mtu(const struct fabric *fabric, const struct result
     return share;
 }
 
-void explain_headers(const struct explain_facts *facts, struct result *r)
+void explain_headers(const struct fabric *fabric, struct result *r)
 {
-    const struct fabric *fabric = facts->fabric;
     const struct port_result *link = result_busiest_link(r);
     if (!result_has_path(r) || !link || r->n_tcp > 0 || fabric->hosts.n_transports > 1)
         return;
@@ -41,30 +39,25 @@ void explain_headers(const struct explain_facts *facts, struct result *r)
     if (dim->mtu_bytes >= LARGEST_MTU || (!bound && result_use(r, link) < USED && r->cc_cuts == 0))
         return;
     double *share = with_largest_mtu(fabric, r);
-    struct rate_saving saving = result_saving_with(r, share);
-    if (!bound) { // of the transmissions on the path
-        double less = 1 - share[port];
-        const ps_t *parts = r->last->critical.parts; // ACKs have the ports for part of PATH_NIC
-        saving.direct_ps =
-            (ps_t)(less * (double)parts[PATH_SENDING] +
-                   (1 - (double)dim->mtu_bytes / LARGEST_MTU) * (double)parts[PATH_NIC]);
-        saving.bound_ps = saving.direct_ps;
-        saving.direct_ps = (ps_t)(BESIDE * (double)saving.direct_ps); // some of it was hidden
-    }
     double fewer = 1 - share[port];
+    ps_t saving = result_saving_with(r, share);
     free(share);
-    if (!bound && r->cc_cuts > 0)
-        saving = result_loose_saving(r, 1 - fewer);
-    if (saving.bound_ps < 0 && fewer < MANY) // larger packets may take longer where they are few
+    if (!bound && r->cc_cuts == 0) {                 // of the transmissions on the path
+        const ps_t *parts = r->last->critical.parts; // ACKs have the ports for part of PATH_NIC
+        saving =
+            (ps_t)(BESIDE * (fewer * (double)parts[PATH_SENDING] +
+                             (1 - (double)dim->mtu_bytes / LARGEST_MTU) * (double)parts[PATH_NIC]));
+    }
+    if (result_share_of(r, saving) < SAVING_MIN)
         return;
     double payload = (double)dim->mtu_bytes / dim->full.wire;
-    char mtu[UNIT_TEXT], remedy[64];
-    snprintf(remedy, sizeof remedy, "transport.mtu %uB", LARGEST_MTU);
-    struct reason_result *reason = result_rate_reason(
+    char mtu[UNIT_TEXT], change[64];
+    snprintf(change, sizeof change, "with transport.mtu %uB", LARGEST_MTU);
+    struct reason_result *reason = result_cause(
         r, REASON_HEADERS, saving,
         text_format("headers: %.0f %% of a packet's bytes with an MTU of %s, which also needs more "
                     "acknowledgements",
                     100 * (1 - payload), human_bytes(dim->mtu_bytes, mtu)),
-        remedy);
-    reason_remedy(reason, "transport.mtu=%uB", LARGEST_MTU);
+        change);
+    reason_set(reason, "transport.mtu=%uB", LARGEST_MTU);
 }

@@ -21,68 +21,62 @@ void result_explain(struct result *r, double weight, char *sentence)
     r->explain_weights[at] = weight;
 }
 
-struct reason_result *result_reason(struct result *r, enum reason_kind kind, double weight,
-                                    ps_t saving_ps, char *sentence)
+// An untried cause may save nothing, so the sentence states no figure.
+static char *untried(const struct reason_result *reason)
+{
+    if (!reason->change)
+        return text_format("%s", reason->seen);
+    return text_format("%s; %s: not tried", reason->seen, reason->change);
+}
+
+static struct reason_result *reason_add(struct result *r, double weight,
+                                        const struct reason_result *one)
 {
     size_t at = r->n_reasons++;
+    char *sentence = untried(one);
     r->reasons = memory_resize(r->reasons, r->n_reasons, sizeof *r->reasons);
     for (; at > 0 && r->reasons[at - 1].weight < weight; at--)
         r->reasons[at] = r->reasons[at - 1];
-    r->reasons[at] = (struct reason_result){.kind = (uint8_t)kind,
-                                            .job = r->last ? r->last->job : 0,
-                                            .weight = weight,
-                                            .saving_ps = saving_ps,
-                                            .sentence = sentence};
+    r->reasons[at] = *one;
+    r->reasons[at].weight = weight;
+    r->reasons[at].sentence = sentence;
     result_explain(r, weight, sentence);
     return &r->reasons[at];
 }
 
-#define EXACT 1.1       // of the direct saving: up to it a bound is the saving
-#define SHARE_MOST 0.99 // below EXPLAIN_END with EXPLAIN_TIME
-
-struct reason_result *result_saving(struct result *r, enum reason_kind kind, ps_t saving_ps,
-                                    char *sentence)
+struct reason_result *result_reason(struct result *r, enum reason_kind kind, double weight,
+                                    char *seen)
 {
-    return result_saving_of(r, r->last, kind, saving_ps, 1, sentence);
+    struct reason_result one = {
+        .kind = (uint8_t)kind, .job = r->last ? r->last->job : 0, .saving_ps = -1, .seen = seen};
+    return reason_add(r, weight, &one);
 }
 
-struct reason_result *result_saving_as(struct result *r, enum reason_kind kind, ps_t saving_ps,
-                                       double counts, char *sentence)
+#define SHARE_MOST 0.99    // below EXPLAIN_END with EXPLAIN_TIME
+#define SHARE_UNKNOWN 0.03 // of a cause whose saving has no estimate
+
+struct reason_result *result_cause(struct result *r, enum reason_kind kind, ps_t saving_ps,
+                                   char *seen, const char *change)
 {
-    return result_saving_of(r, r->last, kind, saving_ps, counts, sentence);
+    struct reason_result one = {.kind = (uint8_t)kind,
+                                .job = r->last->job,
+                                .saving_ps = saving_ps,
+                                .seen = seen,
+                                .change = text_format("%s", change)};
+    double share = saving_ps < 0 ? SHARE_UNKNOWN : result_share_of(r, saving_ps);
+    return reason_add(r, EXPLAIN_TIME + (share < SHARE_MOST ? share : SHARE_MOST), &one);
 }
 
-struct reason_result *result_saving_of(struct result *r, const struct slowest_result *of,
-                                       enum reason_kind kind, ps_t saving_ps, double counts,
-                                       char *sentence)
-{
-    double share = counts * (double)saving_ps / (double)of->critical.total_ps;
-    struct reason_result *reason = result_reason(
-        r, kind, EXPLAIN_TIME + (share < SHARE_MOST ? share : SHARE_MOST), saving_ps, sentence);
-    reason->job = of->job;
-    return reason;
-}
-
-struct reason_result *result_bound(struct result *r, enum reason_kind kind, ps_t saving_ps,
-                                   char *sentence)
-{
-    struct reason_result *reason = result_saving(r, kind, saving_ps, sentence);
-    reason->bound = true;
-    return reason;
-}
-
-void reason_remedy(struct reason_result *reason, const char *format, ...)
+void reason_set(struct reason_result *reason, const char *format, ...)
 {
     va_list arguments;
     struct text text;
-    if (!reason)
-        return;
     FILE *out = text_open(&text);
     va_start(arguments, format);
     vfprintf(out, format, arguments);
     va_end(arguments);
-    reason->remedy = memory_resize(reason->remedy, reason->n_remedy + 1, sizeof *reason->remedy);
-    reason->remedy[reason->n_remedy++] = text_close(out, &text);
+    reason->set = memory_resize(reason->set, reason->n_set + 1, sizeof *reason->set);
+    reason->set[reason->n_set++] = text_close(out, &text);
 }
 
 char *job_key(const struct fabric *fabric, uint32_t job, const char *key)
@@ -250,12 +244,7 @@ double *result_same_shares(const struct result *r)
     return share;
 }
 
-struct rate_saving result_saving_with(const struct result *r, const double *share)
-{
-    return result_saving_within(r, share, SAVING_TIGHT);
-}
-
-struct rate_saving result_saving_within(const struct result *r, const double *share, double tight)
+ps_t result_saving_with(const struct result *r, const double *share)
 {
     const struct critical_result *path = &r->last->critical;
     double most = 0, least = 0, once = 0, run = (double)active_ps(r);
@@ -269,27 +258,9 @@ struct rate_saving result_saving_within(const struct result *r, const double *sh
     ps_t direct = (ps_t)((most - least) * run), once_ps = (ps_t)(once * run);
     ps_t other = path->parts[PATH_COMPUTE] + path->parts[PATH_SCHEDULED];
     ps_t bound = result_saving_ps(r, path->total_ps, once_ps > other ? once_ps : other);
-    return (struct rate_saving){direct, (double)bound <= tight * (double)direct ? bound : -1};
-}
-
-struct reason_result *result_rate_reason(struct result *r, enum reason_kind kind,
-                                         struct rate_saving saving, char *sentence,
-                                         const char *remedy)
-{
-    char less[UNIT_TEXT];
-    struct reason_result *reason = NULL;
-    bool tight = r->cc_cuts == 0 && (double)saving.bound_ps <= EXACT * (double)saving.direct_ps;
-    if (result_share_of(r, saving.direct_ps) >= SAVING_MIN) {
-        bool loose = saving.bound_ps < 0;
-        char *whole = loose ? text_format("%s; less with %s", sentence, remedy)
-                            : text_format("%s: %s%s less with %s", sentence, tight ? "" : "up to ",
-                                          human_time(saving.bound_ps, less), remedy);
-        reason = result_saving(r, kind, loose ? saving.direct_ps : saving.bound_ps, whole);
-        reason->saving_ps = saving.bound_ps;
-        reason->bound = !tight;
-    }
-    free(sentence);
-    return reason;
+    if (!result_bound_by_rate(r) && result_may_be_bound(r)) // idle links may wait for busy ones
+        return least < most ? (ps_t)((1 - least / most) / 2 * (double)path->total_ps) : 0;
+    return (double)bound <= SAVING_TIGHT * (double)direct ? bound : direct;
 }
 
 #define BY_RATE 0.5 // use of a link from which its rate counts
@@ -306,11 +277,6 @@ bool result_may_be_bound(const struct result *r)
 {
     const struct port_result *link = result_busiest_link(r);
     return result_has_path(r) && link && result_use(r, link) >= MAY_BIND && covers_run(r);
-}
-
-struct rate_saving result_loose_saving(const struct result *r, double share)
-{
-    return (struct rate_saving){(ps_t)((1 - share) / 2 * (double)r->last->critical.total_ps), -1};
 }
 
 bool result_bounded(const struct result *r)

@@ -5,8 +5,6 @@
 #include "sim/explain/explain_internal.h"
 #include "sim/fabric/tiers.h"
 
-#define SPREAD_TIGHT 2 // of the direct saving: a looser bound is not stated
-
 #define IMBALANCE_FROM 1.1
 
 struct imbalance {
@@ -94,73 +92,58 @@ static double *spread_shares(const struct graph *g, const struct result *r)
     return share;
 }
 
-// Packets of RoCE and UEC may take all paths; for TCP no setting spreads a flow.
-static void add_remedy(const struct fabric *fabric, uint32_t port, struct reason_result *reason)
+// Packets of RoCE may take all paths, if receivers accept them in any order. For TCP no setting
+// spreads a flow.
+static void add_remedy(struct reason_result *reason)
 {
-    const struct transport_dim *dim = hosts_dim(&fabric->hosts, fabric->graph.ports[port].dim, 0);
-    if (fabric_is_tcp(dim))
-        return;
-    reason_remedy(reason, "switch.routing.kind=spray");
-    if (fabric_is_uec(dim))
-        return;
-    reason_remedy(reason, "transport.recovery=selective_repeat");
-    reason_remedy(reason, "transport.reorder=256");
+    reason_set(reason, "switch.routing.kind=spray");
+    reason_set(reason, "transport.recovery=selective_repeat");
+    reason_set(reason, "transport.reorder=256");
 }
 
-// What spreading evenly would save: by the bytes of the ports; or, if that is more, by the closed
-// forms of the collective that ended last, since flows that share a link for a step only leave the
-// sums of bytes even.
-static struct rate_saving spread_saving(const struct explain_facts *facts, const struct result *r)
+// About what spreading evenly would save: by the bytes of the ports; or, if that is more, by the
+// closed forms of the collective that ended last, since flows that share a link for a step only
+// leave the sums of bytes even.
+static ps_t spread_saving(const struct explain_facts *facts, const struct result *r)
 {
-    struct rate_saving saving = {0};
-    if (!result_has_path(r))
-        return saving;
     double *share = spread_shares(&facts->fabric->graph, r),
            total = (double)r->last->critical.total_ps;
-    saving = result_saving_within(r, share, SPREAD_TIGHT);
+    ps_t saving = result_saving_with(r, share);
     free(share);
     ps_t drawn = explain_alone_ps(facts, r->last, false),
          even = explain_alone_ps(facts, r->last, true);
     double slower = drawn > 0 && total > (double)drawn ? total / (double)drawn : 1;
     ps_t by_form = drawn > 0 && even > 0 ? (ps_t)(total - slower * (double)even) : 0;
-    if (by_form > saving.direct_ps && even < drawn && !explain_short_window(facts->fabric))
-        saving = (struct rate_saving){by_form, (ps_t)total - even};
+    saving = by_form > saving && even < drawn ? by_form : saving;
     ps_t waits = critical_sum_ps(&r->last->critical, CAUSES_OF_OTHERS); // even paths save no more
-    saving.direct_ps = saving.direct_ps < waits ? saving.direct_ps : waits;
-    saving.bound_ps = saving.bound_ps < waits ? saving.bound_ps : waits;
-    if (r->retransmitted > 0 ||
-        explain_short_window(facts->fabric)) // recovery may have cost more than the bytes tell
-        saving.bound_ps = -1;
-    return saving;
+    return saving < waits ? saving : waits;
 }
 
 static void explain_imbalance(const struct explain_facts *facts, struct result *r,
                               const struct imbalance *worst)
 {
     const struct fabric *fabric = facts->fabric;
-    char name[GRAPH_NAME], port[2 * GRAPH_NAME], less[UNIT_TEXT];
-    struct rate_saving saving = spread_saving(facts, r);
+    char name[GRAPH_NAME], port[2 * GRAPH_NAME];
+    const struct graph_port *at = &fabric->graph.ports[worst->port];
     graph_port_name(&fabric->graph, worst->port, port);
-    int kind = fabric->spec->dims[fabric->graph.ports[worst->port].dim].sw.routing.kind;
+    int kind = fabric->spec->dims[at->dim].sw.routing.kind;
     bool by_packet = kind == ROUTING_SPRAY || kind == ROUTING_SOURCE || kind == ROUTING_ADAPTIVE ||
                      kind == ROUTING_FLOWLET;
-    char *sentence = text_format(
+    // UEC's own senders choose a path for each packet already.
+    bool spreads = by_packet || fabric_is_uec(hosts_dim(&fabric->hosts, at->dim, 0)) ||
+                   fabric_is_tcp(hosts_dim(&fabric->hosts, at->dim, 0));
+    ps_t saving = result_has_path(r) && !spreads ? spread_saving(facts, r) : 0;
+    char *seen = text_format(
         "uneven paths: of the %u equal ports of %s, %s carried %.2f times the mean", worst->count,
         fabric_switch_name(fabric, worst->index, name), port, worst->ratio);
-    if (by_packet || saving.direct_ps == 0 || result_has_faults(r) ||
-        result_share_of(r, saving.direct_ps) < SAVING_MIN) {
-        result_reason(r, REASON_PATHS, EXPLAIN_LOSS, -1, sentence);
+    if (saving == 0 || result_share_of(r, saving) < SAVING_MIN) {
+        result_reason(r, REASON_PATHS, EXPLAIN_LOSS, seen)->at = text_format("%s", port);
         return;
     }
-    bool loose = saving.bound_ps < 0;
-    ps_t counts = loose ? saving.direct_ps : saving.bound_ps;
-    char *whole = loose ? text_format("%s; less if spread evenly (routing.kind spray)", sentence)
-                        : text_format("%s; spread evenly (routing.kind spray) up to %s less",
-                                      sentence, human_time(saving.bound_ps, less));
-    struct reason_result *reason = result_bound(r, REASON_PATHS, counts, whole);
-    reason->saving_ps = saving.bound_ps;
-    add_remedy(fabric, worst->port, reason);
-    free(sentence);
+    struct reason_result *reason =
+        result_cause(r, REASON_PATHS, saving, seen, "spread evenly (routing.kind spray)");
+    reason->at = text_format("%s", port);
+    add_remedy(reason);
 }
 
 void explain_paths(const struct explain_facts *facts, struct result *r)

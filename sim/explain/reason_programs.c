@@ -60,7 +60,7 @@ static void explain_uses(const struct program_result *p, struct result *r)
     char *sentence = text_close(out, &text);
     if (n > 0)
         result_reason(r, REASON_LAYERS, EXPLAIN_TIME - 1 + (double)exposed / (double)p->total_ps,
-                      -1, sentence);
+                      sentence);
     else
         free(sentence);
 }
@@ -72,37 +72,23 @@ static void explain_bubble(const struct program_result *p, struct result *r)
     if (p->bubble < BUBBLE_MIN)
         return;
     result_reason(
-        r, REASON_BUBBLE, EXPLAIN_TIME - 0.2, -1,
+        r, REASON_BUBBLE, EXPLAIN_TIME - 0.2,
         text_format("pipeline bubbles: stages are idle for %.1f %% of the time, until another "
-                    "stage has sent or because they have ended; twice as many micro-batches take "
-                    "up to %.0f %% less time a sample",
-                    100 * p->bubble, 50 * p->bubble));
+                    "stage has sent or because they have ended",
+                    100 * p->bubble));
 }
 
-// Add "up to 3 ms less", the saving of links to hosts that are twice as fast. The plan of an
-// iteration has no all-reduces. Where a run has some, what it takes longer than the plan may be
-// saved as well, so the saving is a bound.
+// Links to hosts that are twice as fast.
 static void explain_faster(const struct fabric *fabric, const struct program_result *p,
-                           struct result *r, char *sentence)
+                           struct result *r, char *seen)
 {
-    const struct swap_result *swap = &p->swap;
-    char time[UNIT_TEXT], less[UNIT_TEXT + 8];
-    ps_t rest = p->total_ps > p->projected_compute_ps ? p->total_ps - p->projected_compute_ps : 0,
-         bound = swap->faster_ps + (p->ranks > 1 ? rest : 0);
-    double rate = 2e-9 * (double)swap->link_bps;
-    if ((double)swap->faster_ps < SAVING_MIN * (double)p->total_ps ||
-        (double)bound > SAVING_TIGHT * (double)swap->faster_ps) {
-        result_reason(r, REASON_SWAP, EXPLAIN_TIME - 0.1, -1, sentence);
-        return;
-    }
-    snprintf(less, sizeof less, "%s%s", p->ranks > 1 ? "up to " : "", human_time(bound, time));
-    char *whole = text_format("%s: %s less with a swap_rate of %.6g Gbit/s", sentence, less, rate);
+    double rate = 2e-9 * (double)p->swap.link_bps;
+    char change[64];
+    snprintf(change, sizeof change, "with a swap_rate of %.6g Gbit/s", rate);
+    struct reason_result *reason = result_cause(r, REASON_SWAP, p->swap.faster_ps, seen, change);
     char *key = job_key(fabric, p->job, "swap_rate");
-    struct reason_result *reason = p->ranks > 1 ? result_bound(r, REASON_SWAP, bound, whole)
-                                                : result_saving(r, REASON_SWAP, bound, whole);
-    reason_remedy(reason, "%s=%.9gGbps", key, rate);
+    reason_set(reason, "%s=%.9gGbps", key, rate);
     free(key);
-    free(sentence);
 }
 
 static void explain_swap(const struct fabric *fabric, const struct program_result *p,
@@ -157,7 +143,7 @@ static void explain_late(const struct program_result *p, struct result *r)
         (double)waiting < PART_MIN * (double)p->total_ps)
         return;
     result_reason(
-        r, REASON_STRAGGLER, EXPLAIN_TIME - 0.3, -1,
+        r, REASON_STRAGGLER, EXPLAIN_TIME - 0.3,
         text_format("rank%u was the last peer for %.0f %% of the waiting: others waited %s for "
                     "it (sum)",
                     p->late[0].rank, 100 * (double)p->late[0].blamed_ps / all,

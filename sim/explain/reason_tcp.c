@@ -79,6 +79,32 @@ static void explain_resets(const struct fabric *fabric, struct result *r)
     }
 }
 
+// A connection that opens in the run costs a round trip before its first byte.
+static void explain_handshake(const struct fabric *fabric, struct result *r)
+{
+    uint32_t n = 0;
+    ps_t rtt_ps = 0;
+    char rtt[UNIT_TEXT];
+    for (uint32_t i = 0; i < fabric->hosts.flows.n; i++) {
+        uint32_t flow = fabric->flow_order[i];
+        const struct sender *s = fabric->hosts.senders[flow];
+        if (!fabric_is_tcp(s->dim) || fabric->hosts.flows.ids[flow].established)
+            continue;
+        n++;
+        rtt_ps = sender_env(s)->base_rtt_ps > rtt_ps ? sender_env(s)->base_rtt_ps : rtt_ps;
+    }
+    ps_t waits = result_has_path(r) ? r->last->critical.parts[PATH_WINDOW] : 0;
+    if (n == 0 || waits == 0 || result_share_of(r, rtt_ps < waits ? rtt_ps : waits) < SAVING_MIN)
+        return;
+    struct reason_result *reason = result_cause(
+        r, REASON_HANDSHAKE, rtt_ps < waits ? rtt_ps : waits,
+        text_format("%u connections were opened in the run, each by a handshake of a round trip of "
+                    "up to %s",
+                    n, human_time(rtt_ps, rtt)),
+        "with connections that are open before");
+    reason_set(reason, "transport.connections=established");
+}
+
 void explain_tcp(const struct fabric *fabric, struct result *r)
 {
     if (r->n_tcp == 0)
@@ -86,6 +112,7 @@ void explain_tcp(const struct fabric *fabric, struct result *r)
     explain_retransmissions(r->tcp, r);
     explain_slowest(fabric, r);
     explain_resets(fabric, r);
+    explain_handshake(fabric, r);
     if (r->tcp->window_probes > 0)
         result_explain(r, EXPLAIN_LOSS,
                        text_format("receivers closed their windows: senders probed them %llu "

@@ -9,8 +9,6 @@
 
 #define PART_MIN 0.05  // share of the time from which a cause is named
 #define INPUT_MIN 0.01 // the same for reading of samples
-#define PLAIN 0.3      // share of the run from which what is hidden is a small part
-#define HIDES 2.1      // compute time, by the mean, from which it hides communication
 #define STRAGGLER 1.05 // compute time of a rank, by the mean, from which it is named
 
 // Returns the longest collective with the name of the layer.
@@ -64,7 +62,7 @@ void explain_layers(const struct fabric *fabric, struct result *r)
     enum path_cause cause = c ? critical_largest(&c->critical, none) : PATH_CAUSES;
     double share = c ? (double)c->critical.parts[cause] / (double)c->critical.total_ps : 0;
     result_reason(
-        r, REASON_LAYERS, EXPLAIN_TIME - 1 + (double)exposed / (double)s->critical.total_ps, -1,
+        r, REASON_LAYERS, EXPLAIN_TIME - 1 + (double)exposed / (double)s->critical.total_ps,
         text_format("communication is exposed for %s of %s (mean of the ranks); the %s of %s "
                     "are most of the critical path's, %s%s%s",
                     human_time(exposed, all), human_time(s->critical.total_ps, total),
@@ -78,7 +76,7 @@ void explain_straggler(const struct explain_facts *facts, struct result *r)
 {
     const struct training_job *t = facts->workload->jobs[r->last->job].self;
     const struct critical_place *place = critical_place_of(&r->last->critical, PATH_COMPUTE);
-    char slow[UNIT_TEXT], less[UNIT_TEXT];
+    char slow[UNIT_TEXT];
     double sum = 0, most = 0;
     uint32_t slowest = 0;
     for (uint32_t i = 0; i < t->n_ranks; i++) {
@@ -94,17 +92,17 @@ void explain_straggler(const struct explain_facts *facts, struct result *r)
     if (!place || place->index != rank || most < STRAGGLER * mean)
         return;
     ps_t saving = (ps_t)((double)place->ps * (1 - mean / most));
-    bool beside = most > HIDES * mean ||
-                  result_share_of(r, saving) < PLAIN; // communication may have gone on beside it
-    struct reason_result *reason = result_saving(
-        r, REASON_STRAGGLER, saving,
-        text_format("rank%u computed for %s, %.2f times the mean of the others, which "
-                    "waited for it: %s%s less",
-                    rank, human_time((ps_t)most, slow), most / mean, beside ? "up to " : "",
-                    human_time(saving, less)));
-    reason->bound = beside;
+    char *seen = text_format(
+        "rank%u computed for %s, %.2f times the mean of the others, which waited for it", rank,
+        human_time((ps_t)most, slow), most / mean);
+    if (t->settings->n_stragglers == 0) {
+        result_reason(r, REASON_STRAGGLER, EXPLAIN_TIME - 1 + most / (mean + most), seen);
+        return;
+    }
+    struct reason_result *reason =
+        result_cause(r, REASON_STRAGGLER, saving, seen, "without stragglers");
+    reason->at = text_format("rank%u", rank);
     char *key = job_key(facts->fabric, r->last->job, "stragglers");
-    if (t->settings->n_stragglers > 0)
-        reason_remedy(reason, "%s=null", key);
+    reason_set(reason, "%s=null", key);
     free(key);
 }

@@ -84,7 +84,7 @@ void explain_time(const struct explain_facts *facts, struct result *r)
     if (fabric_is_analytical(fabric))
         return;
     explain_bottleneck(r);
-    explain_policy(facts, r);
+    explain_policy(fabric, r);
     explain_ack_delay(fabric, r);
     explain_timeouts(fabric, r);
 }

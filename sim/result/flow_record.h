@@ -16,7 +16,11 @@ struct flow_record {
     ps_t measured_ps, simulated_ps;
     ps_t life_ps[PATH_CAUSES]; // from the post to the delivery, by cause; all 0 = not delivered
     uint8_t status;            // enum message_status: 0 running, 1 done, 2 failed
+    uint16_t dim; // along which its ranks differ, the number of dimensions = several; set when the
+                  // run has ended, and FLOW_DIM_NONE where the network has one dimension
 };
+
+enum { FLOW_DIM_NONE = UINT16_MAX };
 
 struct stats {
     double min, mean, p50, p95, p99, max;

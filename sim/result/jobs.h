@@ -153,7 +153,7 @@ struct swap_result {
 
 struct program_result {
     uint32_t job, ranks;
-    const char *name;
+    const char *name, *shrunk; // shrunk: what the job leaves out of a larger one; "" = nothing
     ps_t total_ps;   // from the job's start to the end of its last rank; -1 = not finished
     ps_t compute_ps; // mean over ranks
     ps_t early_ps;   // from the end of a rank to that of the last one, mean over ranks

@@ -108,9 +108,10 @@ void result_free(struct result *r)
     free(r->collectives);
     free(r->explain_weights);
     for (size_t i = 0; i < r->n_reasons; i++) {
-        for (size_t k = 0; k < r->reasons[i].n_remedy; k++)
-            free(r->reasons[i].remedy[k]);
-        free(r->reasons[i].remedy);
+        free(r->reasons[i].at);
+        free(r->reasons[i].seen);
+        free(r->reasons[i].change);
+        free_texts(r->reasons[i].set, r->reasons[i].n_set);
     }
     free(r->reasons);
     free(r->captures);

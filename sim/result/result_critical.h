@@ -44,44 +44,58 @@ struct critical_layer {
     ps_t compute_ps, comm_ps;
 };
 
-// A cause that cost time, which has a sentence among the explanations.
-enum reason_kind {
-    REASON_CUTS,
-    REASON_WINDOW,
-    REASON_TIMEOUTS,
-    REASON_PATHS,
-    REASON_PFC,
-    REASON_VICTIMS,
-    REASON_PLANES,
-    REASON_LAYERS,
-    REASON_STRAGGLER,
-    REASON_NIC,
-    REASON_ACK_DELAY,
-    REASON_SLOW_LINK,
-    REASON_OVERSUBSCRIPTION,
-    REASON_HEADERS,
-    REASON_ALGORITHM,
-    REASON_LATENCY,
-    REASON_JOB,
-    REASON_LOSS,
-    REASON_RECOVERY,
-    REASON_STORM,
-    REASON_LINK_DOWN,
-    REASON_MARKS_ORDER,
-    REASON_TARGET,
-    REASON_BUBBLE,
-    REASON_DROPS,
-    REASON_SWAP
-};
+// What a run was seen to lose time by, which has a sentence among the explanations. Kinds with
+// their words in metrics.
+#define REASON_LIST(X)                                                                             \
+    X(CUTS, "cuts")                                                                                \
+    X(WINDOW, "window")                                                                            \
+    X(TIMEOUTS, "timeouts")                                                                        \
+    X(PATHS, "paths")                                                                              \
+    X(PFC, "pfc")                                                                                  \
+    X(VICTIMS, "victims")                                                                          \
+    X(PLANES, "planes")                                                                            \
+    X(LAYERS, "layers")                                                                            \
+    X(STRAGGLER, "straggler")                                                                      \
+    X(NIC, "nic")                                                                                  \
+    X(ACK_DELAY, "ack_delay")                                                                      \
+    X(SLOW_LINK, "slow_link")                                                                      \
+    X(OVERSUBSCRIPTION, "oversubscription")                                                        \
+    X(HEADERS, "headers")                                                                          \
+    X(ALGORITHM, "algorithm")                                                                      \
+    X(LATENCY, "latency")                                                                          \
+    X(JOB, "job")                                                                                  \
+    X(LOSS, "loss")                                                                                \
+    X(RECOVERY, "recovery")                                                                        \
+    X(STORM, "storm")                                                                              \
+    X(LINK_DOWN, "link_down")                                                                      \
+    X(MARKS_ORDER, "marks_order")                                                                  \
+    X(TARGET, "target")                                                                            \
+    X(BUBBLE, "bubble")                                                                            \
+    X(DROPS, "drops")                                                                              \
+    X(SWAP, "swap")                                                                                \
+    X(HOST, "host")                                                                                \
+    X(LIBRARY, "library")                                                                          \
+    X(MEMORY, "memory")                                                                            \
+    X(SCHEDULE, "schedule")                                                                        \
+    X(HANDSHAKE, "handshake")                                                                      \
+    X(BDP_CAP, "bdp_cap")                                                                          \
+    X(RATE, "rate")
+
+#define REASON_CONSTANT(constant, word) REASON_##constant,
+enum reason_kind { REASON_LIST(REASON_CONSTANT) REASON_KINDS };
+#undef REASON_CONSTANT
+
 struct reason_result {
     uint8_t kind; // enum reason_kind
-    uint32_t job; // whose time the saving is of
+    uint32_t job; // whose time it is about
     double weight;
-    ps_t saving_ps;       // -1 = not known
-    bool bound;           // the saving is at most that; else about that
+    ps_t saving_ps; // by which trials are ordered: about what the change may save; -1 = not known
+    char *at;       // the place: port, flow, rank or job; NULL = none
+    char *seen;     // what was seen
+    char *change;   // what the settings do, as in "with ideal NICs"; NULL = there are none
+    char **set;     // settings (`--set`) that remove the cause, in order
+    size_t n_set;
     const char *sentence; // borrowed from result.explain
-    char **remedy;        // settings (`--set`) that remove the cause, in order
-    size_t n_remedy;
 };
 
 enum slowest_kind {

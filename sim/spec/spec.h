@@ -126,6 +126,10 @@ enum analytical_route {
     ANALYTICAL_LINKS
 };
 
+struct explain_spec {
+    uint64_t tries; // causes that `collwire run` tries; PARAM_AUTO = by the cost of the run
+};
+
 // Noise of hosts and links. It acts on jobs whose ranks run programs, not on raw flows.
 enum noise_preset { NOISE_NONE, NOISE_LAB, NOISE_CLUSTER };
 struct noise_spec {
@@ -167,6 +171,7 @@ struct spec {
     size_t n_routes;
     struct report_spec report;
     struct limits_spec limits;
+    struct explain_spec explain;
     struct noise_spec noise;
     struct host_spec host;
     struct memory_spec memory;

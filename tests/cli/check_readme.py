@@ -33,10 +33,14 @@ def printed(*words, cwd):
     return subprocess.run(words, capture_output=True, text=True, check=True, cwd=cwd).stdout
 
 
-def output(command, folder):
+def output(command, page, folder):
     """What a command of a page prints; the first of README.md is that of make demo."""
     if command == DEMO:
         return printed("sh", os.path.join(ROOT, "cmake", "demo.sh"), COLLWIRE, cwd=folder).strip() + "\n"
+    if "--draws" in command and page == "README.md":  # of which README.md shows the end
+        return f"{command}\n...\n" + printed(COLLWIRE, *command.split()[2:], cwd=folder).split("\n\n", 1)[1]
+    if "|" in command:
+        return f"{command}\n" + printed("sh", "-c", command.replace("$ collwire", f"'{COLLWIRE}'", 1), cwd=folder)
     return f"{command}\n" + printed(COLLWIRE, *command.split()[2:], cwd=folder)
 
 
@@ -50,7 +54,7 @@ def pages(folder):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         for block in re.findall(r"^```\n(\$ collwire .*?)^```$", text, re.M | re.S):
-            now = output(block.split("\n", 1)[0], folder)
+            now = output(block.split("\n", 1)[0], name, folder)
             if not update:
                 expect(shown(block) == shown(now), f"{name}: {block.splitlines()[0]}")
             elif shown(block) != shown(now):

@@ -413,6 +413,27 @@ def binary_sizes(tmp):
             expect(code == 0 and [int(r["workload.bytes"]) for r in table(out)] == wanted, f"{text}: {stderr}")
 
 
+def best_by_job(out):
+    """The best point and the effects are those of each job, from the table itself, and never of the run's end."""
+    code, stdout, stderr = sweep("--vary", "workload[1].bytes=1MB,4MB", "--vary", "workload[0].bytes=1MB,8MB", "--cc", "none,dcqcn",
+                                 "--out", out, "--why", scenario=os.path.join(SCENARIOS, "start/two-jobs.json"))
+    expect(code == 0 and stderr.count("error") == 0, f"a sweep of two jobs: {stderr}")
+    effects = json.loads(read(out, "sweep.json"))["effects"]
+    expect([e["job"] for e in effects] == ["train", "checkpoint"], f"effects by job: {effects}")
+    for effect in effects:
+        own = [r for r in table(out) if r["job"] == effect["job"]]
+        times = [int(r["sim_time_ns"]) for r in own]
+        expect([effect[which]["ns"] for which in ("shortest", "longest")] == [min(times), max(times)] and effect["points"] == 8,
+               f"{effect} {times}")
+        for axis, ratio in effect["axes"].items():
+            lines = {}
+            for r in own:
+                lines.setdefault(tuple(r[a] for a in effect["axes"] if a != axis), []).append(int(r["sim_time_ns"]))
+            expect(abs(ratio - max(max(line) / min(line) for line in lines.values())) < 1e-6, f"{axis}: {ratio} {lines}")
+        expect(f"job {effect['job']}: shortest" in stdout, stdout)
+    expect("job None" not in stdout and "in the job that ends last" in stdout, f"whose causes: {stdout}")
+
+
 def scenarios_and_jobs(tmp):
     """Several scenarios are an axis; a scenario of several jobs has a row for each, as in a comparison."""
     jobs = os.path.join(SCENARIOS, "collectives/allreduce-two-jobs-128.json")
@@ -429,6 +450,7 @@ def scenarios_and_jobs(tmp):
     known = {(r["scenario"], r["policy"], r["job"]): r for r in csv.DictReader(io.StringIO(read(compared, "compare.csv")))}
     same = all(known[name][key] == row[key] for name, row in zip(names, rows) for key in ("status", "sim_time_ns", "collective_ns", "busbw_bps", "fct_max_ns"))
     expect(same, "the figures of runs and jobs are those of compare")
+    best_by_job(out + "3")
     code, _, stderr = sweep(INCAST, "--out", out + "2")
     expect(code == 2 and 'has the name of another scenario, "incast"' in stderr and not os.path.exists(out + "2"), f"twice: {stderr}")
     code, _, stderr = sweep(scenario=None)
@@ -446,9 +468,9 @@ def why(tmp):
     rows = table(out)
     found = [(r["first_cause"], r["policy"], int(r["workload.bytes"])) for r in rows]
     last = {size: cause for cause, policy, size in found if policy == "none"}
-    expect(code == 0 and set(last) == {1024, 65536, 4194304} and last[1024] == "algorithm" and last[4194304] == "transmission",
+    expect(code == 0 and set(last) == {1024, 65536, 4194304} and last[1024] == "latency" and last[4194304] == "transmission",
            f"causes: {found} {stderr}")
-    expect(f"along workload.bytes: up to 64KiB algorithm, from 4MiB on transmission" in stdout, f"sentence: {stdout}")
+    expect(f"along workload.bytes: up to 64KiB latency, from 4MiB on transmission" in stdout, f"sentence: {stdout}")
     base = sqlite3.connect(os.path.join(out, "results.sqlite"))
     for row, (packed,) in zip(rows, base.execute("select metrics from points order by position")):
         metrics = json.loads(zlib.decompress(packed))

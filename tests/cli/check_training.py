@@ -7,6 +7,7 @@ usage: check_training.py SCENARIOS, with the executable in $COLLWIRE.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -80,6 +81,15 @@ def shrink(folder):
     shown = subprocess.run([COLLWIRE, "run", small, "--out", os.path.join(folder, "small")], capture_output=True, text=True,
                            check=True).stdout
     expect(shown.startswith(smaller["name"]) and f"  shrunk: of {made['name']}; " in shown, "a run says that it is shrunk")
+    words = " ".join(shown.split())
+    expect(re.search(r"tokens/s \d+, MFU [\d.]+ of the shrunk job; the whole one runs in closed form, in seconds", words)
+           and "network=analytical" in words and words.count("tokens/s") == words.count("MFU") == 1, f"rates of a shrunk job: {shown}")
+    expect(smaller["workload"]["shrunk"].startswith("layers 8 -> 2"), f"the job says so too: {smaller['workload']}")
+    with open(os.path.join(folder, "small", "metrics.json"), encoding="utf-8") as file:
+        expect(json.load(file)["programs"][0]["shrunk"] == smaller["workload"]["shrunk"], "and its results")
+    shown = subprocess.run([COLLWIRE, "compare", small, "--cc", "none,dcqcn", "--out", os.path.join(folder, "two")], capture_output=True,
+                           text=True, check=True).stdout
+    expect(shown.count(f"shrunk: of {made['name']}; ") == 1 and "network=analytical" in shown, f"a comparison says so once: {shown}")
     shown = subprocess.run([COLLWIRE, "run", whole, "--out", os.path.join(folder, "large")], capture_output=True, text=True,
                            check=True).stdout
     expect("shrunk" not in shown, "a run of the whole does not")

@@ -31,6 +31,7 @@ KEYS_ELSEWHERE = {
     "collectives[].critical.places_error_ns": "engine_critical_path",
     "slowest.places_error_ns": "engine_critical_path",
     "slowest.elsewhere_ns": "theory_critical_path",
+    "programs[].shrunk": "cli_training",
     **dict.fromkeys(("thinned", "thinned.asked_ns", "thinned.step_ns", "thinned.queue_pairs",
                      "thinned.queue_pairs_left_out"), "report_thinned"),  # 2 million values
 }
@@ -107,7 +108,7 @@ def sentences_missing():
     for path in glob.glob(os.path.join(WANT, "*", "metrics.json")):
         metrics = json.loads(read(path).rstrip().rstrip(",") + "}")
         texts |= {*metrics["explain"], *metrics["waiting"], metrics["reason"] or ""}
-        texts |= {setting for reason in metrics["reasons"] for setting in reason["remedy"]}
+        texts |= {setting for reason in metrics["reasons"] for setting in reason["set"] or []}
     # sentences are wrapped there
     texts |= {re.sub(r"\s+", " ", read(path)) for path in glob.glob(os.path.join(WANT, "*.txt"))}
     texts = sorted(texts, key=lambda text: (len(text), text))  # a sentence alone is found fastest

@@ -140,7 +140,7 @@ MUTATIONS = [
     # cli/
     ("cli/list.c", '", %s..%s", min, max', '", %s..%s", max, min'),
     ("cli/list.c", 'fprintf(out, "%s: ", name);', 'fprintf(out, "%s. ", name);'),
-    ("cli/runs/compare.c", "!one->ran)\n            code = EXIT_NOT_COMPLETED;", "!one->ran)\n            code = EXIT_DONE;"),
+    ("cli/runs/compare.c", "!c->list[i].ran)\n            code = EXIT_NOT_COMPLETED;", "!c->list[i].ran)\n            code = EXIT_DONE;"),
     ("cli/runs/report.c", "code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;", "code == EXIT_DONE ? code : code;"),
     ("cli/results/result_set.c", "if (name && !claimed(set, name))", "if (name)"),
     ("report/page/series.c", "v > *at : v < *at", "v > *at : v > *at"),

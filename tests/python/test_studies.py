@@ -81,6 +81,23 @@ class Comparisons(unittest.TestCase):
         self.assertIn("<table", found._repr_html_())
         self.assertIn("<html", found.report().html)
 
+    def test_draws(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command_line("compare", INCAST, "--cc", "none,dcqcn", "--draws", "3", "--quiet", "--out", folder)
+            found = cw.compare(INCAST, ["none", "dcqcn"], draws=3)
+            want = read(folder, "compare.json")
+        self.assertEqual(found.document, want)
+        row = found.rows[1]
+        self.assertEqual((row["draws.median"], row["draws.n"]), (want["rows"][1]["draws"]["median"], 3))
+        self.assertIsNone(found.rows[0]["draws.median"])
+        self.assertEqual(found.statistics[1]["draws.p90"], row["draws.p90"])
+        self.assertEqual([one["moves"] for one in found.assumptions], [one["moves"] for one in want["assumptions"]])
+        ratios = sorted(one["sim_time_ns.dcqcn"] / one["sim_time_ns.none"] for one in found.draws)
+        self.assertAlmostEqual(ratios[1], row["draws.median"])
+        self.assertIn("<table", found._repr_html_())
+        with self.assertRaisesRegex(cw.ArgumentError, "draws"):
+            cw.compare(INCAST, ["none", "dcqcn"], draws="3")
+
     def test_runs_of_a_comparison(self):
         found = cw.compare(INCAST, POLICIES, seeds=2)
         self.assertEqual(len(found.results()), 6)

@@ -155,6 +155,8 @@ def job(draw, ranks, folder, index, machine):
     for key, values in (("name", ("one", "two words")), ("start", ("0ns", "1us", "20us"))):
         if draw.chance(0.1):
             made[key] = draw.rng.choice(values)
+    if "name" in made:
+        made["shrunk"] = "layers 4 -> 2"
     if kind in ("program", "llm", "cnn", "chakra", "parameter_server") and draw.chance(0.2):
         made["algorithm"] = {op: draw.rng.choice(ALGORITHMS) for op in draw.rng.sample(OPS, 4)}
     if "library" in part["properties"] and draw.chance(0.6):

@@ -397,7 +397,7 @@ def job(draw, ranks, dims, folder, index, simple):
     if draw.chance(0.25):
         made["class"] = draw.rng.choice((0, 1, 2, 3, 3, 4, 5))
     if draw.chance(0.1):
-        made["name"] = f"job {index}"
+        made.update(name=f"job {index}", shrunk="layers 4 -> 2")
     return made
 
 

@@ -36,7 +36,8 @@ def collwire(*words, **more):
 
 def results(tmp, scenarios):
     """A run whose messages are not listed, a comparison with samples, one of two scenarios, and a sweep."""
-    of = {name: os.path.join(tmp, name) for name in ("run", "compare", "several", "sweep", "memory", "measured")}
+    of = {name: os.path.join(tmp, name)
+          for name in ("run", "compare", "several", "sweep", "memory", "measured", "drawn", "dims")}
     rail = os.path.join(scenarios, "collectives", "rail.json")
     incast = os.path.join(scenarios, "incast.json")
     memory = os.path.join(os.path.dirname(scenarios), "tests", "golden", "memory", "scenario.json")
@@ -45,6 +46,8 @@ def results(tmp, scenarios):
                   ("compare", incast, "--cc", "none,dcqcn,swift", "--seeds", "2", "--set", "report.sample=10us",
                    "--out", of["compare"]),
                   ("compare", incast, os.path.join(scenarios, "collectives", "torus.json"), "--cc", "none,dcqcn", "--out", of["several"]),
+                  ("compare", incast, "--cc", "none,dcqcn,swift", "--draws", "5", "--out", of["drawn"]),
+                  ("compare", os.path.join(scenarios, "start", "allreduce-2d.json"), "--cc", "none,dcqcn", "--out", of["dims"]),
                   ("run", memory, "--out", of["memory"]),
                   ("run", measured, "--out", of["measured"]),
                   ("sweep", incast, "--vary", "workload.bytes=100KB,200KB", "--cc", "none,dcqcn", "--out", of["sweep"])):
@@ -56,7 +59,7 @@ def results(tmp, scenarios):
 def listed(folder):
     code, stdout, stderr = collwire("plot", folder, "--list")
     expect((code, stderr) == (0, ""), f"list of {folder}: {code} {stderr!r}")
-    return [line.split()[0] for line in stdout.splitlines() if not line.startswith(("NAME", " "))]
+    return [line.split()[0] for line in stdout.splitlines() if not line.startswith(("NAME", " ", "--dim"))]
 
 
 def table(folder, chart):
@@ -157,6 +160,17 @@ def of_measured(folder):
              for s in measured["sizes"]]
     expect([(r["op"], r["ranks"], r["bytes"], r["count"], r["measured_ns"], r["simulated_ns"]) for r in rows] == known and len(known) == 2,
            f"measured: {rows}")
+
+
+def of_draws(folder):
+    """The chart of assumptions has the ratios of compare.json; a choice leaves one row."""
+    with open(os.path.join(folder, "compare.json"), encoding="utf-8") as f:
+        known = [(axis["name"], row["name"], row["low"], row["high"]) for axis in json.load(f)["assumptions"] for row in axis.get("rows", [])]
+    rows = table(folder, "assumptions")
+    expect(len(known) == 6 and [(r["assumption"], r["policy"], float(r["low"]), float(r["high"])) for r in rows]
+           == [(*names, *(float(f"{x:.10g}") for x in ends)) for *names, ends in ((a, b, (c, d)) for a, b, c, d in known)], f"assumptions: {rows}")
+    expect({r["policy"] for r in table(folder, "assumptions=swift")} == {"swift"}, "assumptions of a policy")
+    expect("assumptions" in listed(folder), "the list of charts with draws")
 
 
 def of_a_sweep(folder):
@@ -286,7 +300,43 @@ def same_bytes(of):
     expect(first.startswith(b"%PDF") and len(re.findall(rb"/Type /Page\b", first)) == 1, "a PDF of one page")
 
 
+def dimensions(folder):
+    """The messages of one dimension, of each and of all; those within servers hide the others in one distribution."""
+    code, stdout, _ = collwire("plot", folder, "--list")
+    expect(code == 0 and "--dim D draws messages of one of: 0, 1, each, all\n" in stdout, f"dimensions: {stdout}")
+    whole, rows = table(folder, "messages.time"), {}
+    for dim in ("0", "1", "each", "all"):
+        code, stdout, stderr = collwire("plot", folder, "--chart", "messages.time", "--dim", dim)
+        expect((code, stderr) == (0, ""), f"dimension {dim}: {code} {stderr}")
+        rows[dim] = list(csv.DictReader(io.StringIO(stdout)))
+    for dim, wanted in (("0", lambda name: name.startswith("dimension 0: ")), ("1", lambda name: name.startswith("dimension 1: ")),
+                        ("each", lambda name: name != "all"), ("all", lambda name: name == "all")):
+        expect(rows[dim] and rows[dim] == [row for row in whole if wanted(row["dimension"])], f"rows of dimension {dim}")
+    with open(os.path.join(folder, "compare.json"), encoding="utf-8") as f:
+        name = json.load(f)["name"]
+    metrics = metrics_of(os.path.join(folder, name, "none"))
+    size = metrics["scenario"]["topology"]["dims"][0]["size"]
+    outer = {m["fct_ns"] for m in metrics["flows"] if m["src"] // size != m["dst"] // size}
+    drawn = {float(row["fct_ns"]) for row in rows["1"] if row["policy"] == "none"}
+    expect(drawn <= outer and max(drawn) == max(outer), f"messages between servers: {sorted(drawn)[:3]}")
+    expect({m["dim"] for m in metrics["flows"]} == {0, 1} and {m["dim"] for m in metrics["flows"] if m["fct_ns"] in drawn} == {1}, "flows by dimension")
+    expect(svg_of(folder, "messages.time") == svg_of(folder, "messages.time", "--dim", "1") != svg_of(folder, "messages.time", "--dim", "all"),
+           "a comparison draws the outermost dimension")
+    for chart, dim in (("messages.time", "2"), ("messages.time", "dim1"), ("time", "1")):
+        code, stdout, stderr = collwire("plot", folder, "--chart", chart, "--dim", dim)
+        expect(code == 2 and stdout == "" and f'no messages of dimension "{dim}"' in stderr, f"{chart} of dimension {dim}: {code} {stderr}")
+
+
+def svg_of(folder, *words):
+    file = os.path.join(folder, "..", "dimension.svg")
+    code, _, stderr = collwire("plot", folder, "--chart", *words, "-o", file)
+    expect((code, stderr) == (0, ""), f"{words}: {code} {stderr}")
+    with open(file, encoding="utf-8") as f:
+        return f.read()
+
+
 def pictures(of):
+    dimensions(of["dims"])
     picture(of["compare"], "policies", "none", "dcqcn", "swift")
     picture(of["compare"], "messages.slowdown=tail", "none", "dcqcn", "swift", "messages with at least")
     picture(of["compare"], "links@none")
@@ -296,6 +346,8 @@ def pictures(of):
     picture(of["memory"], "memory", "weights", "activations", "a GPU has 100\u00a0MB")
     picture(of["memory"], "memory.ranks", "weights", "rank2 and 1 more")
     picture(of["sweep"], "sweep.lines", "none", "dcqcn")
+    picture(of["drawn"], "assumptions", "lower values", "higher values", "queue pairs", "1 or 4", "300ns to 800ns")
+    picture(of["drawn"], "assumptions=swift", "swift / none; line: median of 5 draws")
     marks(of["compare"])
     lines(of["sweep"])
     same_bytes(of)
@@ -352,6 +404,7 @@ def main():
             of_a_run(of["run"])
             of_a_comparison(of["compare"])
             of_scenarios(of["several"])
+            of_draws(of["drawn"])
             of_a_sweep(of["sweep"])
             of_memory(of["memory"])
             of_measured(of["measured"])

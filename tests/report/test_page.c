@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <cmocka.h>
 
+#include "report/page/effects.h"
 #include "tests/report/page_json.h"
 
 // ---- escaping and the template ----
@@ -299,8 +300,33 @@ static void reads_a_sweep(void **state)
                 "{'columns': ['cc.kind', 'a,b', 'seed', 'status', 'fct_ns', 'jain'],'roles': "
                 "['axis', 'axis', 'seed', 'status', 'metric', 'metric'],'rows': [['none', 'say "
                 "\\\"hi\\\"', 1, 'completed', 12, 0.5],         ['none', '1MB', 2, 'failed', "
-                "null, null]]}");
+                "null, null]], 'effects': []}");
     page_free(page);
+}
+
+// Two jobs of which one is shortest where the other one is longest. The row of the whole run is the
+// time of neither.
+static void says_what_axes_do_to_each_job(void **state)
+{
+    (void)state;
+    json_t *effects = sweep_csv_effects("b_bytes,policy,seed,job,status,sim_time_ns\n"
+                                        "1,none,1,,completed,40\n1,none,1,a,completed,10\n"
+                                        "1,none,1,b,completed,40\n"
+                                        "1,none,2,,completed,40\n1,none,2,a,completed,30\n"
+                                        "1,none,2,b,completed,40\n"
+                                        "2,none,1,,completed,30\n2,none,1,a,completed,30\n"
+                                        "2,none,1,b,completed,30\n"
+                                        "2,swift,1,,failed,\n2,swift,1,a,failed,5\n");
+    expect_json(effects,
+                "[{'job': 'a', 'metric': 'sim_time_ns', 'points': 2, 'axes': {'b_bytes': 1.5}, "
+                "'shortest': {'ns': 20, 'at': {'b_bytes': 1, 'policy': 'none'}, 'matters': "
+                "['b_bytes']}, 'longest': {'ns': 30, 'at': {'b_bytes': 2, 'policy': 'none'}, "
+                "'matters': ['b_bytes']}, 'others': {'b': 1.3333333333333333}}, "
+                "{'job': 'b', 'metric': 'sim_time_ns', 'points': 2, 'axes': {'b_bytes': "
+                "1.3333333333333333}, 'shortest': {'ns': 30, 'at': {'b_bytes': 2, 'policy': "
+                "'none'}, 'matters': ['b_bytes']}, 'longest': {'ns': 40, 'at': {'b_bytes': 1, "
+                "'policy': 'none'}, 'matters': ['b_bytes']}, 'others': {'a': 1.5}}]");
+    json_decref(effects);
 }
 
 static void refuses_other_tables(void **state)
@@ -349,6 +375,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(prefers_the_slowest_rank),
         cmocka_unit_test(shows_phases_and_messages),
         cmocka_unit_test(reads_a_sweep),
+        cmocka_unit_test(says_what_axes_do_to_each_job),
         cmocka_unit_test(refuses_other_tables),
         cmocka_unit_test(falls_back_on_the_row),
     };

@@ -46,10 +46,9 @@ static void joins_the_messages_of_all_seeds(void **state)
 static void tells_dimensions_apart(void **state)
 {
     (void)state;
-    json_t *mixed = read_json(
-               "{'flows': [{'src': 0, 'dst': 3, 'fct_ns': 1}, {'src': 3, 'dst': 7, 'fct_ns': 9}, "
-               "{'src': 6, 'dst': 5, 'fct_ns': 3}, {'src': 1, 'dst': 6, 'fct_ns': 20}]," DIMS "}"),
-           *along_one = read_json("{'flows': [{'src': 0, 'dst': 4, 'fct_ns': 1}]," DIMS "}");
+    json_t *mixed = read_json("{'flows': [{'dim': 0, 'fct_ns': 1}, {'dim': 1, 'fct_ns': 9}, "
+                              "{'dim': 0, 'fct_ns': 3}, {'dim': 2, 'fct_ns': 20}]," DIMS "}"),
+           *along_one = read_json("{'flows': [{'dim': 1, 'fct_ns': 1}]," DIMS "}");
     struct page *page = new_page();
     page_samples_add(page, "s", "none", mixed);
     page_samples_add(page, "t", "none", along_one);

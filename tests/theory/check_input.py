@@ -8,7 +8,7 @@ usage: check_input.py, with the executable in $COLLWIRE.
 import sys
 import tempfile
 
-from reasons_run import run_made
+from scenario_run import run_made
 
 LINK = {"rate": "100Gbps", "delay": "1us"}
 SHAPES = "one,conv,3,64,224,224,1,3,1\ntwo,conv,64,64,224,224,1,3,1\n"

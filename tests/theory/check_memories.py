@@ -8,7 +8,7 @@ usage: check_memories.py, with the executable in $COLLWIRE.
 import sys
 import tempfile
 
-from reasons_run import run_made
+from scenario_run import run_made
 
 LINK = {"rate": "100Gbps", "delay": "1us"}
 NS_OF_BYTE = 8 / 100  # of the link

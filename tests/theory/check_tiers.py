@@ -8,7 +8,7 @@ usage: check_tiers.py, with the executable in $COLLWIRE.
 import sys
 import tempfile
 
-from reasons_run import run_made
+from scenario_run import run_made
 
 LINK, TRUNK = {"rate": "100Gbps", "delay": "1us"}, {"rate": "100Gbps", "delay": "3us"}
 NS_OF_BYTE = 8 / 100

@@ -211,8 +211,8 @@ static void test_storm(void **state)
     storm(false);
     assert_int_equal(f.result->status, RUN_INCOMPLETE);
     assert_int_equal(f.result->summary.failed + f.result->summary.running, 2);
-    assert_true(
-        explained("the PFC storm of rank0 (`faults`), from 100 us on, stopped leaf0->rank0 for"));
+    assert_true(explained(
+        "the PFC storm of leaf0->rank0 (`faults`), from 100 us on, stopped leaf0->rank0 for"));
     fixture_free(&f);
     storm(true);
     for (size_t i = 0; i < f.result->n_flows; i++)

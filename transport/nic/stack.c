@@ -96,7 +96,7 @@ static void handle(struct stack_flow *f, ps_t now)
     struct packet p = *fifo_head(&net->pool, &f->waiting);
     fifo_drop_head(&net->pool, &f->waiting);
     if (p.flags & (PACKET_LAST | PACKET_RETX) && now > p.arrives_ps)
-        meta_add_wait(&net->meta, p.meta, META_WAIT_NIC | node_port(net, f->node, p.ingress),
+        meta_add_wait(&net->meta, p.meta, META_WAIT_STACK | node_port(net, f->node, p.ingress),
                       now - p.arrives_ps);
     k->hosts_ops.arrive(k->hosts_ops.ctx, f->node, p.ingress, &p, now);
 }

@@ -81,6 +81,12 @@ void sender_time_ack_held(struct sender *s, ps_t held_ps, ps_t now)
     count_wait(s, &s->time->window_ps, now);
 }
 
+void sender_time_written(struct sender *s, ps_t now)
+{
+    if (s->place == SENDER_IDLE && !sender_may_send(s))
+        count_wait(s, &sender_rare_make(s)->mark.stack_ps, now);
+}
+
 void sender_time_timeout(struct sender *s, ps_t now)
 {
     if (s->place == SENDER_IDLE)
@@ -124,6 +130,7 @@ void sender_account_split(const struct sender_account *a, const struct sender_to
         {PATH_RESENDING, bytes_ps(&a->byte_time, resent)},
         {PATH_SENDING, bytes_ps(&a->byte_time, t->sent_bytes - from->sent_bytes - resent)},
         {PATH_HOST, t->host_ps - from->host_ps},
+        {PATH_STACK, t->stack_ps - from->stack_ps},
     };
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
         ps_t part = waits[i].ps < left ? waits[i].ps : left;
@@ -134,16 +141,23 @@ void sender_account_split(const struct sender_account *a, const struct sender_to
     parts[PATH_NIC] = left;
 }
 
-static struct sender_totals totals(const struct sender_time *t, uint64_t resent_bytes, ps_t host_ps,
-                                   ps_t ack_delay_ps, ps_t at_ps)
+// Waits that few senders have.
+struct rare_waits {
+    ps_t host_ps, stack_ps, ack_delay_ps;
+};
+
+// The totals of a time, and rare waits beside it.
+static struct sender_totals totals(const struct sender_time *t, uint64_t resent_bytes,
+                                   const struct rare_waits *waits, ps_t at_ps)
 {
     return (struct sender_totals){.at_ps = at_ps,
                                   .window_ps = t->window_ps,
                                   .pace_ps = t->pace_ps,
                                   .paused_ps = t->paused_ps,
                                   .timeout_ps = t->timeout_ps,
-                                  .host_ps = host_ps,
-                                  .ack_delay_ps = ack_delay_ps,
+                                  .host_ps = waits->host_ps,
+                                  .stack_ps = waits->stack_ps,
+                                  .ack_delay_ps = waits->ack_delay_ps,
                                   .sent_bytes = t->sent_bytes,
                                   .resent_bytes = resent_bytes};
 }
@@ -154,7 +168,8 @@ static void message_sent(struct sender *s, const struct packet *p, ps_t now)
     struct hosts *hosts = sender_hosts(s);
     uint64_t token = meta_at(&hosts->net->meta, p->meta)->token;
     const struct sender_time_mark *before = s->cold.marked ? &s->cold.rare->mark : NULL;
-    ps_t host = host_ps(s, now), ack_delay = sender_rare(s)->mark.ack_delay_ps;
+    const struct sender_time_mark *own = &sender_rare(s)->mark;
+    const struct rare_waits waits = {host_ps(s, now), own->stack_ps, own->ack_delay_ps};
     struct sender_account account = {
         .path = s->cold.time_path,
         .flow = s->flow,
@@ -162,17 +177,20 @@ static void message_sent(struct sender *s, const struct packet *p, ps_t now)
         .needs_credit = s->nic->needs_credit,
         .byte_time = port_link(hosts->net, s->port)->byte_time,
         .transit_ps = sender_env(s)->base_rtt_ps / 2,
-        .now = totals(s->time, s->cold.resent_bytes, host, ack_delay, s->time->begin_ps)};
+        .now = totals(s->time, s->cold.resent_bytes, &waits, s->time->begin_ps)};
     account.now.sent_bytes -= p->wire_bytes; // this packet's transmission is part of its transit
-    if (before)
-        account.mark = totals(&before->time, before->resent_bytes, before->host_ps,
-                              before->ack_delay_mark_ps, before->at_ps);
+    if (before) {
+        const struct rare_waits then = {before->host_ps, before->stack_mark_ps,
+                                        before->ack_delay_mark_ps};
+        account.mark = totals(&before->time, before->resent_bytes, &then, before->at_ps);
+    }
     if (s->nxt < s->tail) {
         struct sender_time_mark *mark = &sender_rare_make(s)->mark;
         mark->time = *s->time;
         mark->resent_bytes = s->cold.resent_bytes;
-        mark->host_ps = host;
-        mark->ack_delay_mark_ps = ack_delay;
+        mark->host_ps = waits.host_ps;
+        mark->stack_mark_ps = waits.stack_ps;
+        mark->ack_delay_mark_ps = waits.ack_delay_ps;
         mark->at_ps = now + link_ps(s, p->wire_bytes);
         s->cold.marked = true;
     }

@@ -29,9 +29,11 @@ _Static_assert(sizeof(struct sender_time) == 64, "struct sender_time is a cache 
 struct sender_time_mark {
     struct sender_time time;
     uint64_t resent_bytes;
-    ps_t host_ps;     // waited for the NIC
-    ps_t at_ps;       // when the transmission of that packet ended
-    ps_t doorbell_ps; // waited for doorbells, in the busy period
+    ps_t host_ps;       // waited for the NIC
+    ps_t at_ps;         // when the transmission of that packet ended
+    ps_t doorbell_ps;   // waited for doorbells, in the busy period
+    ps_t stack_ps;      // waited for the host to write data, in the busy period
+    ps_t stack_mark_ps; // stack_ps when that packet was sent
     // waited for acknowledgements that the receiver's timer held, in the busy period
     ps_t ack_delay_ps;
     ps_t ack_delay_mark_ps; // ack_delay_ps when that packet was sent
@@ -57,6 +59,10 @@ void sender_time_woken(struct sender *s, ps_t now);
 // the wait that the ACK ends is its delay. To be called when the sender's state is up to date.
 void sender_time_ack_held(struct sender *s, ps_t held_ps, ps_t now);
 
+// The host has written data for which the sender may have waited. To be called before the sender's
+// state changes.
+void sender_time_written(struct sender *s, ps_t now);
+
 // The retransmission timer has expired.
 void sender_time_timeout(struct sender *s, ps_t now);
 
@@ -66,7 +72,7 @@ void sender_time_gap(struct sender *s, ps_t now);
 // Totals since the beginning of a busy period.
 struct sender_totals {
     ps_t at_ps; // of the whole account: the beginning; of a mark: when the transmission ended
-    ps_t window_ps, pace_ps, paused_ps, timeout_ps, host_ps, ack_delay_ps;
+    ps_t window_ps, pace_ps, paused_ps, timeout_ps, host_ps, stack_ps, ack_delay_ps;
     uint64_t sent_bytes, resent_bytes; // wire bytes
 };
 

@@ -340,6 +340,7 @@ void tcp_on_carried(struct sender *s, const struct packet *p, ps_t now)
 void tcp_on_written(struct sender *s, uint64_t bytes, ps_t now)
 {
     (void)bytes;
+    sender_time_written(s, now);
     tcp_buffer_update(s, now);
     tcp_update(s, now);
 }

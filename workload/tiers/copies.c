@@ -44,6 +44,8 @@ struct copies *copies_new(const struct copies_env *env)
     return c;
 }
 
+const struct tier_set *copies_tiers(const struct copies *c) { return c->env.tiers; }
+
 void copies_free(struct copies *c)
 {
     for (uint32_t r = 0; r < c->env.n_ranks; r++)

@@ -34,6 +34,7 @@ struct copies_env {
 
 struct copies *copies_new(const struct copies_env *env);
 void copies_free(struct copies *c);
+const struct tier_set *copies_tiers(const struct copies *c);
 
 struct copy_step {
     uint32_t id;       // passed to ended()

@@ -61,6 +61,8 @@ const WORDS = {
     fct_mean_ns: "mean completion time",
     fct_p99_ns: "99th percentile of completion times",
     fct_max_ns: "longest completion time",
+    tokens_per_s: "tokens a second",
+    mfu: "model FLOPs utilization",
     jain: "Jain's fairness index",
     max_queue_bytes: "longest queue",
     marked_packets: "marked packets",
@@ -72,13 +74,25 @@ const WORDS = {
     tcp_timeouts: "TCP timeouts",
 };
 
+// What has been left out of a larger scenario by `collwire shrink`; null = nothing.
+export const shrunk =
+    [].concat(doc.scenario || []).map((one) => one.shrunk).find(Boolean) ||
+    runs.flatMap((run) => run.metrics.programs || []).map((one) => one.shrunk).find(Boolean) ||
+    null;
+
+// Rates of a shrunk job must not pass for those of the whole.
+function ofShrunk(key) {
+    return shrunk && /^(tokens_per_s|mfu)$/.test(key) ? " of the shrunk job" : "";
+}
+
 export function metric(key) {
     const column = known.get(key);
     return {
         key,
         unit: column ? column.unit || unitOfKey(key) : unitOfKey(key),
-        name: WORDS[key] || key.replace(/_(ns|bytes|bps)$/, "").replaceAll("_", " "),
-        heading: column ? column.heading : null,
+        name:
+            (WORDS[key] || key.replace(/_(ns|bytes|bps)$/, "").replaceAll("_", " ")) + ofShrunk(key),
+        heading: column && column.heading ? column.heading + ofShrunk(key) : null,
         help: column ? column.help : meaning(key),
         more: /^(busbw_bps|algbw_bps|efficiency|jain|goodput_bps)$/.test(key), // more is better
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The grid of a sweep: its axes, metrics and rows.
-import { doc } from "./data.js";
+import { doc, metric } from "./data.js";
 import { size, text, unitOfKey } from "./format.js";
 
 export const NONE = "–";
@@ -49,6 +49,11 @@ function intervals(axes) {
 // Keys of which a sweep's first metric is taken: with several jobs none that is of messages alone.
 export function firstKeys(keys) {
     return doc.sweep.columns.includes("job") ? keys.filter((key) => key !== "fct_max_ns") : keys;
+}
+
+// The name of a metric; where rows of jobs stand beside those of runs, a time is that of either.
+export function metricName(key) {
+    return key === "sim_time_ns" && doc.sweep.columns.includes("job") ? "time" : metric(key).name;
 }
 
 // An axis whose values are all numbers is numeric: they have an order and a unit.

@@ -21,7 +21,8 @@ import {
     trainingOf,
     valueOf,
 } from "./data.js";
-import { firstKeys, model, named, plainName } from "./grid.js";
+import { sweepReason, sweepSentence } from "./effects.js";
+import { ofIteration } from "./savings.js";
 import { list, longer, plural, share, text } from "./format.js";
 
 // Mean of a key for every policy (and scenario) that completed, the best first.
@@ -122,87 +123,6 @@ function runSentence(run) {
     return `The run took ${text(sim_time_ns, "ns")}.`;
 }
 
-const TIMES = [
-    "iteration_ns",
-    "program_ns",
-    "collective_ns",
-    "training_ns",
-    "time_ns",
-    "fct_max_ns",
-    "sim_time_ns",
-];
-
-// The sweep with what sentences need: the column of the time, and the rows that have one.
-function sweepModel() {
-    const m = model();
-    const axes = m.axes.filter((axis) => axis.name !== "job");
-    const done = m.whole.filter((row) => row[m.status] === "completed");
-    const at = firstKeys(TIMES).map((key) => doc.sweep.columns.indexOf(key)).find(
-        (i) => i >= 0 && done.some((row) => typeof row[i] === "number"),
-    );
-    return { ...m, axes, rows: m.whole, done, at, good: at === undefined ? [] : done.filter((row) => row[at] > 0) };
-}
-
-// By how much one axis changes the time where all other axes are equal: the largest ratio of means; null
-// where no two points differ in this axis alone.
-function effect(m, axis) {
-    const groups = new Map();
-    for (const row of m.good) {
-        const key = JSON.stringify(
-            m.axes.filter((other) => other !== axis).map((other) => row[other.i]),
-        );
-        if (!groups.has(key)) groups.set(key, new Map());
-        const group = groups.get(key);
-        if (!group.has(row[axis.i])) group.set(row[axis.i], []);
-        group.get(row[axis.i]).push(row[m.at]);
-    }
-    const ratios = [...groups.values()]
-        .filter((group) => group.size > 1)
-        .map((group) => {
-            const means = [...group.values()].map(mean);
-            return Math.max(...means) / Math.min(...means);
-        });
-    return ratios.length ? Math.max(...ratios) : null;
-}
-
-function times(r) {
-    return r < 1.5
-        ? `${((r - 1) * 100).toFixed(0)}\u00a0%`
-        : `a factor of ${r.toFixed(r < 10 ? 1 : 0)}`;
-}
-
-function sweepSentence() {
-    const m = sweepModel();
-    const failed = m.rows.length - m.done.length;
-    const ended = failed ? ` ${plural(failed, "run")} did not complete.` : "";
-    if (!m.good.length) return `${plural(m.rows.length, "run")}.${ended}`;
-    const what = metric(doc.sweep.columns[m.at]).name;
-    const effects = m.axes
-        .map((axis) => [plainName(axis), effect(m, axis)])
-        .filter(([, r]) => r !== null)
-        .sort((a, b) => b[1] - a[1]);
-    const strong = effects.filter(([, r]) => r >= 1.01);
-    if (!effects.length) return `${plural(m.good.length, "run")}.${ended}`;
-    if (!strong.length)
-        return `The ${what} is the same in ${plural(m.good.length, "run")}: ${text(m.good[0][m.at], "ns")}.${ended}`;
-    const weak = effects.filter(([, r]) => r < 1.01).map(([name]) => name);
-    const none = weak.length ? `; ${list(weak)} ${weak.length > 1 ? "do" : "does"} not matter` : "";
-    const [first, ...rest] = strong;
-    return `${first[0]} changes the ${what} by up to ${times(first[1])}${rest.length ? `, ${list(rest.map(([name, r]) => `${name} by up to ${times(r)}`))}` : ""}${none}.${ended}`;
-}
-
-// The best and the worst point of a sweep.
-function sweepReason() {
-    const m = sweepModel();
-    if (m.good.length < 2 || !m.axes.length) return null;
-    const order = [...m.good].sort((a, b) => a[m.at] - b[m.at]);
-    const [least, most] = [order[0], order.at(-1)].map((row) => text(row[m.at], "ns"));
-    if (least === most) return null;
-    const point = (row) =>
-        `${text(row[m.at], "ns")} with ${list(m.axes.map((axis) => `${plainName(axis)}\u00a0=\u00a0${named(axis, row[axis.i])}`))}`;
-    return `Shortest: ${point(order[0])}. Longest: ${point(order[order.length - 1])}.`;
-}
-
 export function headline() {
     if (doc.kind === "sweep") return sweepSentence();
     if (doc.kind === "run") return runSentence(runs[0]);
@@ -231,10 +151,10 @@ export function firstReason() {
     const worst = order.length ? order[order.length - 1].good[0] : runs.find((run) => run.metrics.explain);
     const difference = worst && worst.difference && worst.difference[0];
     const seed = worst && runsOf(policyOf(worst)).length > 1 ? ` (Seed ${worst.seed}.)` : "";
-    if (difference) return `${sentence(difference)}${seed}`;
+    if (difference) return `${sentence(ofIteration(worst, difference))}${seed}`;
     const reason = worst && worst.metrics.explain && worst.metrics.explain[0];
     if (!reason) return null;
     return doc.kind === "compare"
-        ? `${policyOf(worst)}: ${sentence(reason)}${seed}`
+        ? `${policyOf(worst)}: ${sentence(ofIteration(worst, reason))}${seed}`
         : sentence(reason);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The page: sections in the order in which a reader asks.
-import { doc, metric, nameOf, noun, policies, primaryKey, runs, scenarios, shown, usedKeys, valueOf, varied } from "./data.js";
+import { doc, metric, nameOf, noun, policies, primaryKey, runs, scenarios, shown, shrunk, usedKeys, valueOf, varied } from "./data.js";
 import { el, section } from "./dom.js";
+import { perJob } from "./effects.js";
 import { startCharts } from "./figure.js";
 import { follow } from "./follow.js";
 import { share, text } from "./format.js";
@@ -92,7 +93,7 @@ function figures() {
 
 function answer() {
     const reason = firstReason();
-    const each = perScenario();
+    const each = [...perScenario(), ...perJob()];
     return el(
         "section",
         { id: "answer", class: "answer" },
@@ -103,6 +104,13 @@ function answer() {
                   "ul",
                   {},
                   each.map((sentence) => el("li", {}, sentence)),
+              )
+            : null,
+        shrunk
+            ? el(
+                  "p",
+                  { class: "note" },
+                  `Shrunk: ${shrunk}. Its tokens/s and MFU are not those of the whole one, which runs in closed form, in seconds: its scenario with network: analytical.`,
               )
             : null,
         figures(),

@@ -24,13 +24,29 @@ const all = doc.distributions || {};
 const dimensions = [...new Set((all.fct_ns || []).map((line) => line.dimension).filter(Boolean))];
 const dimensionStyles = lineStyles(dimensions);
 
-// The lines of each chart of a scenario: those of all policies; where messages cross several dimensions, a chart
-// for each dimension, and of a single run one chart with a line for each.
-function groupsOf(key, scenario) {
+// The choices of a dimension beside the number of one.
+const ALL = "all";
+const EACH = "each";
+const SEVERAL = "several";
+
+// "1" of "dimension 1: leaf_spine of 4".
+function numberOf(name) {
+    const found = /^dimension (\d+)/.exec(name);
+    return found ? found[1] : SEVERAL;
+}
+
+const numbers = [...new Set(dimensions.map(numberOf))];
+
+// The lines of each chart of a scenario: those of all policies; where messages cross several dimensions, those of one
+// of them, of all messages, or of each: then a chart for each dimension, and of a single run one chart with a line for
+// each.
+function groupsOf(key, scenario, dim) {
     const lines = (all[key] || []).filter((line) => scenario === undefined || line.scenario === scenario);
-    const own = lines.filter((line) => line.dimension);
-    if (!own.length) return [{ lines, by: noun, what: "" }];
-    if (doc.kind !== "compare") return [{ lines: own, by: "dimension", what: "" }];
+    const each = lines.filter((line) => line.dimension);
+    if (!each.length) return [{ lines, by: noun, what: "" }];
+    if (dim === ALL) return [{ lines: lines.filter((line) => !line.dimension), by: noun, what: "" }];
+    const own = each.filter((line) => dim === EACH || numberOf(line.dimension) === dim);
+    if (dim === EACH && doc.kind !== "compare") return [{ lines: own, by: "dimension", what: "" }];
     const names = [...new Set(own.map((line) => line.dimension))];
     return names.map((name) => ({
         lines: own.filter((line) => line.dimension === name),
@@ -152,11 +168,15 @@ function curveTip({ seriesName, value }, unit, tail) {
     return `<b>${html(seriesName)}</b><br>${part}: at ${tail ? "least" : "most"} ${html(text(value[0], unit))}`;
 }
 
+function rangeOf(lines) {
+    const values = lines.flatMap((line) => [line.points[0][0], line.points.at(-1)[0]]);
+    return [Math.min(...values), Math.max(...values)];
+}
+
 function distribution(key, name, unit, scenario, tail, group) {
     const where = `${group.what}${scenario ? ` in ${scenario}` : ""}`;
     const drawn = group.lines;
-    const values = drawn.flatMap((line) => [line.points[0][0], line.points.at(-1)[0]]);
-    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const [low, high] = rangeOf(drawn);
     if (!drawn.length || low === high) return null;
     const legend = drawn.length > 1;
     return figure({
@@ -232,12 +252,50 @@ const SHOWN = [
     ["fct_ns", "Completion time", "ns"],
 ];
 
+// The scenarios by which charts are divided; undefined = there is one.
+function parts() {
+    return scenarios.length > 1 ? scenarios : [undefined];
+}
+
+// True if the messages of a dimension have a chart of everything that those of all dimensions have.
+function isDrawn(dim) {
+    const has = (key, scenario, one) =>
+        groupsOf(key, scenario, one).some(({ lines }) => {
+            const [low, high] = rangeOf(lines);
+            return lines.length > 0 && low !== high;
+        });
+    return parts().every((scenario) =>
+        SHOWN.every(([key]) => !has(key, scenario, EACH) || has(key, scenario, dim)),
+    );
+}
+
+// What is shown first: policies differ most in the outermost dimension, whose links are slow and shared, while most
+// messages stay within servers. A run has a line for each dimension.
+function firstDimension() {
+    const outermost = numbers
+        .filter((one) => one !== SEVERAL)
+        .sort((a, b) => b - a)
+        .find((one) => one !== "0");
+    const first = outermost || numbers.find((one) => one === SEVERAL) || EACH;
+    return doc.kind === "compare" && first !== EACH && isDrawn(first) ? first : EACH;
+}
+
+// The control of the dimension, where messages cross several.
+function dimensionControl(first, change) {
+    if (!numbers.length) return [];
+    const named = numbers.map((number) => {
+        const names = dimensions.filter((name) => numberOf(name) === number);
+        return [number, names.length > 1 ? `dimension ${number}` : names[0]];
+    });
+    const each = doc.kind === "compare" ? "a chart for each" : "a line for each";
+    return [select("Dimension", [...named, [EACH, each], [ALL, "all messages"]], first, change)];
+}
+
 // Slowdown and time of the same messages stand beside each other.
-function charts(tail) {
-    return scenarios
-        .map((name) => (scenarios.length > 1 ? name : undefined))
+function charts(tail, dim) {
+    return parts()
         .flatMap((scenario) => {
-            const groups = SHOWN.map(([key]) => groupsOf(key, scenario));
+            const groups = SHOWN.map(([key]) => groupsOf(key, scenario, dim));
             return groups[0].flatMap((_, g) =>
                 SHOWN.map(([key, name, unit], k) =>
                     groups[k][g]
@@ -256,16 +314,20 @@ function lede(total) {
         ),
     );
     const several = doc.kind === "compare" && seeds > 1;
-    return `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time, or that took at least as long. Slowdown is the completion time divided by that of the same message alone.${several ? " All seeds together." : ""}${dimensions.length ? " By the dimension that messages cross." : ""}`;
+    return `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time, or that took at least as long. Slowdown is the completion time divided by that of the same message alone.${several ? " All seeds together." : ""}${dimensions.length ? " Dimensions are those that messages cross." : ""}`;
 }
 
 export function messagesSection(follow) {
-    const first = charts(false);
+    const chosen = { way: "up", dim: firstDimension() };
+    const first = charts(false, chosen.dim);
     if (!first.length) return null;
     const total = runs.reduce((n, run) => Math.max(n, (run.metrics.flows_summary || {}).count || 0), 0);
     const panels = el("div", { class: "panels wide" }, first);
-    const fill = (way) => {
-        panels.replaceChildren(...charts(way === "tail"));
+    const change = (key) => (value) => {
+        chosen[key] = value;
+        const drawn = charts(chosen.way === "tail", chosen.dim);
+        const none = el("p", { class: "note" }, "These messages all took the same time.");
+        panels.replaceChildren(...(drawn.length ? drawn : [none]));
         startCharts();
     };
     const box = section("messages", "Messages", lede(total), [
@@ -276,8 +338,9 @@ export function messagesSection(follow) {
                 ["tail", "at least a time, logarithmic"],
             ],
             "up",
-            fill,
+            change("way"),
         ),
+        ...dimensionControl(chosen.dim, change("dim")),
     ]);
     box.append(panels);
     if (detailed.length) {

@@ -3,7 +3,7 @@
 import { axisStyle, heatScale, legendStyle } from "./chart.js";
 import { mean, metric } from "./data.js";
 import { figure } from "./figure.js";
-import { named, plainName } from "./grid.js";
+import { metricName, named, plainName } from "./grid.js";
 import { axisUnit, html, text } from "./format.js";
 import { heatInk } from "./links.js";
 import { lineStyles, policyStyles } from "./styles.js";
@@ -144,7 +144,7 @@ export function heat(m, at, x, y, fixed, title, range) {
     return figure({
         name: "sweep.map",
         title,
-        label: `${metric(at.name).name} over ${plainName(x)} and ${plainName(y)}${title ? `, ${title}` : ""}.`,
+        label: `${metricName(at.name)} over ${plainName(x)} and ${plainName(y)}${title ? `, ${title}` : ""}.`,
         height: 84 + 30 * y.values.length,
         build: () => ({
             grid: { left: 8, right: 12, top: 6, bottom: 46, containLabel: true },
@@ -157,7 +157,7 @@ export function heat(m, at, x, y, fixed, title, range) {
                 name: "",
                 axisLabel: { color: colour("ink"), hideOverlap: true },
             },
-            visualMap: heatScale(colours.min, colours.max, unit, metric(at.name).name),
+            visualMap: heatScale(colours.min, colours.max, unit, metricName(at.name)),
             tooltip: {
                 formatter: ({ data }) =>
                     tip(
@@ -291,7 +291,7 @@ function metricAxis(at, range, log) {
         type: log ? "log" : "value",
         min: log ? undefined : 0,
         max: log ? undefined : range.max * 1.05,
-        name: `${metric(at.name).name}${scale.name ? ` (${scale.name})` : ""}`,
+        name: `${metricName(at.name)}${scale.name ? ` (${scale.name})` : ""}`,
         nameTextStyle: { color: colour("muted"), align: "left" },
         nameGap: 8,
         axisLabel: { color: colour("muted"), formatter: scale.label, showMaxLabel: log },
@@ -305,7 +305,7 @@ export function isSizes(x) {
 export function lines(m, at, x, by, fixed, title, range) {
     const unit = metric(at.name).unit;
     const values = by ? by.values : [null];
-    const names = values.map((v) => (by ? named(by, v) : metric(at.name).name));
+    const names = values.map((v) => (by ? named(by, v) : metricName(at.name)));
     const styles = by && /^(policy|cc|cc\.kind)$/.test(by.name) ? policyStyles(names) : lineStyles(names);
     const all = values.map((v, i) => ({
         name: names[i],
@@ -316,7 +316,7 @@ export function lines(m, at, x, by, fixed, title, range) {
     return figure({
         name: "sweep.lines",
         title,
-        label: `${metric(at.name).name} over ${plainName(x)}${by ? `, a line for each ${plainName(by)}` : ""}${title ? `, ${title}` : ""}.`,
+        label: `${metricName(at.name)} over ${plainName(x)}${by ? `, a line for each ${plainName(by)}` : ""}${title ? `, ${title}` : ""}.`,
         height: 270,
         build: () => ({
             legend: by ? { ...legendStyle(), data: names } : undefined,

@@ -2,7 +2,7 @@
 // A sweep: its charts in small multiples over a third axis. The reader chooses which axis goes where.
 import { doc, metric } from "./data.js";
 import { startCharts } from "./figure.js";
-import { firstKeys, label, model, named, NONE, plainName, wholeRows } from "./grid.js";
+import { firstKeys, label, metricName, model, named, NONE, plainName, wholeRows } from "./grid.js";
 import { el, replaceControls, section, select, table } from "./dom.js";
 import { axisUnit, text } from "./format.js";
 import { heat, isSizes, lines, short } from "./sweep-charts.js";
@@ -46,7 +46,8 @@ function multiples(m, chosen) {
         ? by.values.map((v) => [[...fixed, [by, v]], `${short(plainName(by))} = ${named(by, v)}`])
         : [[fixed, null]];
     const scale = axisUnit(metric(at.name).unit, range.max);
-    const caption = `${metric(at.name).name}${scale.name ? ` in ${scale.name}` : ""}`;
+    const job = fixed.find(([axis]) => axis.name === "job");
+    const caption = `${metricName(at.name)}${job ? ` of ${named(...job)}` : ""}${scale.name ? ` in ${scale.name}` : ""}`;
     return [
         y ? el("h3", {}, `Heat map of the ${caption}`) : null,
         y
@@ -90,6 +91,12 @@ function distinct(chosen, changed, axes) {
     }
 }
 
+// A run ends with its last job, so the charts begin with a job and not with the whole run.
+function firstValue(axis) {
+    const first = axis.name === "job" ? axis.values.findIndex((v) => v !== null) : 0;
+    return Math.max(first, 0);
+}
+
 function controls(m, chosen, refill) {
     const names = m.axes.map((a) => [a.name, plainName(a)]);
     const pick = (key, caption, options) =>
@@ -103,12 +110,13 @@ function controls(m, chosen, refill) {
             refill();
         });
     const rest = m.axes.filter((a) => ![chosen.x, chosen.y, chosen.by].includes(a.name));
-    for (const axis of rest) if (chosen.fixed[axis.name] === undefined) chosen.fixed[axis.name] = 0;
+    for (const axis of rest)
+        if (chosen.fixed[axis.name] === undefined) chosen.fixed[axis.name] = firstValue(axis);
     return [
         pick(
             "metric",
             "Metric",
-            m.metrics.map((k) => [k.name, metric(k.name).name]),
+            m.metrics.map((k) => [k.name, metricName(k.name)]),
         ),
         pick("x", "Across", names),
         ...(m.axes.length > 1 ? [pick("y", "Down, and lines", [[NONE, "none"], ...names])] : []),

@@ -2,6 +2,7 @@
 // Reasons: what makes a run differ from the baseline, and what it says by itself.
 import { detailed, doc, nameOf, runs, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
+import { ofIteration } from "./savings.js";
 
 // Against the baseline first, then what the run says by itself.
 function reasons(run) {
@@ -11,7 +12,9 @@ function reasons(run) {
         ...(run.metrics.waiting || []),
         ...(run.metrics.explain || []),
     ];
-    const sentences = [...difference, ...own.filter((s) => !difference.includes(s))];
+    const sentences = [...difference, ...own.filter((s) => !difference.includes(s))].map((s) =>
+        ofIteration(run, s),
+    );
     if (!sentences.length) return [el("p", { class: "note" }, "No reasons were recorded.")];
     const [first, rest] = [sentences.slice(0, 6), sentences.slice(6)];
     const list = (items, start) =>

@@ -8,6 +8,7 @@ struct flow_record whole_flows[] = {
      .qp = 3,
      .src = 4,
      .dst = 5,
+     .dim = 6,
      .bytes = 6000,
      .start_ps = 7000,
      .fct_ps = 800000,
@@ -20,7 +21,12 @@ struct flow_record whole_flows[] = {
      .timeouts = 12,
      .life_ps = {[PATH_SENDING] = 300600, [PATH_QUEUED] = 489400},
      .status = 1},
-    {.bytes = 13, .fct_ps = -1, .delivered_ps = -1, .ideal_ps = 14000, .status = 2},
+    {.bytes = 13,
+     .fct_ps = -1,
+     .delivered_ps = -1,
+     .ideal_ps = 14000,
+     .status = 2,
+     .dim = FLOW_DIM_NONE},
 };
 static struct critical_place critical_places[] = {
     {.at = (char *)(uintptr_t) "leaf0->rank1", .cause = PATH_QUEUED, .ps = 61000000}};
@@ -46,15 +52,18 @@ static struct slowest_result slowest[] = {
      .n_layers = 1,
      .iterations = iterations,
      .n_iterations = 1}};
-static char remedy[] = "a=1", *remedies[] = {remedy};
+static char remedy[] = "a=1", *remedies[] = {remedy}, seen[] = "uneven", even[] = "spread evenly",
+            at[] = "leaf0->spine1";
 static struct reason_result reasons[] = {
     {.kind = REASON_PATHS,
      .saving_ps = 66000,
-     .bound = true,
-     .remedy = remedies,
-     .n_remedy = 1,
+     .at = at,
+     .seen = seen,
+     .change = even,
+     .set = remedies,
+     .n_set = 1,
      .sentence = "uneven paths"},
-    {.kind = REASON_PFC, .job = 3, .saving_ps = -1, .sentence = "PFC"}};
+    {.kind = REASON_PFC, .job = 3, .saving_ps = -1, .seen = seen, .sentence = "PFC"}};
 static struct phase_result phases[] = {
     {.dim = 1,
      .op = "all_gather",

@@ -44,7 +44,7 @@ function choose(sections, value) {
     for (const one of fitting) one.choose(value);
 }
 
-function drawn({ chart, choice, run }) {
+function drawn({ chart, choice, run, dim }) {
     const index = detailed.findIndex((one) => idOf(one) === run);
     if (run !== undefined && index < 0)
         throw new Unknown(`"${run}" is not one of ${detailed.map(idOf).join(", ")}`);
@@ -54,6 +54,7 @@ function drawn({ chart, choice, run }) {
     for (let i = 0; run === undefined && i < detailed.length && !chartsIn(sections, chart).length; i++)
         show(i);
     if (choice !== undefined) choose(sections, choice);
+    if (dim !== undefined) choose(sections, dim);
     const charts = chartsIn(sections, chart);
     if (!charts.length) throw new Unknown("there is nothing to draw");
     return picture(

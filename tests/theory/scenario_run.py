@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a scenario of the tests of reasons, with the executable in $COLLWIRE."""
+"""Runs a scenario of a test, with the executable in $COLLWIRE."""
 import json
 import os
 import subprocess

@@ -21,7 +21,7 @@ if sys.argv[2:] == ["all"]:
              ("scenarios/dlrm/dlrm-64.json", [])]
 UNITS = {"b/s": 1, "Kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9, "Tb/s": 1e12, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9,
          "ps": 1e-3, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-CUT = re.compile(r"cut rank(\d+)->rank(\d+) (\d+) times? between ([\d.]+ \S+) and ([\d.]+ \S+), to ([\d.]+ \S+):")
+CUT = re.compile(r"cut rank(\d+)->rank(\d+) (\d+) times? between ([\d.]+ \S+) and ([\d.]+ \S+), to ([\d.]+ [A-Za-z/]+)")
 
 
 def value(text):

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Trials: a run's scenario again with some settings changed, several at a time, each in a worker.
+//
+// A trial has the seed and the noise of the run, and no captures. It is cut off where it needs
+// about twice the events of the run: a count, and no time, so that it ends alike on every machine.
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/options/options.h"
+
+enum trial_end {
+    TRIAL_NOT_RUN, // interrupted before it began, or ended by a signal
+    TRIAL_DONE,
+    TRIAL_CUT,     // it took too long
+    TRIAL_REFUSED, // the scenario is not valid with these settings
+    TRIAL_FAILED   // it did not complete
+};
+
+struct trial {
+    const json_t *set; // list of PATH=VALUE; borrowed
+    int end;           // enum trial_end
+    // [job of the run] its time; -1 = it has none here. The job that the settings remove has -1.
+    json_int_t *times_ns;
+};
+
+struct trials {
+    const struct options *options;
+    const json_t *metrics; // of the run; borrowed
+    const char *folder;    // of the files that its scenario names
+    struct trial *list;
+    size_t n;
+};
+
+// The number of jobs of a run, and the times of its jobs; -1 = a job has not ended.
+size_t trial_jobs(const json_t *metrics);
+json_int_t trial_before_ns(const json_t *metrics, size_t job);
+
+// Run all trials; with a line of progress on stderr where the options want it. Returns the number
+// of the signal that has ended them, or 0.
+int trials_run(struct trials *t);
+void trials_free(struct trials *t);

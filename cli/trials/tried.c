@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "cli/trials/tried.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/results/result_set.h"
+#include "cli/terminal/ends.h"
+#include "cli/terminal/terminal.h"
+#include "cli/trials/told.h"
+#include "engine/base/text.h"
+
+#define HOPS_MOST 20e6 // of a run whose causes are tried unless told otherwise: seconds
+
+static bool completed(const json_t *metrics)
+{
+    const char *status = json_string_value(json_object_get(metrics, "status"));
+    return status && strcmp(status, "completed") == 0;
+}
+
+static double hops_of(const json_t *metrics)
+{
+    return json_number_value(json_object_get(metrics, "packet_hops"));
+}
+
+static const json_t *setting_of(const json_t *metrics)
+{
+    const json_t *scenario = json_object_get(metrics, "scenario");
+    return json_object_get(json_object_get(scenario, "explain"), "try");
+}
+
+uint64_t tries_of_run(const json_t *metrics, bool quiet)
+{
+    const json_t *given = setting_of(metrics);
+    if (!completed(metrics))
+        return 0;
+    if (json_is_integer(given))
+        return (uint64_t)json_integer_value(given);
+    return !quiet && hops_of(metrics) <= HOPS_MOST ? TRIES : 0;
+}
+
+char *tries_cost(const json_t *metrics, const char *dir)
+{
+    size_t n = 0, i;
+    const json_t *reason;
+    json_array_foreach(json_object_get(metrics, "reasons"), i, reason)
+    {
+        n += json_array_size(json_object_get(reason, "set")) > 0;
+    }
+    if (!completed(metrics) || json_is_integer(setting_of(metrics)) || n == 0 ||
+        hops_of(metrics) <= HOPS_MOST)
+        return NULL;
+    n = n < TRIES ? n : TRIES;
+    return text_format("no cause was tried, since a run has %.0f million packet-hops: collwire "
+                       "explain %s --try %d simulates up to %.0f million",
+                       hops_of(metrics) / 1e6, dir, TRIES, 2 * (double)n * hops_of(metrics) / 1e6);
+}
+
+int tried(const struct options *o, const char *dir, size_t n)
+{
+    struct options with_jobs = *o;
+    struct err err = {0};
+    json_t *metrics = result_set_json(dir, "metrics.json"), *run = result_set_json(dir, "run.json");
+    const char *folder = json_string_value(json_object_get(run, "folder"));
+    struct trials t = {.options = &with_jobs, .metrics = metrics, .folder = folder ? folder : "."};
+    int code = EXIT_DONE;
+    options_jobs(&with_jobs);
+    if (!completed(metrics)) {
+        path_print(stderr, "collwire: %s: the run did not complete: there is no time to compare\n",
+                   dir);
+        code = EXIT_BAD_USE;
+    } else {
+        told_choose(&t, n);
+        ends_say("the results of the run are kept");
+        bool interrupted = trials_run(&t) != 0;
+        told_apply(&t, metrics, interrupted);
+        if (result_set_add_json(dir, "metrics.json", metrics, &err) != 0)
+            code = EXIT_NOT_COMPLETED;
+        errors_print(&err);
+    }
+    trials_free(&t);
+    json_decref(metrics);
+    json_decref(run);
+    return code;
+}
