@@ -133,7 +133,8 @@ static json_t *draws_json(const struct compare_draws *d, const struct group *g,
     return list;
 }
 
-// The name of the assumption that moves a row most, among those that clearly do; NULL = none.
+// The name of the assumption whose values change the ratio of a row most, if the change is larger
+// than chance; NULL = there is none.
 static const char *moved_by(const json_t *list, const char *name, double *moves)
 {
     const char *found = NULL;

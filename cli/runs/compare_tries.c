@@ -18,7 +18,8 @@ static const struct variant *variant_of(const struct compare *c, const struct ro
     return NULL;
 }
 
-// Try the causes of a run if that is cheap or asked for. Returns true if its metrics are new.
+// Run the trials of one row: as many as --try says, else one where the row had few packet-hops.
+// Returns true if they have replaced its metrics.
 static bool try_variant(const struct compare *c, const struct variant *one)
 {
     const struct options *o = c->options;

@@ -13,7 +13,6 @@
 #include "cli/terminal/terminal.h"
 #include "cli/trials/tried.h"
 #include "engine/base/text.h"
-#include "report/metrics_brief.h"
 #include "report/rows.h"
 
 // The stream for results: stdout, unless a capture uses it.
@@ -80,37 +79,37 @@ static void print_data(FILE *out, const struct options *o, const struct rows *ro
         fputc('\n', out);
 }
 
-// Try the causes of the run that has ended, and replace its metrics. Returns an exit code.
-static int try_causes(const struct options *o, const char *dir, struct simulated *run)
+// Try the causes of the run that has ended, which replaces its metrics. Returns true if it did.
+static bool try_causes(const struct options *o, const struct collwire_scenario *scenario,
+                       const char *dir, struct simulated *run)
 {
-    json_t *metrics = metrics_brief(run->metrics);
+    uint64_t setting = scenario_spec(scenario_of(scenario))->explain.tries;
     bool good = run->written && run->code == EXIT_DONE && processes_writes();
-    uint64_t n = good ? tries_of_run(metrics, o->quiet) : 0;
-    json_decref(metrics);
+    uint64_t n = good ? tries_of(setting, run->packet_hops, o->quiet) : 0;
     if (n == 0)
-        return run->code;
-    int code = tried(o, dir, n);
+        return false;
+    run->code = tried(o, dir, n);
     char *now = result_set_read(dir, run->id, "metrics.json");
-    if (now) {
-        free(run->metrics);
-        run->metrics = now;
-    }
-    return code;
+    if (!now)
+        return false;
+    free(run->metrics);
+    run->metrics = now;
+    return true;
 }
 
-// Print the results: the table at once, sentences when the trials have ended. Returns an exit code.
-static int print_results(const struct options *o, const struct collwire_scenario *scenario,
-                         const char *dir, struct simulated *run)
+// Try the causes, and print the results: the table at once, sentences when the trials have ended.
+static void print_results(const struct options *o, const struct collwire_scenario *scenario,
+                          const char *dir, struct simulated *run)
 {
     char *policy = collwire_scenario_policy(scenario);
     FILE *out = results_to(scenario);
-    if (o->format == FORMAT_TABLE) {
-        struct rows rows = rows_of(scenario, policy, run->metrics);
-        print_table(out, &rows);
-        rows_free(&rows);
-    }
-    int code = try_causes(o, dir, run);
     struct rows rows = rows_of(scenario, policy, run->metrics);
+    if (o->format == FORMAT_TABLE)
+        print_table(out, &rows);
+    if (try_causes(o, scenario, dir, run)) {
+        rows_free(&rows);
+        rows = rows_of(scenario, policy, run->metrics);
+    }
     if (o->format == FORMAT_TABLE) {
         print_sentences(out, &rows.list[0], dir, terminal_width(out));
         fputs(rows.list[0].measured, out);
@@ -121,7 +120,6 @@ static int print_results(const struct options *o, const struct collwire_scenario
     }
     rows_free(&rows);
     free(policy);
-    return code;
 }
 
 // Packets are not written to a terminal.
@@ -172,9 +170,9 @@ static int command_run(const struct options *o)
                                          .pace_ps = o->pace_ps};
     struct simulated run = simulate(scenario, dir, &options);
     if (run.metrics && options_print_results(o))
-        run.code = print_results(o, scenario, dir, &run);
+        print_results(o, scenario, dir, &run);
     else if (run.metrics)
-        run.code = try_causes(o, dir, &run);
+        try_causes(o, scenario, dir, &run);
     simulated_free(&run);
     free(dir);
     collwire_scenario_free(scenario);

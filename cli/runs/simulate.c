@@ -328,6 +328,7 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
             fputs("\r\033[K", stderr);
         struct collwire_summary summary = {.bytes = sizeof summary};
         collwire_sim_summary(sim, &summary);
+        made.packet_hops = summary.packet_hops;
         if (options->note_threads && how.threads > 1 && summary.threads_note)
             err_warn(&err, "--threads", "%s", summary.threads_note);
         struct finish last = {status, dir, options->note_replaced};

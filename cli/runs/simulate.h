@@ -12,8 +12,9 @@ struct simulated {
                    // as in report/metrics_brief.h; NULL = nothing ran
     bool written;  // all files are installed
     char id[33];   // id of the set of files
+    double packet_hops;
     /* of simulate_in_memory() */
-    double wall_s, packet_hops;
+    double wall_s;
     bool by_machine; // a limit of memory or wall time has ended the run
 };
 

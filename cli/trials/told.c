@@ -134,8 +134,8 @@ static char *sentence_of(const json_t *reason, const struct trial *one, const js
 
 /* ---- all of them ---- */
 
-// A sentence among those of the run. Those with the highest rank come first; of equal ones, and
-// among those that were not tried, the order remains.
+// A sentence among those of the run. Sentences with the highest rank come first; those of equal
+// rank, such as all that were not tried, keep their order.
 struct told {
     json_t *sentence, *reason; // borrowed; reason: NULL = none
     double rank;
@@ -148,9 +148,10 @@ static void put(struct told *list, size_t n, struct told one)
     list[n] = one;
 }
 
-#define BEATS                                                                                      \
-    (-0.5) // a setting that is better than the library's choice is worth more than other losses
-#define UPGRADE 0.5 // faster hardware always helps: it comes after every cause
+// Ranks beside those by savings: faster hardware, which always helps, comes after every cause; and
+// a user's setting that is better than the library's choice before other changes that save nothing.
+#define UPGRADE 0.5
+#define BEATS (-0.5)
 
 // The rank of a reason: what a trial saved comes first, then what was not tried, then what saved
 // nothing.

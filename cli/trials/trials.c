@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/options/option_take.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
@@ -43,51 +44,22 @@ json_int_t trial_before_ns(const json_t *metrics, size_t job)
 #define EVENTS_PER_HOP 3 // a packet-hop has one to two events: about twice the run's work
 #define EVENTS_LEAST (1000 * 1000ULL) // for runs without packets
 
-struct settings {
-    struct collwire_setting *list; // owned, and so are the texts
-    size_t n;
-};
-
-static void set(struct settings *s, char *path, char *value)
-{
-    s->list = memory_resize(s->list, s->n + 1, sizeof *s->list);
-    s->list[s->n++] = (struct collwire_setting){path, value};
-}
-
-static void set_text(struct settings *s, const char *path, const char *value)
-{
-    set(s, memory_text(path), memory_text(value));
-}
-
-static void add_limits(struct settings *s, const json_t *metrics)
-{
-    json_int_t hops = json_integer_value(json_object_get(metrics, "packet_hops"));
-    set(s, memory_text("limits.events"),
-        text_format("%llu", EVENTS_PER_HOP * (unsigned long long)hops + EVENTS_LEAST));
-    set_text(s, "limits.wall", "\"auto\"");
-}
-
 // The settings of a trial, and those of every trial: no files, a cause's cost in time whatever
-// memory it needs.
-static struct settings settings_of(const struct trial *one, const json_t *metrics)
+// memory it needs. Their texts stay until the worker ends.
+static struct options settings_of(const struct trial *one, const json_t *metrics)
 {
-    struct settings s = {0};
-    for (size_t i = 0; i < json_array_size(one->set); i++) {
-        char *path = memory_text(json_string_value(json_array_get(one->set, i)));
-        char *value = strchr(path, '=');
-        if (value != NULL) {
-            *value = '\0';
-            set(&s, path, memory_text(value + 1));
-        } else {
-            free(path);
-        }
-    }
-    set_text(&s, "capture", "[]");
-    set_text(&s, "engine", "null"); // which scenarios had up to version 0.3.0
-    set_text(&s, "memory.fit", "\"off\"");
-    set_text(&s, "explain.try", "0");
-    add_limits(&s, metrics);
-    return s;
+    struct options sets = {0};
+    json_int_t hops = json_integer_value(json_object_get(metrics, "packet_hops"));
+    for (size_t i = 0; i < json_array_size(one->set); i++)
+        option_set(&sets, memory_text(json_string_value(json_array_get(one->set, i))));
+    options_set(&sets, "capture", "[]");
+    options_set(&sets, "engine", "null"); // which scenarios had up to version 0.3.0
+    options_set(&sets, "memory.fit", "\"off\"");
+    options_set(&sets, "explain.try", "0");
+    options_set(&sets, "limits.events",
+                text_format("%llu", EVENTS_PER_HOP * (unsigned long long)hops + EVENTS_LEAST));
+    options_set(&sets, "limits.wall", "\"auto\"");
+    return sets;
 }
 
 // The job that settings remove, as in workload[1]=null; SIZE_MAX = none.
@@ -116,9 +88,9 @@ static void work(void *ctx, size_t task, int to_parent)
     signals_keep();
     signals_install();
     memory_share(t->options->jobs);
-    struct settings s = settings_of(&t->list[task], t->metrics);
+    struct options sets = settings_of(&t->list[task], t->metrics);
     struct collwire_scenario *scenario = collwire_scenario_parse(
-        pool->scenario, t->folder, s.list, s.n, t->options->policies, messages_of(&err));
+        pool->scenario, t->folder, sets.sets, sets.n_sets, t->options->policies, messages_of(&err));
     err_free(&err);
     if (!scenario)
         _exit(EXIT_BAD_USE);

@@ -9,6 +9,7 @@
 #include "cli/terminal/ends.h"
 #include "cli/terminal/terminal.h"
 #include "cli/trials/told.h"
+#include "collwire/param.h"
 #include "engine/base/text.h"
 
 #define HOPS_MOST 20e6 // of a run whose causes are tried unless told otherwise: seconds
@@ -24,20 +25,23 @@ static double hops_of(const json_t *metrics)
     return json_number_value(json_object_get(metrics, "packet_hops"));
 }
 
-static const json_t *setting_of(const json_t *metrics)
+static uint64_t setting_of(const json_t *metrics)
 {
-    const json_t *scenario = json_object_get(metrics, "scenario");
-    return json_object_get(json_object_get(scenario, "explain"), "try");
+    const json_t *scenario = json_object_get(metrics, "scenario"),
+                 *given = json_object_get(json_object_get(scenario, "explain"), "try");
+    return json_is_integer(given) ? (uint64_t)json_integer_value(given) : PARAM_AUTO;
+}
+
+uint64_t tries_of(uint64_t setting, double packet_hops, bool quiet)
+{
+    if (setting != PARAM_AUTO)
+        return setting;
+    return !quiet && packet_hops <= HOPS_MOST ? TRIES : 0;
 }
 
 uint64_t tries_of_run(const json_t *metrics, bool quiet)
 {
-    const json_t *given = setting_of(metrics);
-    if (!completed(metrics))
-        return 0;
-    if (json_is_integer(given))
-        return (uint64_t)json_integer_value(given);
-    return !quiet && hops_of(metrics) <= HOPS_MOST ? TRIES : 0;
+    return completed(metrics) ? tries_of(setting_of(metrics), hops_of(metrics), quiet) : 0;
 }
 
 char *tries_cost(const json_t *metrics, const char *dir)
@@ -48,7 +52,7 @@ char *tries_cost(const json_t *metrics, const char *dir)
     {
         n += json_array_size(json_object_get(reason, "set")) > 0;
     }
-    if (!completed(metrics) || json_is_integer(setting_of(metrics)) || n == 0 ||
+    if (!completed(metrics) || setting_of(metrics) != PARAM_AUTO || n == 0 ||
         hops_of(metrics) <= HOPS_MOST)
         return NULL;
     n = n < TRIES ? n : TRIES;

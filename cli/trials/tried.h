@@ -10,9 +10,11 @@
 
 #define TRIES 3 // of a run whose trials are cheap, or where no number is given
 
-// The trials that a run makes by itself, from its metrics: `explain.try` of its scenario; where
-// that is auto, TRIES if it had few packet-hops, else 0. `quiet`: its sentences are not shown, so
-// auto is 0.
+// The trials that a completed run makes by itself: `setting`, which is `explain.try` of its
+// scenario; where that is PARAM_AUTO, TRIES if it had few packet-hops, else 0. `quiet`: its
+// sentences are not shown, so PARAM_AUTO is 0.
+uint64_t tries_of(uint64_t setting, double packet_hops, bool quiet);
+// The same from the metrics of a run; 0 if it did not complete.
 uint64_t tries_of_run(const json_t *metrics, bool quiet);
 // What trials would cost, for a run that makes none since they are dear: one line, or NULL; to be
 // freed.

@@ -13,9 +13,9 @@
 //   {"job": "train", "metric": "sim_time_ns", "points": 8,
 //    "axes": {"switch.buffer_bytes": 3.2},      largest ratio of two points that differ in it alone
 //    "shortest": {"ns": 1551591, "at": {"switch.buffer_bytes": 16000000},
-//                 "matters": ["switch.buffer_bytes"]},   axes of which another value alone gives
-//                                                        another time; where none does by itself,
-//                                                        those that matter elsewhere
+//                 "matters": ["switch.buffer_bytes"]},   axes on which another value, all others
+//                                                        being equal, gives another time; if there
+//                                                        are none, those in `axes`
 //    "longest": ..,
 //    "others": {"ckpt": 1.54}}
 //

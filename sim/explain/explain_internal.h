@@ -21,11 +21,11 @@ void result_explain(struct result *r, double weight, char *sentence);
 struct reason_result *result_reason(struct result *r, enum reason_kind kind, double weight,
                                     char *seen);
 // The same for a cause that settings remove: what was seen, and what they do ("with ideal NICs").
-// `saving_ps`: about how much shorter the path of what ended last may be, -1 = not known; it only
-// orders the trials, and no sentence states it. Takes `seen`.
+// `saving_ps`: about how much shorter the path of what ended last may be; it only orders the
+// trials, and no sentence states it. Takes `seen`.
 struct reason_result *result_cause(struct result *r, enum reason_kind kind, ps_t saving_ps,
                                    char *seen, const char *change);
-// Add a setting (`--set`) to those that remove the cause.
+// Add a setting (`--set`) to the list of the reason: all of them together remove the cause.
 __attribute__((format(printf, 2, 3))) void reason_set(struct reason_result *reason,
                                                       const char *format, ...);
 // The path of a key of a job, as in workload[1].bytes; "" = the whole job. To be freed.

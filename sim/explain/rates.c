@@ -103,7 +103,7 @@ static uint64_t median_rate(const struct graph *g, uint32_t port)
 
 // A tier of switches whose trunks carry less than what is below them.
 struct narrow_tier {
-    uint32_t n, narrow; // its switches, and those of which it is true
+    uint32_t n, narrow; // switches of the tier; those with less rate upwards than downwards
     uint64_t up_bps, down_bps;
 };
 
@@ -195,7 +195,8 @@ static void explain_oversubscription(const struct fabric *fabric, struct result 
 #define AT_RATE 0.85      // use of a link from which only its rate, or fewer bytes, help
 #define RATE_WEIGHT 0.021 // share by which the trial of faster NICs is ordered: after any cause
 
-// No cause but the rate itself: what is left are fewer bytes, another algorithm, or faster NICs.
+// Links of ranks that transmit nearly all the time: fewer bytes, another algorithm or faster NICs
+// are all that shortens the run.
 static void explain_rate(const struct fabric *fabric, struct result *r, uint32_t busiest)
 {
     const struct graph *g = &fabric->graph;

@@ -35,7 +35,7 @@ static void explain_stack(const struct fabric *fabric, struct result *r)
                    "host.cores=0");
 }
 
-// The tier whose bandwidth is the least, of those that have one; NULL = there is none.
+// The tier with the least bandwidth; NULL = no tier has a limit.
 static const struct tier *slowest_tier(const struct tier_set *set)
 {
     const struct tier *slowest = NULL;

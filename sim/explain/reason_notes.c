@@ -52,8 +52,7 @@ struct reason_result *result_reason(struct result *r, enum reason_kind kind, dou
     return reason_add(r, weight, &one);
 }
 
-#define SHARE_MOST 0.99    // below EXPLAIN_END with EXPLAIN_TIME
-#define SHARE_UNKNOWN 0.03 // of a cause whose saving has no estimate
+#define SHARE_MOST 0.99 // below EXPLAIN_END with EXPLAIN_TIME
 
 struct reason_result *result_cause(struct result *r, enum reason_kind kind, ps_t saving_ps,
                                    char *seen, const char *change)
@@ -63,7 +62,7 @@ struct reason_result *result_cause(struct result *r, enum reason_kind kind, ps_t
                                 .saving_ps = saving_ps,
                                 .seen = seen,
                                 .change = text_format("%s", change)};
-    double share = saving_ps < 0 ? SHARE_UNKNOWN : result_share_of(r, saving_ps);
+    double share = result_share_of(r, saving_ps);
     return reason_add(r, EXPLAIN_TIME + (share < SHARE_MOST ? share : SHARE_MOST), &one);
 }
 

@@ -304,8 +304,8 @@ static void reads_a_sweep(void **state)
     page_free(page);
 }
 
-// Two jobs of which one is shortest where the other one is longest. The row of the whole run is the
-// time of neither.
+// Two jobs: the point with the shortest time of one has the longest time of the other. The row of
+// the whole run has neither job's time.
 static void says_what_axes_do_to_each_job(void **state)
 {
     (void)state;
