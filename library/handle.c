@@ -365,6 +365,11 @@ bool simulation_write(const struct collwire_sim *s, const char *file, bool brief
     return written;
 }
 
+bool simulation_limited(const struct collwire_sim *s)
+{
+    return s->result && s->result->limit != LIMIT_NONE;
+}
+
 char *collwire_sim_result(struct collwire_sim *s, const char *file)
 {
     struct text text;
@@ -379,7 +384,6 @@ char *collwire_sim_result(struct collwire_sim *s, const char *file)
 
 void collwire_sim_summary(const struct collwire_sim *s, struct collwire_summary *summary)
 {
-    static const char memory[] = "out of memory", wall[] = "wall clock";
     const struct result *r = s->result;
     struct collwire_summary now = {.status = COLLWIRE_INCOMPLETE};
     if (r)
@@ -391,7 +395,6 @@ void collwire_sim_summary(const struct collwire_sim *s, struct collwire_summary 
             .packet_hops = (double)r->packet_hops,
             .threads = r->threads.used,
             .threads_note = r->threads.note,
-            .ended_by_machine = r->reason && (strncmp(r->reason, memory, sizeof memory - 1) == 0 ||
-                                              strncmp(r->reason, wall, sizeof wall - 1) == 0)};
+            .ended_by_machine = r->limit == LIMIT_MACHINE};
     give(summary, summary->bytes, &now, sizeof now);
 }

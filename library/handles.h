@@ -26,6 +26,9 @@ enum collwire_status simulation_leave(struct collwire_sim *sim, bool interrupted
 // (report/metrics_brief.h).
 bool simulation_write(const struct collwire_sim *sim, const char *file, bool brief, FILE *out);
 
+// True if a limit of the scenario has ended the run: of events, time or memory.
+bool simulation_limited(const struct collwire_sim *sim);
+
 static inline struct err *err_of(struct collwire_messages *m) { return (struct err *)m; }
 static inline struct collwire_messages *messages_of(struct err *err)
 {

@@ -26,6 +26,7 @@ static const struct {
     {"handshake", "handshakes"},
     {"bdp_cap", "the cap on bytes in flight"},
     {"rate", "the rate of NICs"},
+    {"input", "waiting for input"},
     {"compute_ns", "computing"},
     {"sending_ns", "transmission"},
     {"network_ns", "latency"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads metrics.json without its long lists, which may be hundreds of megabytes.
+// Reads metrics.json without its long lists, which may be hundreds of megabytes, and replaces values
+// in it.
 #pragma once
 
 #include <jansson.h>
@@ -8,3 +9,7 @@
 // `ranks` and `links`; with all `flows` if messages are from a capture, since these are shown one
 // by one. A text of any other layout is read as it is. NULL = not JSON. To be released.
 json_t *metrics_brief(const char *text);
+
+// A text that metrics_write() has made, with the values that `from` has for `keys`, which end with
+// NULL; all else in it remains as it is. NULL = it is not such a text. To be freed.
+char *metrics_replaced(const char *text, const char *const *keys, const json_t *from);

@@ -398,14 +398,20 @@ json_t *result_set_json(const char *dir, const char *name)
     return json;
 }
 
-int result_set_add_json(const char *dir, const char *name, const json_t *json, struct err *err)
+int result_set_add(const char *dir, const char *name, const char *text, struct err *err)
 {
-    char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     struct result_set *set = result_set_open(dir, err);
     int status = set ? result_set_write(set, name, text, err) : -1;
     if (status == 0)
         status = result_set_extend(set, NULL, err);
     result_set_close(set);
+    return status;
+}
+
+int result_set_add_json(const char *dir, const char *name, const json_t *json, struct err *err)
+{
+    char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    int status = result_set_add(dir, name, text, err);
     free(text);
     return status;
 }

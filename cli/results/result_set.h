@@ -65,6 +65,7 @@ char *result_set_read(const char *dir, const char *id, const char *name);
 // The same as JSON, for any set that is in the directory.
 json_t *result_set_json(const char *dir, const char *name);
 
-// Write `json` as one more file of the set in `dir`, or in place of one. Returns 0, or -1 with an
-// error.
+// Write a text, or JSON, as one more file of the set in `dir`, or in place of one. Returns 0, or -1
+// with an error.
+int result_set_add(const char *dir, const char *name, const char *text, struct err *err);
 int result_set_add_json(const char *dir, const char *name, const json_t *json, struct err *err);

@@ -12,7 +12,9 @@
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "cli/trials/tried.h"
+#include "collwire/param.h"
 #include "engine/base/text.h"
+#include "report/metrics_brief.h"
 #include "report/rows.h"
 
 // The stream for results: stdout, unless a capture uses it.
@@ -97,6 +99,21 @@ static bool try_causes(const struct options *o, const struct collwire_scenario *
     return true;
 }
 
+// What trials would cost, after a run that was too large to make them.
+static void print_cost(FILE *out, const struct simulated *run, const char *dir)
+{
+    json_t *metrics = tries_of(PARAM_AUTO, run->packet_hops, false) == 0 && run->metrics
+                          ? metrics_brief(run->metrics)
+                          : NULL;
+    char *cost = tries_cost(metrics, dir);
+    if (cost) {
+        fputs("  ", out);
+        terminal_wrap(out, cost, 2, 4, terminal_width(out));
+    }
+    free(cost);
+    json_decref(metrics);
+}
+
 // Try the causes, and print the results: the table at once, sentences when the trials have ended.
 static void print_results(const struct options *o, const struct collwire_scenario *scenario,
                           const char *dir, struct simulated *run)
@@ -112,6 +129,8 @@ static void print_results(const struct options *o, const struct collwire_scenari
     }
     if (o->format == FORMAT_TABLE) {
         print_sentences(out, &rows.list[0], dir, terminal_width(out));
+        if (!o->quiet)
+            print_cost(out, run, dir);
         fputs(rows.list[0].measured, out);
         if (run->written)
             path_print(out, "results: %s/metrics.json\n", dir);

@@ -362,6 +362,7 @@ struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bo
         made.wall_s = summary.wall_s;
         made.packet_hops = summary.packet_hops;
         made.by_machine = summary.ended_by_machine;
+        made.limited = simulation_limited(sim);
         made.code = exit_code(status, true);
     }
     errors_print(&err);

@@ -16,6 +16,7 @@ struct simulated {
     /* of simulate_in_memory() */
     double wall_s;
     bool by_machine; // a limit of memory or wall time has ended the run
+    bool limited;    // one of these or of events or simulated time has
 };
 
 struct simulation_options {

@@ -100,11 +100,19 @@ static bool is_kind(const json_t *reason, const char *kind)
     return strcmp(json_string_value(json_object_get(reason, "kind")), kind) == 0;
 }
 
-// True for the user's own choice of an algorithm or a protocol of a library.
+// True for a trial that gives a choice back to the library, as library.algo=auto does, which the
+// user has made.
 static bool is_forced(const json_t *reason)
 {
-    const char *change = json_string_value(json_object_get(reason, "change"));
-    return change && strcmp(change, "with its own choice") == 0;
+    size_t i;
+    const json_t *setting;
+    json_array_foreach(json_object_get(reason, "set"), i, setting)
+    {
+        const char *value = strrchr(json_string_value(setting), '=');
+        if (is_kind(reason, "library") && value && strcmp(value, "=auto") == 0)
+            return true;
+    }
+    return false;
 }
 
 static char *sentence_of(const json_t *reason, const struct trial *one, const json_t *metrics,
@@ -123,7 +131,7 @@ static char *sentence_of(const json_t *reason, const struct trial *one, const js
         fputs("tried, ", out);
         print_effect(out, metrics, e);
         print_harmed(out, metrics, one, e);
-        if (is_kind(reason, "library") && e->share <= -SAVES_FROM && is_forced(reason))
+        if (e->share <= -SAVES_FROM && is_forced(reason))
             fprintf(out, ": the setting beats the library's own choice by %.0f %%",
                     -100 * e->share);
     } else {

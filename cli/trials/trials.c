@@ -53,6 +53,7 @@ static struct options settings_of(const struct trial *one, const json_t *metrics
     for (size_t i = 0; i < json_array_size(one->set); i++)
         option_set(&sets, memory_text(json_string_value(json_array_get(one->set, i))));
     options_set(&sets, "capture", "[]");
+    options_set(&sets, "report", "{\"flows_max\":0,\"collectives_max\":0}");
     options_set(&sets, "engine", "null"); // which scenarios had up to version 0.3.0
     options_set(&sets, "memory.fit", "\"off\"");
     options_set(&sets, "explain.try", "0");
@@ -70,12 +71,6 @@ static size_t removed_job(const json_t *settings)
     const char *first = json_string_value(json_array_get(settings, 0));
     bool removes = first && sscanf(first, "workload[%u]=null%n", &removed, &end) == 1 && end > 0;
     return removes ? removed : SIZE_MAX;
-}
-
-static bool is_cut(const json_t *metrics)
-{
-    const char *reason = json_string_value(json_object_get(metrics, "reason"));
-    return reason && (strstr(reason, "limit of ") != NULL);
 }
 
 // In the worker: write how the trial ended and the times of its jobs to the pipe.
@@ -98,7 +93,7 @@ static void work(void *ctx, size_t task, int to_parent)
     json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL;
     bool done = made.code == EXIT_DONE && metrics;
     FILE *out = text_open(&text);
-    fprintf(out, "%d", done ? TRIAL_DONE : is_cut(metrics) ? TRIAL_CUT : TRIAL_FAILED);
+    fprintf(out, "%d", done ? TRIAL_DONE : made.limited ? TRIAL_CUT : TRIAL_FAILED);
     for (size_t j = 0; j < trial_jobs(metrics); j++)
         fprintf(out, " %lld", (long long)trial_before_ns(metrics, j));
     char *told = text_close(out, &text);

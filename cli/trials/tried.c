@@ -10,7 +10,9 @@
 #include "cli/terminal/terminal.h"
 #include "cli/trials/told.h"
 #include "collwire/param.h"
+#include "engine/base/err.h"
 #include "engine/base/text.h"
+#include "report/metrics_brief.h"
 
 #define HOPS_MOST 20e6 // of a run whose causes are tried unless told otherwise: seconds
 
@@ -61,11 +63,27 @@ char *tries_cost(const json_t *metrics, const char *dir)
                        hops_of(metrics) / 1e6, dir, TRIES, 2 * (double)n * hops_of(metrics) / 1e6);
 }
 
+// Put what told_apply() has changed into the file. Returns an exit code.
+static int replace(const char *dir, const char *text, const json_t *metrics)
+{
+    static const char *const keys[] = {"trials", "explain", "reasons", NULL};
+    struct err err = {0};
+    char *now = metrics_replaced(text, keys, metrics);
+    if (!now)
+        err_add(&err, "metrics.json", "these results are of an earlier version: run it again");
+    else
+        result_set_add(dir, "metrics.json", now, &err);
+    int code = err.n_errors == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
+    errors_print(&err);
+    free(now);
+    return code;
+}
+
 int tried(const struct options *o, const char *dir, size_t n)
 {
     struct options with_jobs = *o;
-    struct err err = {0};
-    json_t *metrics = result_set_json(dir, "metrics.json"), *run = result_set_json(dir, "run.json");
+    char *text = result_set_read(dir, NULL, "metrics.json");
+    json_t *metrics = text ? metrics_brief(text) : NULL, *run = result_set_json(dir, "run.json");
     const char *folder = json_string_value(json_object_get(run, "folder"));
     struct trials t = {.options = &with_jobs, .metrics = metrics, .folder = folder ? folder : "."};
     int code = EXIT_DONE;
@@ -79,12 +97,11 @@ int tried(const struct options *o, const char *dir, size_t n)
         ends_say("the results of the run are kept");
         bool interrupted = trials_run(&t) != 0;
         told_apply(&t, metrics, interrupted);
-        if (result_set_add_json(dir, "metrics.json", metrics, &err) != 0)
-            code = EXIT_NOT_COMPLETED;
-        errors_print(&err);
+        code = t.n > 0 ? replace(dir, text, metrics) : EXIT_DONE;
     }
     trials_free(&t);
     json_decref(metrics);
     json_decref(run);
+    free(text);
     return code;
 }

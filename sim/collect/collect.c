@@ -380,6 +380,20 @@ static char *left_event(const struct sim *sim)
                        format_time(sim->fabric.engine.now_ps, at));
 }
 
+// The limit that has ended a run which is not completed.
+static enum run_limit limit_of(const struct sim *sim)
+{
+    switch (sim->end) {
+    case LOOP_WALL_LIMIT:
+    case LOOP_MEMORY_LIMIT:
+        return LIMIT_MACHINE;
+    case LOOP_EVENT_LIMIT:
+        return LIMIT_WORK;
+    default:
+        return sim->fabric.engine.now_ps == sim->spec->limits.sim_time_ps ? LIMIT_WORK : LIMIT_NONE;
+    }
+}
+
 static void collect_status(const struct sim *sim, struct result *r)
 {
     const struct limits_spec *limits = &sim->spec->limits;
@@ -437,6 +451,7 @@ static void collect_status(const struct sim *sim, struct result *r)
             text_format("the longest simulated time, %s, reached", human_time(SIM_LONGEST_PS, buf));
     else
         r->reason = text_format("stalled: nothing is left to happen, but the work is not done");
+    r->limit = r->status == RUN_COMPLETED ? LIMIT_NONE : limit_of(sim);
 }
 
 // Returns the end of the run. Events after the end of the last message, such as an ACK that the

@@ -126,8 +126,8 @@ void explain_ack_delay(const struct fabric *fabric, struct result *r);
 void explain_timeouts(const struct fabric *fabric, struct result *r);
 void explain_straggler(const struct explain_facts *facts, struct result *r);
 // Time that computing waits for samples: of programs, and of training jobs.
-void explain_input(struct result *r, const char *time, const char *total);
-void explain_training_input(struct result *r);
+void explain_input(const struct fabric *fabric, ps_t waiting, ps_t all, struct result *r);
+void explain_training_input(const struct fabric *fabric, struct result *r);
 void explain_layers(const struct fabric *fabric, struct result *r);
 void explain_nics(const struct fabric *fabric, struct result *r);
 void explain_program(const struct fabric *fabric, struct result *r);

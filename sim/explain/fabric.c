@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
+#include "net/topology/group.h"
 #include "sim/explain/explain_internal.h"
 
 // ---- links ----
@@ -66,6 +67,38 @@ static void count_planes(const struct fabric *fabric, uint32_t dim, uint32_t *po
     }
 }
 
+#define PAIRS_PER_PORT 4 // queue pairs, so that their hashes meet most ports
+
+// What removes idle ports: stripes over planes, or, where switches of one plane are side by side,
+// messages split over queue pairs, which take different ports by their hashes. Returns false if the
+// transport has neither.
+static bool planes_remedy(const struct fabric *fabric, uint32_t dim, ps_t saving, char *seen,
+                          struct result *r)
+{
+    const struct transport_spec *t = &fabric->spec->dims[dim].transport;
+    const struct rank_group group = rank_group_at(&fabric->graph, dim, 0);
+    const uint16_t *first;
+    uint32_t ports = routes_from(fabric_first_routes(fabric), group_rank(&group, 0),
+                                 group_rank(&group, group.size - 1), dim, &first);
+    bool pairs = param_find(t->ops->params, t->ops->n_params, "qp_scaling").name && ports > 1;
+    if (!t->stripe) {
+        reason_set(result_cause(r, REASON_PLANES, saving, seen,
+                                "with transport.stripe, which splits it over all"),
+                   "transport.stripe=true");
+        return true;
+    }
+    if (!pairs)
+        return false;
+    char change[96];
+    uint32_t n = PAIRS_PER_PORT * ports;
+    snprintf(change, sizeof change, "with %u queue pairs per pair of ranks, over which it is split",
+             n);
+    struct reason_result *reason = result_cause(r, REASON_PLANES, saving, seen, change);
+    reason_set(reason, "transport.qps_per_pair=%u", n);
+    reason_set(reason, "transport.qp_scaling=split");
+    return true;
+}
+
 static void explain_planes(const struct fabric *fabric, struct result *r)
 {
     for (uint32_t d = 0; d < fabric->graph.n_dims; d++) {
@@ -76,17 +109,11 @@ static void explain_planes(const struct fabric *fabric, struct result *r)
         char *seen = text_format("idle planes: ranks sent by %u of their %u ports in dimension %u, "
                                  "since a message uses one plane",
                                  used, ports, d);
-        double less = 1 - (double)used / ports;
-        if (!result_has_path(r) || fabric->spec->dims[d].transport.stripe) {
+        enum { BUSY = CAUSE(SENDING) | CAUSE(NIC) | CAUSE(QUEUED) };
+        double idle = 1 - (double)used / ports,
+               busy = result_has_path(r) ? (double)critical_sum_ps(&r->last->critical, BUSY) : 0;
+        if (busy <= 0 || !planes_remedy(fabric, d, (ps_t)(idle * busy), seen, r))
             result_explain(r, EXPLAIN_LOSS, seen);
-            continue;
-        }
-        struct reason_result *reason = result_cause(
-            r, REASON_PLANES,
-            (ps_t)(less * (double)critical_sum_ps(&r->last->critical,
-                                                  CAUSE(SENDING) | CAUSE(NIC) | CAUSE(QUEUED))),
-            seen, "with transport.stripe, which splits it over all");
-        reason_set(reason, "transport.stripe=true");
     }
 }
 

@@ -10,6 +10,7 @@
 #define PART_MIN 0.01 // share of the time from which a use is named
 #define USES_NAMED 4
 #define BUBBLE_MIN 0.01
+#define PREFETCH_MOST 1000 // batches; the most that `input` takes
 #define LATE_MIN 0.05 // share of all waiting from which the rank that ends it is named
 
 static ps_t idle_ps(const struct idle_result *i) { return i->exposed_ps + i->waiting_ps; }
@@ -184,28 +185,33 @@ static void explain_projection(const struct program_result *p, struct result *r)
     result_explain(r, EXPLAIN_TIME - 0.35, text_close(out, &text));
 }
 
-void explain_input(struct result *r, const char *time, const char *total)
+void explain_input(const struct fabric *fabric, ps_t waiting, ps_t all, struct result *r)
 {
-    result_explain(
-        r, EXPLAIN_TIME - 0.25,
+    char time[UNIT_TEXT], total[UNIT_TEXT], change[48];
+    snprintf(change, sizeof change, "with a prefetch of %d batches", PREFETCH_MOST);
+    struct reason_result *reason = result_cause(
+        r, REASON_INPUT, waiting / 2,
         text_format("computing waits for input for %s of %s (mean of the ranks): nothing hides the "
                     "first batch; later ones are hidden as far as `prefetch` lets them be read, "
                     "and exchanged, while earlier ones are computed",
-                    time, total));
+                    human_time(waiting, time), human_time(all, total)),
+        change);
+    char *key = job_key(fabric, r->last->job, "input.prefetch");
+    reason_set(reason, "%s=%d", key, PREFETCH_MOST);
+    free(key);
 }
 
 // Batches of training data (workload/nodes/input.h), whose use is called "input".
 static void explain_program_input(const struct fabric *fabric, const struct program_result *p,
                                   struct result *r)
 {
-    char time[UNIT_TEXT], total[UNIT_TEXT];
     if (strcmp(fabric->spec->jobs[p->job].kind->name, "program") == 0)
         return; // whose uses have names of its own
     for (uint32_t u = 0; u < p->n_uses; u++) {
         ps_t idle = idle_ps(&p->uses[u]);
         if (strcmp(p->uses[u].name, "input") != 0 || (double)idle < PART_MIN * (double)p->total_ps)
             continue;
-        explain_input(r, human_time(idle, time), human_time(p->total_ps, total));
+        explain_input(fabric, idle, p->total_ps, r);
     }
 }
 

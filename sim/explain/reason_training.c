@@ -33,14 +33,13 @@ static ps_t exposed_ps(const struct result *r, uint32_t job)
     return 0;
 }
 
-void explain_training_input(struct result *r)
+void explain_training_input(const struct fabric *fabric, struct result *r)
 {
-    char time[UNIT_TEXT], total[UNIT_TEXT];
     for (size_t i = 0; i < r->n_trainings; i++) {
         const struct training_result *t = &r->trainings[i];
         if (t->job == r->last->job && (double)t->input_ps >= INPUT_MIN * (double)t->total_ps &&
             t->input_ps > 0)
-            explain_input(r, human_time(t->input_ps, time), human_time(t->total_ps, total));
+            explain_input(fabric, t->input_ps, t->total_ps, r);
     }
 }
 

@@ -76,7 +76,7 @@ void explain_time(const struct explain_facts *facts, struct result *r)
     explain_stages(fabric, r);
     if (r->last->kind == SLOWEST_TRAINING) {
         explain_straggler(facts, r);
-        explain_training_input(r);
+        explain_training_input(fabric, r);
         explain_layers(fabric, r);
     }
     if (r->last->kind == SLOWEST_PROGRAM)

@@ -18,6 +18,9 @@
 #define RESULT_WAITING_MAX 20 // limit of the messages and ports reported as waiting
 
 enum run_status { RUN_COMPLETED, RUN_INCOMPLETE, RUN_INTERRUPTED };
+// What has ended an incomplete run: none of the limits, one of the scenario's work (events, simulated
+// time), or one of the machine (memory, wall time).
+enum run_limit { LIMIT_NONE, LIMIT_WORK, LIMIT_MACHINE };
 
 struct result {
     const char *name;
@@ -25,6 +28,7 @@ struct result {
     uint64_t seed;
     enum run_status status;
     char *reason;   // why the run is incomplete
+    enum run_limit limit;
     char **waiting; // sentences about ranks, messages and ports that wait
     size_t n_waiting;
     ps_t sim_time_ps;

@@ -79,7 +79,8 @@ struct critical_layer {
     X(SCHEDULE, "schedule")                                                                        \
     X(HANDSHAKE, "handshake")                                                                      \
     X(BDP_CAP, "bdp_cap")                                                                          \
-    X(RATE, "rate")
+    X(RATE, "rate")                                                                                \
+    X(INPUT, "input")
 
 #define REASON_CONSTANT(constant, word) REASON_##constant,
 enum reason_kind { REASON_LIST(REASON_CONSTANT) REASON_KINDS };

@@ -88,6 +88,10 @@ def dear(folder):
         json.dump(metrics, file, indent=1)
     text = " ".join(collwire("explain", out).stdout.split())
     expect("no cause was tried, since a run has 21 million packet-hops" in text and "--try 3" in text, text[-300:])
+    done = collwire("run", f"{SCENARIOS}/start/ring.json", "--set", "workload.bytes=1600MB", "--out", out)
+    text, metrics = " ".join(done.stdout.split()), load(out)
+    expect("no cause was tried, since a run has 22 million packet-hops" in text and "--try 3" in text, f"run: {text[-400:]}")
+    expect(metrics["trials"] is None and not tried(metrics), "it has tried nothing")
 
 
 def relative_files(folder):

@@ -29,6 +29,10 @@ def switch_of(rates):
                                                for i, rate in enumerate(rates)]}}
 
 
+NVSWITCHES = switch_of(["100Gbps"] * 8)
+NVSWITCHES["graph"] = {"switches": 4, "links": [{"a": f"rank{i}", "b": f"sw{s}"} for i in range(8) for s in range(4)]}
+
+
 def clos(spines, op, algorithm, size="16MB"):
     """Two leaves of 8 ranks; with 2 spines 4:1 oversubscribed, with 8 not at all."""
     return {"name": f"clos-{spines}-{op}", "topology": {"dims": [
@@ -56,6 +60,8 @@ SINGLE = [
     (clos(2, "all_to_all", None), [], "oversubscription", [TRUNK % "400Gbps"]),
     (clos(8, "all_reduce", "ring"), ["transport.mtu=256B"], "headers", ["transport.mtu=4096B"]),
 ]
+# A message of a ring uses one of a GPU's four switches; which ports queue pairs take is up to their hashes.
+SINGLE.append((NVSWITCHES, [], "planes", ["transport.qps_per_pair=16", "transport.qp_scaling=split"]))
 # What is not there, or costs nothing, does not come first.
 ABSENT = [
     (switch_of(["100Gbps"] * 8), [], "slow_link"),

@@ -191,6 +191,14 @@ def tier(rng):
     return made, [f"workload.tiers.ssd.read_rate={2 * rate}Gbps", f"workload.tiers.ssd.write_rate={2 * rate}Gbps"]
 
 
+def prefetch(rng):
+    made = {"topology": switch(rng, size=4), "workload": {
+        "kind": "cnn", "model": "resnet50", "batch": rng.choice([32, 64]), "iterations": 3, "chunks": 2,
+        "tiers": {"ssd": {"read_rate": rng.choice(["5Gbps", "20Gbps"]), "latency": "80us"}},
+        "input": {"from": "ssd", "sample_bytes": "110KB", "prefetch": 0}}}
+    return made, ["workload.input.prefetch=2"]
+
+
 def schedule(rng):
     made = {"topology": {"dims": [{"kind": "switch", "size": 8, "link": {"rate": "800Gbps", "delay": "250ns"}},
                                   {"kind": "switch", "size": 4, "link": {"rate": rng.choice(["100Gbps", "200Gbps"]), "delay": "500ns"}}]},
@@ -280,7 +288,7 @@ CAUSES = {straggler: ("straggler",), slow_link: ("slow_link",), lost_lanes: ("sl
           host_stack: ("host",), nccl_forced: ("library",), nccl_victim: ("job",), tier: ("memory",), schedule: ("schedule",),
           handshake: ("handshake", "latency"), bdp_cap: ("bdp_cap",), flap: ("link_down",), storm_policy: ("storm",),
           victim_policy: ("job",), three_jobs: ("job",), uec_slow_link: ("slow_link",), tcp_loss: ("loss", "recovery"),
-          llm_slow_link: ("slow_link",), clean: ()}
+          llm_slow_link: ("slow_link",), prefetch: ("input", "memory"), clean: ()}
 
 # Causes that can be planted beside another one, in the same scenario.
 BESIDE = {

@@ -212,6 +212,30 @@ static void test_brief(void **state)
     assert_null(metrics_brief(""));
 }
 
+static void test_replaced(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"trials", "explain", NULL}, *const none[] = {"name", NULL};
+    static const char before[] = "{\n \"a\": 0.1234567890123,\n \"trials\": null,\n \"explain\": "
+                                 "[\n  \"one\"\n ],\n \"z\": {\n  \"trials\": 1\n }\n}";
+    json_t *from = json_pack("{s:s, s:[s,s]}", "trials", "completed", "explain", "two", "one"),
+           *last = json_pack("{s:i}", "z", 3);
+    char *now = metrics_replaced(before, keys, from), *end = metrics_replaced(now, keys + 2, from);
+    assert_string_equal(now, "{\n \"a\": 0.1234567890123,\n \"trials\": \"completed\",\n "
+                             "\"explain\": [\n  \"two\",\n  \"one\"\n ],\n \"z\": {\n  "
+                             "\"trials\": 1\n }\n}");
+    assert_string_equal(end, now);
+    free(end);
+    end = metrics_replaced(now, (const char *const[]){"z", NULL}, last);
+    assert_string_equal(strstr(end, "\n \"z\""), "\n \"z\": 3\n}");
+    assert_null(metrics_replaced(before, none, from));
+    assert_null(metrics_replaced("{\"trials\": 1, \"explain\": []}", keys, from));
+    free(now);
+    free(end);
+    json_decref(from);
+    json_decref(last);
+}
+
 int main(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -219,6 +243,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_chosen_reals), cmocka_unit_test(test_random_reals),
         cmocka_unit_test(test_trees),        cmocka_unit_test(test_long),
         cmocka_unit_test(test_left_out),     cmocka_unit_test(test_brief),
+        cmocka_unit_test(test_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
