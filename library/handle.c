@@ -387,14 +387,13 @@ void collwire_sim_summary(const struct collwire_sim *s, struct collwire_summary 
     const struct result *r = s->result;
     struct collwire_summary now = {.status = COLLWIRE_INCOMPLETE};
     if (r)
-        now = (struct collwire_summary){
-            .status = status_of(r),
-            .reason = r->reason,
-            .sim_time_ps = r->sim_time_ps,
-            .wall_s = r->wall_s,
-            .packet_hops = (double)r->packet_hops,
-            .threads = r->threads.used,
-            .threads_note = r->threads.note,
-            .ended_by_machine = r->limit == LIMIT_MACHINE};
+        now = (struct collwire_summary){.status = status_of(r),
+                                        .reason = r->reason,
+                                        .sim_time_ps = r->sim_time_ps,
+                                        .wall_s = r->wall_s,
+                                        .packet_hops = (double)r->packet_hops,
+                                        .threads = r->threads.used,
+                                        .threads_note = r->threads.note,
+                                        .ended_by_machine = r->limit == LIMIT_MACHINE};
     give(summary, summary->bytes, &now, sizeof now);
 }

@@ -11,7 +11,7 @@
 #define USES_NAMED 4
 #define BUBBLE_MIN 0.01
 #define PREFETCH_MOST 1000 // batches; the most that `input` takes
-#define LATE_MIN 0.05 // share of all waiting from which the rank that ends it is named
+#define LATE_MIN 0.05      // share of all waiting from which the rank that ends it is named
 
 static ps_t idle_ps(const struct idle_result *i) { return i->exposed_ps + i->waiting_ps; }
 

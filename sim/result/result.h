@@ -27,7 +27,7 @@ struct result {
     char policy[256]; // or policies, joined by "+"
     uint64_t seed;
     enum run_status status;
-    char *reason;   // why the run is incomplete
+    char *reason; // why the run is incomplete
     enum run_limit limit;
     char **waiting; // sentences about ranks, messages and ports that wait
     size_t n_waiting;
