@@ -18,8 +18,8 @@
 #define RESULT_WAITING_MAX 20 // limit of the messages and ports reported as waiting
 
 enum run_status { RUN_COMPLETED, RUN_INCOMPLETE, RUN_INTERRUPTED };
-// What has ended an incomplete run: none of the limits, one of the scenario's work (events, simulated
-// time), or one of the machine (memory, wall time).
+// What has ended an incomplete run: no limit, one of the scenario's work (events, simulated time),
+// or one of the machine (memory, wall time).
 enum run_limit { LIMIT_NONE, LIMIT_WORK, LIMIT_MACHINE };
 
 struct result {
