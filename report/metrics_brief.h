@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads metrics.json without its long lists, which may be hundreds of megabytes, and replaces values
-// in it.
+// Reads metrics.json without its long lists, which may be hundreds of megabytes, and replaces
+// values in it.
 #pragma once
 
 #include <jansson.h>
