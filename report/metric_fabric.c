@@ -114,6 +114,22 @@ static const struct metric admission_rows[] = {
 };
 METRIC_TABLE(admission_table, admission_rows);
 
+static const struct metric not_quiet_rows[] = {
+    {"reason", METRIC_WORDS,
+     "meets (another message uses a port of its path), paths, transport, rate, slower_link, host, "
+     "changes or watched (docs/hybrid.md)",
+     TEXT(not_quiet_share, reason)},
+    {"share", METRIC_RATIO, "of the payload bytes", REAL(not_quiet_share, share)},
+};
+static METRIC_TABLE(not_quiet_table, not_quiet_rows);
+static const struct metric hybrid_rows[] = {
+    {"quiet_share", METRIC_RATIO, "of the payload bytes: sent in closed form",
+     REAL(hybrid_result, quiet_share)},
+    {"not_quiet", METRIC_WORDS, "why the others were packets",
+     LIST(hybrid_result, reasons, n_reasons, not_quiet_table)},
+};
+METRIC_TABLE(hybrid_table, hybrid_rows);
+
 #define ROW(constant, key, help, sentence)                                                         \
     {key, METRIC_COUNT, help, INTEGER(result, drops[DROP_##constant])},
 static const struct metric reason_rows[] = {DROP_LIST(ROW)};

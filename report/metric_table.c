@@ -91,6 +91,14 @@ static void write_slowest(struct json_writer *w, const void *record)
         json_writer_null(w);
 }
 
+// Only where the network is hybrid.
+static void write_hybrid(struct json_writer *w, const void *record)
+{
+    const struct result *r = record;
+    if (r->hybrid)
+        metric_write(w, &hybrid_table, r->hybrid);
+}
+
 // Only where messages are from a capture.
 static void write_measured(struct json_writer *w, const void *record)
 {
@@ -199,6 +207,8 @@ static const struct metric metrics_rows[] = {
      LIST(result, nics, n_nics, nic_table)},
     {"aggregators", METRIC_WORDS, "reductions in switches, by aggregator",
      LIST(result, aggregators, n_aggregators, aggregator_table)},
+    {"hybrid", METRIC_WORDS, "what was sent in closed form; only of a hybrid network",
+     .type = METRIC_CUSTOM, .table = &hybrid_table, .write = write_hybrid},
     {"packet_hops", METRIC_COUNT, "transmissions over links, links of NICs included",
      INTEGER(result, packet_hops)},
     {"trials", METRIC_WORDS,

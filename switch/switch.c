@@ -82,6 +82,15 @@ static inline uint32_t predict_route(const struct switch_node *s, const struct p
     return (any & several) | (own & here) | (next & ~(several | here));
 }
 
+uint32_t switch_way(const struct switch_node *s, uint32_t dst, uint32_t entropy)
+{
+    const struct packet p = {.dst = dst, .entropy = entropy};
+    if (s->routes.next[s->routes.group[dst]] == NEXT_NONE)
+        return SWITCH_WAYS;
+    uint32_t local = predict_route(s, &p);
+    return local == PACKET_UNDECIDED ? SWITCH_WAYS : local;
+}
+
 static void switch_catch_up(const struct switches *sw, const struct switch_node *s, ps_t now)
 {
     for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)

@@ -112,6 +112,11 @@ void switch_release(struct switches *sw, struct switch_node *s, const struct pac
 void switch_mark_arrival(struct switches *sw, struct switch_node *s, uint32_t port,
                          struct packet *p, uint64_t held_bytes, ps_t now);
 
+// Returns the local output port of packets to `dst` with this entropy, or SWITCH_WAYS if there is
+// none, or if the choice depends on more than both.
+#define SWITCH_WAYS UINT32_MAX
+uint32_t switch_way(const struct switch_node *s, uint32_t dst, uint32_t entropy);
+
 // Give nodes[index] its ports, which must all belong to one node. Call once for each switch and
 // router.
 void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uint32_t n_ports);

@@ -22,7 +22,8 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
         if (!s->failed)
             hosts_try_other_port(hosts, s, now);
     }
-    sender_post(s, request, now);
+    if (!hosts->quiet.take || !hosts->quiet.take(hosts->quiet.ctx, s, request, now))
+        sender_post(s, request, now);
 }
 
 /* ---- packets that arrive ---- */

@@ -102,6 +102,13 @@ struct arriving {
     struct meta_waits waits; // a copy, since its acknowledgement takes over the packet's meta-data
 };
 
+// Takes messages in place of their senders, where the network computes their times: returns true if
+// it has taken the message, or posted it by itself (sender_post()).
+struct host_quiet {
+    bool (*take)(void *ctx, struct sender *s, const struct transfer_request *request, ps_t now);
+    void *ctx;
+};
+
 struct adapters;   // transport/nic/adapter.h
 struct stack;      // transport/nic/stack.h
 struct cc_envs;    // transport/sender/envs.h
@@ -120,6 +127,7 @@ struct hosts {
     struct host_paths paths;
     struct host_client client;
     struct host_observer observer;
+    struct host_quiet quiet;   // take NULL = every message is packets
     struct adapters *adapters; // NULL = all NICs are ideal
     struct stack *stack;       // NULL = messages cost no time of cores
     struct cc_watch *cc_watch; // of policies from plugins

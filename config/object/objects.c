@@ -8,7 +8,7 @@
 #include "engine/text/read.h"
 
 static const char *const routes[] = {"all_dims", "first_dim", "last_dim", "links", NULL};
-static const char *const networks[] = {"packet", "analytical", NULL};
+static const char *const networks[] = {"packet", "analytical", "hybrid", NULL};
 
 #define FIELD(name) offsetof(struct spec, name)
 
@@ -27,8 +27,10 @@ static const struct param scenario_params[] = {
               .can_auto = true,
               .help = "planned end in simulated time; auto = when the work is done"),
     PARAM_ROW("network", ENUM, FIELD(network), .def = "packet", .choices = networks,
-              .help = "packet by packet, or analytical: closed forms of messages without "
-                      "contention",
+              .help =
+                  "packet by packet; or analytical: closed forms of messages without contention; "
+                  "or hybrid: closed forms where no other message shares a path, packets where "
+                  "one does (docs/hybrid.md)",
               .source = "Rashidi et al., ISPASS 2020 (ASTRA-sim)"),
     PARAM_ROW(
         "analytical_route", ENUM, FIELD(route), .def = "all_dims", .choices = routes,

@@ -6,6 +6,7 @@
 #include "net/credit_balance.h"
 #include "sim/collect/collect_internal.h"
 #include "sim/explain/explain.h"
+#include "sim/hybrid/hybrid.h"
 #include "transport/nic/adapter.h"
 
 /* ---- nics ---- */
@@ -485,6 +486,7 @@ struct result *collect(struct sim *sim)
     collect_jobs(sim, r);
     collect_timeline(sim, r);
     collect_network(sim, r);
+    hybrid_collect(sim->delivery.hybrid, r);
     // In a completed run every message has arrived, so no ports can be waiting for each other.
     if (!workload_done(&sim->workload))
         find_deadlock(&sim->fabric, r);

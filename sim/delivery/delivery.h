@@ -51,6 +51,7 @@ struct delivery_watch {
 
 struct clear_to_send;
 struct completions;
+struct hybrid;
 struct ledger;
 struct replica;
 struct relay;
@@ -66,6 +67,7 @@ struct delivery {
     struct transfer entry;               // for all messages of the workload
     struct transfer_client client;       // of the upper layer; valid while the layers are connected
     struct ledger *ledger;               // NULL if the network is analytical
+    struct hybrid *hybrid;               // at the hosts; NULL = every message is packets
     struct replica *replica;             // below the ledger; NULL = there is one process
     struct completions *completions;     // between the ledger and its client
     struct stripes *stripes;             // NULL if no message is striped

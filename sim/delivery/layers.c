@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Connects the layers of messages, and calls them together.
 #include "sim/delivery/delivery_internal.h"
+#include "sim/hybrid/hybrid.h"
 
 void delivery_init(struct delivery *delivery, struct fabric *fabric, struct ideals *ideals)
 {
@@ -21,6 +22,7 @@ void delivery_connect(struct delivery *delivery, struct transfer_client workload
     }
     delivery->client = workload;
     ledger_init(delivery);
+    delivery->hybrid = hybrid_attach(delivery->fabric, &delivery->path_book);
     if (delivery->fabric->spec->dims[0].sw.routing.relay)
         relay_init(delivery);
     clear_to_send_init(delivery);
@@ -58,6 +60,7 @@ void delivery_free(struct delivery *delivery)
     stripes_free(delivery);
     completions_free(delivery);
     replica_free(delivery);
+    hybrid_free(delivery->hybrid);
     ledger_free(delivery);
     analytical_free(&delivery->analytical);
     path_book_free(&delivery->path_book);
@@ -75,13 +78,15 @@ void delivery_running(struct delivery *delivery)
 {
     if (delivery->ledger)
         ledger_running(delivery);
+    hybrid_running(delivery->hybrid);
     clear_to_send_running(delivery);
     analytical_running(delivery);
 }
 
 bool delivery_pending(const struct delivery *delivery)
 {
-    return clear_to_send_copying(delivery) || completions_pending(delivery);
+    return clear_to_send_copying(delivery) || completions_pending(delivery) ||
+           hybrid_pending(delivery->hybrid);
 }
 
 void delivery_describe(const struct delivery *delivery, FILE *out)

@@ -14,6 +14,7 @@
 #include "sim/delivery/completions.h"
 #include "sim/delivery/ledger_entries.h"
 #include "sim/delivery/message_path.h"
+#include "sim/hybrid/hybrid.h"
 
 // A flow count of a hint, off by a uniform random share of up to `error` in both directions; 0,
 // which means unknown, stays 0, and others remain at least 1.
@@ -309,9 +310,10 @@ static void add_completion(const struct delivery *delivery, const struct ledger_
     record->life_ps[PATH_HOST] += wait_ps;
 }
 
-static void message_ended(void *ctx, const struct message_end *end, ps_t now)
+static void message_ended(void *ctx, const struct message_end *ended, ps_t now)
 {
     struct delivery *delivery = ((struct ledger *)ctx)->delivery;
+    const struct message_end whole = hybrid_end(delivery->hybrid, ended), *end = &whole;
     const struct message *m = &end->message;
     const struct ledger_entry *e = &delivery->ledger->entries[m->token];
     if (e->control)

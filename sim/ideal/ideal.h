@@ -30,6 +30,13 @@ void ideals_free(struct ideals *ideals);
 ps_t ideal_message_ps(const struct ideals *ideals, uint32_t src, uint32_t dst, uint32_t dim,
                       uint32_t transport, uint64_t bytes, ps_t *delivered_ps);
 
+// Wire bytes of a message and of its smallest packet.
+struct ideal_wire {
+    uint64_t total, packets;
+    uint32_t first, mid, last, least; // sizes of packets; last is 0 if there is only one packet
+};
+struct ideal_wire ideal_wire(const struct transport_dim *dim, uint64_t bytes, bool cut);
+
 // Ideal time of a collective: the longest path through its steps without contention. `ranks`:
 // [member] rank of the network, NULL = the same number.
 ps_t ideal_collective_ps(const struct ideals *ideals, const uint32_t *ranks,

@@ -52,13 +52,6 @@ struct ideal_path ideal_path(const struct ideals *ideals, uint32_t src, uint32_t
 struct ideal_path ideal_path_of(const struct ideals *ideals, uint32_t src, uint32_t dst,
                                 uint32_t dim, uint32_t transport, uint64_t bytes);
 
-// Wire bytes of a message and of its smallest packet.
-struct ideal_wire {
-    uint64_t total, packets;
-    uint32_t first, mid, last, least; // sizes of packets; last is 0 if there is only one packet
-};
-struct ideal_wire ideal_wire(const struct transport_dim *dim, uint64_t bytes, bool cut);
-
 // Lower bound from the post to the last byte at the receiver, for a message that is not striped.
 double ideal_delivery_ps(const struct ideals *ideals, const struct ideal_path *path, uint32_t src,
                          uint32_t dst, uint32_t transport, uint64_t bytes);

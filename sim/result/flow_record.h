@@ -49,6 +49,17 @@ struct measured_summary {
     struct stats ratio; // of single messages: simulated / measured
 };
 
+// Of a hybrid network, by payload bytes.
+#define NOT_QUIET_MOST 8 // reasons for which messages are packets (sim/hybrid/hybrid.h)
+struct hybrid_result {
+    double quiet_share;
+    struct not_quiet_share {
+        const char *reason;
+        double share;
+    } not_quiet[NOT_QUIET_MOST], *reasons; // reasons: these
+    size_t n_reasons;
+};
+
 // Clear-to-send admission.
 struct admission_result {
     uint64_t pieces, held, grants;

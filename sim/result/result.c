@@ -43,6 +43,7 @@ static void fabric_free(struct result *r)
     free(r->tcp);
     free(r->uec);
     free(r->admission);
+    free(r->hybrid);
 }
 
 static void jobs_free(struct result *r)

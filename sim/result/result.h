@@ -65,7 +65,8 @@ struct result {
     struct transport_counters *tcp; // of TCP connections
     size_t n_tcp;                   // 0 = the scenario has none
     struct transport_counters *uec;
-    size_t n_uec; // 0 = the scenario has none
+    size_t n_uec;                 // 0 = the scenario has none
+    struct hybrid_result *hybrid; // NULL = the network is not hybrid
     struct admission_result *admission;
     size_t n_admission; // 0 = messages are not admitted by their receivers
     uint64_t marked_packets, markable_packets, cnps;

@@ -118,7 +118,7 @@ struct limits_spec {
     uint64_t memory_bytes;      // 0 = what the machine allows
 };
 
-enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };
+enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL, NETWORK_HYBRID };
 enum analytical_route {
     ANALYTICAL_ALL_DIMS,
     ANALYTICAL_FIRST_DIM,

@@ -118,6 +118,7 @@ const struct transport_ops roce_transport = {
     .receiver_bytes = sizeof(struct roce_receiver),
     .name_connection = roce_name_connection,
     .change_path = roce_change_path,
+    .quiet = roce_quiet,
     .open_sender = roce_open_sender,
     .autos = roce_autos,
     .close_sender = roce_close_sender,

@@ -275,3 +275,10 @@ void roce_on_feedback(struct sender *s, struct packet *p, ps_t now)
     else
         on_cnp(s, p, now);
 }
+
+bool roce_quiet(const struct sender *s)
+{
+    const struct cc_env *env = sender_env(s);
+    double flight = (double)env->line_bps / 8e12 * (double)env->base_rtt_ps;
+    return !s->failed && s->retries == 0 && s->pace_q == 0 && (double)s->window_bytes >= flight;
+}

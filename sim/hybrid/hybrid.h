@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The hybrid network: a message whose path no other data share takes its closed form (train.h), all
+// others are packets of their senders.
+//
+// It decides when a message is posted to its sender. A quiet message is no packet: it has the
+// times, the counters and the callbacks that its packets would have had. When another message needs
+// one of its ports, what its sender has not sent yet, and the messages behind it, become packets of
+// this sender; what it has sent keeps its times and occupies the ports that it has yet to cross. A
+// connection is quiet again when its packets have ended and nobody uses its ports.
+#pragma once
+
+#include "engine/critical_path.h"
+#include "sim/fabric/fabric.h"
+#include "sim/result/result.h"
+
+struct hybrid;
+
+// Stand at the hosts of a fabric whose `network` is hybrid; NULL = it is not. After the ledger.
+struct hybrid *hybrid_attach(struct fabric *fabric, struct path_book *path_book);
+void hybrid_free(struct hybrid *hybrid);
+
+// Messages that are quiet now: their ends are pending.
+bool hybrid_pending(const struct hybrid *hybrid);
+
+// Make records of the messages that are quiet at the end of the run.
+void hybrid_running(struct hybrid *hybrid);
+
+// The end of a message, or its state at the end of the run, with the part that was quiet before the
+// rest became packets. `hybrid` may be NULL.
+struct message_end hybrid_end(struct hybrid *hybrid, const struct message_end *end);
+
+// Why messages are packets, with the words of metrics.
+#define NOT_QUIET_LIST(X)                                                                          \
+    X(MEETS, "meets") /* another message uses a port of its path, or its ACKs would wait */        \
+    X(PATHS, "paths") /* its packets may take several paths, or another rank forwards them */      \
+    X(TRANSPORT, "transport") /* its transport or its policy acts without contention too */        \
+    X(RATE, "rate")           /* its sender is below the rate of its port */                       \
+    X(SLOWER, "slower_link")  /* it would queue at a slower link behind its port */                \
+    X(HOST, "host")           /* its NIC or its host's cores cost time */                          \
+    X(CHANGES, "changes")     /* faults or circuits change links during the run */                 \
+    X(WATCHED, "watched")     /* captures or series need its packets */
+#define NOT_QUIET_CONSTANT(constant, word) NOT_QUIET_##constant,
+enum not_quiet {
+    NOT_QUIET_LIST(NOT_QUIET_CONSTANT) NOT_QUIET_REASONS,
+    IS_QUIET = NOT_QUIET_REASONS
+};
+
+// Add what was quiet to the results.
+void hybrid_collect(const struct hybrid *hybrid, struct result *r);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Connections, their messages, and the ports that they use.
+#pragma once
+
+#include "engine/base/slab.h"
+#include "engine/timer.h"
+#include "sim/hybrid/hybrid.h"
+#include "sim/hybrid/train.h"
+#include "transport/host.h"
+
+#define NO_CONNECTION UINT32_MAX
+
+// The ACKs of a connection's quiet data on a port: a share of the time between two instants.
+struct ack_stream {
+    ps_t from_ps, until_ps;
+    float share;
+    uint32_t flow;
+};
+#define ACK_STREAMS 3 // of a port, the last ones
+
+// What uses a port. A connection owns it until free_ps, by quiet data.
+struct port_use {
+    ps_t free_ps;
+    uint32_t owner;    // handle of the flow; NO_CONNECTION = none yet
+    uint32_t n_packet; // connections that have messages in packets
+    struct ack_stream acks[ACK_STREAMS];
+};
+
+// A message in closed form, from its post to its last ACK.
+struct quiet_message {
+    struct sim_timer there, back;
+    struct hybrid *hybrid;
+    struct quiet_message *next; // behind it on its connection, or free
+    struct transfer_request request;
+    struct train train;
+    struct train_sizes sizes;
+    uint32_t flow;
+    bool delivered;
+    double late_ps;            // by ACKs of others: the most of late_at
+    float late_at[TRAIN_HOPS]; // [hop] time of these ACKs on it
+    ps_t answered_ps;          // from the arrival of the last byte to that of its ACK
+    /* of its critical path: the busy period of its sender */
+    uint32_t path;
+    ps_t begin_ps;         // of the busy period
+    ps_t mark_ps;          // when the message before it had been sent; 0 = it is the first
+    uint64_t before_bytes; // wire bytes sent before it in the busy period
+};
+
+// A connection with its way there and back.
+struct quiet_connection {
+    bool known;
+    bool never;        // its packets may take several paths, or another node forwards them
+    uint32_t n_packet; // its messages that are packets
+    uint32_t there[TRAIN_HOPS], back[TRAIN_HOPS]; // ports
+    struct train_path out, in;
+    double free_ps[TRAIN_HOPS];
+    double slowest_ps; // time of a byte on the slowest hop
+    struct quiet_message *oldest, *newest;
+    /* the busy period: quiet messages one behind the other */
+    uint32_t path; // of its begin; 0 = none
+    ps_t busy_ps;
+    uint64_t busy_bytes;
+    /* the message whose first part was quiet */
+    uint64_t split_token, split_bytes;
+    uint32_t split_packets; // 0 = there is none
+};
+
+struct hybrid {
+    struct fabric *fabric;
+    struct path_book *path_book;
+    enum not_quiet off;            // why every message is packets; IS_QUIET = they may be quiet
+    struct host_client client;     // the ledger's
+    struct host_observer observer; // likewise
+    struct port_use *ports;        // [port]
+    struct quiet_connection **connections; // [flow]
+    size_t cap;
+    struct slab messages;
+    struct quiet_message *free;
+    uint64_t n_quiet;                                      // messages
+    uint64_t quiet_bytes, packet_bytes[NOT_QUIET_REASONS]; // payload
+};
+
+// Find the ways of a connection; sets `never` where there is not one.
+void connection_walk(const struct hybrid *h, struct quiet_connection *c, const struct sender *s);
+
+// The connection of a flow.
+struct quiet_connection *hybrid_connection(struct hybrid *h, uint32_t flow);
+
+// Let the quiet messages of a connection become packets, as far as they have not been sent, since a
+// message of `by` is posted, which may be the same connection.
+struct newcomer {
+    const struct quiet_connection *connection;
+    uint64_t bytes; // payload
+};
+void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by, ps_t now);
+
+// Post a message of a sender as packets.
+void hybrid_packets(struct hybrid *h, struct sender *s, const struct transfer_request *request,
+                    enum not_quiet why, ps_t now);

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// Messages in closed form: their ends, and their share of the counters.
+#include "sim/hybrid/quiet.h"
+
+#include <stdlib.h>
+
+#include "engine/base/memory.h"
+
+static struct network *net_of(const struct hybrid *h) { return &h->fabric->net; }
+static struct hosts *hosts_of(const struct hybrid *h) { return &h->fabric->hosts; }
+
+static const struct sender *sender_of(const struct quiet_message *m)
+{
+    return hosts_of(m->hybrid)->senders[m->flow];
+}
+
+/* ---- counters ---- */
+
+// Count packets that have passed all ports of a way.
+static void count(const struct hybrid *h, const uint32_t *ports, uint32_t n, uint64_t packets,
+                  uint64_t bytes)
+{
+    struct network *net = net_of(h);
+    for (uint32_t i = 0; i < n; i++) {
+        net->ports[ports[i]].tx_packets += packets;
+        net->ports[ports[i]].tx_bytes += bytes;
+    }
+}
+
+void quiet_count(struct hybrid *h, const struct quiet_connection *c, const struct sender *s,
+                 const struct quiet_message *m, uint64_t packets)
+{
+    uint32_t each = s->dim->packets_per_ack;
+    uint64_t acks = packets == m->sizes.packets ? (packets + each - 1) / each : packets / each;
+    count(h, c->there, c->out.n, packets, train_bytes(&m->sizes, packets));
+    count(h, c->back, c->in.n, acks, acks * s->dim->ack.wire);
+}
+
+/* ---- critical paths ---- */
+
+// The account of a sender at the start of a message's last packet (sender_time.h).
+static struct sender_account account_of(const struct quiet_message *m)
+{
+    const struct sender *s = sender_of(m);
+    const struct network *net = net_of(m->hybrid);
+    uint32_t last = m->sizes.packets > 1 ? m->sizes.last : m->sizes.first;
+    uint64_t own = train_bytes(&m->sizes, m->sizes.packets) - last;
+    struct sender_account a = {.path = m->path,
+                               .flow = m->flow,
+                               .marked = m->mark_ps > 0,
+                               .byte_time = port_link(net, s->port)->byte_time,
+                               .transit_ps = sender_env(s)->base_rtt_ps / 2};
+    a.now.at_ps = m->begin_ps;
+    a.now.sent_bytes = m->before_bytes + own;
+    a.mark.at_ps = m->mark_ps;
+    a.mark.sent_bytes = m->before_bytes;
+    return a;
+}
+
+/* ---- ends ---- */
+
+static void unlink_oldest(struct hybrid *h, struct quiet_connection *c)
+{
+    struct quiet_message *m = c->oldest;
+    c->oldest = m->next;
+    if (!c->oldest)
+        c->newest = NULL;
+    m->next = h->free;
+    h->free = m;
+    h->n_quiet--;
+    hosts_of(h)->n_running--;
+}
+
+struct message_end quiet_end(const struct quiet_message *m, bool done)
+{
+    const struct sender *s = sender_of(m);
+    const struct hosts *hosts = hosts_of(m->hybrid);
+    return (struct message_end){
+        .message = {.bytes = m->request.bytes,
+                    .token = m->request.token,
+                    .packets = (uint32_t)m->sizes.packets,
+                    .status = done ? MESSAGE_DONE : MESSAGE_RUNNING},
+        .delivered_bytes = m->delivered ? m->request.bytes : 0,
+        .flow = m->flow,
+        .dim = (uint16_t)((size_t)(s->dim - hosts->dims) / hosts->n_transports),
+        .transport = (uint8_t)((size_t)(s->dim - hosts->dims) % hosts->n_transports)};
+}
+
+static void on_back(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct quiet_message *m = timer->data;
+    struct hybrid *h = m->hybrid;
+    struct quiet_connection *c = h->connections[m->flow];
+    const struct message_end end = quiet_end(m, true);
+    uint64_t token = m->request.token;
+    hosts_of(h)->acking = (struct meta_held){0};
+    SIM_ASSERT(e, m->request.src, c->oldest == m);
+    sim_timer_end(e, &m->back);
+    h->observer.message_ended(h->observer.ctx, &end, e->now_ps);
+    unlink_oldest(h, c); // before the callback, which may post
+    h->client.sent(h->client.ctx, token, e->now_ps);
+}
+
+static void on_there(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct quiet_message *m = timer->data;
+    struct hybrid *h = m->hybrid;
+    struct hosts *hosts = hosts_of(h);
+    ps_t due = (ps_t)(m->train.arrives_ps + 0.5);
+    if (due > e->now_ps) { // ACKs of others have delayed it
+        sim_timer_start(e, timer, due);
+        return;
+    }
+    const struct sender *s = sender_of(m);
+    const struct sender_account account = account_of(m);
+    m->delivered = true;
+    sim_timer_end(e, timer);
+    quiet_count(h, h->connections[m->flow], s, m, m->sizes.packets);
+    h->quiet_bytes += m->request.bytes;
+    hosts->counters.delivered_bytes += m->request.bytes;
+    hosts->last_delivery_ps = e->now_ps;
+    hosts->arriving.timed = false;
+    sim_timer_init(e, &m->back, m->request.src, on_back, m);
+    sim_timer_start(e, &m->back, e->now_ps + m->answered_ps);
+    h->observer.last_packet(h->observer.ctx, m->request.token, &account,
+                            (ps_t)m->train.last_start_ps);
+    h->observer.idle(h->observer.ctx, m->flow, m->path);
+    h->client.delivered(h->client.ctx, m->request.token, e->now_ps);
+}
+
+/* ---- ACKs on ports of quiet data ---- */
+
+// Let a message, and those behind it, end later.
+static void delay(struct hybrid *h, struct quiet_connection *c, struct quiet_message *m,
+                  double late)
+{
+    for (struct quiet_message *b = m; b; b = b->next) {
+        if (b != m)
+            b->train.begin_ps += late;
+        b->train.last_start_ps += late;
+        b->train.sent_ps += late;
+        b->train.arrives_ps += late;
+    }
+    for (uint32_t i = 0; i < c->out.n; i++) {
+        c->free_ps[i] += late;
+        h->ports[c->there[i]].free_ps = (ps_t)c->free_ps[i] + 1;
+    }
+}
+
+// ACKs of others take a share of a hop of a connection: its messages from `first` on end later. Of
+// hops in a row the one with most of them counts.
+static void share_hop(struct hybrid *h, struct quiet_connection *c, struct quiet_message *first,
+                      uint32_t hop, const struct ack_stream *acks)
+{
+    double from_ps = (double)acks->from_ps, until_ps = (double)acks->until_ps,
+           share = (double)acks->share;
+    for (struct quiet_message *m = first; m; m = m->next) {
+        double begin = from_ps > m->train.begin_ps ? from_ps : m->train.begin_ps,
+               end = until_ps < m->train.sent_ps ? until_ps : m->train.sent_ps;
+        if (m->delivered || end <= begin)
+            continue;
+        m->late_at[hop] += (float)(share * (end - begin));
+        double more = (double)m->late_at[hop] - m->late_ps;
+        if (more <= 0)
+            continue;
+        m->late_ps += more;
+        delay(h, c, m, more);
+    }
+}
+
+// The place of a connection's ACKs among those of a port: in place of those that end first.
+static struct ack_stream *stream_of(struct port_use *use, uint32_t flow)
+{
+    struct ack_stream *first = &use->acks[0];
+    for (uint32_t k = 0; k < ACK_STREAMS; k++) {
+        if (use->acks[k].flow == flow)
+            return &use->acks[k];
+        if (use->acks[k].until_ps < first->until_ps)
+            first = &use->acks[k];
+    }
+    return first;
+}
+
+// A connection's hop that has this port; the connection must have one.
+static uint32_t hop_of(const struct quiet_connection *c, uint32_t port)
+{
+    uint32_t i = 0;
+    while (i + 1 < c->out.n && c->there[i] != port)
+        i++;
+    return i;
+}
+
+// The ACKs of a message pass ports of others, and those of others its own.
+static void share_with_acks(struct hybrid *h, uint32_t flow, struct quiet_connection *c,
+                            const struct quiet_message *m, ps_t now)
+{
+    const struct transport_dim *dim = sender_of(m)->dim;
+    double each = (double)dim->ack.wire / dim->packets_per_ack / dim->full.wire,
+           flight = m->train.arrives_ps - m->train.sent_ps, from = m->train.begin_ps + flight,
+           until = m->train.sent_ps + flight;
+    for (uint32_t i = 0; i < c->in.n; i++) {
+        struct port_use *use = &h->ports[c->back[i]];
+        double share = each * c->in.hops[i].byte_ps / c->slowest_ps;
+        if (use->owner != NO_CONNECTION && use->owner != flow && use->free_ps > now) {
+            struct quiet_connection *other = h->connections[use->owner];
+            const struct ack_stream all = {(ps_t)from, (ps_t)until, (float)share, flow};
+            share_hop(h, other, other->oldest, hop_of(other, c->back[i]), &all);
+        }
+        struct ack_stream *acks = stream_of(use, flow);
+        if (acks->flow != flow || acks->until_ps <= now)
+            acks->from_ps = (ps_t)from;
+        acks->flow = flow;
+        acks->share = (float)share;
+        acks->until_ps = (ps_t)until;
+        from += (double)c->in.hops[i].delay_ps;
+        until += (double)c->in.hops[i].delay_ps;
+    }
+    for (uint32_t i = 0; i < c->out.n; i++) {
+        const struct port_use *use = &h->ports[c->there[i]];
+        for (uint32_t k = 0; k < ACK_STREAMS; k++)
+            if (use->acks[k].until_ps > now && use->acks[k].flow != flow)
+                share_hop(h, c, c->newest, i, &use->acks[k]);
+    }
+}
+
+/* ---- posts ---- */
+
+static struct quiet_message *take(struct hybrid *h)
+{
+    struct quiet_message *m = h->free;
+    if (m)
+        h->free = m->next;
+    else
+        m = slab_alloc(&h->messages, sizeof *m);
+    *m = (struct quiet_message){.hybrid = h};
+    return m;
+}
+
+static struct train_sizes sizes_of(const struct transport_dim *dim, uint64_t bytes)
+{
+    struct ideal_wire w = ideal_wire(dim, bytes, false);
+    return (struct train_sizes){
+        .packets = w.packets, .first = w.first, .mid = w.mid, .last = w.last};
+}
+
+void quiet_post(struct hybrid *h, const struct sender *s, const struct transfer_request *request,
+                ps_t now)
+{
+    struct engine *e = net_of(h)->engine;
+    struct quiet_connection *c = h->connections[s->flow];
+    struct quiet_message *m = take(h);
+    m->request = *request;
+    m->flow = s->flow;
+    m->sizes = sizes_of(s->dim, request->bytes);
+    bool behind = c->newest && c->free_ps[0] > (double)now;
+    double was_free = c->free_ps[0];
+    m->train = train_of(&c->out, &m->sizes, (double)now, c->free_ps);
+    double answered =
+        train_answered(&c->in, &m->train, s->dim->ack.wire, s->dim->packets_per_ack == 1);
+    m->answered_ps = (ps_t)(answered - m->train.arrives_ps + 0.5);
+    if (!behind) {
+        c->busy_ps = now;
+        c->busy_bytes = 0;
+    }
+    m->path = behind ? path_hold(h->path_book, c->newest->path)
+                     : h->observer.busy(h->observer.ctx, s->flow, now);
+    m->begin_ps = c->busy_ps;
+    m->mark_ps = behind ? (ps_t)was_free : 0;
+    m->before_bytes = c->busy_bytes;
+    c->busy_bytes += train_bytes(&m->sizes, m->sizes.packets);
+    if (c->newest)
+        c->newest->next = m;
+    else
+        c->oldest = m;
+    c->newest = m;
+    h->n_quiet++;
+    hosts_of(h)->n_running++;
+    hosts_of(h)->counters.posted_bytes += request->unrecorded ? 0 : request->bytes;
+    for (uint32_t i = 0; i < c->out.n; i++) {
+        struct port_use *use = &h->ports[c->there[i]];
+        use->owner = s->flow;
+        use->free_ps = (ps_t)c->free_ps[i] + 1;
+    }
+    share_with_acks(h, s->flow, c, m, now);
+    sim_timer_init(e, &m->there, request->dst, on_there, m);
+    sim_timer_start(e, &m->there, (ps_t)(m->train.arrives_ps + 0.5));
+}
