@@ -101,7 +101,7 @@ const char *collwire_scenario_capture(const struct collwire_scenario *s, size_t 
 
 int collwire_scenario_has_packets(const struct collwire_scenario *s)
 {
-    return scenario_spec(scenario_of(s))->network == NETWORK_PACKET;
+    return scenario_spec(scenario_of(s))->network != NETWORK_ANALYTICAL;
 }
 
 const char *collwire_scenario_json(const struct collwire_scenario *s)

@@ -19,7 +19,7 @@
 static const char *without_packets(const struct scenario *s, const json_t *given)
 {
     (void)given;
-    return scenario_spec(s)->network == NETWORK_PACKET ? NULL : "the network is in closed form";
+    return scenario_spec(s)->network != NETWORK_ANALYTICAL ? NULL : "the network is in closed form";
 }
 
 static const char *without_roce(const struct scenario *s, const json_t *given)

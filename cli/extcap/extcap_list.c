@@ -175,7 +175,7 @@ static char *place_names(const struct collwire_scenario *scenario, struct err *e
 {
     struct sim *sim = NULL;
     const struct spec *spec = scenario ? scenario_spec(scenario_of(scenario)) : NULL;
-    if (spec && ranks_of(spec) <= RANKS_MAX && spec->network == NETWORK_PACKET)
+    if (spec && ranks_of(spec) <= RANKS_MAX && spec->network != NETWORK_ANALYTICAL)
         sim = sim_new(spec, err);
     char *names = sim ? sim_place_names(sim) : text_format("%s", "");
     sim_free(sim);

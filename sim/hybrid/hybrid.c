@@ -155,14 +155,15 @@ static void occupy_ports(struct hybrid *h, const struct quiet_connection *c, ps_
 // The time for which packets of others that come to a port before the last packet under way delay
 // it.
 static double meets_ps(const struct quiet_connection *c, const struct newcomer *by,
-                       const struct under_way *w)
+                       const struct under_way *w, uint32_t full_bytes)
 {
     double most = 0;
     for (uint32_t i = 1; i < c->out.n; i++) {
         bool shared = false;
         for (uint32_t k = 0; k < by->connection->out.n; k++)
             shared |= by->connection->there[k] == c->there[i];
-        double both = c->free_ps[i] - w->at_ps[i],
+        // Until the last packet comes: what comes with it waits behind it.
+        double both = c->free_ps[i] - w->at_ps[i] - full_bytes * c->out.hops[i].byte_ps,
                theirs = (double)by->bytes * c->out.hops[i].byte_ps;
         double late = both < theirs ? both : theirs;
         if (shared && w->bytes[i] > 0 && late > most)
@@ -211,7 +212,7 @@ void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by,
         add_under_way(c, m, sent, &w);
     occupy_ports(h, c, free_ps, &w, now);
     if (kept && !kept->delivered && by->connection != c)
-        kept->train.arrives_ps += meets_ps(c, by, &w);
+        kept->train.arrives_ps += meets_ps(c, by, &w, s->dim->full.wire);
     for (uint32_t i = 0; i < c->out.n; i++) {
         if (h->ports[c->there[i]].owner == flow)
             h->ports[c->there[i]].free_ps = now;

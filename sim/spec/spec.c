@@ -23,7 +23,7 @@ bool spec_has_noise(const struct spec *spec)
     bool any = false;
     for (size_t j = 0; j < spec->n_jobs; j++)
         any |= !spec->jobs[j].kind->raw;
-    return any && spec->network == NETWORK_PACKET;
+    return any && spec->network != NETWORK_ANALYTICAL;
 }
 
 uint64_t spec_memory_bytes(const struct spec *spec, const struct memory_need *need)
