@@ -436,6 +436,11 @@ collwire_script_test(explain_drawn unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/explain/check_drawn.py 0 40)
 collwire_script_test(explain_drawn_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/explain/check_drawn.py 0 1000)
+# The hybrid network against packets over drawn jobs: 10 s; it alone proves the error that docs/hybrid.md states.
+collwire_script_test(hybrid_error unit python3 [[cd "$(dirname "$1")" && python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/hybrid/check_error.py 0 24 --seeds 2 --most 64)
+collwire_script_test(hybrid_error_all long python3 [[cd "$(dirname "$1")" && python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/hybrid/check_error.py 0 300 --seeds 5)
 collwire_script_test(theory_tiers theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tiers.py)
 collwire_script_test(explain_jobs unit python3 [[python3 -B "$@"]]
@@ -596,6 +601,10 @@ if(COLLWIRE_SANITIZE)
   set(random_some 1-40)
   set(random_all 1001-2000)
 endif()
+collwire_script_test(random_hybrid props python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check.py --hybrid 1-30)
+collwire_script_test(random_hybrid_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check.py --hybrid 1001-2000)
 collwire_script_test(random_some props python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${random_some})
 collwire_script_test(random_mended theory python3 [[python3 -B "$@"]]

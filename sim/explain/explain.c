@@ -250,6 +250,26 @@ static void explain_lockstep(const struct fabric *fabric, struct result *r)
             loses ? "lost" : "marked"));
 }
 
+// How much of a hybrid network was in closed form, and why the largest other part was not.
+static void explain_hybrid(struct result *r)
+{
+    const struct hybrid_result *hybrid = r->hybrid;
+    const struct not_quiet_share *most = NULL;
+    for (size_t i = 0; hybrid && i < hybrid->n_reasons; i++)
+        if (!most || hybrid->reasons[i].share > most->share)
+            most = &hybrid->reasons[i];
+    if (!hybrid)
+        return;
+    char why[96] = "";
+    if (most)
+        snprintf(why, sizeof why, "; the others were packets, most of them by reason `%s`",
+                 most->reason);
+    result_explain(r, EXPLAIN_DETAIL,
+                   text_format("hybrid network: %.1f %% of the bytes took the closed form of a "
+                               "message that meets no other%s (docs/hybrid.md)",
+                               100 * hybrid->quiet_share, why));
+}
+
 void explain(const struct explain_facts *facts, struct result *r)
 {
     const struct fabric *fabric = facts->fabric;
@@ -265,6 +285,7 @@ void explain(const struct explain_facts *facts, struct result *r)
         explain_closed_form(fabric, r);
         return;
     }
+    explain_hybrid(r);
     explain_deadlock(r);
     explain_lockstep(fabric, r);
     explain_algorithm(facts, r);

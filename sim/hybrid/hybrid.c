@@ -48,12 +48,32 @@ static void wake_owners(struct hybrid *h, uint32_t flow, const struct quiet_conn
     }
 }
 
+static uint32_t dim_of(const struct sender *s)
+{
+    const struct hosts *hosts = sender_hosts(s);
+    return (uint32_t)((size_t)(s->dim - hosts->dims) / hosts->n_transports);
+}
+
+// Packets may take any port of a dimension: nothing there is quiet.
+static void wake_all(struct hybrid *h, uint32_t dim, ps_t now)
+{
+    for (uint32_t flow = 0; flow < h->cap; flow++) {
+        const struct quiet_connection *c = h->connections[flow];
+        const struct newcomer self = {c, 0};
+        if (c && c->oldest && dim_of(hosts_of(h)->senders[flow]) == dim)
+            connection_wake(h, flow, &self, now);
+    }
+}
+
 void hybrid_packets(struct hybrid *h, struct sender *s, const struct transfer_request *request,
                     enum not_quiet why, ps_t now)
 {
     struct quiet_connection *c = hybrid_connection(h, s->flow);
     h->packet_bytes[why] += request->bytes;
-    if (c->n_packet++ == 0 && !c->never) {
+    if (c->n_packet++ == 0 && c->never) {
+        if (h->n_never[dim_of(s)]++ == 0)
+            wake_all(h, dim_of(s), now);
+    } else if (c->n_packet == 1) {
         use_ports(h, c, 1);
         wake_owners(h, s->flow, c, request->bytes, now);
     }
@@ -62,14 +82,16 @@ void hybrid_packets(struct hybrid *h, struct sender *s, const struct transfer_re
 
 /* ---- quiet messages that become packets ---- */
 
-// What the sender has sent, but a port has not, occupies the port.
-static void occupy(struct hybrid *h, uint32_t port, ps_t until_ps, ps_t now)
+// What the sender has sent, but a port has not, occupies the port. Returns false if packets wait
+// there, whose departure is planned.
+static bool occupy(struct hybrid *h, uint32_t port, ps_t until_ps, ps_t now)
 {
     struct network *net = net_of(h);
     struct port *p = &net->ports[port];
     port_catch_up_before(net, port, now);
     if (p->waiting == 0 && p->busy_until_ps < until_ps)
         p->busy_until_ps = until_ps;
+    return p->busy_until_ps >= until_ps;
 }
 
 // Wire bytes of the first `sent` packets of a message that a hop has not sent by `at_ps`.
@@ -86,17 +108,17 @@ static double bytes_before(const struct quiet_connection *c, const struct quiet_
     return gone < bytes ? bytes - gone : 0;
 }
 
-// When the first packet of a connection, sent at `now`, comes to a port; `now` if it never does.
+// When the first packet of a connection, sent at `from`, comes to a port; -1 if it never does.
 static double comes_ps(const struct quiet_connection *c, uint32_t full_bytes, uint32_t port,
-                       ps_t now)
+                       ps_t from)
 {
-    double at = (double)now;
+    double at = (double)from;
     for (uint32_t i = 0; i < c->out.n; i++) {
         if (c->there[i] == port)
             return at;
         at += train_forward_ps(&c->out.hops[i], full_bytes);
     }
-    return (double)now;
+    return -1;
 }
 
 static void drop_message(struct hybrid *h, struct quiet_message *m)
@@ -118,7 +140,8 @@ static struct transfer_request rest_of(struct hybrid *h, struct quiet_connection
     struct transfer_request rest = m->request;
     if (sent == 0)
         return rest;
-    quiet_count(h, c, s, m, sent);
+    c->split_sizes = m->sizes;
+    c->split_begin_ps = m->train.begin_ps;
     c->split_token = m->request.token;
     c->split_packets = (uint32_t)sent;
     c->split_bytes = sent * s->dim->mtu_bytes;
@@ -142,10 +165,11 @@ static void add_under_way(const struct quiet_connection *c, const struct quiet_m
 }
 
 // What is under way when others come to a port occupies it from then on.
-static void occupy_ports(struct hybrid *h, const struct quiet_connection *c, ps_t sender_free_ps,
-                         const struct under_way *w, ps_t now)
+static void occupy_ports(struct hybrid *h, const struct quiet_connection *c, struct sender *s,
+                         ps_t sender_free_ps, const struct under_way *w, ps_t now)
 {
-    occupy(h, c->there[0], sender_free_ps, now);
+    if (!occupy(h, c->there[0], sender_free_ps, now) && s->next_send_ps < sender_free_ps)
+        s->next_send_ps = sender_free_ps;
     for (uint32_t i = 1; i < c->out.n; i++)
         if (w->bytes[i] > 0)
             occupy(h, c->there[i], (ps_t)(w->at_ps[i] + w->bytes[i] * c->out.hops[i].byte_ps + 0.5),
@@ -188,6 +212,19 @@ static uint64_t begun(const struct quiet_connection *c, const struct quiet_messa
     return sent;
 }
 
+// When others come to the ports of a connection, else its own next packet, which its sender sends at
+// free_ps.
+static void find_arrivals(const struct quiet_connection *c, const struct newcomer *by,
+                          uint32_t full_bytes, ps_t free_ps, ps_t now, struct under_way *w)
+{
+    for (uint32_t i = 0; i < c->out.n; i++) {
+        double theirs = comes_ps(by->connection, full_bytes, c->there[i], now);
+        w->at_ps[i] = theirs < 0 || by->connection == c
+                          ? comes_ps(c, full_bytes, c->there[i], free_ps)
+                          : theirs;
+    }
+}
+
 void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by, ps_t now)
 {
     struct quiet_connection *c = h->connections[flow];
@@ -195,22 +232,25 @@ void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by,
     struct under_way w = {0};
     struct quiet_message *kept = NULL, *m = c->oldest, *next;
     ps_t free_ps = now;
-    for (uint32_t i = 0; i < c->out.n; i++)
-        w.at_ps[i] = comes_ps(by->connection, s->dim->full.wire, c->there[i], now);
     // Those that the sender has sent completely keep their ends.
-    for (; m && m->train.last_start_ps <= (double)now; kept = m, m = m->next)
-        add_under_way(c, m, m->sizes.packets, &w);
+    while (m && m->train.last_start_ps <= (double)now) {
+        kept = m;
+        m = m->next;
+    }
     if (kept && kept->train.sent_ps > (double)now)
         free_ps = (ps_t)(kept->train.sent_ps + 0.5);
+    uint64_t sent = m ? begun(c, m, now, &free_ps) : 0;
+    find_arrivals(c, by, s->dim->full.wire, free_ps, now, &w);
+    for (struct quiet_message *k = kept ? c->oldest : NULL; k && k != m; k = k->next)
+        add_under_way(c, k, k->sizes.packets, &w);
+    if (sent > 0)
+        add_under_way(c, m, sent, &w);
     if (kept)
         kept->next = NULL;
     else
         c->oldest = NULL;
     c->newest = kept;
-    uint64_t sent = m ? begun(c, m, now, &free_ps) : 0;
-    if (sent > 0)
-        add_under_way(c, m, sent, &w);
-    occupy_ports(h, c, free_ps, &w, now);
+    occupy_ports(h, c, s, free_ps, &w, now);
     if (kept && !kept->delivered && by->connection != c)
         kept->train.arrives_ps += meets_ps(c, by, &w, s->dim->full.wire);
     for (uint32_t i = 0; i < c->out.n; i++) {
@@ -246,6 +286,15 @@ static bool ports_free(struct hybrid *h, uint32_t flow, const struct quiet_conne
     return true;
 }
 
+// A NIC that is not ideal, or cores that handle packets, at either end.
+static bool costs_host(const struct hybrid *h, const struct sender *s)
+{
+    const struct hosts *hosts = hosts_of(h);
+    const struct flow_id *id = sender_id(s);
+    const bool *has_nic = s->dim->has_nic;
+    return hosts->stack || (has_nic && (has_nic[id->src_node] || has_nic[id->dst_node]));
+}
+
 static enum not_quiet why_not(struct hybrid *h, const struct quiet_connection *c,
                               const struct sender *s, const struct transfer_request *r, ps_t now)
 {
@@ -254,9 +303,11 @@ static enum not_quiet why_not(struct hybrid *h, const struct quiet_connection *c
         return h->off;
     if (!dim->ops->quiet || dim->int_records || r->control)
         return NOT_QUIET_TRANSPORT;
-    if (c->never || dim->sprays)
+    if (c->never)
         return NOT_QUIET_PATHS;
-    if (c->n_packet > 0 || !ports_free(h, s->flow, c, now))
+    if (costs_host(h, s))
+        return NOT_QUIET_HOST;
+    if (c->n_packet > 0 || h->n_never[dim_of(s)] > 0 || !ports_free(h, s->flow, c, now))
         return NOT_QUIET_MEETS;
     if ((1 - c->out.hops[0].byte_ps / c->slowest_ps) * (double)r->bytes > QUEUE_LEAST)
         return NOT_QUIET_SLOWER;
@@ -282,6 +333,17 @@ static bool on_post(void *ctx, struct sender *s, const struct transfer_request *
     return true;
 }
 
+static void count_split(struct hybrid *h, const struct quiet_connection *c, const struct sender *s,
+                        uint8_t status)
+{
+    if (status == MESSAGE_RUNNING) {
+        quiet_count_running(h, c, &c->split_sizes, c->split_begin_ps, c->split_packets);
+        return;
+    }
+    quiet_count_data(h, c, &c->split_sizes, c->split_packets);
+    quiet_count_acks(h, c, s, &c->split_sizes, c->split_packets);
+}
+
 struct message_end hybrid_end(struct hybrid *h, const struct message_end *end)
 {
     struct message_end whole = *end;
@@ -292,9 +354,14 @@ struct message_end hybrid_end(struct hybrid *h, const struct message_end *end)
         whole.message.bytes += c->split_bytes;
         whole.message.packets += c->split_packets;
         whole.delivered_bytes += c->split_bytes;
+        count_split(h, c, hosts_of(h)->senders[end->flow], end->message.status);
         c->split_packets = 0;
     }
-    if (end->message.status != MESSAGE_RUNNING && --c->n_packet == 0 && !c->never)
+    if (end->message.status == MESSAGE_RUNNING || --c->n_packet > 0)
+        return whole;
+    if (c->never)
+        h->n_never[end->dim]--;
+    else
         use_ports(h, c, -1);
     return whole;
 }
@@ -316,7 +383,7 @@ struct hybrid *hybrid_attach(struct fabric *fabric, struct path_book *path_book)
     // Packets have places in captures and series, and faults and circuits change paths.
     h->off = fabric->spec->n_captures > 0 || fabric->spec->report.sample_ps > 0 ? NOT_QUIET_WATCHED
              : fabric->spec->n_faults > 0 || fabric->circuits                   ? NOT_QUIET_CHANGES
-             : fabric->hosts.adapters || fabric->hosts.stack                    ? NOT_QUIET_HOST
+             : fabric->net.credits                                              ? NOT_QUIET_CREDITS
                                                                                 : IS_QUIET;
     fabric->hosts.quiet = (struct host_quiet){.take = on_post, .ctx = h};
     fabric_needs_order(fabric, "the hybrid network decides for all ranks at once");
@@ -342,6 +409,9 @@ void hybrid_running(struct hybrid *h)
     for (size_t i = 0; h && i < h->cap; i++)
         for (const struct quiet_message *m = h->connections[i] ? h->connections[i]->oldest : NULL;
              m; m = m->next) {
+            if (!m->delivered)
+                quiet_count_running(h, h->connections[i], &m->sizes, m->train.begin_ps,
+                                    m->sizes.packets);
             const struct message_end end = quiet_end(m, false);
             h->observer.message_ended(h->observer.ctx, &end, net_of(h)->engine->now_ps);
         }

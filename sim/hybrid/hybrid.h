@@ -38,6 +38,7 @@ struct message_end hybrid_end(struct hybrid *hybrid, const struct message_end *e
     X(SLOWER, "slower_link")  /* it would queue at a slower link behind its port */                \
     X(HOST, "host")           /* its NIC or its host's cores cost time */                          \
     X(CHANGES, "changes")     /* faults or circuits change links during the run */                 \
+    X(CREDITS, "credits")     /* switches have flow control by credits */                          \
     X(WATCHED, "watched")     /* captures or series need its packets */
 #define NOT_QUIET_CONSTANT(constant, word) NOT_QUIET_##constant,
 enum not_quiet {

@@ -63,6 +63,8 @@ struct quiet_connection {
     /* the message whose first part was quiet */
     uint64_t split_token, split_bytes;
     uint32_t split_packets; // 0 = there is none
+    struct train_sizes split_sizes;
+    double split_begin_ps;
 };
 
 struct hybrid {
@@ -74,6 +76,7 @@ struct hybrid {
     struct port_use *ports;        // [port]
     struct quiet_connection **connections; // [flow]
     size_t cap;
+    uint32_t n_never[SPEC_MAX_DIMS]; // connections without a single way that have packets
     struct slab messages;
     struct quiet_message *free;
     uint64_t n_quiet;                                      // messages

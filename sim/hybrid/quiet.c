@@ -16,24 +16,52 @@ static const struct sender *sender_of(const struct quiet_message *m)
 
 /* ---- counters ---- */
 
-// Count packets that have passed all ports of a way.
-static void count(const struct hybrid *h, const uint32_t *ports, uint32_t n, uint64_t packets,
-                  uint64_t bytes)
+static void count(const struct hybrid *h, uint32_t port, uint64_t packets, uint64_t bytes)
 {
-    struct network *net = net_of(h);
-    for (uint32_t i = 0; i < n; i++) {
-        net->ports[ports[i]].tx_packets += packets;
-        net->ports[ports[i]].tx_bytes += bytes;
-    }
+    net_of(h)->ports[port].tx_packets += packets;
+    net_of(h)->ports[port].tx_bytes += bytes;
 }
 
-void quiet_count(struct hybrid *h, const struct quiet_connection *c, const struct sender *s,
-                 const struct quiet_message *m, uint64_t packets)
+void quiet_count_data(struct hybrid *h, const struct quiet_connection *c,
+                      const struct train_sizes *sizes, uint64_t packets)
+{
+    for (uint32_t i = 0; i < c->out.n; i++)
+        count(h, c->there[i], packets, train_bytes(sizes, packets));
+}
+
+void quiet_count_acks(struct hybrid *h, const struct quiet_connection *c, const struct sender *s,
+                      const struct train_sizes *sizes, uint64_t packets)
 {
     uint32_t each = s->dim->packets_per_ack;
-    uint64_t acks = packets == m->sizes.packets ? (packets + each - 1) / each : packets / each;
-    count(h, c->there, c->out.n, packets, train_bytes(&m->sizes, packets));
-    count(h, c->back, c->in.n, acks, acks * s->dim->ack.wire);
+    uint64_t acks = packets == sizes->packets ? (packets + each - 1) / each : packets / each;
+    for (uint32_t i = 0; i < c->in.n; i++)
+        count(h, c->back[i], acks, acks * s->dim->ack.wire);
+}
+
+// The number of packets that a hop has sent completely, of those of a train that began at begin_ps.
+static uint64_t sent_by(const struct quiet_connection *c, const struct train_sizes *sizes,
+                        double begin_ps, uint32_t hop, double now_ps)
+{
+    struct train there = {.begin_ps = begin_ps};
+    double gap = c->out.hops[hop].byte_ps;
+    for (uint32_t i = 0; i < hop; i++) {
+        there.begin_ps += train_forward_ps(&c->out.hops[i], sizes->first);
+        gap = c->out.hops[i].byte_ps > gap ? c->out.hops[i].byte_ps : gap;
+    }
+    uint64_t n = train_started(&there, sizes, gap, 1, now_ps);
+    double bytes = (double)train_bytes(sizes, n);
+    return n > 0 && there.begin_ps + bytes * gap > now_ps ? n - 1 : n;
+}
+
+void quiet_count_running(struct hybrid *h, const struct quiet_connection *c,
+                         const struct train_sizes *sizes, double begin_ps, uint64_t most)
+{
+    double now = (double)net_of(h)->engine->now_ps;
+    for (uint32_t i = 0; i < c->out.n; i++) {
+        uint64_t packets = sent_by(c, sizes, begin_ps, i, now);
+        packets = packets < most ? packets : most;
+        count(h, c->there[i], packets, train_bytes(sizes, packets));
+    }
 }
 
 /* ---- critical paths ---- */
@@ -97,6 +125,7 @@ static void on_back(struct engine *e, struct sim_timer *timer, int revents)
     hosts_of(h)->acking = (struct meta_held){0};
     SIM_ASSERT(e, m->request.src, c->oldest == m);
     sim_timer_end(e, &m->back);
+    quiet_count_acks(h, c, sender_of(m), &m->sizes, m->sizes.packets);
     h->observer.message_ended(h->observer.ctx, &end, e->now_ps);
     unlink_oldest(h, c); // before the callback, which may post
     h->client.sent(h->client.ctx, token, e->now_ps);
@@ -113,11 +142,10 @@ static void on_there(struct engine *e, struct sim_timer *timer, int revents)
         sim_timer_start(e, timer, due);
         return;
     }
-    const struct sender *s = sender_of(m);
     const struct sender_account account = account_of(m);
     m->delivered = true;
     sim_timer_end(e, timer);
-    quiet_count(h, h->connections[m->flow], s, m, m->sizes.packets);
+    quiet_count_data(h, h->connections[m->flow], &m->sizes, m->sizes.packets);
     h->quiet_bytes += m->request.bytes;
     hosts->counters.delivered_bytes += m->request.bytes;
     hosts->last_delivery_ps = e->now_ps;

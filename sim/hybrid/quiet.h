@@ -9,9 +9,15 @@
 void quiet_post(struct hybrid *h, const struct sender *s, const struct transfer_request *request,
                 ps_t now);
 
-// Count the first `packets` packets of a message, and their ACKs, at the ports of its connection.
-void quiet_count(struct hybrid *h, const struct quiet_connection *c, const struct sender *s,
-                 const struct quiet_message *m, uint64_t packets);
+// Count the first `packets` packets of a message at the ports of its connection, and their ACKs.
+void quiet_count_data(struct hybrid *h, const struct quiet_connection *c,
+                      const struct train_sizes *sizes, uint64_t packets);
+void quiet_count_acks(struct hybrid *h, const struct quiet_connection *c, const struct sender *s,
+                      const struct train_sizes *sizes, uint64_t packets);
+// Count what the hops have sent of the first `most` packets of a message that began at begin_ps, and
+// that the end of the run cuts off.
+void quiet_count_running(struct hybrid *h, const struct quiet_connection *c,
+                         const struct train_sizes *sizes, double begin_ps, uint64_t most);
 
 // What a sender would say of the message now. `done`: its last ACK has arrived.
 struct message_end quiet_end(const struct quiet_message *m, bool done);

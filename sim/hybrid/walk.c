@@ -48,7 +48,7 @@ void connection_walk(const struct hybrid *h, struct quiet_connection *c, const s
         m = walk(fabric, net->cold[c->there[n - 1]].peer, net->ports[s->port].node,
                  id->back_entropy, c->back);
     c->known = true;
-    c->never = n == 0 || m == 0;
+    c->never = n == 0 || m == 0 || s->dim->sprays || s->dim->numbers_paths;
     if (c->never)
         return;
     describe(net, c->there, n, &c->out);

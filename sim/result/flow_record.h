@@ -50,7 +50,7 @@ struct measured_summary {
 };
 
 // Of a hybrid network, by payload bytes.
-#define NOT_QUIET_MOST 8 // reasons for which messages are packets (sim/hybrid/hybrid.h)
+#define NOT_QUIET_MOST 9 // reasons for which messages are packets (sim/hybrid/hybrid.h)
 struct hybrid_result {
     double quiet_share;
     struct not_quiet_share {

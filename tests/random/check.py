@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Random scenarios (generate.py) against properties that hold for all of them.
 
-usage: check.py [--aimed|--features] [--no-ideals] [--jobs N] [--keep FOLDER] SEED|FIRST-LAST|FOLDER ...
+usage: check.py [--aimed|--features] [--hybrid] [--no-ideals] [--jobs N] [--keep FOLDER] SEED|FIRST-LAST|FOLDER ...
 with the executable in $COLLWIRE. A scenario that `validate` calls valid runs to exit 0 or 1; one that
 is refused ends with 2, a message that names a path, and writes nothing. Metrics keep the invariants
 of invariants.py, and are the same bytes by the reference engine, of their own resolved scenario with two to seven threads
 (all files), and without captures and samples (or a second time, where the scenario has none). --no-ideals leaves out slowdown >= 1 and
 efficiency <= 1. --aimed: scenarios of aimed.py, in which ACKs, timers and rates meet in every order. --features: of features.py, in which
-libraries, shapes of networks, sizes and kinds of jobs meet.
+libraries, shapes of networks, sizes and kinds of jobs meet. --hybrid: each on the hybrid network, without captures and samples, which
+make all of it packets.
 A FOLDER has a scenario.json that --keep kept, and the files that it names.
 """
 import argparse
@@ -38,7 +39,7 @@ SECONDS = 60
 REPAIRS = 6
 REQUIRED = {"kind", "size", "bytes", "op", "dims", "topology", "workload", "at", "file", "ranks_per_leaf",
             "spines", "gpus_per_server", "global_links", "src", "dst", "cdf", "load", "duration"}
-OPTIONS = argparse.Namespace(ideals=True, keep=None, aimed=False, features=False)
+OPTIONS = argparse.Namespace(ideals=True, keep=None, aimed=False, features=False, hybrid=False)
 
 
 class Finding(Exception):
@@ -156,6 +157,12 @@ def check(seed, folder):
         shutil.copytree(seed, folder, dirs_exist_ok=True)
         return check_one(json.loads((folder / "scenario.json").read_text(encoding="utf-8")), folder)
     made = (aimed if OPTIONS.aimed else features if OPTIONS.features else generate).scenario(seed, folder)
+    if OPTIONS.hybrid and made.get("network") != "analytical":
+        made["network"] = "hybrid"
+        made.pop("capture", None)
+        for key in ("sample", "sample_at"):
+            made.get("report", {}).pop(key, None)
+        generate.write(made, folder)
     for attempt in range(REPAIRS + 1):
         end, why = check_one(made, folder)
         if end != "refused" or attempt == REPAIRS or not repaired(made, why):
@@ -212,6 +219,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--aimed", action="store_true")
     parser.add_argument("--features", action="store_true")
+    parser.add_argument("--hybrid", action="store_true")
     parser.add_argument("--no-ideals", dest="ideals", action="store_false")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep")

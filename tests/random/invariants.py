@@ -50,7 +50,7 @@ class Check:
         for key, value in self.m.items():
             if key not in ("scenario", "series"):
                 for path, number in numbers(value, key):
-                    self.expect(number >= 0, f"{path} = {number}")
+                    self.expect(number >= 0 or path.endswith("saved_ns"), f"{path} = {number}")
 
     def flows(self):
         listed, summary = self.m["flows"], self.m["flows_summary"]
@@ -145,8 +145,10 @@ class Check:
         for s in m["queues"]["switches"]:
             self.expect(s["max_shared_used_bytes"] <= s["shared_bytes"], f"{s['at']}: shared part")
             self.expect(s["max_headroom_bytes"] <= s["headroom_limit_bytes"], f"{s['at']}: headroom")
+        # ACKs of packets do not delay quiet data (docs/hybrid.md).
+        most = 1.03 if self.m["scenario"]["network"] == "hybrid" else 1 + 1e-3
         for link in m["links"]:
-            self.expect(link["utilization"] is None or link["utilization"] <= 1 + 1e-3,
+            self.expect(link["utilization"] is None or link["utilization"] <= most,
                         f"{link['at']}: utilization {link['utilization']}")
         if len(m["flows"]) == m["flows_summary"]["count"]:
             for key in ("timeouts", "retransmitted_packets"):
