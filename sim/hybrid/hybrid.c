@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which messages are quiet, and how quiet messages become packets.
+// Which messages are quiet.
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/memory.h"
 #include "sim/hybrid/quiet.h"
-#include "switch/switch.h"
 
 static struct network *net_of(const struct hybrid *h) { return &h->fabric->net; }
 static struct hosts *hosts_of(const struct hybrid *h) { return &h->fabric->hosts; }
@@ -23,252 +22,8 @@ struct quiet_connection *hybrid_connection(struct hybrid *h, uint32_t flow)
     return h->connections[flow];
 }
 
-/* ---- packets ---- */
-
-// A connection has begun (1) or ceased (-1) to have messages in packets.
-static void use_ports(struct hybrid *h, const struct quiet_connection *c, int by)
-{
-    for (uint32_t i = 0; i < c->out.n; i++)
-        h->ports[c->there[i]].n_packet += (uint32_t)by;
-}
-
-// Every quiet connection that has one of these ports becomes packets, from the first hop on.
-static void wake_owners(struct hybrid *h, uint32_t flow, const struct quiet_connection *c,
-                        uint64_t bytes, ps_t now)
-{
-    const struct newcomer by = {c, bytes};
-    for (uint32_t i = 0; i < c->out.n; i++) {
-        const struct port_use *use = &h->ports[c->there[i]];
-        if (use->owner != NO_CONNECTION && use->owner != flow && use->free_ps > now)
-            connection_wake(h, use->owner, &by, now);
-        // Where packets of several connections meet, ACKs wait among them, and end messages later.
-        for (uint32_t k = 0; k < ACK_STREAMS && i > 0 && use->n_packet > 1; k++)
-            if (use->acks[k].until_ps > now && use->acks[k].flow != flow)
-                connection_wake(h, use->acks[k].flow, &by, now);
-    }
-}
-
-static uint32_t dim_of(const struct sender *s)
-{
-    const struct hosts *hosts = sender_hosts(s);
-    return (uint32_t)((size_t)(s->dim - hosts->dims) / hosts->n_transports);
-}
-
-// Packets may take any port of a dimension: nothing there is quiet.
-static void wake_all(struct hybrid *h, uint32_t dim, ps_t now)
-{
-    for (uint32_t flow = 0; flow < h->cap; flow++) {
-        const struct quiet_connection *c = h->connections[flow];
-        const struct newcomer self = {c, 0};
-        if (c && c->oldest && dim_of(hosts_of(h)->senders[flow]) == dim)
-            connection_wake(h, flow, &self, now);
-    }
-}
-
-void hybrid_packets(struct hybrid *h, struct sender *s, const struct transfer_request *request,
-                    enum not_quiet why, ps_t now)
-{
-    struct quiet_connection *c = hybrid_connection(h, s->flow);
-    h->packet_bytes[why] += request->bytes;
-    if (c->n_packet++ == 0 && c->never) {
-        if (h->n_never[dim_of(s)]++ == 0)
-            wake_all(h, dim_of(s), now);
-    } else if (c->n_packet == 1) {
-        use_ports(h, c, 1);
-        wake_owners(h, s->flow, c, request->bytes, now);
-    }
-    sender_post(s, request, now);
-}
-
-/* ---- quiet messages that become packets ---- */
-
-// What the sender has sent, but a port has not, occupies the port. Returns false if packets wait
-// there, whose departure is planned.
-static bool occupy(struct hybrid *h, uint32_t port, ps_t until_ps, ps_t now)
-{
-    struct network *net = net_of(h);
-    struct port *p = &net->ports[port];
-    port_catch_up_before(net, port, now);
-    if (p->waiting == 0 && p->busy_until_ps < until_ps)
-        p->busy_until_ps = until_ps;
-    return p->busy_until_ps >= until_ps;
-}
-
-// Wire bytes of the first `sent` packets of a message that a hop has not sent by `at_ps`.
-static double bytes_before(const struct quiet_connection *c, const struct quiet_message *m,
-                           uint32_t hop, uint64_t sent, double at_ps)
-{
-    double begin = m->train.begin_ps, gap = c->out.hops[hop].byte_ps,
-           bytes = (double)train_bytes(&m->sizes, sent);
-    for (uint32_t i = 0; i < hop; i++) {
-        begin += train_forward_ps(&c->out.hops[i], m->sizes.first);
-        gap = c->out.hops[i].byte_ps > gap ? c->out.hops[i].byte_ps : gap;
-    }
-    double gone = at_ps > begin ? (at_ps - begin) / gap : 0;
-    return gone < bytes ? bytes - gone : 0;
-}
-
-// When the first packet of a connection, sent at `from`, comes to a port; -1 if it never does.
-static double comes_ps(const struct quiet_connection *c, uint32_t full_bytes, uint32_t port,
-                       ps_t from)
-{
-    double at = (double)from;
-    for (uint32_t i = 0; i < c->out.n; i++) {
-        if (c->there[i] == port)
-            return at;
-        at += train_forward_ps(&c->out.hops[i], full_bytes);
-    }
-    return -1;
-}
-
-static void drop_message(struct hybrid *h, struct quiet_message *m)
-{
-    h->observer.idle(h->observer.ctx, m->flow, m->path);
-    sim_timer_end(net_of(h)->engine, &m->there);
-    m->next = h->free;
-    h->free = m;
-    h->n_quiet--;
-    hosts_of(h)->n_running--;
-    hosts_of(h)->counters.posted_bytes -= m->request.unrecorded ? 0 : m->request.bytes;
-}
-
-// The first `sent` packets of the message keep their times; the rest becomes a message of packets.
-static struct transfer_request rest_of(struct hybrid *h, struct quiet_connection *c,
-                                       const struct sender *s, const struct quiet_message *m,
-                                       uint64_t sent)
-{
-    struct transfer_request rest = m->request;
-    if (sent == 0)
-        return rest;
-    c->split_sizes = m->sizes;
-    c->split_begin_ps = m->train.begin_ps;
-    c->split_token = m->request.token;
-    c->split_packets = (uint32_t)sent;
-    c->split_bytes = sent * s->dim->mtu_bytes;
-    rest.bytes -= c->split_bytes;
-    h->quiet_bytes += c->split_bytes;
-    hosts_of(h)->counters.delivered_bytes += c->split_bytes;
-    hosts_of(h)->counters.posted_bytes += m->request.unrecorded ? 0 : c->split_bytes;
-    return rest;
-}
-
-// What is on its way to the ports of a connection, in bytes; and when others come there.
-struct under_way {
-    double bytes[TRAIN_HOPS], at_ps[TRAIN_HOPS];
-};
-
-static void add_under_way(const struct quiet_connection *c, const struct quiet_message *m,
-                          uint64_t sent, struct under_way *w)
-{
-    for (uint32_t i = 1; i < c->out.n; i++)
-        w->bytes[i] += bytes_before(c, m, i, sent, w->at_ps[i]);
-}
-
-// What is under way when others come to a port occupies it from then on.
-static void occupy_ports(struct hybrid *h, const struct quiet_connection *c, struct sender *s,
-                         ps_t sender_free_ps, const struct under_way *w, ps_t now)
-{
-    if (!occupy(h, c->there[0], sender_free_ps, now) && s->next_send_ps < sender_free_ps)
-        s->next_send_ps = sender_free_ps;
-    for (uint32_t i = 1; i < c->out.n; i++)
-        if (w->bytes[i] > 0)
-            occupy(h, c->there[i], (ps_t)(w->at_ps[i] + w->bytes[i] * c->out.hops[i].byte_ps + 0.5),
-                   now);
-}
-
-// The time for which packets of others that come to a port before the last packet under way delay
-// it.
-static double meets_ps(const struct quiet_connection *c, const struct newcomer *by,
-                       const struct under_way *w, uint32_t full_bytes)
-{
-    double most = 0;
-    for (uint32_t i = 1; i < c->out.n; i++) {
-        bool shared = false;
-        for (uint32_t k = 0; k < by->connection->out.n; k++)
-            shared |= by->connection->there[k] == c->there[i];
-        // Until the last packet comes: what comes with it waits behind it.
-        double both = c->free_ps[i] - w->at_ps[i] - full_bytes * c->out.hops[i].byte_ps,
-               theirs = (double)by->bytes * c->out.hops[i].byte_ps;
-        double late = both < theirs ? both : theirs;
-        if (shared && w->bytes[i] > 0 && late > most)
-            most = late;
-    }
-    return most;
-}
-
-// The number of packets of a message that its sender has begun to send, and in *free_ps when it has
-// sent them.
-static uint64_t begun(const struct quiet_connection *c, const struct quiet_message *m, ps_t now,
-                      ps_t *free_ps)
-{
-    double byte_ps = c->out.hops[0].byte_ps, span = m->train.sent_ps - m->train.begin_ps,
-           stretch = span > m->late_ps ? span / (span - m->late_ps) : 1;
-    uint64_t sent = train_started(&m->train, &m->sizes, byte_ps, stretch, (double)now);
-    if (sent == m->sizes.packets) // by rounding: the last one starts later
-        sent--;
-    if (sent > 0)
-        *free_ps = (ps_t)(m->train.begin_ps +
-                          stretch * (double)train_bytes(&m->sizes, sent) * byte_ps + 0.5);
-    return sent;
-}
-
-// When others come to the ports of a connection, else its own next packet, which its sender sends at
-// free_ps.
-static void find_arrivals(const struct quiet_connection *c, const struct newcomer *by,
-                          uint32_t full_bytes, ps_t free_ps, ps_t now, struct under_way *w)
-{
-    for (uint32_t i = 0; i < c->out.n; i++) {
-        double theirs = comes_ps(by->connection, full_bytes, c->there[i], now);
-        w->at_ps[i] = theirs < 0 || by->connection == c
-                          ? comes_ps(c, full_bytes, c->there[i], free_ps)
-                          : theirs;
-    }
-}
-
-void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by, ps_t now)
-{
-    struct quiet_connection *c = h->connections[flow];
-    struct sender *s = hosts_of(h)->senders[flow];
-    struct under_way w = {0};
-    struct quiet_message *kept = NULL, *m = c->oldest, *next;
-    ps_t free_ps = now;
-    // Those that the sender has sent completely keep their ends.
-    while (m && m->train.last_start_ps <= (double)now) {
-        kept = m;
-        m = m->next;
-    }
-    if (kept && kept->train.sent_ps > (double)now)
-        free_ps = (ps_t)(kept->train.sent_ps + 0.5);
-    uint64_t sent = m ? begun(c, m, now, &free_ps) : 0;
-    find_arrivals(c, by, s->dim->full.wire, free_ps, now, &w);
-    for (struct quiet_message *k = kept ? c->oldest : NULL; k && k != m; k = k->next)
-        add_under_way(c, k, k->sizes.packets, &w);
-    if (sent > 0)
-        add_under_way(c, m, sent, &w);
-    if (kept)
-        kept->next = NULL;
-    else
-        c->oldest = NULL;
-    c->newest = kept;
-    occupy_ports(h, c, s, free_ps, &w, now);
-    if (kept && !kept->delivered && by->connection != c)
-        kept->train.arrives_ps += meets_ps(c, by, &w, s->dim->full.wire);
-    for (uint32_t i = 0; i < c->out.n; i++) {
-        if (h->ports[c->there[i]].owner == flow)
-            h->ports[c->there[i]].free_ps = now;
-        c->free_ps[i] = (double)now;
-    }
-    for (; m; m = next, sent = 0) {
-        next = m->next;
-        struct transfer_request rest = rest_of(h, c, s, m, sent);
-        drop_message(h, m);
-        hybrid_packets(h, s, &rest, NOT_QUIET_MEETS, now);
-    }
-}
-
 /* ---- which messages are quiet ---- */
 
-#define NOT_QUIET_WORD(constant, word) word,
 #define QUEUE_LEAST (64 * 1024) // bytes that wait at a slower link without any effect
 
 static bool ports_free(struct hybrid *h, uint32_t flow, const struct quiet_connection *c, ps_t now)
@@ -307,7 +62,7 @@ static enum not_quiet why_not(struct hybrid *h, const struct quiet_connection *c
         return NOT_QUIET_PATHS;
     if (costs_host(h, s))
         return NOT_QUIET_HOST;
-    if (c->n_packet > 0 || h->n_never[dim_of(s)] > 0 || !ports_free(h, s->flow, c, now))
+    if (c->n_packet > 0 || h->n_never[hybrid_dim(s)] > 0 || !ports_free(h, s->flow, c, now))
         return NOT_QUIET_MEETS;
     if ((1 - c->out.hops[0].byte_ps / c->slowest_ps) * (double)r->bytes > QUEUE_LEAST)
         return NOT_QUIET_SLOWER;
@@ -331,39 +86,6 @@ static bool on_post(void *ctx, struct sender *s, const struct transfer_request *
         connection_wake(h, s->flow, &self, now);
     hybrid_packets(h, s, request, why, now);
     return true;
-}
-
-static void count_split(struct hybrid *h, const struct quiet_connection *c, const struct sender *s,
-                        uint8_t status)
-{
-    if (status == MESSAGE_RUNNING) {
-        quiet_count_running(h, c, &c->split_sizes, c->split_begin_ps, c->split_packets);
-        return;
-    }
-    quiet_count_data(h, c, &c->split_sizes, c->split_packets);
-    quiet_count_acks(h, c, s, &c->split_sizes, c->split_packets);
-}
-
-struct message_end hybrid_end(struct hybrid *h, const struct message_end *end)
-{
-    struct message_end whole = *end;
-    struct quiet_connection *c = h ? hybrid_connection(h, end->flow) : NULL;
-    if (!c || (c->oldest && c->oldest->request.token == end->message.token))
-        return whole; // all of it was quiet
-    if (c->split_packets > 0 && c->split_token == end->message.token) {
-        whole.message.bytes += c->split_bytes;
-        whole.message.packets += c->split_packets;
-        whole.delivered_bytes += c->split_bytes;
-        count_split(h, c, hosts_of(h)->senders[end->flow], end->message.status);
-        c->split_packets = 0;
-    }
-    if (end->message.status == MESSAGE_RUNNING || --c->n_packet > 0)
-        return whole;
-    if (c->never)
-        h->n_never[end->dim]--;
-    else
-        use_ports(h, c, -1);
-    return whole;
 }
 
 /* ---- life ---- */
@@ -416,6 +138,9 @@ void hybrid_running(struct hybrid *h)
             h->observer.message_ended(h->observer.ctx, &end, net_of(h)->engine->now_ps);
         }
 }
+
+#define NOT_QUIET_WORD(constant, word) word,
+_Static_assert(NOT_QUIET_REASONS == NOT_QUIET_MOST, "the result has a place for each reason");
 
 void hybrid_collect(const struct hybrid *h, struct result *r)
 {

@@ -89,6 +89,13 @@ void connection_walk(const struct hybrid *h, struct quiet_connection *c, const s
 // The connection of a flow.
 struct quiet_connection *hybrid_connection(struct hybrid *h, uint32_t flow);
 
+// The dimension of a sender.
+static inline uint32_t hybrid_dim(const struct sender *s)
+{
+    const struct hosts *hosts = sender_hosts(s);
+    return (uint32_t)((size_t)(s->dim - hosts->dims) / hosts->n_transports);
+}
+
 // Let the quiet messages of a connection become packets, as far as they have not been sent, since a
 // message of `by` is posted, which may be the same connection.
 struct newcomer {

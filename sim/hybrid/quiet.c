@@ -43,11 +43,7 @@ static uint64_t sent_by(const struct quiet_connection *c, const struct train_siz
                         double begin_ps, uint32_t hop, double now_ps)
 {
     struct train there = {.begin_ps = begin_ps};
-    double gap = c->out.hops[hop].byte_ps;
-    for (uint32_t i = 0; i < hop; i++) {
-        there.begin_ps += train_forward_ps(&c->out.hops[i], sizes->first);
-        gap = c->out.hops[i].byte_ps > gap ? c->out.hops[i].byte_ps : gap;
-    }
+    double gap = train_at_hop(&c->out, sizes, hop, &there.begin_ps);
     uint64_t n = train_started(&there, sizes, gap, 1, now_ps);
     double bytes = (double)train_bytes(sizes, n);
     return n > 0 && there.begin_ps + bytes * gap > now_ps ? n - 1 : n;
@@ -110,7 +106,7 @@ struct message_end quiet_end(const struct quiet_message *m, bool done)
                     .status = done ? MESSAGE_DONE : MESSAGE_RUNNING},
         .delivered_bytes = m->delivered ? m->request.bytes : 0,
         .flow = m->flow,
-        .dim = (uint16_t)((size_t)(s->dim - hosts->dims) / hosts->n_transports),
+        .dim = (uint16_t)hybrid_dim(s),
         .transport = (uint8_t)((size_t)(s->dim - hosts->dims) % hosts->n_transports)};
 }
 

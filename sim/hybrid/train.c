@@ -69,6 +69,17 @@ double train_answered(const struct train_path *path, const struct train *t, uint
     return last;
 }
 
+double train_at_hop(const struct train_path *path, const struct train_sizes *sizes, uint32_t hop,
+                    double *begin_ps)
+{
+    double byte_ps = path->hops[hop].byte_ps;
+    for (uint32_t i = 0; i < hop; i++) {
+        *begin_ps += train_forward_ps(&path->hops[i], sizes->first);
+        byte_ps = later(byte_ps, path->hops[i].byte_ps);
+    }
+    return byte_ps;
+}
+
 uint64_t train_started(const struct train *t, const struct train_sizes *sizes, double byte_ps,
                        double stretch, double now_ps)
 {

@@ -14,7 +14,7 @@
 
 #include "engine/base/units.h"
 
-#define TRAIN_HOPS 16 // the most; longer paths are not quiet
+#define TRAIN_HOPS 8 // the most; longer paths are not quiet
 
 struct train_hop {
     double byte_ps;        // time of a byte on the link
@@ -53,6 +53,11 @@ struct train train_of(const struct train_path *path, const struct train_sizes *s
 // the packet before the last one had arrived, unless receivers answer several packets at once.
 double train_answered(const struct train_path *path, const struct train *t, uint32_t ack_bytes,
                       bool each);
+
+// The time of a byte of a train on a hop, by the slowest hop so far, and in *begin_ps, its begin on
+// the first hop, the begin on this one.
+double train_at_hop(const struct train_path *path, const struct train_sizes *sizes, uint32_t hop,
+                    double *begin_ps);
 
 // The number of packets that have started on the first hop by `now_ps`, with every packet longer by
 // `stretch` (1 = as it is).
