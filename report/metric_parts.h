@@ -13,8 +13,8 @@ extern const struct metric_table flow_table, summary_table, measured_table, coll
 extern const struct metric_table critical_table, life_table, slowest_table, cost_table,
     critical_phase_table;
 extern const struct metric_table pfc_table, credits_table, retry_table, ecn_table, tcp_table,
-    uec_table, admission_table, hybrid_table, drops_table, trims_table, recovery_table, change_table,
-    queues_table, link_table, nic_table,
+    uec_table, admission_table, hybrid_table, drops_table, trims_table, recovery_table,
+    change_table, queues_table, link_table, nic_table,
     aggregator_table;                                                 // metric_fabric.c
 extern const struct metric_table time_stats_table, ratio_stats_table; // metric_flows.c
 extern const struct metric_table job_table;                           // metric_jobs.c

@@ -70,7 +70,8 @@ const struct mistake mistakes[] = {
      "engine.fast_forward: exact skipping has left, since it repeated nothing where hosts have "
      "noise or paths collide: remove `engine`, which had no other key"},
     {"\"engine\":{}", NULL, NULL, "engine: unknown key"},
-    {"\"network\":true", NULL, NULL, "network: must be packet, analytical or hybrid, not a boolean"},
+    {"\"network\":true", NULL, NULL,
+     "network: must be packet, analytical or hybrid, not a boolean"},
     // topology
     {NULL, "", NULL, "topology.dims: must not be empty"},
     {NULL, "7", NULL, "topology.dims[0]: must be an object, not a number"},
