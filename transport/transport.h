@@ -155,8 +155,8 @@ struct transport_ops {
     // The policy's window has changed (s->cwnd_bytes): set s->window_bytes. NULL = the smaller one
     // of the policy's window and s->cold.cap_bytes.
     void (*on_window)(struct sender *s, ps_t now);
-    // Returns true if a message that is posted now, alone on its path, leaves packet behind packet at
-    // the rate of the sender's port. The sender has nothing to send. NULL = never.
+    // Returns true if a message that is posted now, alone on its path, leaves packet behind packet
+    // at the rate of the sender's port. The sender has nothing to send. NULL = never.
     bool (*quiet)(const struct sender *s);
     // Returns for how many retransmission timeouts the flow has sent nothing. NULL = the transport
     // does not restart slowly after idle time.

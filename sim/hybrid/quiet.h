@@ -14,8 +14,8 @@ void quiet_count_data(struct hybrid *h, const struct quiet_connection *c,
                       const struct train_sizes *sizes, uint64_t packets);
 void quiet_count_acks(struct hybrid *h, const struct quiet_connection *c, const struct sender *s,
                       const struct train_sizes *sizes, uint64_t packets);
-// Count what the hops have sent of the first `most` packets of a message that began at begin_ps, and
-// that the end of the run cuts off.
+// Count what the hops have sent of the first `most` packets of a message that began at begin_ps,
+// and that the end of the run cuts off.
 void quiet_count_running(struct hybrid *h, const struct quiet_connection *c,
                          const struct train_sizes *sizes, double begin_ps, uint64_t most);
 

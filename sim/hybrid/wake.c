@@ -185,8 +185,8 @@ static uint64_t begun(const struct quiet_connection *c, const struct quiet_messa
     return sent;
 }
 
-// When others come to the ports of a connection, else its own next packet, which its sender sends at
-// free_ps.
+// When others come to the ports of a connection, else its own next packet, which its sender sends
+// at free_ps.
 static void find_arrivals(const struct quiet_connection *c, const struct newcomer *by,
                           uint32_t full_bytes, ps_t free_ps, ps_t now, struct under_way *w)
 {

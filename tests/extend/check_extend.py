@@ -54,7 +54,7 @@ TOYS = [
                             '    if (dim->sw.toy_bytes == 6)\n        err_add(err, "switch.toy", "6 is not liked");')],
     }),
     Toy("top-level object", 3, {"config/object/object_toys.c": "object/object_toys.c"}, {
-        "sim/spec/spec.h": [("enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };",
+        "sim/spec/spec.h": [("enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL, NETWORK_HYBRID };",
                         "struct toy_spec {\n    uint64_t size;\n};"),
                        ("    struct limits_spec limits;", "    struct toy_spec *toys;\n    size_t n_toys;")],
         "config/object/objects.c": [('#include "engine/text/read.h"', "extern const struct object toys_object;"),

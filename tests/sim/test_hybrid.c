@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The hybrid network against packets (sim/hybrid): under `none` a message alone takes the same time
-// to the ns, at any rates and sizes, and leaves the same counters; two messages that meet end within
-// one packet's time of packets, at whatever instant the second is posted. Cost: 2 s. It alone proves
-// the closed form, and that what is under way when messages meet keeps its place.
+// to the ns, at any rates and sizes, and leaves the same counters; two messages that meet end
+// within one packet's time of packets, at whatever instant the second is posted. Cost: 2 s. It
+// alone proves the closed form, and that what is under way when messages meet keeps its place.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
