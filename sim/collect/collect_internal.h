@@ -18,6 +18,7 @@ void collect_jobs(const struct sim *sim, struct result *r); // after collectives
 void collect_timeline(const struct sim *sim, struct result *r);
 void collect_network(const struct sim *sim, struct result *r);
 void collect_measured(const struct sim *sim, struct result *r); // after the flows
+void collect_status(const struct sim *sim, struct result *r);
 void collect_measured_collectives(const struct sim *sim, struct result *r);
 char *collect_pair_name(const struct sim *sim, uint32_t src,
                         uint32_t dst); // "rank0->rank1", to be freed
