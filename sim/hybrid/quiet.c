@@ -216,14 +216,12 @@ static uint32_t hop_of(const struct quiet_connection *c, uint32_t port)
     return i;
 }
 
-// The ACKs of a message pass ports of others, and those of others its own.
-static void share_with_acks(struct hybrid *h, uint32_t flow, struct quiet_connection *c,
-                            const struct quiet_message *m, ps_t now)
+void quiet_acks_pass(struct hybrid *h, const struct sender *s, double from, double until, ps_t now)
 {
-    const struct transport_dim *dim = sender_of(m)->dim;
-    double each = (double)dim->ack.wire / dim->packets_per_ack / dim->full.wire,
-           flight = m->train.arrives_ps - m->train.sent_ps, from = m->train.begin_ps + flight,
-           until = m->train.sent_ps + flight;
+    const struct transport_dim *dim = s->dim;
+    const struct quiet_connection *c = h->connections[s->flow];
+    uint32_t flow = s->flow;
+    double each = (double)dim->ack.wire / dim->packets_per_ack / dim->full.wire;
     for (uint32_t i = 0; i < c->in.n; i++) {
         struct port_use *use = &h->ports[c->back[i]];
         double share = each * c->in.hops[i].byte_ps / c->slowest_ps;
@@ -241,6 +239,14 @@ static void share_with_acks(struct hybrid *h, uint32_t flow, struct quiet_connec
         from += (double)c->in.hops[i].delay_ps;
         until += (double)c->in.hops[i].delay_ps;
     }
+}
+
+// The ACKs of a message pass ports of others, and those of others its own.
+static void share_with_acks(struct hybrid *h, uint32_t flow, struct quiet_connection *c,
+                            const struct quiet_message *m, ps_t now)
+{
+    double flight = m->train.arrives_ps - m->train.sent_ps;
+    quiet_acks_pass(h, sender_of(m), m->train.begin_ps + flight, m->train.sent_ps + flight, now);
     for (uint32_t i = 0; i < c->out.n; i++) {
         const struct port_use *use = &h->ports[c->there[i]];
         for (uint32_t k = 0; k < ACK_STREAMS; k++)

@@ -9,6 +9,9 @@
 void quiet_post(struct hybrid *h, const struct sender *s, const struct transfer_request *request,
                 ps_t now);
 
+// The ACKs of a sender's data pass its way back in [from, until), and delay quiet data there.
+void quiet_acks_pass(struct hybrid *h, const struct sender *s, double from, double until, ps_t now);
+
 // Count the first `packets` packets of a message at the ports of its connection, and their ACKs.
 void quiet_count_data(struct hybrid *h, const struct quiet_connection *c,
                       const struct train_sizes *sizes, uint64_t packets);

@@ -54,6 +54,10 @@ void hybrid_packets(struct hybrid *h, struct sender *s, const struct transfer_re
         use_ports(h, c, 1);
         wake_owners(h, s->flow, c, request->bytes, now);
     }
+    if (!c->never && c->in.n > 0) {
+        double from = (double)now + (double)sender_env(s)->base_rtt_ps / 2;
+        quiet_acks_pass(h, s, from, from + (double)request->bytes * c->slowest_ps, now);
+    }
     sender_post(s, request, now);
 }
 
