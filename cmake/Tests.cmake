@@ -436,7 +436,7 @@ collwire_script_test(explain_drawn unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/explain/check_drawn.py 0 40)
 collwire_script_test(explain_drawn_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/explain/check_drawn.py 0 1000)
-# The hybrid network against packets over drawn jobs: 10 s; it alone proves the error that docs/hybrid.md states.
+# The hybrid network against packets over drawn jobs: 18 s; it alone proves the error that docs/hybrid.md states.
 collwire_script_test(hybrid_error theory python3 [[cd "$(dirname "$1")" && python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/hybrid/check_error.py 0 24 --seeds 2 --most 64)
 collwire_script_test(hybrid_error_all long python3 [[cd "$(dirname "$1")" && python3 -B "$@"]]
