@@ -10,6 +10,6 @@
 // by one. A text of any other layout is read as it is. NULL = not JSON. To be released.
 json_t *metrics_brief(const char *text);
 
-// A text that metrics_write() has made, with the values that `from` has for `keys`, which end with
-// NULL; all else in it remains as it is. NULL = it is not such a text. To be freed.
+// Returns a copy of a text that metrics_write() has made, in which the values of `keys`, a list
+// that ends with NULL, are those of `from`. NULL = it is not such a text. To be freed.
 char *metrics_replaced(const char *text, const char *const *keys, const json_t *from);

@@ -58,8 +58,8 @@ struct compare {
 const struct row *typical_run(const struct group *g, const struct outcome *o);
 const struct outcome *worst_outcome(const struct group *g);
 
-// Run the trials of the best and the worst row of each scenario, if --try asks for them or the rows
-// had few packet-hops. Returns true if they have replaced the metrics of a row.
+// Run the trials of the best and the worst row of each scenario, where --try is given or the row
+// had few packet-hops. Returns true if the metrics of a row were replaced.
 bool compare_try(const struct compare *c, const struct rows *rows);
 
 // Load the scenario of a run; `draw` are the settings of a draw, NULL = none.

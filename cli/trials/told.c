@@ -104,15 +104,15 @@ static bool is_kind(const json_t *reason, const char *kind)
 // user has made.
 static bool is_forced(const json_t *reason)
 {
+    bool gives_back = false;
     size_t i;
     const json_t *setting;
     json_array_foreach(json_object_get(reason, "set"), i, setting)
     {
         const char *value = strrchr(json_string_value(setting), '=');
-        if (is_kind(reason, "library") && value && strcmp(value, "=auto") == 0)
-            return true;
+        gives_back |= value && strcmp(value, "=auto") == 0;
     }
-    return false;
+    return gives_back && is_kind(reason, "library");
 }
 
 static char *sentence_of(const json_t *reason, const struct trial *one, const json_t *metrics,

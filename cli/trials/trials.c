@@ -45,7 +45,7 @@ json_int_t trial_before_ns(const json_t *metrics, size_t job)
 #define EVENTS_LEAST (1000 * 1000ULL) // for runs without packets
 
 // The settings of a trial, and those of every trial: no files, a cause's cost in time whatever
-// memory it needs. Their texts stay until the worker ends.
+// memory it needs. Their texts are not freed, since the worker ends soon.
 static struct options settings_of(const struct trial *one, const json_t *metrics)
 {
     struct options sets = {0};

@@ -63,7 +63,7 @@ char *tries_cost(const json_t *metrics, const char *dir)
                        hops_of(metrics) / 1e6, dir, TRIES, 2 * (double)n * hops_of(metrics) / 1e6);
 }
 
-// Put what told_apply() has changed into the file. Returns an exit code.
+// Write the values that told_apply() has changed into metrics.json. Returns an exit code.
 static int replace(const char *dir, const char *text, const json_t *metrics)
 {
     static const char *const keys[] = {"trials", "explain", "reasons", NULL};

@@ -36,7 +36,8 @@ static void explain_stack(const struct fabric *fabric, struct result *r)
                    "host.cores=0");
 }
 
-// The tier with the least bandwidth among those after `last`; NULL = no other has a limit.
+// The tier that follows `last` in the order of bandwidth, the slowest first; `last` NULL = the
+// slowest. Returns NULL if there is none. Tiers without a limit are left out.
 static const struct tier *next_tier(const struct tier_set *set, const struct tier *last)
 {
     const struct tier *next = NULL;

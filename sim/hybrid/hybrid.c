@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which messages are quiet.
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/base/memory.h"
 #include "sim/hybrid/quiet.h"
-
-static struct network *net_of(const struct hybrid *h) { return &h->fabric->net; }
-static struct hosts *hosts_of(const struct hybrid *h) { return &h->fabric->hosts; }
-
-struct quiet_connection *hybrid_connection(struct hybrid *h, uint32_t flow)
-{
-    while (flow >= h->cap) {
-        size_t cap = h->cap;
-        h->connections = memory_grow(h->connections, &cap, sizeof(struct quiet_connection *));
-        memset(h->connections + h->cap, 0, (cap - h->cap) * sizeof(struct quiet_connection *));
-        h->cap = cap;
-    }
-    if (!h->connections[flow])
-        h->connections[flow] = memory_zeroed(1, sizeof(struct quiet_connection));
-    return h->connections[flow];
-}
 
 /* ---- which messages are quiet ---- */
 
@@ -28,23 +11,23 @@ struct quiet_connection *hybrid_connection(struct hybrid *h, uint32_t flow)
 
 static bool ports_free(struct hybrid *h, uint32_t flow, const struct quiet_connection *c, ps_t now)
 {
-    const struct network *net = net_of(h);
+    const struct network *net = hybrid_net(h);
     for (uint32_t i = 0; i < c->out.n; i++) {
-        const struct port_use *use = &h->ports[c->there[i]];
-        bool others = use->owner != NO_CONNECTION && use->owner != flow && use->free_ps > now;
-        if (others || use->n_packet > 0 || net->ports[c->there[i]].paused != 0)
+        const struct port_use *use = &h->ports[c->out.ports[i]];
+        if (port_has_other(use, flow, now) || use->n_packet > 0 ||
+            net->ports[c->out.ports[i]].paused != 0)
             return false;
     }
     for (uint32_t i = 1; i < c->in.n; i++)
-        if (h->ports[c->back[i]].n_packet > 1)
+        if (h->ports[c->in.ports[i]].n_packet > 1)
             return false;
     return true;
 }
 
-// A NIC that is not ideal, or cores that handle packets, at either end.
+// True if the NIC of either end is not ideal, or if cores of hosts handle packets.
 static bool costs_host(const struct hybrid *h, const struct sender *s)
 {
-    const struct hosts *hosts = hosts_of(h);
+    const struct hosts *hosts = hybrid_hosts(h);
     const struct flow_id *id = sender_id(s);
     const bool *has_nic = s->dim->has_nic;
     return hosts->stack || (has_nic && (has_nic[id->src_node] || has_nic[id->dst_node]));
@@ -62,7 +45,7 @@ static enum not_quiet why_not(struct hybrid *h, const struct quiet_connection *c
         return NOT_QUIET_PATHS;
     if (costs_host(h, s))
         return NOT_QUIET_HOST;
-    if (c->n_packet > 0 || h->n_never[hybrid_dim(s)] > 0 || !ports_free(h, s->flow, c, now))
+    if (c->n_packet > 0 || h->n_never[sender_id(s)->dim] > 0 || !ports_free(h, s->flow, c, now))
         return NOT_QUIET_MEETS;
     if ((1 - c->out.hops[0].byte_ps / c->slowest_ps) * (double)r->bytes > QUEUE_LEAST)
         return NOT_QUIET_SLOWER;
@@ -132,10 +115,10 @@ void hybrid_running(struct hybrid *h)
         for (const struct quiet_message *m = h->connections[i] ? h->connections[i]->oldest : NULL;
              m; m = m->next) {
             if (!m->delivered)
-                quiet_count_running(h, h->connections[i], &m->sizes, m->train.begin_ps,
-                                    m->sizes.packets);
+                quiet_count_running(h, h->connections[i], &m->wire, m->train.begin_ps,
+                                    m->wire.packets);
             const struct message_end end = quiet_end(m, false);
-            h->observer.message_ended(h->observer.ctx, &end, net_of(h)->engine->now_ps);
+            h->observer.message_ended(h->observer.ctx, &end, hybrid_net(h)->engine->now_ps);
         }
 }
 

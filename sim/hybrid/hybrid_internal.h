@@ -5,10 +5,11 @@
 #include "engine/base/slab.h"
 #include "engine/timer.h"
 #include "sim/hybrid/hybrid.h"
-#include "sim/hybrid/train.h"
+#include "sim/ideal/train.h"
 #include "transport/host.h"
 
 #define NO_CONNECTION UINT32_MAX
+#define HYBRID_HOPS 8 // of a way, at most; messages on longer ones are packets
 
 // The ACKs of a connection's quiet data on a port: a share of the time between two instants.
 struct ack_stream {
@@ -33,12 +34,12 @@ struct quiet_message {
     struct quiet_message *next; // behind it on its connection, or free
     struct transfer_request request;
     struct train train;
-    struct train_sizes sizes;
+    struct ideal_wire wire;
     uint32_t flow;
     bool delivered;
-    double late_ps;            // by ACKs of others: the most of late_at
-    float late_at[TRAIN_HOPS]; // [hop] time of these ACKs on it
-    ps_t answered_ps;          // from the arrival of the last byte to that of its ACK
+    double late_ps;             // by ACKs of others: the most of late_at
+    float late_at[HYBRID_HOPS]; // [hop] time of these ACKs on it
+    ps_t answered_ps;           // from the arrival of the last byte to that of its ACK
     /* of its critical path: the busy period of its sender */
     uint32_t path;
     ps_t begin_ps;         // of the busy period
@@ -51,19 +52,21 @@ struct quiet_connection {
     bool known;
     bool never;        // its packets may take several paths, or another node forwards them
     uint32_t n_packet; // its messages that are packets
-    uint32_t there[TRAIN_HOPS], back[TRAIN_HOPS]; // ports
-    struct train_path out, in;
-    double free_ps[TRAIN_HOPS];
-    double slowest_ps; // time of a byte on the slowest hop
+    struct way {
+        uint32_t ports[HYBRID_HOPS];
+        struct train_hop hops[HYBRID_HOPS];
+        uint32_t n;
+    } out, in;                   // of its packets, and of their ACKs
+    double free_ps[HYBRID_HOPS]; // [hop of out] when it has sent the quiet messages
+    double slowest_ps;           // time of a byte on the slowest hop
     struct quiet_message *oldest, *newest;
     /* the busy period: quiet messages one behind the other */
-    uint32_t path; // of its begin; 0 = none
     ps_t busy_ps;
     uint64_t busy_bytes;
     /* the message whose first part was quiet */
     uint64_t split_token, split_bytes;
     uint32_t split_packets; // 0 = there is none
-    struct train_sizes split_sizes;
+    struct ideal_wire split_wire;
     double split_begin_ps;
 };
 
@@ -83,17 +86,18 @@ struct hybrid {
     uint64_t quiet_bytes, packet_bytes[NOT_QUIET_REASONS]; // payload
 };
 
-// Find the ways of a connection; sets `never` where there is not one.
-void connection_walk(const struct hybrid *h, struct quiet_connection *c, const struct sender *s);
+static inline struct network *hybrid_net(const struct hybrid *h) { return &h->fabric->net; }
+static inline struct hosts *hybrid_hosts(const struct hybrid *h) { return &h->fabric->hosts; }
 
 // The connection of a flow.
 struct quiet_connection *hybrid_connection(struct hybrid *h, uint32_t flow);
+// Find the ways of a connection; sets `never` where there is not one.
+void connection_walk(const struct hybrid *h, struct quiet_connection *c, const struct sender *s);
 
-// The dimension of a sender.
-static inline uint32_t hybrid_dim(const struct sender *s)
+// True if quiet data of another connection than `flow` have yet to leave by the port.
+static inline bool port_has_other(const struct port_use *use, uint32_t flow, ps_t now)
 {
-    const struct hosts *hosts = sender_hosts(s);
-    return (uint32_t)((size_t)(s->dim - hosts->dims) / hosts->n_transports);
+    return use->owner != NO_CONNECTION && use->owner != flow && use->free_ps > now;
 }
 
 // Let the quiet messages of a connection become packets, as far as they have not been sent, since a

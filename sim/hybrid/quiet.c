@@ -6,57 +6,52 @@
 
 #include "engine/base/memory.h"
 
-static struct network *net_of(const struct hybrid *h) { return &h->fabric->net; }
-static struct hosts *hosts_of(const struct hybrid *h) { return &h->fabric->hosts; }
-
 static const struct sender *sender_of(const struct quiet_message *m)
 {
-    return hosts_of(m->hybrid)->senders[m->flow];
+    return hybrid_hosts(m->hybrid)->senders[m->flow];
 }
 
 /* ---- counters ---- */
 
 static void count(const struct hybrid *h, uint32_t port, uint64_t packets, uint64_t bytes)
 {
-    net_of(h)->ports[port].tx_packets += packets;
-    net_of(h)->ports[port].tx_bytes += bytes;
+    hybrid_net(h)->ports[port].tx_packets += packets;
+    hybrid_net(h)->ports[port].tx_bytes += bytes;
 }
 
 void quiet_count_data(struct hybrid *h, const struct quiet_connection *c,
-                      const struct train_sizes *sizes, uint64_t packets)
+                      const struct ideal_wire *w, uint64_t packets)
 {
     for (uint32_t i = 0; i < c->out.n; i++)
-        count(h, c->there[i], packets, train_bytes(sizes, packets));
+        count(h, c->out.ports[i], packets, train_bytes(w, packets));
 }
 
 void quiet_count_acks(struct hybrid *h, const struct quiet_connection *c, const struct sender *s,
-                      const struct train_sizes *sizes, uint64_t packets)
+                      const struct ideal_wire *w, uint64_t packets)
 {
     uint32_t each = s->dim->packets_per_ack;
-    uint64_t acks = packets == sizes->packets ? (packets + each - 1) / each : packets / each;
+    uint64_t acks = packets == w->packets ? (packets + each - 1) / each : packets / each;
     for (uint32_t i = 0; i < c->in.n; i++)
-        count(h, c->back[i], acks, acks * s->dim->ack.wire);
+        count(h, c->in.ports[i], acks, acks * s->dim->ack.wire);
 }
 
 // The number of packets that a hop has sent completely, of those of a train that began at begin_ps.
-static uint64_t sent_by(const struct quiet_connection *c, const struct train_sizes *sizes,
+static uint64_t sent_by(const struct quiet_connection *c, const struct ideal_wire *w,
                         double begin_ps, uint32_t hop, double now_ps)
 {
-    struct train there = {.begin_ps = begin_ps};
-    double gap = train_at_hop(&c->out, sizes, hop, &there.begin_ps);
-    uint64_t n = train_started(&there, sizes, gap, 1, now_ps);
-    double bytes = (double)train_bytes(sizes, n);
-    return n > 0 && there.begin_ps + bytes * gap > now_ps ? n - 1 : n;
+    double byte_ps = train_at_hop(c->out.hops, w, hop, &begin_ps);
+    uint64_t n = train_started(w, begin_ps, byte_ps, now_ps);
+    return n > 0 && begin_ps + (double)train_bytes(w, n) * byte_ps > now_ps ? n - 1 : n;
 }
 
 void quiet_count_running(struct hybrid *h, const struct quiet_connection *c,
-                         const struct train_sizes *sizes, double begin_ps, uint64_t most)
+                         const struct ideal_wire *w, double begin_ps, uint64_t most)
 {
-    double now = (double)net_of(h)->engine->now_ps;
+    double now = (double)hybrid_net(h)->engine->now_ps;
     for (uint32_t i = 0; i < c->out.n; i++) {
-        uint64_t packets = sent_by(c, sizes, begin_ps, i, now);
+        uint64_t packets = sent_by(c, w, begin_ps, i, now);
         packets = packets < most ? packets : most;
-        count(h, c->there[i], packets, train_bytes(sizes, packets));
+        count(h, c->out.ports[i], packets, train_bytes(w, packets));
     }
 }
 
@@ -66,16 +61,15 @@ void quiet_count_running(struct hybrid *h, const struct quiet_connection *c,
 static struct sender_account account_of(const struct quiet_message *m)
 {
     const struct sender *s = sender_of(m);
-    const struct network *net = net_of(m->hybrid);
-    uint32_t last = m->sizes.packets > 1 ? m->sizes.last : m->sizes.first;
-    uint64_t own = train_bytes(&m->sizes, m->sizes.packets) - last;
+    const struct network *net = hybrid_net(m->hybrid);
+    uint32_t last = m->wire.packets > 1 ? m->wire.last : m->wire.first;
     struct sender_account a = {.path = m->path,
                                .flow = m->flow,
                                .marked = m->mark_ps > 0,
                                .byte_time = port_link(net, s->port)->byte_time,
                                .transit_ps = sender_env(s)->base_rtt_ps / 2};
     a.now.at_ps = m->begin_ps;
-    a.now.sent_bytes = m->before_bytes + own;
+    a.now.sent_bytes = m->before_bytes + m->wire.total - last;
     a.mark.at_ps = m->mark_ps;
     a.mark.sent_bytes = m->before_bytes;
     return a;
@@ -83,31 +77,34 @@ static struct sender_account account_of(const struct quiet_message *m)
 
 /* ---- ends ---- */
 
-static void unlink_oldest(struct hybrid *h, struct quiet_connection *c)
+void quiet_give(struct hybrid *h, struct quiet_message *m)
+{
+    m->next = h->free;
+    h->free = m;
+    h->n_quiet--;
+    hybrid_hosts(h)->n_running--;
+}
+
+static void end_oldest(struct hybrid *h, struct quiet_connection *c)
 {
     struct quiet_message *m = c->oldest;
     c->oldest = m->next;
     if (!c->oldest)
         c->newest = NULL;
-    m->next = h->free;
-    h->free = m;
-    h->n_quiet--;
-    hosts_of(h)->n_running--;
+    quiet_give(h, m);
 }
 
 struct message_end quiet_end(const struct quiet_message *m, bool done)
 {
-    const struct sender *s = sender_of(m);
-    const struct hosts *hosts = hosts_of(m->hybrid);
-    return (struct message_end){
-        .message = {.bytes = m->request.bytes,
-                    .token = m->request.token,
-                    .packets = (uint32_t)m->sizes.packets,
-                    .status = done ? MESSAGE_DONE : MESSAGE_RUNNING},
-        .delivered_bytes = m->delivered ? m->request.bytes : 0,
-        .flow = m->flow,
-        .dim = (uint16_t)hybrid_dim(s),
-        .transport = (uint8_t)((size_t)(s->dim - hosts->dims) % hosts->n_transports)};
+    const struct flow_id *id = sender_id(sender_of(m));
+    return (struct message_end){.message = {.bytes = m->request.bytes,
+                                            .token = m->request.token,
+                                            .packets = (uint32_t)m->wire.packets,
+                                            .status = done ? MESSAGE_DONE : MESSAGE_RUNNING},
+                                .delivered_bytes = m->delivered ? m->request.bytes : 0,
+                                .flow = m->flow,
+                                .dim = id->dim,
+                                .transport = id->transport};
 }
 
 static void on_back(struct engine *e, struct sim_timer *timer, int revents)
@@ -118,12 +115,12 @@ static void on_back(struct engine *e, struct sim_timer *timer, int revents)
     struct quiet_connection *c = h->connections[m->flow];
     const struct message_end end = quiet_end(m, true);
     uint64_t token = m->request.token;
-    hosts_of(h)->acking = (struct meta_held){0};
+    hybrid_hosts(h)->acking = (struct meta_held){0};
     SIM_ASSERT(e, m->request.src, c->oldest == m);
     sim_timer_end(e, &m->back);
-    quiet_count_acks(h, c, sender_of(m), &m->sizes, m->sizes.packets);
+    quiet_count_acks(h, c, sender_of(m), &m->wire, m->wire.packets);
     h->observer.message_ended(h->observer.ctx, &end, e->now_ps);
-    unlink_oldest(h, c); // before the callback, which may post
+    end_oldest(h, c); // before the callback, which may post
     h->client.sent(h->client.ctx, token, e->now_ps);
 }
 
@@ -132,7 +129,7 @@ static void on_there(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct quiet_message *m = timer->data;
     struct hybrid *h = m->hybrid;
-    struct hosts *hosts = hosts_of(h);
+    struct hosts *hosts = hybrid_hosts(h);
     ps_t due = (ps_t)(m->train.arrives_ps + 0.5);
     if (due > e->now_ps) { // ACKs of others have delayed it
         sim_timer_start(e, timer, due);
@@ -141,7 +138,7 @@ static void on_there(struct engine *e, struct sim_timer *timer, int revents)
     const struct sender_account account = account_of(m);
     m->delivered = true;
     sim_timer_end(e, timer);
-    quiet_count_data(h, h->connections[m->flow], &m->sizes, m->sizes.packets);
+    quiet_count_data(h, h->connections[m->flow], &m->wire, m->wire.packets);
     h->quiet_bytes += m->request.bytes;
     hosts->counters.delivered_bytes += m->request.bytes;
     hosts->last_delivery_ps = e->now_ps;
@@ -156,6 +153,15 @@ static void on_there(struct engine *e, struct sim_timer *timer, int revents)
 
 /* ---- ACKs on ports of quiet data ---- */
 
+// A connection has its ports until its quiet messages have left them.
+static void own_ports(struct hybrid *h, uint32_t flow, const struct quiet_connection *c)
+{
+    for (uint32_t i = 0; i < c->out.n; i++) {
+        h->ports[c->out.ports[i]].owner = flow;
+        h->ports[c->out.ports[i]].free_ps = (ps_t)c->free_ps[i] + 1;
+    }
+}
+
 // Let a message, and those behind it, end later.
 static void delay(struct hybrid *h, struct quiet_connection *c, struct quiet_message *m,
                   double late)
@@ -167,10 +173,9 @@ static void delay(struct hybrid *h, struct quiet_connection *c, struct quiet_mes
         b->train.sent_ps += late;
         b->train.arrives_ps += late;
     }
-    for (uint32_t i = 0; i < c->out.n; i++) {
+    for (uint32_t i = 0; i < c->out.n; i++)
         c->free_ps[i] += late;
-        h->ports[c->there[i]].free_ps = (ps_t)c->free_ps[i] + 1;
-    }
+    own_ports(h, m->flow, c);
 }
 
 // ACKs of others take a share of a hop of a connection: its messages from `first` on end later. Of
@@ -194,7 +199,8 @@ static void share_hop(struct hybrid *h, struct quiet_connection *c, struct quiet
     }
 }
 
-// The place of a connection's ACKs among those of a port: in place of those that end first.
+// Returns the entry for a connection's ACKs at a port: its own, else the one whose ACKs end first,
+// which the caller overwrites.
 static struct ack_stream *stream_of(struct port_use *use, uint32_t flow)
 {
     struct ack_stream *first = &use->acks[0];
@@ -211,7 +217,7 @@ static struct ack_stream *stream_of(struct port_use *use, uint32_t flow)
 static uint32_t hop_of(const struct quiet_connection *c, uint32_t port)
 {
     uint32_t i = 0;
-    while (i + 1 < c->out.n && c->there[i] != port)
+    while (i + 1 < c->out.n && c->out.ports[i] != port)
         i++;
     return i;
 }
@@ -223,12 +229,12 @@ void quiet_acks_pass(struct hybrid *h, const struct sender *s, double from, doub
     uint32_t flow = s->flow;
     double each = (double)dim->ack.wire / dim->packets_per_ack / dim->full.wire;
     for (uint32_t i = 0; i < c->in.n; i++) {
-        struct port_use *use = &h->ports[c->back[i]];
+        struct port_use *use = &h->ports[c->in.ports[i]];
         double share = each * c->in.hops[i].byte_ps / c->slowest_ps;
-        if (use->owner != NO_CONNECTION && use->owner != flow && use->free_ps > now) {
+        if (port_has_other(use, flow, now)) {
             struct quiet_connection *other = h->connections[use->owner];
             const struct ack_stream all = {(ps_t)from, (ps_t)until, (float)share, flow};
-            share_hop(h, other, other->oldest, hop_of(other, c->back[i]), &all);
+            share_hop(h, other, other->oldest, hop_of(other, c->in.ports[i]), &all);
         }
         struct ack_stream *acks = stream_of(use, flow);
         if (acks->flow != flow || acks->until_ps <= now)
@@ -248,7 +254,7 @@ static void share_with_acks(struct hybrid *h, uint32_t flow, struct quiet_connec
     double flight = m->train.arrives_ps - m->train.sent_ps;
     quiet_acks_pass(h, sender_of(m), m->train.begin_ps + flight, m->train.sent_ps + flight, now);
     for (uint32_t i = 0; i < c->out.n; i++) {
-        const struct port_use *use = &h->ports[c->there[i]];
+        const struct port_use *use = &h->ports[c->out.ports[i]];
         for (uint32_t k = 0; k < ACK_STREAMS; k++)
             if (use->acks[k].until_ps > now && use->acks[k].flow != flow)
                 share_hop(h, c, c->newest, i, &use->acks[k]);
@@ -268,27 +274,21 @@ static struct quiet_message *take(struct hybrid *h)
     return m;
 }
 
-static struct train_sizes sizes_of(const struct transport_dim *dim, uint64_t bytes)
-{
-    struct ideal_wire w = ideal_wire(dim, bytes, false);
-    return (struct train_sizes){
-        .packets = w.packets, .first = w.first, .mid = w.mid, .last = w.last};
-}
-
 void quiet_post(struct hybrid *h, const struct sender *s, const struct transfer_request *request,
                 ps_t now)
 {
-    struct engine *e = net_of(h)->engine;
+    struct engine *e = hybrid_net(h)->engine;
     struct quiet_connection *c = h->connections[s->flow];
     struct quiet_message *m = take(h);
     m->request = *request;
     m->flow = s->flow;
-    m->sizes = sizes_of(s->dim, request->bytes);
+    m->wire = ideal_wire(s->dim, request->bytes, false);
     bool behind = c->newest && c->free_ps[0] > (double)now;
     double was_free = c->free_ps[0];
-    m->train = train_of(&c->out, &m->sizes, (double)now, c->free_ps);
-    double answered =
-        train_answered(&c->in, &m->train, s->dim->ack.wire, s->dim->packets_per_ack == 1);
+    m->train = train_of(c->out.hops, c->out.n, &m->wire, (double)now, c->free_ps);
+    double before = s->dim->packets_per_ack == 1 ? m->train.before_ps : -1,
+           answered =
+               train_answered(c->in.hops, c->in.n, m->train.arrives_ps, before, s->dim->ack.wire);
     m->answered_ps = (ps_t)(answered - m->train.arrives_ps + 0.5);
     if (!behind) {
         c->busy_ps = now;
@@ -299,20 +299,16 @@ void quiet_post(struct hybrid *h, const struct sender *s, const struct transfer_
     m->begin_ps = c->busy_ps;
     m->mark_ps = behind ? (ps_t)was_free : 0;
     m->before_bytes = c->busy_bytes;
-    c->busy_bytes += train_bytes(&m->sizes, m->sizes.packets);
+    c->busy_bytes += m->wire.total;
     if (c->newest)
         c->newest->next = m;
     else
         c->oldest = m;
     c->newest = m;
     h->n_quiet++;
-    hosts_of(h)->n_running++;
-    hosts_of(h)->counters.posted_bytes += request->unrecorded ? 0 : request->bytes;
-    for (uint32_t i = 0; i < c->out.n; i++) {
-        struct port_use *use = &h->ports[c->there[i]];
-        use->owner = s->flow;
-        use->free_ps = (ps_t)c->free_ps[i] + 1;
-    }
+    hybrid_hosts(h)->n_running++;
+    hybrid_hosts(h)->counters.posted_bytes += request->unrecorded ? 0 : request->bytes;
+    own_ports(h, s->flow, c);
     share_with_acks(h, s->flow, c, m, now);
     sim_timer_init(e, &m->there, request->dst, on_there, m);
     sim_timer_start(e, &m->there, (ps_t)(m->train.arrives_ps + 0.5));

@@ -3,16 +3,13 @@
 #include "engine/base/memory.h"
 #include "sim/hybrid/quiet.h"
 
-static struct network *net_of(const struct hybrid *h) { return &h->fabric->net; }
-static struct hosts *hosts_of(const struct hybrid *h) { return &h->fabric->hosts; }
-
 /* ---- packets ---- */
 
 // A connection has begun (1) or ceased (-1) to have messages in packets.
 static void use_ports(struct hybrid *h, const struct quiet_connection *c, int by)
 {
     for (uint32_t i = 0; i < c->out.n; i++)
-        h->ports[c->there[i]].n_packet += (uint32_t)by;
+        h->ports[c->out.ports[i]].n_packet += (uint32_t)by;
 }
 
 // Every quiet connection that has one of these ports becomes packets.
@@ -21,8 +18,8 @@ static void wake_owners(struct hybrid *h, uint32_t flow, const struct quiet_conn
 {
     const struct newcomer by = {c, bytes};
     for (uint32_t i = 0; i < c->out.n; i++) {
-        const struct port_use *use = &h->ports[c->there[i]];
-        if (use->owner != NO_CONNECTION && use->owner != flow && use->free_ps > now)
+        const struct port_use *use = &h->ports[c->out.ports[i]];
+        if (port_has_other(use, flow, now))
             connection_wake(h, use->owner, &by, now);
         // Where packets of several connections meet, ACKs wait among them, and end messages later.
         for (uint32_t k = 0; k < ACK_STREAMS && i > 0 && use->n_packet > 1; k++)
@@ -37,7 +34,7 @@ static void wake_all(struct hybrid *h, uint32_t dim, ps_t now)
     for (uint32_t flow = 0; flow < h->cap; flow++) {
         const struct quiet_connection *c = h->connections[flow];
         const struct newcomer self = {c, 0};
-        if (c && c->oldest && hybrid_dim(hosts_of(h)->senders[flow]) == dim)
+        if (c && c->oldest && sender_id(hybrid_hosts(h)->senders[flow])->dim == dim)
             connection_wake(h, flow, &self, now);
     }
 }
@@ -48,8 +45,8 @@ void hybrid_packets(struct hybrid *h, struct sender *s, const struct transfer_re
     struct quiet_connection *c = hybrid_connection(h, s->flow);
     h->packet_bytes[why] += request->bytes;
     if (c->n_packet++ == 0 && c->never) {
-        if (h->n_never[hybrid_dim(s)]++ == 0)
-            wake_all(h, hybrid_dim(s), now);
+        if (h->n_never[sender_id(s)->dim]++ == 0)
+            wake_all(h, sender_id(s)->dim, now);
     } else if (c->n_packet == 1) {
         use_ports(h, c, 1);
         wake_owners(h, s->flow, c, request->bytes, now);
@@ -67,7 +64,7 @@ void hybrid_packets(struct hybrid *h, struct sender *s, const struct transfer_re
 // there, whose departure is planned.
 static bool occupy(struct hybrid *h, uint32_t port, ps_t until_ps, ps_t now)
 {
-    struct network *net = net_of(h);
+    struct network *net = hybrid_net(h);
     struct port *p = &net->ports[port];
     port_catch_up_before(net, port, now);
     if (p->waiting == 0 && p->busy_until_ps < until_ps)
@@ -79,8 +76,8 @@ static bool occupy(struct hybrid *h, uint32_t port, ps_t until_ps, ps_t now)
 static double bytes_before(const struct quiet_connection *c, const struct quiet_message *m,
                            uint32_t hop, uint64_t sent, double at_ps)
 {
-    double begin = m->train.begin_ps, bytes = (double)train_bytes(&m->sizes, sent),
-           byte_ps = train_at_hop(&c->out, &m->sizes, hop, &begin),
+    double begin = m->train.begin_ps, bytes = (double)train_bytes(&m->wire, sent),
+           byte_ps = train_at_hop(c->out.hops, &m->wire, hop, &begin),
            gone = at_ps > begin ? (at_ps - begin) / byte_ps : 0;
     return gone < bytes ? bytes - gone : 0;
 }
@@ -91,7 +88,7 @@ static double comes_ps(const struct quiet_connection *c, uint32_t full_bytes, ui
 {
     double at = (double)from;
     for (uint32_t i = 0; i < c->out.n; i++) {
-        if (c->there[i] == port)
+        if (c->out.ports[i] == port)
             return at;
         at += train_forward_ps(&c->out.hops[i], full_bytes);
     }
@@ -101,12 +98,9 @@ static double comes_ps(const struct quiet_connection *c, uint32_t full_bytes, ui
 static void drop_message(struct hybrid *h, struct quiet_message *m)
 {
     h->observer.idle(h->observer.ctx, m->flow, m->path);
-    sim_timer_end(net_of(h)->engine, &m->there);
-    m->next = h->free;
-    h->free = m;
-    h->n_quiet--;
-    hosts_of(h)->n_running--;
-    hosts_of(h)->counters.posted_bytes -= m->request.unrecorded ? 0 : m->request.bytes;
+    sim_timer_end(hybrid_net(h)->engine, &m->there);
+    hybrid_hosts(h)->counters.posted_bytes -= m->request.unrecorded ? 0 : m->request.bytes;
+    quiet_give(h, m);
 }
 
 // The first `sent` packets of the message keep their times; the rest becomes a message of packets.
@@ -117,21 +111,21 @@ static struct transfer_request rest_of(struct hybrid *h, struct quiet_connection
     struct transfer_request rest = m->request;
     if (sent == 0)
         return rest;
-    c->split_sizes = m->sizes;
+    c->split_wire = m->wire;
     c->split_begin_ps = m->train.begin_ps;
     c->split_token = m->request.token;
     c->split_packets = (uint32_t)sent;
     c->split_bytes = sent * s->dim->mtu_bytes;
     rest.bytes -= c->split_bytes;
     h->quiet_bytes += c->split_bytes;
-    hosts_of(h)->counters.delivered_bytes += c->split_bytes;
-    hosts_of(h)->counters.posted_bytes += m->request.unrecorded ? 0 : c->split_bytes;
+    hybrid_hosts(h)->counters.delivered_bytes += c->split_bytes;
+    hybrid_hosts(h)->counters.posted_bytes += m->request.unrecorded ? 0 : c->split_bytes;
     return rest;
 }
 
 // What is on its way to the ports of a connection, in bytes; and when others come there.
 struct under_way {
-    double bytes[TRAIN_HOPS], at_ps[TRAIN_HOPS];
+    double bytes[HYBRID_HOPS], at_ps[HYBRID_HOPS];
 };
 
 static void add_under_way(const struct quiet_connection *c, const struct quiet_message *m,
@@ -145,12 +139,12 @@ static void add_under_way(const struct quiet_connection *c, const struct quiet_m
 static void occupy_ports(struct hybrid *h, const struct quiet_connection *c, struct sender *s,
                          ps_t sender_free_ps, const struct under_way *w, ps_t now)
 {
-    if (!occupy(h, c->there[0], sender_free_ps, now) && s->next_send_ps < sender_free_ps)
+    if (!occupy(h, c->out.ports[0], sender_free_ps, now) && s->next_send_ps < sender_free_ps)
         s->next_send_ps = sender_free_ps;
     for (uint32_t i = 1; i < c->out.n; i++)
         if (w->bytes[i] > 0)
-            occupy(h, c->there[i], (ps_t)(w->at_ps[i] + w->bytes[i] * c->out.hops[i].byte_ps + 0.5),
-                   now);
+            occupy(h, c->out.ports[i],
+                   (ps_t)(w->at_ps[i] + w->bytes[i] * c->out.hops[i].byte_ps + 0.5), now);
 }
 
 // The time for which packets of others that come to a port before the last packet under way delay
@@ -162,7 +156,7 @@ static double meets_ps(const struct quiet_connection *c, const struct newcomer *
     for (uint32_t i = 1; i < c->out.n; i++) {
         bool shared = false;
         for (uint32_t k = 0; k < by->connection->out.n; k++)
-            shared |= by->connection->there[k] == c->there[i];
+            shared |= by->connection->out.ports[k] == c->out.ports[i];
         // Until the last packet comes: what comes with it waits behind it.
         double both = c->free_ps[i] - w->at_ps[i] - full_bytes * c->out.hops[i].byte_ps,
                theirs = (double)by->bytes * c->out.hops[i].byte_ps;
@@ -178,14 +172,14 @@ static double meets_ps(const struct quiet_connection *c, const struct newcomer *
 static uint64_t begun(const struct quiet_connection *c, const struct quiet_message *m, ps_t now,
                       ps_t *free_ps)
 {
-    double byte_ps = c->out.hops[0].byte_ps, span = m->train.sent_ps - m->train.begin_ps,
-           stretch = span > m->late_ps ? span / (span - m->late_ps) : 1;
-    uint64_t sent = train_started(&m->train, &m->sizes, byte_ps, stretch, (double)now);
-    if (sent == m->sizes.packets) // by rounding: the last one starts later
+    double span = m->train.sent_ps - m->train.begin_ps,
+           stretch = span > m->late_ps ? span / (span - m->late_ps) : 1,
+           byte_ps = stretch * c->out.hops[0].byte_ps;
+    uint64_t sent = train_started(&m->wire, m->train.begin_ps, byte_ps, (double)now);
+    if (sent == m->wire.packets) // by rounding: the last one starts later
         sent--;
     if (sent > 0)
-        *free_ps = (ps_t)(m->train.begin_ps +
-                          stretch * (double)train_bytes(&m->sizes, sent) * byte_ps + 0.5);
+        *free_ps = (ps_t)(m->train.begin_ps + (double)train_bytes(&m->wire, sent) * byte_ps + 0.5);
     return sent;
 }
 
@@ -195,9 +189,9 @@ static void find_arrivals(const struct quiet_connection *c, const struct newcome
                           uint32_t full_bytes, ps_t free_ps, ps_t now, struct under_way *w)
 {
     for (uint32_t i = 0; i < c->out.n; i++) {
-        double theirs = comes_ps(by->connection, full_bytes, c->there[i], now);
+        double theirs = comes_ps(by->connection, full_bytes, c->out.ports[i], now);
         w->at_ps[i] = theirs < 0 || by->connection == c
-                          ? comes_ps(c, full_bytes, c->there[i], free_ps)
+                          ? comes_ps(c, full_bytes, c->out.ports[i], free_ps)
                           : theirs;
     }
 }
@@ -205,11 +199,11 @@ static void find_arrivals(const struct quiet_connection *c, const struct newcome
 void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by, ps_t now)
 {
     struct quiet_connection *c = h->connections[flow];
-    struct sender *s = hosts_of(h)->senders[flow];
+    struct sender *s = hybrid_hosts(h)->senders[flow];
     struct under_way w = {0};
     struct quiet_message *kept = NULL, *m = c->oldest, *next;
     ps_t free_ps = now;
-    // Those that the sender has sent completely keep their ends.
+    // Messages whose last packet has started keep their times of arrival.
     while (m && m->train.last_start_ps <= (double)now) {
         kept = m;
         m = m->next;
@@ -219,7 +213,7 @@ void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by,
     uint64_t sent = m ? begun(c, m, now, &free_ps) : 0;
     find_arrivals(c, by, s->dim->full.wire, free_ps, now, &w);
     for (struct quiet_message *k = kept ? c->oldest : NULL; k && k != m; k = k->next)
-        add_under_way(c, k, k->sizes.packets, &w);
+        add_under_way(c, k, k->wire.packets, &w);
     if (sent > 0)
         add_under_way(c, m, sent, &w);
     if (kept)
@@ -231,8 +225,8 @@ void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by,
     if (kept && !kept->delivered && by->connection != c)
         kept->train.arrives_ps += meets_ps(c, by, &w, s->dim->full.wire);
     for (uint32_t i = 0; i < c->out.n; i++) {
-        if (h->ports[c->there[i]].owner == flow)
-            h->ports[c->there[i]].free_ps = now;
+        if (h->ports[c->out.ports[i]].owner == flow)
+            h->ports[c->out.ports[i]].free_ps = now;
         c->free_ps[i] = (double)now;
     }
     for (; m; m = next, sent = 0) {
@@ -250,11 +244,11 @@ static void count_split(struct hybrid *h, const struct quiet_connection *c, cons
                         uint8_t status)
 {
     if (status == MESSAGE_RUNNING) {
-        quiet_count_running(h, c, &c->split_sizes, c->split_begin_ps, c->split_packets);
+        quiet_count_running(h, c, &c->split_wire, c->split_begin_ps, c->split_packets);
         return;
     }
-    quiet_count_data(h, c, &c->split_sizes, c->split_packets);
-    quiet_count_acks(h, c, s, &c->split_sizes, c->split_packets);
+    quiet_count_data(h, c, &c->split_wire, c->split_packets);
+    quiet_count_acks(h, c, s, &c->split_wire, c->split_packets);
 }
 
 struct message_end hybrid_end(struct hybrid *h, const struct message_end *end)
@@ -267,7 +261,7 @@ struct message_end hybrid_end(struct hybrid *h, const struct message_end *end)
         whole.message.bytes += c->split_bytes;
         whole.message.packets += c->split_packets;
         whole.delivered_bytes += c->split_bytes;
-        count_split(h, c, hosts_of(h)->senders[end->flow], end->message.status);
+        count_split(h, c, hybrid_hosts(h)->senders[end->flow], end->message.status);
         c->split_packets = 0;
     }
     if (end->message.status == MESSAGE_RUNNING || --c->n_packet > 0)

@@ -1,88 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Times of one message on a path without contention.
 #include "sim/ideal/ideal_internal.h"
-
-struct hop {
-    double byte_ps; // time of a byte
-    ps_t delay_ps;
-    uint32_t header_bytes; // bytes after which the far end forwards a packet; 0 = all
-};
-
-// Time from the start of a packet's transmission until enough of it has been sent to be forwarded.
-static double cross_ps(const struct hop *hop, uint32_t wire_bytes)
-{
-    return arriving_bytes(hop->header_bytes, wire_bytes) * hop->byte_ps;
-}
+#include "sim/ideal/train.h"
 
 static uint32_t path_hops(const struct ideals *ideals, uint32_t src, uint32_t dst, uint32_t dim,
-                          struct hop *out)
+                          struct train_hop *out)
 {
     uint32_t ports[ROUTE_MAX_HOPS];
     uint32_t n =
         fabric_route(ideals->fabric, fabric_first_routes(ideals->fabric), src, dst, dim, ports);
     for (uint32_t h = 0; h < n; h++) {
         const struct link *link = port_first_link(&ideals->fabric->net, ports[h]);
-        out[h] = (struct hop){ideal_byte_ps(ideals, ports[h]), link->delay_ps, link->header_bytes};
+        out[h] =
+            (struct train_hop){ideal_byte_ps(ideals, ports[h]), link->delay_ps, link->header_bytes};
     }
     return n;
-}
-
-// Completion of the last packet of a train at the end of the hops: one packet of `first` wire
-// bytes, n_mid of `mid`, one of `last` (absent if n < 2). The start s[i,h] = max(s[i,h-1] +
-// cross_ps + prop, s[i-1,h] + L_{i-1}/R_h) is a longest path through the grid of packets and hops.
-// All equal packets in the middle may be on the slowest hop between a and b, so trying all hops a
-// where the path enters the middle packets and b where it leaves them covers every path
-// (docs/models.md: store and forward).
-static double train_ps(const struct hop *hops, uint32_t n, uint32_t first, uint32_t mid,
-                       uint64_t n_mid, uint32_t last)
-{
-    // tail[b]: the last packet over hops b..n-1
-    double best = 0, head = 0, tail[ROUTE_MAX_HOPS + 1] = {0};
-    for (uint32_t h = n; h-- > 0;)
-        tail[h] = tail[h + 1] + cross_ps(&hops[h], last);
-    for (uint32_t a = 0; a < n; a++) { // the first packet crosses hops 0..a
-        double middle = 0, slowest = 0, down = first * hops[a].byte_ps, across = 0;
-        for (uint32_t b = a; b < n; b++) { // the last packet crosses hops b..n-1
-            if (n_mid > 0) {
-                middle = across + mid * hops[b].byte_ps;
-                across += cross_ps(&hops[b], mid);
-                if (hops[b].byte_ps > slowest)
-                    slowest = hops[b].byte_ps;
-            }
-            double all = head + down + middle + tail[b];
-            if (n_mid > 1)
-                all += (double)(n_mid - 1) * mid * slowest;
-            if (last == 0 && b + 1 < n)
-                continue; // without a last packet the path must end at the last hop
-            // Without packets between them, the first and the last packet follow each other on one
-            // hop.
-            if (n_mid == 0 && b > a)
-                continue;
-            if (all > best)
-                best = all;
-        }
-        head += cross_ps(&hops[a], first);
-    }
-    return best;
-}
-
-static ps_t delays_ps(const struct hop *hops, uint32_t n)
-{
-    ps_t sum = 0;
-    for (uint32_t h = 0; h < n; h++)
-        sum += hops[h].delay_ps;
-    return sum;
-}
-
-// The time when the last byte of a train arrives.
-static double arrival_ps(const struct ideal_wire *w, const struct hop *out, uint32_t n)
-{
-    double ps = (double)delays_ps(out, n);
-    if (w->packets > 1)
-        return ps + train_ps(out, n, w->first, w->mid, w->packets - 2, w->last);
-    for (uint32_t h = 0; h < n; h++)
-        ps += cross_ps(&out[h], w->first);
-    return ps;
 }
 
 // Pieces or parts of a message that use several connections take different paths.
@@ -140,10 +72,10 @@ static double delivery_ps(const struct ideals *ideals, const struct ideal_path *
                           uint32_t dst, const struct transport_dim *dim, uint64_t bytes)
 {
     struct ideal_wire w = ideal_wire(dim, bytes, p->cut);
-    struct hop out[ROUTE_MAX_HOPS];
+    struct train_hop out[ROUTE_MAX_HOPS];
     if (p->exact) {
         uint32_t n = path_hops(ideals, src, dst, p->dim, out);
-        return arrival_ps(&w, out, n);
+        return train_of(out, n, &w, 0, NULL).arrives_ps;
     }
     double all = loose_ps(p, (double)w.total, w.least), most = 0;
     if (w.packets > 1 && !p->cut) // also without the last packet, which may be small
@@ -179,15 +111,12 @@ uint64_t ideal_part(const struct ideals *ideals, uint32_t src, uint32_t dst, uin
 static double back_ps(const struct ideals *ideals, const struct ideal_path *back, uint32_t src,
                       uint32_t dst, uint32_t ack)
 {
-    struct hop hops[ROUTE_MAX_HOPS];
+    struct train_hop hops[ROUTE_MAX_HOPS];
     bool cut = ideals->fabric->spec->dims[back->dim].sw.forwarding == FORWARDING_CUT;
     if (!cut || !back->exact)
         return back->delay_ps + ack * back->byte_ps;
     uint32_t n = path_hops(ideals, dst, src, back->dim, hops);
-    double ps = (double)delays_ps(hops, n);
-    for (uint32_t h = 0; h < n; h++)
-        ps += cross_ps(&hops[h], ack);
-    return ps;
+    return train_answered(hops, n, 0, -1, ack);
 }
 
 // The arrival of the last ACK after the last packet has arrived. If the last packet is small, the
@@ -197,19 +126,15 @@ static double answered_ps(const struct ideals *ideals, const struct ideal_path *
                           const struct ideal_path *back, uint32_t src, uint32_t dst,
                           const struct transport_dim *dim, uint64_t bytes, double arrived)
 {
-    struct hop hops[ROUTE_MAX_HOPS];
+    struct train_hop hops[ROUTE_MAX_HOPS];
     uint32_t ack = dim->ack.wire;
     uint64_t earlier = bytes > 0 ? (bytes - 1) / dim->mtu_bytes * dim->mtu_bytes : 0;
     bool two = earlier > 0 && dim->packets_per_ack == 1 && ideals->fabric->spec->n_faults == 0;
     if (!two || !out->exact || !back->exact)
         return arrived + back_ps(ideals, back, src, dst, ack);
-    double before = delivery_ps(ideals, out, src, dst, dim, earlier), last = arrived;
     uint32_t n = path_hops(ideals, dst, src, out->dim, hops);
-    for (uint32_t h = 0; h < n; h++) {
-        double free = before + ack * hops[h].byte_ps, on = cross_ps(&hops[h], ack);
-        last = (last > free ? last : free) + on + (double)hops[h].delay_ps;
-        before += on + (double)hops[h].delay_ps;
-    }
+    double before = delivery_ps(ideals, out, src, dst, dim, earlier),
+           last = train_answered(hops, n, arrived, before, ack);
     if (ack * back->slowest_ps <= dim->full.wire * out->slowest_ps)
         return last;
     double first =

@@ -25,7 +25,7 @@ struct sent {
     ps_t start_ps;
 };
 
-// What a run has measured of its messages, by number of the flow.
+// The results of a run; the arrays are in the order of its list of messages.
 struct outcome {
     ps_t delivered_ps[4], fct_ps[4];
     uint64_t hops, tx_bytes, tx_packets;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The connections, with the ways of their packets and ACKs by the switches' own tables and hashes.
+#include "sim/hybrid/hybrid_internal.h"
+
+#include <string.h>
+
+#include "engine/base/memory.h"
+#include "switch/switch.h"
+
+struct quiet_connection *hybrid_connection(struct hybrid *h, uint32_t flow)
+{
+    while (flow >= h->cap) {
+        size_t cap = h->cap;
+        h->connections = memory_grow(h->connections, &cap, sizeof(struct quiet_connection *));
+        memset(h->connections + h->cap, 0, (cap - h->cap) * sizeof(struct quiet_connection *));
+        h->cap = cap;
+    }
+    if (!h->connections[flow])
+        h->connections[flow] = memory_zeroed(1, sizeof(struct quiet_connection));
+    return h->connections[flow];
+}
+
+// Writes the ports from `port` of a rank to the node `dst`, and returns their number; 0 = there is
+// no single way, or it is too long.
+static uint32_t walk(const struct fabric *fabric, uint32_t port, uint32_t dst, uint32_t entropy,
+                     uint32_t ports[HYBRID_HOPS])
+{
+    const struct network *net = &fabric->net;
+    for (uint32_t n = 0; n < HYBRID_HOPS; n++) {
+        ports[n] = port;
+        uint32_t node = net->ports[port].peer_node;
+        if (node == dst)
+            return n + 1;
+        if (node_is_rank(net, node))
+            return 0; // its router forwards, beside its own packets
+        uint32_t local = switch_way(switch_of(&fabric->switches, node), dst, entropy);
+        if (local == SWITCH_WAYS)
+            return 0;
+        port = node_port(net, node, local);
+    }
+    return 0;
+}
+
+static void describe(const struct network *net, struct way *way)
+{
+    for (uint32_t i = 0; i < way->n; i++) {
+        const struct link *link = port_link(net, way->ports[i]);
+        way->hops[i] = (struct train_hop){(double)link->byte_time.num / (double)link->byte_time.den,
+                                          link->delay_ps, link->header_bytes};
+    }
+}
+
+void connection_walk(const struct hybrid *h, struct quiet_connection *c, const struct sender *s)
+{
+    const struct fabric *fabric = h->fabric;
+    const struct network *net = &fabric->net;
+    const struct flow_id *id = sender_id(s);
+    c->out.n = walk(fabric, s->port, s->dst_node, s->entropy, c->out.ports);
+    // The receiver answers by the port that the packets arrive at.
+    if (c->out.n > 0)
+        c->in.n = walk(fabric, net->cold[c->out.ports[c->out.n - 1]].peer, net->ports[s->port].node,
+                       id->back_entropy, c->in.ports);
+    c->known = true;
+    c->never = c->out.n == 0 || c->in.n == 0 || s->dim->sprays || s->dim->numbers_paths;
+    describe(net, &c->out);
+    describe(net, &c->in);
+    for (uint32_t i = 0; i < c->out.n; i++)
+        if (c->out.hops[i].byte_ps > c->slowest_ps)
+            c->slowest_ps = c->out.hops[i].byte_ps;
+}
