@@ -444,6 +444,9 @@ collwire_script_test(explain_drawn_all long python3 [[python3 -B "$@"]]
 # The hybrid network against packets over drawn jobs: 18 s; it alone proves the error that docs/hybrid.md states.
 collwire_script_test(hybrid_error theory python3 [[cd "$(dirname "$1")" && python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/hybrid/check_error.py 0 24 --seeds 2 --most 64)
+# The page and the results have the same figures: a tenth of a second.
+collwire_script_test(hybrid_figures unit python3 [[cd "$(dirname "$1")" && python3 -B "$1" - "$2" --check]]
+  ${PROJECT_SOURCE_DIR}/tests/hybrid/write_error.py ${PROJECT_SOURCE_DIR})
 collwire_script_test(hybrid_error_all long python3 [[cd "$(dirname "$1")" && python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/hybrid/check_error.py 0 300 --seeds 5)
 collwire_script_test(theory_tiers theory python3 [[python3 -B "$@"]]

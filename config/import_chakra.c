@@ -15,6 +15,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/text/json_file.h"
+#include "engine/text/rank_ranges.h"
 #include "engine/text/relative_path.h"
 #include "engine/text/yaml_file.h"
 #include "workload/chakra/chakra_job.h"
@@ -63,7 +64,7 @@ static void dim_read(struct import *im, const json_t *root, size_t d)
     if (kind == N_KINDS)
         err_add(im->err, "network", "%s: topology[%zu] must be one of Ring, FullyConnected, Switch",
                 im->from->network, d);
-    double size = number_at(im, root, "npus_count", d, 1, 65536);
+    double size = number_at(im, root, "npus_count", d, 1, RANKS_MAX);
     double gbytes = number_at(im, root, "bandwidth", d, 1e-4, 12500);
     double ns = number_at(im, root, "latency", d, 0, 1e9);
     if (kind == N_KINDS || size < 0 || gbytes < 0 || ns < 0)

@@ -115,7 +115,9 @@ void collwire_sim_cost(const struct collwire_sim *s, struct collwire_cost *cost)
                               .memory_bytes = estimate_bytes(&s->cost),
                               .output_bytes = s->cost.output_bytes,
                               .packet_hops = s->cost.packet_hops,
-                              .wall_s = s->cost.wall_s};
+                              .wall_s = s->cost.wall_s,
+                              .payload_bytes = s->cost.payload_bytes,
+                              .hops_s = s->cost.hops_s};
     give(cost, cost->bytes, &c, sizeof c);
 }
 

@@ -122,11 +122,26 @@ static const struct metric not_quiet_rows[] = {
     {"share", METRIC_RATIO, "of the payload bytes", REAL(not_quiet_share, share)},
 };
 static METRIC_TABLE(not_quiet_table, not_quiet_rows);
+static const struct metric hybrid_error_rows[] = {
+    {"kind", METRIC_WORDS, "of work; all = of any", TEXT(hybrid_error, kind)},
+    {"cases", METRIC_COUNT, "drawn scenarios", INTEGER(hybrid_error, cases)},
+    {"p50", METRIC_RATIO, "half of the times are closer", REAL(hybrid_error, p50)},
+    {"p90", METRIC_RATIO, "nine of ten are closer", REAL(hybrid_error, p90)},
+    {"max", METRIC_RATIO, "the largest distance", REAL(hybrid_error, most)},
+    {"outside", METRIC_WORDS,
+     "kind or ranks: the scenario is of another kind, or has more ranks, than the drawn ones; null "
+     "= neither",
+     TEXT(hybrid_error, outside)},
+};
+static METRIC_TABLE(hybrid_error_table, hybrid_error_rows);
 static const struct metric hybrid_rows[] = {
     {"quiet_share", METRIC_RATIO, "of the payload bytes: sent in closed form",
      REAL(hybrid_result, quiet_share)},
     {"not_quiet", METRIC_WORDS, "why the others were packets",
      LIST(hybrid_result, reasons, n_reasons, not_quiet_table)},
+    {"error", METRIC_WORDS,
+     "distance of jobs' times from those of packets in drawn scenarios (docs/hybrid.md)",
+     OBJECT(hybrid_result, error, hybrid_error_table)},
 };
 METRIC_TABLE(hybrid_table, hybrid_rows);
 

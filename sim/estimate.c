@@ -364,7 +364,10 @@ struct estimate sim_estimate(const struct sim *sim)
     double parts = v.posts * v.parts, acks = e.packets / (double)t->packets_per_ack;
     e.packets = e.packets > parts ? e.packets : parts;
     e.packet_hops = (e.packets + (acks > parts ? acks : parts)) * v.hops;
-    e.wall_s = wall_s(sim, &v, e.packet_hops);
+    e.payload_bytes = (double)sim->workload.total_bytes;
+    e.hybrid = spec->network == NETWORK_HYBRID;
+    e.wall_s = wall_s(sim, &v, e.hybrid ? 0 : e.packet_hops);
+    e.hops_s = e.packet_hops * hop_ns(sim) * 1e-9;
     e.part_bytes[ESTIMATE_DISTRIBUTIONS] = distribution_bytes(sim, v.messages);
     e.part_bytes[ESTIMATE_COLLECTIVES] = (uint64_t)collective_bytes(sim);
     double records = (double)spec->report.flows_max;
@@ -373,7 +376,10 @@ struct estimate sim_estimate(const struct sim *sim)
     e.part_bytes[ESTIMATE_PORTS] = (uint64_t)n_ports * PORT_BYTES;
     e.part_bytes[ESTIMATE_TILES] = (uint64_t)(parallel_tiles_of(n_ports) - 1) * TILE_BYTES;
     e.part_bytes[ESTIMATE_MESSAGES] = (uint64_t)(v.pairs * v.parts) * MESSAGE_BYTES;
-    e.part_bytes[ESTIMATE_PACKETS] = (uint64_t)(flight_packets(sim, v.unacked) * packet_bytes(sim));
+    // In a hybrid network messages that meet have packets: what these need is found in the run.
+    if (!e.hybrid)
+        e.part_bytes[ESTIMATE_PACKETS] =
+            (uint64_t)(flight_packets(sim, v.unacked) * packet_bytes(sim));
     e.part_bytes[ESTIMATE_RECORDS] = (uint64_t)records * RECORD_BYTES;
     e.part_bytes[ESTIMATE_SERIES] = sim->sampler ? SERIES_MAX_VALUES * SAMPLE_BYTES : 0;
     e.output_bytes = (uint64_t)records * RECORD_TEXT + capture_bytes(sim, e.packet_hops) +
@@ -398,20 +404,31 @@ enum estimate_part estimate_largest(const struct estimate *e)
     return (enum estimate_part)largest;
 }
 
+static const char *seconds_text(double s, char text[UNIT_TEXT])
+{
+    return human_time(s < 1e5 ? (ps_t)(s * (double)PS_PER_S) : 100000 * PS_PER_S, text);
+}
+
 char *estimate_text(const struct estimate *e, const char *prefix)
 {
     enum estimate_part part = estimate_largest(e);
-    char all[UNIT_TEXT], most[UNIT_TEXT], wall[UNIT_TEXT], output[UNIT_TEXT];
-    ps_t wall_ps = e->wall_s < 1e5 ? (ps_t)(e->wall_s * (double)PS_PER_S) : 100000 * PS_PER_S;
+    char all[UNIT_TEXT], most[UNIT_TEXT], wall[UNIT_TEXT], output[UNIT_TEXT], hops[UNIT_TEXT];
     human_bytes(estimate_bytes(e), all);
     human_bytes(e->part_bytes[part], most);
-    human_time(wall_ps, wall);
+    seconds_text(e->wall_s, wall);
     human_bytes(e->output_bytes, output);
     if (e->closed_form)
         return text_format("estimate: up to %s of memory for the run, most of it for %s (%s)\n"
                            "%sno packets: a network in closed form, about %s\n"
                            "%sup to %s of output\n",
                            all, estimate_part_names[part], most, prefix, wall, prefix, output);
+    if (e->hybrid)
+        return text_format("estimate: up to %s of memory for the run, most of it for %s (%s)\n"
+                           "%sabout %s where no messages meet, and up to %.3g packet-hops where "
+                           "they do, which take %s\n"
+                           "%sup to %s of output\n",
+                           all, estimate_part_names[part], most, prefix, wall, e->packet_hops,
+                           seconds_text(e->hops_s, hops), prefix, output);
     return text_format("estimate: up to %s of memory for the run, most of it for %s (%s)\n"
                        "%s%.3g packets and their ACKs over %.3g packet-hops, about %s\n"
                        "%sup to %s of output\n",

@@ -29,9 +29,11 @@ enum estimate_part {
 struct estimate {
     uint64_t part_bytes[ESTIMATE_PARTS];
     uint64_t queue_pairs;
-    double messages, packets, packet_hops, wall_s;
+    double messages, packets, packet_hops, wall_s, payload_bytes;
     uint64_t output_bytes;
     bool closed_form; // there are no packets
+    bool hybrid;      // packets and packet_hops are the most, and wall_s is without any
+    double hops_s;    // wall time of all packet-hops
 };
 
 extern const char *const estimate_part_names[]; // by enum estimate_part

@@ -28,8 +28,9 @@ enum switch_marking_bit {
 #define NEXT_HERE 0xfffeu
 #define NEXT_NONE 0xffffu
 struct next_hops {
-    const uint16_t *next;        // [group]
-    const uint16_t *group, *own; // [rank]
+    const uint16_t *next;  // [group]
+    const uint32_t *group; // [rank]
+    const uint16_t *own;   // [rank]
     const struct next_hop_set {
         uint32_t first, count;
     } * sets; // sets and ports are never NULL

@@ -103,9 +103,11 @@ struct arriving {
 };
 
 // Takes messages in place of their senders, where the network computes their times: returns true if
-// it has taken the message, or posted it by itself (sender_post()).
+// it has taken the message, or posted it by itself (sender_post()). The routes have changed:
+// rerouted.
 struct host_quiet {
     bool (*take)(void *ctx, struct sender *s, const struct transfer_request *request, ps_t now);
+    void (*rerouted)(void *ctx, ps_t now);
     void *ctx;
 };
 

@@ -107,6 +107,13 @@ const struct option_row option_rows[] = {
      .commands = SIMULATING " validate export synth",
      .type = OPTION_TAKE,
      .take = option_seed},
+    {.name = "network",
+     .argument = "NAME",
+     .help = "packet, hybrid (packets only where messages meet: docs/hybrid.md) or analytical, "
+             "instead of the scenario's",
+     .commands = SIMULATING " validate plan gpcnet",
+     .type = OPTION_TAKE,
+     .take = option_network},
     {.name = "capture",
      .argument = "PLACES",
      .help = "capture the packets of these places, separated by commas (rank3, leaf0, "

@@ -18,6 +18,7 @@
 
 #include "config/object/link.h"
 #include "engine/text/json_file.h"
+#include "engine/text/rank_ranges.h"
 #include "workload/read/ignored_keys.h"
 
 #define GB_BITS (8.0 * 1073741824.0)
@@ -171,7 +172,7 @@ static void read_dims(struct reader *r, const struct place *root, size_t n)
         for (size_t i = 0; i < N_LISTS; i++)
             at[i] = place_item(&lists[i], d);
         read_kind(r, &at[KINDS], &dim);
-        dim.units = read_count(r, &at[UNITS], 65536);
+        dim.units = read_count(r, &at[UNITS], RANKS_MAX);
         dim.links = read_count(r, &at[LINKS], 65536);
         dim.latency_ns = read_number(r, &at[LATENCY], 0, 1e9);
         dim.gbytes_per_s = read_number(r, &at[BANDWIDTH], 1e-4, 12500);

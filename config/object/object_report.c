@@ -24,7 +24,7 @@ static const struct param report_params[] = {
                       "when collectives of other jobs ran; opens in Perfetto",
               .source = "Trace Event Format"),
     PARAM_ROW("timeline_ranks", COUNT, FIELD(timeline_ranks), .def = "16", .min = "1",
-              .max = "65536", .help = "the first ranks of a job that the timeline shows"),
+              .max = "262144", .help = "the first ranks of a job that the timeline shows"),
 };
 static const size_t n_report_params = sizeof report_params / sizeof *report_params;
 

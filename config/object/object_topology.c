@@ -19,7 +19,7 @@ struct dim_params {
 };
 
 static const struct param dim_params[] = {
-    PARAM_ROW("size", COUNT, offsetof(struct dim_params, size), .min = "1", .max = "65536",
+    PARAM_ROW("size", COUNT, offsetof(struct dim_params, size), .min = "1", .max = "262144",
               .help = "ranks of a group; their product over all dimensions is the network"),
     PARAM_ROW("ranks_per_port", COUNT, offsetof(struct dim_params, ranks_per_port), .def = "1",
               .min = "1", .max = "1024",

@@ -4,7 +4,7 @@
 
 #include "engine/text/read.h"
 
-#define RANKS_MAX 65536 // of a network
+#define RANKS_MAX 262144 // of a network
 
 // Replace texts of ranges at `place` by the ranks that they name, in the scenario itself, so that
 // everything that reads or writes it later sees a list of numbers. Other values are left as they

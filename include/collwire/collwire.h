@@ -117,7 +117,9 @@ COLLWIRE_API char *collwire_sim_advice(const struct collwire_sim *sim);
 struct collwire_cost {
     size_t bytes; // sizeof(struct collwire_cost), set by the caller
     uint64_t memory_bytes, memory_limit_bytes, output_bytes;
-    double packet_hops, wall_s;
+    double packet_hops, wall_s; // of a hybrid network: at most; where no messages meet
+    double payload_bytes;       // of all messages
+    double hops_s;              // of wall_s: of the packet-hops; of a hybrid network beside it
 };
 COLLWIRE_API void collwire_sim_cost(const struct collwire_sim *sim, struct collwire_cost *cost);
 // The same as three lines of text, the second and third after `prefix`.

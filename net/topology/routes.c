@@ -115,11 +115,13 @@ static uint32_t make_groups(struct routes *r, const struct graph *g, uint32_t di
             continue;
         }
         if (!search[at]) {
-            r->group[at] = (uint16_t)(*known - 1);
+            r->group[at] = *known - 1;
             continue;
         }
-        uint32_t group = known || g->dim_fabric[dim] ? n : graph_coord(g, rank, dim);
-        r->group[at] = (uint16_t)group;
+        uint32_t group = g->dim_fabric[dim] ? n
+                         : known            ? g->dim_size[dim] + g->nodes[edge].plane
+                                            : graph_coord(g, rank, dim);
+        r->group[at] = group;
         n = group + 1 > n ? group + 1 : n;
         if (known)
             *known = group + 1;

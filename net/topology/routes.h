@@ -23,19 +23,20 @@ struct route_set {
 // packets too. Ranks that are each attached by one link to the same switch form a group. All other
 // nodes have the same next hops to all ranks of a group, so the table has one column per group and
 // stays small. Every other rank has a column of its own; in a dimension that is not a fabric, ranks
-// with the same coordinate share a column. Aggregators count as ranks here.
+// with the same coordinate share a column, and so do all with one link to a switch of the same
+// plane, since no switch leads to two such groups. Aggregators count as ranks here.
 struct routes {
     uint32_t n_ranks, n_switches, n_dims;
     uint32_t n_rows;
-    uint32_t n_groups;      // number of columns: the maximum over the dimensions
-    uint32_t longest;       // cost of the longest path between ranks, which is at least its number
-                            // of links
-    uint8_t *dim;           // [node - n_ranks] dimension of the switch
-    uint32_t *row;          // [dim * n_ranks + rank] row of the rank, or ROUTE_NO_ROW
-    uint16_t *only;         // [dim * n_ranks + rank] local port of the rank if it has only one
-    uint16_t *group, *port; // [dim * n_ranks + rank] column of the rank; its port at the group's
-                            // switch
-    uint16_t *next;         // [row * n_groups + group]
+    uint32_t n_groups; // number of columns: the maximum over the dimensions
+    uint32_t longest;  // cost of the longest path between ranks, which is at least its number
+                       // of links
+    uint8_t *dim;      // [node - n_ranks] dimension of the switch
+    uint32_t *row;     // [dim * n_ranks + rank] row of the rank, or ROUTE_NO_ROW
+    uint16_t *only;    // [dim * n_ranks + rank] local port of the rank if it has only one
+    uint32_t *group;   // [dim * n_ranks + rank] column of the rank
+    uint16_t *port;    // [dim * n_ranks + rank] its port at the group's switch
+    uint16_t *next;    // [row * n_groups + group]
     struct route_set
         *sets; // all different sets of local port numbers, shared by all rows; never NULL
     uint32_t n_sets;

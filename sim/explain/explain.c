@@ -3,6 +3,7 @@
 // was the bottleneck, and which ranks and ports wait if a run cannot complete.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/memory.h"
 #include "net/credit_balance.h"
@@ -250,6 +251,19 @@ static void explain_lockstep(const struct fabric *fabric, struct result *r)
             loses ? "lost" : "marked"));
 }
 
+// How far from packets the times of drawn scenarios were, and whether this one is among them.
+static char *hybrid_error_words(const struct hybrid_error *e)
+{
+    const char *beyond = !e->outside                       ? ""
+                         : strcmp(e->outside, "kind") == 0 ? ", none of this kind of work"
+                                                           : ", all of fewer ranks";
+    return text_format(
+        "within %.2g %% of packets in 9 of 10 of %llu drawn scenarios%s%s%s, at most "
+        "%.2g %%",
+        100 * e->p90, (unsigned long long)e->cases, strcmp(e->kind, "all") == 0 ? "" : " of kind ",
+        strcmp(e->kind, "all") == 0 ? "" : e->kind, beyond, 100 * e->most);
+}
+
 // How much of a hybrid network was in closed form, and why the largest other part was not.
 static void explain_hybrid(struct result *r)
 {
@@ -264,10 +278,12 @@ static void explain_hybrid(struct result *r)
     if (most)
         snprintf(why, sizeof why, "; the others were packets, most of them by reason `%s`",
                  most->reason);
+    char *error = hybrid_error_words(&hybrid->error);
     result_explain(r, EXPLAIN_DETAIL,
                    text_format("hybrid network: %.1f %% of the bytes took the closed form of a "
-                               "message that meets no other%s (docs/hybrid.md)",
-                               100 * hybrid->quiet_share, why));
+                               "message that meets no other%s; times were %s (docs/hybrid.md)",
+                               100 * hybrid->quiet_share, why, error));
+    free(error);
 }
 
 void explain(const struct explain_facts *facts, struct result *r)

@@ -19,6 +19,13 @@ struct circuits;
 struct quality_timer;
 struct reductions;
 
+// The largest base RTT of a transport over all pairs of a dimension, and the pair with the most
+// links between.
+struct longest_path {
+    ps_t base_rtt_ps;
+    uint32_t hops, src, dst;
+};
+
 struct fabric {
     const struct spec *spec;
     struct engine engine;
@@ -26,6 +33,8 @@ struct fabric {
     struct routes routes;
     struct routes first_routes; // the routes at the start of the run, saved when links first fail
     bool rerouted;
+    struct longest_path
+        *longest; // [dim * n_transports + transport], 0 hops = not known; NULL = not kept
     struct network net;
     struct switches switches;
     struct hosts hosts;
@@ -134,12 +143,7 @@ uint32_t fabric_route(const struct fabric *fabric, const struct routes *r, uint3
                       uint32_t dst, uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS]);
 struct transport_path fabric_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
                                   uint32_t transport, uint32_t stripe); // ctx: the fabric
-// The largest base RTT of a transport over all pairs of a dimension, and the pair with the most
-// links between.
-struct longest_path {
-    ps_t base_rtt_ps;
-    uint32_t hops, src, dst;
-};
+// On the links and routes of now: looked for once, and again after they change.
 struct longest_path fabric_longest_path(const struct fabric *fabric, uint32_t dim,
                                         uint32_t transport);
 

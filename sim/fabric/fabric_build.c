@@ -219,6 +219,7 @@ void fabric_build(struct fabric *fabric, struct err *err)
     fabric_credits_init(fabric, err);
     fabric_adapters_init(fabric, err);
     state_needs(fabric);
+    fabric_longest_keep(fabric);
 }
 
 void fabric_free(struct fabric *fabric)
@@ -237,6 +238,7 @@ void fabric_free(struct fabric *fabric)
     routes_free(&fabric->first_routes);
     graph_free(&fabric->graph);
     engine_free(&fabric->engine);
+    free(fabric->longest);
     free(fabric->changes);
     free(fabric->change_timers);
     free(fabric->quality_timers);

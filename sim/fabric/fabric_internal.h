@@ -30,6 +30,9 @@ void fabric_credits_init(struct fabric *fabric, struct err *err);  // after the 
 void fabric_adapters_init(struct fabric *fabric, struct err *err); // after the hosts
 void fabric_reductions_free(struct fabric *fabric);
 
+// Keep the longest paths from now on: once all is built, and whenever a link has changed.
+void fabric_longest_keep(struct fabric *fabric);
+
 /* ---- aggregators ---- */
 
 // Number of aggregators of a graph without any: the switches of dimensions with switch.reduction.

@@ -139,6 +139,7 @@ static void note(struct fabric *fabric, const struct change_timer *c, enum chang
                                         [REROUTE] = "rerouted",
                                         [LANES_LOST] = "lanes lost",
                                         [LANES_BACK] = "lanes back"};
+    fabric_longest_keep(fabric);
     if (fabric->n_changes == fabric->cap_changes)
         fabric->changes =
             memory_grow(fabric->changes, &fabric->cap_changes, sizeof *fabric->changes);

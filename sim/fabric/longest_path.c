@@ -129,15 +129,21 @@ static struct longest_path path_from(struct path_tree *t, uint32_t src, uint32_t
     return (struct longest_path){path.base_rtt_ps, path.hops, src, dst};
 }
 
-// All ranks of a group are attached to the same switch, so the first one represents the group.
+// All ranks that one link attaches to the same switch are one group, else those of a column: the
+// first one represents it.
 static uint32_t *first_of_groups(const struct fabric *fabric, uint32_t dim, uint32_t *n)
 {
+    const struct graph *g = &fabric->graph;
     const struct routes *r = &fabric->routes;
-    bool *seen = memory_zeroed(UINT16_MAX + 1, sizeof *seen);
+    bool *seen = memory_zeroed((size_t)g->n_nodes + r->n_groups, sizeof *seen);
     uint32_t *firsts = memory_zeroed(r->n_ranks, sizeof *firsts);
     *n = 0;
     for (uint32_t rank = 0; rank < r->n_ranks; rank++) {
-        uint16_t group = r->group[(size_t)dim * r->n_ranks + rank];
+        uint32_t port = 0, ports = graph_ports_in(g, rank, dim, &port),
+                 peer = ports == 1 ? g->ports[g->ports[port].peer].node : 0,
+                 group = peer >= r->n_ranks
+                             ? peer
+                             : g->n_nodes + r->group[(size_t)dim * r->n_ranks + rank];
         if (!seen[group])
             firsts[(*n)++] = rank;
         seen[group] = true;
@@ -168,7 +174,7 @@ static void compare(struct worst *w, const struct longest_path *path, uint32_t i
     w->path.base_rtt_ps = rtt_ps;
 }
 
-struct longest_path fabric_longest_path(const struct fabric *fabric, uint32_t dim,
+static struct longest_path find_longest(const struct fabric *fabric, uint32_t dim,
                                         uint32_t transport)
 {
     struct worst worst = {0};
@@ -178,7 +184,8 @@ struct longest_path fabric_longest_path(const struct fabric *fabric, uint32_t di
         t.dst = graph_owner(&fabric->graph, firsts[j], dim);
         t.number = j + 1;
         for (uint32_t i = 0; i < n; i++)
-            if (i != j && takes_dim(fabric, firsts[i], firsts[j], dim)) {
+            if (i != j && graph_dim_joins(&fabric->graph, firsts[i], firsts[j], dim) &&
+                takes_dim(fabric, firsts[i], firsts[j], dim)) {
                 struct longest_path path = path_from(&t, firsts[i], firsts[j], transport);
                 compare(&worst, &path, i, j);
             }
@@ -194,4 +201,23 @@ struct longest_path fabric_longest_path(const struct fabric *fabric, uint32_t di
     }
     free(firsts);
     return worst.path;
+}
+
+struct longest_path fabric_longest_path(const struct fabric *fabric, uint32_t dim,
+                                        uint32_t transport)
+{
+    struct longest_path *known = fabric->longest;
+    if (!known)
+        return find_longest(fabric, dim, transport);
+    known += (size_t)dim * fabric->hosts.n_transports + transport;
+    if (known->hops == 0)
+        *known = find_longest(fabric, dim, transport);
+    return *known;
+}
+
+void fabric_longest_keep(struct fabric *fabric)
+{
+    free(fabric->longest);
+    fabric->longest = memory_zeroed((size_t)fabric->spec->n_dims * fabric->hosts.n_transports,
+                                    sizeof *fabric->longest);
 }

@@ -43,6 +43,8 @@ static enum not_quiet why_not(struct hybrid *h, const struct quiet_connection *c
         return NOT_QUIET_TRANSPORT;
     if (c->never)
         return NOT_QUIET_PATHS;
+    if (c->special != IS_QUIET)
+        return c->special;
     if (costs_host(h, s))
         return NOT_QUIET_HOST;
     if (c->n_packet > 0 || h->n_never[sender_id(s)->dim] > 0 || !ports_free(h, s->flow, c, now))
@@ -85,12 +87,12 @@ struct hybrid *hybrid_attach(struct fabric *fabric, struct path_book *path_book)
     h->ports = memory_zeroed(fabric->net.n_ports, sizeof *h->ports);
     for (uint32_t p = 0; p < fabric->net.n_ports; p++)
         h->ports[p].owner = NO_CONNECTION;
-    // Packets have places in captures and series, and faults and circuits change paths.
-    h->off = fabric->spec->n_captures > 0 || fabric->spec->report.sample_ps > 0 ? NOT_QUIET_WATCHED
-             : fabric->spec->n_faults > 0 || fabric->circuits                   ? NOT_QUIET_CHANGES
-             : fabric->net.credits                                              ? NOT_QUIET_CREDITS
-                                                                                : IS_QUIET;
-    fabric->hosts.quiet = (struct host_quiet){.take = on_post, .ctx = h};
+    // Time series are of the packets of all flows, and circuits change all paths.
+    h->off = fabric->spec->report.sample_ps > 0 ? NOT_QUIET_WATCHED
+             : fabric->circuits                 ? NOT_QUIET_CHANGES
+                                                : IS_QUIET;
+    fabric->hosts.quiet =
+        (struct host_quiet){.take = on_post, .rerouted = hybrid_rerouted, .ctx = h};
     fabric_needs_order(fabric, "the hybrid network decides for all ranks at once");
     return h;
 }
@@ -135,6 +137,7 @@ void hybrid_collect(const struct hybrid *h, struct result *r)
     double all = (double)h->quiet_bytes;
     for (size_t i = 0; i < NOT_QUIET_REASONS; i++)
         all += (double)h->packet_bytes[i];
+    out->error = hybrid_error_of(h->fabric->spec, h->fabric->graph.n_ranks);
     out->quiet_share = all > 0 ? (double)h->quiet_bytes / all : 0;
     for (size_t i = 0; i < NOT_QUIET_REASONS; i++)
         if (h->packet_bytes[i] > 0)

@@ -37,14 +37,17 @@ struct message_end hybrid_end(struct hybrid *hybrid, const struct message_end *e
     X(RATE, "rate")           /* its sender is below the rate of its port */                       \
     X(SLOWER, "slower_link")  /* it would queue at a slower link behind its port */                \
     X(HOST, "host")           /* its NIC or its host's cores cost time */                          \
-    X(CHANGES, "changes")     /* faults or circuits change links during the run */                 \
-    X(CREDITS, "credits")     /* switches have flow control by credits */                          \
-    X(WATCHED, "watched")     /* captures or series need its packets */
+    X(CHANGES, "changes")     /* faults or circuits may change a link of its way */                \
+    X(CREDITS, "credits")     /* a link of its way has flow control by credits */                  \
+    X(WATCHED, "watched")     /* a capture at its way, or time series, need its packets */
 #define NOT_QUIET_CONSTANT(constant, word) NOT_QUIET_##constant,
 enum not_quiet {
     NOT_QUIET_LIST(NOT_QUIET_CONSTANT) NOT_QUIET_REASONS,
     IS_QUIET = NOT_QUIET_REASONS
 };
+
+// How far drawn scenarios with the same kind of work were from packets.
+struct hybrid_error hybrid_error_of(const struct spec *spec, uint32_t n_ranks);
 
 // Add what was quiet to the results.
 void hybrid_collect(const struct hybrid *hybrid, struct result *r);

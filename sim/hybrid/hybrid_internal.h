@@ -50,8 +50,9 @@ struct quiet_message {
 // A connection with its way there and back.
 struct quiet_connection {
     bool known;
-    bool never;        // its packets may take several paths, or another node forwards them
-    uint32_t n_packet; // its messages that are packets
+    bool never;             // its packets may take several paths, or another node forwards them
+    enum not_quiet special; // a port of its ways needs packets; IS_QUIET = none does
+    uint32_t n_packet;      // its messages that are packets
     struct way {
         uint32_t ports[HYBRID_HOPS];
         struct train_hop hops[HYBRID_HOPS];
@@ -99,6 +100,9 @@ static inline bool port_has_other(const struct port_use *use, uint32_t flow, ps_
 {
     return use->owner != NO_CONNECTION && use->owner != flow && use->free_ps > now;
 }
+
+// The routes have changed: connections with another way than before become packets on it.
+void hybrid_rerouted(void *ctx, ps_t now); // ctx: the hybrid
 
 // Let the quiet messages of a connection become packets, as far as they have not been sent, since a
 // message of `by` is posted, which may be the same connection.

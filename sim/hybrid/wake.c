@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Messages in packets, and how quiet messages become some.
+#include <string.h>
+
 #include "engine/base/memory.h"
 #include "sim/hybrid/quiet.h"
 
@@ -235,6 +237,55 @@ void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by,
         drop_message(h, m);
         hybrid_packets(h, s, &rest, NOT_QUIET_MEETS, now);
     }
+}
+
+/* ---- other routes ---- */
+
+// Count or forget the connections that have packets, by what their ways are now.
+static void has_packets(struct hybrid *h, uint32_t dim, const struct quiet_connection *c, int by)
+{
+    if (c->never)
+        h->n_never[dim] += (uint32_t)by;
+    else
+        use_ports(h, c, by);
+}
+
+static bool same_way(const struct way *a, const struct way *b)
+{
+    return a->n == b->n && memcmp(a->ports, b->ports, a->n * sizeof *a->ports) == 0;
+}
+
+// Let a connection take its new ways, if they are others.
+static void take_new_ways(struct hybrid *h, uint32_t flow, ps_t now)
+{
+    struct quiet_connection *c = h->connections[flow];
+    const struct sender *s = hybrid_hosts(h)->senders[flow];
+    struct quiet_connection moved = *c;
+    uint32_t dim = sender_id(s)->dim;
+    connection_walk(h, &moved, s);
+    if (moved.never == c->never && same_way(&moved.out, &c->out) && same_way(&moved.in, &c->in))
+        return;
+    const struct newcomer self = {c, 0};
+    if (c->oldest)
+        connection_wake(h, flow, &self, now);
+    if (c->n_packet > 0)
+        has_packets(h, dim, c, -1);
+    connection_walk(h, c, s);
+    if (c->n_packet == 0)
+        return;
+    has_packets(h, dim, c, 1);
+    if (c->never)
+        wake_all(h, dim, now);
+    else
+        wake_owners(h, flow, c, 0, now);
+}
+
+void hybrid_rerouted(void *ctx, ps_t now)
+{
+    struct hybrid *h = ctx;
+    for (uint32_t flow = 0; flow < h->cap; flow++)
+        if (h->connections[flow] && h->connections[flow]->known)
+            take_new_ways(h, flow, now);
 }
 
 /* ---- ends ---- */

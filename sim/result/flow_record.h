@@ -53,6 +53,14 @@ struct measured_summary {
 #define NOT_QUIET_MOST 9 // reasons for which messages are packets (sim/hybrid/hybrid.h)
 struct hybrid_result {
     double quiet_share;
+    // The distance of jobs' times from those of packets, over drawn scenarios with this kind of
+    // work: shares.
+    struct hybrid_error {
+        const char *kind; // of a job; "all" = of any
+        uint64_t cases;
+        double p50, p90, most;
+        const char *outside; // "kind" or "ranks": the scenario is none of these; NULL = it is
+    } error;
     struct not_quiet_share {
         const char *reason;
         double share;

@@ -51,9 +51,21 @@ def cnn(rng):
     return {"kind": "cnn", "model": "resnet50", "batch": 32, "iterations": 2, "chunks": rng.choice((1, 4))}
 
 
+def dlrm(rng):
+    return {"kind": "training", "iterations": 1,
+            "dlrm": {"batch": 512, "sharding": "table", "rows": 100000, "dim": 64, "pooling": 20, "element": "2B",
+                     "bottom": [512, 256, 64], "top": [1024, 512, 256, 1]},
+            "system": {"scheduling-policy": "LIFO", "active-chunks-per-dimension": 1,
+                       "preferred-dataset-splits": rng.choice((1, 4)), "collective-optimization": "localBWAware",
+                       "all-reduce-implementation": "ring", "all-to-all-implementation": "oneDirect"}}
+
+
 def work(rng, size, dims):
     """A name of the kind of work, and the workload."""
-    kind = rng.choice(("collective", "collective", "collective", "permutation", "incast", "llm", "cnn", "jobs", "parameter_server"))
+    kind = rng.choice(("collective", "collective", "collective", "permutation", "incast", "llm", "llm", "cnn", "jobs", "jobs",
+                       "parameter_server", "training"))
+    if kind == "training" and dims == 1 and size <= 64:
+        return kind, dlrm(rng)
     if kind == "permutation":
         return kind, {"kind": "permutation", "shift": rng.randrange(1, size), "bytes": rng.choice(("100KB", "1MB", "4MB"))}
     if kind == "incast":
@@ -86,3 +98,11 @@ def draw(seed, most=256):
     if rng.random() < 0.5:
         made["noise"] = {"preset": "cluster"}
     return name, made
+
+
+def other_policy(seed, made):
+    """The same scenario under another policy, drawn: for the ratio of the two."""
+    rng = random.Random(-1 - seed)
+    own = made["cc"]["kind"]
+    others = sorted(set(POLICIES[made["transport"]["kind"]]) - {own})
+    return dict(made, cc={"kind": rng.choice(others)})

@@ -88,7 +88,8 @@ struct world {
     struct switches sw;
     struct mmu_ingress *ingress;
     const uint32_t *entropy[2];
-    uint16_t next[RANKS], group[RANKS];
+    uint16_t next[RANKS];
+    uint32_t group[RANKS];
     uint32_t arrived[64]; // packet numbers in the order of arrival at rank 2
     bool marked[64];
     size_t n;
@@ -135,7 +136,8 @@ static void world_begin(struct world *w, const struct marking *marking)
     assert_non_null(w->ingress);
     mmu_init(&s->mmu, &mmu, w->ingress, RANKS, 1);
     for (uint32_t r = 0; r < RANKS; r++) {
-        w->next[r] = w->group[r] = (uint16_t)r;
+        w->next[r] = (uint16_t)r;
+        w->group[r] = r;
     }
     s->routes = (struct next_hops){.next = w->next, .group = w->group};
     *switch_marking(&w->sw, OUT, NET_CLASS_DATA) = *marking;

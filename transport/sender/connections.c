@@ -175,6 +175,8 @@ void hosts_reroute(struct hosts *hosts, ps_t now)
 {
     for (uint32_t flow = hosts->flows.first; flow < hosts->flows.n; flow++)
         reroute(hosts, hosts->senders[flow], now);
+    if (hosts->quiet.rerouted)
+        hosts->quiet.rerouted(hosts->quiet.ctx, now);
 }
 
 struct cc_env transport_path_env(const struct hosts *hosts, const struct transport_dim *dim,

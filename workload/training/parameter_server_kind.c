@@ -16,7 +16,7 @@ static const char *const modes[] = {"sync", "async", "stale", NULL};
 
 #define AT(member) offsetof(struct server_settings, params.member)
 static const struct param server_rows[] = {
-    PARAM_ROW("servers", COUNT, AT(servers), .def = "1", .min = "1", .max = "65536",
+    PARAM_ROW("servers", COUNT, AT(servers), .def = "1", .min = "1", .max = "262144",
               .help = "the job's last ranks, each with an equal part of the parameters",
               .source = "Li et al., OSDI 2014"),
     PARAM_ROW("groups", COUNT, AT(groups), .def = "auto", .min = "1", .max = "262144",

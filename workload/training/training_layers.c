@@ -100,7 +100,7 @@ static const struct param job_words_params[] = {
               .max = "100000",
               .help = "HYBRID_DLRM: layer that waits for the exchange of the embedding"),
     PARAM_ROW("model_parallel", COUNT, offsetof(struct job_words, model_parallel), .def = "1",
-              .min = "1", .max = "65536", .help = "HYBRID_TRANSFORMER: ranks that share a model"),
+              .min = "1", .max = "262144", .help = "HYBRID_TRANSFORMER: ranks that share a model"),
 };
 #define N_JOB_WORDS (sizeof job_words_params / sizeof *job_words_params)
 

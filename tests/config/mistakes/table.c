@@ -95,7 +95,7 @@ const struct mistake mistakes[] = {
     {NULL, "{\"kind\":\"switch\",\"size\":4096}", NULL,
      "a switch would have 4096 ports; the maximum is 4095"},
     {NULL, "{\"kind\":\"switch\",\"size\":4000},{\"kind\":\"switch\",\"size\":4000}", NULL,
-     "topology.dims: the sizes multiply to more than 65536 ranks"},
+     "topology.dims: the sizes multiply to more than 262144 ranks"},
     {NULL, "{\"kind\":\"switch\",\"size\":4,\"ranks_per_port\":3}", NULL,
      "topology.dims[0].ranks_per_port: 4 ranks are not a multiple of"},
     {NULL, "{" LEAF ",\"ranks_per_leaf\":4,\"spines\":0}", NULL,

@@ -23,6 +23,7 @@ enum { LEAF = 12, SPINE = 15 };
 static void fabric_begin(struct graph *g, struct routes *r)
 {
     graph_init(g, 1, (uint32_t[]){12});
+    g->dim_fabric[0] = true;
     for (uint32_t l = 0; l < 3; l++)
         graph_add_switch(g, NODE_LEAF, 0, l, 0);
     for (uint32_t s = 0; s < 2; s++)
@@ -160,6 +161,7 @@ static void random_graph(struct graph *g, uint64_t seed)
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 0);
     uint32_t switches = 2 + (uint32_t)rng_below(&rng, 23);
     graph_init(g, 1, (uint32_t[]){8});
+    g->dim_fabric[0] = true;
     for (uint32_t s = 0; s < switches; s++)
         graph_add_switch(g, NODE_SWITCH, 0, s, 0);
     for (uint32_t r = 0; r < 8; r++)

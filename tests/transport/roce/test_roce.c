@@ -322,7 +322,8 @@ static void test_failed_run_is_incomplete(void **state)
     fixture_flow(&f, 0, 2, 20, 0);
     f.sim = sim_new(&f.spec, &err);
     assert_non_null(f.sim);
-    static const uint16_t next[3] = {0, NEXT_NONE, 2}, group[3] = {0, 1, 2};
+    static const uint16_t next[3] = {0, NEXT_NONE, 2};
+    static const uint32_t group[3] = {0, 1, 2};
     f.sim->fabric.switches.nodes[0].routes.next = next;
     f.sim->fabric.switches.nodes[0].routes.group = group;
     sim_run(f.sim, NULL);
