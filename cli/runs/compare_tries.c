@@ -30,7 +30,7 @@ static bool try_variant(const struct compare *c, const struct variant *one)
         n = o->tries;
     else if (n > 0)
         n = 1;
-    return one && n > 0 && tried(o, one->dir, n) == EXIT_DONE;
+    return one && n > 0 && tried(o, one->dir, n, o->tries == 0) == EXIT_DONE;
 }
 
 const struct outcome *worst_outcome(const struct group *g)

@@ -31,7 +31,7 @@ static bool is_whole(const json_t *row)
 static int try_row(const struct options *o, const char *dir, json_t *row, bool seeds)
 {
     char *folder = run_folder_of(row, seeds), *path = text_format("%s/%s", dir, folder);
-    int code = tried(o, path, o->tries);
+    int code = tried(o, path, o->tries, false);
     json_t *metrics = code == EXIT_DONE ? result_set_json(path, "metrics.json") : NULL;
     if (metrics)
         json_object_set(row, "explain", json_object_get(metrics, "explain"));
@@ -155,7 +155,7 @@ static void print_run(const json_t *metrics, const char *dir, size_t width)
         terminal_wrap(stdout, json_string_value(sentence), 0, 2, width);
         print_settings(reasons, sentence, width);
     }
-    char *cost = json_is_null(json_object_get(metrics, "trials")) ? tries_cost(metrics, dir) : NULL;
+    char *cost = tries_cost(metrics, dir);
     if (cost)
         terminal_wrap(stdout, cost, 0, 2, width);
     free(cost);
@@ -165,7 +165,7 @@ static void print_run(const json_t *metrics, const char *dir, size_t width)
 static int try_run(const struct options *o, size_t width)
 {
     const char *dir = o->args[0];
-    int code = tried(o, dir, o->tries);
+    int code = tried(o, dir, o->tries, false);
     json_t *metrics = code != EXIT_BAD_USE ? result_set_json(dir, "metrics.json") : NULL;
     if (metrics)
         print_run(metrics, dir, width);

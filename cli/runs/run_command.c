@@ -87,10 +87,10 @@ static bool try_causes(const struct options *o, const struct collwire_scenario *
 {
     uint64_t setting = scenario_spec(scenario_of(scenario))->explain.tries;
     bool good = run->written && run->code == EXIT_DONE && processes_writes();
-    uint64_t n = good ? tries_of(setting, run->packet_hops, o->quiet) : 0;
+    uint64_t n = good ? tries_of(setting, o->quiet) : 0;
     if (n == 0)
         return false;
-    run->code = tried(o, dir, n);
+    run->code = tried(o, dir, n, true);
     char *now = result_set_read(dir, run->id, "metrics.json");
     if (!now)
         return false;
@@ -102,9 +102,7 @@ static bool try_causes(const struct options *o, const struct collwire_scenario *
 // What trials would cost, after a run that was too large to make them.
 static void print_cost(FILE *out, const struct simulated *run, const char *dir)
 {
-    json_t *metrics = tries_of(PARAM_AUTO, run->packet_hops, false) == 0 && run->metrics
-                          ? metrics_brief(run->metrics)
-                          : NULL;
+    json_t *metrics = run->metrics ? metrics_brief(run->metrics) : NULL;
     char *cost = tries_cost(metrics, dir);
     if (cost) {
         fputs("  ", out);

@@ -37,6 +37,11 @@ void told_choose(struct trials *t, size_t n)
 
 /* ---- one reason ---- */
 
+static json_int_t time_in(const struct trial *one, size_t job)
+{
+    return one->times_ns ? one->times_ns[job] : -1; // interrupted before it began
+}
+
 // What a trial did to the job that it helped most, or harmed least.
 struct effect {
     size_t job;
@@ -44,11 +49,11 @@ struct effect {
     double share; // saved, of the job's time
 };
 
-static struct effect effect_of(const struct trial *one, const json_t *metrics)
+static struct effect effect_of(const struct trial *one, const struct trials *t)
 {
     struct effect best = {.share = -INFINITY};
-    for (size_t j = 0; j < trial_jobs(metrics); j++) {
-        json_int_t before = trial_before_ns(metrics, j), then = one->times_ns[j];
+    for (size_t j = 0; j < trial_jobs(t->metrics); j++) {
+        json_int_t before = trials_before_ns(t, j), then = time_in(one, j);
         if (before <= 0 || then < 0)
             continue;
         double share = (double)(before - then) / (double)before;
@@ -81,12 +86,13 @@ static void print_effect(FILE *out, const json_t *metrics, const struct effect *
 }
 
 // Jobs that a change harms while it helps another.
-static void print_harmed(FILE *out, const json_t *metrics, const struct trial *one,
+static void print_harmed(FILE *out, const struct trials *t, const struct trial *one,
                          const struct effect *best)
 {
+    const json_t *metrics = t->metrics;
     char time[UNIT_TEXT], number[32];
     for (size_t j = 0; j < trial_jobs(metrics); j++) {
-        json_int_t before = trial_before_ns(metrics, j), then = one->times_ns[j];
+        json_int_t before = trials_before_ns(t, j), then = time_in(one, j);
         if (j == best->job || before <= 0 || then < 0 ||
             (double)(then - before) < SAVES_FROM * (double)before)
             continue;
@@ -115,7 +121,7 @@ static bool is_forced(const json_t *reason)
     return gives_back && is_kind(reason, "library");
 }
 
-static char *sentence_of(const json_t *reason, const struct trial *one, const json_t *metrics,
+static char *sentence_of(const json_t *reason, const struct trial *one, const struct trials *t,
                          const struct effect *e)
 {
     static const char *const ends[] = {
@@ -128,9 +134,9 @@ static char *sentence_of(const json_t *reason, const struct trial *one, const js
     fprintf(out, "%s; %s: ", json_string_value(json_object_get(reason, "seen")),
             json_string_value(json_object_get(reason, "change")));
     if (one->end == TRIAL_DONE && e->before_ns > 0) {
-        fputs("tried, ", out);
-        print_effect(out, metrics, e);
-        print_harmed(out, metrics, one, e);
+        fputs(t->before_ns ? "tried on the hybrid network, " : "tried, ", out);
+        print_effect(out, t->metrics, e);
+        print_harmed(out, t, one, e);
         if (e->share <= -SAVES_FROM && is_forced(reason))
             fprintf(out, ": the setting beats the library's own choice by %.0f %%",
                     -100 * e->share);
@@ -174,12 +180,12 @@ static double rank_of(const json_t *reason, const struct trial *one, const struc
     return is_kind(reason, "rate") ? UPGRADE : 1 + e->share;
 }
 
-static double tell(json_t *reason, const struct trial *one, const json_t *metrics, json_t *explain)
+static double tell(json_t *reason, const struct trial *one, const struct trials *t, json_t *explain)
 {
-    struct effect e = effect_of(one, metrics);
+    struct effect e = effect_of(one, t);
     bool known = one->end == TRIAL_DONE && e.before_ns > 0,
          tried = one->end == TRIAL_DONE || one->end == TRIAL_CUT || one->end == TRIAL_FAILED;
-    char *sentence = sentence_of(reason, one, metrics, &e);
+    char *sentence = sentence_of(reason, one, t, &e);
     size_t i;
     json_t *said;
     json_array_foreach(explain, i, said)
@@ -224,7 +230,7 @@ void told_apply(const struct trials *t, json_t *metrics, bool interrupted)
         const struct trial *trial = trial_with(t, json_object_get(one, "set"));
         struct told cause = {.reason = one};
         if (trial)
-            cause.rank = tell(one, trial, metrics, explain);
+            cause.rank = tell(one, trial, t, explain);
         put(causes, i, cause);
     }
     json_array_foreach(explain, i, one)

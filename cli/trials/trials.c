@@ -39,17 +39,29 @@ json_int_t trial_before_ns(const json_t *metrics, size_t job)
     return ended ? json_integer_value(time) : -1;
 }
 
+json_int_t trials_before_ns(const struct trials *t, size_t job)
+{
+    return t->before_ns ? t->before_ns[job] : trial_before_ns(t->metrics, job);
+}
+
 /* ---- a trial ---- */
 
 #define EVENTS_PER_HOP 3 // a packet-hop has one to two events: about twice the run's work
-#define EVENTS_LEAST (1000 * 1000ULL) // for runs without packets
+#define EVENTS_LEAST (1000 * 1000ULL)       // for runs without packets
+#define EVENTS_HYBRID (60 * 1000 * 1000ULL) // of a trial on the hybrid network, at most: seconds
 
 // The settings of a trial, and those of every trial: no files, a cause's cost in time whatever
 // memory it needs. Their texts are not freed, since the worker ends soon.
-static struct options settings_of(const struct trial *one, const json_t *metrics)
+static struct options settings_of(const struct trial *one, const json_t *metrics, bool hybrid)
 {
     struct options sets = {0};
     json_int_t hops = json_integer_value(json_object_get(metrics, "packet_hops"));
+    unsigned long long events = EVENTS_PER_HOP * (unsigned long long)hops + EVENTS_LEAST;
+    if (hybrid) {
+        unsigned long long half = events / 4; // a packet-hop has 1.5 events
+        events = half < EVENTS_HYBRID ? half : EVENTS_HYBRID;
+        options_set(&sets, "network", "hybrid");
+    }
     for (size_t i = 0; i < json_array_size(one->set); i++)
         option_set(&sets, memory_text(json_string_value(json_array_get(one->set, i))));
     options_set(&sets, "capture", "[]");
@@ -57,8 +69,7 @@ static struct options settings_of(const struct trial *one, const json_t *metrics
     options_set(&sets, "engine", "null"); // which scenarios had up to version 0.3.0
     options_set(&sets, "memory.fit", "\"off\"");
     options_set(&sets, "explain.try", "0");
-    options_set(&sets, "limits.events",
-                text_format("%llu", EVENTS_PER_HOP * (unsigned long long)hops + EVENTS_LEAST));
+    options_set(&sets, "limits.events", text_format("%llu", events));
     options_set(&sets, "limits.wall", "\"auto\"");
     return sets;
 }
@@ -83,7 +94,7 @@ static void work(void *ctx, size_t task, int to_parent)
     signals_keep();
     signals_install();
     memory_share(t->options->jobs);
-    struct options sets = settings_of(&t->list[task], t->metrics);
+    struct options sets = settings_of(&t->list[task], t->metrics, t->before_ns != NULL);
     struct collwire_scenario *scenario = collwire_scenario_parse(
         pool->scenario, t->folder, sets.sets, sets.n_sets, t->options->policies, messages_of(&err));
     err_free(&err);
@@ -155,10 +166,28 @@ int trials_run(struct trials *t)
     return ended;
 }
 
+int trials_on_hybrid(struct trials *t)
+{
+    json_t *none = json_array();
+    size_t jobs = trial_jobs(t->metrics);
+    struct trial base = {.set = none};
+    struct trials one = *t;
+    t->before_ns = one.before_ns = memory_zeroed(jobs + 1, sizeof *t->before_ns);
+    one.list = &base;
+    one.n = 1;
+    trials_run(&one);
+    for (size_t j = 0; j < jobs && base.times_ns; j++)
+        t->before_ns[j] = base.times_ns[j];
+    free(base.times_ns);
+    json_decref(none);
+    return base.end;
+}
+
 void trials_free(struct trials *t)
 {
     for (size_t i = 0; i < t->n; i++)
         free(t->list[i].times_ns);
     free(t->list);
+    free(t->before_ns);
     *t = (struct trials){0};
 }

@@ -32,12 +32,21 @@ struct trials {
     const char *folder;    // of the files that its scenario names
     struct trial *list;
     size_t n;
+    // On the hybrid network, where a run by packets would take too long: the times of its jobs
+    // there, without a change. NULL = on the network of the run.
+    json_int_t *before_ns;
 };
 
 // The number of jobs of a run, and the times of its jobs; -1 = a job has not ended.
 size_t trial_jobs(const json_t *metrics);
 json_int_t trial_before_ns(const json_t *metrics, size_t job);
 
+// The time of a job before any change, on the network of the trials.
+json_int_t trials_before_ns(const struct trials *t, size_t job);
+
+// Let the trials be on the hybrid network, where this makes a run without a change. Returns how it
+// ended (enum trial_end): TRIAL_CUT if it needs more than half of the packets' work.
+int trials_on_hybrid(struct trials *t);
 // Run all trials; with a line of progress on stderr where the options want it. Returns the number
 // of the signal that has ended them, or 0.
 int trials_run(struct trials *t);

@@ -34,16 +34,20 @@ static uint64_t setting_of(const json_t *metrics)
     return json_is_integer(given) ? (uint64_t)json_integer_value(given) : PARAM_AUTO;
 }
 
-uint64_t tries_of(uint64_t setting, double packet_hops, bool quiet)
+// True for a run whose trials would take too long by packets: they are on the hybrid network.
+static bool is_dear(const json_t *metrics)
 {
-    if (setting != PARAM_AUTO)
-        return setting;
-    return !quiet && packet_hops <= HOPS_MOST ? TRIES : 0;
+    return setting_of(metrics) == PARAM_AUTO && hops_of(metrics) > HOPS_MOST;
+}
+
+uint64_t tries_of(uint64_t setting, bool quiet)
+{
+    return setting != PARAM_AUTO ? setting : quiet ? 0 : TRIES;
 }
 
 uint64_t tries_of_run(const json_t *metrics, bool quiet)
 {
-    return completed(metrics) ? tries_of(setting_of(metrics), hops_of(metrics), quiet) : 0;
+    return completed(metrics) ? tries_of(setting_of(metrics), quiet) : 0;
 }
 
 char *tries_cost(const json_t *metrics, const char *dir)
@@ -54,8 +58,8 @@ char *tries_cost(const json_t *metrics, const char *dir)
     {
         n += json_array_size(json_object_get(reason, "set")) > 0;
     }
-    if (!completed(metrics) || setting_of(metrics) != PARAM_AUTO || n == 0 ||
-        hops_of(metrics) <= HOPS_MOST)
+    if (!completed(metrics) || !is_dear(metrics) || n == 0 ||
+        !json_is_null(json_object_get(metrics, "trials")))
         return NULL;
     n = n < TRIES ? n : TRIES;
     return text_format("no cause was tried, since a run has %.0f million packet-hops: collwire "
@@ -79,7 +83,16 @@ static int replace(const char *dir, const char *text, const json_t *metrics)
     return code;
 }
 
-int tried(const struct options *o, const char *dir, size_t n)
+// The end of the run that trials on the hybrid network are compared with. Where the run was on it,
+// they would be as dear.
+static int on_hybrid(struct trials *t)
+{
+    const json_t *scenario = json_object_get(t->metrics, "scenario");
+    const char *network = json_string_value(json_object_get(scenario, "network"));
+    return network && strcmp(network, "hybrid") == 0 ? TRIAL_CUT : trials_on_hybrid(t);
+}
+
+int tried(const struct options *o, const char *dir, size_t n, bool budget)
 {
     struct options with_jobs = *o;
     char *text = result_set_read(dir, NULL, "metrics.json");
@@ -95,9 +108,12 @@ int tried(const struct options *o, const char *dir, size_t n)
     } else {
         told_choose(&t, n);
         ends_say("the results of the run are kept");
-        bool interrupted = trials_run(&t) != 0;
-        told_apply(&t, metrics, interrupted);
-        code = t.n > 0 ? replace(dir, text, metrics) : EXIT_DONE;
+        int base = t.n > 0 && budget && is_dear(metrics) ? on_hybrid(&t) : TRIAL_DONE;
+        bool interrupted = base == TRIAL_NOT_RUN || (base == TRIAL_DONE && trials_run(&t) != 0);
+        if (t.n > 0 && (base == TRIAL_DONE || interrupted)) {
+            told_apply(&t, metrics, interrupted);
+            code = replace(dir, text, metrics);
+        }
     }
     trials_free(&t);
     json_decref(metrics);
