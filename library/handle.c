@@ -24,9 +24,10 @@ struct collwire_sim {
     uint64_t memory_limit_bytes;
     struct result *result; // NULL before the run
     struct collwire_run run;
-    double looked_s;   // when the memory was looked up
-    bool ended;        // by the progress function
-    struct sim *spent; // the run on several threads that another one has replaced
+    double looked_s;          // when the memory was looked up
+    bool ended;               // by the progress function
+    volatile bool collecting; // its results, which a signal handler may look at
+    struct sim *spent;        // the run on several threads that another one has replaced
     struct capture_output to;
 };
 
@@ -207,6 +208,7 @@ static void add_plugins(const struct collwire_sim *s, struct result *r)
 
 static void make_result(struct collwire_sim *s, struct collwire_messages *m)
 {
+    s->collecting = true;
     sim_close_captures(s->sim, err_of(m));
     s->result = sim_result(s->sim);
     s->result->memory_limit_bytes = s->memory_limit_bytes;
@@ -297,6 +299,8 @@ enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collw
 uint64_t simulation_pulse(const struct collwire_sim *s) { return sim_pulse(s->sim); }
 
 bool simulation_overdue(const struct collwire_sim *s) { return sim_overdue(s->sim); }
+
+bool simulation_collecting(const struct collwire_sim *s) { return s->collecting; }
 
 bool simulation_divided(const struct collwire_sim *s) { return sim_divided(s->sim); }
 

@@ -14,9 +14,10 @@
 
 // For a watchdog of the program; the first three may be called in a signal handler of the thread
 // that is in collwire_sim_run().
-uint64_t simulation_pulse(const struct collwire_sim *sim); // another value for another event
-bool simulation_overdue(const struct collwire_sim *sim);   // the wall limit has passed
-bool simulation_divided(const struct collwire_sim *sim);   // several threads process it
+uint64_t simulation_pulse(const struct collwire_sim *sim);  // another value for another event
+bool simulation_overdue(const struct collwire_sim *sim);    // the wall limit has passed
+bool simulation_divided(const struct collwire_sim *sim);    // several threads process it
+bool simulation_collecting(const struct collwire_sim *sim); // it has ended: no event is pending
 // After a jump out of collwire_sim_run(): end the run within the event that was left.
 enum collwire_status simulation_leave(struct collwire_sim *sim, bool interrupted,
                                       struct collwire_messages *m);

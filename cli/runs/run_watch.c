@@ -53,6 +53,9 @@ static void on_second(int number)
     }
     plugin_watch_second();
     uint64_t now = simulation_pulse(watched);
+    // The results of a large run may take long: to leave them would lose them.
+    if (simulation_collecting(watched))
+        return;
     if (now != pulse || looks == 0 || processes_waits()) {
         pulse = now;
         looks = 1;
