@@ -83,7 +83,7 @@ static void print_look(FILE *out, const struct options *o, const struct collwire
                        const struct collwire_cost *cost)
 {
     char until[UNIT_TEXT], wall[UNIT_TEXT], packets[UNIT_TEXT];
-    enum network_model network = scenario_spec(scenario_of(scenario))->network;
+    int network = scenario_spec(scenario_of(scenario))->network;
     struct hybrid_look look;
     if (network == NETWORK_ANALYTICAL || !hybrid_look(o, scenario, cost, &look))
         return;

@@ -265,6 +265,8 @@ static int share(struct collwire_sim *s, struct err *err)
     sim_set_tiles(s->sim, s->run.tiles);
     if (s->run.together)
         sim_set_together(s->sim);
+    if (s->run.check_windows > 0)
+        sim_set_check(s->sim, s->run.check_windows, s->run.check_span_ps);
     return sim_set_processes(s->sim, s->run.processes, err);
 }
 

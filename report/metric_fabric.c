@@ -117,7 +117,7 @@ METRIC_TABLE(admission_table, admission_rows);
 static const struct metric not_quiet_rows[] = {
     {"reason", METRIC_WORDS,
      "meets (another message uses a port of its path), paths, transport, rate, slower_link, host, "
-     "changes, credits or watched (docs/hybrid.md)",
+     "changes, credits, checked or watched (docs/hybrid.md)",
      TEXT(not_quiet_share, reason)},
     {"share", METRIC_RATIO, "of the payload bytes", REAL(not_quiet_share, share)},
 };

@@ -7,6 +7,7 @@
 #include "engine/base/rng.h"
 #include "sim/advice/advice.h"
 #include "sim/collect/collect.h"
+#include "sim/hybrid/hybrid.h"
 #include "sim/simulation.h"
 
 static ps_t *random_starts(const struct sim *sim, enum rng_use use, ps_t most_ps)
@@ -121,6 +122,11 @@ void sim_set_threads(struct sim *sim, uint32_t n) { sim->parallel.threads = n; }
 void sim_set_tiles(struct sim *sim, uint32_t n) { sim->parallel.tiles = n; }
 
 void sim_set_together(struct sim *sim) { sim->parallel.always_together = true; }
+
+void sim_set_check(struct sim *sim, uint32_t windows, ps_t span_ps)
+{
+    hybrid_check(sim->delivery.hybrid, windows, span_ps);
+}
 
 int sim_set_processes(struct sim *sim, const struct collwire_processes *processes, struct err *err)
 {

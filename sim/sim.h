@@ -33,6 +33,8 @@ void sim_set_threads(struct sim *sim, uint32_t n);
 void sim_set_tiles(struct sim *sim, uint32_t n);
 // Let all threads, and processes, share the run even where fewer would be faster.
 void sim_set_together(struct sim *sim);
+// Windows of packets on a hybrid network: hybrid_check().
+void sim_set_check(struct sim *sim, uint32_t windows, ps_t span_ps);
 // Simulate a part of the network in this process, and the other parts in others; the results are
 // the same, in process 0. `processes` is borrowed until sim_result(); NULL = there is one.
 // To be called after sim_set_threads() and sim_set_tiles(). Returns 0, or -1 with an error if the

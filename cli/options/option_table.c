@@ -2,9 +2,6 @@
 // The options, one row each, in the order in which help lists them.
 #include "cli/options/option_table.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "cli/options/option_take.h"
 
 #define AT(field) .offset = offsetof(struct options, field)
@@ -44,6 +41,14 @@ const struct option_row option_rows[] = {
      .max = 100,
      .otherwise = "3",
      AT(tries)},
+    {.name = "check",
+     .argument = "N",
+     .help = "on the hybrid network: run again with packets in N drawn hundredths of the time, "
+             "and print by how much the times of jobs differ",
+     .commands = "run",
+     .type = OPTION_COUNT,
+     .max = 50,
+     AT(check)},
     {.name = "verify",
      .argument = "[N]",
      .help = "the earlier name of --try",
@@ -485,23 +490,3 @@ const struct option_row option_rows[] = {
 };
 const size_t n_option_rows = sizeof option_rows / sizeof *option_rows;
 _Static_assert(sizeof option_rows / sizeof *option_rows <= OPTION_ROWS_MAX, "the parser has room");
-
-bool option_fits(const struct option_row *row, const char *command)
-{
-    if (!row->commands)
-        return true;
-    size_t length = strlen(command);
-    for (const char *at = row->commands; (at = strstr(at, command)) != NULL; at += length)
-        if ((at == row->commands || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
-const char *option_spelling(const struct option_row *row, char text[32])
-{
-    if (row->name)
-        snprintf(text, 32, "--%s", row->name);
-    else
-        snprintf(text, 32, "-%c", row->letter);
-    return text;
-}

@@ -41,6 +41,7 @@ struct options {
     struct texts plugins;
     bool allow_plugins;
     uint64_t tries;      // causes that are tried; 0 = not given
+    uint64_t check;      // windows of --check; 0 = none
     char tries_text[24]; // the same for a setting
     uint64_t seeds, jobs, threads, tiles;
     uint64_t draws;                 // for compare; 0 = none

@@ -14,6 +14,7 @@
 #include "cli/plan/cluster.h"
 #include "cli/plan/known.h"
 #include "cli/plan/plan_search.h"
+#include "cli/runs/hybrid_look.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/memory_guard.h"
@@ -240,6 +241,18 @@ static void on_progress(void *ctx, const struct pool_progress *p)
 // The network of a large job takes long to build, and its run would be far beyond any budget.
 #define WHOLE_GPUS_MOST 512
 
+// True if a run is within the budget: by its packets, or on a hybrid network by those that a look
+// at its beginning leaves.
+static bool is_within(const struct packets *p, const struct collwire_scenario *scenario,
+                      const struct collwire_cost *cost)
+{
+    struct hybrid_look look;
+    if (cost->packet_hops <= p->budget_hops)
+        return true;
+    return scenario_spec(scenario_of(scenario))->network == NETWORK_HYBRID &&
+           hybrid_look(p->options, scenario, cost, &look) && look.packet_hops <= p->budget_hops;
+}
+
 // The largest job of a plan within the budget; NULL without one, or after an error.
 static struct collwire_scenario *largest_within(const struct packets *p, struct planned *plan,
                                                 struct err *err)
@@ -254,7 +267,7 @@ static struct collwire_scenario *largest_within(const struct packets *p, struct 
             scenario_of_json(p->options, s.scenario, p->cluster->draft.folder, err);
         struct collwire_cost cost = {.packet_hops = INFINITY};
         struct collwire_sim *sim = scenario != NULL ? simulation_build(scenario, &cost, err) : NULL;
-        bool fits = sim != NULL && cost.packet_hops <= p->budget_hops;
+        bool fits = sim != NULL && is_within(p, scenario, &cost);
         struct llm_spec spec = llm_spec_of(&s.params);
         json_decref(s.scenario);
         collwire_sim_free(sim);

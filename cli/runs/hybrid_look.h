@@ -17,7 +17,7 @@ struct hybrid_look {
     double packets_s;           // of a whole run by packets
 };
 
-// Simulate the first events of a scenario, whose cost is known, on the hybrid network. Returns false
-// if nothing can be said, or the run takes no time anyway.
+// Simulate the first events of a scenario, whose cost is known, on the hybrid network. Returns
+// false if nothing can be said, or the run takes no time anyway.
 bool hybrid_look(const struct options *o, const struct collwire_scenario *scenario,
                  const struct collwire_cost *cost, struct hybrid_look *look);

@@ -7,6 +7,7 @@
 #include "cli/processes/process_group.h"
 #include "cli/results/result_set.h"
 #include "cli/runs/chosen_policy.h"
+#include "cli/runs/hybrid_check.h"
 #include "cli/runs/runs.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/signals.h"
@@ -139,6 +140,24 @@ static void print_results(const struct options *o, const struct collwire_scenari
     free(policy);
 }
 
+// Returns the exit code of the check that --check asks for; only a hybrid network has one.
+static int check(const struct options *o, const struct collwire_scenario *scenario,
+                 const struct simulated *run)
+{
+    if (o->check == 0 || run->code != EXIT_DONE || !processes_writes())
+        return run->code;
+    FILE *out = o->format == FORMAT_TABLE ? results_to(scenario) : stderr;
+    return hybrid_checked(o, scenario, run->metrics, out);
+}
+
+static void check_network(const struct options *o, const struct collwire_scenario *scenario,
+                          struct err *err)
+{
+    if (o->check > 0 && scenario_spec(scenario_of(scenario))->network != NETWORK_HYBRID)
+        err_add(err, "--check",
+                "only the hybrid network has closed forms to check: --network hybrid");
+}
+
 // Packets are not written to a terminal.
 static void check_terminal(const struct collwire_scenario *scenario, struct err *err)
 {
@@ -169,6 +188,8 @@ static int command_run(const struct options *o)
     signals_show(false);
     if (scenario && processes_writes())
         check_terminal(scenario, &err);
+    if (scenario)
+        check_network(o, scenario, &err);
     bool good = scenario && err.n_errors == 0;
     errors_print(&err);
     if (!good) {
@@ -190,6 +211,7 @@ static int command_run(const struct options *o)
         print_results(o, scenario, dir, &run);
     else if (run.metrics)
         try_causes(o, scenario, dir, &run);
+    run.code = check(o, scenario, &run);
     simulated_free(&run);
     free(dir);
     collwire_scenario_free(scenario);

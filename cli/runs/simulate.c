@@ -348,13 +348,17 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
 struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bool plain,
                                     unsigned threads)
 {
+    return simulate_as(scenario, (struct collwire_run){.plain = plain, .threads = threads});
+}
+
+struct simulated simulate_as(const struct collwire_scenario *scenario, struct collwire_run how)
+{
     struct simulated made = {.code = EXIT_BAD_USE};
     struct err err = {0};
     struct collwire_cost cost;
     struct collwire_sim *sim = simulation_build(scenario, &cost, &err);
     err_drop_warnings(&err); // as with one_of_many
     if (sim) {
-        struct collwire_run how = {.plain = plain, .threads = threads};
         struct collwire_summary summary = {.bytes = sizeof summary};
         enum collwire_status status = run(sim, &how, &err);
         collwire_sim_summary(sim, &summary);

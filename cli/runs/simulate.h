@@ -39,6 +39,8 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
 // Simulate without files: only the metrics are made. Prints errors.
 struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bool plain,
                                     unsigned threads);
+// The same as `how` says.
+struct simulated simulate_as(const struct collwire_scenario *scenario, struct collwire_run how);
 void simulated_free(struct simulated *made);
 
 // Build a simulation and estimate its cost; the processes of a pool share the memory. NULL with

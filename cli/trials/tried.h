@@ -11,7 +11,8 @@
 #define TRIES 3 // of a run whose trials are cheap, or where no number is given
 
 // The trials that a completed run makes by itself: `setting`, which is `explain.try` of its
-// scenario; where that is PARAM_AUTO, TRIES. `quiet`: its sentences are not shown, so PARAM_AUTO is 0.
+// scenario; where that is PARAM_AUTO, TRIES. `quiet`: its sentences are not shown, so PARAM_AUTO is
+// 0.
 uint64_t tries_of(uint64_t setting, bool quiet);
 // The same from the metrics of a run; 0 if it did not complete.
 uint64_t tries_of_run(const json_t *metrics, bool quiet);

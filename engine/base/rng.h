@@ -30,7 +30,8 @@ enum rng_use {
     RNG_NOISE_START,
     RNG_NOISE_LINK,
     RNG_SYNTH,
-    RNG_DRAWS
+    RNG_DRAWS,
+    RNG_HYBRID_CHECK
 };
 
 struct rng {

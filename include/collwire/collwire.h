@@ -163,6 +163,10 @@ struct collwire_run {
     // All threads process each window that they may, and all processes go on, even where fewer
     // would be faster: for a run that needs the memory of several processes.
     int together;
+    // On the hybrid network: the number of drawn windows in which all messages are packets, each a
+    // hundredth of check_span_ps long and within it; 0 = none.
+    unsigned check_windows;
+    int64_t check_span_ps;
 };
 
 enum collwire_status {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
+#include "engine/base/rng.h"
 #include "sim/hybrid/quiet.h"
 
 /* ---- which messages are quiet ---- */
@@ -33,12 +34,22 @@ static bool costs_host(const struct hybrid *h, const struct sender *s)
     return hosts->stack || (has_nic && (has_nic[id->src_node] || has_nic[id->dst_node]));
 }
 
+// True in a window of hybrid_check(). Time never goes back.
+static bool is_checked(struct hybrid *h, ps_t now)
+{
+    while (h->check < h->n_checks && h->check_ps[h->check] + h->check_length_ps <= now)
+        h->check++;
+    return h->check < h->n_checks && h->check_ps[h->check] <= now;
+}
+
 static enum not_quiet why_not(struct hybrid *h, const struct quiet_connection *c,
                               const struct sender *s, const struct transfer_request *r, ps_t now)
 {
     const struct transport_dim *dim = s->dim;
     if (h->off != IS_QUIET)
         return h->off;
+    if (h->n_checks > 0 && is_checked(h, now))
+        return NOT_QUIET_CHECKED;
     if (!dim->ops->quiet || dim->int_records || r->control)
         return NOT_QUIET_TRANSPORT;
     if (c->never)
@@ -107,6 +118,19 @@ void hybrid_free(struct hybrid *h)
     free(h->ports);
     slab_free(&h->messages);
     free(h);
+}
+
+void hybrid_check(struct hybrid *h, uint32_t n, ps_t span_ps)
+{
+    if (!h)
+        return;
+    h->n_checks = n < HYBRID_WINDOWS_MOST ? n : HYBRID_WINDOWS_MOST;
+    h->check_length_ps = span_ps / 100 + 1;
+    for (uint32_t i = 0; i < h->n_checks; i++) {
+        struct rng rng = rng_init(h->fabric->spec->seed, RNG_HYBRID_CHECK, i);
+        double part = (double)span_ps / h->n_checks;
+        h->check_ps[i] = (ps_t)(i * part + rng_unit(&rng) * (part - (double)h->check_length_ps));
+    }
 }
 
 bool hybrid_pending(const struct hybrid *h) { return h && h->n_quiet > 0; }

@@ -19,6 +19,11 @@ struct hybrid;
 struct hybrid *hybrid_attach(struct fabric *fabric, struct path_book *path_book);
 void hybrid_free(struct hybrid *hybrid);
 
+// Let all messages be packets that are posted in `n` drawn windows, one in each n-th of `span_ps`
+// and each a hundredth of it long, for a comparison with a run that has none. `hybrid` may be NULL.
+#define HYBRID_WINDOWS_MOST 50
+void hybrid_check(struct hybrid *hybrid, uint32_t n, ps_t span_ps);
+
 // Messages that are quiet now: their ends are pending.
 bool hybrid_pending(const struct hybrid *hybrid);
 
@@ -39,6 +44,7 @@ struct message_end hybrid_end(struct hybrid *hybrid, const struct message_end *e
     X(HOST, "host")           /* its NIC or its host's cores cost time */                          \
     X(CHANGES, "changes")     /* faults or circuits may change a link of its way */                \
     X(CREDITS, "credits")     /* a link of its way has flow control by credits */                  \
+    X(CHECKED, "checked")     /* they are compared with the closed form (--check) */               \
     X(WATCHED, "watched")     /* a capture at its way, or time series, need its packets */
 #define NOT_QUIET_CONSTANT(constant, word) NOT_QUIET_##constant,
 enum not_quiet {

@@ -74,11 +74,13 @@ struct quiet_connection {
 struct hybrid {
     struct fabric *fabric;
     struct path_book *path_book;
-    enum not_quiet off;            // why every message is packets; IS_QUIET = they may be quiet
-    struct host_client client;     // the ledger's
-    struct host_observer observer; // likewise
-    struct port_use *ports;        // [port]
-    struct quiet_connection **connections; // [flow]
+    enum not_quiet off; // why every message is packets; IS_QUIET = they may be quiet
+    ps_t check_ps[HYBRID_WINDOWS_MOST], check_length_ps; // windows of hybrid_check(), ascending
+    uint32_t n_checks, check;                            // and the first that has not ended
+    struct host_client client;                           // the ledger's
+    struct host_observer observer;                       // likewise
+    struct port_use *ports;                              // [port]
+    struct quiet_connection **connections;               // [flow]
     size_t cap;
     uint32_t n_never[SPEC_MAX_DIMS]; // connections without a single way that have packets
     struct slab messages;
