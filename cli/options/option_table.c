@@ -112,13 +112,6 @@ const struct option_row option_rows[] = {
      .commands = SIMULATING " validate export synth",
      .type = OPTION_TAKE,
      .take = option_seed},
-    {.name = "network",
-     .argument = "NAME",
-     .help = "packet, hybrid (packets only where messages meet: docs/hybrid.md) or analytical, "
-             "instead of the scenario's",
-     .commands = SIMULATING " validate plan gpcnet",
-     .type = OPTION_TAKE,
-     .take = option_network},
     {.name = "capture",
      .argument = "PLACES",
      .help = "capture the packets of these places, separated by commas (rank3, leaf0, "
@@ -372,10 +365,11 @@ const struct option_row option_rows[] = {
      .type = OPTION_TAKE,
      .take = option_compute_scale},
     {.name = "network",
-     .argument = "FILE",
-     .help = "chakra: the network, a YAML file of ASTRA-sim 2; kineto, inspector, nsys, synth: a "
-             "scenario whose network the job gets",
-     .commands = "import synth",
+     .argument = "NAME|FILE",
+     .help = "packet, hybrid (packets only where messages meet: docs/hybrid.md) or analytical, "
+             "instead of the scenario's; import chakra: the network, a YAML file of ASTRA-sim 2; "
+             "import kineto, inspector and nsys, synth: a scenario whose network the job gets",
+     .commands = SIMULATING " validate plan gpcnet import synth",
      .type = OPTION_TEXT,
      AT(network)},
     {.name = "system",

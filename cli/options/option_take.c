@@ -23,12 +23,6 @@ int option_seed(struct options *o, char *text)
     return 0;
 }
 
-int option_network(struct options *o, char *text)
-{
-    options_set(o, "network", text);
-    return 0;
-}
-
 int option_compute_scale(struct options *o, char *text)
 {
     char *end;

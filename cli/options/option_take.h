@@ -7,7 +7,6 @@
 
 int option_set(struct options *o, char *text);           // PATH=VALUE
 int option_seed(struct options *o, char *text);          // a setting of the scenario, too
-int option_network(struct options *o, char *text);       // likewise
 int option_compute_scale(struct options *o, char *text); // a number
 int option_gap(struct options *o, char *text);           // a time
 int option_pace(struct options *o, char *text);          // TIME/TIME

@@ -225,6 +225,15 @@ static void set_tries(struct options *o)
     options_set(o, "explain.try", o->tries_text);
 }
 
+// --network is a setting of the scenario, but for the commands that make one.
+static void set_network(struct options *o)
+{
+    bool makes =
+        !o->command || strcmp(o->command, "import") == 0 || strcmp(o->command, "synth") == 0;
+    if (o->network && !makes)
+        options_set(o, "network", o->network);
+}
+
 // True for calls of Wireshark, which chooses names of options as extcap(4) says: --capture has
 // no argument there.
 static bool is_extcap_call(int argc, char **argv)
@@ -265,6 +274,7 @@ int options_parse(struct options *o, const struct commands *known, int argc, cha
     o->n_args = (size_t)(argc - optind);
     if (check_command(o, given) != 0)
         return -1;
+    set_network(o);
     set_tries(o);
     return set_captures(o);
 }

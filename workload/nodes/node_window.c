@@ -77,8 +77,6 @@ void window_init(struct node_window *w, void *cursor, const struct node_program 
                               .limit = limit,
                               .names = names,
                               .in_order = p->in_order};
-    if (p->in_order)
-        w->collectives = memory_zeroed(p->n_groups, sizeof *w->collectives);
     for (unsigned s = 0; s < NODE_STREAMS_MAX; s++)
         w->freed_ps[s] = PS_NEVER;
 }
@@ -232,6 +230,17 @@ static void become_ready(struct node_window *w, uint32_t slot)
 
 /* ---- reading ---- */
 
+static struct group_count *count_of(struct node_window *w, uint32_t group)
+{
+    for (size_t i = 0; i < w->n_groups; i++)
+        if (w->collectives[i].group == group)
+            return &w->collectives[i];
+    if (w->n_groups == w->cap_groups)
+        w->collectives = memory_grow(w->collectives, &w->cap_groups, sizeof *w->collectives);
+    w->collectives[w->n_groups] = (struct group_count){.group = group};
+    return &w->collectives[w->n_groups++];
+}
+
 static void take_in(struct node_window *w, const struct node *node)
 {
     uint32_t slot = slot_of(w, node->id), left = 0;
@@ -249,7 +258,7 @@ static void take_in(struct node_window *w, const struct node *node)
     if (w->in_order && node->stream != NODE_NO_STREAM)
         n->turn = w->turns[node->stream]++;
     if (w->in_order && node->kind == NODE_COLLECTIVE)
-        n->node.number = w->collectives[node->group]++;
+        n->node.number = count_of(w, node->group)->n++;
     n->state = WINDOW_WAITING;
     w->n_held++;
     if (node->stream != NODE_NO_STREAM && node->stream >= w->n_streams)

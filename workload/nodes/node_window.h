@@ -60,7 +60,11 @@ struct node_window {
     uint32_t n_streams;                            // 1 + the highest stream that had a node
     bool busy[NODE_STREAMS_MAX];
     uint64_t turns[NODE_STREAMS_MAX], turn[NODE_STREAMS_MAX]; // in order: nodes read; started
-    uint32_t *collectives;                                    // [group] in order: number read
+    // In order: the number of collectives read of each group of the rank, which has a few of all.
+    struct group_count {
+        uint32_t group, n;
+    } * collectives;
+    size_t n_groups, cap_groups;
     uint64_t freed_by[NODE_STREAMS_MAX]; // id of the last node that ended on the stream
     ps_t freed_ps[NODE_STREAMS_MAX];     // PS_NEVER = none has
     uint32_t n_held, n_running;          // read and not ended; started and not ended
