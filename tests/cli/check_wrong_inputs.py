@@ -142,7 +142,7 @@ SETTINGS = (
     # what does not fit together
     (FABRIC, "topology.dims[0].size=30", "are not a multiple"),
     (INCAST, "topology.dims[0].size=0", "topology.dims[0].size: 0 is below the minimum 1"),
-    (INCAST, "topology.dims[0].size=100000", "topology.dims[0].size: 100000 is above the maximum 65536"),
+    (INCAST, "topology.dims[0].size=300000", "topology.dims[0].size: 300000 is above the maximum 262144"),
     (INCAST, "topology.dims=[]", "topology.dims: must not be empty"),
     (INCAST, 'switch.ecn={"kmin":"900KB","kmax":"400KB"}', "switch.ecn.kmin: 900KB exceeds kmax 400KB"),
     (INCAST, 'switch.buffer="200KB"', "exceed the buffer"),
