@@ -10,13 +10,21 @@
 
 #define QUEUE_LEAST (64 * 1024) // bytes that wait at a slower link without any effect
 
-static bool ports_free(struct hybrid *h, uint32_t flow, const struct quiet_connection *c, ps_t now)
+// True while a port sends more than an ACK: what was under way when quiet messages became packets.
+static bool is_busy(const struct port *port, double ack_ps, ps_t now)
+{
+    return port->paused != 0 || (double)port->busy_until_ps > (double)now + ack_ps;
+}
+
+static bool ports_free(struct hybrid *h, const struct sender *s, const struct quiet_connection *c,
+                       ps_t now)
 {
     const struct network *net = hybrid_net(h);
     for (uint32_t i = 0; i < c->out.n; i++) {
         const struct port_use *use = &h->ports[c->out.ports[i]];
-        if (port_has_other(use, flow, now) || use->n_packet > 0 ||
-            net->ports[c->out.ports[i]].paused != 0)
+        double ack_ps = s->dim->ack.wire * c->out.hops[i].byte_ps;
+        if (port_has_other(use, s->flow, now) || use->n_packet > 0 ||
+            is_busy(&net->ports[c->out.ports[i]], ack_ps, now))
             return false;
     }
     for (uint32_t i = 1; i < c->in.n; i++)
@@ -58,7 +66,7 @@ static enum not_quiet why_not(struct hybrid *h, const struct quiet_connection *c
         return c->special;
     if (costs_host(h, s))
         return NOT_QUIET_HOST;
-    if (c->n_packet > 0 || h->n_never[sender_id(s)->dim] > 0 || !ports_free(h, s->flow, c, now))
+    if (c->n_packet > 0 || h->n_never[sender_id(s)->dim] > 0 || !ports_free(h, s, c, now))
         return NOT_QUIET_MEETS;
     if ((1 - c->out.hops[0].byte_ps / c->slowest_ps) * (double)r->bytes > QUEUE_LEAST)
         return NOT_QUIET_SLOWER;
