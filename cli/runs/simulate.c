@@ -354,6 +354,8 @@ struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bo
 struct simulated simulate_as(const struct collwire_scenario *scenario, struct collwire_run how)
 {
     struct simulated made = {.code = EXIT_BAD_USE};
+    collwire_sim_free(kept); // of the run before
+    kept = NULL;
     struct err err = {0};
     struct collwire_cost cost;
     struct collwire_sim *sim = simulation_build(scenario, &cost, &err);
