@@ -376,7 +376,7 @@ struct estimate sim_estimate(const struct sim *sim)
     e.part_bytes[ESTIMATE_PORTS] = (uint64_t)n_ports * PORT_BYTES;
     e.part_bytes[ESTIMATE_TILES] = (uint64_t)(parallel_tiles_of(n_ports) - 1) * TILE_BYTES;
     e.part_bytes[ESTIMATE_MESSAGES] = (uint64_t)(v.pairs * v.parts) * MESSAGE_BYTES;
-    // In a hybrid network messages that meet have packets: what these need is found in the run.
+    // How many packets a hybrid network has at a time depends on the messages that share a port.
     if (!e.hybrid)
         e.part_bytes[ESTIMATE_PACKETS] =
             (uint64_t)(flight_packets(sim, v.unacked) * packet_bytes(sim));

@@ -241,8 +241,8 @@ static void on_progress(void *ctx, const struct pool_progress *p)
 // The network of a large job takes long to build, and its run would be far beyond any budget.
 #define WHOLE_GPUS_MOST 512
 
-// True if a run is within the budget: by its packets, or on a hybrid network by those that a look
-// at its beginning leaves.
+// True if the packet-hops of a run are within the budget: as estimated, or on a hybrid network as a
+// trial of the run's first events shows.
 static bool is_within(const struct packets *p, const struct collwire_scenario *scenario,
                       const struct collwire_cost *cost)
 {

@@ -2,7 +2,10 @@
 #include "cli/runs/hybrid_look.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "cli/trials/trials.h"
 
 #define EVENTS "400000" // a tenth of a second to a second
 #define MESSAGE_S 2e-6  // of one core for a message in closed form (docs/hybrid.md)
@@ -11,18 +14,15 @@
 static struct collwire_scenario *on_hybrid(const struct options *o,
                                            const struct collwire_scenario *scenario)
 {
-    static const struct collwire_setting sets[] = {
-        {"network", "hybrid"},
-        {"capture", "[]"},
-        {"report", "{\"flows_max\":0,\"collectives_max\":0}"},
-        {"memory.fit", "\"off\""},
-        {"explain.try", "0"},
-        {"limits.events", EVENTS},
-        {"limits.wall", "\"auto\""}};
     struct err err = {0};
+    struct options sets = {0};
+    trial_settings(&sets);
+    options_set(&sets, "network", "hybrid");
+    options_set(&sets, "limits.events", EVENTS);
     struct collwire_scenario *made = collwire_scenario_parse(
-        collwire_scenario_json(scenario), scenario_dir(scenario_of(scenario)), sets,
-        sizeof sets / sizeof *sets, o->policies, messages_of(&err));
+        collwire_scenario_json(scenario), scenario_dir(scenario_of(scenario)), sets.sets,
+        sets.n_sets, o->policies, messages_of(&err));
+    free(sets.sets);
     err_free(&err);
     return made;
 }

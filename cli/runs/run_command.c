@@ -140,7 +140,7 @@ static void print_results(const struct options *o, const struct collwire_scenari
     free(policy);
 }
 
-// Returns the exit code of the check that --check asks for; only a hybrid network has one.
+// With --check, compare the run on the hybrid network with packets. Returns the exit code.
 static int check(const struct options *o, const struct collwire_scenario *scenario,
                  const struct simulated *run)
 {

@@ -53,7 +53,7 @@ static void on_second(int number)
     }
     plugin_watch_second();
     uint64_t now = simulation_pulse(watched);
-    // The results of a large run may take long: to leave them would lose them.
+    // The simulation has ended, and collecting the results of a large run may take long.
     if (simulation_collecting(watched))
         return;
     if (now != pulse || looks == 0 || processes_waits()) {

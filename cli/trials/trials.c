@@ -50,8 +50,16 @@ json_int_t trials_before_ns(const struct trials *t, size_t job)
 #define EVENTS_LEAST (1000 * 1000ULL)       // for runs without packets
 #define EVENTS_HYBRID (60 * 1000 * 1000ULL) // of a trial on the hybrid network, at most: seconds
 
-// The settings of a trial, and those of every trial: no files, a cause's cost in time whatever
-// memory it needs. Their texts are not freed, since the worker ends soon.
+void trial_settings(struct options *sets)
+{
+    options_set(sets, "capture", "[]");
+    options_set(sets, "report", "{\"flows_max\":0,\"collectives_max\":0}");
+    options_set(sets, "memory.fit", "\"off\"");
+    options_set(sets, "explain.try", "0");
+    options_set(sets, "limits.wall", "\"auto\"");
+}
+
+// The settings of a trial. Their texts are not freed, since the worker ends soon.
 static struct options settings_of(const struct trial *one, const json_t *metrics, bool hybrid)
 {
     struct options sets = {0};
@@ -64,13 +72,9 @@ static struct options settings_of(const struct trial *one, const json_t *metrics
     }
     for (size_t i = 0; i < json_array_size(one->set); i++)
         option_set(&sets, memory_text(json_string_value(json_array_get(one->set, i))));
-    options_set(&sets, "capture", "[]");
-    options_set(&sets, "report", "{\"flows_max\":0,\"collectives_max\":0}");
+    trial_settings(&sets);
     options_set(&sets, "engine", "null"); // which scenarios had up to version 0.3.0
-    options_set(&sets, "memory.fit", "\"off\"");
-    options_set(&sets, "explain.try", "0");
     options_set(&sets, "limits.events", text_format("%llu", events));
-    options_set(&sets, "limits.wall", "\"auto\"");
     return sets;
 }
 

@@ -41,6 +41,10 @@ struct trials {
 size_t trial_jobs(const json_t *metrics);
 json_int_t trial_before_ns(const json_t *metrics, size_t job);
 
+// The settings of a run of which only the times count: no files and lists, no trials, and its cost
+// in time whatever memory it needs.
+void trial_settings(struct options *sets);
+
 // The time of a job before any change, on the network of the trials.
 json_int_t trials_before_ns(const struct trials *t, size_t job);
 

@@ -87,14 +87,12 @@ static uint16_t next_hop(struct routes *r, struct search *s, uint32_t count)
     return r->ports[--r->n_ports];
 }
 
-// Returns the switch at the other end of a rank's only port in a dimension, or GRAPH_NONE.
-static uint32_t edge_of(const struct routes *r, const struct graph *g, uint32_t rank, uint32_t dim,
-                        uint32_t *port)
+uint32_t route_edge(const struct graph *g, uint32_t rank, uint32_t dim, uint32_t *port)
 {
     if (graph_ports_in(g, rank, dim, port) != 1)
         return GRAPH_NONE;
     uint32_t edge = g->ports[g->ports[*port].peer].node;
-    return edge >= r->n_ranks ? edge : GRAPH_NONE;
+    return edge >= g->n_ends ? edge : GRAPH_NONE;
 }
 
 // Assign ranks to the columns of a dimension, and select one rank of each column as the destination
@@ -104,7 +102,7 @@ static uint32_t make_groups(struct routes *r, const struct graph *g, uint32_t di
     uint32_t *group_at = memory_zeroed(r->n_switches, sizeof *group_at); // group + 1; 0 = none yet
     uint32_t n = 0;
     for (uint32_t rank = 0; rank < r->n_ranks; rank++) {
-        uint32_t port = 0, edge = edge_of(r, g, rank, dim, &port);
+        uint32_t port = 0, edge = route_edge(g, rank, dim, &port);
         size_t at = (size_t)dim * r->n_ranks + rank;
         uint32_t *known = edge == GRAPH_NONE ? NULL : &group_at[edge - r->n_ranks];
         if (known)
@@ -216,7 +214,7 @@ static void search_noted(struct search *s)
 // that switch, because the last link is the same for all paths.
 static void note_rank(struct search *s, uint32_t rank)
 {
-    uint32_t port = 0, edge = edge_of(s->r, s->g, rank, s->dim, &port), at = s->n++;
+    uint32_t port = 0, edge = route_edge(s->g, rank, s->dim, &port), at = s->n++;
     s->ranks[at] = rank;
     s->starts[at] = edge != GRAPH_NONE ? edge : rank;
     s->last[at] = edge != GRAPH_NONE ? s->g->ports[port].cost : 0;

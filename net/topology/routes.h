@@ -46,6 +46,9 @@ struct routes {
 
 // True if a node forwards packets of others in a dimension: switches do, and ranks in direct ones.
 bool route_forwards(const struct graph *g, uint32_t node, uint32_t dim);
+// The switch at the other end of a rank's only port in a dimension, and the port; GRAPH_NONE = it
+// has several ports there, or is not attached to a switch.
+uint32_t route_edge(const struct graph *g, uint32_t rank, uint32_t dim, uint32_t *port);
 
 // Compute all paths of least cost within each dimension. Ranks forward only in direct dimensions.
 // Returns 0, or -1 if there are more than ROUTE_MAX_SETS different sets of equal-cost ports. The

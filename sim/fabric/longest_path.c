@@ -139,10 +139,9 @@ static uint32_t *first_of_groups(const struct fabric *fabric, uint32_t dim, uint
     uint32_t *firsts = memory_zeroed(r->n_ranks, sizeof *firsts);
     *n = 0;
     for (uint32_t rank = 0; rank < r->n_ranks; rank++) {
-        uint32_t port = 0, ports = graph_ports_in(g, rank, dim, &port),
-                 peer = ports == 1 ? g->ports[g->ports[port].peer].node : 0,
-                 group = peer >= r->n_ranks
-                             ? peer
+        uint32_t port = 0, edge = route_edge(g, rank, dim, &port),
+                 group = edge != GRAPH_NONE
+                             ? edge
                              : g->n_nodes + r->group[(size_t)dim * r->n_ranks + rank];
         if (!seen[group])
             firsts[(*n)++] = rank;

@@ -41,18 +41,36 @@ static void wake_all(struct hybrid *h, uint32_t dim, ps_t now)
     }
 }
 
+// The first message of a connection in packets has been posted: what is quiet on the ports that
+// they may take becomes packets too. `bytes`: its payload.
+static void packets_begin(struct hybrid *h, const struct sender *s,
+                          const struct quiet_connection *c, uint64_t bytes, ps_t now)
+{
+    uint32_t dim = sender_id(s)->dim;
+    if (!c->never) {
+        use_ports(h, c, 1);
+        wake_owners(h, s->flow, c, bytes, now);
+    } else if (h->n_never[dim]++ == 0) {
+        wake_all(h, dim, now);
+    }
+}
+
+// The last one has ended, or takes another way.
+static void packets_end(struct hybrid *h, uint32_t dim, const struct quiet_connection *c)
+{
+    if (c->never)
+        h->n_never[dim]--;
+    else
+        use_ports(h, c, -1);
+}
+
 void hybrid_packets(struct hybrid *h, struct sender *s, const struct transfer_request *request,
                     enum not_quiet why, ps_t now)
 {
     struct quiet_connection *c = hybrid_connection(h, s->flow);
     h->packet_bytes[why] += request->bytes;
-    if (c->n_packet++ == 0 && c->never) {
-        if (h->n_never[sender_id(s)->dim]++ == 0)
-            wake_all(h, sender_id(s)->dim, now);
-    } else if (c->n_packet == 1) {
-        use_ports(h, c, 1);
-        wake_owners(h, s->flow, c, request->bytes, now);
-    }
+    if (c->n_packet++ == 0)
+        packets_begin(h, s, c, request->bytes, now);
     if (!c->never && c->in.n > 0) {
         double from = (double)now + (double)sender_env(s)->base_rtt_ps / 2;
         quiet_acks_pass(h, s, from, from + (double)request->bytes * c->slowest_ps, now);
@@ -241,15 +259,6 @@ void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by,
 
 /* ---- other routes ---- */
 
-// Count or forget the connections that have packets, by what their ways are now.
-static void has_packets(struct hybrid *h, uint32_t dim, const struct quiet_connection *c, int by)
-{
-    if (c->never)
-        h->n_never[dim] += (uint32_t)by;
-    else
-        use_ports(h, c, by);
-}
-
 static bool same_way(const struct way *a, const struct way *b)
 {
     return a->n == b->n && memcmp(a->ports, b->ports, a->n * sizeof *a->ports) == 0;
@@ -261,7 +270,6 @@ static void take_new_ways(struct hybrid *h, uint32_t flow, ps_t now)
     struct quiet_connection *c = h->connections[flow];
     const struct sender *s = hybrid_hosts(h)->senders[flow];
     struct quiet_connection moved = *c;
-    uint32_t dim = sender_id(s)->dim;
     connection_walk(h, &moved, s);
     if (moved.never == c->never && same_way(&moved.out, &c->out) && same_way(&moved.in, &c->in))
         return;
@@ -269,15 +277,10 @@ static void take_new_ways(struct hybrid *h, uint32_t flow, ps_t now)
     if (c->oldest)
         connection_wake(h, flow, &self, now);
     if (c->n_packet > 0)
-        has_packets(h, dim, c, -1);
+        packets_end(h, sender_id(s)->dim, c);
     connection_walk(h, c, s);
-    if (c->n_packet == 0)
-        return;
-    has_packets(h, dim, c, 1);
-    if (c->never)
-        wake_all(h, dim, now);
-    else
-        wake_owners(h, flow, c, 0, now);
+    if (c->n_packet > 0)
+        packets_begin(h, s, c, 0, now);
 }
 
 void hybrid_rerouted(void *ctx, ps_t now)
@@ -317,9 +320,6 @@ struct message_end hybrid_end(struct hybrid *h, const struct message_end *end)
     }
     if (end->message.status == MESSAGE_RUNNING || --c->n_packet > 0)
         return whole;
-    if (c->never)
-        h->n_never[end->dim]--;
-    else
-        use_ports(h, c, -1);
+    packets_end(h, end->dim, c);
     return whole;
 }

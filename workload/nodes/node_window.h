@@ -60,7 +60,7 @@ struct node_window {
     uint32_t n_streams;                            // 1 + the highest stream that had a node
     bool busy[NODE_STREAMS_MAX];
     uint64_t turns[NODE_STREAMS_MAX], turn[NODE_STREAMS_MAX]; // in order: nodes read; started
-    // In order: the number of collectives read of each group of the rank, which has a few of all.
+    // In order: how many collectives have been read, for each group that the rank belongs to.
     struct group_count {
         uint32_t group, n;
     } * collectives;

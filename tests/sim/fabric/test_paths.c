@@ -91,7 +91,7 @@ static void test_longest_of_all(void **state)
         struct fabric *fabric = &f.sim->fabric;
         uint32_t port = fabric->graph.nodes[slow].first_port;
         fabric->graph.ports[port].delay_ps += 40 * PS_PER_US;
-        fabric->longest[0].hops = 0; // a change of the test, of which the fabric does not know
+        fabric->longest[0].hops = 0; // it is kept, and the delay has changed
         ps_t most_ps = 0;
         uint32_t most_hops = 0;
         for (uint32_t src = 0; src < 12; src += 3)
