@@ -247,7 +247,7 @@ static void repeat_if_needed(struct collwire_sim *s, const struct sim_watch *wat
     const struct collwire_processes *processes = s->run.processes;
     char why[SIM_WHY] = "a program has failed, which ends a run at its event";
     bool first = processes == NULL || processes->rank == 0;
-    if (sim_failed_in_parts(s->sim) || (sim_is_apart(s->sim, why) && first))
+    if (sim_failed_in_parts(s->sim) || (first && sim_is_apart(s->sim, why)))
         repeat_alone(s, why, watch, m);
 }
 

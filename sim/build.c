@@ -131,6 +131,11 @@ void sim_set_check(struct sim *sim, uint32_t windows, ps_t span_ps)
 int sim_set_processes(struct sim *sim, const struct collwire_processes *processes, struct err *err)
 {
     sim->parallel.processes = processes && processes->n > 1 ? processes : NULL;
+    if (sim->parallel.processes && sim->delivery.hybrid) { // process 0 runs it, the others wait
+        if (processes->rank == 0)
+            sim->parallel.processes = NULL;
+        return 0;
+    }
     if (!sim->parallel.processes || parallel_check(&sim->parallel) == 0)
         return 0;
     err_add(err, "processes", "%u of them cannot simulate this: %s", processes->n,

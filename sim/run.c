@@ -198,6 +198,10 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
 {
     const struct limits_spec *limits = &sim->spec->limits;
     struct running run = {sim, watch};
+    if (sim->parallel.processes && sim->delivery.hybrid) { // another process runs it
+        sim->end = LOOP_APART;
+        return;
+    }
     ps_t end =
         sim->spec->duration_ps < limits->sim_time_ps ? sim->spec->duration_ps : limits->sim_time_ps;
     end = end < SIM_LONGEST_PS ? end : SIM_LONGEST_PS;

@@ -158,6 +158,11 @@ struct transport_ops {
     // Returns true if a message that is posted now, alone on its path, leaves packet behind packet
     // at the rate of the sender's port. The sender has nothing to send. NULL = never.
     bool (*quiet)(const struct sender *s);
+    // Let the message that a sender is sending, the last one of its connection, end with the next
+    // packet, and call it `token`. Returns the payload bytes that are left, which the caller sends
+    // in another way; 0 = it cannot: packets have been lost, or more than a flight of `quiet` is
+    // under way. NULL = never.
+    uint64_t (*cut)(struct sender *s, uint64_t token);
     // Returns for how many retransmission timeouts the flow has sent nothing. NULL = the transport
     // does not restart slowly after idle time.
     uint32_t (*idle_rtos)(const struct sender *s, ps_t now);

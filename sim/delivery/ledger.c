@@ -310,10 +310,9 @@ static void add_completion(const struct delivery *delivery, const struct ledger_
     record->life_ps[PATH_HOST] += wait_ps;
 }
 
-static void message_ended(void *ctx, const struct message_end *ended, ps_t now)
+static void message_ended(void *ctx, const struct message_end *end, ps_t now)
 {
     struct delivery *delivery = ((struct ledger *)ctx)->delivery;
-    const struct message_end whole = hybrid_end(delivery->hybrid, ended), *end = &whole;
     const struct message *m = &end->message;
     const struct ledger_entry *e = &delivery->ledger->entries[m->token];
     if (e->control)
@@ -350,12 +349,16 @@ static void message_ended(void *ctx, const struct message_end *ended, ps_t now)
 void ledger_running(struct delivery *delivery)
 {
     const struct hosts *hosts = &delivery->fabric->hosts;
+    ps_t now = delivery->fabric->engine.now_ps;
     for (uint32_t i = 0; i < hosts->flows.n; i++) {
         const struct sender *s = hosts->senders[delivery->fabric->flow_order[i]];
         const struct hosts *own = sender_hosts(s);
         for (uint32_t m = s->oldest; m != MESSAGE_NIL; m = hosts_message(own, m)->next) {
             const struct message_end end = sender_message_end(s, hosts_message(own, m));
-            message_ended(delivery->ledger, &end, delivery->fabric->engine.now_ps);
+            if (delivery->hybrid)
+                hosts->observer.message_ended(hosts->observer.ctx, &end, now);
+            else
+                message_ended(delivery->ledger, &end, now);
         }
     }
     completions_running(delivery);

@@ -20,11 +20,12 @@ static bool ports_free(struct hybrid *h, const struct sender *s, const struct qu
                        ps_t now)
 {
     const struct network *net = hybrid_net(h);
+    uint32_t own = c->returned;
     for (uint32_t i = 0; i < c->out.n; i++) {
         const struct port_use *use = &h->ports[c->out.ports[i]];
         double ack_ps = s->dim->ack.wire * c->out.hops[i].byte_ps;
-        if (port_has_other(use, s->flow, now) || use->n_packet > 0 ||
-            is_busy(&net->ports[c->out.ports[i]], ack_ps, now))
+        if (port_has_other(use, s->flow, now) || use->n_packet > own ||
+            (!own && is_busy(&net->ports[c->out.ports[i]], ack_ps, now)))
             return false;
     }
     for (uint32_t i = 1; i < c->in.n; i++)
@@ -50,8 +51,8 @@ static bool is_checked(struct hybrid *h, ps_t now)
     return h->check < h->n_checks && h->check_ps[h->check] <= now;
 }
 
-static enum not_quiet why_not(struct hybrid *h, const struct quiet_connection *c,
-                              const struct sender *s, const struct transfer_request *r, ps_t now)
+enum not_quiet why_not_quiet(struct hybrid *h, const struct quiet_connection *c,
+                             const struct sender *s, const struct transfer_request *r, ps_t now)
 {
     const struct transport_dim *dim = s->dim;
     if (h->off != IS_QUIET)
@@ -66,7 +67,7 @@ static enum not_quiet why_not(struct hybrid *h, const struct quiet_connection *c
         return c->special;
     if (costs_host(h, s))
         return NOT_QUIET_HOST;
-    if (c->n_packet > 0 || h->n_never[sender_id(s)->dim] > 0 || !ports_free(h, s, c, now))
+    if (c->n_packet > c->returned || h->n_never[sender_id(s)->dim] > 0 || !ports_free(h, s, c, now))
         return NOT_QUIET_MEETS;
     if ((1 - c->out.hops[0].byte_ps / c->slowest_ps) * (double)r->bytes > QUEUE_LEAST)
         return NOT_QUIET_SLOWER;
@@ -80,7 +81,7 @@ static bool on_post(void *ctx, struct sender *s, const struct transfer_request *
     struct quiet_connection *c = hybrid_connection(h, s->flow);
     if (!c->known && h->off == IS_QUIET)
         connection_walk(h, c, s);
-    enum not_quiet why = why_not(h, c, s, request, now);
+    enum not_quiet why = why_not_quiet(h, c, s, request, now);
     if (why == IS_QUIET) {
         quiet_post(h, s, request, now);
         return true;
@@ -112,6 +113,7 @@ struct hybrid *hybrid_attach(struct fabric *fabric, struct path_book *path_book)
                                                 : IS_QUIET;
     fabric->hosts.quiet =
         (struct host_quiet){.take = on_post, .rerouted = hybrid_rerouted, .ctx = h};
+    rest_attach(h);
     fabric_needs_order(fabric, "the hybrid network decides for all ranks at once");
     return h;
 }
@@ -120,8 +122,11 @@ void hybrid_free(struct hybrid *h)
 {
     if (!h)
         return;
-    for (size_t i = 0; i < h->cap; i++)
+    for (size_t i = 0; i < h->cap; i++) {
+        if (h->connections[i])
+            free(h->connections[i]->long_message);
         free(h->connections[i]);
+    }
     free(h->connections);
     free(h->ports);
     slab_free(&h->messages);
@@ -151,7 +156,8 @@ void hybrid_running(struct hybrid *h)
             if (!m->delivered)
                 quiet_count_running(h, h->connections[i], &m->wire, m->train.begin_ps,
                                     m->wire.packets);
-            const struct message_end end = quiet_end(m, false);
+            struct message_end end = quiet_end(m, false);
+            rest_add(h, h->connections[i], &end);
             h->observer.message_ended(h->observer.ctx, &end, hybrid_net(h)->engine->now_ps);
         }
 }

@@ -6,7 +6,8 @@
 // times, the counters and the callbacks that its packets would have had. When another message needs
 // one of its ports, what its sender has not sent yet, and the messages behind it, become packets of
 // this sender; what it has sent keeps its times and occupies the ports that it has yet to cross. A
-// connection is quiet again when its packets have ended and nobody uses its ports.
+// connection is quiet again when nobody else uses its ports: from its next message on, or from the
+// middle of a long one.
 #pragma once
 
 #include "engine/critical_path.h"
@@ -29,10 +30,6 @@ bool hybrid_pending(const struct hybrid *hybrid);
 
 // Make records of the messages that are quiet at the end of the run.
 void hybrid_running(struct hybrid *hybrid);
-
-// The end of a message, or its state at the end of the run, with the part that was quiet before the
-// rest became packets. `hybrid` may be NULL.
-struct message_end hybrid_end(struct hybrid *hybrid, const struct message_end *end);
 
 // Why messages are packets, with the words of metrics.
 #define NOT_QUIET_LIST(X)                                                                          \

@@ -37,6 +37,7 @@ struct quiet_message {
     struct ideal_wire wire;
     uint32_t flow;
     bool delivered;
+    bool is_rest;               // of a message whose packets come before it (rest.c)
     double late_ps;             // by ACKs of others: the most of late_at
     float late_at[HYBRID_HOPS]; // [hop] time of these ACKs on it
     ps_t answered_ps;           // from the arrival of the last byte to that of its ACK
@@ -47,12 +48,30 @@ struct quiet_message {
     uint64_t before_bytes; // wire bytes sent before it in the busy period
 };
 
+// The newest long message of a connection that is packets, and the parts of one that has been cut:
+// its packets end, and the rest is quiet (rest.c).
+struct long_message {
+    struct sim_timer look; // whether the rest may be quiet
+    struct hybrid *hybrid;
+    uint32_t flow;
+    bool looking;
+    struct transfer_request request;
+    enum not_quiet why; // it is packets
+    /* parts of a message before its rest */
+    bool cut, delivered;           // it has parts; the last packet of the last one has arrived
+    uint64_t token;                // of the message
+    struct message_end sum;        // of the parts that have ended
+    struct sender_account account; // at the last packet of the last one
+};
+
 // A connection with its way there and back.
 struct quiet_connection {
     bool known;
     bool never;             // its packets may take several paths, or another node forwards them
     enum not_quiet special; // a port of its ways needs packets; IS_QUIET = none does
+    bool returned;          // the rest of its last message in packets is quiet, and what follows
     uint32_t n_packet;      // its messages that are packets
+    struct long_message *long_message; // NULL = none yet
     struct way {
         uint32_t ports[HYBRID_HOPS];
         struct train_hop hops[HYBRID_HOPS];
@@ -105,6 +124,25 @@ static inline bool port_has_other(const struct port_use *use, uint32_t flow, ps_
 
 // The routes have changed: connections with another way than before become packets on it.
 void hybrid_rerouted(void *ctx, ps_t now); // ctx: the hybrid
+
+// Why a message is not quiet. A connection that has returned may have one in packets.
+enum not_quiet why_not_quiet(struct hybrid *h, const struct quiet_connection *c,
+                             const struct sender *s, const struct transfer_request *r, ps_t now);
+
+// A message has been posted as packets: let its rest be quiet when nobody meets it any more.
+void rest_look(struct hybrid *h, const struct sender *s, struct quiet_connection *c,
+               const struct transfer_request *request, enum not_quiet why, ps_t now);
+// Add the parts of a message to its end, or to its state at the end of the run.
+void rest_add(struct hybrid *h, struct quiet_connection *c, struct message_end *end);
+// Stand between the hosts and the ledger, for the ends of parts.
+void rest_attach(struct hybrid *h);
+
+// Messages in packets of a connection: the last one has ended, or takes another way.
+void packets_end(struct hybrid *h, uint32_t dim, const struct quiet_connection *c);
+// Count the first part of a message that was quiet before the rest became packets, and add it to
+// *sum.
+void split_end(struct hybrid *h, struct quiet_connection *c, const struct sender *s,
+               struct message_end *sum, bool running);
 
 // Let the quiet messages of a connection become packets, as far as they have not been sent, since a
 // message of `by` is posted, which may be the same connection.

@@ -72,6 +72,12 @@ static struct sender_account account_of(const struct quiet_message *m)
     a.now.sent_bytes = m->before_bytes + m->wire.total - last;
     a.mark.at_ps = m->mark_ps;
     a.mark.sent_bytes = m->before_bytes;
+    if (m->is_rest) { // with the waits of its packets
+        uint64_t sent = a.now.sent_bytes;
+        a = m->hybrid->connections[m->flow]->long_message->account;
+        a.path = m->path;
+        a.now.sent_bytes = sent;
+    }
     return a;
 }
 
@@ -113,12 +119,17 @@ static void on_back(struct engine *e, struct sim_timer *timer, int revents)
     struct quiet_message *m = timer->data;
     struct hybrid *h = m->hybrid;
     struct quiet_connection *c = h->connections[m->flow];
-    const struct message_end end = quiet_end(m, true);
+    if (m->is_rest && c->returned) { // packets before it have been lost
+        sim_timer_start(e, timer, e->now_ps + sender_env(sender_of(m))->base_rtt_ps);
+        return;
+    }
+    struct message_end end = quiet_end(m, true);
     uint64_t token = m->request.token;
     hybrid_hosts(h)->acking = (struct meta_held){0};
     SIM_ASSERT(e, m->request.src, c->oldest == m);
     sim_timer_end(e, &m->back);
     quiet_count_acks(h, c, sender_of(m), &m->wire, m->wire.packets);
+    rest_add(h, c, &end);
     h->observer.message_ended(h->observer.ctx, &end, e->now_ps);
     end_oldest(h, c); // before the callback, which may post
     h->client.sent(h->client.ctx, token, e->now_ps);
@@ -131,7 +142,9 @@ static void on_there(struct engine *e, struct sim_timer *timer, int revents)
     struct hybrid *h = m->hybrid;
     struct hosts *hosts = hybrid_hosts(h);
     ps_t due = (ps_t)(m->train.arrives_ps + 0.5);
-    if (due > e->now_ps) { // ACKs of others have delayed it
+    if (due <= e->now_ps && m->is_rest && !h->connections[m->flow]->long_message->delivered)
+        due = e->now_ps + sender_env(sender_of(m))->base_rtt_ps; // packets before it have been lost
+    if (due > e->now_ps) { // else ACKs of others have delayed it
         sim_timer_start(e, timer, due);
         return;
     }
@@ -231,17 +244,18 @@ void quiet_acks_pass(struct hybrid *h, const struct sender *s, double from, doub
     for (uint32_t i = 0; i < c->in.n; i++) {
         struct port_use *use = &h->ports[c->in.ports[i]];
         double share = each * c->in.hops[i].byte_ps / c->slowest_ps;
+        struct ack_stream *acks = stream_of(use, flow);
+        struct ack_stream more = {(ps_t)from, (ps_t)until, (float)share, flow};
+        bool goes_on = acks->flow == flow && acks->until_ps > now;
+        if (goes_on && acks->until_ps > more.from_ps) // this part has been shared before
+            more.from_ps = acks->until_ps;
         if (port_has_other(use, flow, now)) {
             struct quiet_connection *other = h->connections[use->owner];
-            const struct ack_stream all = {(ps_t)from, (ps_t)until, (float)share, flow};
-            share_hop(h, other, other->oldest, hop_of(other, c->in.ports[i]), &all);
+            share_hop(h, other, other->oldest, hop_of(other, c->in.ports[i]), &more);
         }
-        struct ack_stream *acks = stream_of(use, flow);
-        if (acks->flow != flow || acks->until_ps <= now)
-            acks->from_ps = (ps_t)from;
-        acks->flow = flow;
-        acks->share = (float)share;
-        acks->until_ps = (ps_t)until;
+        if (goes_on)
+            more.from_ps = acks->from_ps;
+        *acks = more;
         from += (double)c->in.hops[i].delay_ps;
         until += (double)c->in.hops[i].delay_ps;
     }
@@ -294,8 +308,14 @@ void quiet_post(struct hybrid *h, const struct sender *s, const struct transfer_
         c->busy_ps = now;
         c->busy_bytes = 0;
     }
-    m->path = behind ? path_hold(h->path_book, c->newest->path)
-                     : h->observer.busy(h->observer.ctx, s->flow, now);
+    m->is_rest = c->returned && !c->newest;
+    if (m->is_rest) { // the busy period of its packets goes on
+        c->busy_ps = s->time->begin_ps;
+        c->busy_bytes = s->time->sent_bytes + s->dim->full.wire;
+    }
+    m->path = behind       ? path_hold(h->path_book, c->newest->path)
+              : m->is_rest ? path_hold(h->path_book, s->cold.time_path)
+                           : h->observer.busy(h->observer.ctx, s->flow, now);
     m->begin_ps = c->busy_ps;
     m->mark_ps = behind ? (ps_t)was_free : 0;
     m->before_bytes = c->busy_bytes;

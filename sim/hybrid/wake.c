@@ -55,8 +55,7 @@ static void packets_begin(struct hybrid *h, const struct sender *s,
     }
 }
 
-// The last one has ended, or takes another way.
-static void packets_end(struct hybrid *h, uint32_t dim, const struct quiet_connection *c)
+void packets_end(struct hybrid *h, uint32_t dim, const struct quiet_connection *c)
 {
     if (c->never)
         h->n_never[dim]--;
@@ -76,6 +75,7 @@ void hybrid_packets(struct hybrid *h, struct sender *s, const struct transfer_re
         quiet_acks_pass(h, s, from, from + (double)request->bytes * c->slowest_ps, now);
     }
     sender_post(s, request, now);
+    rest_look(h, s, c, request, why, now);
 }
 
 /* ---- quiet messages that become packets ---- */
@@ -223,6 +223,7 @@ void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by,
     struct under_way w = {0};
     struct quiet_message *kept = NULL, *m = c->oldest, *next;
     ps_t free_ps = now;
+    c->returned = false;
     // Messages whose last packet has started keep their times of arrival.
     while (m && m->train.last_start_ps <= (double)now) {
         kept = m;
@@ -293,33 +294,17 @@ void hybrid_rerouted(void *ctx, ps_t now)
 
 /* ---- ends ---- */
 
-// Count the part that was quiet, when the message ends or the run does.
-static void count_split(struct hybrid *h, const struct quiet_connection *c, const struct sender *s,
-                        uint8_t status)
+void split_end(struct hybrid *h, struct quiet_connection *c, const struct sender *s,
+               struct message_end *sum, bool running)
 {
-    if (status == MESSAGE_RUNNING) {
+    sum->message.bytes += c->split_bytes;
+    sum->message.packets += c->split_packets;
+    sum->delivered_bytes += c->split_bytes;
+    if (running) {
         quiet_count_running(h, c, &c->split_wire, c->split_begin_ps, c->split_packets);
-        return;
+    } else {
+        quiet_count_data(h, c, &c->split_wire, c->split_packets);
+        quiet_count_acks(h, c, s, &c->split_wire, c->split_packets);
     }
-    quiet_count_data(h, c, &c->split_wire, c->split_packets);
-    quiet_count_acks(h, c, s, &c->split_wire, c->split_packets);
-}
-
-struct message_end hybrid_end(struct hybrid *h, const struct message_end *end)
-{
-    struct message_end whole = *end;
-    struct quiet_connection *c = h ? hybrid_connection(h, end->flow) : NULL;
-    if (!c || (c->oldest && c->oldest->request.token == end->message.token))
-        return whole; // all of it was quiet
-    if (c->split_packets > 0 && c->split_token == end->message.token) {
-        whole.message.bytes += c->split_bytes;
-        whole.message.packets += c->split_packets;
-        whole.delivered_bytes += c->split_bytes;
-        count_split(h, c, hybrid_hosts(h)->senders[end->flow], end->message.status);
-        c->split_packets = 0;
-    }
-    if (end->message.status == MESSAGE_RUNNING || --c->n_packet > 0)
-        return whole;
-    packets_end(h, end->dim, c);
-    return whole;
+    c->split_packets = 0;
 }

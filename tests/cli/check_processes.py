@@ -71,6 +71,17 @@ def same_files(tmp):
         expect(filecmp.cmpfiles(one, more, names, shallow=False)[1:] == ([], []), f"{n} processes: other bytes")
 
 
+def hybrid(tmp):
+    """On the hybrid network process 0 runs, and the others wait."""
+    one, more = os.path.join(tmp, "hybrid"), os.path.join(tmp, "hybrid3")
+    settings = ["--network", "hybrid", "--check", "2"]
+    code, table, _ = call([COLLWIRE, "run", INCAST, "--out", one, *settings])
+    got, text, said = mpirun((3, ["run", INCAST, "--out", more, *settings]))
+    expect((got, said) == (code, []), f"hybrid: exit {got}, {said}")
+    expect(text.replace(more, one) == table, f"hybrid: the table of one\n{text}")
+    expect(metrics(one) == metrics(more), "hybrid: other bytes")
+
+
 def refused(tmp):
     out, copy = os.path.join(tmp, "refused"), os.path.join(tmp, "copy")
     run = ["run", INCAST, "--out", out]
@@ -236,7 +247,7 @@ def main():
         print("built without MPI")
         return 77
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (same_files, refused, alone, deaths, silence, one_instead, interruptions, no_room):
+        for part in (same_files, hybrid, refused, alone, deaths, silence, one_instead, interruptions, no_room):
             began = time.time()
             part(tmp)
             print(f"{part.__name__}: {time.time() - began:.1f} s", flush=True)

@@ -250,6 +250,33 @@ static void test_return(void **state)
     assert_true(llabs(hybrid.fct_ps[2] - packets.fct_ps[2]) <= PS_PER_NS);
 }
 
+// A long message is quiet again in its middle when another one that shares its NIC has ended, and
+// packets when it meets a third one, whose queue stays.
+static void test_return_in_the_middle(void **state)
+{
+    (void)state;
+    static const struct network_of networks[] = {
+        {false, GBPS(100), 0, PS_PER_US, 0},
+        {true, GBPS(100), GBPS(100), PS_PER_US, PS_PER_US},
+        {true, GBPS(100), GBPS(400), 500 * PS_PER_NS, 3 * PS_PER_US},
+    };
+    static const double least[] = {0, 0, 0.9, 0.35};
+    for (size_t n = 0; n < sizeof networks / sizeof *networks; n++)
+        for (unsigned i = 0; i < 40; i++) {
+            ps_t at = 20 * PS_PER_US + i * 12345;
+            const struct sent list[] = {
+                {0, 7, 8000000, 0}, {0, 6, 100000, at}, {2, 7, 100000, at + 300 * PS_PER_US}};
+            for (size_t count = 2; count <= 3; count++) {
+                struct outcome packets = run(&networks[n], false, list, count),
+                               hybrid = run(&networks[n], true, list, count);
+                assert_true(hybrid.quiet_share > least[count]);
+                for (size_t k = 0; k < count; k++)
+                    assert_true(llabs(hybrid.delivered_ps[k] - packets.delivered_ps[k]) <=
+                                PACKET_PS + ACK_PS);
+            }
+        }
+}
+
 int main(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -257,7 +284,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_alone),  cmocka_unit_test(test_slower_behind),
         cmocka_unit_test(test_meet),   cmocka_unit_test(test_both_ways),
         cmocka_unit_test(test_storm),  cmocka_unit_test(test_failed_link),
-        cmocka_unit_test(test_return),
+        cmocka_unit_test(test_return), cmocka_unit_test(test_return_in_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

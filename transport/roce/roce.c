@@ -119,6 +119,7 @@ const struct transport_ops roce_transport = {
     .name_connection = roce_name_connection,
     .change_path = roce_change_path,
     .quiet = roce_quiet,
+    .cut = roce_cut,
     .open_sender = roce_open_sender,
     .autos = roce_autos,
     .close_sender = roce_close_sender,

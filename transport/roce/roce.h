@@ -87,6 +87,7 @@ size_t roce_check(const struct transport_spec *t, const struct transport_network
 void roce_name_connection(struct sender *s, uint32_t count);
 void roce_change_path(struct sender *s);
 bool roce_quiet(const struct sender *s);
+uint64_t roce_cut(struct sender *s, uint64_t token);
 // Bits of the UDP source port that stand for the number of a path.
 static inline uint16_t roce_path_bits(uint32_t path) { return path & 1023; }
 void roce_open_sender(struct sender *s, const struct transport_path *path);

@@ -276,9 +276,35 @@ void roce_on_feedback(struct sender *s, struct packet *p, ps_t now)
         on_cnp(s, p, now);
 }
 
-bool roce_quiet(const struct sender *s)
+// Payload that fills the path at the rate of the port.
+static double flight_bytes(const struct sender *s)
 {
     const struct cc_env *env = sender_env(s);
-    double flight = (double)env->line_bps / 8e12 * (double)env->base_rtt_ps;
-    return !s->failed && s->retries == 0 && s->pace_q == 0 && (double)s->window_bytes >= flight;
+    return (double)env->line_bps / 8e12 * (double)env->base_rtt_ps;
+}
+
+bool roce_quiet(const struct sender *s)
+{
+    return !s->failed && s->retries == 0 && s->pace_q == 0 &&
+           (double)s->window_bytes >= flight_bytes(s);
+}
+
+uint64_t roce_cut(struct sender *s, uint64_t token)
+{
+    const struct transport_dim *dim = s->dim;
+    if (s->failed || s->busy || s->special_due || s->path_due || dim->fresh_connections ||
+        s->sending == MESSAGE_NIL || s->nxt != s->max || !sender_window_open(s))
+        return 0;
+    struct message *m = hosts_message(sender_hosts(s), s->sending);
+    uint64_t end = s->nxt + 1, packets = end - m->first_seq;
+    double waiting = (double)(dim->packets_per_ack + 2) * dim->mtu_bytes;
+    if (m->next != MESSAGE_NIL || s->nxt == m->first_seq || end >= message_end_seq(m) ||
+        (double)(s->nxt_bytes - s->una_bytes) > 1.25 * flight_bytes(s) + waiting)
+        return 0;
+    uint64_t left = m->bytes - packets * dim->mtu_bytes;
+    m->bytes -= left;
+    m->n_seq = packets;
+    m->token = token;
+    s->tail = end;
+    return left;
 }
