@@ -80,6 +80,7 @@ struct quiet_connection {
     double free_ps[HYBRID_HOPS]; // [hop of out] when it has sent the quiet messages
     double slowest_ps;           // time of a byte on the slowest hop
     struct quiet_message *oldest, *newest;
+    ps_t back_ps; // when the last ACK of the last one that has arrived is back
     /* the busy period: quiet messages one behind the other */
     ps_t busy_ps;
     uint64_t busy_bytes;

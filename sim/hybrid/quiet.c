@@ -119,7 +119,7 @@ static void on_back(struct engine *e, struct sim_timer *timer, int revents)
     struct quiet_message *m = timer->data;
     struct hybrid *h = m->hybrid;
     struct quiet_connection *c = h->connections[m->flow];
-    if (m->is_rest && c->returned) { // packets before it have been lost
+    if (c->oldest->is_rest && c->returned) { // packets before it have been lost
         sim_timer_start(e, timer, e->now_ps + sender_env(sender_of(m))->base_rtt_ps);
         return;
     }
@@ -135,14 +135,28 @@ static void on_back(struct engine *e, struct sim_timer *timer, int revents)
     h->client.sent(h->client.ctx, token, e->now_ps);
 }
 
+// When the last ACK of a message that arrives now is back: behind that of the message before.
+static ps_t back_ps(const struct hybrid *h, struct quiet_connection *c,
+                    const struct quiet_message *m, ps_t now)
+{
+    double ack_ps = 0;
+    for (uint32_t i = 0; i < c->in.n; i++)
+        if (c->in.hops[i].byte_ps > ack_ps)
+            ack_ps = c->in.hops[i].byte_ps;
+    ack_ps *= hybrid_hosts(h)->senders[m->flow]->dim->ack.wire;
+    c->back_ps = ps_longer(now + m->answered_ps, c->back_ps + (ps_t)ack_ps);
+    return c->back_ps;
+}
+
 static void on_there(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct quiet_message *m = timer->data;
     struct hybrid *h = m->hybrid;
     struct hosts *hosts = hybrid_hosts(h);
+    struct quiet_connection *c = h->connections[m->flow];
     ps_t due = (ps_t)(m->train.arrives_ps + 0.5);
-    if (due <= e->now_ps && m->is_rest && !h->connections[m->flow]->long_message->delivered)
+    if (due <= e->now_ps && c->oldest->is_rest && !c->long_message->delivered)
         due = e->now_ps + sender_env(sender_of(m))->base_rtt_ps; // packets before it have been lost
     if (due > e->now_ps) { // else ACKs of others have delayed it
         sim_timer_start(e, timer, due);
@@ -151,13 +165,13 @@ static void on_there(struct engine *e, struct sim_timer *timer, int revents)
     const struct sender_account account = account_of(m);
     m->delivered = true;
     sim_timer_end(e, timer);
-    quiet_count_data(h, h->connections[m->flow], &m->wire, m->wire.packets);
+    quiet_count_data(h, c, &m->wire, m->wire.packets);
     h->quiet_bytes += m->request.bytes;
     hosts->counters.delivered_bytes += m->request.bytes;
     hosts->last_delivery_ps = e->now_ps;
     hosts->arriving.timed = false;
     sim_timer_init(e, &m->back, m->request.src, on_back, m);
-    sim_timer_start(e, &m->back, e->now_ps + m->answered_ps);
+    sim_timer_start(e, &m->back, back_ps(h, c, m, e->now_ps));
     h->observer.last_packet(h->observer.ctx, m->request.token, &account,
                             (ps_t)m->train.last_start_ps);
     h->observer.idle(h->observer.ctx, m->flow, m->path);
