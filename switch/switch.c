@@ -9,6 +9,7 @@
 #include "switch/credited.h"
 #include "switch/pauses.h"
 #include "switch/quality.h"
+#include "switch/ties.h"
 
 // Returns this switch's hash of the packet's header fields: 32 bits, with a seed per switch.
 static inline uint64_t header_hash(const struct switch_node *s, const struct packet *p)
@@ -300,13 +301,17 @@ __attribute__((noinline)) static void refuse(struct switches *sw, struct switch_
                                              enum mmu_verdict verdict, ps_t now)
 {
     struct drop_level level = drop_level(sw, s, local, out, p);
-    struct trim_place place = {.local = local, .out = out, .level = level};
+    struct refused_place place = {.local = local, .out = out, .level = level};
     // MMU_DROP_RED replaces an ECN mark although the buffer has room, so the packet is not trimmed.
-    bool trim = s->trimming.classes >> p->cls & 1 && verdict != MMU_DROP_RED;
+    bool trim = s->trimming.classes >> p->cls & 1 && verdict != MMU_DROP_RED,
+         full = verdict == MMU_DROP || verdict == MMU_DROP_LIMIT;
+    // Where packets are trimmed, `victim` decides.
+    if (s->draws_ties && full && !((s->lossless | s->trimming.classes) >> p->cls & 1))
+        switch_draw_tie(sw, s, &place, p, now);
     if (trim && switch_trim(sw, s, &place, p, now))
         send_on(sw, s, place.local, out, p, now);
     else
-        network_drop(sw->net, out, p, drop_reason(s, p, verdict), level, now);
+        network_drop(sw->net, out, p, drop_reason(s, p, verdict), place.level, now);
 }
 
 // Queue a packet that cannot start at once: admit it to the shared buffer, or drop it.

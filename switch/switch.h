@@ -41,6 +41,10 @@ struct switch_port {
     struct switch_port_counters counters;
     struct rng rng; // for marking decisions
     struct pfc_sender pfc;
+    struct tie {
+        ps_t taken_ps;    // arrival of the last packet that its full queue has taken
+        uint32_t refused; // since, of those that have arrived while it arrived
+    } tie;
     uint64_t rate_bps;  // rate of its link, for INT
     double limit_share; // share of the lossy queues' limits that is left after a fault; 0 = all
     uint32_t xoff_cause,
@@ -64,6 +68,7 @@ struct switch_node {
     uint8_t marking;  // bit set of enum switch_marking_bit
     uint8_t lossless; // bit set of lossless classes
     uint8_t credits;  // lossless classes with credits instead of PFC
+    bool draws_ties;  // else the first packet takes the room in a full queue
     uint16_t quanta;  // quanta of an XOFF
     struct mmu mmu;   // with slices: their common settings and all ingresses
     struct routing routing;

@@ -18,6 +18,7 @@ static const char *const latencies[] = {"trident2", "550ns",       "trident3", "
                                         "300ns",    "fabric_2026", "700ns",    NULL};
 
 static const char *const flow_controls[] = {"pfc", "credit", NULL};
+static const char *const ties_words[] = {"drawn", "first", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
 
 #define SW(f) offsetof(struct switch_spec, f)
@@ -64,6 +65,11 @@ const struct param switch_params[] = {
         .help = "cut_through: a packet may be sent on after its first 64 bytes, if no port of the "
                 "switch is faster than that by which it arrives; else after its last",
         .source = "Kermani & Kleinrock, 1979 (virtual cut-through)"),
+    PARAM_ROW("ties", ENUM, SW(ties), .def = "drawn", .choices = ties_words,
+              .help =
+                  "which of the packets that arrive while a full queue of a lossy class has room "
+                  "for one it takes: one of them at random, or the first",
+              .source = "docs/switches.md; first: simulators with one event behind the other"),
     PARAM_ROW("lossy_alpha", RATIO, SW(lossy_alpha), .def = "1", .min = "0.001", .max = "1000",
               .help = "a lossy class's egress queue may hold alpha * free shared buffer",
               .source = "Choudhury & Hahne, ToN 1998"),

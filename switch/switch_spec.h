@@ -114,11 +114,13 @@ struct reduction_spec {
 
 enum flow_control { FLOW_CONTROL_PFC, FLOW_CONTROL_CREDIT };
 enum forwarding { FORWARDING_STORE, FORWARDING_CUT };
+enum ties { TIES_DRAWN, TIES_FIRST };
 
 struct switch_spec {
     bool llr;              // link-level retry
     ps_t latency_ps;       // of the pipeline
     int forwarding;        // enum forwarding
+    int ties;              // enum ties
     int flow_control;      // enum flow_control: of lossless classes
     uint64_t credit_bytes; // buffer by ingress port and class; PARAM_AUTO = per link
     uint64_t slices;       // of the buffer

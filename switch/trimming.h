@@ -29,15 +29,10 @@ struct trim_port {
 
 struct switches;
 struct switch_node;
-
-// The ports and the level of a packet that the buffer does not admit.
-struct trim_place {
-    uint32_t local, out;     // ports by which it arrived (of the switch) and should leave (global)
-    struct drop_level level; // of the queue
-};
+struct refused_place;
 
 // Trim packet *p, of a class that is trimmed, or the youngest one of its queue. The trimmed packet
 // is then in *p, the port by which it arrived in place->local, and the other one in the queue.
 // Returns false if there is nothing to trim.
-bool switch_trim(struct switches *sw, struct switch_node *s, struct trim_place *place,
+bool switch_trim(struct switches *sw, struct switch_node *s, struct refused_place *place,
                  struct packet *p, ps_t now);

@@ -102,9 +102,11 @@ struct transport_ops {
     size_t n_params, spec_bytes;
     const struct transport_group *groups;
     size_t n_groups;
-    // Replaces settings left "auto" by the values that the policy's preset expects. NULL = the
-    // transport has no such settings.
-    void (*complete)(struct transport_spec *t, const struct cc_preset *preset);
+    // Replaces settings left "auto" by the values that the policy's preset expects, and by those of
+    // the NIC; its settings stay "auto" where that is NULL. NULL = the transport has no such
+    // settings.
+    void (*complete)(struct transport_spec *t, const struct cc_preset *preset,
+                     const struct nic_preset *nic);
     // Writes faults of the settings, and mismatches with the network, to `out` and returns their
     // number, at most TRANSPORT_FINDINGS. May be NULL.
     size_t (*check)(const struct transport_spec *t, const struct transport_network *network,
@@ -203,4 +205,5 @@ static inline bool transport_runs(const struct transport_ops *ops, const struct 
 }
 
 // Call transport_ops.complete if the transport has it.
-void transport_complete(struct transport_spec *t, const struct cc_preset *preset);
+void transport_complete(struct transport_spec *t, const struct cc_preset *preset,
+                        const struct nic_preset *nic);

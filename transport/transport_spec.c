@@ -69,10 +69,11 @@ const struct param overhead_params[] = {
 };
 const size_t n_overhead_params = sizeof overhead_params / sizeof *overhead_params;
 
-void transport_complete(struct transport_spec *t, const struct cc_preset *preset)
+void transport_complete(struct transport_spec *t, const struct cc_preset *preset,
+                        const struct nic_preset *nic)
 {
     if (t->ops->complete)
-        t->ops->complete(t, preset);
+        t->ops->complete(t, preset, nic);
 }
 
 void transport_spec_init(struct transport_spec *t, const struct transport_ops *ops)

@@ -13,7 +13,7 @@ static void override_check(struct reader *r, const struct place *place,
     const struct transport_ops *ops = stack->transport.ops;
     struct transport_spec expected;
     transport_spec_init(&expected, ops);
-    transport_complete(&expected, stack->cc_preset);
+    transport_complete(&expected, stack->cc_preset, NULL);
     struct param_walk walk = params_walk(ops->params, ops->n_params);
     for (const struct param *param; (param = params_next(&walk)) != NULL;) {
         char given[PARAM_TEXT_MAX], preset[PARAM_TEXT_MAX];

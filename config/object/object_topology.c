@@ -269,7 +269,7 @@ static void check_base(struct reader *r, const struct place *root)
 static void complete_stacks(struct dim_spec *dim)
 {
     for (uint32_t t = 0; t < dim->n_stacks; t++)
-        transport_complete(&dim->stacks[t].transport, dim->stacks[t].cc_preset);
+        transport_complete(&dim->stacks[t].transport, dim->stacks[t].cc_preset, dim->nic.preset);
 }
 
 // A dimension whose transport is of another kind than the network's uses that kind's data class,

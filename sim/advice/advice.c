@@ -16,6 +16,7 @@ struct advice *advice_new(const struct fabric *fabric, const struct workload *wo
     advise_headroom(a, fabric);
     advise_subscription(a, fabric);
     advise_timers(a, fabric, workload);
+    advise_unknowns(a, fabric);
     advise_autos(a, fabric);
     if (fabric->spec->n_dims > 1)
         advice_merge_dims(a, fabric->spec->n_dims);

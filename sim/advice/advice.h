@@ -17,7 +17,8 @@
     X(HEADERS, "headers")                   /* a small MTU spends bytes on headers */              \
     X(HEADROOM, "headroom")                 /* PFC cannot stop a sender in time */                 \
     X(OVERSUBSCRIPTION, "oversubscription") /* trunks carry less than what is below them */        \
-    X(TIMER, "timer")                       /* a timer is longer than the run */
+    X(TIMER, "timer")                       /* a timer is longer than the run */                   \
+    X(UNKNOWN, "unknown")                   /* a preset estimates what no public text gives */
 
 #define ADVICE_CONSTANT(constant, word) ADVICE_##constant,
 enum advice_kind { ADVICE_LIST(ADVICE_CONSTANT) ADVICE_KINDS };

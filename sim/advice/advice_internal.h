@@ -38,6 +38,7 @@ void advise_windows(struct advice *a, const struct fabric *fabric);
 void advise_headers(struct advice *a, const struct fabric *fabric);
 void advise_headroom(struct advice *a, const struct fabric *fabric);
 void advise_subscription(struct advice *a, const struct fabric *fabric);
+void advise_unknowns(struct advice *a, const struct fabric *fabric);
 void advise_timers(struct advice *a, const struct fabric *fabric, const struct workload *workload);
 void advise_autos(struct advice *a, const struct fabric *fabric);
 

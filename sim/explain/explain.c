@@ -317,6 +317,7 @@ void explain(const struct explain_facts *facts, struct result *r)
     explain_headers(fabric, r);
     explain_losses(fabric, r);
     explain_queue_drops(fabric, r);
+    explain_starved(fabric, r);
     explain_latency(fabric, r);
     explain_target(fabric, r);
     explain_nics(fabric, r);

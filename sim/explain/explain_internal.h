@@ -111,6 +111,7 @@ void explain_fabric(const struct explain_facts *facts, struct result *r);
 // Propagation delays, losses on links, and what a policy leaves free by design.
 void explain_latency(const struct fabric *fabric, struct result *r);
 void explain_queue_drops(const struct fabric *fabric, struct result *r);
+void explain_starved(const struct fabric *fabric, struct result *r);
 bool explain_goes_back(const struct fabric *fabric); // RoCE with go-back-N
 void explain_losses(const struct fabric *fabric, struct result *r);
 bool explain_has_target(const struct fabric *fabric); // a policy with telemetry and `eta` below 1

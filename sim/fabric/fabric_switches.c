@@ -268,6 +268,7 @@ static void build_switch(struct fabric *fabric, uint32_t index, uint32_t first_p
     fabric_buffer_init(fabric, index, err);
     s->row = row;
     s->dim = d;
+    s->draws_ties = dim->sw.ties == TIES_DRAWN;
     struct rng rng = rng_init(fabric->spec->seed, RNG_ECMP, fabric->graph.ports[first_port].node);
     s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
     // With equal seeds all switches choose alike, which polarizes traffic: of the paths behind a

@@ -32,7 +32,7 @@ static void prepare_transport(const struct spec *spec, uint32_t d, uint32_t t,
                                                    dim->sw.routing.source == SOURCE_ENTROPY};
     out->spec.int_bytes = fabric_int_bytes(dim, t);
     out->trimmed = fabric_trims(spec, d, t);
-    transport_complete(&out->spec, stack->cc_preset);
+    transport_complete(&out->spec, stack->cc_preset, dim->nic.preset);
 }
 
 // Resolve the transports of each dimension before the network is built, since sizes depend on them.

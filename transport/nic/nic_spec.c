@@ -60,6 +60,10 @@ const size_t n_nic_params = sizeof nic_params / sizeof *nic_params;
 
 // PCIe with 16 lanes, after encoding and the data-link layer, which takes 8.1 % (Neugebauer et al.,
 // SIGCOMM 2018, for Gen3).
+#define GEN3_X16                                                                                   \
+    {                                                                                              \
+        "bus_rate", "115.8Gbps"                                                                    \
+    }
 #define GEN4_X16                                                                                   \
     {                                                                                              \
         "bus_rate", "231.7Gbps"                                                                    \
@@ -78,23 +82,59 @@ const size_t n_nic_params = sizeof nic_params / sizeof *nic_params;
     }
 
 static const struct nic_value ideal[] = {END};
+static const struct nic_value connectx5[] = {GEN3_X16, {"message_rate", "200000000"}, LATENCY, END};
 static const struct nic_value connectx6[] = {GEN4_X16, {"message_rate", "215000000"}, LATENCY, END};
 static const struct nic_value connectx7[] = {
     GEN5_X16, {"message_rate", "330000000"}, {"buffer", "4151520B"}, LATENCY, END};
 static const struct nic_value thor[] = {GEN4_X16, LATENCY, END};
 static const struct nic_value thor2[] = {GEN5_X16, LATENCY, END};
+static const struct nic_value e810[] = {GEN4_X16, LATENCY, END};
+
+// Of ConnectX from 5 on (docs/nic.md). A CNP with each NAK, adaptive retransmission, slow restart
+// and a window of 512 packets are documented or seen in counters; the times are estimates.
+#define MLX(cnp_with_nak)                                                                          \
+    {                                                                                              \
+        .cnp_delay_ps = PS_PER_US, .nak_repeat_ps = 100 * PS_PER_US,                               \
+        .slow_restart_ps = 8 * PS_PER_MS, .rto_adaptive_ps = 4 * PS_PER_MS,                        \
+        .nak_cnp = (cnp_with_nak), .window_packets = 512                                           \
+    }
+#define MLX_UNKNOWN                                                                                         \
+    "delay of a CNP (0 to 4 us), rate after a loss (0.1 to 0.9 of that before) and time to regain "         \
+    "it (1 to 20 ms), first timeout (4 us to 16 ms), whether and when a NAK is repeated; reaction time to " \
+    "PFC, misses of the queue pair cache"
+#define UNKNOWN                                                                                     \
+    "everything that it does about congestion and loss beyond DCQCN; reaction time to PFC, misses " \
+    "of the queue pair cache"
 
 const struct nic_preset nic_presets[] = {
-    {"ideal", "limited by its links alone", NULL, ideal},
+    {"ideal", "limited by its links alone", NULL, ideal, {0}, NULL},
+    {"connectx5", "as ConnectX-5: PCIe Gen3 x16, for 100 Gb/s; what is estimated: docs/nic.md",
+     "NVIDIA ConnectX-5 EN data sheet", connectx5, MLX(true), MLX_UNKNOWN},
     {"connectx6", "as ConnectX-6: PCIe Gen4 x16, for 200 Gb/s; what is estimated: docs/nic.md",
-     "NVIDIA ConnectX-6 EN data sheet", connectx6},
+     "NVIDIA ConnectX-6 EN data sheet", connectx6, MLX(true), MLX_UNKNOWN},
     {"connectx7", "as ConnectX-7: PCIe Gen5 x16, for 400 Gb/s; what is estimated: docs/nic.md",
-     "NVIDIA ConnectX-7 user manual; mlnx_qos of one card", connectx7},
-    {"thor", "like Broadcom BCM57508: PCIe Gen4 x16, for 200 Gb/s; what is estimated: docs/nic.md",
-     "Linux bnxt drivers", thor},
-    {"thor2", "like Broadcom BCM57608: PCIe Gen5 x16, for 400 Gb/s; what is estimated: docs/nic.md",
-     "Linux bnxt drivers; cards with it", thor2},
-    {NULL, NULL, NULL, NULL},
+     "NVIDIA ConnectX-7 user manual; mlnx_qos of one card", connectx7, MLX(false), MLX_UNKNOWN},
+    {"bluefield3", "as BlueField-3, whose adapter is a ConnectX-7; what is estimated: docs/nic.md",
+     "NVIDIA BlueField-3 data sheet", connectx7, MLX(false), MLX_UNKNOWN},
+    {"thor",
+     "like Broadcom BCM57508: PCIe Gen4 x16, for 200 Gb/s; what is estimated: docs/nic.md",
+     "Linux bnxt drivers",
+     thor,
+     {0},
+     UNKNOWN},
+    {"thor2",
+     "like Broadcom BCM57608: PCIe Gen5 x16, for 400 Gb/s; what is estimated: docs/nic.md",
+     "Linux bnxt drivers; cards with it",
+     thor2,
+     {0},
+     UNKNOWN},
+    {"e810",
+     "like Intel E810: PCIe Gen4 x16, for 100 Gb/s; what is estimated: docs/nic.md",
+     "Intel E810 data sheet",
+     e810,
+     {0},
+     UNKNOWN},
+    {NULL, NULL, NULL, NULL, {0}, NULL},
 };
 
 void nic_spec_init(struct nic_spec *spec, const struct nic_preset *preset)

@@ -28,9 +28,18 @@ struct nic_spec {
 struct nic_value {
     const char *key, *value;
 };
+// What a NIC does about congestion and loss, for the keys of a transport that are left "auto"; 0 =
+// not at all, or without limit.
+struct nic_reactions {
+    ps_t cnp_delay_ps, nak_repeat_ps, slow_restart_ps, rto_adaptive_ps;
+    bool nak_cnp;
+    uint64_t window_packets;
+};
 struct nic_preset {
     const char *name, *doc, *source;
     const struct nic_value *values; // ends with an empty key
+    struct nic_reactions reactions;
+    const char *unknown; // what no public text gives, with the range that is likely; NULL = nothing
 };
 
 extern const struct param nic_params[];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The notification point (Zhu et al., SIGCOMM 2015). It sends a CNP at once if no window is open,
+// The notification point (Zhu et al., SIGCOMM 2015). It sends a CNP after cnp_delay if no window is
+// open,
 // and then at most one CNP per interval: a mark inside the window is remembered until its end. The
 // timer runs only in that case. If flows share a window (transport.cnp_scope), the first flow
 // marked in it gets the CNP at its end and the marks of the other flows are lost, as in NICs that
@@ -76,12 +77,9 @@ static struct np_window *open_own_window(struct roce_receiver *r)
     return r->np;
 }
 
-void roce_notify_mark(struct roce_receiver *r, const struct packet *marked, uint32_t psn, ps_t now)
+// Send a CNP when the notification point has made it, and its window is over.
+static void notify(struct roce_receiver *r, uint32_t psn, struct note_mark mark, ps_t now)
 {
-    const struct packet_note *note = meta_note(&r->base.dim->hosts->net->meta, marked->meta);
-    struct note_mark mark = {0}; // a copy, because the memory of notes moves when it grows
-    if (note && note->set & NOTE_MARK)
-        mark = note->mark;
     struct np_window *np = r->np;
     if (r->port_scope)
         np = &((struct roce_shared *)r->base.dim->shared)->ports[r->port];
@@ -89,15 +87,31 @@ void roce_notify_mark(struct roce_receiver *r, const struct packet *marked, uint
         np = open_own_window(r);
     if (!np || np->marked)
         return;
-    if (now < np->end_ps) {
+    ps_t due_ps = ps_longer(np->end_ps, now + roce_spec_const(&r->base.dim->spec)->cnp_delay_ps);
+    if (now < due_ps) {
         np->marked = r;
         np->marked_psn = psn;
         np->mark = mark;
-        sim_timer_start(r->base.dim->hosts->net->engine, &np->timer, np->end_ps);
+        sim_timer_start(r->base.dim->hosts->net->engine, &np->timer, due_ps);
         return;
     }
     np->end_ps = now + interval_ps(r);
     send_cnp(r, psn, mark, now);
+}
+
+void roce_notify_mark(struct roce_receiver *r, const struct packet *marked, uint32_t psn, ps_t now)
+{
+    const struct packet_note *note = meta_note(&r->base.dim->hosts->net->meta, marked->meta);
+    struct note_mark mark = {0}; // a copy, because the memory of notes moves when it grows
+    if (note && note->set & NOTE_MARK)
+        mark = note->mark;
+    notify(r, psn, mark, now);
+}
+
+void roce_notify_nak(struct roce_receiver *r, uint32_t psn, ps_t now)
+{
+    if (roce_spec_const(&r->base.dim->spec)->nak_cnp == NAK_CNP_TRUE)
+        notify(r, psn, (struct note_mark){0}, now);
 }
 
 static struct roce_shared *shared_of(struct transport_dim *dim)

@@ -158,7 +158,9 @@ ps_t roce_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps)
     const struct roce_spec *spec = roce_spec_const(t);
     ps_t low = spec->rto_low_ps, high = spec->rto_high_ps;
     if (spec->recovery != RECOVERY_SELECTIVE_REPEAT)
-        return spec->rto_ps;
+        return spec->rto_adaptive_ps > 0 && spec->rto_adaptive_ps < spec->rto_ps
+                   ? spec->rto_adaptive_ps
+                   : spec->rto_ps;
     // The automatic values are at least these (transport/roce/selective.c).
     if (low == PARAM_AUTO_TIME)
         low = 2 * base_rtt_ps;

@@ -52,11 +52,16 @@ static void deliver(const struct roce_receiver *r, uint64_t token, ps_t now)
 
 /* ---- packets after the next expected one ---- */
 
+static struct roce_early *early_of(struct roce_receiver *r)
+{
+    if (!r->early)
+        r->early = memory_zeroed(1, sizeof *r->early);
+    return r->early;
+}
+
 static void keep_early(struct roce_receiver *r, const struct packet *p, uint64_t psn, ps_t now)
 {
-    struct roce_early *early = r->early;
-    if (!early)
-        early = r->early = memory_zeroed(1, sizeof *r->early);
+    struct roce_early *early = early_of(r);
     if (p->flags & PACKET_ACKREQ && psn >= early->asked_end)
         early->asked_end = psn + 1;
     if (!psn_set_add(&early->psns, r->expected_psn, psn))
@@ -74,10 +79,17 @@ static void keep_early(struct roce_receiver *r, const struct packet *p, uint64_t
     early->ends[at] = (struct early_message){psn, meta->token};
 }
 
+// True if the NAK of this gap is old enough for another one.
+static bool repeats_nak(const struct roce_receiver *r, ps_t now)
+{
+    ps_t repeat_ps = spec_of(r)->nak_repeat_ps;
+    return repeat_ps > 0 && r->early && now - r->early->nak_ps >= repeat_ps;
+}
+
 static void out_of_order(struct roce_receiver *r, struct packet *p, uint64_t psn, ps_t now)
 {
     const enum recovery recovery = (enum recovery)spec_of(r)->recovery;
-    bool nak = recovery == RECOVERY_GO_BACK_N && !r->nak_sent; // once per gap
+    bool nak = recovery == RECOVERY_GO_BACK_N && (!r->nak_sent || repeats_nak(r, now));
     // In selective repeat a NAK acknowledges every packet that arrives early (selective.c).
     if (recovery == RECOVERY_SELECTIVE_REPEAT) {
         nak = true;
@@ -85,8 +97,11 @@ static void out_of_order(struct roce_receiver *r, struct packet *p, uint64_t psn
     }
     if (nak) {
         r->nak_sent = true;
+        if (spec_of(r)->nak_repeat_ps > 0)
+            early_of(r)->nak_ps = now;
         r->base.dim->hosts->counters.naks++;
         send_ack(r, p, PACKET_NAK, now);
+        roce_notify_nak(r, (uint32_t)psn, now);
     }
 }
 

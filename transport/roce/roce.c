@@ -5,6 +5,7 @@
 #include "transport/roce/frame.h"
 
 static const char *const ack_classes[] = {"data", "control", NULL};
+static const char *const auto_or_bool[] = {"auto", "true", "false", NULL};
 static const char *const cnp_modes[] = {"auto", "np_timer", "per_ack", NULL};
 static const char *const cnp_scopes[] = {"auto", "qp", "destination", "port", NULL};
 static const char *const recoveries[] = {"go_back_n", "selective_repeat", "none", NULL};
@@ -39,6 +40,37 @@ static const struct param params[] = {
                       "else qp",
               .source = "per queue pair in Zhu et al., SIGCOMM 2015; NICs limit CNPs per port "
                         "or address"),
+    PARAM_ROW("cnp_delay", TIME, RO(cnp_delay_ps), .def = "auto", .max = "1s", .can_auto = true,
+              .help =
+                  "time that the notification point takes to make a CNP; marks meanwhile are of "
+                  "the same CNP; auto = the NIC's",
+              .source = "docs/nic.md"),
+    PARAM_ROW("nak_cnp", ENUM, RO(nak_cnp), .def = "auto", .choices = auto_or_bool,
+              .help = "a receiver sends a CNP with each NAK, though nothing is marked; auto = the "
+                      "NIC's, else false",
+              .source = "counters of ConnectX-5 and -6 in lossy incasts (docs/nic.md)"),
+    PARAM_ROW("nak_repeat", TIME, RO(nak_repeat_ps), .def = "auto", .max = "1s", .can_auto = true,
+              .help = "go_back_n: a packet that arrives out of order this long after the last NAK "
+                      "of the same gap gets another one; 0 = one NAK per gap; auto = the NIC's",
+              .source = "InfiniBand 9.7.5.1.1: one; HPCC ns-3 sources: every 500 us"),
+    PARAM_ROW(
+        "slow_restart", TIME, RO(slow_restart_ps), .def = "auto", .max = "100s", .can_auto = true,
+        .help = "after a NAK or a timeout the sender's rate falls to a share, and reaches the "
+                "rate of its port again so much later; 0 = no reaction; auto = the NIC's",
+        .source = "mlxreg of ConnectX-4 and later (roce_slow_restart); docs/nic.md"),
+    PARAM_ROW("slow_restart_share", RATIO, RO(slow_restart_share), .def = "0.5", .min = "0.001",
+              .max = "1", .help = "slow_restart: rate after a loss over the rate before",
+              .source = "an estimate"),
+    PARAM_ROW(
+        "rto_adaptive", TIME, RO(rto_adaptive_ps), .def = "auto", .max = "100s", .can_auto = true,
+        .help = "the first timeout of a queue pair is drawn between this time and its double, "
+                "and doubles with each timeout without progress, up to rto; those before rto "
+                "are no retries; 0 = rto from the first; auto = the NIC's",
+        .source = "mlxreg of ConnectX-4 and later (adaptive retransmission); docs/nic.md"),
+    PARAM_ROW("window_packets", COUNT, RO(window_packets), .def = "auto", .max = "1000000",
+              .can_auto = true,
+              .help = "selective_repeat: packets in flight at most; 0 = no limit; auto = the NIC's",
+              .source = "512 in current firmware of ConnectX, 128 in older (docs/nic.md)"),
     PARAM_ROW("rto", TIME, RO(rto_ps), .def = "67108864ns", .min = "1us", .max = "100s",
               .help = "retransmission timeout; stopped while the NIC's class is paused",
               .source = "InfiniBand 9.7.6.1.3: 4.096 us * 2^14"),

@@ -46,8 +46,10 @@ struct np_window {
     struct sim_timer timer;
 };
 
-// Selective repeat: packets that have arrived after the expected one.
+// Packets that have arrived after the expected one: with selective repeat, they are kept, and with
+// nak_repeat the time counts.
 struct roce_early {
+    ps_t nak_ps; // when the last NAK was sent
     struct psn_set psns;
     struct early_message { // last packets of messages, in order
         uint64_t psn, token;
@@ -126,6 +128,8 @@ void roce_notify_close_dim(struct transport_dim *dim);
 void roce_notify_close(struct roce_receiver *r);
 // Handles the arrival of packet `psn` with a CE mark.
 void roce_notify_mark(struct roce_receiver *r, const struct packet *marked, uint32_t psn, ps_t now);
+// Handles the NAK of packet `psn`, with which some NICs send a CNP.
+void roce_notify_nak(struct roce_receiver *r, uint32_t psn, ps_t now);
 
 static inline uint32_t roce_ack_class(const struct roce_spec *spec, uint32_t cls)
 {

@@ -8,7 +8,27 @@
 
 #include "transport/transport.h"
 
-void roce_complete(struct transport_spec *t, const struct cc_preset *preset)
+static void complete_time(ps_t *time_ps, ps_t of_nic_ps)
+{
+    if (*time_ps == PARAM_AUTO_TIME)
+        *time_ps = of_nic_ps;
+}
+
+// What NICs do about congestion and loss.
+static void complete_by_nic(struct roce_spec *spec, const struct nic_reactions *nic)
+{
+    complete_time(&spec->cnp_delay_ps, nic->cnp_delay_ps);
+    complete_time(&spec->nak_repeat_ps, nic->nak_repeat_ps);
+    complete_time(&spec->slow_restart_ps, nic->slow_restart_ps);
+    complete_time(&spec->rto_adaptive_ps, nic->rto_adaptive_ps);
+    if (spec->nak_cnp == NAK_CNP_AUTO)
+        spec->nak_cnp = nic->nak_cnp ? NAK_CNP_TRUE : NAK_CNP_FALSE;
+    if (spec->window_packets == PARAM_AUTO)
+        spec->window_packets = nic->window_packets;
+}
+
+void roce_complete(struct transport_spec *t, const struct cc_preset *preset,
+                   const struct nic_preset *nic)
 {
     struct roce_spec *spec = roce_spec_of(t);
     struct cc_notification n = cc_notification_of(preset);
@@ -18,6 +38,8 @@ void roce_complete(struct transport_spec *t, const struct cc_preset *preset)
         spec->cnp_scope = (int)n.scope;
     if (spec->cnp_interval_ps == PARAM_AUTO_TIME)
         spec->cnp_interval_ps = n.interval_ps;
+    if (nic)
+        complete_by_nic(spec, &nic->reactions);
 }
 
 enum {

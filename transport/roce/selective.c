@@ -70,6 +70,9 @@ void roce_selective_open(struct sender *s, ps_t queueing_ps)
     if (roce_spec_const(&s->dim->spec)->bdp_cap)
         s->cold.cap_bytes = cc_bdp_bytes(sender_env(s));
     struct roce_selective *r = roce_selective_of(s);
+    uint64_t window_bytes = roce_spec_const(&s->dim->spec)->window_packets * s->dim->mtu_bytes;
+    if (window_bytes > 0 && window_bytes < s->cold.cap_bytes)
+        s->cold.cap_bytes = window_bytes;
     timeouts_of(s->dim, sender_env(s)->base_rtt_ps, queueing_ps, &r->rto_low_ps, &r->rto_high_ps);
 }
 

@@ -7,6 +7,36 @@ static const struct roce_spec *spec_of(const struct sender *s)
     return roce_spec_const(&s->dim->spec);
 }
 
+// The first timeout of a queue pair where the NIC adapts them: drawn, so that queue pairs that have
+// lost packets at the same time do not start again at the same time.
+static ps_t first_rto_ps(const struct sender *s)
+{
+    const struct roce_spec *spec = spec_of(s);
+    const struct flow_id *id = sender_id(s);
+    uint64_t draw = hash_mix(sender_hosts(s)->net->engine->seed + ((uint64_t)id->number << 32) +
+                             hash_mix(id->src));
+    return spec->rto_adaptive_ps + (ps_t)(draw % (uint64_t)spec->rto_adaptive_ps);
+}
+
+// The timeout after `timeouts` of them without progress.
+static ps_t rto_after_ps(const struct sender *s, uint32_t timeouts)
+{
+    const struct roce_spec *spec = spec_of(s);
+    ps_t rto_ps = spec->rto_adaptive_ps > 0 ? first_rto_ps(s) : spec->rto_ps;
+    while (timeouts-- > 0 && rto_ps < spec->rto_ps)
+        rto_ps *= 2;
+    return rto_ps < spec->rto_ps ? rto_ps : spec->rto_ps;
+}
+
+// The number of timeouts without progress that are shorter than `rto`.
+static uint32_t early_timeouts(const struct sender *s)
+{
+    uint32_t n = 0;
+    while (rto_after_ps(s, n) < spec_of(s)->rto_ps)
+        n++;
+    return n;
+}
+
 // The timer runs while a requested ACK is outstanding, as in Linux's drivers qib and hfi1: with an
 // ACK for many packets, and with many senders at one NIC, the first of these packets may leave long
 // before the one that requests the ACK. While no ACK is requested the sender always has a packet to
@@ -17,7 +47,15 @@ static void restart_rto(struct sender *s, ps_t now)
     if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
         sender_rto_restart(s, roce_selective_rto_ps(s), now);
     else if (spec->recovery == RECOVERY_GO_BACK_N)
-        sender_rto_restart(s, spec->rto_ps, now);
+        sender_rto_restart(s, rto_after_ps(s, s->retries), now);
+}
+
+// Packets have been lost: the rate of a NIC with slow restart falls, and climbs again.
+static void lost(struct sender *s, ps_t now)
+{
+    const struct roce_spec *spec = spec_of(s);
+    if (spec->slow_restart_ps > 0)
+        sender_slow_restart(s, spec->slow_restart_share, spec->slow_restart_ps, now);
 }
 
 /* ---- sending ---- */
@@ -168,7 +206,7 @@ void roce_on_timeout(struct sender *s, ps_t now)
     sender_count_timeout(s);
     s->cold.resends = RESEND_TIMEOUT;
     // The queue pair fails after retry_limit timeouts in a row without progress.
-    if (sender_retry(s) >= spec->retry_limit) {
+    if (sender_retry(s) >= spec->retry_limit + early_timeouts(s)) {
         sender_fail(s, now);
         return;
     }
@@ -178,6 +216,7 @@ void roce_on_timeout(struct sender *s, ps_t now)
         roce_selective_timeout(s);
     else
         go_back(s);
+    lost(s, now);
     if (sender_signal(s, CC_SIGNAL_TIMEOUT, false, now))
         sender_apply_cc(s, now);
     restart_rto(s, now);
@@ -216,6 +255,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     if (recovery == RECOVERY_SELECTIVE_REPEAT && roce_selective_ack(s, p, una)) {
         sender_signal(s, CC_SIGNAL_NACK, false, now);
         cc_notified = true;
+        lost(s, now);
     }
     if (advanced) {
         sender_progress(s);
@@ -227,6 +267,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     if (nak && recovery == RECOVERY_GO_BACK_N) {
         go_back(s);
         s->cold.resends = RESEND_NAK;
+        lost(s, now);
         sender_signal(s, CC_SIGNAL_NACK, false, now);
         cc_notified = true;
     }

@@ -27,6 +27,8 @@ struct sender_rare {
     ps_t ready_ps;             // arrival of the last doorbell at the NIC (nic_spec.doorbell_ps)
     struct sender_time_mark mark;
     struct sender_cuts cuts;
+    struct sim_timer restart; // the next step of its rate after a loss (slow_restart.c)
+    ps_t restart_step_ps;
 };
 
 // The fields that are not accessed for every packet.
@@ -146,6 +148,11 @@ void sender_apply_cc(struct sender *s, ps_t now);
 
 // Set a limit on the pace, in addition to the policy's rate (bit/s of wire bytes).
 void sender_cap_pace(struct sender *s, uint64_t cap_bps);
+
+// Packets of the sender have been lost: let its pace fall to `share` of what it is, and climb in
+// equal steps to the rate of its port, which it would reach from nothing after `climb_ps`. A loss
+// meanwhile begins again. To be called while an event of the sender is being handled.
+void sender_slow_restart(struct sender *s, double share, ps_t climb_ps, ps_t now);
 
 // Enter the sender at its NIC if it may send, and let its port start packets that are due.
 void sender_wake(struct sender *s, ps_t now);

@@ -122,8 +122,10 @@ static const struct transport_group groups[] = {
 };
 
 // The preset's notification settings are RoCE's. ECN capable data goes with its switch profile.
-static void complete(struct transport_spec *t, const struct cc_preset *preset)
+static void complete(struct transport_spec *t, const struct cc_preset *preset,
+                     const struct nic_preset *nic)
 {
+    (void)nic;
     struct tcp_spec *spec = tcp_spec_of(t);
     spec->ect = spec->ecn == TCP_ECN_ON || (spec->ecn == TCP_ECN_AUTO && preset->profile.ecn);
 }
