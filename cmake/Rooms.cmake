@@ -13,7 +13,7 @@ set(libraries_workload PkgConfig::jansson PkgConfig::zlib chakra_schema)
 set(libraries_report ev PkgConfig::jansson PkgConfig::nettle PkgConfig::smartcols PkgConfig::sqlite3 PkgConfig::zlib)
 set(libraries_config PkgConfig::jansson)
 set(libraries_library PkgConfig::jansson)
-set(libraries_cli metis PkgConfig::duktape PkgConfig::jansson PkgConfig::nettle PkgConfig::libpcap PkgConfig::zlib PkgConfig::sqlite3 ${CMAKE_DL_LIBS})
+set(libraries_cli metis PkgConfig::nlopt PkgConfig::duktape PkgConfig::jansson PkgConfig::nettle PkgConfig::libpcap PkgConfig::zlib PkgConfig::sqlite3 ${CMAKE_DL_LIBS})
 
 set(trees ${PROJECT_BINARY_DIR}/inc)
 set(COLLWIRE_LIBRARIES "") # the archives of the rooms, in their order

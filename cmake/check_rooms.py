@@ -15,7 +15,7 @@ import sys
 FILES_IN_A_CIRCLE = 4
 CLI_ONLY = set("printf puts putchar perror stderr exit _exit quick_exit dlopen".split())
 ALSO = {("engine", "stderr")}  # a failed assertion
-LIBRARY_HEADERS = set("ev.h jansson.h mpi.h sqlite3.h yaml.h pcap.h zlib.h expat.h metis.h dlfcn.h duktape.h".split())
+LIBRARY_HEADERS = set("ev.h jansson.h mpi.h sqlite3.h yaml.h pcap.h zlib.h expat.h metis.h nlopt.h dlfcn.h duktape.h".split())
 STANDARD = re.compile(r"^(sys/\w+|arpa/inet|getopt|[a-z]+)\.h$")
 LINE = re.compile(r"^(Order|Libraries): (.+)$", re.M)
 

@@ -12,7 +12,7 @@
 set -eu
 need="gcc libc6-dev cmake ninja-build pkg-config
       libev-dev libjansson-dev libpcap-dev libisal-dev zlib1g-dev libsmartcols-dev librandom123-dev nettle-dev libsqlite3-dev
-      libprotobuf-c-dev protobuf-c-compiler libyaml-dev libexpat1-dev libmetis-dev duktape-dev librsvg2-2 fonts-liberation"
+      libprotobuf-c-dev protobuf-c-compiler libyaml-dev libexpat1-dev libmetis-dev libnlopt-dev duktape-dev librsvg2-2 fonts-liberation"
 extra=
 for option; do
     case $option in
@@ -70,6 +70,7 @@ module sqlite3 sqlite-devel sqlite sqlite
 module yaml-0.1 libyaml-devel libyaml libyaml
 module expat expat-devel expat expat
 module duktape duktape-devel duktape duktape
+module nlopt NLopt-devel nlopt nlopt
 header ev.h|libev/ev.h libev-devel libev libev
 header metis.h metis-devel metis metis
 header Random123/philox.h Random123-devel random123 random123

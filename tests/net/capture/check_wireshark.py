@@ -61,7 +61,7 @@ RUNS = {
         "kind": "training", "parallelism": "DATA", "iterations": 1,
         "layers": [{"name": name, "fwd": {"compute": "2us"}, "ig": {"compute": "2us"},
                     "wg": {"compute": "2us", "op": "all_reduce", "bytes": "64KB"}} for name in ("fc0", "fc1")]}},
-    "tcp-lossy": {"transport": {"kind": "tcp"}, "switch": {"queue_limit": {"packets": 10}}, "workload": INCAST},
+    "tcp-lossy": {"transport": {"kind": "tcp"}, "switch": {"ties": "first", "queue_limit": {"packets": 10}}, "workload": INCAST},
     "tcp": {"transport": {"kind": "tcp"}, "cc": {"kind": "dctcp"}, 
             "switch": {"queue_limit": {"packets": 20}, "ecn": {"kmin": "5KB", "kmax": "20KB"}}, "workload": INCAST},
     "two-transports": {"transport": [{"kind": "roce"}, {"kind": "tcp"}],

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// A fit: the unknowns of a scenario, so that its results are measured values.
+#pragma once
+
+#include "cli/fit/observed.h"
+#include "cli/fit/unknowns.h"
+#include "cli/options/options.h"
+#include "cli/terminal/pool_progress.h"
+#include "config/draft.h"
+
+// The scenario with some values of the unknowns, over the seeds.
+struct fit_point {
+    double places[UNKNOWNS_MOST]; // of the unknowns in their ranges, 0 to 1
+    // [value of the measured list] mean of the logarithm over the seeds, and its standard error;
+    // -INFINITY = none (0), NAN = the results have no such place
+    double *log_mean, *log_error;
+    char *key;  // the texts of the values
+    bool asked; // it counts in the budget
+};
+
+struct fit {
+    const struct options *options;
+    struct draft draft;
+    struct unknowns unknowns;
+    struct observed measured;
+    uint64_t seeds, budget; // runs at most
+    char *store;            // file of runs that have ended; NULL = none
+    char *scenario_mark;    // of the scenario and the quantities, in the store
+    json_t *known;          // by key and seed: list of values
+    struct fit_point **points;
+    size_t n_points, cap_points;
+    uint64_t runs; // that were made, or found in the store
+    bool interrupted;
+    struct pool_line line;
+};
+
+// Read the scenario and the measured values, and the runs of an earlier fit in --out. Returns 0, or
+// -1 with errors.
+int fit_open(struct fit *f, const char *measured, const char *scenario, struct err *err);
+void fit_free(struct fit *f);
+
+/* ---- runs (fit_runs.c) ---- */
+
+// Run the scenario at `n` points, several at a time, where they are not known. The points are then
+// in list[], and belong to the fit; NULL = interrupted, or out of the budget.
+void fit_run(struct fit *f, size_t n, double places[][UNKNOWNS_MOST], struct fit_point **list);
+
+// How far a value is from what was measured, in standard deviations.
+double fit_residual(const struct fit *f, const struct fit_point *p, size_t value);
+// The sum of their squares over the values that are fitted.
+double fit_misfit(const struct fit *f, const struct fit_point *p);
+
+/* ---- the search (fit_search.c) ---- */
+
+// What the data say of an unknown.
+struct fit_range {
+    double low, high; // places where the misfit has grown by 3.84: 95 % where errors are normal
+    bool bounded;     // the interval ends inside of the range
+    bool determined;  // and its ends are at most a quarter apart
+};
+
+// The point with the least misfit; NULL = interrupted before there was one.
+struct fit_point *fit_search(struct fit *f);
+// The ranges of the unknowns around it.
+void fit_ranges(struct fit *f, const struct fit_point *best, struct fit_range *ranges);
+
+extern const struct command fit_command;

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// Runs of the scenario at points of the ranges: in workers, each once, and kept in the store.
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/fit/fit.h"
+#include "cli/runs/simulate.h"
+#include "cli/terminal/ends.h"
+#include "cli/terminal/memory_guard.h"
+#include "cli/terminal/signals.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+
+#define FLOWS_MOST 10000   // listed messages of a run, for goodput and the like
+#define RESIDUAL_MOST 50.0 // of a value that is 0 in only one of run and measurement
+
+struct task {
+    struct fit_point *point;
+    uint64_t seed;
+};
+
+struct batch {
+    struct fit *fit;
+    struct task *tasks;
+    size_t n;
+};
+
+/* ---- a run ---- */
+
+static char *key_of(const struct fit *f, const double *places)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    for (size_t i = 0; i < f->unknowns.n; i++) {
+        char value[UNKNOWN_TEXT];
+        fprintf(out, "%s%s", i ? " " : "", unknown_text(&f->unknowns.list[i], places[i], value));
+    }
+    return text_close(out, &text);
+}
+
+static char *run_key(const struct task *t)
+{
+    return text_format("%s seed %llu", t->point->key, (unsigned long long)t->seed);
+}
+
+// The settings of a run; their texts are not freed, since the worker ends soon.
+static struct options settings_of(const struct fit *f, const struct task *t)
+{
+    struct options sets = {0};
+    for (size_t i = 0; i < f->unknowns.n; i++) {
+        char value[UNKNOWN_TEXT];
+        unknown_text(&f->unknowns.list[i], t->point->places[i], value);
+        options_set(&sets, f->unknowns.list[i].path, memory_text(value));
+    }
+    options_set(&sets, "seed", text_format("%llu", (unsigned long long)t->seed));
+    options_set(&sets, "explain.try", "0");
+    options_set(&sets, "report.flows_max", text_format("%d", FLOWS_MOST));
+    return sets;
+}
+
+static void work(void *ctx, size_t task, int to_parent)
+{
+    const struct batch *b = ctx;
+    const struct fit *f = b->fit;
+    struct err err = {0};
+    struct text text;
+    signals_keep();
+    signals_install();
+    memory_share(f->options->jobs);
+    struct options sets = settings_of(f, &b->tasks[task]);
+    char *scenario = json_dumps(f->draft.json, 0);
+    struct collwire_scenario *opened = collwire_scenario_parse(
+        scenario, f->draft.folder, sets.sets, sets.n_sets, f->options->policies, messages_of(&err));
+    if (!opened) {
+        errors_print(&err);
+        _exit(EXIT_BAD_USE);
+    }
+    struct simulated made = simulate_in_memory(opened, f->options->plain, 1);
+    json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL;
+    if (!metrics || made.code == EXIT_INTERRUPTED)
+        _exit(EXIT_NOT_COMPLETED);
+    FILE *out = text_open(&text);
+    for (size_t i = 0; i < f->measured.n; i++)
+        fprintf(out, "%.17g ", observed_predict(&f->measured.list[i], metrics));
+    char *told = text_close(out, &text);
+    size_t length = strlen(told);
+    _exit(write(to_parent, told, length) == (ssize_t)length ? EXIT_DONE : EXIT_NOT_COMPLETED);
+}
+
+/* ---- what has run ---- */
+
+static void keep(struct fit *f, const char *key, json_t *values)
+{
+    json_object_set_new(f->known, key, values);
+    FILE *out = f->store ? fopen(f->store, "a") : NULL;
+    if (!out)
+        return;
+    json_t *line =
+        json_pack("{s:s, s:s, s:O}", "of", f->scenario_mark, "key", key, "values", values);
+    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    fprintf(out, "%s\n", text);
+    fclose(out);
+    free(text);
+    json_decref(line);
+}
+
+static void on_ended(void *ctx, const struct pool_end *end)
+{
+    struct batch *b = ctx;
+    struct fit *f = b->fit;
+    if (end->code != EXIT_DONE) {
+        f->interrupted |= end->code == EXIT_BAD_USE; // with its errors
+        return;
+    }
+    const char *at = end->bytes;
+    json_t *values = json_array();
+    for (size_t i = 0; i < f->measured.n; i++) {
+        char *next;
+        double value = strtod(at, &next);
+        at = next;
+        json_array_append_new(values, isnan(value) ? json_null() : json_real(value));
+    }
+    char *key = run_key(&b->tasks[end->task]);
+    keep(f, key, values);
+    free(key);
+}
+
+static void on_progress(void *ctx, const struct pool_progress *p)
+{
+    struct batch *b = ctx;
+    pool_line_show(&b->fit->line, p);
+}
+
+/* ---- points ---- */
+
+static struct fit_point *point_of(struct fit *f, const double *places)
+{
+    char *key = key_of(f, places);
+    for (size_t i = 0; i < f->n_points; i++)
+        if (strcmp(f->points[i]->key, key) == 0) {
+            free(key);
+            return f->points[i];
+        }
+    struct fit_point *p = memory_zeroed(1, sizeof *p);
+    memcpy(p->places, places, sizeof p->places);
+    p->key = key;
+    if (f->n_points == f->cap_points)
+        f->points = memory_grow(f->points, &f->cap_points, sizeof *f->points);
+    f->points[f->n_points++] = p;
+    return p;
+}
+
+// Take the values of all seeds together. Returns false if a run is missing.
+static bool point_fill(struct fit *f, struct fit_point *p)
+{
+    if (p->log_mean || !p->asked)
+        return p->log_mean != NULL;
+    double *sum = memory_zeroed(f->measured.n, sizeof *sum),
+           *squares = memory_zeroed(f->measured.n, sizeof *squares), n = (double)f->seeds;
+    bool whole = true;
+    for (uint64_t s = 0; s < f->seeds && whole; s++) {
+        const struct task t = {p, s + 1};
+        char *key = run_key(&t);
+        const json_t *values = json_object_get(f->known, key);
+        free(key);
+        whole = values != NULL;
+        for (size_t i = 0; i < f->measured.n && whole; i++) {
+            const json_t *value = json_array_get(values, i);
+            double log_value = json_is_number(value) ? log(json_number_value(value)) : (double)NAN;
+            sum[i] += log_value;
+            squares[i] += log_value * log_value;
+        }
+    }
+    if (!whole) {
+        free(sum);
+        free(squares);
+        return false;
+    }
+    for (size_t i = 0; i < f->measured.n; i++) {
+        sum[i] /= n;
+        double var = squares[i] / n - sum[i] * sum[i];
+        squares[i] = n > 1 && var > 0 ? sqrt(var / (n - 1)) : 0;
+    }
+    p->log_mean = sum;
+    p->log_error = squares;
+    return true;
+}
+
+void fit_run(struct fit *f, size_t n, double places[][UNKNOWNS_MOST], struct fit_point **list)
+{
+    struct batch b = {.fit = f, .tasks = memory_zeroed(n * f->seeds, sizeof *b.tasks)};
+    for (size_t i = 0; i < n; i++) {
+        struct fit_point *p = list[i] = point_of(f, places[i]);
+        if (p->asked || f->runs + f->seeds > f->budget)
+            continue;
+        p->asked = true;
+        f->runs += f->seeds; // also those of an earlier fit, so that it goes on as it would have
+        for (uint64_t s = 0; s < f->seeds; s++) {
+            const struct task t = {p, s + 1};
+            char *key = run_key(&t);
+            if (!json_object_get(f->known, key))
+                b.tasks[b.n++] = t;
+            free(key);
+        }
+    }
+    struct pool_ops ops = {.ctx = &b,
+                           .work = work,
+                           .ended = on_ended,
+                           .progress = on_progress,
+                           .progress_s = progress_wanted(f->options) ? POOL_PROGRESS_S : 0,
+                           .stop = &f->interrupted,
+                           .death_signal = SIGKILL};
+    if (b.n > 0 && !f->interrupted)
+        f->interrupted |= ends_pool(&ops, b.n, f->options->jobs) != 0;
+    for (size_t i = 0; i < n; i++)
+        if (!point_fill(f, list[i]))
+            list[i] = NULL;
+    free(b.tasks);
+}
+
+/* ---- misfit ---- */
+
+double fit_residual(const struct fit *f, const struct fit_point *p, size_t value)
+{
+    const struct observed_value *v = &f->measured.list[value];
+    double mean = p->log_mean[value], error = p->log_error[value];
+    if (isnan(mean))
+        return RESIDUAL_MOST;
+    if (v->value == 0)
+        return isinf(mean) ? 0 : fmin(RESIDUAL_MOST, sqrt(exp(mean)));
+    if (isinf(mean))
+        return -fmin(RESIDUAL_MOST, 1 / v->relative);
+    return (mean - log(v->value)) / sqrt(v->relative * v->relative + error * error);
+}
+
+double fit_misfit(const struct fit *f, const struct fit_point *p)
+{
+    double sum = 0;
+    for (size_t i = 0; i < f->measured.n; i++) {
+        double r = fit_residual(f, p, i);
+        sum += f->measured.list[i].held_out ? 0 : r * r;
+    }
+    return sum;
+}

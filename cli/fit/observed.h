@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Measured values: lines of CSV "quantity,place,value[,unit][,spread]", and the same quantities in
+// the results of a run.
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/err.h"
+
+struct observed_value {
+    char *quantity, *place, *unit;
+    double value;    // in the unit of the results: ns, bit/s, bytes, packets
+    double relative; // its spread by its value
+    double scale;    // unit of the file, in that of the results
+    unsigned line;
+    bool held_out; // predicted, and not fitted
+};
+
+struct observed {
+    struct observed_value *list;
+    size_t n;
+};
+
+// Read the file. Returns 0, or -1 with errors, each with its line.
+int observed_read(struct observed *m, const char *path, struct err *err);
+void observed_free(struct observed *m);
+
+// Leave out `n` of the values, drawn by `seed`.
+void observed_hold_out(struct observed *m, size_t n, uint64_t seed);
+
+// The value of the quantity in metrics.json; NAN = the results have no such place.
+double observed_predict(const struct observed_value *v, const json_t *metrics);
+
+// The quantities, for messages and help: "goodput, time, ...".
+const char *observed_words(void);
