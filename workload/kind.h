@@ -61,7 +61,7 @@ struct job_kind {
     struct job_projection (*projection)(const struct job_spec *job); // NULL = there is none
     // Returns false if the job moves nothing. NULL = no job of the kind does.
     bool (*swap)(const struct job_spec *job, struct job_swap *swap);
-    bool raw;    // its messages start at given times: noise of hosts does not act on it
+    bool raw;    // its messages start at given times, not after each other
     bool trains; // the program is a struct training_job, which has results per layer
 };
 

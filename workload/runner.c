@@ -226,7 +226,7 @@ static void pull(struct rank_run *r, ps_t now)
 ps_t job_start_ps(const struct job_run *job, uint32_t rank)
 {
     const ps_t *jitter = job->workload->start_jitter_ps;
-    const ps_t *noise = job->spec->kind->raw ? NULL : job->workload->start_noise_ps;
+    const ps_t *noise = job->workload->start_noise_ps;
     uint32_t at = job_rank(job->spec, rank);
     return job->spec->start_ps + (jitter != NULL ? jitter[at] : 0) +
            (noise != NULL ? noise[at] : 0);

@@ -52,7 +52,7 @@ struct workload {
     struct rank_run **rank_runs; // [rank of the network], where they do: its runs in all jobs
     uint32_t n_ranks;
     const ps_t *start_jitter_ps; // [rank] delay of the rank's start, NULL = none
-    const ps_t *start_noise_ps;  // [rank] the same for jobs that are not raw flows, NULL = none
+    const ps_t *start_noise_ps;  // [rank] the same by `noise`, NULL = none
     struct noise_delay noise;    // of each step and computation of those jobs
     uint64_t seed;
     // Bandwidth from one rank to another over all its ports, in bytes/s or any other fixed unit.

@@ -96,7 +96,7 @@ extern const struct object noise_object;
 const struct object noise_object = {
     .key = "noise",
     .doc = "differences of hosts and links, drawn by the seed: they act on collectives, "
-           "training and programs over packets, not on raw flows",
+           "training, programs and the start of raw flows over packets",
     .stage = STAGE_REST,
     .params = noise_params,
     .n_params = &n_noise_params,

@@ -227,8 +227,11 @@ static void explain_deadlock(struct result *r)
 static bool in_lockstep(const struct spec *spec)
 {
     const struct noise_spec *noise = &spec->noise;
-    bool quiet = noise->start_ps == 0 && noise->step.mean_ps == 0 && noise->clock_ppm <= 0 &&
-                 noise->link_delay_ps == 0;
+    bool moves = false; // ranks that wait for each other, again and again
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        moves |= !spec->jobs[j].kind->raw;
+    bool quiet = moves && noise->start_ps == 0 && noise->step.mean_ps == 0 &&
+                 noise->clock_ppm <= 0 && noise->link_delay_ps == 0;
     for (uint32_t d = 0; d < spec->n_dims; d++)
         for (uint32_t t = 0; t < spec->dims[d].n_stacks; t++)
             quiet &= spec->dims[d].stacks[t].transport.start_jitter_ps == 0 &&

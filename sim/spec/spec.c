@@ -17,14 +17,7 @@ const char *spec_policy_names(const struct spec *spec, char *buf, size_t room)
     return buf;
 }
 
-// Returns true if noise acts: in a packet network with a job that is not of raw flows.
-bool spec_has_noise(const struct spec *spec)
-{
-    bool any = false;
-    for (size_t j = 0; j < spec->n_jobs; j++)
-        any |= !spec->jobs[j].kind->raw;
-    return any && spec->network != NETWORK_ANALYTICAL;
-}
+bool spec_has_noise(const struct spec *spec) { return spec->network != NETWORK_ANALYTICAL; }
 
 uint64_t spec_memory_bytes(const struct spec *spec, const struct memory_need *need)
 {

@@ -210,5 +210,5 @@ bool spec_has_measured(const struct spec *spec);
 // Returns true if a job is a program of nodes, whose collectives may have been measured.
 bool spec_has_programs(const struct spec *spec);
 
-// Returns true if noise acts: in a packet network with a job that is not of raw flows.
+// Returns true if noise acts: in a network of packets.
 bool spec_has_noise(const struct spec *spec);

@@ -47,7 +47,8 @@ static void restart_rto(struct sender *s, ps_t now)
     if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
         sender_rto_restart(s, roce_selective_rto_ps(s), now);
     else if (spec->recovery == RECOVERY_GO_BACK_N)
-        sender_rto_restart(s, rto_after_ps(s, s->retries), now);
+        sender_rto_restart(
+            s, spec->rto_adaptive_ps > 0 ? rto_after_ps(s, s->retries) : spec->rto_ps, now);
 }
 
 // Packets have been lost: the rate of a NIC with slow restart falls, and climbs again.
