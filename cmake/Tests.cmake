@@ -612,7 +612,7 @@ if(COLLWIRE_SANITIZE)
   set(random_all 1001-2000)
 endif()
 collwire_script_test(random_hybrid props python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/random/check.py --hybrid 1-30 3448 3545 4855)
+  ${PROJECT_SOURCE_DIR}/tests/random/check.py --hybrid 1-30 285 448 3448 3545 4855)
 collwire_script_test(random_hybrid_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py --hybrid 1001-2000)
 collwire_script_test(random_some props python3 [[python3 -B "$@"]]

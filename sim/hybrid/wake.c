@@ -203,15 +203,23 @@ static uint64_t begun(const struct quiet_connection *c, const struct quiet_messa
     return sent;
 }
 
-// When others come to the ports of a connection, else its own next packet, which its sender sends
-// at free_ps.
+// The wire bytes of the first packet of so much payload; 0 = of any.
+static uint32_t first_bytes(const struct transport_dim *dim, uint64_t bytes)
+{
+    uint32_t headers = dim->full.wire - dim->mtu_bytes;
+    return bytes > 0 && bytes < dim->mtu_bytes ? (uint32_t)bytes + headers : dim->full.wire;
+}
+
+// When others come to the ports of a connection, else its own next packet, of own_bytes, which its
+// sender sends at free_ps.
 static void find_arrivals(const struct quiet_connection *c, const struct newcomer *by,
-                          uint32_t full_bytes, ps_t free_ps, ps_t now, struct under_way *w)
+                          const struct transport_dim *dim, uint32_t own_bytes, ps_t free_ps,
+                          ps_t now, struct under_way *w)
 {
     for (uint32_t i = 0; i < c->out.n; i++) {
-        double theirs = comes_ps(by->connection, full_bytes, c->out.ports[i], now);
+        double theirs = comes_ps(by->connection, first_bytes(dim, by->bytes), c->out.ports[i], now);
         w->at_ps[i] = theirs < 0 || by->connection == c
-                          ? comes_ps(c, full_bytes, c->out.ports[i], free_ps)
+                          ? comes_ps(c, own_bytes, c->out.ports[i], free_ps)
                           : theirs;
     }
 }
@@ -232,7 +240,10 @@ void connection_wake(struct hybrid *h, uint32_t flow, const struct newcomer *by,
     if (kept && kept->train.sent_ps > (double)now)
         free_ps = (ps_t)(kept->train.sent_ps + 0.5);
     uint64_t sent = m ? begun(c, m, now, &free_ps) : 0;
-    find_arrivals(c, by, s->dim->full.wire, free_ps, now, &w);
+    uint64_t left = m                     ? m->request.bytes - sent * s->dim->mtu_bytes
+                    : by->connection == c ? by->bytes
+                                          : 0;
+    find_arrivals(c, by, s->dim, first_bytes(s->dim, left), free_ps, now, &w);
     for (struct quiet_message *k = kept ? c->oldest : NULL; k && k != m; k = k->next)
         add_under_way(c, k, k->wire.packets, &w);
     if (sent > 0)
