@@ -156,6 +156,8 @@ static void flows_settings_free(void *settings) { free(((struct flow_list *)sett
 
 static const char *const connection_words[] = {"own", "pair", NULL};
 
+static const char *const start_units[] = {"auto", "us", "ns", "ps", NULL};
+
 static const struct param flows_params[] = {
     PARAM_ROW(
         "connections", ENUM, offsetof(struct flows_settings, list.connections), .def = "own",
@@ -164,7 +166,13 @@ static const struct param flows_params[] = {
             "own: each message has a connection of its own; pair: the messages from one rank to "
             "another share one, as those of collectives do"),
     PARAM_ROW("file", TEXT, offsetof(struct flows_settings, file), .def = "",
-              .help = "CSV of src,dst,bytes,start_ns instead of the list `flows`"),
+              .help = "CSV of src,dst,bytes,start_ns instead of the list `flows`, or a connection "
+                      "matrix of htsim (.cm)",
+              .source = "csg-htsim, connection_matrix.cpp"),
+    PARAM_ROW("start_unit", ENUM, offsetof(struct flows_settings, start_unit), .def = "auto",
+              .choices = start_units,
+              .help = "of the starts of a connection matrix; auto = us, as in htsim_uec, with a "
+                      "warning; htsim_roce has ps"),
 };
 
 static const struct param incast_params[] = {

@@ -20,9 +20,11 @@ struct flow_list {
     int connections; // enum flow_connections
 };
 
+enum start_unit { START_UNIT_AUTO, START_UNIT_US, START_UNIT_NS, START_UNIT_PS };
 struct flows_settings {
     struct flow_list list;
     const char *file; // "" = the scenario holds the list
+    int start_unit;   // of a connection matrix: enum start_unit
 };
 
 struct incast_settings {

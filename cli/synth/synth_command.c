@@ -52,7 +52,7 @@ static void read_flows(struct flow_table *t, const char *path, struct err *err)
 {
     size_t n = strlen(path);
     if (n > 4 && strcmp(path + n - 4, ".csv") == 0)
-        t->flows = flow_file_read(".", path, path, &t->n, err);
+        t->flows = flow_file_read(&(struct flow_file){".", path, path, 0}, &t->n, err);
     else
         read_capture(t, path, err);
     for (size_t i = 0; i < t->n && err->n_errors == 0; i++)

@@ -92,16 +92,6 @@ static bool occupy(struct hybrid *h, uint32_t port, ps_t until_ps, ps_t now)
     return p->busy_until_ps >= until_ps;
 }
 
-// Wire bytes of the first `sent` packets of a message that a hop has not sent by `at_ps`.
-static double bytes_before(const struct quiet_connection *c, const struct quiet_message *m,
-                           uint32_t hop, uint64_t sent, double at_ps)
-{
-    double begin = m->train.begin_ps, bytes = (double)train_bytes(&m->wire, sent),
-           byte_ps = train_at_hop(c->out.hops, &m->wire, hop, &begin),
-           gone = at_ps > begin ? (at_ps - begin) / byte_ps : 0;
-    return gone < bytes ? bytes - gone : 0;
-}
-
 // When the first packet of a connection, sent at `from`, comes to a port; -1 if it never does.
 static double comes_ps(const struct quiet_connection *c, uint32_t full_bytes, uint32_t port,
                        ps_t from)
@@ -143,16 +133,27 @@ static struct transfer_request rest_of(struct hybrid *h, struct quiet_connection
     return rest;
 }
 
-// What is on its way to the ports of a connection, in bytes; and when others come there.
+// What is on its way to the ports of a connection: in bytes, and when the ports will have sent it
+// if nobody comes between; and when others come there, or its own next packet, which cannot pass it.
 struct under_way {
-    double bytes[HYBRID_HOPS], at_ps[HYBRID_HOPS];
+    double bytes[HYBRID_HOPS], until_ps[HYBRID_HOPS], at_ps[HYBRID_HOPS];
+    bool own[HYBRID_HOPS];
 };
 
+// Add what the hops will not have sent when others come, of the first `sent` packets of a message.
 static void add_under_way(const struct quiet_connection *c, const struct quiet_message *m,
                           uint64_t sent, struct under_way *w)
 {
-    for (uint32_t i = 1; i < c->out.n; i++)
-        w->bytes[i] += bytes_before(c, m, i, sent, w->at_ps[i]);
+    for (uint32_t i = 1; i < c->out.n; i++) {
+        double begin = m->train.begin_ps, bytes = (double)train_bytes(&m->wire, sent),
+               byte_ps = train_at_hop(c->out.hops, &m->wire, i, &begin);
+        double until = begin + bytes * byte_ps, at = w->at_ps[i] > begin ? w->at_ps[i] : begin;
+        if (until <= w->at_ps[i])
+            continue;
+        w->bytes[i] += (until - at) / byte_ps;
+        if (until > w->until_ps[i])
+            w->until_ps[i] = until;
+    }
 }
 
 // What is under way when others come to a port occupies it from then on.
@@ -164,7 +165,10 @@ static void occupy_ports(struct hybrid *h, const struct quiet_connection *c, str
     for (uint32_t i = 1; i < c->out.n; i++)
         if (w->bytes[i] > 0)
             occupy(h, c->out.ports[i],
-                   (ps_t)(w->at_ps[i] + w->bytes[i] * c->out.hops[i].byte_ps + 0.5), now);
+                   (ps_t)((w->own[i] ? w->until_ps[i]
+                                     : w->at_ps[i] + w->bytes[i] * c->out.hops[i].byte_ps) +
+                          0.5),
+                   now);
 }
 
 // The time for which packets of others that come to a port before the last packet under way delay
@@ -218,9 +222,8 @@ static void find_arrivals(const struct quiet_connection *c, const struct newcome
 {
     for (uint32_t i = 0; i < c->out.n; i++) {
         double theirs = comes_ps(by->connection, first_bytes(dim, by->bytes), c->out.ports[i], now);
-        w->at_ps[i] = theirs < 0 || by->connection == c
-                          ? comes_ps(c, own_bytes, c->out.ports[i], free_ps)
-                          : theirs;
+        w->own[i] = theirs < 0 || by->connection == c;
+        w->at_ps[i] = w->own[i] ? comes_ps(c, own_bytes, c->out.ports[i], free_ps) : theirs;
     }
 }
 

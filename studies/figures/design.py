@@ -91,7 +91,8 @@ def all_sweeps():
     made.append(sweep("timely-patched", timely("timely_patched", TIMELY_FLOWS), sets=(("duration", "3s"), ("report.sample", "500us")), scenario="ecn-or-delay-timely"))
     made.append(sweep("timely-original", timely("timely", (2, 10, 20, 40)), scenario="ecn-or-delay-timely"))
     made += [sweep(f"hpcc-{load}", HPCC) for load in HPCC_LOADS]
-    made += [sweep("irn", IRN, (1, 2, 3)), sweep("irn-lossy", IRN_LOSSY, sets=LOSSY, scenario="irn")]
+    made += [sweep("irn", IRN, (1, 2, 3)), sweep("irn-lossy", IRN_LOSSY, sets=LOSSY, scenario="irn"),
+             sweep("irn-lossy-naks", IRN_LOSSY, sets=(*LOSSY, ("transport.nak_repeat", "2us")), scenario="irn")]
     made += [sweep(f"powertcp-incast-{n}", POWERTCP, axis=ENDS) for n in (10, 255)]
     made.append(sweep("dcqcn-many-flows", MANY, axis=MANY_FLOWS))
     made += [sweep(f"themis-{network}", THEMIS, axis=THEMIS_BYTES) for network in THEMIS_NETWORKS]

@@ -8,7 +8,7 @@ from results import Results
 
 HOSTS = {"H1": 0, "H2": 10, "H3": 6, "H4": 9}
 VICTIM = 4
-FULL_ONLY = ("hpcc-hadoop-30", "hpcc-websearch-30", "hpcc-websearch-50", "irn-lossy")  # sweeps that only the full study has, as the claims of full_only() need
+FULL_ONLY = ("hpcc-hadoop-30", "hpcc-websearch-30", "hpcc-websearch-50", "irn-lossy", "irn-lossy-naks")  # sweeps that only the full study has, as the claims of full_only() need
 PUBLISHED_THEMIS = {"baseline": 0.5631, "Themis+FIFO": 0.8767, "Themis+SCF": 0.9514}
 PUBLISHED_GAIN = {"Themis+FIFO": 1.58, "Themis+SCF": 1.72, "most": 2.70}
 

@@ -118,6 +118,9 @@ def irn(d):
     made["irn least"], made["irn most"] = f"{100 * min(saved):.0f}", f"{100 * max(saved):.0f}"
     made["irn factors"] = ", ".join(f"{value:.2f}" for value in factors)
     made["irn pfc none"], made["irn pfc others"] = f"{pfc[0]:.2f}", f"{100 * max(abs(value - 1) for value in pfc[1:]):.1f}"
+    for policy in design.IRN_POLICIES:
+        naks = facts.mean(d, "irn-lossy-naks", f"{policy}, go-back-N without PFC", "slowdown") / facts.mean(d, "irn", f"{policy}, RoCE", "slowdown")
+        made[f"naks {policy}"] = f"{naks:.3g}"
     made["lossy none"], made["lossy timely"], made["lossy dcqcn"] = (f"{value:.3g}" for value in lossy)
     return made
 

@@ -109,7 +109,7 @@ void fixture_cc(struct fixture *f, const char *name, const char *preset, ...)
 void fixture_flow_job(struct fixture *f, size_t job, const char *name, unsigned cls, size_t first,
                       size_t n)
 {
-    f->lists[job] = (struct flows_settings){{&f->flows[first], n, FLOW_OWN}, ""};
+    f->lists[job] = (struct flows_settings){{&f->flows[first], n, FLOW_OWN}, "", 0};
     f->jobs[job] = (struct job_spec){
         .kind = &flows_kind, .name = name, .cls = cls, .settings = &f->lists[job]};
 }

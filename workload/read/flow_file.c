@@ -9,6 +9,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/text/text_file.h"
+#include "workload/read/htsim_flows.h"
 
 #define BLANKS " \t\r"
 #define FIELDS 5
@@ -85,18 +86,22 @@ static void line_read(const struct text_file *file, char *line, struct list *lis
         text_file_error(file, "%s", why);
 }
 
-struct raw_flow *flow_file_read(const char *dir, const char *name, const char *path, size_t *n,
-                                struct err *err)
+struct raw_flow *flow_file_read(const struct flow_file *from, size_t *n, struct err *err)
 {
     struct list list = {0};
     size_t errors = err->n_errors;
-    char *text = text_file_load(dir, name, path, err), *line;
-    struct text_file file = {.name = name, .path = path, .rest = text, .err = err};
+    char *text = text_file_load(from->dir, from->name, from->path, err), *line;
+    struct text_file file = {.name = from->name, .path = from->path, .rest = text, .err = err};
+    if (text != NULL && htsim_flows_is(text)) {
+        list.flows = htsim_flows_read(&file, from->unit_ps, n);
+        free(text);
+        return list.flows;
+    }
     while (text != NULL && err->n_errors < errors + ERRORS_MAX &&
            (line = text_file_next(&file)) != NULL)
         line_read(&file, line, &list);
     if (err->n_errors == errors && list.n == 0)
-        err_add(err, path, "%s contains no flows", name);
+        err_add(err, from->path, "%s contains no flows", from->name);
     free(text);
     *n = err->n_errors == errors ? list.n : 0;
     if (*n > 0)

@@ -104,8 +104,10 @@ static void read_flows(struct reader *r, const struct place *place, struct job_s
         place_error(r->err, &file, "cannot be combined with `flows`");
     } else if (filed) {
         char path[PLACE_TEXT];
-        settings->list.flows = flow_file_read(r->dir, settings->file, place_text(&file, path),
-                                              &settings->list.n, r->err);
+        static const ps_t units[] = {0, PS_PER_US, PS_PER_NS, 1};
+        const struct flow_file from = {r->dir, settings->file, place_text(&file, path),
+                                       units[settings->start_unit]};
+        settings->list.flows = flow_file_read(&from, &settings->list.n, r->err);
         check_flow_file(r, place, settings->file, job);
     } else if (flows.json == NULL) {
         place_error(r->err, &flows, "is required: a list of flows (or `file`, a CSV of them)");

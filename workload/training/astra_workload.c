@@ -110,6 +110,37 @@ static int marks_take(const struct text_file *file, struct words *words, const c
     return 0;
 }
 
+// SimAI's files say more of a job between the words of ASTRA-sim: "ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 8". Degrees
+// of 1 change nothing; others have no meaning in this form, in which every layer runs on all ranks.
+static int degrees_take(const struct text_file *file, struct words *words,
+                        struct training_spec *spec)
+{
+    static const char *const degrees[] = {"ep:", "pp:", "vpp:", "ga:", "cp:", "pp_comm:", NULL};
+    static const char *const remedy[] = {"experts",       "a pipeline", "a pipeline",
+                                         "micro-batches", "sequences",  "a pipeline"};
+    while (words->n > 0) {
+        uint64_t value;
+        const char *word = words->at[0];
+        size_t i = 0;
+        bool gpus = strcmp(word, "all_gpus:") == 0;
+        while (degrees[i] && strcmp(word, degrees[i]) != 0)
+            i++;
+        if (!degrees[i] && !gpus)
+            return 0;
+        word_take(words);
+        if (word_count(file, word, word_take(words), UINT32_MAX, &value) != 0)
+            return -1;
+        if (gpus)
+            spec->all_ranks = value;
+        else if (value > 1)
+            return text_file_error(file,
+                                   "%s %" PRIu64 ": %s have no meaning in this form; an llm "
+                                   "job has them",
+                                   word, value, remedy[i]);
+    }
+    return 0;
+}
+
 static int arguments_take(const struct text_file *file, struct words *words,
                           struct training_spec *spec)
 {
@@ -125,7 +156,8 @@ static int arguments_take(const struct text_file *file, struct words *words,
     case TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD:
         if (label_take(file, words, "model_parallel_NPU_group:") != 0 ||
             word_count(file, "the model-parallel group", word_take(words), UINT32_MAX,
-                       &spec->model_parallel) != 0)
+                       &spec->model_parallel) != 0 ||
+            degrees_take(file, words, spec) != 0)
             return -1;
         if (spec->model_parallel == 0)
             return text_file_error(file, "the model-parallel group has no rank");
@@ -137,6 +169,8 @@ static int arguments_take(const struct text_file *file, struct words *words,
     default:
         break;
     }
+    if (degrees_take(file, words, spec) != 0)
+        return -1;
     if (words->n == 0)
         return 0;
     return text_file_error(file, "%zu words too many after the keyword, from \"%.40s\" on",

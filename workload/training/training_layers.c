@@ -64,13 +64,18 @@ int training_check_group(const struct training_spec *spec, const uint32_t *dim_s
 {
     uint64_t left = spec->model_parallel, ranks = 1;
     bool fits = true;
+    for (uint32_t d = 0; d < n_dims; d++)
+        ranks *= dim_size[d];
+    if (spec->all_ranks > 0 && spec->all_ranks != ranks)
+        return err_add(err, path,
+                       "the file is of %" PRIu64 " GPUs, and the job has %" PRIu64 " ranks",
+                       spec->all_ranks, ranks);
     if (spec->model_parallel == 0) // not used by this keyword
         return 0;
     for (uint32_t d = 0; d < n_dims; d++) {
         uint64_t taken = dim_size[d] < left ? dim_size[d] : left;
         fits &= left % taken == 0 && dim_size[d] % taken == 0;
         left /= taken;
-        ranks *= dim_size[d];
     }
     if (fits && left == 1)
         return 0;

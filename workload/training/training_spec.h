@@ -77,6 +77,7 @@ struct training_marks {
 struct training_spec {
     int keyword;                // enum training_keyword
     uint32_t last_bottom_layer; // for HYBRID_DLRM*
+    uint64_t all_ranks;         // that a file of SimAI names; 0 = none
     uint64_t model_parallel;    // for HYBRID_TRANSFORMER*: ranks of a group
     struct training_marks checkpoints, initiates;
     struct training_layer *layers;

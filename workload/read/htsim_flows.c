@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Format: csg-htsim, sim/datacenter/connection_matrix.cpp. Lines that begin with # are comments; the
+// words of a line are separated by blanks.
+#include "workload/read/htsim_flows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/memory.h"
+
+#define ERRORS_MAX 20
+#define WORDS_MAX 32
+#define START_MAX_PS (100000 * (double)PS_PER_S)
+
+struct matrix {
+    struct raw_flow *flows;
+    size_t n, cap;
+    uint64_t declared; // connections of the heading; UINT64_MAX = it has none
+    uint64_t nodes;
+    double unit_ps;
+    bool late; // a connection starts after 0
+};
+
+bool htsim_flows_is(const char *text)
+{
+    while (*text == '#' || *text == '\n' || *text == '\r' || *text == ' ' || *text == '\t')
+        text += *text == '#' ? strcspn(text, "\n") : 1;
+    return strncmp(text, "Nodes", 5) == 0 && (text[5] == ' ' || text[5] == '\t');
+}
+
+// A rank at the beginning of a text that ends with `end`.
+static bool rank_of(const char *text, const char *end, uint64_t most, uint32_t *rank)
+{
+    char word[16];
+    size_t length = (size_t)(end - text);
+    uint64_t value;
+    if (length == 0 || length >= sizeof word)
+        return false;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    if (parse_count(word, &value) != 0 || value >= most)
+        return false;
+    *rank = (uint32_t)value;
+    return true;
+}
+
+static int start_of(const struct text_file *file, const char *word, struct matrix *m,
+                    struct raw_flow *flow)
+{
+    char *end;
+    double start = strtod(word, &end);
+    if (end == word || *end != '\0' || !isfinite(start) || start < 0 ||
+        start * m->unit_ps > START_MAX_PS)
+        return text_file_error(file, "start \"%.40s\" is not a time up to 100000 s", word);
+    flow->start_ps = (ps_t)(start * m->unit_ps + 0.5);
+    m->late |= start > 0;
+    return 0;
+}
+
+static int attribute(const struct text_file *file, const char *word, const char *value,
+                     struct matrix *m, struct raw_flow *flow)
+{
+    uint64_t number;
+    if (strstr(word, "trigger") || strcmp(word, "addon") == 0)
+        return text_file_error(file, "%.40s: flows have no triggers; a program has (`after`)",
+                               word);
+    if (!value)
+        return text_file_error(file, "%.40s has no value", word);
+    if (strcmp(word, "start") == 0)
+        return start_of(file, value, m, flow);
+    if (parse_count(value, &number) != 0)
+        return text_file_error(file, "%.40s \"%.40s\" is not a whole number", word, value);
+    if (strcmp(word, "size") == 0)
+        flow->bytes = number;
+    else if (strcmp(word, "id") != 0 && strcmp(word, "prio") != 0)
+        return text_file_error(file, "\"%.40s\" is not start, size, id or prio", word);
+    return 0;
+}
+
+static int connection(const struct text_file *file, char **words, size_t n, struct matrix *m)
+{
+    struct raw_flow flow = {0};
+    const char *arrow = strstr(words[0], "->"), *end = words[0] + strlen(words[0]);
+    bool started = false;
+    if (!rank_of(words[0], arrow, m->nodes, &flow.src) ||
+        !rank_of(arrow + 2, end, m->nodes, &flow.dst))
+        return text_file_error(file, "\"%.40s\" is not SRC->DST of %" PRIu64 " nodes", words[0],
+                               m->nodes);
+    for (size_t i = 1; i < n; i += 2) {
+        started |= strcmp(words[i], "start") == 0;
+        if (attribute(file, words[i], i + 1 < n ? words[i + 1] : NULL, m, &flow) != 0)
+            return -1;
+    }
+    if (!started || flow.bytes == 0)
+        return text_file_error(file, "%s is missing", started ? "a size from 1 B" : "start");
+    if (m->n == m->cap)
+        m->flows = memory_grow(m->flows, &m->cap, sizeof *m->flows);
+    m->flows[m->n++] = flow;
+    return 0;
+}
+
+static int line_read(const struct text_file *file, char *line, struct matrix *m)
+{
+    char *words[WORDS_MAX];
+    size_t n = words_cut(line, words, WORDS_MAX);
+    if (n == 0 || words[0][0] == '#')
+        return 0;
+    if (n > WORDS_MAX)
+        return text_file_error(file, "%zu words are more than %d", n, WORDS_MAX);
+    if (strstr(words[0], "->"))
+        return connection(file, words, n, m);
+    bool nodes = strcmp(words[0], "Nodes") == 0, all = strcmp(words[0], "Connections") == 0,
+         none = strcmp(words[0], "Triggers") == 0 || strcmp(words[0], "Failures") == 0;
+    uint64_t value = 0;
+    if (strcmp(words[0], "trigger") == 0)
+        return text_file_error(file, "flows have no triggers; a program has (`after`)");
+    if (strcmp(words[0], "failure") == 0)
+        return text_file_error(file, "links that fail are in `faults`");
+    if (!(nodes || all || none) || n != 2 || parse_count(words[1], &value) != 0 ||
+        (nodes && (value == 0 || value > UINT32_MAX)))
+        return text_file_error(file, "is not a line of a connection matrix");
+    if (nodes)
+        m->nodes = value;
+    if (all)
+        m->declared = value;
+    return 0;
+}
+
+struct raw_flow *htsim_flows_read(struct text_file *file, ps_t unit_ps, size_t *n)
+{
+    struct matrix m = {.declared = UINT64_MAX,
+                       .nodes = UINT32_MAX,
+                       .unit_ps = unit_ps > 0 ? (double)unit_ps : (double)PS_PER_US};
+    size_t errors = file->err->n_errors;
+    char *line;
+    while (file->err->n_errors < errors + ERRORS_MAX && (line = text_file_next(file)) != NULL)
+        line_read(file, line, &m);
+    bool good = file->err->n_errors == errors;
+    if (good && m.declared != UINT64_MAX && m.declared != m.n)
+        err_add(file->err, file->path, "%s: %" PRIu64 " connections are declared, and %zu follow",
+                file->name, m.declared, m.n);
+    else if (good && m.n == 0)
+        err_add(file->err, file->path, "%s contains no flows", file->name);
+    if (file->err->n_errors == errors && m.late && unit_ps == 0)
+        err_warn(
+            file->err, file->path,
+            "%s: starts are read in microseconds, as htsim_uec does; htsim_roce has picoseconds: "
+            "`start_unit`",
+            file->name);
+    *n = file->err->n_errors == errors ? m.n : 0;
+    if (*n > 0)
+        return m.flows;
+    free(m.flows);
+    return NULL;
+}
