@@ -192,6 +192,8 @@ if(NOT COLLWIRE_SANITIZE) # whose times are others
 endif()
 # Settings from measured values, against twelve drawn truths: 6 s; it alone proves `fit`.
 collwire_script_test(cli_fit unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_fit.py 0-11)
+# Tables of nccl-tests beside sweeps of sizes: 2 s.
+collwire_script_test(cli_measured unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_measured.py)
 collwire_script_test(cli_defaults unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_defaults.py)
 collwire_script_test(cli_first_steps unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_first_steps.py
   ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

@@ -25,10 +25,11 @@ const struct option_row option_rows[] = {
      .completes = COMPLETE_FOLDERS,
      AT(out)},
     {.name = "against",
-     .argument = "DIR|LOG",
+     .argument = "DIR|LOG|TABLE",
      .help = "explain: the run to compare with; library: a log that NCCL wrote with "
-             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING, to compare with",
-     .commands = "explain library",
+             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING, to compare with; sweep: a "
+             "table of nccl-tests or rccl-tests, beside --sizes",
+     .commands = "explain library sweep",
      .type = OPTION_TEXT,
      .completes = COMPLETE_FILES,
      AT(against)},

@@ -151,7 +151,31 @@ static double mean_at(const struct collecting *c, const char *scenario, const ch
     return n > 0 ? sum / (double)n : (double)NAN;
 }
 
-// Print a line for each size: the mean over seeds, in the units of nccl-tests.
+static void print_heading(bool measured)
+{
+    printf("%12s %12s %13s %13s", "size", "time", "algbw", "busbw");
+    printf(measured ? " %13s %8s\n" : "\n", "measured", "ratio");
+    printf("%12s %12s %13s %13s", "(B)", "(us)", "(GB/s)", "(GB/s)");
+    printf(measured ? " %13s %8s\n" : "\n", "(us)", "");
+}
+
+static void print_size(const struct measured_table *measured, uint64_t bytes, double ns, double bps)
+{
+    const struct measured_row *row = measured_table_at(measured, bytes);
+    if (isnan(ns))
+        printf("%12llu %12s %13s %13s", (unsigned long long)bytes, "-", "-", "-");
+    else
+        printf("%12llu %12.2f %13.3f %13.3f", (unsigned long long)bytes, ns / 1e3,
+               (double)bytes / ns, bps / 8e9);
+    if (row && !isnan(ns))
+        printf(" %13.2f %8.3f", row->time_us, ns / 1e3 / row->time_us);
+    else if (measured->n > 0)
+        printf(" %13s %8s", "-", "-");
+    putchar('\n');
+}
+
+// Print a line for each size: the mean over seeds, in the units of nccl-tests, and its time by what
+// was measured.
 static void print_sizes(const struct sweep *s, const struct collecting *c)
 {
     size_t at = grid_paths(&s->grid) - 1, seeds = s->grid.axes[s->grid.n_axes - 1].n;
@@ -167,18 +191,14 @@ static void print_sizes(const struct sweep *s, const struct collecting *c)
         if (start)
             *start = '\0'; // the table has the mean over seeds
         if (!before || strcmp(before, group) != 0)
-            printf("%s%s%s%12s %12s %13s %13s\n%12s %12s %13s %13s\n", before ? "\n" : "", group,
-                   *group ? "\n" : "", "size", "time", "algbw", "busbw", "(B)", "(us)", "(GB/s)",
-                   "(GB/s)");
+            printf("%s%s%s", before ? "\n" : "", group, *group ? "\n" : "");
+        if (!before || strcmp(before, group) != 0)
+            print_heading(s->measured.n > 0);
         uint64_t bytes = 0;
         parse_bytes(grid_value(&s->grid, position, at), &bytes);
         const char *scenario = scenario_at(s, position);
         double ns = mean_at(c, scenario, label, time), bps = mean_at(c, scenario, label, bus);
-        if (isnan(ns))
-            printf("%12llu %12s %13s %13s\n", (unsigned long long)bytes, "-", "-", "-");
-        else
-            printf("%12llu %12.2f %13.3f %13.3f\n", (unsigned long long)bytes, ns / 1e3,
-                   (double)bytes / ns, bps / 8e9);
+        print_size(&s->measured, bytes, ns, bps);
         free(before);
         before = group;
         free(label);

@@ -257,6 +257,10 @@ static int command_on(struct sweep *s)
     const struct options *o = s->options;
     struct err err = {0};
     signals_phase("planning the sweep");
+    if (o->against && !o->sizes)
+        err_add(&err, "--against", "a table of nccl-tests stands beside --sizes");
+    else if (o->against)
+        measured_table_read(&s->measured, o->against, &err);
     sweep_plan(s, &err);
     if (err.n_errors == 0)
         store_look(s, &err);
@@ -311,6 +315,7 @@ static int command_sweep(const struct options *given)
     char *dir = memory_text(s.dir ? s.dir : "");
     bool ran =
         s.set != NULL && (code == EXIT_DONE || code == EXIT_NOT_COMPLETED) && !ends_interrupted();
+    measured_table_free(&s.measured);
     sweep_free(&s);
     if (ran) // the report has a lock of its own
         code = report_after(&o, dir, code);
@@ -333,6 +338,7 @@ static const char sweep_text[] =
     "  collwire sweep job.json --vary 'cc.kind=dcqcn,hpcc;switch.buffer=8MB,9MB'\n"
     "  collwire sweep ring.json --sizes 1KB:1GB --cc none,swift\n"
     "  collwire sweep ring.json tree.json --sizes 8:128M --why\n"
+    "  collwire sweep job.json --sizes 1M:1G --against nccl-tests.txt\n"
     "  collwire sweep job.json --vary cc.kind=dcqcn,hpcc --seeds 5 --dry-run\n"
     "  collwire sweep job.json --vary ... --shard 1/4 --out out/part1\n"
     "  collwire sweep --merge out/part1 out/part2 --out out/all";

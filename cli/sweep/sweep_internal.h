@@ -4,6 +4,7 @@
 
 #include "cli/options/options.h"
 #include "cli/results/result_set.h"
+#include "cli/sweep/measured_table.h"
 #include "cli/terminal/pool_progress.h"
 #include "config/policy_choice.h"
 #include "report/study/store.h"
@@ -39,7 +40,8 @@ struct sweep {
     struct pool_line line;
     bool stop; // a result could not be stored
     bool interrupted;
-    double calibration; // seconds of this machine for an estimated second
+    struct measured_table measured; // of --against
+    double calibration;             // seconds of this machine for an estimated second
 };
 
 // Load the scenario of a point; `wall_limit` replaces limits.wall, NULL = unchanged.
