@@ -237,7 +237,7 @@ static double flight_packets(const struct sim *sim, double unacked)
         bytes += (double)bytes_in_ps(port->delay_ps, port->rate_bps);
     }
     for (uint32_t i = 0; i < sim->fabric.switches.n_switches; i++)
-        bytes += (double)sim->spec->dims[fabric_switch_dim(&sim->fabric, i)].sw.buffer_bytes;
+        bytes += (double)sim->fabric.buffer_bytes[fabric_switch_dim(&sim->fabric, i)];
     bytes = bytes < unacked ? bytes : unacked;
     return bytes / (double)sim_smallest_mtu(sim);
 }

@@ -23,10 +23,11 @@ static const char *const forwardings[] = {"store_and_forward", "cut_through", NU
 
 #define SW(f) offsetof(struct switch_spec, f)
 const struct param switch_params[] = {
-    PARAM_ROW("buffer", BYTES, SW(buffer_bytes), .def = "32MB", .min = "1KB", .max = "4GB",
-              .choices = buffers,
+    PARAM_ROW("buffer", BYTES, SW(buffer_bytes), .def = "auto", .min = "1KB", .max = "4GB",
+              .choices = buffers, .can_auto = true,
               .help = "packet buffer shared by all ports: a size, or a chip's (12, 32, 64, 160 "
-                      "MB)",
+                      "MB); auto = 32 MB, or more in proportion where links are faster than "
+                      "400 Gb/s",
               .source = "Zhu et al., SIGCOMM 2015 (Trident II, 12 MB); Broadcom BCM56870, "
                         "BCM56980; NVIDIA SN5600"),
     PARAM_ROW("reserve", BYTES, SW(reserve_bytes), .def = "4KB", .max = "1GB",

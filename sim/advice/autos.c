@@ -36,6 +36,12 @@ static void put_bytes(struct advice *a, uint32_t d, const char *key, const struc
 
 /* ---- switches ---- */
 
+// A buffer other than that of links of up to 400 Gb/s.
+static bool buffer_grown(const struct fabric *fabric, uint32_t d)
+{
+    return fabric->buffer_bytes[d] != FABRIC_BUFFER_BYTES;
+}
+
 static void of_buffers(struct advice *a, const struct fabric *fabric, uint32_t d)
 {
     const struct switch_spec *sw = &fabric->spec->dims[d].sw;
@@ -53,6 +59,9 @@ static void of_buffers(struct advice *a, const struct fabric *fabric, uint32_t d
         for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
             range_add(&credit, fabric_credit_bytes(fabric, p));
     }
+    if (sw->buffer_bytes == PARAM_AUTO && n > 0 && buffer_grown(fabric, d))
+        put_bytes(a, d, "switch.buffer",
+                  &(struct range){fabric->buffer_bytes[d], fabric->buffer_bytes[d], true});
     // PFC and credits exclude each other, so only the settings of the one in use are shown.
     bool credits = fabric_uses_credits(fabric, d);
     if (sw->pfc.headroom_bytes == PARAM_AUTO && !credits)

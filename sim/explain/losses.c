@@ -94,7 +94,7 @@ void explain_queue_drops(const struct fabric *fabric, struct result *r)
     if (result_share_of(r, saving) < DROPS_MIN)
         return;
     bool limit = r->drops[DROP_QUEUE_LIMIT] > r->drops[DROP_LOSSY_THRESHOLD];
-    uint64_t buffer = fabric->spec->dims[fabric->spec->n_dims - 1].sw.buffer_bytes;
+    uint64_t buffer = fabric->buffer_bytes[fabric->spec->n_dims - 1];
     struct reason_result *reason = result_cause(
         r, REASON_DROPS, saving,
         text_format("drops: %llu packets were dropped by full queues, most at %s (%s %s)",

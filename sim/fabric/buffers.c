@@ -198,7 +198,7 @@ void fabric_buffer_init(struct fabric *fabric, uint32_t index, struct err *err)
     uint32_t classes = net->n_slots - 1, n_lossless = (uint32_t)__builtin_popcount(s->lossless);
     uint64_t xon = spec->pfc.xon_offset_bytes, most = 0;
     uint64_t frame = fabric_largest_packets(fabric, dim).full_frame;
-    struct mmu_config config = {.buffer_bytes = spec->buffer_bytes,
+    struct mmu_config config = {.buffer_bytes = fabric->buffer_bytes[dim],
                                 .reserve_bytes = spec->reserve_bytes,
                                 .xon_offset_bytes = xon == PARAM_AUTO ? 2 * frame : xon,
                                 .alpha = spec->pfc.alpha,

@@ -26,6 +26,8 @@ struct longest_path {
     uint32_t hops, src, dst;
 };
 
+#define FABRIC_BUFFER_BYTES UINT64_C(32000000) // of a Trident 3, for links of up to 400 Gb/s
+
 struct fabric {
     const struct spec *spec;
     struct engine engine;
@@ -42,7 +44,8 @@ struct fabric {
     bool *nic_at;        // [dimension * n_ends + rank] true = not ideal; NULL = all NICs are ideal
     struct circuits *circuits; // NULL if no dimension is a circuit switch
     struct reductions *reductions;
-    uint32_t *flow_order;  // handles of flows in the order of their numbers in the results
+    uint32_t *flow_order; // handles of flows in the order of their numbers in the results
+    uint64_t buffer_bytes[SPEC_MAX_DIMS]; // of a switch of the dimension
     uint32_t housekeeping; // armed timers that do no work for a job: stall check, sampling
     struct cc_watch cc_watch;
     char *policy_failure; // set if a policy of a plugin broke its contract, which ends the run

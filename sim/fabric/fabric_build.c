@@ -207,8 +207,30 @@ void fabric_init(struct fabric *fabric, const struct spec *spec, struct err *err
         fabric_circuits_init(fabric, err);
 }
 
+#define BUFFER_RATE_BPS UINT64_C(400000000000)
+
+// A buffer that is "auto" grows with the fastest link of its dimension, as marking thresholds and
+// headroom do.
+static void find_buffers(struct fabric *fabric)
+{
+    const struct graph *g = &fabric->graph;
+    for (uint32_t d = 0; d < g->n_dims; d++)
+        fabric->buffer_bytes[d] = FABRIC_BUFFER_BYTES;
+    for (uint32_t p = 0; p < g->n_ports; p++) {
+        uint64_t *bytes = &fabric->buffer_bytes[g->ports[p].dim];
+        double grown =
+            (double)FABRIC_BUFFER_BYTES * (double)g->ports[p].rate_bps / (double)BUFFER_RATE_BPS;
+        if ((uint64_t)grown > *bytes)
+            *bytes = (uint64_t)grown;
+    }
+    for (uint32_t d = 0; d < g->n_dims; d++)
+        if (fabric->spec->dims[d].sw.buffer_bytes != PARAM_AUTO)
+            fabric->buffer_bytes[d] = fabric->spec->dims[d].sw.buffer_bytes;
+}
+
 void fabric_build(struct fabric *fabric, struct err *err)
 {
+    find_buffers(fabric);
     fabric_build_network(fabric);
     fabric_telemetry_init(fabric, err);
     fabric_weights_init(fabric);

@@ -42,7 +42,7 @@ static uint64_t largest_queue(const struct fabric *fabric, const struct transpor
     const struct switch_spec *sw = &fabric->spec->dims[dim].sw;
     uint64_t own = transport->spec.cls;
     unsigned cls = (unsigned)(own != PARAM_AUTO ? own : transport->ops->data_class);
-    uint64_t bytes = sw->buffer_bytes;
+    uint64_t bytes = fabric->buffer_bytes[dim];
     // A lossless class pauses its senders and does not drop, so only the buffer limits its queue.
     // Limits at single switches say nothing about a path.
     if (fabric_lossless(fabric, dim) >> cls & 1 || !fabric_queue_limit_everywhere(&sw->queue_limit))

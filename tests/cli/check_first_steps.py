@@ -98,7 +98,7 @@ def check_search():
     names = [line for line in run("list", "--search", "start")[1].splitlines() if ": start " in line]
     assert len(names) == len(set(names)) and sum(": start " in line and line.startswith("  workload") for line in names) <= 3, names
     code, stdout, stderr = run("list", "switch", "buffer")
-    assert code == 0 and not stderr and stdout.startswith("  switch: buffer ") and "default 32MB" in stdout, stdout
+    assert code == 0 and not stderr and stdout.startswith("  switch: buffer ") and "default auto" in stdout, stdout
     assert run("list", "dcqcn")[:2] == run("list", "cc", "dcqcn")[:2]
     assert run("list", "buffer")[1].startswith("  switch: buffer ")
     for words, text in {("switch", "bufer"): 'unknown switch "bufer"; did you mean "buffer"?',
