@@ -207,6 +207,7 @@ void fabric_init(struct fabric *fabric, const struct spec *spec, struct err *err
         fabric_circuits_init(fabric, err);
 }
 
+#define BUFFER_MOST 4e9 // the largest that a scenario can give
 #define BUFFER_RATE_BPS UINT64_C(400000000000)
 
 // A buffer that is "auto" grows with the fastest link of its dimension, as marking thresholds and
@@ -220,6 +221,7 @@ static void find_buffers(struct fabric *fabric)
         uint64_t *bytes = &fabric->buffer_bytes[g->ports[p].dim];
         double grown =
             (double)FABRIC_BUFFER_BYTES * (double)g->ports[p].rate_bps / (double)BUFFER_RATE_BPS;
+        grown = grown < BUFFER_MOST ? grown : BUFFER_MOST;
         if ((uint64_t)grown > *bytes)
             *bytes = (uint64_t)grown;
     }
