@@ -458,6 +458,7 @@ static int answer(const struct options *o, bool rccl, struct err *err)
     }
     if (o->against != NULL && read == 0)
         nccl_log_free(&log);
+    query_free(&query);
     return code;
 }
 
@@ -487,6 +488,7 @@ static const char library_text[] =
     "  collwire library nccl --machine dgx_h100 --nodes 4 --op all_reduce\n"
     "  collwire library nccl --machine dgx_a100 --nodes 2 --bytes 64MB --format json\n"
     "  collwire library nccl --machine dgx_h100 --nodes 4 --against nccl.log\n"
+    "  collwire library nccl --machine '{\"like\": \"dgx_h100\", \"nics\": 4}' --nodes 2\n"
     "  collwire library rccl --machine mi300x --nodes 2";
 
 const struct command library_command = {

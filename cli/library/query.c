@@ -30,8 +30,34 @@ static void read_value(const struct param *row, void *base, const char *text, co
         param_set(row, base, text, path, err);
 }
 
-static void read_machine(struct query *q, const char *name, struct err *err)
+// A machine as an object, as topology.machine has it: read as a scenario of two such servers, which
+// the query keeps.
+static void read_own_machine(struct query *q, const struct options *o, struct err *err)
 {
+    json_t *machine = json_loads(o->machine, 0, NULL);
+    if (machine == NULL) {
+        err_add(err, "--machine", "is neither a name nor a JSON object");
+        return;
+    }
+    json_t *scenario = json_pack("{s:s, s:{s:o, s:i}, s:{s:s, s:[{s:i, s:i, s:s}]}}", "name",
+                                 "machine", "topology", "machine", machine, "nodes", 2, "workload",
+                                 "kind", "flows", "flows", "src", 0, "dst", 1, "bytes", "1B");
+    struct options none = {.policies = o->policies};
+    q->scenario = scenario_of_json(&none, scenario, ".", err);
+    json_decref(scenario);
+    if (q->scenario != NULL)
+        q->machine = scenario_spec(scenario_of(q->scenario))->machine;
+}
+
+void query_free(struct query *q) { collwire_scenario_free(q->scenario); }
+
+static void read_machine(struct query *q, const struct options *o, struct err *err)
+{
+    const char *name = o->machine;
+    if (name != NULL && name[0] == '{') {
+        read_own_machine(q, o, err);
+        return;
+    }
     const char *names[MACHINES_MAX + 1] = {NULL};
     for (uint32_t i = 0; i < MACHINES_MAX && nccl_machine_at(i) != NULL; i++)
         names[i] = nccl_machine_at(i)->name;
@@ -103,7 +129,7 @@ int query_read(struct query *q, bool rccl, const struct options *o, struct err *
     *q = (struct query){0};
     q->settings = nccl_defaults(rccl);
     read_version(q, o, err);
-    read_machine(q, o->machine, err);
+    read_machine(q, o, err);
     if (o->nodes == NULL)
         err_add(err, "--nodes", "the number of servers is needed");
     read_value(&nodes, &v, o->nodes, "--nodes", err);

@@ -8,6 +8,7 @@
 
 struct query {
     const struct nccl_machine *machine;
+    struct collwire_scenario *scenario; // that the machine is from; NULL = it has a name
     struct nccl_params settings;
     enum coll_op op;
     uint64_t nodes;
@@ -15,7 +16,9 @@ struct query {
 };
 
 // Read the options for NCCL or RCCL. Returns 0, or -1 after all errors have been added to `err`.
+// query_free() in both cases.
 int query_read(struct query *q, bool rccl, const struct options *o, struct err *err);
+void query_free(struct query *q);
 
 // What the library makes of a query; `query` is borrowed.
 struct answer {
