@@ -242,6 +242,8 @@ char *chakra_import(const struct chakra_import *from, struct err *err)
         path_set(job, "comm_groups", from->groups, from->output);
     if (from->memory != NULL)
         memory_read(&im, job);
+    if (from->ignores_missing)
+        json_object_set_new(job, "missing_nodes", json_string("ignore"));
     if (err->n_errors == errors) {
         stem_add(name, 60, from->prefix);
         stem_add(name, 110, from->network);

@@ -8,6 +8,7 @@
 struct chakra_import {
     const char *prefix, *network, *system; // relative to the working directory
     const char *groups, *memory;           // NULL = none
+    bool ignores_missing;                  // dependencies on nodes that a file does not have
     const char *output;                    // file of the scenario; NULL = the working directory's
 };
 

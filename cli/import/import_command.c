@@ -57,6 +57,7 @@ static char *chakra(const struct options *o, char **summary, struct err *err)
                                  .system = o->system,
                                  .groups = o->groups,
                                  .memory = o->memory,
+                                 .ignores_missing = o->ignore_missing,
                                  .output = o->file};
     char *text = chakra_import(&from, err);
     struct collwire_scenario *scenario = text ? scenario_made(o, text, NULL, 0, err) : NULL;

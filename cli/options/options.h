@@ -66,6 +66,7 @@ struct options {
     uint64_t passes;      // for import
     double compute_scale; // for import
     const char *network, *system, *groups, *memory; // for import
+    bool ignore_missing;                            // for import chakra
     int format;                                     // enum format
     int progress;                                   // enum progress
     bool quiet, plain, together, print, help, version;

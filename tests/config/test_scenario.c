@@ -35,7 +35,7 @@ static void test_defaults(void **state)
     assert_true(spec->duration_ps == PS_NEVER);
     assert_int_equal(spec->n_dims, 1);
     assert_string_equal(dim->cc->name, "none");
-    assert_int_equal(dim->sw.buffer_bytes, 32000000);
+    assert_int_equal(dim->sw.buffer_bytes, PARAM_AUTO);
     assert_true(dim->sw.pfc.enabled && dim->sw.pfc.alpha == 0.125);
     assert_true(dim->sw.pfc.headroom_bytes == PARAM_AUTO);
     assert_int_equal(dim->sw.ecn.mode, ECN_AUTO);

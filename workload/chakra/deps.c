@@ -72,7 +72,7 @@ static int resolve(struct deps *g, const char *where, const char *path, struct e
                 errors++;
                 err_add(err, path,
                         "%s: node %" PRIu64 " is after node %" PRIu64
-                        ", which the file does not have",
+                        ", which the file does not have: `missing_nodes` ignore leaves it out",
                         where, g->nodes[i].id, *after);
             }
             *after = found;
