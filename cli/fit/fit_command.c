@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 
 #include "cli/fit/fit.h"
+#include "cli/fit/fit_store.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
-#include "engine/base/regular_file.h"
 #include "engine/base/rng.h"
 #include "engine/base/text.h"
 #include "engine/base/units.h"
@@ -37,27 +37,6 @@ static char *mark_of(const struct fit *f)
     return text_format("%016llx", (unsigned long long)h);
 }
 
-static void read_store(struct fit *f)
-{
-    char *line = NULL;
-    size_t room = 0;
-    const char *why;
-    FILE *in = regular_file_stream(f->store, &why);
-    while (in && getline(&line, &room, in) > 0) {
-        json_t *row = json_loads(line, 0, NULL);
-        const char *of = json_string_value(json_object_get(row, "of")),
-                   *key = json_string_value(json_object_get(row, "key"));
-        json_t *values = json_object_get(row, "values");
-        if (of && key && strcmp(of, f->scenario_mark) == 0 &&
-            json_array_size(values) == f->measured.n)
-            json_object_set(f->known, key, values);
-        json_decref(row);
-    }
-    free(line);
-    if (in)
-        fclose(in);
-}
-
 static int open_store(struct fit *f, struct err *err)
 {
     const char *folder = f->options->out;
@@ -70,7 +49,7 @@ static int open_store(struct fit *f, struct err *err)
     if (!out)
         return err_add(err, f->store, "cannot be written: %s", strerror(errno));
     fclose(out);
-    read_store(f);
+    fit_store_read(f->known, f->store, f->scenario_mark, f->measured.n);
     return 0;
 }
 
