@@ -252,7 +252,8 @@ struct table {
     struct err *err;
 };
 
-// Cut a line into cells, of which quotes and blanks around them are taken off. Returns their number.
+// Cut a line into cells, of which quotes and blanks around them are taken off. Returns their
+// number.
 static int cells_of(char *line, char *cells[16])
 {
     int n = 0;

@@ -467,8 +467,7 @@ static int command_library(const struct options *o)
     struct err err = {0};
     bool rccl = o->n_args == 1 && strcmp(o->args[0], "rccl") == 0;
     if (o->n_args != 1 || (!rccl && strcmp(o->args[0], "nccl") != 0)) {
-        fprintf(stderr, "collwire: library takes nccl or rccl, the libraries that are known; see "
-                        "collwire library --help\n");
+        fputs("collwire: library takes nccl or rccl; see collwire library --help\n", stderr);
         return EXIT_BAD_USE;
     }
     int code = answer(o, rccl, &err);

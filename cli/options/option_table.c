@@ -3,15 +3,9 @@
 #include "cli/options/option_table.h"
 
 #include "cli/options/option_take.h"
+#include "cli/options/option_words.h"
 
 #define AT(field) .offset = offsetof(struct options, field)
-
-static const char *const formats[] = {"table", "json", "csv", "text", NULL}; // enum format
-static const char *const progresses[] = {"auto", "always", "never", NULL};
-static const char *const nccl_versions[] = {"2.21.5", "2.27.7", "2.30.7", NULL};
-static const char *const library_ops[] = {
-    "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", NULL};
-static const char *const parallels[] = {"data", "model", "hybrid", NULL};
 
 #define SIMULATING "run compare sweep"
 
@@ -406,7 +400,7 @@ const struct option_row option_rows[] = {
      .type = OPTION_TEXT,
      AT(memory)},
     {.name = "ignore-missing",
-     .help = "chakra: leave out dependencies on nodes that a file does not have (missing_nodes)",
+     .help = "chakra: leave out dependencies on nodes that a file does not have",
      .commands = "import",
      .type = OPTION_FLAG,
      AT(ignore_missing)},

@@ -204,8 +204,8 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
     r->trimmed_bytes += out->trimmed_bytes;
     // A run that ends at time 0 has no shares of time.
     if (time > 0) {
-        // ACKs of packets pass quiet data of the hybrid network, which ends later for them; where the
-        // run ends between the two, the port has sent more than it could.
+        // ACKs of packets pass quiet data of the hybrid network, which ends later for them; where
+        // the run ends between the two, the port has sent more than it could.
         out->utilization = port.busy_ps < time || !sim->delivery.hybrid ? port.busy_ps / time : 1;
         out->mean_queue_bytes = port.queued_byte_ps / time;
     }

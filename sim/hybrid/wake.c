@@ -134,7 +134,8 @@ static struct transfer_request rest_of(struct hybrid *h, struct quiet_connection
 }
 
 // What is on its way to the ports of a connection: in bytes, and when the ports will have sent it
-// if nobody comes between; and when others come there, or its own next packet, which cannot pass it.
+// if nobody comes between; and when others come there, or its own next packet, which cannot pass
+// it.
 struct under_way {
     double bytes[HYBRID_HOPS], until_ps[HYBRID_HOPS], at_ps[HYBRID_HOPS];
     bool own[HYBRID_HOPS];

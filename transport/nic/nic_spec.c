@@ -98,42 +98,42 @@ static const struct nic_value e810[] = {GEN4_X16, LATENCY, END};
         .slow_restart_ps = 8 * PS_PER_MS, .rto_adaptive_ps = 4 * PS_PER_MS,                        \
         .nak_cnp = (cnp_with_nak), .window_packets = 512                                           \
     }
-#define MLX_UNKNOWN                                                                                         \
-    "delay of a CNP (0 to 4 us), rate after a loss (0.1 to 0.9 of that before) and time to regain "         \
-    "it (1 to 20 ms), first timeout (4 us to 16 ms), whether and when a NAK is repeated; reaction time to " \
-    "PFC, misses of the queue pair cache"
-#define UNKNOWN                                                                                     \
-    "everything that it does about congestion and loss beyond DCQCN; reaction time to PFC, misses " \
-    "of the queue pair cache"
+static const char mlx_unknown[] =
+    "delay of a CNP (0 to 4 us), rate after a loss (0.1 to 0.9 of that before) and time to regain "
+    "it (1 to 20 ms), first timeout (4 us to 16 ms), whether and when a NAK is repeated; reaction "
+    "time to PFC, misses of the queue pair cache";
+static const char unknown[] =
+    "everything that it does about congestion and loss beyond DCQCN; reaction time to PFC, misses "
+    "of the queue pair cache";
 
 const struct nic_preset nic_presets[] = {
     {"ideal", "limited by its links alone", NULL, ideal, {0}, NULL},
     {"connectx5", "as ConnectX-5: PCIe Gen3 x16, for 100 Gb/s; what is estimated: docs/nic.md",
-     "NVIDIA ConnectX-5 EN data sheet", connectx5, MLX(true), MLX_UNKNOWN},
+     "NVIDIA ConnectX-5 EN data sheet", connectx5, MLX(true), mlx_unknown},
     {"connectx6", "as ConnectX-6: PCIe Gen4 x16, for 200 Gb/s; what is estimated: docs/nic.md",
-     "NVIDIA ConnectX-6 EN data sheet", connectx6, MLX(true), MLX_UNKNOWN},
+     "NVIDIA ConnectX-6 EN data sheet", connectx6, MLX(true), mlx_unknown},
     {"connectx7", "as ConnectX-7: PCIe Gen5 x16, for 400 Gb/s; what is estimated: docs/nic.md",
-     "NVIDIA ConnectX-7 user manual; mlnx_qos of one card", connectx7, MLX(false), MLX_UNKNOWN},
+     "NVIDIA ConnectX-7 user manual; mlnx_qos of one card", connectx7, MLX(false), mlx_unknown},
     {"bluefield3", "as BlueField-3, whose adapter is a ConnectX-7; what is estimated: docs/nic.md",
-     "NVIDIA BlueField-3 data sheet", connectx7, MLX(false), MLX_UNKNOWN},
+     "NVIDIA BlueField-3 data sheet", connectx7, MLX(false), mlx_unknown},
     {"thor",
      "like Broadcom BCM57508: PCIe Gen4 x16, for 200 Gb/s; what is estimated: docs/nic.md",
      "Linux bnxt drivers",
      thor,
      {0},
-     UNKNOWN},
+     unknown},
     {"thor2",
      "like Broadcom BCM57608: PCIe Gen5 x16, for 400 Gb/s; what is estimated: docs/nic.md",
      "Linux bnxt drivers; cards with it",
      thor2,
      {0},
-     UNKNOWN},
+     unknown},
     {"e810",
      "like Intel E810: PCIe Gen4 x16, for 100 Gb/s; what is estimated: docs/nic.md",
      "Intel E810 data sheet",
      e810,
      {0},
-     UNKNOWN},
+     unknown},
     {NULL, NULL, NULL, NULL, {0}, NULL},
 };
 

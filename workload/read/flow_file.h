@@ -10,7 +10,7 @@ struct flow_file {
     ps_t unit_ps;           // of the starts of a connection matrix; 0 = not given
 };
 
-// Read lines "src,dst,bytes,start_ns,measured_ns"; a heading line is allowed; or a connection matrix
-// of htsim (htsim_flows.h). Errors name the path and the line. free() the list; its ranks are not
+// Read lines "src,dst,bytes,start_ns,measured_ns"; a heading line is allowed; or a connection
+// matrix of htsim (htsim_flows.h). Errors name the path and the line. free() the list; its ranks are not
 // checked. Returns NULL and *n = 0 on failure.
 struct raw_flow *flow_file_read(const struct flow_file *from, size_t *n, struct err *err);

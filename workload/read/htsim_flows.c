@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Format: csg-htsim, sim/datacenter/connection_matrix.cpp. Lines that begin with # are comments; the
-// words of a line are separated by blanks.
+// Format: csg-htsim, sim/datacenter/connection_matrix.cpp. Lines that begin with # are comments;
+// the words of a line are separated by blanks.
 #include "workload/read/htsim_flows.h"
 
 #include <inttypes.h>
