@@ -65,6 +65,14 @@ static void wait_for(struct block *b, struct block *after, uint64_t length)
     *end = b;
 }
 
+static bool has_room(const struct block *b, const struct nccl_primitive *p)
+{
+    for (uint32_t i = 0; i < b->plan.n_to; i++)
+        if (p->sends >> i & 1 && !connection_has_room(b->to[i]))
+            return false;
+    return true;
+}
+
 // Returns when the task can begin: PS_NEVER = something must happen before.
 static ps_t ready_ps(struct block *b, const struct task *t)
 {
@@ -78,10 +86,7 @@ static ps_t ready_ps(struct block *b, const struct task *t)
         if (p->receives >> i & 1)
             ready = ps_longer(ready, connection_first_ps(b->from[i]));
     // The connection wakes the block when it has room again.
-    for (uint32_t i = 0; i < b->plan.n_to; i++)
-        if (p->sends >> i & 1 && !connection_has_room(b->to[i]))
-            return PS_NEVER;
-    return ready;
+    return has_room(b, p) ? ready : PS_NEVER;
 }
 
 // The rate at which the switch reduces or spreads a head's part: what the search has found for all
@@ -217,10 +222,25 @@ static bool opens(const struct block *b, const struct nccl_primitive *p)
     return false;
 }
 
+// Returns since when the primitive has been under way: a message from another server is known here
+// by its end, and its lines have been there before.
+static ps_t start_ps(const struct block *b, const struct nccl_primitive *p, ps_t now)
+{
+    ps_t start = b->idle_ps;
+    for (uint32_t i = 0; i < b->plan.n_from; i++)
+        if (p->receives >> i & 1)
+            start = ps_longer(start, connection_began_ps(b->from[i]));
+    return b->run->protocol == NCCL_SIMPLE || p->receives == 0 || start > now ? now : start;
+}
+
 static void begin_task(struct block *b, const struct task *t, ps_t now)
 {
     bool opening = !t->idle && opens(b, &t->p);
+    uint64_t line = b->plan.n_from > 0 ? connection_line_bytes(b->from[0]) : 0;
     b->copied_ps = now + duration_ps(b, t);
+    if (!t->idle && b->copied_ps > now)
+        b->copied_ps = ps_longer(b->copied_ps - now + start_ps(b, &t->p, now),
+                                 now + copy_ps(b, t->p.bytes < line ? t->p.bytes : line));
     b->phase = opening ? BLOCK_OPENS : BLOCK_COPIES;
     if (!opening)
         return;
@@ -284,6 +304,8 @@ void block_go_on(struct block *b, ps_t now)
         if (b->phase == BLOCK_WAITS) {
             ps_t ready = ready_ps(b, &t);
             if (ready > now) {
+                if (t.after != NULL || !has_room(b, &t.p))
+                    b->idle_ps = now;
                 if (ready != PS_NEVER)
                     block_wake(b, ready);
                 return;
@@ -293,6 +315,7 @@ void block_go_on(struct block *b, ps_t now)
         if (!run_task(b, &t, now))
             return;
         b->phase = BLOCK_WAITS;
+        b->idle_ps = now;
         finish(b, &t.p, now);
     }
     end_block(b, now);
@@ -327,7 +350,7 @@ void block_begin(struct block *b, ps_t now)
     const struct executor_env *env = run_env(b->run);
     sim_timer_init_locked(env->engine, &b->timer, run_node(b->run, b->plan.rank), on_timer, b);
     b->begun = true;
-    b->began_ps = now;
+    b->began_ps = b->idle_ps = now;
     for (uint32_t i = 0; i < b->plan.n_to; i++)
         b->to[i]->sender = b;
     for (uint32_t i = 0; i < b->plan.n_from; i++) {

@@ -193,6 +193,7 @@ static void connection_post(struct connection *c, ps_t now)
     struct transfer_request request = message_request(c);
     uint32_t slot = c->posted % NCCL_STEPS;
     uint64_t bytes = nccl_wire_bytes(run->protocol, c->bytes[slot]), token = c->posted % MESSAGES;
+    c->sent_ps[slot] = now;
     env->posted(env->ctx, run->ctx, run_node(run, c->src), bytes, now);
     if (c->remote && s->two_part_bytes > 0 && bytes > s->two_part_bytes) {
         c->parts_left[slot] = c->parts_unsent[slot] = 2; // the write and its notice
@@ -318,6 +319,7 @@ static void connection_clear(struct connection *c, ps_t now)
 {
     struct transfer_request request = request_of(c, true);
     request.unrecorded = true;
+    c->cleared_ps[c->grants++ % NCCL_STEPS] = now;
     post(c, &request, CLEAR_BYTES, TOKEN_CLEAR, now);
 }
 
@@ -343,6 +345,22 @@ void connection_consume(struct connection *c, ps_t now)
 }
 
 /* ---- arrivals and ends ---- */
+
+// The lines of a message of LL or LL128 are in the memory of the receiver's GPU as they arrive, and
+// its block looks at them there. The first one comes when a packet could come that was posted with
+// the message: after the time of the fastest grant, which goes the other way.
+static ps_t spread_ps(const struct connection *c, uint32_t message, ps_t now)
+{
+    ps_t first = c->sent_ps[message % NCCL_STEPS] + c->way_ps;
+    bool lines = c->run->protocol != NCCL_SIMPLE && c->way_ps > 0;
+    return lines && first < now ? now - first : 0;
+}
+
+static void granted(struct connection *c, ps_t now)
+{
+    ps_t way = now - c->cleared_ps[c->granted++ % NCCL_STEPS];
+    c->way_ps = c->way_ps == 0 || way < c->way_ps ? way : c->way_ps;
+}
 
 static void first_arrived(struct connection *c, uint32_t message, ps_t seen_ps)
 {
@@ -381,6 +399,8 @@ static void message_in_order(struct connection *c, ps_t now)
     const struct executor_env *env = run_env(c->run);
     env->arrived(env->ctx, c->run->ctx, now);
     if (c->remote) {
+        uint32_t message = c->handed - 1;
+        c->spread_ps[message % NCCL_STEPS] = spread_ps(c, message, now);
         bool polled = c->run->protocol == NCCL_SIMPLE; // by the proxy; else by the block itself
         proxy_add(executor_of(c), run_node(c->run, c->dst), receive, c,
                   cost->receive_ps[c->run->protocol], polled ? cost->proxy_ps : 0, now);
@@ -433,7 +453,7 @@ void executor_delivered(struct executor *l, uint64_t token, ps_t now)
     } else if (token & TOKEN_STAGED) {
         come_to_nic(c, now);
     } else if (token & TOKEN_CLEAR) {
-        c->granted++;
+        granted(c, now);
         give_to_proxy(c, now);
     } else {
         message_arrived(c, (uint32_t)(token % MESSAGES), now);

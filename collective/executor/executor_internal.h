@@ -42,7 +42,12 @@ struct connection {
     uint32_t early; // bit i: message handed + i has come
     uint32_t first; // messages whose first lines have come, in order
     uint32_t first_early;
-    uint32_t open; // messages and grants that have been posted and not ended
+    ps_t sent_ps[NCCL_STEPS];    // [message % NCCL_STEPS] when it was posted to the network
+    ps_t spread_ps[NCCL_STEPS];  // from its first line to its end at the receiver
+    ps_t cleared_ps[NCCL_STEPS]; // [grant % NCCL_STEPS] when it was posted
+    ps_t way_ps;                 // of the fastest grant; 0 = none yet
+    uint32_t grants;             // posted
+    uint32_t open;               // messages and grants that have been posted and not ended
 };
 
 // A block that does not wait for a primitive to begin is in one.
@@ -67,6 +72,7 @@ struct block {
     uint32_t path;
     ps_t began_ps;
     ps_t opened_ps, copied_ps; // of the primitive that runs: first lines written, all of them
+    ps_t idle_ps;              // since then it waits for messages alone
     enum block_phase phase;
     bool begun, armed, ended; // armed: the timer runs, to end the phase or to look again
     bool waits;               // in the list of another block
@@ -243,6 +249,12 @@ static inline bool connection_has_room(const struct connection *c)
 static inline ps_t connection_first_ps(const struct connection *c)
 {
     return c->first == c->consumed ? PS_NEVER : c->first_ps[c->consumed % NCCL_STEPS];
+}
+// Returns when the first lines of the next message, which has come, could be read.
+static inline ps_t connection_began_ps(const struct connection *c)
+{
+    uint32_t slot = c->consumed % NCCL_STEPS;
+    return c->remote ? c->seen_ps[slot] - c->spread_ps[slot] : c->first_ps[slot];
 }
 static inline ps_t connection_seen_ps(const struct connection *c)
 {
