@@ -89,18 +89,18 @@ static ps_t ready_ps(struct block *b, const struct task *t)
     return has_room(b, p) ? ready : PS_NEVER;
 }
 
-// The rate at which the switch reduces or spreads a head's part: what the search has found for all
-// channels, less what NCCL 2.30 counts as lost (tuning.cc, nvlsEfficiency), in equal shares of the
-// heads that have data. An operation of few bytes leaves heads without any.
+// The rate at which the switch reduces or spreads a head's part: what the search finds for all
+// heads of one server (among several it takes no more than the NICs carry), less what NCCL 2.30
+// counts as lost (tuning.cc, nvlsEfficiency), in equal shares of the heads that have data. An
+// operation of few bytes leaves heads without any.
 static uint64_t local_bps(const struct block *b)
 {
     static const double efficiency[NCCL_GPUS] = {1, 1, 0.85, 0.74};
     const struct nccl_operation *o = &b->run->operation;
     const struct nccl_layout *l = &b->run->group->comm->layout;
-    const struct nccl_graph *nvls = &l->cluster.nvls;
     uint64_t parts = (nccl_operation_bytes(o, 0) + o->first.chunk_bytes - 1) / o->first.chunk_bytes,
              heads = nccl_layout_nvls_heads(l), active = parts < heads ? parts : heads;
-    double all = nvls->bw_intra * 8e9 * nvls->channels * efficiency[l->cluster.gpu];
+    double all = l->cluster.nvlinks * 8e9 * efficiency[l->cluster.gpu];
     return (uint64_t)all / active / o->choice.split.channels;
 }
 
