@@ -9,13 +9,14 @@
 
 // MB/s of user data of a block. LL: what all 24 channels of one server may carry together
 // (tuning.cc, llMaxBws), shared out. LL128: half the limit of a channel (perChMaxRingLL128Bws), of
-// which two copies exist. Simple: what one channel reaches in runs of NCCL's tests with
+// which two copies exist; that of Blackwell is the one of version 2.30, since 2.27 has twice the
+// figure of Hopper. Simple: what one channel reaches in runs of NCCL's tests with
 // NCCL_MAX_NCHANNELS=1, an estimate, above what channels together can send by their links.
 static const uint64_t copy_mbps[NCCL_GPUS][NCCL_PROTOCOLS] = {
     [NCCL_VOLTA] = {1625, 10000, 14000},
     [NCCL_AMPERE] = {3650, 10000, 20000},
     [NCCL_HOPPER] = {5875, 18350, 24000},
-    [NCCL_BLACKWELL] = {11750, 36700, 48000},
+    [NCCL_BLACKWELL] = {11750, 20000, 48000},
 };
 
 // Before it sends a message of LL, a proxy looks at the flag of every line of 8 bytes of data
