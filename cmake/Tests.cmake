@@ -589,6 +589,15 @@ collwire_script_test(theory_library theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_library.py)
 collwire_script_test(theory_rccl theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_rccl.py)
+# Six machines and three sizes in the gate; ten sizes take a minute.
+foreach(length IN ITEMS short long)
+  set(label theory)
+  if(length STREQUAL long)
+    set(label long)
+  endif()
+  collwire_script_test(theory_regret_${length} ${label} python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/theory/check_regret.py ${PROJECT_SOURCE_DIR}/docs/nccl.md ${length})
+endforeach()
 collwire_script_test(theory_xml theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_xml.py ${PROJECT_SOURCE_DIR}/tests/data/xml)
 collwire_script_test(theory_trace_collectives theory python3 [[python3 -B "$@"]]

@@ -45,11 +45,10 @@ struct critical_record {
 
 // What a library has chosen for a collective; `channels` 0 = no library has run it.
 struct executor_record {
-    bool exchanges; // between pairs of ranks, by no algorithm
-    bool xml;       // by the algorithm of a file
-    bool mpi;       // by processes of Open MPI
-    bool limited;   // struct executor_choice
-    bool replaced;
+    bool exchanges;      // between pairs of ranks, by no algorithm
+    bool xml;            // by the algorithm of a file
+    bool mpi;            // by processes of Open MPI
+    bool limited;        // struct executor_choice
     const char *library; // "NCCL" or "RCCL"
     const char *algorithm, *protocol;
     uint32_t channels, threads; // that have data; of a channel, 0 = not known

@@ -223,10 +223,8 @@ bool answer_possible(const struct answer *a, enum nccl_function function,
                      enum nccl_algorithm algorithm, enum nccl_protocol protocol)
 {
     const struct nccl_settings *s = &a->comm.settings;
-    struct nccl_allowed allowed =
-        nccl_allowed(&a->comm.model, function, s->algorithms, s->protocols);
     return a->comm.model.costs[function][algorithm][protocol].bw > 0 &&
-           allowed.algorithms >> algorithm & 1 && allowed.protocols >> protocol & 1;
+           s->algorithms >> algorithm & 1 && s->protocols >> protocol & 1;
 }
 
 void answer_ring(const struct answer *a, uint32_t channel, uint32_t *ranks)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A block goes through its primitives. One begins when its messages have come, when its receivers
-// have room, and when another block of the rank has done what it depends on; after the time of the
-// copy it frees the steps of the buffers that it has read, and sends.
+// A block goes through its primitives. One begins when its messages have come (of LL and LL128
+// inside a server, their first lines), when its receivers have room, and when another block of the
+// rank has done what it depends on; after the time of the copy, and when it has copied the last
+// lines that came, it frees the steps of the buffers that it has read, and sends.
 #include "collective/executor/executor_internal.h"
 
 // What a block does next: a primitive, which can begin when another block of the rank has ended
@@ -64,6 +65,14 @@ static void wait_for(struct block *b, struct block *after, uint64_t length)
     *end = b;
 }
 
+static bool has_room(const struct block *b, const struct nccl_primitive *p)
+{
+    for (uint32_t i = 0; i < b->plan.n_to; i++)
+        if (p->sends >> i & 1 && !connection_has_room(b->to[i]))
+            return false;
+    return true;
+}
+
 // Returns when the task can begin: PS_NEVER = something must happen before.
 static ps_t ready_ps(struct block *b, const struct task *t)
 {
@@ -75,27 +84,54 @@ static ps_t ready_ps(struct block *b, const struct task *t)
     }
     for (uint32_t i = 0; i < b->plan.n_from; i++)
         if (p->receives >> i & 1)
-            ready = ps_longer(ready, connection_seen_ps(b->from[i]));
+            ready = ps_longer(ready, connection_first_ps(b->from[i]));
     // The connection wakes the block when it has room again.
-    for (uint32_t i = 0; i < b->plan.n_to; i++)
-        if (p->sends >> i & 1 && !connection_has_room(b->to[i]))
-            return PS_NEVER;
-    return ready;
+    return has_room(b, p) ? ready : PS_NEVER;
 }
 
-// The rate at which the switch reduces or spreads a head's part: what the search has found for all
-// channels, less what NCCL 2.30 counts as lost (tuning.cc, nvlsEfficiency), in equal shares of the
-// heads that have data. An operation of few bytes leaves heads without any.
+// The rate at which the switch reduces or spreads a head's part: what the search finds for all
+// heads of one server (among several it takes no more than the NICs carry), less what NCCL 2.30
+// counts as lost (tuning.cc, nvlsEfficiency), in equal shares of the heads that have data. An
+// operation of few bytes leaves heads without any.
 static uint64_t local_bps(const struct block *b)
 {
     static const double efficiency[NCCL_GPUS] = {1, 1, 0.85, 0.74};
     const struct nccl_operation *o = &b->run->operation;
     const struct nccl_layout *l = &b->run->group->comm->layout;
-    const struct nccl_graph *nvls = &l->cluster.nvls;
     uint64_t parts = (nccl_operation_bytes(o, 0) + o->first.chunk_bytes - 1) / o->first.chunk_bytes,
              heads = nccl_layout_nvls_heads(l), active = parts < heads ? parts : heads;
-    double all = nvls->bw_intra * 8e9 * nvls->channels * efficiency[l->cluster.gpu];
+    double all = l->cluster.nvlinks * 8e9 * efficiency[l->cluster.gpu];
     return (uint64_t)all / active / o->choice.split.channels;
+}
+
+static bool is_of_tree(const struct block *b)
+{
+    return run_is_by(b->run, NCCL_TREE) &&
+           (b->plan.role == NCCL_ROLE_UP || b->plan.role == NCCL_ROLE_DOWN);
+}
+
+// The rate at which the block copies. A rate of the table is that of a primitive of a ring, which
+// loads what comes and what is there, and stores. In the middle of a tree, one part of a channel's
+// threads does such primitives up and another one down (device/all_reduce.h, runTreeSplit); the way
+// up loads more and has more threads, so both have half the rate. At the end of a tree one way only
+// sends and the other one only receives: together they load and store as much as one of a ring. The
+// root uses all threads for both ways. Trees have 640 threads under every protocol, rings at most
+// 512 under LL and Simple (graph/tuning.cc); RCCL has 256 for both.
+static uint64_t copy_bps(const struct block *b)
+{
+    static const uint64_t tree_threads = 640, ring_threads[NCCL_PROTOCOLS] = {512, 640, 512};
+    const struct executor_spec *spec = run_spec(b->run);
+    uint64_t bps = spec->cost.block_bps[b->run->protocol];
+    if (!is_of_tree(b) || b->plan.n_from == 0 || b->plan.n_to == 0)
+        return bps;
+    return spec->settings.rccl ? bps / 2 : bps * tree_threads / ring_threads[b->run->protocol] / 2;
+}
+
+// The time of the copy, without what the threads wait for each other.
+static ps_t copy_ps(const struct block *b, uint64_t bytes)
+{
+    uint64_t bps = copy_bps(b);
+    return bps > 0 ? serialization_ps(bytes, bps) : 0;
 }
 
 static ps_t duration_ps(const struct block *b, const struct task *t)
@@ -105,9 +141,11 @@ static ps_t duration_ps(const struct block *b, const struct task *t)
     const struct nccl_primitive *p = &t->p;
     if (t->idle)
         return t->takes_ps;
+    // The root of a tree adds and sends down in one primitive.
+    if (is_of_tree(b) && b->plan.after)
+        return 0;
     ps_t takes = t->joined ? 0 : cost->primitive_ps[protocol];
-    if (cost->block_bps[protocol] > 0)
-        takes += serialization_ps(p->bytes, cost->block_bps[protocol]);
+    takes += copy_ps(b, p->bytes);
     if (p->local_bytes > 0)
         takes += serialization_ps(p->local_bytes, local_bps(b));
     return takes;
@@ -174,24 +212,110 @@ static void finish(struct block *b, const struct nccl_primitive *p, ps_t now)
     wake_waiting(b, now);
 }
 
+/* ---- the phases of a primitive ---- */
+
+static bool opens(const struct block *b, const struct nccl_primitive *p)
+{
+    for (uint32_t i = 0; i < b->plan.n_to; i++)
+        if (p->sends >> i & 1 && connection_flows(b->to[i], p->bytes))
+            return true;
+    return false;
+}
+
+// Returns since when the primitive has been under way: a message from another server is known here
+// by its end, and its lines have been there before.
+static ps_t start_ps(const struct block *b, const struct nccl_primitive *p, ps_t now)
+{
+    ps_t start = b->idle_ps;
+    for (uint32_t i = 0; i < b->plan.n_from; i++)
+        if (p->receives >> i & 1)
+            start = ps_longer(start, connection_began_ps(b->from[i]));
+    return b->run->protocol == NCCL_SIMPLE || p->receives == 0 || start > now ? now : start;
+}
+
+static void begin_task(struct block *b, const struct task *t, ps_t now)
+{
+    bool opening = !t->idle && opens(b, &t->p);
+    uint64_t line = b->plan.n_from > 0 ? connection_line_bytes(b->from[0]) : 0;
+    b->copied_ps = now + duration_ps(b, t);
+    if (!t->idle && b->copied_ps > now)
+        b->copied_ps = ps_longer(b->copied_ps - now + start_ps(b, &t->p, now),
+                                 now + copy_ps(b, t->p.bytes < line ? t->p.bytes : line));
+    b->phase = opening ? BLOCK_OPENS : BLOCK_COPIES;
+    if (!opening)
+        return;
+    ps_t rest = copy_ps(b, t->p.bytes - connection_line_bytes(b->to[0]));
+    b->opened_ps = b->copied_ps - now > rest ? b->copied_ps - rest : now;
+}
+
+static void open_messages(struct block *b, const struct nccl_primitive *p, ps_t now)
+{
+    for (uint32_t i = 0; i < b->plan.n_to; i++)
+        if (p->sends >> i & 1 && connection_flows(b->to[i], p->bytes))
+            connection_begin(b->to[i], p->bytes, p->step, now);
+}
+
+// Returns when the last lines of what the primitive receives can have been copied; PS_NEVER = they
+// have not all come.
+static ps_t rest_ps(const struct block *b, const struct nccl_primitive *p)
+{
+    ps_t rest = 0;
+    for (uint32_t i = 0; i < b->plan.n_from; i++) {
+        const struct connection *c = b->from[i];
+        if (!(p->receives >> i & 1) || c->remote || b->run->protocol == NCCL_SIMPLE)
+            continue;
+        ps_t seen = connection_seen_ps(c);
+        if (seen == PS_NEVER)
+            return PS_NEVER;
+        uint64_t line = connection_line_bytes(c);
+        rest = ps_longer(rest, seen + copy_ps(b, p->bytes < line ? p->bytes : line));
+    }
+    return rest;
+}
+
+// Goes on with the primitive that runs. Returns true if it has ended; otherwise the timer runs, or
+// messages are awaited.
+static bool run_task(struct block *b, const struct task *t, ps_t now)
+{
+    if (b->phase == BLOCK_OPENS) {
+        if (b->opened_ps > now) {
+            arm(b, b->opened_ps, now);
+            return false;
+        }
+        open_messages(b, &t->p, now);
+        b->phase = BLOCK_COPIES;
+    }
+    ps_t ends = b->copied_ps;
+    if (b->phase == BLOCK_RESTS || ends <= now) {
+        b->phase = BLOCK_RESTS;
+        ends = t->idle ? now : rest_ps(b, &t->p);
+    }
+    if (ends > now && ends != PS_NEVER)
+        arm(b, ends, now);
+    return ends <= now;
+}
+
 void block_go_on(struct block *b, ps_t now)
 {
-    if (!b->begun || b->busy || b->ended)
+    if (!b->begun || b->ended || (b->phase != BLOCK_WAITS && b->armed))
         return;
     while (b->at < b->plan.length) {
         struct task t = task_of(b);
-        ps_t ready = ready_ps(b, &t);
-        if (ready > now) {
-            if (ready != PS_NEVER)
-                block_wake(b, ready);
-            return;
+        if (b->phase == BLOCK_WAITS) {
+            ps_t ready = ready_ps(b, &t);
+            if (ready > now) {
+                if (t.after != NULL || !has_room(b, &t.p))
+                    b->idle_ps = now;
+                if (ready != PS_NEVER)
+                    block_wake(b, ready);
+                return;
+            }
+            begin_task(b, &t, now);
         }
-        ps_t takes = duration_ps(b, &t);
-        if (takes > 0) {
-            b->busy = true;
-            arm(b, now + takes, now);
+        if (!run_task(b, &t, now))
             return;
-        }
+        b->phase = BLOCK_WAITS;
+        b->idle_ps = now;
         finish(b, &t.p, now);
     }
     end_block(b, now);
@@ -207,21 +331,17 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     uint32_t before = path_enter(env->path_book, path);
     tally_add(env->delays, -1);
     b->armed = false;
-    if (b->busy) {
-        b->busy = false;
-        struct task t = task_of(b);
-        finish(b, &t.p, e->now_ps);
-    }
     block_go_on(b, e->now_ps);
     path_leave(env->path_book, before);
 }
 
-// A busy block looks for new messages when it has finished its step, so it needs no timer. Of
+// A block in a primitive looks for new messages when its phase ends, so it needs no timer. Of
 // several calls the one with the earliest time counts: the block then handles all that has arrived
 // and sets its timer for the next message.
 void block_wake(struct block *b, ps_t at)
 {
-    if (b->begun && !b->busy && !b->ended && (!b->armed || at < b->timer.at_ps))
+    bool looks = b->phase == BLOCK_WAITS || (b->phase == BLOCK_RESTS && !b->armed);
+    if (b->begun && looks && !b->ended && (!b->armed || at < b->timer.at_ps))
         arm(b, at, engine_current(run_env(b->run)->engine)->now_ps);
 }
 
@@ -230,7 +350,7 @@ void block_begin(struct block *b, ps_t now)
     const struct executor_env *env = run_env(b->run);
     sim_timer_init_locked(env->engine, &b->timer, run_node(b->run, b->plan.rank), on_timer, b);
     b->begun = true;
-    b->began_ps = now;
+    b->began_ps = b->idle_ps = now;
     for (uint32_t i = 0; i < b->plan.n_to; i++)
         b->to[i]->sender = b;
     for (uint32_t i = 0; i < b->plan.n_from; i++) {

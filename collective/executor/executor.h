@@ -93,7 +93,6 @@ struct executor_choice {
     bool xml;                         // the algorithm of a file
     bool mpi;                         // Open MPI
     bool limited;                     // its settings name algorithms or protocols (ALGO, PROTO)
-    bool replaced;                    // which are not possible, so that it runs another one
     const char *algorithm, *protocol; // algorithm: NULL where there is none
     uint32_t channels, threads;       // that have data; of a channel, 0 = not known
     uint32_t blocks;                  // of a rank at most, of a file

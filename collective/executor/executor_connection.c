@@ -17,7 +17,8 @@ enum { KIND_CLEARS = 1, KIND_EXCHANGE = 2, KINDS = 4 };
 #define MESSAGES (1u << MESSAGE_BITS)
 #define TOKEN_CLEAR (UINT64_C(1) << MESSAGE_BITS)
 #define TOKEN_STAGED (UINT64_C(1) << (MESSAGE_BITS + 1))
-#define NUMBER_SHIFT (MESSAGE_BITS + 2)
+#define TOKEN_FIRST (UINT64_C(1) << (MESSAGE_BITS + 2)) // the first lines of a message
+#define NUMBER_SHIFT (MESSAGE_BITS + 3)
 
 static struct executor *executor_of(const struct connection *c) { return c->run->group->library; }
 
@@ -170,20 +171,29 @@ static void post_parts(struct connection *c, struct transfer_request *request, u
     }
 }
 
-static void connection_post(struct connection *c, ps_t now)
+// Of the message that is posted next.
+static struct transfer_request message_request(const struct connection *c)
 {
-    const struct executor_env *env = run_env(c->run);
     const struct executor_run *run = c->run;
-    const struct nccl_settings *s = &run_spec(run)->settings;
     struct transfer_request request = request_of(c, false);
-    uint32_t slot = c->posted % NCCL_STEPS;
-    uint64_t bytes = nccl_wire_bytes(run->protocol, c->bytes[slot]), token = c->posted % MESSAGES;
     request.origin = (struct message_origin){.op = run->request.op,
                                              .name = run->request.name,
                                              .communicator = run->group->index,
                                              .collective = run->request.step,
                                              .chunk = c->channel,
-                                             .step = c->step[slot]};
+                                             .step = c->step[c->posted % NCCL_STEPS]};
+    return request;
+}
+
+static void connection_post(struct connection *c, ps_t now)
+{
+    const struct executor_env *env = run_env(c->run);
+    const struct executor_run *run = c->run;
+    const struct nccl_settings *s = &run_spec(run)->settings;
+    struct transfer_request request = message_request(c);
+    uint32_t slot = c->posted % NCCL_STEPS;
+    uint64_t bytes = nccl_wire_bytes(run->protocol, c->bytes[slot]), token = c->posted % MESSAGES;
+    c->sent_ps[slot] = now;
     env->posted(env->ctx, run->ctx, run_node(run, c->src), bytes, now);
     if (c->remote && s->two_part_bytes > 0 && bytes > s->two_part_bytes) {
         c->parts_left[slot] = c->parts_unsent[slot] = 2; // the write and its notice
@@ -195,15 +205,24 @@ static void connection_post(struct connection *c, ps_t now)
     c->posted++;
 }
 
+// How long the proxy is busy with the next message that it posts.
+static ps_t busy_ps(const struct connection *c, uint64_t bytes)
+{
+    const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
+    bool checks = c->run->protocol == NCCL_LL && cost->check_bps > 0;
+    return cost->proxy_ps + (checks ? serialization_ps(bytes, cost->check_bps) : 0);
+}
+
 // Between servers the proxy posts what is written and cleared.
 static void give_to_proxy(struct connection *c, ps_t now)
 {
     const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
     struct executor *l = executor_of(c);
     while (c->queued < c->there && (c->queued < c->granted || !l->clears)) {
-        ps_t seen_ps = c->written_ps[c->queued++ % NCCL_STEPS] + cost->send_ps[c->run->protocol];
+        uint32_t slot = c->queued++ % NCCL_STEPS;
+        ps_t seen_ps = c->written_ps[slot] + cost->send_ps[c->run->protocol];
         ps_t latency_ps = (seen_ps > now ? seen_ps - now : 0) + proxy_noise_ps(l, c->src_node);
-        proxy_add(l, c->src_node, connection_post, c, latency_ps, cost->proxy_ps, now);
+        proxy_add(l, c->src_node, connection_post, c, latency_ps, busy_ps(c, c->bytes[slot]), now);
     }
 }
 
@@ -225,12 +244,67 @@ static void stage(struct connection *c, uint64_t bytes, ps_t now)
     post(c, &request, nccl_wire_bytes(c->run->protocol, bytes), TOKEN_STAGED, now);
 }
 
+/* ---- messages that arrive while they are written ---- */
+
+// Under LL and LL128 every line tells by its flags that it has come, so inside a server the
+// receiver forwards the first line before the sender has written the last one. Such a message is
+// posted in up to three parts: its first line when the block has written it, what follows at once,
+// and the last line when the block has written all. So it is complete when both the link and the
+// block have done their part. What follows the first line takes the link earlier than the block
+// writes it, by the time of a copy at most. A line is what a warp of 32 threads writes at once: 16
+// bytes each under LL (prims_ll.h), 64 under LL128 (prims_ll128.h). Under Simple the receiver waits
+// for a counter that is written at the end of a slice, so slices are stored whole at each hop.
+static const uint32_t line_wire_bytes[NCCL_PROTOCOLS] = {512, 2048, 0};
+
+uint64_t connection_line_bytes(const struct connection *c)
+{
+    static const uint32_t data[NCCL_PROTOCOLS] = {256, 1920, 0};
+    return data[c->run->protocol];
+}
+
+bool connection_flows(const struct connection *c, uint64_t bytes)
+{
+    return !c->remote && c->run->protocol != NCCL_SIMPLE && bytes > connection_line_bytes(c);
+}
+
+void connection_begin(struct connection *c, uint64_t bytes, uint32_t step, ps_t now)
+{
+    const struct executor_env *env = run_env(c->run);
+    uint32_t slot = c->posted % NCCL_STEPS;
+    uint64_t wire = nccl_wire_bytes(c->run->protocol, bytes), token = c->posted % MESSAGES,
+             line = line_wire_bytes[c->run->protocol], left = wire - line;
+    c->bytes[slot] = bytes;
+    c->step[slot] = step;
+    c->flows = true;
+    c->parts_left[slot] = left > line ? 2 : 1;
+    struct transfer_request request = message_request(c);
+    env->posted(env->ctx, c->run->ctx, run_node(c->run, c->src), wire, now);
+    request.unrecorded = true; // what follows, or the last line, has the message's record
+    post(c, &request, line, token | TOKEN_FIRST, now);
+    request.unrecorded = false;
+    if (left > line)
+        post(c, &request, left - line, token, now);
+}
+
+static void post_last(struct connection *c, ps_t now)
+{
+    uint64_t wire = nccl_wire_bytes(c->run->protocol, c->bytes[c->posted % NCCL_STEPS]),
+             line = line_wire_bytes[c->run->protocol], left = wire - line;
+    struct transfer_request request = message_request(c);
+    request.unrecorded = left > line;
+    post(c, &request, left > line ? line : left, c->posted % MESSAGES, now);
+    c->flows = false;
+    c->posted++;
+}
+
 void connection_send(struct connection *c, uint64_t bytes, uint32_t step, ps_t now)
 {
     c->bytes[c->ready % NCCL_STEPS] = bytes;
     c->step[c->ready % NCCL_STEPS] = step;
     c->ready++;
-    if (!c->remote) {
+    if (c->flows) {
+        post_last(c, now);
+    } else if (!c->remote) {
         connection_post(c, now);
     } else if (c->staged) {
         stage(c, bytes, now);
@@ -245,6 +319,7 @@ static void connection_clear(struct connection *c, ps_t now)
 {
     struct transfer_request request = request_of(c, true);
     request.unrecorded = true;
+    c->cleared_ps[c->grants++ % NCCL_STEPS] = now;
     post(c, &request, CLEAR_BYTES, TOKEN_CLEAR, now);
 }
 
@@ -271,9 +346,43 @@ void connection_consume(struct connection *c, ps_t now)
 
 /* ---- arrivals and ends ---- */
 
+// The lines of a message of LL or LL128 are in the memory of the receiver's GPU as they arrive, and
+// its block looks at them there. The first one comes when a packet could come that was posted with
+// the message: after the time of the fastest grant, which goes the other way.
+static ps_t spread_ps(const struct connection *c, uint32_t message, ps_t now)
+{
+    ps_t first = c->sent_ps[message % NCCL_STEPS] + c->way_ps;
+    bool lines = c->run->protocol != NCCL_SIMPLE && c->way_ps > 0;
+    return lines && first < now ? now - first : 0;
+}
+
+static void granted(struct connection *c, ps_t now)
+{
+    ps_t way = now - c->cleared_ps[c->granted++ % NCCL_STEPS];
+    c->way_ps = c->way_ps == 0 || way < c->way_ps ? way : c->way_ps;
+}
+
+static void first_arrived(struct connection *c, uint32_t message, ps_t seen_ps)
+{
+    c->first_ps[message % NCCL_STEPS] = seen_ps;
+    c->first_early |= UINT32_C(1) << (message - c->first) % MESSAGES;
+    for (; c->first_early & 1; c->first_early >>= 1)
+        c->first++;
+}
+
 static void connection_arrive(struct connection *c, ps_t seen_ps)
 {
+    if (c->first == c->arrived) // it came as a whole
+        first_arrived(c, c->arrived, seen_ps);
     c->seen_ps[c->arrived++ % NCCL_STEPS] = seen_ps;
+}
+
+// Returns when the receiver sees what arrives over a link of the server now.
+static ps_t seen_over_link_ps(const struct connection *c, ps_t now)
+{
+    const struct nccl_host_cost *cost = &run_spec(c->run)->cost;
+    bool tree = run_is_by(c->run, NCCL_TREE);
+    return now + (tree ? cost->tree_link_ps[c->run->protocol] : cost->link_ps[c->run->protocol]);
 }
 
 // The proxy has seen the message: the block can.
@@ -290,14 +399,14 @@ static void message_in_order(struct connection *c, ps_t now)
     const struct executor_env *env = run_env(c->run);
     env->arrived(env->ctx, c->run->ctx, now);
     if (c->remote) {
+        uint32_t message = c->handed - 1;
+        c->spread_ps[message % NCCL_STEPS] = spread_ps(c, message, now);
         bool polled = c->run->protocol == NCCL_SIMPLE; // by the proxy; else by the block itself
         proxy_add(executor_of(c), run_node(c->run, c->dst), receive, c,
                   cost->receive_ps[c->run->protocol], polled ? cost->proxy_ps : 0, now);
         return;
     }
-    bool tree = run_is_by(c->run, NCCL_TREE);
-    ps_t seen_ps =
-        now + (tree ? cost->tree_link_ps[c->run->protocol] : cost->link_ps[c->run->protocol]);
+    ps_t seen_ps = seen_over_link_ps(c, now);
     connection_arrive(c, seen_ps);
     if (c->receiver != NULL)
         block_wake(c->receiver, seen_ps);
@@ -336,10 +445,15 @@ void executor_delivered(struct executor *l, uint64_t token, ps_t now)
         return;
     }
     struct connection *c = connection_of(l, token);
-    if (token & TOKEN_STAGED) {
+    if (token & TOKEN_FIRST) {
+        ps_t seen_ps = seen_over_link_ps(c, now);
+        first_arrived(c, (uint32_t)(token % MESSAGES), seen_ps);
+        if (c->receiver != NULL)
+            block_wake(c->receiver, seen_ps);
+    } else if (token & TOKEN_STAGED) {
         come_to_nic(c, now);
     } else if (token & TOKEN_CLEAR) {
-        c->granted++;
+        granted(c, now);
         give_to_proxy(c, now);
     } else {
         message_arrived(c, (uint32_t)(token % MESSAGES), now);

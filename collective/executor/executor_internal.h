@@ -28,17 +28,34 @@ struct connection {
     // Messages: written by the block, at the NIC's rank, given to its proxy, posted, sent.
     uint32_t ready, there, queued, posted, ended;
     uint32_t granted;
-    uint32_t sent_early;         // bit i: message ended + i has been sent
+    uint32_t sent_early; // bit i: message ended + i has been sent
+    bool flows;          // message `ready` is being written, and has been posted but for its end
     uint64_t bytes[NCCL_STEPS];  // [message % NCCL_STEPS] of user data
     ps_t written_ps[NCCL_STEPS]; // when it was at the rank of the NIC
     uint32_t step[NCCL_STEPS];   // of the algorithm
-    ps_t seen_ps[NCCL_STEPS];    // [message % NCCL_STEPS] when the receiver sees it
+    ps_t seen_ps[NCCL_STEPS];    // [message % NCCL_STEPS] when the receiver sees it as a whole
+    ps_t first_ps[NCCL_STEPS];   // [message % NCCL_STEPS] when the receiver sees its first lines
     uint32_t parts_left[NCCL_STEPS], parts_unsent[NCCL_STEPS]; // of a message that is cut
     /* state of the receiver */
     // Messages: come in order, seen by the block, used by it, granted by the proxy.
     uint32_t handed, arrived, consumed, cleared;
     uint32_t early; // bit i: message handed + i has come
-    uint32_t open;  // messages and grants that have been posted and not ended
+    uint32_t first; // messages whose first lines have come, in order
+    uint32_t first_early;
+    ps_t sent_ps[NCCL_STEPS];    // [message % NCCL_STEPS] when it was posted to the network
+    ps_t spread_ps[NCCL_STEPS];  // from its first line to its end at the receiver
+    ps_t cleared_ps[NCCL_STEPS]; // [grant % NCCL_STEPS] when it was posted
+    ps_t way_ps;                 // of the fastest grant; 0 = none yet
+    uint32_t grants;             // posted
+    uint32_t open;               // messages and grants that have been posted and not ended
+};
+
+// A block that does not wait for a primitive to begin is in one.
+enum block_phase {
+    BLOCK_WAITS,  // for messages, room or another block
+    BLOCK_OPENS,  // it writes the first lines of its messages
+    BLOCK_COPIES, // it writes the others
+    BLOCK_RESTS   // it waits for the rest of the messages that it forwards line by line
 };
 
 struct block {
@@ -54,8 +71,11 @@ struct block {
     struct sim_timer timer;
     uint32_t path;
     ps_t began_ps;
-    bool begun, busy, armed, ended; // armed: the timer runs, to end the primitive or to look again
-    bool waits;                     // in the list of another block
+    ps_t opened_ps, copied_ps; // of the primitive that runs: first lines written, all of them
+    ps_t idle_ps;              // since then it waits for messages alone
+    enum block_phase phase;
+    bool begun, armed, ended; // armed: the timer runs, to end the phase or to look again
+    bool waits;               // in the list of another block
 };
 
 struct member {
@@ -208,6 +228,12 @@ void block_wake(struct block *b, ps_t at);
 struct connection *connection_new(struct executor_run *run, uint32_t channel, uint32_t src,
                                   uint32_t dst, uint32_t slots, uint64_t messages);
 void connection_free(struct connection *c);
+// Returns the bytes of user data that are visible to the receiver together: a line of LL or LL128.
+uint64_t connection_line_bytes(const struct connection *c);
+// Whether a message of `bytes` arrives while the block writes it.
+bool connection_flows(const struct connection *c, uint64_t bytes);
+// The block has written the first lines of such a message, and writes the others.
+void connection_begin(struct connection *c, uint64_t bytes, uint32_t step, ps_t now);
 // The block has written its next message.
 void connection_send(struct connection *c, uint64_t bytes, uint32_t step, ps_t now);
 // The receiver begins; it has used a message.
@@ -218,7 +244,18 @@ static inline bool connection_has_room(const struct connection *c)
     uint32_t freed = c->remote ? c->ended : c->consumed;
     return c->ready - freed < c->window;
 }
-// Returns when the receiver sees its next message; PS_NEVER = it has not come.
+// Returns when the receiver sees the first lines of its next message, and the whole message;
+// PS_NEVER = they have not come.
+static inline ps_t connection_first_ps(const struct connection *c)
+{
+    return c->first == c->consumed ? PS_NEVER : c->first_ps[c->consumed % NCCL_STEPS];
+}
+// Returns when the first lines of the next message, which has come, could be read.
+static inline ps_t connection_began_ps(const struct connection *c)
+{
+    uint32_t slot = c->consumed % NCCL_STEPS;
+    return c->remote ? c->seen_ps[slot] - c->spread_ps[slot] : c->first_ps[slot];
+}
 static inline ps_t connection_seen_ps(const struct connection *c)
 {
     return c->arrived == c->consumed ? PS_NEVER : c->seen_ps[c->consumed % NCCL_STEPS];

@@ -340,11 +340,6 @@ static bool is_limited(const struct nccl_settings *s)
     return s->algorithms != NCCL_ANY_ALGORITHM || s->protocols != NCCL_ANY_PROTOCOL;
 }
 
-static bool may_run(const struct nccl_settings *s, const struct nccl_choice *choice)
-{
-    return (s->algorithms >> choice->algorithm & 1) && (s->protocols >> choice->protocol & 1);
-}
-
 struct executor_choice executor_choice(const struct executor_run *run)
 {
     const struct nccl_settings *settings = &run->group->spec->settings;
@@ -366,7 +361,6 @@ struct executor_choice executor_choice(const struct executor_run *run)
                                         .chunk_bytes = x->piece_bytes};
     default:
         return (struct executor_choice){.limited = is_limited(settings),
-                                        .replaced = !may_run(settings, &o->choice),
                                         .algorithm = nccl_algorithm_name(o->choice.algorithm),
                                         .protocol = nccl_protocol_name(run->protocol),
                                         .channels = o->choice.split.channels,

@@ -9,16 +9,27 @@
 
 // MB/s of user data of a block. LL: what all 24 channels of one server may carry together
 // (tuning.cc, llMaxBws), shared out. LL128: half the limit of a channel (perChMaxRingLL128Bws), of
-// which two copies exist. Simple: what one channel reaches in runs of NCCL's tests with
+// which two copies exist; that of Blackwell is the one of version 2.30, since 2.27 has twice the
+// figure of Hopper. Simple: what one channel reaches in runs of NCCL's tests with
 // NCCL_MAX_NCHANNELS=1, an estimate, above what channels together can send by their links.
 static const uint64_t copy_mbps[NCCL_GPUS][NCCL_PROTOCOLS] = {
     [NCCL_VOLTA] = {1625, 10000, 14000},
     [NCCL_AMPERE] = {3650, 10000, 20000},
     [NCCL_HOPPER] = {5875, 18350, 24000},
-    [NCCL_BLACKWELL] = {11750, 36700, 48000},
+    [NCCL_BLACKWELL] = {11750, 20000, 48000},
 };
 
-struct nccl_host_cost nccl_host_cost_of(enum nccl_gpu gpu)
+// Before it sends a message of LL, a proxy looks at the flag of every line of 8 bytes of data
+// (transport/net.cc, sendProxyProgress), so the CPUs limit LL between servers: two of them reach 39
+// GB/s with CPUs of Intel and 22.5 with those of AMD (tuning.cc, llMaxBws). All NICs of a server
+// have their share of that, since there is a proxy for each.
+static uint64_t check_bps(const struct nccl_machine *m)
+{
+    uint64_t all_mbps = m->cpu == NCCL_CPU_AMD ? 22500 : 39000;
+    return m->nics > 0 ? all_mbps / m->nics * MBPS : 0;
+}
+
+struct nccl_host_cost nccl_host_cost_of(const struct nccl_machine *machine)
 {
     struct nccl_host_cost cost = {
         // baseLat of rings
@@ -34,9 +45,10 @@ struct nccl_host_cost nccl_host_cost_of(enum nccl_gpu gpu)
         .receive_ps = {1400 * NS, 3000 * NS, 6300 * NS},
         // an estimate: a thread posts and polls some millions of work requests a second
         .proxy_ps = 200 * NS,
+        .check_bps = check_bps(machine),
     };
     for (unsigned p = 0; p < NCCL_PROTOCOLS; p++)
-        cost.block_bps[p] = copy_mbps[gpu][p] * MBPS;
+        cost.block_bps[p] = copy_mbps[machine->gpu][p] * MBPS;
     return cost;
 }
 

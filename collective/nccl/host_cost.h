@@ -7,7 +7,7 @@
 // second, is not in that table and is this model's assumption (docs/nccl.md).
 #pragma once
 
-#include "collective/nccl/nccl.h"
+#include "collective/nccl/nccl_machine.h"
 
 // By protocol. Times in ps, rates in bit/s of user data.
 struct nccl_host_cost {
@@ -18,11 +18,12 @@ struct nccl_host_cost {
     int64_t send_ps[NCCL_PROTOCOLS];      // from the block's flag to the NIC, by the proxy
     int64_t receive_ps[NCCL_PROTOCOLS];   // from the NIC to the block
     int64_t proxy_ps;                     // that the proxy's thread is busy with a message
+    uint64_t check_bps;                   // at which it looks at lines of LL; 0 = no limit
     uint64_t block_bps[NCCL_PROTOCOLS];   // that a block copies or reduces; 0 = no limit
 };
 
-// The default costs of a generation of GPUs.
-struct nccl_host_cost nccl_host_cost_of(enum nccl_gpu gpu);
+// The default costs of a machine.
+struct nccl_host_cost nccl_host_cost_of(const struct nccl_machine *machine);
 
 // Those of RCCL on MI300X.
 struct nccl_host_cost rccl_host_cost(void);

@@ -19,6 +19,7 @@ struct kind {
     enum rccl_table table;
     struct nccl_paths paths;
     struct nccl_search ring, tree, nvls;
+    double nvlinks; // GB/s of NVLS inside the server
     uint32_t heads;
     uint8_t head[NCCL_SEARCH_CHANNELS]; // vertices
 };
@@ -60,7 +61,8 @@ static bool kind_init(struct kind *k, const struct nccl_machine *machine,
     else if (!nccl_search_server(&k->paths, settings, &k->ring, &k->tree, &k->nvls))
         return false;
     list_heads(k);
-    return true;
+    k->nvlinks = k->nvls.graph.channels * k->nvls.graph.bw_intra;
+    return !networked || k->heads == 0 || nccl_search_nvlinks(machine, settings, gpus, &k->nvlinks);
 }
 
 // The kind of a server, made where it is new; NULL without memory.
@@ -134,7 +136,8 @@ static void fill_cluster(struct nccl_layout *layout, const struct nccl_machine *
                                .nvswitch = machine->nvlink == NCCL_NVLINK_SWITCH,
                                .ring = first->ring.graph,
                                .tree = first->tree.graph,
-                               .nvls = first->nvls.graph};
+                               .nvls = first->nvls.graph,
+                               .nvlinks = first->nvlinks};
     d->heads = first->heads;
     // Every channel leads through all servers, so the server with the least decides for all.
     for (const struct kind *k = d->kinds; k != NULL; k = k->next) {

@@ -85,6 +85,7 @@ struct nccl_cluster {
     uint32_t nodes, ranks; // servers, and GPUs of all of them
     bool nvswitch;
     struct nccl_graph ring, tree, nvls;
+    double nvlinks;                   // GB/s of NVLS inside a server, all heads, whatever its NICs
     uint32_t channels, nvls_channels; // after copying
     uint64_t buffer_bytes;            // of a connection under Simple; 0 = 4 MiB
 };

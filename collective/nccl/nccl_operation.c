@@ -95,6 +95,11 @@ bool nccl_operation_init(struct nccl_operation *o, const struct nccl_communicato
     if (!nccl_choose(&c->model, function, bytes, c->settings.algorithms, c->settings.protocols,
                      &o->choice))
         return false;
+    // RCCL would run a ring in place of what it was told and cannot; here that is an error, since
+    // nobody wants the times of another algorithm than that which was given.
+    if (!(c->settings.algorithms >> o->choice.algorithm & 1) ||
+        !(c->settings.protocols >> o->choice.protocol & 1))
+        return false;
     const struct nccl_split *s = &o->choice.split;
     o->first = nccl_chunking(&c->model, function, &o->choice, s->first);
     if (s->middle > 0)

@@ -461,3 +461,21 @@ bool nccl_search_server(const struct nccl_paths *p, const struct nccl_settings *
     free(s);
     return true;
 }
+
+bool nccl_search_nvlinks(const struct nccl_machine *machine, const struct nccl_settings *settings,
+                         uint64_t gpus, double *gbytes)
+{
+    struct nccl_paths *p = calloc(1, sizeof *p);
+    struct nccl_search *found = calloc(3, sizeof *found);
+    bool made = p != NULL && found != NULL;
+    if (made) {
+        nccl_wiring_init(&p->wiring, machine, settings->version, gpus, false);
+        made = nccl_paths_init(p, settings) &&
+               nccl_search_server(p, settings, &found[0], &found[1], &found[2]);
+        *gbytes = found[2].graph.channels * found[2].graph.bw_intra;
+        nccl_paths_free(p);
+    }
+    free(p);
+    free(found);
+    return made;
+}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A machine makes two dimensions: the GPUs of a server on their NVLinks, and the NICs of all
-// servers on one fabric, by default a switch for the GPUs with one number (`rail`), as NVIDIA's
-// reference has it. A machine of one GPU has only the second.
+// servers on one fabric, by default a switch for the NICs with one number (`rail`), as NVIDIA's
+// reference has it: a plane of rails for each NIC of a GPU. A machine of one GPU has only the
+// second.
 #include "config/object/machine.h"
 
 #include <stdio.h>
@@ -142,17 +143,32 @@ static void set_missing(json_t *object, const char *key, json_t *value)
     json_decref(value);
 }
 
+// The bus of a GPU, which all its NICs share: 16 lanes of PCIe as NCCL counts them (graph/topo.h),
+// 48 GB/s of Gen5. Two GPUs with four NICs of 400 Gbit/s each were measured at 44 to 47
+// (NVIDIA/nccl-tests#232). A coherent link to the CPU is not taken for such a bus.
+static double gpu_bus_gbps(const struct nccl_machine *m)
+{
+    return m->c2c_bw > 0 ? 0 : 8 * m->gpu_slot[0].bw;
+}
+
+// A GPU's bus limits its NICs where it has several that together are faster.
+static void share_bus(json_t *dim, const struct nccl_machine *m)
+{
+    double bus = gpu_bus_gbps(m), nics = m->nic_gbps[0] * m->nics / m->gpus;
+    char rate[64];
+    if (m->nics <= m->gpus || bus <= 0 || nics <= bus)
+        return;
+    snprintf(rate, sizeof rate, "%.10gGbps", bus);
+    set_missing(
+        dim, "nic",
+        json_pack("{s:s,s:s}", "bus_rate", rate, "burst_overhead", "0B")); // it is payload's
+}
+
 static json_t *outer_dim(const struct nccl_machine *m, uint32_t nodes, const json_t *fabric)
 {
     json_t *dim = fabric != NULL ? json_deep_copy(fabric) : json_object();
     const char *kind = json_string_value(json_object_get(fabric, "kind"));
-    bool several = m->gpus > 1 && fabric == NULL, rails = several && m->nics <= m->gpus;
-    rails = rails || (kind != NULL && strcmp(kind, "rail") == 0);
-    if (several && !rails) { // a rail has one port a GPU
-        set_missing(dim, "kind", json_string("leaf_spine"));
-        set_missing(dim, "ranks_per_leaf", json_integer(m->gpus));
-        set_missing(dim, "spines", json_integer(m->gpus));
-    }
+    bool rails = (m->gpus > 1 && fabric == NULL) || (kind != NULL && strcmp(kind, "rail") == 0);
     if (rails) {
         uint32_t spines = nodes < SPINES ? nodes : SPINES;
         while (nodes > spines * TRUNKS_MAX)
@@ -168,6 +184,7 @@ static json_t *outer_dim(const struct nccl_machine *m, uint32_t nodes, const jso
         set_missing(dim, "ranks_per_port", json_integer(m->gpus / m->nics));
     else if (m->nics > m->gpus)
         set_missing(dim, "planes", json_integer(m->nics / m->gpus));
+    share_bus(dim, m);
     return dim;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Rail-optimised fabric: GPU i of every server of a pod is linked to rail switch i of that pod, and
 // every rail switch to every spine. Ranks fill servers in order, so the rail of a rank is rank %
-// gpus_per_server. The network inside the servers is a dimension of its own.
+// gpus_per_server. With several planes there are as many such networks beside each other, and every
+// rank has a NIC in each: so each NIC of a server has a rail of its own. The network inside the
+// servers is a dimension of its own.
 #include "net/topology/kinds.h"
 
 struct rail_params {
-    uint64_t gpus_per_server, servers_per_pod, spines, trunks;
+    uint64_t gpus_per_server, servers_per_pod, spines, trunks, planes;
 };
 
 #define SOURCE "NVIDIA DGX SuperPOD reference architecture, compute fabric"
@@ -20,6 +22,9 @@ static const struct param params[] = {
               .help = "spine switches, over all pods", .source = SOURCE),
     PARAM_ROW("trunks", COUNT, FIELD(trunks), .def = "1", .min = "1", .max = "64",
               .help = "parallel links of each rail switch to each spine", .source = SOURCE),
+    PARAM_ROW("planes", COUNT, FIELD(planes), .def = "1", .min = "1", .max = "64",
+              .help = "networks beside each other; every rank has one NIC in each",
+              .source = SOURCE),
 };
 
 static uint64_t pod_servers(const struct rail_params *p, uint32_t ranks)
@@ -53,28 +58,35 @@ static void check(const void *params_of, uint32_t size, uint32_t ranks, const ch
                 (unsigned)spine_ports, SWITCH_MAX_PORTS);
 }
 
-static void build(struct graph *g, uint32_t dim, const void *params_of,
-                  const struct link_spec *links)
+static void build_plane(struct graph *g, uint32_t dim, uint32_t plane, const struct rail_params *p,
+                        const struct link_spec *links)
 {
-    const struct rail_params *p = params_of;
     uint32_t gpus = (uint32_t)p->gpus_per_server, spines = (uint32_t)p->spines;
     uint32_t pod = (uint32_t)pod_servers(p, g->n_ranks) * gpus;
     uint32_t rails = g->n_ranks / pod * gpus, first_rail = g->n_nodes;
     for (uint32_t i = 0; i < rails; i++)
-        graph_add_switch(g, NODE_RAIL, dim, i, 0);
+        graph_add_switch(g, NODE_RAIL, dim, i, plane);
     uint32_t first_spine = g->n_nodes;
     for (uint32_t s = 0; s < spines; s++)
-        graph_add_switch(g, NODE_SPINE, dim, s, 0);
+        graph_add_switch(g, NODE_SPINE, dim, s, plane);
     for (uint32_t r = 0; r < g->n_ranks; r++)
         graph_add_link(g, r, first_rail + r / pod * gpus + r % gpus, dim, &links[0]);
     graph_add_trunks(g, first_rail, rails, first_spine, spines, (uint32_t)p->trunks, dim,
                      &links[1]);
 }
 
+static void build(struct graph *g, uint32_t dim, const void *params_of,
+                  const struct link_spec *links)
+{
+    const struct rail_params *p = params_of;
+    for (uint32_t plane = 0; plane < p->planes; plane++)
+        build_plane(g, dim, plane, p, links);
+}
+
 static uint64_t width(const void *params_of, uint32_t size)
 {
-    (void)params_of, (void)size;
-    return 1;
+    (void)size;
+    return ((const struct rail_params *)params_of)->planes;
 }
 
 static uint32_t hops(const void *params_of, uint32_t ranks, uint32_t from, uint32_t to)

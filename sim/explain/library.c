@@ -31,12 +31,6 @@ static char *choice_text(const struct collective_record *record)
         return text_format("%s runs %s for %s of %s: the GPUs of a server exchange, and switches "
                            "add between servers, in %u chunks of %s",
                            name, l->algorithm, op, bytes, l->channels, chunk);
-    if (l->replaced)
-        return text_format(
-            "%s has nothing that its settings (`algo`, `proto` or `env`) allow for %s "
-            "of %s, and runs %s with protocol %s instead: %u channels of %u threads, "
-            "chunks of %s",
-            name, op, bytes, l->algorithm, l->protocol, l->channels, l->threads, chunk);
     if (l->limited)
         return text_format(
             "%s runs %s with protocol %s for %s of %s, among what its settings "

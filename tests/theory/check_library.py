@@ -21,7 +21,7 @@ DELAY_US = 0.5  # of a link
 MTU = 4096
 COSTS = ("launch", "primitive", "link", "tree_link", "send", "receive")
 PROTOCOLS = ("ll", "ll128", "simple")
-FREE = {f"{cost}_{p}": "0ns" for cost in COSTS for p in PROTOCOLS} | {"proxy": "0ns"}
+FREE = {f"{cost}_{p}": "0ns" for cost in COSTS for p in PROTOCOLS} | {"proxy": "0ns", "check_rate": "0bps"}
 FREE |= {f"block_rate_{p}": "0bps" for p in PROTOCOLS}
 
 
@@ -99,6 +99,62 @@ def check_costs(folder):
         us = duration(run(folder, scenario(nodes, "all_reduce", 8 * nodes, library, costs)))
         hop = 1 + 3 + 0.25 + wire_us(16) + 2
         near(f"costs of hosts, ring of {nodes}", us, 6 + 2 * (nodes - 1) * hop + 1, 0.01)
+
+
+def inside(gpus, proto, size, rate_gbytes):
+    """A broadcast along the GPUs of one server, on one channel, whose blocks copy at a rate."""
+    costs = {f"block_rate_{proto}": f"{8 * rate_gbytes}Gbps"}
+    return {"name": "inside", "topology": {"machine": {"like": "dgx_h100", "gpus": gpus, "nics": gpus}, "nodes": 1},
+            "workload": {"kind": "collective", "op": "broadcast", "bytes": size,
+                         "library": {"kind": "nccl", "algo": "ring", "proto": proto, "max_nchannels": 1, "nvls": False,
+                                     "host_cost": FREE | costs}}}
+
+
+def check_lines(folder):
+    """LL and LL128 forward line by line in a server: every further GPU adds the way of a line, not a copy of the message."""
+    nvlink = 18 * 20.6e9  # bytes/s to the NVSwitch
+    for proto, line, wire, size in (("ll", 256, 512, 16 << 10), ("ll128", 1920, 2048, 480_000)):
+        for gpus in (2, 4, 8):
+            for rate in (1, 4):
+                us = duration(run(folder, inside(gpus, proto, size, rate)))
+                hop = line / rate / 1e3 + 2 * wire / nvlink * 1e6 + 0.5
+                near(f"{proto} along {gpus} GPUs at {rate} GB/s", us, size / rate / 1e3 + (gpus - 1) * hop, 0.01)
+    # Under Simple a slice is stored at each hop.
+    for gpus in (2, 4, 8):
+        us = duration(run(folder, inside(gpus, "simple", 256 << 10, 4)))
+        hop = (256 << 10) / 4e3 + ((256 << 10) + 4096) / nvlink * 1e6 + 0.5
+        near(f"simple along {gpus} GPUs", us, (gpus - 1) * hop + (256 << 10) / 4e3, 0.01)
+
+
+def check_growth(folder):
+    """A way that is forced never takes less time for more bytes."""
+    for machine, ways in (("dgx_h100", (("ring", "ll"), ("tree", "ll128"), ("nvlstree", "simple"))), ("dgx_a100", (("tree", "simple"), ("ring", "ll128")))):
+        for algo, proto in ways:
+            times = []
+            for size in (64 << shift for shift in range(0, 18)):
+                made = {"name": "growth", "topology": {"machine": machine, "nodes": 2},
+                        "workload": {"kind": "collective", "op": "all_reduce", "bytes": size,
+                                     "library": {"kind": "nccl", "algo": algo, "proto": proto}}}
+                times.append(duration(run(folder, made)))
+            falls = [f"{64 << i}: {a} to {b}" for i, (a, b) in enumerate(zip(times, times[1:])) if b < a]
+            expect(f"{machine}, {algo} {proto} from 64 B to 8 MiB: {falls}", not falls)
+
+
+def check_rails(folder):
+    """Each NIC of a server has a rail: no byte crosses a spine, and the slower of NICs and of the GPUs' buses bounds the time."""
+    size, gpus, servers = 64 << 20, 8, 2
+    each = 2 * (gpus * servers - 1) / (gpus * servers) * size / gpus  # that leaves by the NICs of a GPU
+    for like, nics, gbps, bound in (("dgx_h100", 8, 400, 50e9), ("dgx_h100", 16, 100, 25e9), ("dgx_h100", 16, 400, 48e9),
+                                    ("dgx_h100", 32, 200, 48e9), ("dgx_a100", 16, 100, 24e9)):
+        library = {"kind": "nccl", "algo": "ring", "proto": "simple", "host_cost": FREE}
+        made = {"name": "rails", "topology": {"machine": {"like": like, "nics": nics, "nic_rate": f"{gbps}Gbps"}, "nodes": servers},
+                "transport": {"wire_overhead": {"data": "0B", "ack": "1B"}, "ack_interval": 16},
+                "workload": {"kind": "collective", "op": "all_reduce", "bytes": size, "library": library}}
+        metrics = run(folder, made)
+        near(f"{like} with {nics} x {gbps}G", duration(metrics), each / bound * 1e6, 0.03)
+        rails = {link["at"] for link in metrics["links"] if link["at"].startswith("rank") and "rail" in link["at"]}
+        expect(f"{link_bytes(metrics, 'spine')} bytes through spines, {len(rails)} ports to rails",
+               link_bytes(metrics, "spine") == 0 and len(rails) == servers * max(nics, gpus))
 
 
 FIRST, LAST_IMMEDIATE, ONLY, ONLY_IMMEDIATE = 0x06, 0x09, 0x0A, 0x0B
@@ -216,6 +272,9 @@ def main():
         check_ring(folder)
         check_tree(folder)
         check_costs(folder)
+        check_lines(folder)
+        check_growth(folder)
+        check_rails(folder)
         check_capture(folder)
         check_pxn(folder)
     sys.exit(1 if FAILED else 0)

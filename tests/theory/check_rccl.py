@@ -104,11 +104,8 @@ def check_results(folder):
     expect("all-to-all", "RCCL sends all_to_all" in str(exchange["explain"]))
 
 
-def check_forced(folder):
-    """LL128 is none of RCCL's on MI300X: forced, it gives a ring of another protocol."""
-    for size, proto in (("4KB", "LL"), ("64MB", "Simple")):
-        got = run(folder, scenario(1, "all_reduce", size, {"proto": "ll128"}))["collectives"][0]["library"]
-        expect(f"LL128 forced for {size}: {got['algorithm']} {got['protocol']}", (got["algorithm"], got["protocol"]) == ("Ring", proto))
+def check_settings(folder):
+    """What a setting of the number of channels and a part of a server give."""
     got = run(folder, scenario(1, "all_reduce", "64MB", {"env": "NCCL_MIN_NCHANNELS=112 RCCL_MSCCL_ENABLE=0"}))["collectives"][0]
     expect(f"112 channels: {got['library']}", got["library"]["channels"] == 112)
     made = scenario(2, "all_reduce", "1MB")
@@ -132,6 +129,10 @@ def check_errors(folder):
         ({"algo": "nvls"}, machine, 'workload.library.algo: "nvls" is not one of auto, tree, ring'),
         ({"env": "NCCL_NVLS_ENABLE=0"}, machine, "workload.library.env: NCCL_NVLS_ENABLE has no meaning for RCCL"),
         ({"env": "RCCL_MSCCL_ENABLE=1"}, machine, "workload.library.env: RCCL_MSCCL_ENABLE: MSCCL is not modelled"),
+        # RCCL itself would run a ring of any protocol in place of what is forced and cannot be
+        ({"proto": "ll128"}, machine, "workload.library: RCCL 2.21.5 has no all_reduce by the given `algo` and `proto`"),
+        ({"env": "NCCL_ALGO=Tree NCCL_PROTO=LL128"}, machine, "workload.library: RCCL 2.21.5 has no all_reduce by the given"),
+        ({"algo": "tree", "proto": "simple"}, {"machine": "mi300x", "nodes": 1}, "RCCL 2.21.5 has no all_reduce by the given"),
         ({"min_nchannels": 129}, machine, "workload.library.min_nchannels: 129 is above the maximum 128"),
     )
     for library, topology, message in wrong:
@@ -148,7 +149,7 @@ def main():
         check_channels(folder)
         check_mesh(folder)
         check_results(folder)
-        check_forced(folder)
+        check_settings(folder)
     sys.exit(1 if FAILED else 0)
 
 

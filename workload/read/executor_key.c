@@ -166,6 +166,8 @@ static const struct param cost_params[] = {
     COST_ROWS("send", TIME, send_ps, "ns", "from the block to the NIC"),
     COST_ROWS("receive", TIME, receive_ps, "ns", "from the NIC to the block"),
     COST_ROW("proxy", TIME, proxy_ps, "ns", "that the proxy's thread is busy with a message"),
+    COST_ROW("check_rate", RATE, check_bps, "bps",
+             "that the proxy's thread looks at data of LL; 0bps = any"),
     COST_ROWS("block_rate", RATE, block_bps, "bps", "that a channel copies or reduces; 0bps = any"),
 };
 enum { N_COSTS = sizeof cost_params / sizeof *cost_params };
@@ -231,7 +233,7 @@ void executor_read(struct reader *r, const struct place *place, struct executor_
         return;
     }
     spec->machine = machine;
-    spec->cost = spec->settings.rccl ? rccl_host_cost() : nccl_host_cost_of(machine->gpu);
+    spec->cost = spec->settings.rccl ? rccl_host_cost() : nccl_host_cost_of(machine);
     spec->gpus = machine->gpus;
     spec->by_switches =
         spec->settings.algorithms == (1u << NCCL_COLLNET_DIRECT | 1u << NCCL_COLLNET_CHAIN);
