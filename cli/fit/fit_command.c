@@ -69,9 +69,10 @@ int fit_open(struct fit *f, const char *measured, const char *scenario, struct e
     if (status == 0 && o->hold_out >= f->measured.n)
         status = err_add(err, "--hold-out", "of %zu measured values one must be left to fit",
                          f->measured.n);
-    if (status == 0 && f->budget < f->seeds * 4 * f->unknowns.n)
-        status = err_add(err, "--budget", "at least %llu runs: four of each unknown and seed",
-                         (unsigned long long)(f->seeds * 4 * f->unknowns.n));
+    unsigned long long least = f->seeds * 4ULL * f->unknowns.n;
+    if (status == 0 && f->budget < least)
+        status =
+            err_add(err, "--budget", "at least %llu runs: four of each unknown and seed", least);
     if (status != 0)
         return -1;
     observed_hold_out(&f->measured, o->hold_out, 1);

@@ -2,9 +2,9 @@
 // The search for the unknowns, and what the data say of each.
 //
 // First a grid of low discrepancy over the ranges, run in parallel; then Sbplx (Rowan 1990, as
-// NLopt has it), which needs no derivatives, from the best of its points. The range of an unknown is a
-// profile: the misfit along it, with the others at their best values and, where two of them can
-// stand in for each other, moved with it by the linear model that the profiles give.
+// NLopt has it), which needs no derivatives, from the best of its points. The range of an unknown
+// is a profile: the misfit along it, with the others at their best values and, where two of them
+// can stand in for each other, moved with it by the linear model that the profiles give.
 #include <math.h>
 #include <nlopt.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Format: nccl-tests, src/common.cu: a heading "# size count type redop root time algbw busbw
-// #wrong time algbw busbw #wrong", out of place and in place, and a row for each size. Older versions have
-// no #wrong, or "error", and leave redop and root empty where an operation has none. So columns are
-// counted from the right.
+// #wrong time algbw busbw #wrong", out of place and in place, and a row for each size. Older
+// versions have no #wrong, or "error", and leave redop and root empty where an operation has none.
+// So columns are counted from the right.
 #include "cli/sweep/measured_table.h"
 
 #include <math.h>

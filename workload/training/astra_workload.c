@@ -111,7 +111,8 @@ static int marks_take(const struct text_file *file, struct words *words, const c
 }
 
 // SimAI's files say more of a job between the words of ASTRA-sim: "ep: 1 pp: 1 vpp: 1 ga: 1
-// all_gpus: 8". Degrees of 1 change nothing; others have no meaning in this form, in which every layer runs on all ranks.
+// all_gpus: 8". Degrees of 1 change nothing; others have no meaning in this form, in which every
+// layer runs on all ranks.
 static int degrees_take(const struct text_file *file, struct words *words,
                         struct training_spec *spec)
 {
