@@ -35,6 +35,7 @@ ROWS = {
     "list": ["cc", "dcqcn"],
     "import": ["kineto", "traces", "-o", "out/job.json"],
     "gpcnet": ["net.json", "--cc", "none", "--jobs", "2", "--out", "out/impact"],
+    "fit": ["measured.csv", "open.json", "--budget", "8", "--jobs", "2", "--out", "out/fit", "-o", "out/fitted.json"],
     "plan": ["llm.json", "--gpus", "4", "--best", "3", "--jobs", "2", "--out", "out/plan"],
     "partition": ["graph.json", "--parts", "2", "-o", "out/program.json"],
     "synth": ["llm.json", "-o", "out/like.json"],
@@ -64,6 +65,9 @@ def prepare(folder):
     small = {**INCAST, "capture": [{"at": "rank0", "file": "a.pcap"}]}
     for name, scenario in (("small", INCAST), ("train", TRAINING), ("llm", LLM), ("net", NETWORK), ("graph", GRAPH), ("captured", small)):
         (folder / f"{name}.json").write_text(json.dumps(scenario), encoding="utf-8")
+    unknown = {**INCAST, "switch": {"buffer": {"from": "400KB", "to": "2MB"}}}
+    (folder / "open.json").write_text(json.dumps(unknown), encoding="utf-8")
+    (folder / "measured.csv").write_text("quantity,place,value\nfct,,4000\n", encoding="utf-8")
     (folder / "out").mkdir()
     (folder / "traces").mkdir()
     trace = gzip.decompress((ROOT / "tests/data/profile/kineto/rank0.json.gz").read_bytes())

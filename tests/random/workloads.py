@@ -37,6 +37,11 @@ def flows(draw, n, folder, index):
     many = [(*two_ranks(draw, n), size(draw), moment(draw)) for _ in range(count)]
     if draw.chance(0.3):
         name = f"flows{index}.csv"
+        if count in (2, 20):  # a connection matrix of htsim
+            starts = [draw.rng.randrange(100000) for _ in many]
+            lines = [f"{s}->{d} id {i + 1} start {t} size 1000" for i, ((s, d, _, _), t) in enumerate(zip(many, starts))]
+            (folder / name).write_text("\n".join([f"Nodes {n}", f"Connections {count}", *lines]) + "\n", encoding="utf-8")
+            return {"kind": "flows", "file": name, "start_unit": ("auto", "us", "ns", "ps")[(n + index) % 4]}
         with open(folder / name, "w", encoding="utf-8") as f:
             if draw.chance(0.5):
                 f.write("src,dst,bytes,start_ns\n")
