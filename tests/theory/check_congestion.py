@@ -5,8 +5,8 @@
 usage: check_congestion.py ROOT short|long|write        the executable is in $COLLWIRE
 
 tests/data/congestion/values.csv has the values of eleven public sources. Each case below is the scenario of a configuration, made from what
-its source tells and the shipped defaults; nothing is chosen to make a row fit. The scenarios, the rules of scoring and the tests of order were
-committed before any of them ran. short runs the cases that take little time and compares their rows with the page; long runs all; write
+its source tells and the shipped defaults; nothing is chosen to make a row fit. The scenarios, the tests of order and what is not modelled were
+committed before the runs of the page. short runs the cases that take little time and compares their rows with the page; long runs all; write
 writes the page.
 """
 import collections
