@@ -570,6 +570,13 @@ collwire_script_test(theory_incasts theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_incasts.py ${PROJECT_SOURCE_DIR} short)
 collwire_script_test(theory_incasts_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_incasts.py ${PROJECT_SOURCE_DIR} long)
+# Measurements of NICs and switches under congestion: the shares of a 400G switch with lossless and lossy classes, two ConnectX-5 into one
+# port, TCP by offload and hashing (4 s). No other test holds DWRR beside PFC and tail drop, or the reaction of a NIC to loss, against hardware.
+# The whole (190 s) has the latencies of frames, the policer, the quota, GPCNeT and the scores of docs/congestion.md.
+collwire_script_test(theory_congestion theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_congestion.py ${PROJECT_SOURCE_DIR} short)
+collwire_script_test(theory_congestion_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_congestion.py ${PROJECT_SOURCE_DIR} long)
 collwire_script_test(theory_uec theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_uec.py short)
 collwire_script_test(theory_uec_all long python3 [[python3 -B "$@"]]
