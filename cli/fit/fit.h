@@ -31,6 +31,7 @@ struct fit {
     size_t n_points, cap_points;
     uint64_t runs; // that were made, or found in the store
     bool interrupted;
+    bool not_kept; // a run could not be written to the store
     struct pool_line line;
 };
 

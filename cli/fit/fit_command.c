@@ -9,6 +9,7 @@
 
 #include "cli/fit/fit.h"
 #include "cli/fit/fit_store.h"
+#include "cli/results/output.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
@@ -203,6 +204,12 @@ static json_t *fit_json(const struct fit *f, const struct fit_point *best,
                      values);
 }
 
+static void put_json(FILE *out, const void *json)
+{
+    json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    fputc('\n', out);
+}
+
 // The scenario with the fitted values, and in its description where they come from.
 static int write_scenario(const struct fit *f, const struct fit_point *best, struct err *err)
 {
@@ -222,8 +229,8 @@ static int write_scenario(const struct fit *f, const struct fit_point *best, str
     char *description = text_close(out, &text);
     json_object_set_new(fitted.json, "description", json_string(description));
     free(description);
-    if (status == 0 && json_dump_file(fitted.json, path, JSON_INDENT(2)) != 0)
-        status = err_add(err, path, "cannot be written: %s", strerror(errno));
+    if (status == 0 && output_write(path, put_json, fitted.json) != EXIT_DONE)
+        status = -1; // it has said why
     json_decref(fitted.json);
     return status;
 }
@@ -241,8 +248,8 @@ static int tell(struct fit *f, const struct fit_point *best, const struct fit_ra
     }
     if (f->options->out) {
         char *path = text_format("%s/fit.json", f->options->out);
-        if (json_dump_file(json, path, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) != 0)
-            status = err_add(err, path, "cannot be written: %s", strerror(errno));
+        if (output_write(path, put_json, json) != EXIT_DONE)
+            status = -1; // it has said why
         free(path);
     }
     if (f->options->file)
@@ -272,7 +279,8 @@ static int fit(struct fit *f, struct err *err)
     ends_say(f->store ? "the same command goes on" : "without --out nothing of it is kept");
     if (!best)
         return EXIT_NOT_COMPLETED;
-    return tell(f, best, ranges, err) != 0 || f->interrupted ? EXIT_NOT_COMPLETED : EXIT_DONE;
+    bool whole = tell(f, best, ranges, err) == 0 && !f->interrupted && !f->not_kept;
+    return whole ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 
 static int command_fit(const struct options *given)

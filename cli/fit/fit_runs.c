@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs of the scenario at points of the ranges: in workers, each once, and kept in the store.
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -96,14 +97,21 @@ static void work(void *ctx, size_t task, int to_parent)
 static void keep(struct fit *f, const char *key, json_t *values)
 {
     json_object_set_new(f->known, key, values);
-    FILE *out = f->store ? fopen(f->store, "a") : NULL;
-    if (!out)
+    if (!f->store || f->not_kept)
         return;
+    FILE *out = fopen(f->store, "a");
     json_t *line =
         json_pack("{s:s, s:s, s:O}", "of", f->scenario_mark, "key", key, "values", values);
     char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    fprintf(out, "%s\n", text);
-    fclose(out);
+    bool good = out && fprintf(out, "%s\n", text) > 0;
+    if (out)
+        good = fclose(out) == 0 && good;
+    if (!good) {
+        pool_line_clear(&f->line);
+        fprintf(stderr, "collwire: %s: runs cannot be kept from now on: %s\n", f->store,
+                strerror(errno));
+        f->not_kept = true;
+    }
     free(text);
     json_decref(line);
 }
