@@ -566,6 +566,8 @@ collwire_script_test(theory_plan_drawn theory python3 [[python3 -B "$@"]]
 collwire_script_test(theory_plan_drawn_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_plan_drawn.py 1-20 20)
 set_tests_properties(theory_plan_drawn_all PROPERTIES TIMEOUT 7200)
+# Shares of equal senders at full queues: 8 s; it alone proves that ties are drawn fairly.
+collwire_script_test(theory_ties theory python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/theory/check_ties.py)
 collwire_script_test(theory_incasts theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_incasts.py ${PROJECT_SOURCE_DIR} short)
 collwire_script_test(theory_incasts_all long python3 [[python3 -B "$@"]]
