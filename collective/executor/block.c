@@ -127,6 +127,25 @@ static uint64_t copy_bps(const struct block *b)
     return spec->settings.rccl ? bps / 2 : bps * tree_threads / ring_threads[b->run->protocol] / 2;
 }
 
+// Under LL each thread takes 8 bytes of data, then those that are further by as many threads as the
+// block has (prims_ll.h), and a round takes its time however few of them have data. Measurements of
+// ATLAHS with NPKit on two machines (spcl/atlahs, npkit_data_summary_LL.json) show it: from 256 to
+// 4096 bytes, where the threads grow with the bytes, a recvReduceSend takes the same time, and from
+// there as much more for every further 4096. The first round is part of the table's latency of a
+// hop, so it counts by its bytes alone; later ones count whole. In the middle of a tree each way
+// has half the threads. RCCL's rate of LL is an estimate, and its rounds have not been measured.
+static uint64_t with_whole_rounds(const struct block *b, uint64_t bytes)
+{
+    enum { THREAD_BYTES = 8 };
+    uint64_t round = UINT64_C(1) * b->run->operation.choice.threads * THREAD_BYTES;
+    if (b->run->protocol != NCCL_LL || b->run->source != RUN_OPERATION ||
+        run_spec(b->run)->settings.rccl)
+        return bytes;
+    if (is_of_tree(b) && b->plan.n_from > 0 && b->plan.n_to > 0)
+        round /= 2;
+    return round > 0 && bytes > round ? (bytes + round - 1) / round * round : bytes;
+}
+
 // The time of the copy, without what the threads wait for each other.
 static ps_t copy_ps(const struct block *b, uint64_t bytes)
 {
@@ -145,7 +164,7 @@ static ps_t duration_ps(const struct block *b, const struct task *t)
     if (is_of_tree(b) && b->plan.after)
         return 0;
     ps_t takes = t->joined ? 0 : cost->primitive_ps[protocol];
-    takes += copy_ps(b, p->bytes);
+    takes += copy_ps(b, with_whole_rounds(b, p->bytes));
     if (p->local_bytes > 0)
         takes += serialization_ps(p->local_bytes, local_bps(b));
     return takes;
@@ -244,7 +263,7 @@ static void begin_task(struct block *b, const struct task *t, ps_t now)
     b->phase = opening ? BLOCK_OPENS : BLOCK_COPIES;
     if (!opening)
         return;
-    ps_t rest = copy_ps(b, t->p.bytes - connection_line_bytes(b->to[0]));
+    ps_t rest = copy_ps(b, with_whole_rounds(b, t->p.bytes) - connection_line_bytes(b->to[0]));
     b->opened_ps = b->copied_ps - now > rest ? b->copied_ps - rest : now;
 }
 

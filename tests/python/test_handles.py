@@ -110,11 +110,11 @@ def in_thread(call):
 
 
 def forked(call):
-    """What a forked child says of a call; None if it has said nothing for 30 s."""
+    """What a forked child says of a call; None if it hangs."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(10)
         try:
             call()
             text = "ok"
@@ -130,14 +130,14 @@ def forked(call):
             os.kill(child, signal.SIGKILL)
         text = pipe.read()
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return None if code == -signal.SIGKILL else f"{code} {text}"
+    return None if code in (-signal.SIGKILL, -signal.SIGALRM) and not text else f"{code} {text}"
 
 
 def in_child(call):
     """Call in a forked child; what it raises of the package is raised here."""
     said = None
     # AddressSanitizer of clang 14 leaves a lock of its allocator, which another thread has at the fork, taken in the child
-    for _ in range(4 if SANITIZED else 1):
+    for _ in range(6 if SANITIZED else 1):
         said = said or forked(call)
     if said and said.startswith("0 refused"):
         raise cw.StateError(said)

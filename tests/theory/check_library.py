@@ -119,6 +119,11 @@ def check_lines(folder):
                 us = duration(run(folder, inside(gpus, proto, size, rate)))
                 hop = line / rate / 1e3 + 2 * wire / nvlink * 1e6 + 0.5
                 near(f"{proto} along {gpus} GPUs at {rate} GB/s", us, size / rate / 1e3 + (gpus - 1) * hop, 0.01)
+    # LL goes by rounds of all threads: 17 KiB are 4.25 of 512 threads, or 8.5 of the 256 that eight GPUs have.
+    for gpus, whole in ((2, 5 * 4096), (4, 5 * 4096), (8, 9 * 2048)):
+        us = duration(run(folder, inside(gpus, "ll", 17 << 10, 1)))
+        hop = 256 / 1e3 + 2 * 512 / nvlink * 1e6 + 0.5
+        near(f"ll along {gpus} GPUs, the last round not full", us, whole / 1e3 + (gpus - 1) * hop, 0.01)
     # Under Simple a slice is stored at each hop.
     for gpus in (2, 4, 8):
         us = duration(run(folder, inside(gpus, "simple", 256 << 10, 4)))

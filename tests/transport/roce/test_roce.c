@@ -322,10 +322,16 @@ static void test_failed_run_is_incomplete(void **state)
     fixture_flow(&f, 0, 2, 20, 0);
     f.sim = sim_new(&f.spec, &err);
     assert_non_null(f.sim);
-    static const uint16_t next[3] = {0, NEXT_NONE, 2};
-    static const uint32_t group[3] = {0, 1, 2};
-    f.sim->fabric.switches.nodes[0].routes.next = next;
-    f.sim->fabric.switches.nodes[0].routes.group = group;
+    // A column without a port is put behind those of the switch.
+    uint32_t n_groups = f.sim->fabric.routes.n_groups;
+    struct next_hops *routes = &f.sim->fabric.switches.nodes[0].routes;
+    uint16_t next[9];
+    assert_in_range(n_groups, 1, 8);
+    memcpy(next, routes->next, n_groups * sizeof *next);
+    next[n_groups] = NEXT_NONE;
+    uint32_t group[3] = {routes->group[0], n_groups, routes->group[2]};
+    routes->next = next;
+    routes->group = group;
     sim_run(f.sim, NULL);
     f.result = sim_result(f.sim);
     assert_int_equal(f.result->status, RUN_INCOMPLETE);
