@@ -15,7 +15,7 @@ struct fit_point {
     // -INFINITY = none (0), NAN = the results have no such place
     double *log_mean, *log_error;
     char *key;  // the texts of the values
-    bool asked; // it counts in the budget
+    bool asked; // this search has asked for it, so its runs count in the budget
 };
 
 struct fit {
@@ -42,8 +42,9 @@ void fit_free(struct fit *f);
 
 /* ---- runs (fit_runs.c) ---- */
 
-// Run the scenario at `n` points, several at a time, where they are not known. The points are then
-// in list[], and belong to the fit; NULL = interrupted, or out of the budget.
+// Run the scenario at those of `n` points whose results are not known yet, in parallel workers.
+// Writes the points to list[]; the fit owns them. A point that was not run, since the fit was
+// interrupted or its budget was used up, is NULL.
 void fit_run(struct fit *f, size_t n, double places[][UNKNOWNS_MOST], struct fit_point **list);
 
 // How far a value is from what was measured, in standard deviations.

@@ -142,7 +142,7 @@ static double roughness(const struct fit *f, const struct fit_point *best, size_
 }
 
 // The end of the interval to one side: the first place beyond which the misfit has grown by
-// `growth`. `list`: the profile from near to far.
+// `growth`. `list`: the points of the profile, by growing distance from the best value.
 static double end_of(const struct fit *f, const struct fit_point *best, size_t k, double growth,
                      struct fit_point *const *list, bool *inside)
 {

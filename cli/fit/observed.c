@@ -252,8 +252,8 @@ struct table {
     struct err *err;
 };
 
-// Cut a line into cells, of which quotes and blanks around them are taken off. Returns their
-// number.
+// Split a line of CSV into cells, in place, without their quotes and surrounding blanks. Returns
+// the number of cells.
 static int cells_of(char *line, char *cells[16])
 {
     int n = 0;
@@ -314,7 +314,7 @@ static int number(const struct table *t, const char *text, double *out)
     return good ? 0 : wrong(t, "not a number from 0:", text);
 }
 
-// The spread as a share of the value: "2%", or in the unit of the value.
+// Read the spread of a value: in percent of the value ("2%"), or in the unit of the value.
 static int spread_of(const struct table *t, const char *text, struct observed_value *v)
 {
     size_t length = strlen(text);

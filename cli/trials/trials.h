@@ -41,8 +41,9 @@ struct trials {
 size_t trial_jobs(const json_t *metrics);
 json_int_t trial_before_ns(const json_t *metrics, size_t job);
 
-// The settings of a run of which only the times count: no files and lists, no trials, and its cost
-// in time whatever memory it needs.
+// Add the settings of a run that only measures times: it writes no captures and no lists of flows
+// or collectives, tries no causes, has the usual limit of its wall time, and a job that does not
+// fit into the memory of its GPUs runs too.
 void trial_settings(struct options *sets);
 
 // The time of a job before any change, on the network of the trials.

@@ -25,7 +25,7 @@ bool nccl_search_server(const struct nccl_paths *paths, const struct nccl_settin
                         struct nccl_search *ring, struct nccl_search *tree,
                         struct nccl_search *nvls);
 
-// Writes to *gbytes the GB/s of all heads that the search for NVLS finds among these GPUs without
-// regard to NICs. Returns false without memory.
+// Searches for NVLS among `gpus` GPUs, ignoring NICs. Writes the sum of the bandwidths of all heads
+// that it finds to *gbytes, in GB/s. Returns false if there is no memory.
 bool nccl_search_nvlinks(const struct nccl_machine *machine, const struct nccl_settings *settings,
                          uint64_t gpus, double *gbytes);

@@ -9,7 +9,7 @@
 #include "cli/sweep/measured_table.h"
 #include "tests/fuzz/support.h"
 
-// A store of a fit has nothing but lists of values of the length that was asked for.
+// What is read from the store of a fit must be lists of numbers of the requested length.
 static void check_store(const char *path)
 {
     json_t *known = json_object(), *values;
