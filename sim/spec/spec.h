@@ -131,7 +131,7 @@ struct explain_spec {
 };
 
 // Noise of hosts and links. It acts on jobs whose ranks run programs, not on raw flows.
-enum noise_preset { NOISE_NONE, NOISE_LAB, NOISE_CLUSTER };
+enum noise_preset { NOISE_AUTO, NOISE_NONE, NOISE_LAB, NOISE_CLUSTER };
 struct noise_spec {
     int preset;    // enum noise_preset: the values of the other members unless they are given
     ps_t start_ps; // ranks start up to this late
