@@ -18,6 +18,7 @@
       "packets of the control class were dropped at `trimming.control_limit`")                     \
     X(RED, "red", "lossy: not ECN capable, where others are marked (`switch.ecn.not_ect`)",        \
       "packets that are not ECN capable were dropped where others are marked")                     \
+    X(METER, "meter", "beyond the rate of a meter (`meters`)", NULL)                               \
     X(NO_ROUTE, "no_route", "no route to the destination", NULL)                                   \
     X(WATCHDOG, "watchdog", "by the PFC watchdog", NULL)                                           \
     X(NIC_BUFFER, "nic_buffer", "the receive buffer of a NIC was full (`nic.buffer`)",             \

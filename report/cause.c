@@ -27,6 +27,7 @@ static const struct {
     {"bdp_cap", "the cap on bytes in flight"},
     {"rate", "the rate of NICs"},
     {"input", "waiting for input"},
+    {"meter", "a meter"},
     {"compute_ns", "computing"},
     {"sending_ns", "transmission"},
     {"network_ns", "latency"},

@@ -8,7 +8,8 @@
 
 // Of a port: [global port].
 struct switch_port_counters {
-    uint64_t marked; // packets that got a CE mark
+    uint64_t marked;  // packets that got a CE mark
+    uint64_t metered; // packets beyond the rate of a meter: dropped, or marked if they can be
 };
 
 // Of a switch, or of the router of a rank.

@@ -390,7 +390,9 @@ arrive_inline(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t n
         network_drop(net, s->first_port + local, p, DROP_NO_ROUTE, (struct drop_level){0}, now);
         return;
     }
-    send_inline(sw, s, local, s->node_port + out_local, p, now, extended);
+    uint32_t out = s->node_port + out_local;
+    if (!extended || !sw->meters || switch_meter(sw, s, s->first_port + local, out, p, now))
+        send_inline(sw, s, local, out, p, now, extended);
 }
 
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)

@@ -8,6 +8,7 @@
 #include "net/pfc_sender.h"
 #include "switch/counters.h"
 #include "switch/marking.h"
+#include "switch/meter.h"
 #include "switch/mmu.h"
 #include "switch/routing.h"
 #include "switch/telemetry.h"
@@ -97,6 +98,8 @@ struct switches {
     struct link_quality **qualities; // [dimension] NULL = none measured there
     uint32_t n_qualities;
     struct pint_port *pints; // [global port]; NULL if no switch uses INT_PINT
+    struct meter *meters;    // NULL = none
+    struct meter_at *meter_at; // [global port]; NULL = no meters
 };
 
 // Attach to a network whose ports are set. nodes[] and ports[] are zeroed, and the caller fills
@@ -151,8 +154,8 @@ static inline struct marking *switch_marking(const struct switches *sw, uint32_t
     return &sw->markings[port_data_index(sw->net, port, cls)];
 }
 
-// Let the switches account for slices, cells and credits, since some switch uses them. Call before
-// the first event.
+// Let the switches account for slices, cells and credits and pass meters, since some switch has
+// them. Call before the first event.
 void switches_extend(struct switches *sw);
 
 // switch_mmu(): the buffer of packets that arrive by port `local`; switch_occupied(): bytes that a

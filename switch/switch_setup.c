@@ -34,6 +34,8 @@ void switches_free(struct switches *sw)
     free(sw->ports);
     free(sw->markings);
     free(sw->pints);
+    free(sw->meters);
+    free(sw->meter_at);
     free(sw->trims);
     free(sw->watchdogs);
     *sw = (struct switches){0};

@@ -83,6 +83,7 @@ extern const struct object workload_object;
 extern const struct object links_object;
 extern const struct object faults_object;
 extern const struct object routes_object;
+extern const struct object meters_object;
 extern const struct object capture_object;
 extern const struct object report_object;
 extern const struct object memory_object;
@@ -94,7 +95,7 @@ static const struct object *const objects[] = {
     &editor_object, &plugins_object,   &topology_object, &links_object,
     &switch_object, &nic_object,       &transport_object, &cc_object,
     &workload_object, &memory_object,  &noise_object,    &host_object,
-    &faults_object,  &routes_object,
+    &faults_object,  &routes_object,   &meters_object,
     &capture_object, &report_object,   &limits_object,   &explain_object,
     NULL,
 };

@@ -41,6 +41,34 @@ static void explain_trims(const struct fabric *fabric, struct result *r)
                     (unsigned long long)most->trimmed_packets));
 }
 
+// Meters are the user's own limits: without them the same packets may go on.
+static void explain_meters(struct result *r)
+{
+    const struct port_result *most = NULL;
+    uint64_t beyond = 0;
+    for (size_t i = 0; i < r->n_ports; i++) {
+        uint64_t here = r->ports[i].counters.metered;
+        beyond += here;
+        if (here > 0 && (!most || here > most->counters.metered))
+            most = &r->ports[i];
+    }
+    if (!most)
+        return;
+    char *seen = text_format("meters found %llu packets beyond their rate, %llu of them at %s",
+                             (unsigned long long)beyond,
+                             (unsigned long long)most->counters.metered, most->at);
+    if (!result_has_path(r)) {
+        result_explain(r, EXPLAIN_LOSS, seen);
+        return;
+    }
+    ps_t saving = result_wait_saving_ps(
+        r, critical_sum_ps(&r->last->critical, CAUSES_OF_LOSS | CAUSE(WINDOW) | CAUSE(PACE)));
+    struct reason_result *reason =
+        result_cause(r, REASON_METER, saving, seen, "without the meters");
+    reason->at = text_format("%s", most->at);
+    reason_set(reason, "meters=null");
+}
+
 static bool any_credits(const struct fabric *fabric)
 {
     bool any = false;
@@ -113,6 +141,7 @@ void explain_switches(const struct fabric *fabric, struct result *r)
 {
     explain_trims(fabric, r);
     explain_credits(fabric, r);
+    explain_meters(r);
     for (uint32_t d = 0; d < fabric->graph.n_dims; d++) {
         explain_switch_latency(fabric, d, r);
         explain_forwarding(fabric, d, r);

@@ -237,6 +237,7 @@ void fabric_build(struct fabric *fabric, struct err *err)
     fabric_telemetry_init(fabric, err);
     fabric_weights_init(fabric);
     fabric_build_switches(fabric, err);
+    fabric_meters_init(fabric, err);
     fabric_faults_init(fabric, err);
     check_link_kinds(fabric, err);
     build_hosts(fabric);

@@ -51,21 +51,24 @@ static void describe(const struct network *net, struct way *way)
 }
 
 // Why the packets of a port must be there: somebody captures them, a fault may change the link in
-// either direction, or their credits are counted. IS_QUIET = nothing needs them.
-static enum not_quiet port_needs(const struct network *net, uint32_t port)
+// either direction, they pass a meter, or their credits are counted. IS_QUIET = nothing needs them.
+static enum not_quiet port_needs(const struct switches *sw, uint32_t port)
 {
+    const struct network *net = sw->net;
     const struct port_cold *cold = &net->cold[port];
     if ((net->ports[port].flags | net->ports[cold->peer].flags) & PORT_FAULTY)
         return NOT_QUIET_CHANGES;
+    if (sw->meter_at && (sw->meter_at[port].out > 0 || sw->meter_at[cold->peer].in > 0))
+        return NOT_QUIET_METERED;
     return cold->special & SPECIAL_TAPPED    ? NOT_QUIET_WATCHED
            : cold->special & SPECIAL_CREDITS ? NOT_QUIET_CREDITS
                                              : IS_QUIET;
 }
 
-static void note_needs(const struct network *net, const struct way *way, enum not_quiet *needs)
+static void note_needs(const struct switches *sw, const struct way *way, enum not_quiet *needs)
 {
     for (uint32_t i = 0; i < way->n && *needs == IS_QUIET; i++)
-        *needs = port_needs(net, way->ports[i]);
+        *needs = port_needs(sw, way->ports[i]);
 }
 
 void connection_walk(const struct hybrid *h, struct quiet_connection *c, const struct sender *s)
@@ -84,8 +87,8 @@ void connection_walk(const struct hybrid *h, struct quiet_connection *c, const s
     c->never = c->out.n == 0 || c->in.n == 0 || s->dim->sprays || s->dim->numbers_paths;
     describe(net, &c->out);
     describe(net, &c->in);
-    note_needs(net, &c->out, &c->special);
-    note_needs(net, &c->in, &c->special);
+    note_needs(&fabric->switches, &c->out, &c->special);
+    note_needs(&fabric->switches, &c->in, &c->special);
     for (uint32_t i = 0; i < c->out.n; i++)
         if (c->out.hops[i].byte_ps > c->slowest_ps)
             c->slowest_ps = c->out.hops[i].byte_ps;

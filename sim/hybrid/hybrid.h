@@ -40,6 +40,7 @@ void hybrid_running(struct hybrid *hybrid);
     X(SLOWER, "slower_link")  /* it would queue at a slower link behind its port */                \
     X(HOST, "host")           /* its NIC or its host's cores cost time */                          \
     X(CHANGES, "changes")     /* faults or circuits may change a link of its way */                \
+    X(METERED, "meters")      /* a meter counts the packets of a port of its way */                \
     X(CREDITS, "credits")     /* a link of its way has flow control by credits */                  \
     X(CHECKED, "checked")     /* they are compared with the closed form (--check) */               \
     X(WATCHED, "watched")     /* a capture at its way, or time series, need its packets */

@@ -50,7 +50,7 @@ struct measured_summary {
 };
 
 // Of a hybrid network, by payload bytes.
-#define NOT_QUIET_MOST 10 // reasons for which messages are packets (sim/hybrid/hybrid.h)
+#define NOT_QUIET_MOST 11 // reasons for which messages are packets (sim/hybrid/hybrid.h)
 struct hybrid_result {
     double quiet_share;
     // The distance of jobs' times from those of packets, over drawn scenarios with this kind of

@@ -80,7 +80,8 @@ struct critical_layer {
     X(HANDSHAKE, "handshake")                                                                      \
     X(BDP_CAP, "bdp_cap")                                                                          \
     X(RATE, "rate")                                                                                \
-    X(INPUT, "input")
+    X(INPUT, "input")                                                                              \
+    X(METER, "meter")
 
 #define REASON_CONSTANT(constant, word) REASON_##constant,
 enum reason_kind { REASON_LIST(REASON_CONSTANT) REASON_KINDS };

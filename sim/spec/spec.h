@@ -126,6 +126,13 @@ enum analytical_route {
     ANALYTICAL_LINKS
 };
 
+struct meter_spec {
+    const char *at; // ports: of a switch, or of a rank to the switch behind it
+    uint64_t rate_bps, burst_bytes;
+    uint64_t cls; // PARAM_AUTO = all data classes
+    int excess;   // enum meter_excess
+};
+
 struct explain_spec {
     uint64_t tries; // causes that `collwire run` tries; PARAM_AUTO = by the cost of the run
 };
@@ -169,6 +176,8 @@ struct spec {
     size_t n_faults;
     struct route_spec *routes;
     size_t n_routes;
+    struct meter_spec *meters;
+    size_t n_meters;
     struct report_spec report;
     struct limits_spec limits;
     struct explain_spec explain;

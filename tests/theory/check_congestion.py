@@ -245,14 +245,14 @@ RDMA, TCP = {"kind": "roce", "mtu": "1024B"}, {"kind": "tcp"}
 SR = {"recovery": "selective_repeat"}
 
 
-def lab(bottleneck, roce, dcqcn, switch, classes):
-    """Four functions of a sender, 20 Gb/s each, to four of a receiver of 100 Gb/s, through one bottleneck: 16 RDMA flows and 16 of TCP."""
+def lab(meters, roce, dcqcn, switch, classes):
+    """Four functions of a sender, 20 Gb/s each, to four of a receiver of 100 Gb/s, through one metered port: 16 RDMA flows and 16 of TCP."""
     delay = "6667ns"  # three links each way: 40 us there and back
     network = {"switches": 2, "links": [{"a": f"rank{n}", "b": "sw0", "rate": "20Gbps"} for n in range(4)] +
-               [{"a": f"rank{n}", "b": "sw1"} for n in range(4, 8)] + [{"a": "sw0", "b": "sw1", "rate": bottleneck}]}
+               [{"a": f"rank{n}", "b": "sw1"} for n in range(4, 8)] + [{"a": "sw0", "b": "sw1"}]}
     pairs = [(n, n + 4) for n in range(4) for _ in range(4)]
     scenario = {"topology": {"dims": [{"kind": "graph", "size": 8, "file": "net.json", "link": {"rate": "100Gbps", "delay": delay}}]},
-                "switch": switch, "nic": "bluefield3", "transport": [{**RDMA, **roce}, TCP],
+                "switch": switch, "meters": [{"at": "dim0.sw0->dim0.sw1", **m} for m in meters], "nic": "bluefield3", "transport": [{**RDMA, **roce}, TCP],
                 "cc": [{"transport": "roce", **NIC_DCQCN, **dcqcn}, {"transport": "tcp", "kind": "cubic"}],
                 "workload": [flows(pairs, "100GB", transport="roce", **{"class": classes[0]}),
                              flows(pairs, "100GB", transport="tcp", **{"class": classes[1]})]}
@@ -260,8 +260,8 @@ def lab(bottleneck, roce, dcqcn, switch, classes):
 
 
 def policer(roce):
-    """A meter that only drops is a link of the rate that passes it, 21 Gb/s, with a queue that holds one burst of 64 KB."""
-    scenario, files = lab("21Gbps", roce, {}, {**LOSSY, "ecn": {"enabled": False}, "queue_limit": {"bytes": "64KB", "at": "dim0.sw0"}}, (0, 0))
+    """A meter that drops what is beyond the rate that passes it, 21 Gb/s, with the burst that ships."""
+    scenario, files = lab([{"rate": "21Gbps"}], roce, {}, {**LOSSY, "ecn": {"enabled": False}}, (0, 0))
     rdma, tcp, lost = [], [], []
     for seed in SEEDS:
         pair = window(scenario, 500, 1500, seed, files)
@@ -283,8 +283,9 @@ def case_hpft_policer():
 
 
 def quota(roce, dcqcn):
-    """A quota that only marks is a link of 20 Gb/s that marks as the policy expects; both kinds have one weight each."""
-    scenario, files = lab("20Gbps", roce, dcqcn, {**LOSSY, "classes": {"3": {"weight": 1}, "0": {"weight": 1}}}, (3, 0))
+    """A quota of 20 Gb/s that only marks: a meter of half of it for each kind, with the burst that ships; nothing else marks."""
+    meters = [{"rate": "10Gbps", "class": cls, "excess": "mark"} for cls in (3, 0)]
+    scenario, files = lab(meters, roce, dcqcn, {**LOSSY, "ecn": {"enabled": False}}, (3, 0))
     return [goodput(window(scenario, 500, 1500, seed, files), 0) for seed in SEEDS]
 
 
