@@ -2,7 +2,8 @@
 // `host`: cores of hosts, and what TCP's stack, or RDMA through the host's memory, costs them.
 //
 // Preset `linux`, one core at each end, from Cai et al. (Understanding Host Network Stack
-// Overheads, SIGCOMM 2021), 3.4 GHz, 9000-byte MTU, TSO/GRO, aRFS: docs/host.md derives the values.
+// Overheads, SIGCOMM 2021), 3.4 GHz, 9000-byte MTU, TSO/GRO, aRFS, and from one flow at 100 Gb/s
+// with and without offloads (tests/data/congestion, terabit_tcp): docs/host.md derives the values.
 #include "config/object/scenario_parts.h"
 #include "engine/text/object.h"
 #include "engine/text/read.h"
@@ -10,19 +11,24 @@
 #define FIELD(name) offsetof(struct host_spec, name)
 
 static const char *const presets[] = {"none", "linux", NULL};
+static const char *const owners[] = {"rank", "peer", NULL};
 static const char *const rdma[] = {"direct", "staged", NULL};
 
 static const struct host_spec values[] = {
     [HOST_NONE] = {.ranks = 1},
     [HOST_LINUX] = {.ranks = 1,
                     .send = {.rate_bps = UINT64_C(150000000000),
-                             .packet_ps = 150 * PS_PER_NS,
-                             .call_ps = 1240 * PS_PER_NS,
-                             .segment_bytes = 65536},
+                             .packet_ps = 100 * PS_PER_NS,
+                             .segment_ps = 880 * PS_PER_NS,
+                             .call_ps = 450 * PS_PER_NS,
+                             .segment_bytes = 65536,
+                             .call_bytes = 65536},
                     .receive = {.rate_bps = UINT64_C(86000000000),
-                                .packet_ps = 450 * PS_PER_NS,
-                                .call_ps = 3000 * PS_PER_NS,
-                                .segment_bytes = 65536}},
+                                .packet_ps = 200 * PS_PER_NS,
+                                .segment_ps = 880 * PS_PER_NS,
+                                .call_ps = 3850 * PS_PER_NS,
+                                .segment_bytes = 65536,
+                                .call_bytes = 65536}},
 };
 
 static const struct param host_params[] = {
@@ -37,9 +43,16 @@ static const struct param host_params[] = {
               .help = "cores of a host, for network stacks, MPI processes and, with `compute`, "
                       "computations; 0 = each thread has one"),
     PARAM_ROW("threads", COUNT, FIELD(threads), .def = "0", .max = "256",
-              .help = "threads of a rank in each direction, among which its connections are "
-                      "distributed; 0 = one for each connection",
+              .help = "threads in each direction, among which connections are distributed; 0 = "
+                      "one for each connection",
               .source = "NCCL: a proxy thread and its NCCL_SOCKET_NTHREADS"),
+    PARAM_ROW("threads_of", ENUM, FIELD(threads_of), .def = "rank", .choices = owners,
+              .help = "rank: a rank has so many threads for all its connections; peer: for those "
+                      "to each other rank",
+              .source = "NCCL's socket transport: the threads belong to a connection of two ranks"),
+    PARAM_ROW("spread", RATIO, FIELD(spread), .def = "0", .max = "0.95",
+              .help = "each thread is slower by a random share, at most this, drawn by the seed: "
+                      "caches, NUMA nodes and interrupts differ"),
     PARAM_ROW("compute", BOOL, FIELD(compute), .def = "false",
               .help = "computations of ranks run on the cores of their host: those that threads "
                       "leave, shared equally"),
@@ -53,17 +66,25 @@ static const struct param host_params[] = {
     PARAM_ROW("send_packet", TIME, FIELD(send.packet_ps), .def = "0ns", .max = "1ms",
               .help = "TCP: of a thread for each packet that is sent"),
     PARAM_ROW("send_call", TIME, FIELD(send.call_ps), .def = "0ns", .max = "1ms",
-              .help = "TCP: for each segment: a system call and the way to the NIC"),
+              .help = "TCP: for each call, and each message is one at least"),
+    PARAM_ROW("send_pass", TIME, FIELD(send.segment_ps), .def = "0ns", .max = "1ms",
+              .help = "TCP: for each segment: its way through the stack to the NIC"),
     PARAM_ROW("send_segment", BYTES, FIELD(send.segment_bytes), .def = "0B", .max = "1MB",
-              .help = "TCP: what a thread hands on at once (GSO, TSO); 0 = a packet"),
+              .help = "TCP: what the NIC cuts into packets (GSO, TSO); 0 = a packet"),
+    PARAM_ROW("send_most", BYTES, FIELD(send.call_bytes), .def = "0B", .max = "1MB",
+              .help = "TCP: what a call writes at most; 0 = a segment"),
     PARAM_ROW("receive_rate", RATE, FIELD(receive.rate_bps), .def = "0bps", .max = "100Tbps",
               .help = "TCP: at which a thread copies what has arrived; 0 = at once"),
     PARAM_ROW("receive_packet", TIME, FIELD(receive.packet_ps), .def = "0ns", .max = "1ms",
               .help = "TCP: of a thread for each packet that has arrived"),
     PARAM_ROW("receive_call", TIME, FIELD(receive.call_ps), .def = "0ns", .max = "1ms",
-              .help = "TCP: for each segment: an interrupt, and a system call"),
+              .help = "TCP: for each call: an interrupt, a wake-up, and a system call"),
+    PARAM_ROW("receive_pass", TIME, FIELD(receive.segment_ps), .def = "0ns", .max = "1ms",
+              .help = "TCP: for each segment: its way through the stack"),
     PARAM_ROW("receive_segment", BYTES, FIELD(receive.segment_bytes), .def = "0B", .max = "1MB",
-              .help = "TCP: what is handled at once at most (GRO, LRO); 0 = a packet"),
+              .help = "TCP: what is joined at most (GRO, LRO); 0 = a packet"),
+    PARAM_ROW("receive_most", BYTES, FIELD(receive.call_bytes), .def = "0B", .max = "1MB",
+              .help = "TCP: what a call takes at most, of what has arrived; 0 = a segment"),
 };
 static const size_t n_host_params = sizeof host_params / sizeof *host_params;
 
@@ -98,11 +119,15 @@ static void finish(struct reader *r, const struct place *place, void *value)
     PRESET("send_rate", send.rate_bps);
     PRESET("send_packet", send.packet_ps);
     PRESET("send_call", send.call_ps);
+    PRESET("send_pass", send.segment_ps);
     PRESET("send_segment", send.segment_bytes);
+    PRESET("send_most", send.call_bytes);
     PRESET("receive_rate", receive.rate_bps);
     PRESET("receive_packet", receive.packet_ps);
     PRESET("receive_call", receive.call_ps);
+    PRESET("receive_pass", receive.segment_ps);
     PRESET("receive_segment", receive.segment_bytes);
+    PRESET("receive_most", receive.call_bytes);
     note_unused(r, place, host);
 }
 

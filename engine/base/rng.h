@@ -31,6 +31,7 @@ enum rng_use {
     RNG_NOISE_LINK,
     RNG_SYNTH,
     RNG_DRAWS,
+    RNG_HOST_THREAD,
     RNG_HYBRID_CHECK
 };
 

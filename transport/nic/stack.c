@@ -6,8 +6,7 @@
 
 #include "engine/base/memory.h"
 #include "transport/host.h"
-
-enum { STACK_SENDS, STACK_RECEIVES, STACK_DIRECTIONS };
+#include "transport/nic/stack_threads.h"
 
 struct stack_flow { // a flow at its receiver
     struct core_task task;
@@ -22,38 +21,11 @@ struct stack_flow { // a flow at its receiver
 struct stack {
     struct hosts *hosts;
     struct host_spec spec;
-    struct cores *cores;
     struct node_ops hosts_ops; // the hosts' operations
     struct stack_flow **flows; // [flow]
     uint32_t n_flows;
-    struct core_thread **shared[STACK_DIRECTIONS]; // [rank * threads + thread]; NULL = none yet
-    struct core_thread **own; // threads with one connection each, and shared ones, for stack_free()
-    size_t n_own, cap_own;
+    struct stack_threads threads;
 };
-
-/* ---- threads ---- */
-
-static struct core_thread *thread_new(struct stack *k, uint32_t rank)
-{
-    struct core_thread *t = memory_zeroed(1, sizeof *t);
-    core_thread_init(t, k->cores, rank);
-    if (k->n_own == k->cap_own)
-        k->own = memory_grow(k->own, &k->cap_own, sizeof *k->own);
-    return k->own[k->n_own++] = t;
-}
-
-// Connections of a rank take its threads in turn, by the number of the flow.
-static struct core_thread *thread_of(struct stack *k, unsigned direction, uint32_t rank,
-                                     uint32_t turn)
-{
-    uint32_t threads = (uint32_t)k->spec.threads;
-    if (threads == 0)
-        return thread_new(k, rank);
-    struct core_thread **at = &k->shared[direction][rank * threads + turn % threads];
-    if (*at == NULL)
-        *at = thread_new(k, rank);
-    return *at;
-}
 
 void stack_run(struct hosts *hosts, struct core_thread *t, struct core_task *task, ps_t now)
 {
@@ -70,23 +42,28 @@ static uint32_t payload_of(const struct stack *k, const struct packet *p)
     return meta_at(&k->hosts->net->meta, p->meta)->payload_bytes;
 }
 
-// Take the packets at the head of the queue, at most a segment, and return the time for them.
+// Take the packets at the head of the queue, at most what a call takes, and return the time for
+// them.
 static ps_t begin(struct core_task *task, ps_t now)
 {
     struct stack_flow *f = (struct stack_flow *)task;
     const struct stack *k = f->stack;
     const struct host_stack *cost = &k->spec.receive;
     struct fifo_walk walk = fifo_walk(&f->waiting);
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, segment_bytes = 0, segments = 0, most = host_call_bytes(cost);
     (void)now;
     for (f->batch = 0; f->batch < f->waiting.count; f->batch++) {
         uint32_t payload = payload_of(k, fifo_next(&k->hosts->net->pool, &walk));
-        if (f->batch > 0 && bytes + payload > cost->segment_bytes)
+        if (f->batch > 0 && bytes + payload > most)
             break;
+        if (f->batch == 0 || segment_bytes + payload > cost->segment_bytes) {
+            segments++;
+            segment_bytes = 0;
+        }
+        segment_bytes += payload;
         bytes += payload;
     }
-    ps_t copy_ps = cost->rate_bps > 0 ? serialization_ps(bytes, cost->rate_bps) : 0;
-    return copy_ps + cost->call_ps + (ps_t)f->batch * cost->packet_ps;
+    return stack_thread_ps(f->thread, host_stack_ps(cost, bytes, f->batch, segments));
 }
 
 static void handle(struct stack_flow *f, ps_t now)
@@ -114,6 +91,13 @@ static void handled(struct core_task *task, ps_t now)
     }
 }
 
+// Connections from different sources to a rank have numbers of their own, so its threads would
+// serve the first connections of all of them.
+static uint32_t turn(const struct stack *k, const struct flow_id *id)
+{
+    return k->spec.threads_of == HOST_THREADS_OF_RANK ? id->src + id->number : id->number;
+}
+
 static struct stack_flow *flow_of(struct stack *k, const struct packet *p, uint32_t node)
 {
     if (p->flow >= k->n_flows) {
@@ -129,7 +113,8 @@ static struct stack_flow *flow_of(struct stack *k, const struct packet *p, uint3
                                  .stack = k,
                                  .waiting = fifo_empty(),
                                  .node = node};
-        f->thread = thread_of(k, STACK_RECEIVES, id->dst, id->src + id->number);
+        f->thread = stack_thread_for(
+            &k->threads, (struct stack_use){STACK_RECEIVES, id->dst, id->src, turn(k, id)});
     }
     return k->flows[p->flow];
 }
@@ -196,18 +181,31 @@ bool stack_sends(const struct hosts *hosts)
 struct core_thread *stack_send_thread(struct hosts *hosts, uint32_t flow)
 {
     const struct flow_id *id = &hosts->flows.ids[flow];
-    return thread_of(hosts->stack, STACK_SENDS, id->src, id->number);
+    return stack_thread_for(&hosts->stack->threads,
+                            (struct stack_use){STACK_SENDS, id->src, id->dst, id->number});
 }
 
-ps_t stack_send_ps(const struct hosts *hosts, uint64_t bytes, uint32_t packet_bytes)
+// `most` bytes in whole packets, and at least one.
+static uint64_t whole_packets(uint64_t most, uint32_t packet_bytes)
 {
-    return host_stack_ps(&hosts->stack->spec.send, bytes, packet_bytes);
-}
-
-uint64_t stack_send_segment(const struct hosts *hosts, uint32_t packet_bytes)
-{
-    uint64_t bytes = hosts->stack->spec.send.segment_bytes / packet_bytes * packet_bytes;
+    uint64_t bytes = most / packet_bytes * packet_bytes;
     return bytes > 0 ? bytes : packet_bytes;
+}
+
+ps_t stack_send_ps(const struct hosts *hosts, const struct core_thread *thread, uint64_t bytes,
+                   uint64_t calls, uint32_t packet_bytes)
+{
+    const struct host_stack *cost = &hosts->stack->spec.send;
+    uint64_t segment = whole_packets(cost->segment_bytes, packet_bytes),
+             packets = (bytes + packet_bytes - 1) / packet_bytes,
+             segments = (bytes + segment - 1) / segment;
+    ps_t takes_ps = host_stack_ps(cost, bytes, packets, segments);
+    return stack_thread_ps(thread, takes_ps + (ps_t)(calls - 1) * cost->call_ps);
+}
+
+uint64_t stack_send_call(const struct hosts *hosts, uint32_t packet_bytes)
+{
+    return whole_packets(host_call_bytes(&hosts->stack->spec.send), packet_bytes);
 }
 
 /* ---- life ---- */
@@ -218,11 +216,12 @@ void stack_attach(struct hosts *hosts, const struct host_spec *spec, struct core
     struct node_ops *ops = &hosts->net->ops[NET_RANK];
     k->hosts = hosts;
     k->spec = *spec;
-    k->cores = cores;
+    k->threads = (struct stack_threads){
+        .spec = &k->spec,
+        .cores = cores,
+        .seed = hosts->net->engine->seed,
+        .shared = memory_zeroed(hosts->net->n_ranks, sizeof *k->threads.shared)};
     k->hosts_ops = *ops;
-    for (unsigned d = 0; d < STACK_DIRECTIONS && spec->threads > 0; d++)
-        k->shared[d] = memory_zeroed((size_t)hosts->net->n_ranks * spec->threads,
-                                     sizeof(struct core_thread *));
     if (host_stack_costs(&spec->receive))
         *ops = (struct node_ops){.arrive = arrive,
                                  .pull = pull,
@@ -241,6 +240,7 @@ void *stack_divide(struct hosts *shard, void *below)
     struct stack *k = memory_zeroed(1, sizeof *k);
     *k = *shard->stack;
     k->hosts = shard;
+    k->threads.spec = &k->spec;
     k->hosts_ops.ctx = below;
     shard->stack = k;
     return host_stack_costs(&k->spec.receive) ? k : below;
@@ -251,21 +251,19 @@ void stack_shard_free(struct hosts *shard)
     struct stack *k = shard->stack;
     if (k == NULL)
         return;
-    for (size_t i = 0; i < k->n_own; i++) {
-        core_thread_end(k->own[i]);
-        free(k->own[i]);
-    }
+    stack_threads_end(&k->threads);
     for (uint32_t i = 0; i < k->n_flows; i++)
         free(k->flows[i]);
     free(k->flows);
-    free(k->own);
     free(k);
     shard->stack = NULL;
 }
 
 void stack_free(struct hosts *hosts)
 {
-    for (unsigned d = 0; hosts->stack != NULL && d < STACK_DIRECTIONS; d++)
-        free(hosts->stack->shared[d]);
+    for (uint32_t rank = 0; hosts->stack != NULL && rank < hosts->net->n_ranks; rank++)
+        free(hosts->stack->threads.shared[rank].slots);
+    if (hosts->stack != NULL)
+        free(hosts->stack->threads.shared);
     stack_shard_free(hosts);
 }

@@ -3,8 +3,9 @@
 // costs to send and to receive over TCP.
 //
 // Receiving: data packets that have arrived wait for a thread in a queue for each flow. The thread
-// takes the waiting packets of a flow, at most a segment (`host.receive_segment`, as GRO joins
-// packets). After the time for the segment the transport handles these packets: it acknowledges
+// takes the waiting packets of a flow, at most what a call takes: a segment
+// (`host.receive_segment`, as GRO joins packets), or several (`host.receive_most`). After the time
+// for them the transport handles these packets: it acknowledges
 // them and completes the messages that they end. Flows take turns. Waiting packets are part of the
 // receive window of their flow, so the queues are bounded, and no packet is lost here. Sending:
 // transport/tcp/send_buffer.c.
@@ -40,7 +41,8 @@ bool stack_sends(const struct hosts *hosts);
 struct core_thread *stack_send_thread(struct hosts *hosts, uint32_t flow);
 // Give a task to a thread of a rank, in an event of the rank (core_run()).
 void stack_run(struct hosts *hosts, struct core_thread *t, struct core_task *task, ps_t now);
-// Returns the time of a thread to send `bytes` of a flow, and the largest segment that it passes on
-// at once.
-ps_t stack_send_ps(const struct hosts *hosts, uint64_t bytes, uint32_t packet_bytes);
-uint64_t stack_send_segment(const struct hosts *hosts, uint32_t packet_bytes);
+// Returns the time of a thread to send `bytes` of a flow by so many calls, and the most that a call
+// passes on.
+ps_t stack_send_ps(const struct hosts *hosts, const struct core_thread *thread, uint64_t bytes,
+                   uint64_t calls, uint32_t packet_bytes);
+uint64_t stack_send_call(const struct hosts *hosts, uint32_t packet_bytes);
