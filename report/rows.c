@@ -189,11 +189,10 @@ struct row *rows_add_plain(struct rows *rows, const struct row_source *run, cons
 static bool has_noise(const json_t *metrics)
 {
     const json_t *noise = json_object_get(json_object_get(metrics, "scenario"), "noise");
-    const char *preset = json_string_value(json_object_get(noise, "preset"));
     const char *start = json_string_value(json_object_get(noise, "start"));
     const char *step = json_string_value(json_object_get(json_object_get(noise, "step"), "mean"));
-    return (preset && strcmp(preset, "none") != 0) || (start && strcmp(start, "0s") != 0) ||
-           (step && strcmp(step, "0s") != 0);
+    return (start && strcmp(start, "0s") != 0) || (step && strcmp(step, "0s") != 0) ||
+           json_number_value(json_object_get(noise, "clock_ppm")) > 0;
 }
 
 static void add_jobs(struct rows *rows, const struct row_source *run, const json_t *metrics)

@@ -31,8 +31,8 @@ enum rng_use {
     RNG_NOISE_LINK,
     RNG_SYNTH,
     RNG_DRAWS,
-    RNG_HOST_THREAD,
-    RNG_HYBRID_CHECK
+    RNG_HYBRID_CHECK,
+    RNG_HOST_THREAD
 };
 
 struct rng {

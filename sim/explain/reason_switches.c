@@ -54,9 +54,9 @@ static void explain_meters(struct result *r)
     }
     if (!most)
         return;
-    char *seen = text_format("meters found %llu packets beyond their rate, %llu of them at %s",
-                             (unsigned long long)beyond,
-                             (unsigned long long)most->counters.metered, most->at);
+    char *seen = text_format("meters found %llu packets beyond their rate, most at %s: %llu",
+                             (unsigned long long)beyond, most->at,
+                             (unsigned long long)most->counters.metered);
     if (!result_has_path(r)) {
         result_explain(r, EXPLAIN_LOSS, seen);
         return;

@@ -80,7 +80,7 @@ TOYS = [
         "report/metric_flows.c": [("static const struct metric flow_rows[] = {",
                                    '    {"toy", METRIC_COUNT, "packets again", INTEGER(flow_record, packets)},')]}),
     Toy("counter of a switch", 3, {}, {
-        "switch/counters.h": [("    uint64_t marked; // packets that got a CE mark", "    uint64_t toys;")],
+        "switch/counters.h": [("    uint64_t marked;  // packets that got a CE mark", "    uint64_t toys;")],
         "switch/switch.c": [("    uint32_t out_local = p->onward;", "    sw->ports[s->first_port + local].counters.toys++;")],
         "report/metric_fabric.c": [("static const struct metric queue_port_rows[] = {",
                                     '    {"toys", METRIC_COUNT, "packets that were sent on", INTEGER(port_result, counters.toys)},')]}),

@@ -315,6 +315,7 @@ struct result whole(void)
                            .drops[DROP_QUEUE_LIMIT] = 158,
                            .drops[DROP_RED] = 159,
                            .drops[DROP_CONTROL_LIMIT] = 160,
+                           .drops[DROP_METER] = 511,
                            .retried_packets = 166,
                            .retries = 167,
                            .retry_ps = 168000,
