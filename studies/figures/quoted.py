@@ -87,7 +87,8 @@ def hpcc(d):
             row, = d.rows(f"hpcc-{load}", way)
             cells = [" / ".join(f"{row[f'{name}_p{part}']:.3g}" for part in (50, 95, 99)) for name in ("short", "long")]
             rows.append([way, *cells, f"{row['pauses']:,}", f"{100 * row['hosts_paused']:.0f} %", f"{row['queue_max'] / 1e6:.1f}"])
-            made[f"{load} {way} pauses"], made[f"{load} {way} p99"] = f"{row['pauses']:,}", f"{row['short_p99']:.3g}"
+            made[f"{load} {way} pauses"] = f"{row['pauses']:,}"
+            made |= {f"{load} {way} p{part}": f"{row[f'short_p{part}']:.3g}" for part in (95, 99)}
         made[f"table hpcc {load}"] = markdown(["way", "shortest flows, p50 / p95 / p99", "longest flows", "pauses", "hosts paused", "longest queue, MB"], rows)
         for part in (95, 99):
             ratio = facts.one(d, f"hpcc-{load}", "hpcc", key=f"short_p{part}") / facts.one(d, f"hpcc-{load}", "dcqcn", key=f"short_p{part}")
