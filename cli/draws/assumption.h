@@ -21,7 +21,6 @@ struct assumption {
     enum assumption_kind kind;
     const char *values[ASSUMPTION_VALUES]; // ascending; of times the shortest and the longest
     const char *words[ASSUMPTION_VALUES];  // what they mean, where that is not plain; NULL = plain
-    bool first_is_absence;                 // the first value is that the key is left out
     const char *also[2];                   // a key and its value beside all values but the first
     const char *source;
     // Why a scenario does not have it; NULL = it has. `given`: as its user states it.

@@ -35,8 +35,6 @@ static void sets_add_value(struct draw_sets *sets, const struct assumption *a, c
                            const char *value)
 {
     char *paths[ASSUMPTION_PATHS];
-    if (a->first_is_absence && strcmp(value, a->values[0]) == 0)
-        return;
     size_t n = assumption_paths(a, given, paths);
     for (size_t i = 0; i < n; i++) {
         sets_add(sets, paths[i], value);

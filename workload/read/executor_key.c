@@ -193,6 +193,14 @@ static void read_settings(struct reader *r, const struct place *at, struct keys 
     spec->settings = nccl_settings_of(&p);
 }
 
+// The library runs on a machine, with the costs that were measured there.
+static void use_machine(struct executor_spec *spec, const struct nccl_machine *machine)
+{
+    spec->machine = machine;
+    spec->cost = spec->settings.rccl ? rccl_host_cost() : nccl_host_cost_of(machine);
+    spec->gpus = machine->gpus;
+}
+
 void executor_read(struct reader *r, const struct place *place, struct executor_spec *spec)
 {
     static const char *const words[] = {"textbook", NULL}, *const kinds[] = {"nccl", "rccl", "xml",
@@ -232,12 +240,17 @@ void executor_read(struct reader *r, const struct place *place, struct executor_
                         spec->settings.rccl ? "mi300x" : "dgx_h100");
         return;
     }
-    spec->machine = machine;
-    spec->cost = spec->settings.rccl ? rccl_host_cost() : nccl_host_cost_of(machine);
-    spec->gpus = machine->gpus;
+    use_machine(spec, machine);
     spec->by_switches =
         spec->settings.algorithms == (1u << NCCL_COLLNET_DIRECT | 1u << NCCL_COLLNET_CHAIN);
     read_costs(r, &cost, &spec->cost);
+}
+
+void executor_default(const struct nccl_machine *machine, struct executor_spec *spec)
+{
+    struct nccl_params p = nccl_defaults(machine->gfx942);
+    *spec = (struct executor_spec){.settings = nccl_settings_of(&p)};
+    use_machine(spec, machine);
 }
 
 void executor_write(json_t *json, const char *key, const void *value, const json_t *given)

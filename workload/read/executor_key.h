@@ -11,6 +11,9 @@
 // Read `library`: "textbook", or an object of kind nccl, rccl, xml or mpi. For textbook
 // executor_is_given() stays false.
 void executor_read(struct reader *r, const struct place *place, struct executor_spec *spec);
+// The library of a machine's vendor with its own choices: what runs where a scenario names a
+// machine, and nothing that a library decides.
+void executor_default(const struct nccl_machine *machine, struct executor_spec *spec);
 void executor_write(json_t *json, const char *key, const void *value, const json_t *given);
 json_t *executor_schema(void); // refers to the definition, which is added once
 void executor_definition(json_t *defs);
@@ -34,7 +37,7 @@ static inline bool executor_checks_all(const struct executor_spec *spec)
 
 // Its row for a struct executor_spec at member `at` of the settings struct `of`.
 #define LIBRARY_PART(of, at, only_)                                                                \
-    PART_ROW("library", "word or object", "textbook",                                              \
+    PART_ROW("library", "word or object", "textbook; of a collective on a machine its vendor's",    \
              "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}, or \"rccl\": as NCCL " \
              "or RCCL runs them on the machine of the topology (docs/nccl.md); or {\"kind\": "     \
              "\"xml\", ...}: as MSCCL runs the algorithm of a file there "                         \

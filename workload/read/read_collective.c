@@ -222,6 +222,27 @@ static void check_library(struct reader *r, const struct place *place, const str
         executor_check(r, &at, job, &settings->library, whole, NULL);
 }
 
+// A machine that is named runs its vendor's library, unless the scenario gives something that a
+// library decides, or the library cannot run the collective: then it is a textbook's.
+static void use_default_library(struct reader *r, const struct place *place,
+                                const struct job_spec *job, const struct coll_shape *whole)
+{
+    struct collective_settings *settings = job->settings;
+    struct place library = place_key(place, "library");
+    bool open = r->site->machine != NULL && !r->site->analytical && library.json == NULL;
+    for (size_t i = 0; decided[i] != NULL; i++)
+        open &= place_key(place, decided[i]).json == NULL;
+    if (!open)
+        return;
+    struct err *err = r->err, tried = {0};
+    r->err = &tried;
+    executor_default(r->site->machine, &settings->library);
+    if (!executor_check(r, &library, job, &settings->library, whole, NULL))
+        settings->library = (struct executor_spec){.machine = NULL};
+    err_free(&tried);
+    r->err = err;
+}
+
 #define COLLNET_CHUNK (UINT64_C(1) << 22) // bytes: a step of 512 KiB of each of eight heads
 #define COLLNET_CHUNKS 64
 #define COLLNET_ACTIVE 2
@@ -275,6 +296,13 @@ static void read_collective(struct reader *r, const struct place *place, struct 
     settings->inner = r->site->n_dims > 1 ? r->site->dims[0].size : 1;
     algorithms_read(r, place, settings->algorithms);
     executor_read(r, place, &settings->library);
+    struct coll_shape whole = {.op = (enum coll_op)params->op,
+                               .ranks = ranks,
+                               .bytes = params->bytes,
+                               .root = (uint32_t)params->root,
+                               .inner = settings->inner};
+    if (ranks > 0 && r->err->n_errors == errors)
+        use_default_library(r, place, job, &whole);
     read_algorithms(r, &at, settings->algorithms, ranks, s);
     if (!json_is_array(at.algorithm.json) && r->err->n_errors == errors &&
         !executor_is_given(&settings->library) &&
@@ -291,11 +319,6 @@ static void read_collective(struct reader *r, const struct place *place, struct 
     if (ranks == 0 || r->err->n_errors > errors)
         return;
     check_sizes(r, &at, params, s, ranks);
-    struct coll_shape whole = {.op = (enum coll_op)params->op,
-                               .ranks = ranks,
-                               .bytes = params->bytes,
-                               .root = (uint32_t)params->root,
-                               .inner = settings->inner};
     if (executor_decides(settings))
         check_library(r, place, job, &whole);
     else if (r->err->n_errors == errors)
