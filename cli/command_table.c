@@ -12,12 +12,13 @@
 #include "cli/runs/runs.h"
 #include "cli/sweep/sweep_command.h"
 #include "cli/synth/synth_cli.h"
+#include "cli/tune/tune.h"
 
 static const struct command *const commands[] = {
     &run_command,    &compare_command,  &sweep_command,    &explain_command,   &report_command,
     &plot_command,   &validate_command, &new_command,      &list_command,      &import_command,
-    &gpcnet_command, &fit_command,      &plan_command,     &partition_command, &synth_command,
-    &shrink_command, &export_command,   &workload_command, &replay_command,    &library_command,
-    &extcap_command, &help_command,     &generate_command,
+    &gpcnet_command, &fit_command,      &tune_command,     &plan_command,      &partition_command,
+    &synth_command,  &shrink_command,   &export_command,   &workload_command,  &replay_command,
+    &library_command, &extcap_command,  &help_command,     &generate_command,
 };
 const struct commands all_commands = {commands, sizeof commands / sizeof *commands};

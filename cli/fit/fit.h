@@ -24,6 +24,7 @@ struct fit {
     struct unknowns unknowns;
     struct observed measured;
     uint64_t seeds, budget; // runs at most
+    uint64_t first_seed;    // seeds that are left out before them
     char *store;            // file of runs that have ended; NULL = none
     char *scenario_mark;    // of the scenario and the quantities, in the store
     json_t *known;          // by key and seed: list of values
@@ -39,6 +40,9 @@ struct fit {
 // -1 with errors.
 int fit_open(struct fit *f, const char *measured, const char *scenario, struct err *err);
 void fit_free(struct fit *f);
+void fit_points_free(struct fit *f); // what fit_run() has made
+// Keep the runs in this file of the folder --out, if there is one, and take those that are there.
+int fit_keep_in(struct fit *f, const char *file, struct err *err);
 
 /* ---- runs (fit_runs.c) ---- */
 
@@ -46,6 +50,9 @@ void fit_free(struct fit *f);
 // Writes the points to list[]; the fit owns them. A point that was not run, since the fit was
 // interrupted or its budget was used up, is NULL.
 void fit_run(struct fit *f, size_t n, double places[][UNKNOWNS_MOST], struct fit_point **list);
+
+// The value of one seed, first_seed + 1 onwards; NAN = it has not run, or has no such place.
+double fit_value(const struct fit *f, const struct fit_point *p, uint64_t seed, size_t value);
 
 // How far a value is from what was measured, in standard deviations.
 double fit_residual(const struct fit *f, const struct fit_point *p, size_t value);

@@ -1,58 +1,22 @@
 // SPDX-License-Identifier: MIT
 // collwire fit: unknown settings of a scenario, estimated from measured values.
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/fit/fit.h"
-#include "cli/fit/fit_store.h"
 #include "cli/results/output.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
-#include "engine/base/rng.h"
 #include "engine/base/text.h"
 #include "engine/base/units.h"
 
 #define RUNS 300 // at most, unless --budget says otherwise
 
 /* ---- opening ---- */
-
-// A mark of the scenario and of what is taken from its results, for runs of an earlier fit.
-static char *mark_of(const struct fit *f)
-{
-    char *text = json_dumps(f->draft.json, JSON_SORT_KEYS | JSON_COMPACT);
-    uint64_t h = f->measured.n;
-    for (const char *at = text; *at; at++)
-        h = hash_mix(h ^ (unsigned char)*at) + 1;
-    for (size_t i = 0; i < f->measured.n; i++)
-        for (int part = 0; part < 2; part++)
-            for (const char *at = part ? f->measured.list[i].place : f->measured.list[i].quantity;
-                 *at; at++)
-                h = hash_mix(h ^ (unsigned char)*at) + 1;
-    free(text);
-    return text_format("%016llx", (unsigned long long)h);
-}
-
-static int open_store(struct fit *f, struct err *err)
-{
-    const char *folder = f->options->out;
-    if (!folder)
-        return 0;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return err_add(err, folder, "cannot be made: %s", strerror(errno));
-    f->store = text_format("%s/fit.jsonl", folder);
-    FILE *out = fopen(f->store, "a");
-    if (!out)
-        return err_add(err, f->store, "cannot be written: %s", strerror(errno));
-    fclose(out);
-    fit_store_read(f->known, f->store, f->scenario_mark, f->measured.n);
-    return 0;
-}
 
 int fit_open(struct fit *f, const char *measured, const char *scenario, struct err *err)
 {
@@ -77,19 +41,12 @@ int fit_open(struct fit *f, const char *measured, const char *scenario, struct e
     if (status != 0)
         return -1;
     observed_hold_out(&f->measured, o->hold_out, 1);
-    f->scenario_mark = mark_of(f);
-    return open_store(f, err);
+    return fit_keep_in(f, "fit.jsonl", err);
 }
 
 void fit_free(struct fit *f)
 {
-    for (size_t i = 0; i < f->n_points; i++) {
-        free(f->points[i]->log_mean);
-        free(f->points[i]->log_error);
-        free(f->points[i]->key);
-        free(f->points[i]);
-    }
-    free(f->points);
+    fit_points_free(f);
     free(f->store);
     free(f->scenario_mark);
     json_decref(f->known);

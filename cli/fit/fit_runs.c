@@ -171,7 +171,7 @@ static bool point_fill(struct fit *f, struct fit_point *p)
            *squares = memory_zeroed(f->measured.n, sizeof *squares), n = (double)f->seeds;
     bool whole = true;
     for (uint64_t s = 0; s < f->seeds && whole; s++) {
-        const struct task t = {p, s + 1};
+        const struct task t = {p, f->first_seed + s + 1};
         char *key = run_key(&t);
         const json_t *values = json_object_get(f->known, key);
         free(key);
@@ -208,7 +208,7 @@ void fit_run(struct fit *f, size_t n, double places[][UNKNOWNS_MOST], struct fit
         p->asked = true;
         f->runs += f->seeds; // also those of an earlier fit, so that it goes on as it would have
         for (uint64_t s = 0; s < f->seeds; s++) {
-            const struct task t = {p, s + 1};
+            const struct task t = {p, f->first_seed + s + 1};
             char *key = run_key(&t);
             if (!json_object_get(f->known, key))
                 b.tasks[b.n++] = t;
@@ -228,6 +228,26 @@ void fit_run(struct fit *f, size_t n, double places[][UNKNOWNS_MOST], struct fit
         if (!point_fill(f, list[i]))
             list[i] = NULL;
     free(b.tasks);
+}
+
+double fit_value(const struct fit *f, const struct fit_point *p, uint64_t seed, size_t value)
+{
+    const struct task t = {(struct fit_point *)(uintptr_t)p, seed};
+    char *key = run_key(&t);
+    const json_t *found = json_array_get(json_object_get(f->known, key), value);
+    free(key);
+    return json_is_number(found) ? json_number_value(found) : (double)NAN;
+}
+
+void fit_points_free(struct fit *f)
+{
+    for (size_t i = 0; i < f->n_points; i++) {
+        free(f->points[i]->log_mean);
+        free(f->points[i]->log_error);
+        free(f->points[i]->key);
+        free(f->points[i]);
+    }
+    free(f->points);
 }
 
 /* ---- misfit ---- */

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "cli/fit/fit_store.h"
-
+// Runs of a fit that have ended: lines of JSON {"of": mark, "key": point and seed, "values": [..]}.
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "cli/fit/fit.h"
 #include "engine/base/regular_file.h"
+#include "engine/base/rng.h"
+#include "engine/base/text.h"
 
 static bool are_values(const json_t *values, size_t n)
 {
@@ -17,7 +21,9 @@ static bool are_values(const json_t *values, size_t n)
     return good;
 }
 
-void fit_store_read(json_t *known, const char *path, const char *mark, size_t n_values)
+// Add the runs of a scenario with this mark and so many values to `known`, by their keys; other
+// lines are left out.
+static void read_known(json_t *known, const char *path, const char *mark, size_t n_values)
 {
     char *line = NULL;
     size_t room = 0;
@@ -35,4 +41,37 @@ void fit_store_read(json_t *known, const char *path, const char *mark, size_t n_
     free(line);
     if (in)
         fclose(in);
+}
+
+// A mark of the scenario and of what is taken from its results, for runs of an earlier fit.
+static char *mark_of(const struct fit *f)
+{
+    char *text = json_dumps(f->draft.json, JSON_SORT_KEYS | JSON_COMPACT);
+    uint64_t h = f->measured.n;
+    for (const char *at = text; *at; at++)
+        h = hash_mix(h ^ (unsigned char)*at) + 1;
+    for (size_t i = 0; i < f->measured.n; i++)
+        for (int part = 0; part < 2; part++)
+            for (const char *at = part ? f->measured.list[i].place : f->measured.list[i].quantity;
+                 *at; at++)
+                h = hash_mix(h ^ (unsigned char)*at) + 1;
+    free(text);
+    return text_format("%016llx", (unsigned long long)h);
+}
+
+int fit_keep_in(struct fit *f, const char *file, struct err *err)
+{
+    const char *folder = f->options->out;
+    f->scenario_mark = mark_of(f);
+    if (!folder)
+        return 0;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return err_add(err, folder, "cannot be made: %s", strerror(errno));
+    f->store = text_format("%s/%s", folder, file);
+    FILE *out = fopen(f->store, "a");
+    if (!out)
+        return err_add(err, f->store, "cannot be written: %s", strerror(errno));
+    fclose(out);
+    read_known(f->known, f->store, f->scenario_mark, f->measured.n);
+    return 0;
 }

@@ -201,6 +201,8 @@ static const struct quantity *quantity_of(const char *name)
     return NULL;
 }
 
+bool observed_is_quantity(const char *name) { return quantity_of(name) != NULL; }
+
 const char *observed_words(void)
 {
     static char words[256];

@@ -34,5 +34,7 @@ void observed_hold_out(struct observed *m, size_t n, uint64_t seed);
 // The value of the quantity in metrics.json; NAN = the results have no such place.
 double observed_predict(const struct observed_value *v, const json_t *metrics);
 
+bool observed_is_quantity(const char *name);
+
 // The names of all quantities, separated by commas, for error messages and help.
 const char *observed_words(void);

@@ -136,17 +136,72 @@ int unknowns_take(struct unknowns *u, json_t *scenario, struct err *err)
 
 void unknowns_free(struct unknowns *u)
 {
-    for (size_t i = 0; i < u->n; i++)
+    for (size_t i = 0; i < u->n; i++) {
+        for (size_t c = 0; c < u->list[i].n_choices; c++)
+            free(u->list[i].choices[c]);
+        free(u->list[i].choices);
         free(u->list[i].path);
+    }
     free(u->list);
     *u = (struct unknowns){0};
 }
 
+/* ---- from words ---- */
+
+static json_t *json_of(const char *text)
+{
+    json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
+    return json ? json : json_string(text);
+}
+
+static int parse_range(struct unknown *u, const char *path, char *from, const char *to,
+                       struct err *err)
+{
+    struct finding f = {.err = err};
+    json_t *range = json_pack("{s:o, s:o}", "from", json_of(from), "to", json_of(to));
+    int status = range_of(&f, range, path, u);
+    json_decref(range);
+    if (status == 0)
+        err_add(err, path, "\"%s..%s\" is no range of quantities, such as 1us..60us", from, to);
+    return status == 1 ? 0 : -1;
+}
+
+int unknown_parse(struct unknown *u, const char *path, const char *text, struct err *err)
+{
+    char *copy = memory_text(text), *dots = strstr(copy, "..");
+    *u = (struct unknown){.kind = UNKNOWN_ONE_OF};
+    if (dots) {
+        *dots = '\0';
+        int status = parse_range(u, path, copy, dots + 2, err);
+        free(copy);
+        return status;
+    }
+    size_t cap = 0;
+    for (char *rest = copy, *one; (one = strsep(&rest, ",")) != NULL;) {
+        json_t *value = json_of(one);
+        if (u->n_choices == cap)
+            u->choices = memory_grow(u->choices, &cap, sizeof *u->choices);
+        u->choices[u->n_choices++] = json_dumps(value, JSON_ENCODE_ANY);
+        json_decref(value);
+    }
+    free(copy);
+    u->path = text_format("%s", path);
+    return u->n_choices > 1 ? 0 : err_add(err, path, "a list of one value has nothing to choose");
+}
+
 /* ---- values ---- */
+
+static size_t choice_at(const struct unknown *u, double place)
+{
+    size_t at = (size_t)(place * (double)u->n_choices);
+    return at < u->n_choices ? at : u->n_choices - 1;
+}
 
 double unknown_value(const struct unknown *u, double place)
 {
     double at = place < 0 ? 0 : place > 1 ? 1 : place;
+    if (u->kind == UNKNOWN_ONE_OF)
+        return (double)choice_at(u, at);
     double value =
         u->by_ratio ? u->from * pow(u->to / u->from, at) : u->from + at * (u->to - u->from);
     // Four digits: nearer values are the same run.
@@ -177,6 +232,9 @@ const char *unknown_text(const struct unknown *u, double place, char text[UNKNOW
     case UNKNOWN_REAL:
         snprintf(text, UNKNOWN_TEXT, "%.10g", value);
         break;
+    case UNKNOWN_ONE_OF:
+        snprintf(text, UNKNOWN_TEXT, "%s", u->choices[(size_t)value]);
+        break;
     }
     return text;
 }
@@ -191,6 +249,9 @@ const char *unknown_words(const struct unknown *u, double place, char text[UNKNO
         return human_bytes((uint64_t)value, text);
     case UNKNOWN_RATE:
         return human_rate(value, text);
+    case UNKNOWN_ONE_OF:
+        snprintf(text, UNKNOWN_TEXT, "%s", u->choices[(size_t)value]);
+        return text;
     case UNKNOWN_WHOLE:
     case UNKNOWN_REAL:
         break;

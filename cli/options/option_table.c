@@ -4,6 +4,7 @@
 
 #include "cli/options/option_take.h"
 #include "cli/options/option_words.h"
+#include "cli/options/search_rows.h"
 
 #define AT(field) .offset = offsetof(struct options, field)
 
@@ -13,8 +14,8 @@ const struct option_row option_rows[] = {
     {.name = "out",
      .argument = "DIR",
      .help = "the directory for the results; otherwise a folder below out/ that has the "
-             "scenario's name; plan, gpcnet and fit keep nothing without it",
-     .commands = SIMULATING " plan gpcnet fit",
+             "scenario's name; plan, gpcnet, fit and tune keep nothing without it",
+     .commands = SIMULATING " plan gpcnet fit tune",
      .type = OPTION_TEXT,
      .completes = COMPLETE_FOLDERS,
      AT(out)},
@@ -56,7 +57,7 @@ const struct option_row option_rows[] = {
      .argument = "FILE",
      .help =
          "the file to write; otherwise stdout. For export: the beginning of the names of all files",
-     .commands = "new import export workload replay shrink partition synth plot fit",
+     .commands = "new import export workload replay shrink partition synth plot fit tune",
      .type = OPTION_TEXT,
      .completes = COMPLETE_FILES,
      AT(file)},
@@ -86,7 +87,7 @@ const struct option_row option_rows[] = {
      .argument = "PATH=VALUE",
      .help = "change a key of the scenario, as in --set switch.buffer=2MB or --set "
              "workload[1].start=1ms; the value is JSON, or else text; may be repeated",
-     .commands = SIMULATING " validate workload export shrink partition plan gpcnet synth fit",
+     .commands = SIMULATING " validate workload export shrink partition plan gpcnet synth fit tune",
      .type = OPTION_TAKE,
      .take = option_set},
     {.name = "cc-plugin",
@@ -135,7 +136,7 @@ const struct option_row option_rows[] = {
      .argument = "PATH=LIST",
      .help = "an axis: the values that a key takes, separated by commas; lists joined by ; "
              "advance together; in a sweep it may be repeated",
-     .commands = "compare sweep",
+     .commands = "compare sweep tune",
      .type = OPTION_TEXTS,
      AT(vary)},
     {.name = "sizes",
@@ -165,24 +166,11 @@ const struct option_row option_rows[] = {
     {.name = "seeds",
      .argument = "K",
      .help = "run K seeds, from the scenario's own upwards",
-     .commands = "compare sweep gpcnet fit",
+     .commands = "compare sweep gpcnet fit tune",
      .type = OPTION_COUNT,
      .max = 1000,
      AT(seeds)},
-    {.name = "budget",
-     .argument = "N",
-     .help = "runs at most (300)",
-     .commands = "fit",
-     .type = OPTION_COUNT,
-     .max = 1000000,
-     AT(budget)},
-    {.name = "hold-out",
-     .argument = "K",
-     .help = "leave out K drawn values, and print what the fit says of them",
-     .commands = "fit",
-     .type = OPTION_COUNT,
-     .max = 100000,
-     AT(hold_out)},
+    SEARCH_ROWS,
     {.name = "draws",
      .argument = "N",
      .help = "run all rows again under N draws of what the scenario leaves open, and print how far "
@@ -273,7 +261,7 @@ const struct option_row option_rows[] = {
     {.name = "jobs",
      .argument = "N",
      .help = "runs at the same time; otherwise as many as there are processors",
-     .commands = "compare sweep explain plan gpcnet fit",
+     .commands = "compare sweep explain plan gpcnet fit tune",
      .type = OPTION_COUNT,
      .max = 1024,
      AT(jobs)},
@@ -459,8 +447,8 @@ const struct option_row option_rows[] = {
      .argument = "FORMAT",
      .help =
          "of the results on stdout: table (or text), json or csv (not of library, plan, gpcnet, "
-         "synth, fit)",
-     .commands = SIMULATING " library plan gpcnet synth fit",
+         "synth, fit, tune)",
+     .commands = SIMULATING " library plan gpcnet synth fit tune",
      .type = OPTION_WORD,
      .words = formats,
      .completes = COMPLETE_WORDS,
@@ -473,14 +461,14 @@ const struct option_row option_rows[] = {
     {.name = "progress",
      .argument = "WHEN",
      .help = "show progress on stderr: auto (on a terminal), always or never",
-     .commands = SIMULATING " validate explain plan gpcnet synth fit",
+     .commands = SIMULATING " validate explain plan gpcnet synth fit tune",
      .type = OPTION_WORD,
      .words = progresses,
      .completes = COMPLETE_WORDS,
      AT(progress)},
     {.name = "quiet",
      .help = "no table and no progress; json and csv are printed all the same",
-     .commands = SIMULATING " validate report replay synth gpcnet fit",
+     .commands = SIMULATING " validate report replay synth gpcnet fit tune",
      .type = OPTION_FLAG,
      AT(quiet)},
     {.name = "end-with-stdin",

@@ -327,6 +327,8 @@ void options_free(struct options *o)
 {
     free(o->sets);
     free(o->vary.list);
+    free(o->goals.list);
+    free(o->guards.list);
     free(o->places.list);
     free(o->files.list);
     free(o->capture);

@@ -44,7 +44,9 @@ struct options {
     uint64_t check;      // windows of --check; 0 = none
     char tries_text[24]; // the same for a setting
     uint64_t seeds, jobs, threads, tiles;
-    uint64_t budget, hold_out;      // for fit; 0 = not given
+    uint64_t budget, hold_out;      // for fit and tune; 0 = not given
+    struct texts goals, guards;     // for tune
+    uint64_t faults;                // for tune; 0 = none
     uint64_t draws;                 // for compare; 0 = none
     struct texts vary;              // for sweep
     const char *sizes, *shard;      // for sweep
