@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // collwire import: scenarios from files of other simulators, and from recordings of real runs.
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -123,10 +124,44 @@ static void draft_drop(char *draft)
     free(draft);
 }
 
+// The scenario without the library of its job, to be freed; NULL if it has none.
+static char *library_drop(const char *scenario)
+{
+    json_t *root = json_loads(scenario, 0, NULL);
+    bool has = json_object_del(json_object_get(root, "workload"), "library") == 0;
+    char *text = has ? json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
+    json_decref(root);
+    return text;
+}
+
+// Check the scenario. Where the library that the files name cannot run the job, it is left out.
+static bool recording_check(const struct options *o, struct profile_result *result,
+                            const struct collwire_setting *in_draft, struct err *err)
+{
+    struct err refused = {0}, without = {0};
+    bool good = scenario_check(o, result->scenario, in_draft, 1, &refused);
+    char *plain = good ? NULL : library_drop(result->scenario);
+    if (plain != NULL && scenario_check(o, plain, in_draft, 1, &without)) {
+        char *summary = text_format("%s  left out: the library, which cannot run the job: %s\n",
+                                    result->summary, refused.items[0].text);
+        free(result->summary);
+        free(result->scenario);
+        result->summary = summary;
+        result->scenario = plain;
+        plain = NULL;
+        good = true;
+    } else { // errors, or warnings alone
+        err_add_all(err, NULL, &refused);
+    }
+    free(plain);
+    err_free(&refused);
+    err_free(&without);
+    return good;
+}
+
 // Write both files. What cannot be simulated, or one that cannot be written, leaves no new file,
 // and old ones as they are.
-static int recording_files(const struct options *o, const struct profile_result *result,
-                           char *program)
+static int recording_files(const struct options *o, struct profile_result *result, char *program)
 {
     struct err err = {0};
     bool good = replace_check(o->file, &err);
@@ -138,10 +173,11 @@ static int recording_files(const struct options *o, const struct profile_result 
         char *drafts[] = {nodes, scenario}, *files[] = {program, (char *)(uintptr_t)o->file};
         struct collwire_setting in_draft = {"workload.file", file_base(nodes)};
         code = output_write(nodes, recording_write, result->recording);
+        if (code == EXIT_DONE && !recording_check(o, result, &in_draft, &err))
+            code = EXIT_BAD_USE;
         if (code == EXIT_DONE)
             code = text_write(scenario, result->scenario);
-        if (code == EXIT_DONE && !(scenario_check(o, result->scenario, &in_draft, 1, &err) &&
-                                   drafts_keep(drafts, files, &err)))
+        if (code == EXIT_DONE && !drafts_keep(drafts, files, &err))
             code = EXIT_BAD_USE;
     }
     draft_drop(nodes);
@@ -158,7 +194,10 @@ static int recording_import(const struct options *o)
     struct profile_import from = {.format = o->args[0],
                                   .folder = o->args[1],
                                   .network = o->network,
-                                  .program = file_base(program)};
+                                  .program = file_base(program),
+                                  .ranks = (uint32_t)o->ranks,
+                                  .replicate = o->replicate,
+                                  .strict = o->strict};
     int code = profile_read(&from, &result, &err) == 0 ? EXIT_DONE : EXIT_BAD_USE;
     errors_print(&err);
     if (code == EXIT_DONE)
@@ -209,7 +248,8 @@ static const char import_text[] =
     "folder with a trace of PyTorch's profiler for each rank, inspector one with the logs of "
     "NCCL's Inspector, nsys one with SQLite exports of Nsight Systems: they make FILE and its "
     "program beside it, in which computations take the measured times, and collectives keep "
-    "theirs for comparison (docs/traces.md).\n\n"
+    "theirs for comparison (docs/traces.md). --replicate takes ranks that were not recorded to do "
+    "what others did, --strict takes nothing for granted.\n\n"
     "  collwire import astra network.json system.txt workload.txt -o job.json\n"
     "  collwire import chakra traces/llm --network net.yml --system sys.json \\\n"
     "    --groups groups.json -o job.json\n"

@@ -45,12 +45,17 @@ static bool times_read(struct kineto_file *f, const json_t *event, uint64_t offs
 
 /* ---- what ran on the GPU ---- */
 
-static void undescribed_add(struct kineto_file *f, int64_t external, uint64_t offset)
+static void undescribed_add(struct kineto_file *f, const char *name, int64_t external,
+                            uint64_t offset)
 {
     if (f->n_undescribed == f->cap_undescribed)
         f->undescribed = memory_grow(f->undescribed, &f->cap_undescribed, sizeof *f->undescribed);
-    f->undescribed[f->n_undescribed++] = (struct undescribed_event){
-        .event = (uint32_t)f->rank.n_events - 1, .external = external, .offset = offset};
+    f->undescribed[f->n_undescribed++] =
+        (struct undescribed_event){.event = (uint32_t)f->rank.n_events - 1,
+                                   .external = external,
+                                   .launch_ns = TIME_UNKNOWN,
+                                   .offset = offset,
+                                   .kernel_op = nccl_kernel_op(name)};
 }
 
 static void gpu_event_read(struct kineto_file *f, const json_t *event, const char *name, bool copy,
@@ -80,11 +85,17 @@ static void gpu_event_read(struct kineto_file *f, const json_t *event, const cha
         call.measured_ns = end_ns - start_ns;
         *rank_call(&f->rank) = call;
     } else if (!copy && is_nccl_kernel(name)) {
-        undescribed_add(f, integer_at(args, "External id"), offset);
+        undescribed_add(f, name, integer_at(args, "External id"), offset);
     }
 }
 
 /* ---- what the CPU did ---- */
+
+// The thread of the event, as a number; 0 where it has none.
+static uint64_t thread_of(const json_t *event)
+{
+    return (uint64_t)integer_at(event, "pid") << 32 ^ (uint64_t)integer_at(event, "tid");
+}
 
 static void runtime_read(struct kineto_file *f, const json_t *event, const char *name,
                          uint64_t offset)
@@ -100,7 +111,8 @@ static void runtime_read(struct kineto_file *f, const json_t *event, const char 
     }
     if (f->n_launches == f->cap_launches)
         f->launches = memory_grow(f->launches, &f->cap_launches, sizeof *f->launches);
-    f->launches[f->n_launches++] = (struct launch){(uint64_t)correlation, start_ns};
+    f->launches[f->n_launches++] =
+        (struct launch){(uint64_t)correlation, thread_of(event), start_ns};
 }
 
 static void sync_read(struct kineto_file *f, const json_t *event, const char *name)
@@ -122,9 +134,15 @@ static void annotation_read(struct kineto_file *f, const json_t *event, const ch
 {
     static const char begin[] = "ProfilerStep#";
     int64_t start_ns, end_ns;
-    if (strncmp(name, begin, sizeof begin - 1) != 0 ||
+    bool calls = kineto_is_annotation(name);
+    if ((!calls && strncmp(name, begin, sizeof begin - 1) != 0) ||
         !times_read(f, event, offset, &start_ns, &end_ns))
         return;
+    if (calls) {
+        struct kineto_span span = {start_ns, end_ns, thread_of(event), offset};
+        kineto_annotation_note(f, name, json_object_get(event, "args"), &span);
+        return;
+    }
     *rank_step(&f->rank) =
         (struct step_mark){strtoll(name + sizeof begin - 1, NULL, 10), start_ns, end_ns};
 }
