@@ -741,6 +741,9 @@ collwire_script_test(profile_mistakes unit python3 [[python3 -B "$@"]]
 # Traces before PyTorch 2.4, ranks that were not recorded, and the machine that traces name: 1 s.
 collwire_script_test(profile_before24 unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/import/check_before24.py)
+# Files by their content: 1 s.
+collwire_script_test(import_kinds unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/import/check_kinds.py)
 if(NOT COLLWIRE_SANITIZE) # whose shadow memory counts too
   collwire_script_test(profile_memory unit python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/cli/import/check_memory.py 60 30)

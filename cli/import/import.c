@@ -220,15 +220,15 @@ static void calls_check(struct recording *r, const char *folder)
             }
 }
 
-static void files_read(struct recording *r, const struct format *format,
-                       const struct folder *folder)
+static void files_read(struct recording *r, const struct format *format, const char *const *paths,
+                       size_t n)
 {
-    bool *done = memory_zeroed(folder->n + 1, sizeof *done);
-    for (size_t i = 0; i < folder->n && format->look != NULL && !recording_is_full(r); i++)
-        done[i] = format->look(r, folder->paths[i]);
-    for (size_t i = 0; i < folder->n && !recording_is_full(r); i++)
+    bool *done = memory_zeroed(n + 1, sizeof *done);
+    for (size_t i = 0; i < n && format->look != NULL && !recording_is_full(r); i++)
+        done[i] = format->look(r, paths[i]);
+    for (size_t i = 0; i < n && !recording_is_full(r); i++)
         if (!done[i])
-            format->read(r, folder->paths[i]);
+            format->read(r, paths[i]);
     free(done);
     if (format->end != NULL)
         format->end(r);
@@ -263,8 +263,10 @@ int profile_read(const struct profile_import *from, struct profile_result *resul
     r->err = err;
     r->world = from->ranks;
     r->world_given = from->ranks > 0;
-    if (folder_list(&folder, from->folder, format->ends, err) == 0) {
-        files_read(r, format, &folder);
+    bool listed = from->files != NULL;
+    if (listed || folder_list(&folder, from->folder, format->ends, err) == 0) {
+        files_read(r, format, listed ? from->files : (const char *const *)folder.paths,
+                   listed ? from->n_files : folder.n);
         if (!recording_is_full(r)) { // else not all files were read
             world_find(r);
             if (from->replicate && err->n_errors == errors)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Without a network of the user's, and without a GPU whose server is known: servers of as many GPUs
-// as the files say, with NVLink of the fourth generation inside (450 GB/s a direction: NVIDIA H100
-// datasheet) and one rail of 400 Gb/s for each GPU, which do not block.
+// Without a network of the user's, and without a GPU whose server is known, servers have as many
+// GPUs as the files say.
 #include "cli/import/import_scenario.h"
 
 #include <inttypes.h>
@@ -9,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/import/import_network.h"
 #include "cli/import/import_program.h"
-#include "collective/nccl/nccl_machine.h"
-#include "engine/text/json_file.h"
 
 #define GPUS_DEFAULT 8
 #define GPUS_MOST 64 // of a machine of its own
@@ -38,37 +36,6 @@ static uint32_t gpus_per_server(const struct recording *r, uint32_t otherwise)
     return r->world < gpus || r->world % gpus != 0 ? r->world : gpus;
 }
 
-static json_t *machine_topology(const struct nccl_machine *m, uint32_t world, uint32_t gpus)
-{
-    uint32_t nics = m->nics * gpus / m->gpus;
-    json_t *machine = gpus == m->gpus ? json_string(m->name)
-                                      : json_pack("{s:s,s:i,s:i}", "like", m->name, "gpus",
-                                                  (int)gpus, "nics", (int)(nics > 0 ? nics : 1));
-    return json_pack("{s:o,s:i}", "machine", machine, "nodes", (int)(world / gpus));
-}
-
-/* ---- a network where nothing is known ---- */
-
-static json_t *link_of(const char *rate, const char *delay)
-{
-    return json_pack("{s:s,s:s}", "rate", rate, "delay", delay);
-}
-
-static json_t *default_topology(const struct recording *r)
-{
-    uint32_t per_node = gpus_per_server(r, GPUS_DEFAULT), servers = r->world / per_node;
-    json_t *dims = json_array();
-    if (per_node > 1 || servers == 1)
-        json_array_append_new(dims, json_pack("{s:s,s:i,s:o}", "kind", "switch", "size",
-                                              (int)per_node, "link", link_of("3600Gbps", "100ns")));
-    if (servers > 1)
-        json_array_append_new(
-            dims, json_pack("{s:s,s:i,s:i,s:i,s:o,s:o}", "kind", "rail", "size", (int)servers,
-                            "gpus_per_server", (int)per_node, "spines", (int)per_node, "link",
-                            link_of("400Gbps", "500ns"), "trunk", link_of("400Gbps", "1us")));
-    return json_pack("{s:o}", "dims", dims);
-}
-
 // The topology by the GPU that the files name, or one of GPUs that are not known.
 static json_t *topology_by_gpu(struct recording *r, FILE *said)
 {
@@ -83,7 +50,7 @@ static json_t *topology_by_gpu(struct recording *r, FILE *said)
                          "servers of %u GPUs with 3600 Gb/s inside and a rail of 400 Gb/s for "
                          "each GPU",
                          gpus_per_server(r, GPUS_DEFAULT));
-        return default_topology(r);
+        return network_of_gpus(r->world, gpus_per_server(r, GPUS_DEFAULT));
     }
     fprintf(said, "  from the traces: %s, %u GPUs in %u server%s: machine %s\n", r->gpu, r->world,
             r->world / gpus, r->world == gpus ? "" : "s", m->name);
@@ -92,24 +59,7 @@ static json_t *topology_by_gpu(struct recording *r, FILE *said)
                      r->world > gpus ? ", and its NICs on rails that do not block" : "");
     if (r->world > gpus)
         fputs("  not named: the network between servers; --network FILE gives it\n", said);
-    return machine_topology(m, r->world, gpus);
-}
-
-// The user's scenario without its jobs.
-static json_t *given_network(const char *network, struct err *err)
-{
-    static const char *const dropped[] = {"workload", "name", "description", "capture", "$schema"};
-    json_t *root = json_file_read(network, err);
-    if (root == NULL)
-        return NULL;
-    if (!json_is_object(root)) {
-        err_add(err, network, "is no scenario: a JSON object is expected");
-        json_decref(root);
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
-        json_object_del(root, dropped[i]);
-    return root;
+    return network_of_machine(m, r->world, gpus);
 }
 
 /* ---- the library ---- */
@@ -175,7 +125,7 @@ char *recording_scenario(struct recording *r, const struct recording_scenario *f
     json_t *root = json_object(), *given = NULL;
     json_object_set_new(root, "name", json_string(from->name));
     if (from->network != NULL) {
-        given = given_network(from->network, err);
+        given = network_given(from->network, err);
         json_object_update(root, given);
     } else {
         json_object_set_new(root, "topology", topology_by_gpu(r, said));

@@ -298,7 +298,9 @@ static void file_end(struct kineto_file *f, bool broken)
         return;
     }
     if (rank->path != NULL) {
-        err_add(r->err, f->path, "rank %" PRId64 " is that of %s too", f->number, rank->path);
+        err_add(r->err, f->path,
+                "rank %" PRId64 " is that of %s too: of several runs import the files of one",
+                f->number, rank->path);
         return;
     }
     if (f->world > 0 && r->world_given && r->world != (uint32_t)f->world)

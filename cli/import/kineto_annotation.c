@@ -213,8 +213,7 @@ static int problem_error(struct kineto_file *f, const struct annotation *a)
     static const char *const sentences[] = {
         [ANNOTATION_WORD] = "is no operation that can be simulated",
         [ANNOTATION_PEER] = "does not name the other rank of the message",
-        [ANNOTATION_NO_SIZES] = "has no \"Input Dims\" and \"Input type\": record with "
-                                "record_shapes=True, or with PyTorch 2.4 or later",
+        [ANNOTATION_NO_SIZES] = "has no \"Input Dims\" and types: record_shapes=True adds them",
         [ANNOTATION_TYPE] = "has an \"Input type\" that is not known",
         [ANNOTATION_DIMS] = "has \"Input Dims\" that are no sizes of tensors",
     };

@@ -67,8 +67,9 @@ static uint32_t group_move(struct recording *r, uint32_t g, uint32_t to)
 /* ---- a rank ---- */
 
 #define COPY(field)                                                                                \
-    to->field = memory_bytes((from->n_##field + 1) * sizeof *to->field);                           \
-    memcpy(to->field, from->field, from->n_##field * sizeof *to->field);                           \
+    to->field = memory_zeroed(from->n_##field + 1, sizeof *to->field);                             \
+    for (size_t i = 0; i < from->n_##field; i++)                                                   \
+        to->field[i] = from->field[i];                                                             \
     to->n_##field = to->cap_##field = from->n_##field
 
 static void calls_move(struct recording *r, uint32_t from, uint32_t to)

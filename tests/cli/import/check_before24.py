@@ -157,7 +157,7 @@ def check_refused(folder):
         trace["traceEvents"] = [e for e in trace["traceEvents"] if not e["name"].startswith("nccl:")]
 
     cases = [
-        ("no sizes", without("Input Dims"), r"worker0.json: byte \d+: annotation nccl:allreduce has no \"Input Dims\" and \"Input type\": record with record_shapes=True"),
+        ("no sizes", without("Input Dims"), r"worker0.json: byte \d+: annotation nccl:allreduce has no \"Input Dims\" and types: record_shapes=True adds them"),
         ("no list", edit(**{"Input Dims": "4, 5"}), 'has no "Input Dims"'),
         ("empty", edit(**{"Input Dims": [], "Input type": []}), 'has no "Input Dims"'),
         ("no elements", edit(**{"Input Dims": [[0]]}), 'has no "Input Dims"'),
