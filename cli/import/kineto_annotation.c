@@ -3,9 +3,10 @@
 // "tid": .., "ts": .., "dur": .., "args": {"Input Dims": [[1048576]], "Input type": ["float"]}}.
 //
 // The annotation encloses the launch of the kernel on the same thread of the CPU; of several that
-// do, the one that began last. Where none does, or it is no operation, the one with the kernel's External id. It has the
-// operation and the sizes of the inputs, and neither the group nor what is received: the group is
-// taken to be all ranks. Messages have their peer in the name: "nccl:send 0->1", "nccl:recv 1<-0".
+// do, the one that began last. Where none does, or it is no operation, the one with the kernel's
+// External id. It has the operation and the sizes of the inputs, and neither the group nor what is
+// received: the group is taken to be all ranks. Messages have their peer in the name:
+// "nccl:send 0->1", "nccl:recv 1<-0".
 //
 // Source: PyTorch 1.8 to 2.3, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (profilingTitle).
 #include <inttypes.h>

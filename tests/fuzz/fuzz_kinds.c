@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `collwire import FILE`: what the file is by its content, and the scenario of kinds that are a job.
+// `collwire import FILE`: what the file is by its content, and the scenario of kinds that are jobs.
 #include <stdlib.h>
 #include <string.h>
 

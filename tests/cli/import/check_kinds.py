@@ -181,6 +181,23 @@ def check_chakra(folder):
     refused("two sets of traces", folder, [os.path.join(folder, "et")], "traces of several sets, ")
 
 
+def check_waits(folder):
+    """Collectives that wait for no computation are warned of (mlcommons/chakra issue 215)."""
+    for what, after, warned in (("directly", [1], False), ("over another node", [2], False), ("not at all", [], True)):
+        nodes = [{"rank": "all", "id": 1, "kind": "compute", "time": "5us"}, {"rank": "all", "id": 2, "kind": "wait", "time": "1us", "after": [1]},
+                 {"rank": "all", "id": 3, "kind": "collective", "op": "all_reduce", "bytes": "1MB", **({"after": after} if after else {})}]
+        job = put(folder, "job.json", json.dumps({"name": "j", "topology": {"dims": [{"kind": "switch", "size": 4}]}, "workload": {"kind": "program", "nodes": nodes}}))
+        prefix = os.path.join(folder, f"w{len(what)}", "j")
+        os.makedirs(os.path.dirname(prefix))
+        subprocess.run([COLLWIRE, "export", "chakra", job, "-o", prefix], capture_output=True, check=False)
+        os.remove(prefix + ".json")
+        done, scenario = run(folder, os.path.dirname(prefix))
+        said = "none of its 1 collectives waits for one of its 1 computations" in done.stderr
+        expect(f"collectives wait {what}", done.returncode == 0 and scenario is not None and said == warned)
+        if done.returncode:
+            print(done.stderr)
+
+
 def check_hostile(folder):
     """Cut, changed and repeated files: a scenario, or one clear error and nothing written."""
     rng = random.Random(5)
@@ -202,7 +219,7 @@ def check_hostile(folder):
 
 
 def main():
-    for check in (check_jobs, check_others, check_folders, check_chakra, check_hostile):
+    for check in (check_jobs, check_others, check_folders, check_chakra, check_waits, check_hostile):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
     print(f"{len(FAILED)} failed" if FAILED else "all hold")
