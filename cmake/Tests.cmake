@@ -725,6 +725,9 @@ collwire_script_test(chakra_ideals unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_ideals.py)
 collwire_script_test(chakra_traces unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_traces.py)
+# Traces in JSON: 1 s.
+collwire_script_test(chakra_json unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_json.py)
 collwire_script_test(chakra_export unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_export.py ${PROJECT_SOURCE_DIR}/tests/golden
   ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)

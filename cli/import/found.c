@@ -36,12 +36,13 @@ static void folder_look(struct found *found, const char *path, struct err *err)
 // Traces PREFIX.0.et, PREFIX.1.et, .. Returns false if there are none.
 static bool traces_look(struct found *found, const char *prefix, struct err *err)
 {
-    static const char *const ends[] = {"et", "et.gz"};
+    static const char *const ends[] = {"et", "et.gz", "json"};
+    enum { N_ENDS = sizeof ends / sizeof *ends };
     struct stat info;
     size_t before = found->n;
     for (unsigned rank = 0;; rank++) {
         size_t e = 0;
-        for (; e < 2; e++) {
+        for (; e < N_ENDS; e++) {
             char *path = text_format("%s.%u.%s", prefix, rank, ends[e]);
             bool there = stat(path, &info) == 0 && S_ISREG(info.st_mode);
             if (there)
@@ -50,7 +51,7 @@ static bool traces_look(struct found *found, const char *prefix, struct err *err
             if (there)
                 break;
         }
-        if (e == 2)
+        if (e == N_ENDS)
             return found->n > before;
     }
 }

@@ -164,18 +164,18 @@ static int recording_take(struct decision *d)
 // "llm" of "llm.12.et"; NULL if the path does not end so. To be freed.
 static char *prefix_of(const char *path)
 {
-    size_t n = strlen(path);
-    if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
-        n -= 3;
-    if (n < 4 || strncmp(path + n - 3, ".et", 3) != 0)
-        return NULL;
-    n -= 3;
-    size_t digits = n;
-    while (digits > 0 && path[digits - 1] >= '0' && path[digits - 1] <= '9')
-        digits--;
-    return digits < n && digits > 1 && path[digits - 1] == '.'
-               ? text_format("%.*s", (int)digits - 1, path)
-               : NULL;
+    static const char *const ends[] = {".et", ".et.gz", ".json"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = strlen(path), end = strlen(ends[i]);
+        if (n <= end || strcmp(path + n - end, ends[i]) != 0)
+            continue;
+        size_t digits = n -= end;
+        while (digits > 0 && path[digits - 1] >= '0' && path[digits - 1] <= '9')
+            digits--;
+        if (digits < n && digits > 1 && path[digits - 1] == '.')
+            return text_format("%.*s", (int)digits - 1, path);
+    }
+    return NULL;
 }
 
 // The only file of a kind, or that of the option.

@@ -28,7 +28,7 @@ static bool is_capture(const struct content *c)
 }
 
 // A record behind its length in one or more bytes of 7 bits, which begins with a version: "0.0.4".
-static bool is_chakra(const struct content *c)
+static bool is_chakra_wire(const struct content *c)
 {
     const unsigned char *b = (const unsigned char *)c->head;
     size_t at = 0;
@@ -43,6 +43,15 @@ static bool is_chakra(const struct content *c)
             return false;
     return true;
 }
+
+// The same in JSON: an object with the version, then nodes.
+static bool is_chakra_json(const struct content *c)
+{
+    return content_key(c, "version") && c->n_keys <= 2 && !c->in_list &&
+           (content_has(c, "Deps\"") || content_has(c, "_deps\"") || content_has(c, "_NODE\""));
+}
+
+static bool is_chakra(const struct content *c) { return is_chakra_wire(c) || is_chakra_json(c); }
 
 /* ---- XML ---- */
 
