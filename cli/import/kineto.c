@@ -15,16 +15,6 @@
 
 /* ---- members of the file's object ---- */
 
-// Note what the file names; files that name different ones keep the first.
-static void named_note(struct recording *r, const char **known, const char *name, const char *what)
-{
-    const char *kept = name_keep(&r->names, name);
-    if (*known == NULL)
-        *known = kept;
-    else if (*known != kept)
-        recording_assume(r, "of the different %s in the files, %.60s is that of all", what, *known);
-}
-
 static void devices_read(struct kineto_file *f, const json_t *devices)
 {
     const char *name = json_string_value(json_object_get(json_array_get(devices, 0), "name"));
@@ -32,7 +22,7 @@ static void devices_read(struct kineto_file *f, const json_t *devices)
         json_array_size(devices) > f->recording->gpus_per_node)
         f->recording->gpus_per_node = (uint32_t)json_array_size(devices);
     if (name != NULL && name[0] != '\0')
-        named_note(f->recording, &f->recording->gpu, name, "GPUs");
+        recording_named(f->recording, &f->recording->gpu, name, "GPUs");
 }
 
 static void distributed_read(struct kineto_file *f, const json_t *info, uint64_t offset)
@@ -51,9 +41,9 @@ static void distributed_read(struct kineto_file *f, const json_t *info, uint64_t
     else if (json_is_integer(world))
         f->world = json_integer_value(world);
     if (backend != NULL && strcmp(backend, "nccl") == 0)
-        named_note(f->recording, &f->recording->library, backend, "backends");
+        recording_named(f->recording, &f->recording->library, backend, "backends");
     if (version != NULL)
-        named_note(f->recording, &f->recording->library_version, version, "versions of NCCL");
+        recording_named(f->recording, &f->recording->library_version, version, "versions of NCCL");
     json_array_foreach(json_object_get(info, "pg_config"), i, group)
     {
         const char *name = json_string_value(json_object_get(group, "pg_name"));

@@ -182,6 +182,15 @@ void recording_assume(struct recording *r, const char *format, ...)
     r->assumptions[r->n_assumptions++] = (struct recorded_assumption){sentence, 1};
 }
 
+void recording_named(struct recording *r, const char **known, const char *name, const char *what)
+{
+    const char *kept = name_keep(&r->names, name);
+    if (*known == NULL)
+        *known = kept;
+    else if (*known != kept)
+        recording_assume(r, "of the different %s in the files, %.60s is that of all", what, *known);
+}
+
 /* ---- lists of a rank ---- */
 
 uint32_t rank_stream(struct rank_recording *rank, int64_t id)

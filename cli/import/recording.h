@@ -193,6 +193,10 @@ void recording_unused(struct recording *r, const char *what, int64_t ns);
 __attribute__((format(printf, 2, 3))) void recording_assume(struct recording *r, const char *format,
                                                             ...);
 
+// Note what a file names, such as the GPU, in *known; of different names the first is kept, which
+// is an assumption. `what`: of several, as in "GPUs".
+void recording_named(struct recording *r, const char **known, const char *name, const char *what);
+
 // The stream's index. The dependencies of each event are looked for in all streams, so that more
 // of them than a program can use are an error of recording_end_rank().
 #define STREAMS_MOST 1024

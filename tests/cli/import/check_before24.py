@@ -7,6 +7,7 @@ usage: check_before24.py, with the executable in $COLLWIRE.
 import json
 import os
 import random
+import sqlite3
 import sys
 import tempfile
 
@@ -257,6 +258,27 @@ def check_named(folder):
     expect("a GPU of no known server", "library" not in job["workload"] and "not named: a server for this GPU" in done.stdout)
 
 
+def check_nsys_names(folder):
+    """Exports of Nsight Systems list the GPUs of their host."""
+    where = os.path.join(folder, "nsys")
+    traces.write_nsys(where, check_import.data_parallel(2, 1))
+    for name in os.listdir(where):
+        with sqlite3.connect(os.path.join(where, name)) as db:
+            db.execute("CREATE TABLE TARGET_INFO_GPU (vmId INTEGER, id INTEGER, name TEXT, busLocation TEXT)")
+            db.executemany("INSERT INTO TARGET_INFO_GPU VALUES (0, ?, 'NVIDIA H100 80GB HBM3', '')", [(i,) for i in range(2)])
+        db.close()
+    out = os.path.join(folder, "job.json")
+    done = call("import", "nsys", where, "-o", out)
+    job = check_import.read(out) if done.returncode == 0 else {}
+    expect("nsys: machine and library", job.get("topology") == {"machine": {"like": "dgx_h100", "gpus": 2, "nics": 2}, "nodes": 1}
+           and job["workload"]["library"]["kind"] == "nccl")
+    with sqlite3.connect(os.path.join(where, name)) as db:
+        db.execute("UPDATE TARGET_INFO_GPU SET name = 5.5")
+        db.execute("UPDATE TARGET_INFO_GPU SET name = x'00ff' WHERE id = 1")
+    db.close()
+    check_mistakes.refused("nsys: a GPU's name is no text", "nsys", where, "TARGET_INFO_GPU.name is a blob, not a text")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_read(folder)
@@ -264,6 +286,7 @@ def main():
         check_refused(folder)
         check_some_ranks(folder)
         check_named(folder)
+        check_nsys_names(folder)
     print(f"{len(FAILED)} failed" if FAILED else "all hold")
     return 1 if FAILED else 0
 
