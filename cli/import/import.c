@@ -81,11 +81,12 @@ static void put_sums(FILE *out, const struct recording *r)
     int64_t ranks = r->world > 0 ? r->world : 1;
     char compute[UNIT_TEXT], wait[UNIT_TEXT];
     fprintf(out,
-            "  %u ranks, %zu group%s, %" PRIu64 " collectives, %" PRIu64 " messages, %" PRIu64
+            "  %u ranks, %zu group%s, %" PRIu64 " collective%s, %" PRIu64 " messages, %" PRIu64
             " nodes\n"
             "  a rank computes %s, and %s pass between without communication (means)\n",
-            r->world, r->n_groups, r->n_groups == 1 ? "" : "s", collectives, messages, nodes,
-            time_text(compute_ns / ranks, compute), time_text(wait_ns / ranks, wait));
+            r->world, r->n_groups, r->n_groups == 1 ? "" : "s", collectives,
+            collectives == 1 ? "" : "s", messages, nodes, time_text(compute_ns / ranks, compute),
+            time_text(wait_ns / ranks, wait));
 }
 
 static void put_clocks(FILE *out, const struct recording *r, const struct clock_estimate *c)
