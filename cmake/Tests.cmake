@@ -725,6 +725,9 @@ collwire_script_test(chakra_ideals unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_ideals.py)
 collwire_script_test(chakra_traces unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_traces.py)
+# Traces in JSON: 1 s.
+collwire_script_test(chakra_json unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_json.py)
 collwire_script_test(chakra_export unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/workload/chakra/check_export.py ${PROJECT_SOURCE_DIR}/tests/golden
   ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
@@ -738,6 +741,12 @@ collwire_script_test(profile_import unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/import/check_import.py)
 collwire_script_test(profile_mistakes unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/import/check_mistakes.py ${PROJECT_SOURCE_DIR}/tests/data/profile)
+# Traces before PyTorch 2.4, ranks that were not recorded, and the machine that traces name: 1 s.
+collwire_script_test(profile_before24 unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/import/check_before24.py)
+# Files by their content: 1 s.
+collwire_script_test(import_kinds unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/import/check_kinds.py)
 if(NOT COLLWIRE_SANITIZE) # whose shadow memory counts too
   collwire_script_test(profile_memory unit python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/cli/import/check_memory.py 60 30)

@@ -3,105 +3,21 @@
 #include "cli/import/import.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/import/clocks.h"
 #include "cli/import/import_folder.h"
-#include "cli/import/import_program.h"
+#include "cli/import/import_scenario.h"
 #include "cli/import/inspector.h"
 #include "cli/import/kineto.h"
 #include "cli/import/match.h"
 #include "cli/import/nsys.h"
 #include "cli/import/recording.h"
+#include "cli/import/replicate.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/units.h"
-#include "engine/text/json_file.h"
-
-/* ---- scenario ---- */
-
-// Without a network of the user's: servers of as many GPUs as the traces say, with NVLink of the
-// fourth generation inside (450 GB/s a direction: NVIDIA H100 datasheet) and one rail of 400 Gb/s
-// for each GPU, which do not block.
-
-#define GPUS_DEFAULT 8
-
-static json_t *link_of(const char *rate, const char *delay)
-{
-    return json_pack("{s:s,s:s}", "rate", rate, "delay", delay);
-}
-
-static json_t *default_topology(const struct recording *r)
-{
-    uint32_t world = r->world, per_node = r->gpus_per_node > 0 ? r->gpus_per_node : GPUS_DEFAULT;
-    json_t *dims = json_array();
-    per_node = world < per_node || world % per_node != 0 ? world : per_node;
-    uint32_t servers = world / per_node;
-    if (per_node > 1 || servers == 1)
-        json_array_append_new(dims, json_pack("{s:s,s:i,s:o}", "kind", "switch", "size",
-                                              (int)per_node, "link", link_of("3600Gbps", "100ns")));
-    if (servers > 1)
-        json_array_append_new(
-            dims, json_pack("{s:s,s:i,s:i,s:i,s:o,s:o}", "kind", "rail", "size", (int)servers,
-                            "gpus_per_server", (int)per_node, "spines", (int)per_node, "link",
-                            link_of("400Gbps", "500ns"), "trunk", link_of("400Gbps", "1us")));
-    return json_pack("{s:o}", "dims", dims);
-}
-
-// The user's scenario without its jobs.
-static json_t *given_network(const char *network, struct err *err)
-{
-    static const char *const dropped[] = {"workload", "name", "description", "capture", "$schema"};
-    json_t *root = json_file_read(network, err);
-    if (root == NULL)
-        return NULL;
-    if (!json_is_object(root)) {
-        err_add(err, network, "is no scenario: a JSON object is expected");
-        json_decref(root);
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
-        json_object_del(root, dropped[i]);
-    return root;
-}
-
-static json_t *job_of(const struct recording *r, const char *program, bool whole)
-{
-    json_t *job = json_pack("{s:s,s:s,s:i}", "kind", "program", "file", program, "comm_streams",
-                            (int)recording_comm_streams(r));
-    json_t *ranks = json_array();
-    for (uint32_t i = 0; i < r->world && !whole; i++)
-        json_array_append_new(ranks, json_integer(i));
-    if (!whole)
-        json_object_set(job, "ranks", ranks);
-    json_decref(ranks);
-    return job;
-}
-
-// Returns the scenario as JSON text: the network of the scenario `network`, or one by the number of
-// GPUs, and a job whose program is in the file `program`. NULL with errors.
-static char *recording_scenario(const struct recording *r, const char *network, const char *program,
-                                const char *name, struct err *err)
-{
-    json_t *root = json_object(), *given = NULL;
-    json_object_set_new(root, "name", json_string(name));
-    if (network != NULL) {
-        given = given_network(network, err);
-        json_object_update(root, given);
-    } else {
-        json_object_set_new(root, "topology", default_topology(r));
-    }
-    // Ranks are named where the network may have more.
-    json_object_set_new(root, "workload", job_of(r, program, network == NULL));
-    char *text = NULL;
-    if (network == NULL || given != NULL)
-        text = json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-    json_decref(given);
-    json_decref(root);
-    return text;
-}
 
 /* ---- import ---- */
 
@@ -165,11 +81,12 @@ static void put_sums(FILE *out, const struct recording *r)
     int64_t ranks = r->world > 0 ? r->world : 1;
     char compute[UNIT_TEXT], wait[UNIT_TEXT];
     fprintf(out,
-            "  %u ranks, %zu group%s, %" PRIu64 " collectives, %" PRIu64 " messages, %" PRIu64
+            "  %u ranks, %zu group%s, %" PRIu64 " collective%s, %" PRIu64 " messages, %" PRIu64
             " nodes\n"
             "  a rank computes %s, and %s pass between without communication (means)\n",
-            r->world, r->n_groups, r->n_groups == 1 ? "" : "s", collectives, messages, nodes,
-            time_text(compute_ns / ranks, compute), time_text(wait_ns / ranks, wait));
+            r->world, r->n_groups, r->n_groups == 1 ? "" : "s", collectives,
+            collectives == 1 ? "" : "s", messages, nodes, time_text(compute_ns / ranks, compute),
+            time_text(wait_ns / ranks, wait));
 }
 
 static void put_clocks(FILE *out, const struct recording *r, const struct clock_estimate *c)
@@ -203,13 +120,27 @@ static void put_unused(FILE *out, const struct recording *r)
                 n, r->n_unused, largest->what, largest->n, time_text(largest->ns, time));
 }
 
-static char *summary_text(const struct recording *r, const struct clock_estimate *clocks)
+static void put_assumptions(FILE *out, const struct recording *r)
+{
+    for (size_t i = 0; i < r->n_assumptions; i++) {
+        const struct recorded_assumption *a = &r->assumptions[i];
+        fprintf(out, "  assumed: %s", a->sentence);
+        if (a->n > 1)
+            fprintf(out, " (%" PRIu64 " times)", a->n);
+        fputc('\n', out);
+    }
+}
+
+static char *summary_text(const struct recording *r, const struct clock_estimate *clocks,
+                          const char *said)
 {
     struct text text;
     FILE *out = text_open(&text);
     put_sums(out, r);
     put_clocks(out, r, clocks);
     put_unused(out, r);
+    fputs(said, out);
+    put_assumptions(out, r);
     if (r->no_starts)
         fputs("  no times of starts: collectives follow each other without computing between "
               "them\n",
@@ -290,18 +221,37 @@ static void calls_check(struct recording *r, const char *folder)
             }
 }
 
-static void files_read(struct recording *r, const struct format *format,
-                       const struct folder *folder)
+static void files_read(struct recording *r, const struct format *format, const char *const *paths,
+                       size_t n)
 {
-    bool *done = memory_zeroed(folder->n + 1, sizeof *done);
-    for (size_t i = 0; i < folder->n && format->look != NULL && !recording_is_full(r); i++)
-        done[i] = format->look(r, folder->paths[i]);
-    for (size_t i = 0; i < folder->n && !recording_is_full(r); i++)
+    bool *done = memory_zeroed(n + 1, sizeof *done);
+    for (size_t i = 0; i < n && format->look != NULL && !recording_is_full(r); i++)
+        done[i] = format->look(r, paths[i]);
+    for (size_t i = 0; i < n && !recording_is_full(r); i++)
         if (!done[i])
-            format->read(r, folder->paths[i]);
+            format->read(r, paths[i]);
     free(done);
     if (format->end != NULL)
         format->end(r);
+}
+
+// The scenario, and what the user is told.
+static void outcome_make(const struct profile_import *from, struct recording *r,
+                         struct profile_result *result, struct err *err)
+{
+    struct clock_estimate clocks = clocks_estimate(r);
+    struct text text;
+    char name[NAME_MOST];
+    name_of(name, from->folder);
+    struct recording_scenario of = {
+        .network = from->network, .program = from->program, .name = name};
+    FILE *said = text_open(&text);
+    result->scenario = recording_scenario(r, &of, said, err);
+    char *lines = text_close(said, &text);
+    result->summary = summary_text(r, &clocks, lines);
+    free(lines);
+    for (size_t i = 0; i < r->n_assumptions && from->strict; i++)
+        err_add(err, NULL, "--strict: would be assumed: %s", r->assumptions[i].sentence);
 }
 
 int profile_read(const struct profile_import *from, struct profile_result *result, struct err *err)
@@ -310,26 +260,28 @@ int profile_read(const struct profile_import *from, struct profile_result *resul
     struct folder folder = {0};
     struct recording *r = memory_zeroed(1, sizeof *r);
     size_t errors = err->n_errors;
-    char name[NAME_MOST];
     *result = (struct profile_result){.recording = r};
     r->err = err;
-    if (folder_list(&folder, from->folder, format->ends, err) == 0) {
-        files_read(r, format, &folder);
+    r->world = from->ranks;
+    r->world_given = from->ranks > 0;
+    bool listed = from->files != NULL;
+    if (listed || folder_list(&folder, from->folder, format->ends, err) == 0) {
+        files_read(r, format, listed ? from->files : (const char *const *)folder.paths,
+                   listed ? from->n_files : folder.n);
         if (!recording_is_full(r)) { // else not all files were read
             world_find(r);
+            if (from->replicate && err->n_errors == errors)
+                recording_replicate(r);
             clocks_check(r);
             if (err->n_errors == errors)
                 calls_check(r, from->folder);
-            recording_match(r);
+            if (!from->replicate || err->n_errors == errors) // else ranks may have no groups
+                recording_match(r);
         }
     }
     folder_free(&folder);
-    if (err->n_errors == errors) {
-        struct clock_estimate clocks = clocks_estimate(r);
-        result->summary = summary_text(r, &clocks);
-        name_of(name, from->folder);
-        result->scenario = recording_scenario(r, from->network, from->program, name, err);
-    }
+    if (err->n_errors == errors)
+        outcome_make(from, r, result, err);
     return err->n_errors == errors ? 0 : -1;
 }
 

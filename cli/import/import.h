@@ -2,15 +2,22 @@
 // A scenario and its program from a folder of recordings of real runs (docs/traces.md).
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "engine/base/err.h"
 
 struct profile_import {
-    const char *format;  // "kineto", "inspector" or "nsys"
-    const char *folder;  // all its files of the format are read
+    const char *format;       // "kineto", "inspector" or "nsys"
+    const char *folder;       // all its files of the format are read, unless they are listed
+    const char *const *files; // [n_files] NULL = those of the folder
+    size_t n_files;
     const char *network; // a scenario whose network the job gets; NULL = one by the number of GPUs
     const char *program; // as the scenario names the program's file, relative to it
+    uint32_t ranks;      // of the job, where the files do not say; 0 = not given
+    bool replicate;      // ranks that were not recorded do what recorded ones did
+    bool strict;         // what would have to be assumed is an error
 };
 
 struct profile_result {

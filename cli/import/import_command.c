@@ -1,57 +1,45 @@
 // SPDX-License-Identifier: MIT
 // collwire import: scenarios from files of other simulators, and from recordings of real runs.
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "cli/import/found.h"
 #include "cli/import/import.h"
+#include "cli/import/import_any.h"
 #include "cli/import/import_command.h"
-#include "cli/import/import_program.h"
-#include "cli/results/output.h"
-#include "cli/terminal/signals.h"
-#include "cli/terminal/terminal.h"
-#include "config/draft.h"
-#include "config/import_astra.h"
-#include "config/import_chakra.h"
-#include "engine/base/text.h"
-#include "engine/file_set.h"
+#include "cli/import/recording_command.h"
+#include "cli/import/simulator_command.h"
 
-static char *astra(const struct options *o, struct err *err)
+static int usage(const char *what)
 {
+    fprintf(stderr, "collwire: import takes %s; see collwire import --help\n", what);
+    return EXIT_BAD_USE;
+}
+
+static int recording(const struct options *o)
+{
+    struct recording_files given = {.format = o->args[0], .folder = o->args[1]};
+    return o->n_args == 2 && o->file != NULL ? recording_import(o, &given)
+                                             : usage("inspector, kineto, nsys FOLDER -o FILE");
+}
+
+static int astra(const struct options *o)
+{
+    struct notes none = {0};
+    if (o->n_args != 4)
+        return usage("astra NETWORK.json SYSTEM.txt WORKLOAD.txt");
     struct astra_import from = {.network = o->args[1],
                                 .system = o->args[2],
                                 .workload = o->args[3],
                                 .passes = o->passes,
                                 .compute_scale = o->compute_scale};
-    return astra_import(&from, err);
+    return astra_import_files(o, &from, &none);
 }
 
-// Load the scenario with its files, as `validate` does. NULL with errors.
-static struct collwire_scenario *scenario_made(const struct options *o, const char *text,
-                                               const struct collwire_setting *settings, size_t n,
-                                               struct err *err)
+static int chakra(const struct options *o)
 {
-    const char *slash = o->file ? strrchr(o->file, '/') : NULL;
-    char *folder = slash ? text_format("%.*s", (int)(slash - o->file), o->file) : NULL;
-    struct collwire_scenario *scenario = collwire_scenario_parse(
-        text, folder ? folder : ".", settings, n, o->policies, messages_of(err));
-    free(folder);
-    return scenario;
-}
-
-static bool scenario_check(const struct options *o, const char *text,
-                           const struct collwire_setting *settings, size_t n, struct err *err)
-{
-    struct collwire_scenario *scenario = scenario_made(o, text, settings, n, err);
-    bool good = scenario != NULL;
-    collwire_scenario_free(scenario);
-    return good;
-}
-
-static char *chakra(const struct options *o, char **summary, struct err *err)
-{
+    struct notes none = {0};
+    if (o->n_args != 2 || o->network == NULL || o->system == NULL)
+        return usage("chakra PREFIX --network FILE --system FILE");
     struct chakra_import from = {.prefix = o->args[1],
                                  .network = o->network,
                                  .system = o->system,
@@ -59,157 +47,42 @@ static char *chakra(const struct options *o, char **summary, struct err *err)
                                  .memory = o->memory,
                                  .ignores_missing = o->ignore_missing,
                                  .output = o->file};
-    char *text = chakra_import(&from, err);
-    struct collwire_scenario *scenario = text ? scenario_made(o, text, NULL, 0, err) : NULL;
-    if (scenario)
-        *summary = chakra_import_summary(scenario_of(scenario));
-    else
-        free(text);
-    collwire_scenario_free(scenario);
-    return scenario ? text : NULL;
-}
-
-/* ---- recordings of real runs: a scenario, and its program beside it ---- */
-
-// "job.json" -> "job.nodes.jsonl". To be freed.
-static char *program_name(const char *file)
-{
-    size_t n = strlen(file);
-    if (n > 5 && strcmp(file + n - 5, ".json") == 0)
-        n -= 5;
-    return text_format("%.*s.nodes.jsonl", (int)n, file);
-}
-
-// True if the file can be replaced: it is a regular one, or there is none. Else an error.
-static bool replace_check(const char *file, struct err *err)
-{
-    struct stat there;
-    if (stat(file, &there) != 0 || S_ISREG(there.st_mode))
-        return true;
-    err_add(err, file, "cannot be written: it is no regular file");
-    return false;
-}
-
-// A new file beside `file`, of a unique name with this end; NULL with an error. To be freed.
-static char *draft_make(const char *file, const char *end, struct err *err)
-{
-    char *path = text_format("%s-XXXXXX%s", file, end);
-    int fd = mkstemps(path, (int)strlen(end));
-    if (fd >= 0) {
-        close(fd);
-        return path;
-    }
-    err_add(err, file, "cannot be written: %s", strerror(errno));
-    free(path);
-    return NULL;
-}
-
-// Both drafts get their names, or none.
-static bool drafts_keep(char *const *drafts, char *const *files, struct err *err)
-{
-    size_t at;
-    signals_hold(true);
-    bool good = file_set_name(drafts, files, 2, &at) == 0;
-    if (!good)
-        err_add(err, files[at], "cannot be written: %s", strerror(errno));
-    signals_hold(false);
-    return good;
-}
-
-static void draft_drop(char *draft)
-{
-    if (draft != NULL)
-        remove(draft);
-    free(draft);
-}
-
-// Write both files. What cannot be simulated, or one that cannot be written, leaves no new file,
-// and old ones as they are.
-static int recording_files(const struct options *o, const struct profile_result *result,
-                           char *program)
-{
-    struct err err = {0};
-    bool good = replace_check(o->file, &err);
-    good = replace_check(program, &err) && good;
-    char *nodes = good ? draft_make(program, ".jsonl", &err) : NULL;
-    char *scenario = nodes != NULL ? draft_make(o->file, ".json", &err) : NULL;
-    int code = EXIT_BAD_USE;
-    if (scenario != NULL) {
-        char *drafts[] = {nodes, scenario}, *files[] = {program, (char *)(uintptr_t)o->file};
-        struct collwire_setting in_draft = {"workload.file", file_base(nodes)};
-        code = output_write(nodes, recording_write, result->recording);
-        if (code == EXIT_DONE)
-            code = text_write(scenario, result->scenario);
-        if (code == EXIT_DONE && !(scenario_check(o, result->scenario, &in_draft, 1, &err) &&
-                                   drafts_keep(drafts, files, &err)))
-            code = EXIT_BAD_USE;
-    }
-    draft_drop(nodes);
-    draft_drop(scenario);
-    errors_print(&err);
-    return code;
-}
-
-static int recording_import(const struct options *o)
-{
-    struct err err = {0};
-    struct profile_result result;
-    char *program = program_name(o->file);
-    struct profile_import from = {.format = o->args[0],
-                                  .folder = o->args[1],
-                                  .network = o->network,
-                                  .program = file_base(program)};
-    int code = profile_read(&from, &result, &err) == 0 ? EXIT_DONE : EXIT_BAD_USE;
-    errors_print(&err);
-    if (code == EXIT_DONE)
-        code = recording_files(o, &result, program);
-    if (code == EXIT_DONE && !o->quiet) {
-        path_print(stdout, "scenario: %s\n", o->file);
-        path_print(stdout, "program: %s\n", program);
-        fputs(result.summary, stdout);
-    }
-    profile_free(&result);
-    free(program);
-    return code;
+    return chakra_import_files(o, &from, &none);
 }
 
 static int command_import(const struct options *o)
 {
-    struct err err = {0};
-    char *text, *summary = NULL;
-    if (o->n_args == 2 && o->file && profile_format_known(o->args[0]))
-        return recording_import(o);
-    if (o->n_args == 4 && strcmp(o->args[0], "astra") == 0) {
-        text = astra(o, &err);
-    } else if (o->n_args == 2 && strcmp(o->args[0], "chakra") == 0 && o->network && o->system) {
-        text = chakra(o, &summary, &err);
-    } else {
-        fprintf(stderr, "collwire: import takes astra NETWORK.json SYSTEM.txt WORKLOAD.txt, or "
-                        "chakra PREFIX --network FILE --system FILE, or inspector, kineto, nsys "
-                        "FOLDER -o FILE; see collwire import --help\n");
-        return EXIT_BAD_USE;
-    }
-    errors_print(&err);
-    int code = text ? text_write(o->file, text) : EXIT_BAD_USE;
-    if (code == EXIT_DONE && o->file && !o->quiet)
-        path_print(stdout, "scenario: %s\n", o->file);
-    if (code == EXIT_DONE && summary && !o->quiet) // the scenario itself may be on stdout
-        terminal_wrap(o->file ? stdout : stderr, summary, 0, 2, terminal_width(stdout));
-    free(text);
-    free(summary);
-    return code;
+    if (o->n_args == 0)
+        return usage("files or folders");
+    if (profile_format_known(o->args[0]))
+        return recording(o);
+    if (strcmp(o->args[0], "astra") == 0)
+        return astra(o);
+    if (strcmp(o->args[0], "chakra") == 0)
+        return chakra(o);
+    return import_any(o);
 }
 
 /* ---- its row ---- */
 
 static const char import_text[] =
-    "Makes a scenario from files of other simulators, or from recordings of a real run. astra "
-    "takes the network, system and workload files of ASTRA-sim 1.0; chakra takes execution traces "
-    "PREFIX.0.et, PREFIX.1.et, .. of MLCommons Chakra with files of ASTRA-sim 2. kineto takes a "
-    "folder with a trace of PyTorch's profiler for each rank, inspector one with the logs of "
-    "NCCL's Inspector, nsys one with SQLite exports of Nsight Systems: they make FILE and its "
-    "program beside it, in which computations take the measured times, and collectives keep "
-    "theirs for comparison (docs/traces.md).\n\n"
+    "Makes a scenario from files of other simulators, or from recordings of a real run. What FILE "
+    "or the files in DIR are is decided by their content: traces of PyTorch's profiler, logs of "
+    "NCCL's Inspector and exports of Nsight Systems (docs/traces.md), execution traces of Chakra, "
+    "workloads of ASTRA-sim and SimAI, connection matrices of htsim, GOAL, lists of flows, "
+    "distributions of sizes (docs/formats.md). The summary says what the files are, what was "
+    "assumed and which files were not taken; --strict makes assumptions errors, and --as KIND "
+    "chooses where there are several kinds, or none is recognised: kineto, inspector, nsys, "
+    "chakra, training, htsim, goal, flows, cdf or program. --network NETWORK is a scenario whose "
+    "network the job gets.\n\n"
+    "A recording becomes FILE and its program beside it, in which computations take the measured "
+    "times, and collectives keep theirs for comparison. --replicate takes ranks that were not "
+    "recorded to do what others did.\n\n"
+    "  collwire import traces/ -o job.json\n"
+    "  collwire import microAllReduce.txt --network cluster.json -o job.json\n\n"
+    "A kind may come first: astra with the network, system and workload files of ASTRA-sim 1.0, "
+    "chakra with the prefix of traces PREFIX.0.et, PREFIX.1.et, .. and files of ASTRA-sim 2, "
+    "kineto, inspector or nsys with a folder, all of whose files of the format are read.\n\n"
     "  collwire import astra network.json system.txt workload.txt -o job.json\n"
     "  collwire import chakra traces/llm --network net.yml --system sys.json \\\n"
     "    --groups groups.json -o job.json\n"
@@ -218,7 +91,7 @@ static const char import_text[] =
 const struct command import_command = {
     .name = "import",
     .help = "a scenario from files of others, or from a real run",
-    .args = "(astra FILES | chakra PREFIX | kineto|inspector|nsys FOLDER)",
+    .args = "(FILE|DIR... | astra FILES | chakra PREFIX | kineto|inspector|nsys FOLDER)",
     .text = import_text,
     .run = command_import,
     .completes = COMPLETE_FILES,

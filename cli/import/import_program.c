@@ -46,7 +46,7 @@ struct put {
     int64_t delay_ns; // by which the rank begins after the first
 };
 
-// What each member receives of an all-to-all with vectors of different sizes.
+// What each member receives, or sends, of an all-to-all with vectors of different sizes.
 static void put_vectors(const struct put *p, const struct call *call)
 {
     const struct recorded_group *group = &p->r->groups[call->group];
@@ -54,7 +54,7 @@ static void put_vectors(const struct put *p, const struct call *call)
     for (uint32_t m = 0; m < group->size; m++)
         fprintf(p->out, "%s%" PRIu64, m > 0 ? "," : "",
                 group->received[(size_t)call->number * group->size + m]);
-    fputs("],\"of\":\"receivers\"}", p->out);
+    fprintf(p->out, "],\"of\":\"%s\"}", call->sent_only ? "senders" : "receivers");
 }
 
 static void put_call(const struct put *p, const struct call *call)

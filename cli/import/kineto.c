@@ -3,7 +3,6 @@
 #include "cli/import/kineto.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,24 +13,24 @@
 
 #define GPUS_MOST 64
 
-void kineto_error(struct kineto_file *f, uint64_t offset, const char *format, ...)
-{
-    char text[256];
-    va_list list;
-    if (recording_is_full(f->recording))
-        return;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    err_add(f->recording->err, f->path, "byte %" PRIu64 ": %s", offset, text);
-}
-
 /* ---- members of the file's object ---- */
+
+static void devices_read(struct kineto_file *f, const json_t *devices)
+{
+    const char *name = json_string_value(json_object_get(json_array_get(devices, 0), "name"));
+    if (json_array_size(devices) <= GPUS_MOST &&
+        json_array_size(devices) > f->recording->gpus_per_node)
+        f->recording->gpus_per_node = (uint32_t)json_array_size(devices);
+    if (name != NULL && name[0] != '\0')
+        recording_named(f->recording, &f->recording->gpu, name, "GPUs");
+}
 
 static void distributed_read(struct kineto_file *f, const json_t *info, uint64_t offset)
 {
     const json_t *rank = json_object_get(info, "rank"), *group;
     const json_t *world = json_object_get(info, "world_size");
+    const char *backend = json_string_value(json_object_get(info, "backend"));
+    const char *version = json_string_value(json_object_get(info, "nccl_version"));
     size_t i;
     if (json_is_integer(rank))
         f->number = json_integer_value(rank);
@@ -41,6 +40,10 @@ static void distributed_read(struct kineto_file *f, const json_t *info, uint64_t
                      json_integer_value(world), RANKS_MOST);
     else if (json_is_integer(world))
         f->world = json_integer_value(world);
+    if (backend != NULL && strcmp(backend, "nccl") == 0)
+        recording_named(f->recording, &f->recording->library, backend, "backends");
+    if (version != NULL)
+        recording_named(f->recording, &f->recording->library_version, version, "versions of NCCL");
     json_array_foreach(json_object_get(info, "pg_config"), i, group)
     {
         const char *name = json_string_value(json_object_get(group, "pg_name"));
@@ -68,9 +71,8 @@ static void member_read(struct kineto_file *f, const struct piece *piece)
     json_t *json = piece_json(f->pieces, piece, f->recording->err);
     if (which == 0)
         distributed_read(f, json, piece->offset);
-    else if (which == 1 && json_array_size(json) <= GPUS_MOST &&
-             json_array_size(json) > f->recording->gpus_per_node)
-        f->recording->gpus_per_node = (uint32_t)json_array_size(json);
+    else if (which == 1)
+        devices_read(f, json);
     else if (which == 2 && json_is_integer(json) && json_integer_value(json) >= 0 &&
              json_integer_value(json) < TIME_MOST_NS)
         f->base_ns = json_integer_value(json);
@@ -111,6 +113,21 @@ static int by_correlation(const void *a, const void *b)
     return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
+// The first launch of this correlation; NULL = none.
+static const struct launch *launch_find(const struct kineto_file *f, uint64_t correlation)
+{
+    size_t low = 0, high = f->n_launches;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (f->launches[middle].correlation < correlation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < f->n_launches && f->launches[low].correlation == correlation ? &f->launches[low]
+                                                                              : NULL;
+}
+
 static void launches_join(struct kineto_file *f)
 {
     if (f->n_launches == 0)
@@ -118,16 +135,15 @@ static void launches_join(struct kineto_file *f)
     qsort(f->launches, f->n_launches, sizeof *f->launches, by_correlation);
     for (size_t e = 0; e < f->rank.n_events; e++) {
         struct gpu_event *event = &f->rank.events[e];
-        size_t low = 0, high = f->n_launches;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (f->launches[middle].correlation < event->correlation)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < f->n_launches && f->launches[low].correlation == event->correlation)
-            event->launch_ns = f->launches[low].ns;
+        const struct launch *launch = launch_find(f, event->correlation);
+        if (launch != NULL)
+            event->launch_ns = launch->ns;
+    }
+    for (size_t i = 0; i < f->n_undescribed; i++) {
+        struct undescribed_event *u = &f->undescribed[i];
+        const struct launch *launch = launch_find(f, f->rank.events[u->event].correlation);
+        u->launch_ns = launch != NULL ? launch->ns : TIME_UNKNOWN;
+        u->thread = launch != NULL ? launch->thread : 0;
     }
 }
 
@@ -137,28 +153,40 @@ static int by_external(const void *a, const void *b)
     return (x->external > y->external) - (x->external < y->external);
 }
 
-// Kernels that do not describe their collective have it from the operation that launched them.
+// The call of a kernel that does not describe it: of the operation that launched it, or of the
+// annotation around its launch. Returns 1; 0 = there is neither; -1 with an error.
+static int description_find(struct kineto_file *f, const struct undescribed_event *u,
+                            struct call *call)
+{
+    struct described_call key = {.external = u->external};
+    const struct described_call *found =
+        f->n_described > 0 ? bsearch(&key, f->described, f->n_described, sizeof key, by_external)
+                           : NULL;
+    if (found == NULL)
+        return u->annotation != NULL ? kineto_annotation_call(f, u, call) : 0;
+    *call = found->call;
+    return 1;
+}
+
 static void descriptions_join(struct kineto_file *f)
 {
     if (f->n_described > 1)
         qsort(f->described, f->n_described, sizeof *f->described, by_external);
+    kineto_annotations_find(f);
     size_t missing = 0;
     uint64_t first = 0;
-    for (size_t i = 0; i < f->n_undescribed; i++) {
+    for (size_t i = 0; i < f->n_undescribed && !recording_is_full(f->recording); i++) {
         const struct undescribed_event *u = &f->undescribed[i];
-        struct described_call key = {.external = u->external};
-        const struct described_call *found =
-            f->n_described > 0
-                ? bsearch(&key, f->described, f->n_described, sizeof key, by_external)
-                : NULL;
-        if (found == NULL) {
+        struct call described;
+        int found = description_find(f, u, &described);
+        if (found == 0)
             first = missing++ == 0 || u->offset < first ? u->offset : first;
+        if (found <= 0)
             continue;
-        }
         struct gpu_event *event = &f->rank.events[u->event];
         event->call = (uint32_t)f->rank.n_calls;
         struct call *call = rank_call(&f->rank);
-        *call = found->call;
+        *call = described;
         call->offset = u->offset;
         call->start_ns = event->start_ns;
         call->end_ns = event->end_ns;
@@ -167,7 +195,8 @@ static void descriptions_join(struct kineto_file *f)
     if (missing > 0)
         kineto_error(f, first,
                      "%zu kernels of NCCL, of which this is the first, have no \"Collective "
-                     "name\": PyTorch 2.4 and later write it",
+                     "name\", which PyTorch 2.4 and later write, and no nccl: annotation "
+                     "encloses their launch",
                      missing);
 }
 
@@ -183,7 +212,8 @@ static uint32_t group_join(struct kineto_file *f, const struct kineto_group *gro
     uint32_t world = f->world > 0 ? (uint32_t)f->world : 0;
     uint32_t size = group->n_ranks > 0 ? group->n_ranks : group->size;
     bool whole = group->n_ranks == 0 && world > 0 && group->size == world;
-    char *name = text_format("pg%s%s", group->name[0] == '[' ? " " : "", group->name);
+    const char *before = group->world ? "" : group->name[0] == '[' ? "pg " : "pg";
+    char *name = text_format("%s%s", before, group->name);
     uint32_t *ranks = memory_zeroed(size + 1, sizeof *ranks), index = UINT32_MAX;
     for (uint32_t m = 0; m < size; m++)
         ranks[m] = whole ? m : group->n_ranks > 0 ? group->ranks[m] : 0;
@@ -258,15 +288,24 @@ static void file_end(struct kineto_file *f, bool broken)
         return;
     }
     if (rank->path != NULL) {
-        err_add(r->err, f->path, "rank %" PRId64 " is that of %s too", f->number, rank->path);
+        err_add(r->err, f->path,
+                "rank %" PRId64 " is that of %s too: of several runs import the files of one",
+                f->number, rank->path);
         return;
     }
-    if (f->world > 0 && r->world > 0 && r->world != (uint32_t)f->world)
+    if (f->world > 0 && r->world_given && r->world != (uint32_t)f->world)
+        err_add(r->err, f->path,
+                "world_size %" PRId64 ", and --ranks %u: collwire synth makes a job of other "
+                "sizes from an imported one",
+                f->world, r->world);
+    else if (f->world > 0 && r->world > 0 && r->world != (uint32_t)f->world)
         err_add(r->err, f->path,
                 "world_size %" PRId64 ", and %u in another file: traces of different jobs",
                 f->world, r->world);
     if (f->world > 0 && r->world == 0)
         r->world = (uint32_t)f->world;
+    if (f->world < 1 && r->world_given)
+        f->world = r->world;
     size_t errors = r->err->n_errors;
     if (!broken) {
         launches_join(f);
@@ -295,6 +334,7 @@ static void file_free(struct kineto_file *f)
     free(f->launches);
     free(f->described);
     free(f->undescribed);
+    free(f->annotations);
     rank_free(&f->rank);
     pieces_close(f->pieces);
 }

@@ -11,6 +11,8 @@
 // Where neither describes it, the graph of PyTorch's ExecutionTraceObserver does, if the folder has
 // one of the same process: by the "Record function id" of record_param_comms.
 //
+// Before PyTorch 1.12 the categories are Kernel, Memcpy, Memset, Runtime and Operator.
+//
 // Sources: PyTorch's Kineto, libkineto/src/output_json.cpp; ExecutionTraceObserver,
 // torch/csrc/profiler/standalone/execution_trace_observer.cpp.
 #pragma once

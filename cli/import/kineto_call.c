@@ -2,6 +2,7 @@
 // "Collective name": "allreduce", "In msg nelems": 2049000, "dtype": "Float", "Process Group Name":
 // "0", "Process Group Ranks": "[0, 1]", "Group size": 2, ..
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,20 @@
 #include "engine/base/memory.h"
 
 #define ELEMENTS_MOST (INT64_C(1) << 50)
+
+/* ---- errors ---- */
+
+void kineto_error(struct kineto_file *f, uint64_t offset, const char *format, ...)
+{
+    char text[256];
+    va_list list;
+    if (recording_is_full(f->recording))
+        return;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    err_add(f->recording->err, f->path, "byte %" PRIu64 ": %s", offset, text);
+}
 
 /* ---- process groups ---- */
 
@@ -38,7 +53,7 @@ struct kineto_group *kineto_group_note(struct kineto_file *f, const char *name, 
 {
     struct kineto_group *group = NULL;
     for (size_t g = 0; g < f->n_groups && group == NULL; g++)
-        if (strcmp(f->groups[g].name, name) == 0)
+        if (!f->groups[g].world && strcmp(f->groups[g].name, name) == 0)
             group = &f->groups[g];
     if (group == NULL) {
         if (f->n_groups == f->cap_groups)

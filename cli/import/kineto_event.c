@@ -43,14 +43,26 @@ static bool times_read(struct kineto_file *f, const json_t *event, uint64_t offs
     return true;
 }
 
+// The operation that an event belongs to; 0 = none. Kernels of older versions have a small letter.
+static int64_t external_id(const json_t *args)
+{
+    int64_t id = integer_at(args, "External id");
+    return id != 0 ? id : integer_at(args, "external id");
+}
+
 /* ---- what ran on the GPU ---- */
 
-static void undescribed_add(struct kineto_file *f, int64_t external, uint64_t offset)
+static void undescribed_add(struct kineto_file *f, const char *name, int64_t external,
+                            uint64_t offset)
 {
     if (f->n_undescribed == f->cap_undescribed)
         f->undescribed = memory_grow(f->undescribed, &f->cap_undescribed, sizeof *f->undescribed);
-    f->undescribed[f->n_undescribed++] = (struct undescribed_event){
-        .event = (uint32_t)f->rank.n_events - 1, .external = external, .offset = offset};
+    f->undescribed[f->n_undescribed++] =
+        (struct undescribed_event){.event = (uint32_t)f->rank.n_events - 1,
+                                   .external = external,
+                                   .launch_ns = TIME_UNKNOWN,
+                                   .offset = offset,
+                                   .kernel_op = nccl_kernel_op(name)};
 }
 
 static void gpu_event_read(struct kineto_file *f, const json_t *event, const char *name, bool copy,
@@ -80,11 +92,17 @@ static void gpu_event_read(struct kineto_file *f, const json_t *event, const cha
         call.measured_ns = end_ns - start_ns;
         *rank_call(&f->rank) = call;
     } else if (!copy && is_nccl_kernel(name)) {
-        undescribed_add(f, integer_at(args, "External id"), offset);
+        undescribed_add(f, name, external_id(args), offset);
     }
 }
 
 /* ---- what the CPU did ---- */
+
+// The thread of the event, as a number; 0 where it has none.
+static uint64_t thread_of(const json_t *event)
+{
+    return (uint64_t)integer_at(event, "pid") << 32 ^ (uint64_t)integer_at(event, "tid");
+}
 
 static void runtime_read(struct kineto_file *f, const json_t *event, const char *name,
                          uint64_t offset)
@@ -100,7 +118,8 @@ static void runtime_read(struct kineto_file *f, const json_t *event, const char 
     }
     if (f->n_launches == f->cap_launches)
         f->launches = memory_grow(f->launches, &f->cap_launches, sizeof *f->launches);
-    f->launches[f->n_launches++] = (struct launch){(uint64_t)correlation, start_ns};
+    f->launches[f->n_launches++] =
+        (struct launch){(uint64_t)correlation, thread_of(event), start_ns};
 }
 
 static void sync_read(struct kineto_file *f, const json_t *event, const char *name)
@@ -122,9 +141,15 @@ static void annotation_read(struct kineto_file *f, const json_t *event, const ch
 {
     static const char begin[] = "ProfilerStep#";
     int64_t start_ns, end_ns;
-    if (strncmp(name, begin, sizeof begin - 1) != 0 ||
+    bool calls = kineto_is_annotation(name);
+    if ((!calls && strncmp(name, begin, sizeof begin - 1) != 0) ||
         !times_read(f, event, offset, &start_ns, &end_ns))
         return;
+    if (calls) {
+        struct kineto_span span = {start_ns, end_ns, thread_of(event), offset};
+        kineto_annotation_note(f, name, json_object_get(event, "args"), &span);
+        return;
+    }
     *rank_step(&f->rank) =
         (struct step_mark){strtoll(name + sizeof begin - 1, NULL, 10), start_ns, end_ns};
 }
@@ -168,6 +193,13 @@ static void description_read(struct kineto_file *f, const json_t *event, const c
 
 /* ---- all ---- */
 
+// An operation of the program; versions of PyTorch before 1.12 write it with a capital.
+static bool is_operation(const char *category)
+{
+    return strcmp(category, "cpu_op") == 0 || strcmp(category, "Operator") == 0 ||
+           strcmp(category, "operator") == 0;
+}
+
 static bool is_quiet(const char *category) // nothing of it is needed
 {
     static const char *const words[] = {"ac2g",
@@ -180,8 +212,6 @@ static bool is_quiet(const char *category) // nothing of it is needed
                                         "overhead",
                                         "cuda_profiler_range",
                                         "cpu_instant_event",
-                                        "operator",
-                                        "Runtime",
                                         "cuda_event",
                                         "user_defined"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -216,8 +246,9 @@ bool kineto_event_needed(const struct piece *piece)
         return true;
     memcpy(category, value, n);
     category[n] = '\0';
-    if (strcmp(category, "cpu_op") == 0)
-        return memmem(piece->text, piece->n, "record_param_comms", 18) != NULL;
+    if (is_operation(category))
+        return memmem(piece->text, piece->n, "record_param_comms", 18) != NULL ||
+               memmem(piece->text, piece->n, "\"nccl:", 6) != NULL;
     return !is_quiet(category);
 }
 
@@ -246,15 +277,18 @@ void kineto_event_read(struct kineto_file *f, const json_t *event, uint64_t offs
     name = name != NULL ? name : "";
     if (strcmp(category, "kernel") == 0 || strcmp(category, "Kernel") == 0)
         gpu_event_read(f, event, name, false, offset);
-    else if (is_one_of(category, "gpu_memcpy", "gpu_memset", "Memcpy"))
+    else if (is_one_of(category, "gpu_memcpy", "gpu_memset", "Memcpy") ||
+             strcmp(category, "Memset") == 0)
         gpu_event_read(f, event, name, true, offset);
-    else if (is_one_of(category, "cuda_runtime", "cuda_driver", "hip_runtime"))
+    else if (is_one_of(category, "cuda_runtime", "cuda_driver", "hip_runtime") ||
+             strcmp(category, "Runtime") == 0)
         runtime_read(f, event, name, offset);
     else if (strcmp(category, "cuda_sync") == 0)
         sync_read(f, event, name);
-    else if (strcmp(category, "user_annotation") == 0)
+    else if (strcmp(category, "user_annotation") == 0 ||
+             (is_operation(category) && kineto_is_annotation(name)))
         annotation_read(f, event, name, offset);
-    else if (strcmp(category, "cpu_op") == 0)
+    else if (is_operation(category))
         description_read(f, event, name, offset);
     else if (!is_quiet(category))
         recording_unused(f->recording, category, unused_ns(event));

@@ -12,11 +12,35 @@ struct kineto_group {
     char *name, *description;
     uint32_t *ranks, n_ranks; // n_ranks = 0: not listed in full
     uint32_t size;
+    bool world; // not named by the file: all ranks of the job
 };
 
 struct launch {
-    uint64_t correlation;
+    uint64_t correlation, thread;
     int64_t ns;
+};
+
+struct kineto_span { // of an event on a thread of the CPU
+    int64_t start_ns, end_ns;
+    uint64_t thread, offset;
+};
+
+enum annotation_problem {
+    ANNOTATION_GOOD,
+    ANNOTATION_WORD,
+    ANNOTATION_PEER,
+    ANNOTATION_NO_SIZES,
+    ANNOTATION_TYPE,
+    ANNOTATION_DIMS
+};
+
+struct annotation { // nccl:all_reduce
+    struct kineto_span span;
+    int64_t external; // 0 = none
+    struct call call; // without a group
+    enum annotation_problem problem;
+    uint32_t n_kernels; // that it launches
+    char word[32];      // behind "nccl:"
 };
 
 struct described_call { // by a record_param_comms
@@ -26,8 +50,10 @@ struct described_call { // by a record_param_comms
 
 struct undescribed_event { // a kernel of NCCL without a description of its own
     uint32_t event;
-    int64_t external;
-    uint64_t offset;
+    int64_t external, launch_ns;
+    uint64_t offset, thread; // the thread that launched it
+    enum coll_op kernel_op;  // by its name; COLL_OPS = not known
+    struct annotation *annotation;
 };
 
 struct kineto_file {
@@ -44,6 +70,8 @@ struct kineto_file {
     size_t n_described, cap_described;
     struct undescribed_event *undescribed;
     size_t n_undescribed, cap_undescribed;
+    struct annotation *annotations;
+    size_t n_annotations, cap_annotations;
     bool any_event;
 };
 
@@ -54,6 +82,18 @@ int kineto_call_read(struct kineto_file *f, const json_t *args, uint64_t offset,
 // Note the ranks of a process group; `ranks` is a list or its text.
 struct kineto_group *kineto_group_note(struct kineto_file *f, const char *name,
                                        const json_t *ranks);
+
+// Note an annotation of the program, "nccl:all_reduce".
+bool kineto_is_annotation(const char *name);
+void kineto_annotation_note(struct kineto_file *f, const char *name, const json_t *args,
+                            const struct kineto_span *span);
+
+// Find the annotation of each undescribed kernel, whose launches are known; sorts both lists.
+void kineto_annotations_find(struct kineto_file *f);
+
+// The call of a kernel by its annotation. Returns 1, or -1 with an error.
+int kineto_annotation_call(struct kineto_file *f, const struct undescribed_event *u,
+                           struct call *call);
 
 // False if no field of the event is used; most events of a trace are such, and are not parsed.
 bool kineto_event_needed(const struct piece *piece);

@@ -55,7 +55,9 @@ static void missing_check(struct recording *r, bool *complete)
     if (missing == 0)
         return;
     char *ranks = missing_text(r);
-    err_add(r->err, NULL, "of %u ranks, %u are missing: %s", r->world, missing, ranks);
+    err_add(r->err, NULL,
+            "of %u ranks, %u are missing: %s; with --replicate they do what recorded ones did",
+            r->world, missing, ranks);
     free(ranks);
     for (size_t g = 0; g < r->n_groups && !recording_is_full(r); g++) {
         const struct recorded_group *group = &r->groups[g];
@@ -115,8 +117,9 @@ static const struct call **calls_of(const struct rank_recording *rank, uint32_t 
 
 static bool sizes_equal(const struct call *a)
 {
-    return !a->uneven && (a->op == COLL_ALL_REDUCE || a->op == COLL_REDUCE_SCATTER ||
-                          a->op == COLL_ALL_GATHER || a->op == COLL_ALL_TO_ALL);
+    return !a->uneven && !a->sent_only &&
+           (a->op == COLL_ALL_REDUCE || a->op == COLL_REDUCE_SCATTER || a->op == COLL_ALL_GATHER ||
+            a->op == COLL_ALL_TO_ALL);
 }
 
 // Compare a member's collectives with those of the first one. Only the first difference is named.
@@ -156,12 +159,14 @@ static void compare(struct recording *r, const struct recorded_group *group, uin
 static void note(struct recorded_group *group, uint32_t member, const struct call **own, uint32_t n)
 {
     for (uint32_t k = 0; k < n && k < group->n_collectives; k++) {
+        uint64_t *of_members =
+            group->received != NULL ? &group->received[(size_t)k * group->size] : NULL;
         if (own[k]->bytes > group->bytes[k])
             group->bytes[k] = own[k]->bytes;
-        if (own[k]->uneven)
+        if (of_members != NULL)
+            of_members[member] = own[k]->bytes;
+        if (own[k]->uneven || (own[k]->sent_only && of_members[member] != of_members[0]))
             group->uneven[k] = true;
-        if (group->received != NULL)
-            group->received[(size_t)k * group->size + member] = own[k]->bytes;
     }
 }
 
@@ -170,7 +175,7 @@ static bool any_uneven(const struct recording *r, uint32_t g)
     for (uint32_t m = 0; m < r->groups[g].size; m++) {
         const struct rank_recording *rank = &r->ranks[r->groups[g].ranks[m]];
         for (size_t c = 0; c < rank->n_calls; c++)
-            if (rank->calls[c].group == g && rank->calls[c].uneven)
+            if (rank->calls[c].group == g && (rank->calls[c].uneven || rank->calls[c].sent_only))
                 return true;
     }
     return false;

@@ -171,6 +171,25 @@ static void strings_read(struct nsys_file *f)
 
 /* ---- launches and waits of the CPU ---- */
 
+// The GPUs of the host, also those that the run did not use.
+static void gpus_read(struct nsys_file *f)
+{
+    static const char *const columns[] = {"name", NULL};
+    struct recording *r = f->recording;
+    struct nsys_rows rows = nsys_rows_open(f, "TARGET_INFO_GPU", columns, NULL, true);
+    uint32_t n = 0;
+    while (nsys_rows_next(&rows)) {
+        const char *name = nsys_text(&rows, 0);
+        if (name == NULL || name[0] == '\0')
+            continue;
+        recording_named(r, &r->gpu, name, "GPUs");
+        recording_named(r, &r->library, "nccl", "libraries"); // whose ranges are read
+        n++;
+    }
+    if (n <= DEVICES_MOST && n > r->gpus_per_node)
+        r->gpus_per_node = n;
+}
+
 static void runtime_read(struct nsys_file *f)
 {
     static const char *const columns[] = {"start",         "end",    "globalTid",
@@ -360,6 +379,7 @@ static void tables_read(struct nsys_file *f)
     if (!nsys_tables_check(f))
         return;
     strings_read(f);
+    gpus_read(f);
     runtime_read(f);
     if (f->n_launches > 1)
         qsort(f->launches, f->n_launches, sizeof *f->launches, by_correlation);

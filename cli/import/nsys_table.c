@@ -32,7 +32,8 @@ static void database_failed(struct nsys_file *f)
 
 #define USED                                                                                       \
     "('stringids', 'nvtx_events', 'nvtx_payload_schema_entries', 'cupti_activity_kind_runtime', "  \
-    "'cupti_activity_kind_kernel', 'cupti_activity_kind_memcpy', 'cupti_activity_kind_memset')"
+    "'cupti_activity_kind_kernel', 'cupti_activity_kind_memcpy', 'cupti_activity_kind_memset', "   \
+    "'target_info_gpu')"
 
 // Add an error for each row of a statement, of a table and a column of it or NULL. Returns true if
 // there is none.

@@ -2,6 +2,7 @@
 // Lists that grow, and what is released.
 #include "cli/import/recording.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ void recording_free(struct recording *r)
     free(r->ranks);
     free(r->groups);
     free(r->unused);
+    free(r->assumptions);
     table_free(&r->group_of);
     table_free(&r->group_name);
     names_free(&r->names);
@@ -134,7 +136,7 @@ uint32_t recording_group(struct recording *r, const char *name, const char *use,
         r->groups = memory_grow(r->groups, &r->cap_groups, sizeof *r->groups);
     struct recorded_group *group = &r->groups[r->n_groups++];
     const char *made = name_free(r, kept, size > 0 ? ranks[0] : 0);
-    *group = (struct recorded_group){.name = memory_text(made), .size = size};
+    *group = (struct recorded_group){.name = memory_text(made), .base_name = kept, .size = size};
     group->use = memory_text(use != NULL ? use : "");
     group->ranks = memory_bytes((size > 0 ? size : 1) * sizeof *ranks);
     memcpy(group->ranks, ranks, size * sizeof *ranks);
@@ -160,6 +162,33 @@ void recording_unused(struct recording *r, const char *what, int64_t ns)
     if (r->n_unused == r->cap_unused)
         r->unused = memory_grow(r->unused, &r->cap_unused, sizeof *r->unused);
     r->unused[r->n_unused++] = (struct unused_events){name, 1, ns};
+}
+
+void recording_assume(struct recording *r, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    const char *sentence = name_keep(&r->names, text);
+    for (size_t i = 0; i < r->n_assumptions; i++)
+        if (r->assumptions[i].sentence == sentence) {
+            r->assumptions[i].n++;
+            return;
+        }
+    if (r->n_assumptions == r->cap_assumptions)
+        r->assumptions = memory_grow(r->assumptions, &r->cap_assumptions, sizeof *r->assumptions);
+    r->assumptions[r->n_assumptions++] = (struct recorded_assumption){sentence, 1};
+}
+
+void recording_named(struct recording *r, const char **known, const char *name, const char *what)
+{
+    const char *kept = name_keep(&r->names, name);
+    if (*known == NULL)
+        *known = kept;
+    else if (*known != kept)
+        recording_assume(r, "of the different %s in the files, %.60s is that of all", what, *known);
 }
 
 /* ---- lists of a rank ---- */

@@ -32,6 +32,7 @@ struct call {
     enum call_kind kind;
     enum coll_op op;
     bool uneven;    // all_to_all with vectors of different sizes: `bytes` are those received
+    bool sent_only; // all_to_all whose `bytes` are those that the rank sends; it may receive others
     uint32_t group; // index into recording.groups
     uint32_t peer;  // of a message: rank
     uint32_t root;  // of a collective: member of the group
@@ -125,18 +126,21 @@ struct rank_recording {
 // A communicator: an ordered list of ranks.
 struct recorded_group {
     char *name, *use;
+    const char *base_name; // as the files name it, which groups of other ranks may do too
     uint32_t *ranks, size;
     /* set by recording_match() */
     uint64_t *bytes; // [collective] the largest of any member
     bool *uneven;    // [collective] its members' vectors differ
-    // [collective * size + member] what members receive; NULL if no collective is uneven
+    // [collective * size + member] what members receive, or send (call.sent_only); NULL if no
+    // collective is uneven
     uint64_t *received;
     uint32_t n_collectives;
 };
 
 struct recording {
     struct err *err;
-    uint32_t world; // ranks, 0 = not known yet
+    uint32_t world;   // ranks, 0 = not known yet
+    bool world_given; // by the user, before the files are read
     struct rank_recording *ranks;
     size_t n_ranks; // of `ranks`
     struct recorded_group *groups;
@@ -152,6 +156,14 @@ struct recording {
         int64_t ns;
     } * unused;
     size_t n_unused, cap_unused;
+    struct recorded_assumption { // what the files do not say, and what is taken in its place
+        const char *sentence;    // in `names`
+        uint64_t n;
+    } * assumptions;
+    size_t n_assumptions, cap_assumptions;
+    /* what the files name of the machine; NULL = nothing */
+    const char *gpu, *library, *library_version; // in `names`; library: "nccl" or "rccl"
+    bool older_than_2_4;                         // PyTorch, by how calls are described
     void *reader;   // the state of a format whose ranks are known only at the end
     bool no_starts; // the format has no times of starts
 };
@@ -176,6 +188,14 @@ uint32_t recording_group(struct recording *r, const char *name, const char *use,
 int64_t time_sum(int64_t a_ns, int64_t b_ns);
 
 void recording_unused(struct recording *r, const char *what, int64_t ns);
+
+// Note what was assumed, as a sentence; equal sentences are counted.
+__attribute__((format(printf, 2, 3))) void recording_assume(struct recording *r, const char *format,
+                                                            ...);
+
+// Note what a file names, such as the GPU, in *known; of different names the first is kept, which
+// is an assumption. `what`: of several, as in "GPUs".
+void recording_named(struct recording *r, const char **known, const char *name, const char *what);
 
 // The stream's index. The dependencies of each event are looked for in all streams, so that more
 // of them than a program can use are an error of recording_end_rank().

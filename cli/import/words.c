@@ -75,6 +75,36 @@ uint64_t torch_type_bytes(const char *type)
     return 0;
 }
 
+uint64_t cpp_type_bytes(const char *type)
+{
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+    } types[] = {{"float", 4},         {"double", 8},         {"int", 4},
+                 {"unsigned int", 4},  {"long", 8},           {"long int", 8},
+                 {"unsigned long", 8}, {"short", 2},          {"short int", 2},
+                 {"signed char", 1},   {"unsigned char", 1},  {"char", 1},
+                 {"bool", 1},          {"complex<float>", 8}, {"complex<double>", 16}};
+    if (strncmp(type, "c10::", 5) == 0)
+        type += 5;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(type, types[i].name) == 0)
+            return types[i].bytes;
+    return torch_type_bytes(type);
+}
+
+enum coll_op nccl_kernel_op(const char *name)
+{
+    static const char *const begins[] = {"ncclDevKernel_", "ncclKernel_", "nccl"};
+    struct call call = {.op = COLL_OPS};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+            return call_word_read(name + strlen(begins[i]), &call) && call.kind == CALL_COLLECTIVE
+                       ? call.op
+                       : COLL_OPS;
+    return COLL_OPS;
+}
+
 bool is_nccl_kernel(const char *name)
 {
     return strncmp(name, "nccl", 4) == 0 || strncmp(name, "rccl", 4) == 0 ||

@@ -11,5 +11,11 @@ bool call_word_read(const char *word, struct call *call);
 // Bytes of an element of a type of PyTorch ("Float", "BFloat16"); 0 = unknown.
 uint64_t torch_type_bytes(const char *type);
 
+// Bytes of an element of a type as C++ names it ("float", "c10::Half", "long int"); 0 = unknown.
+uint64_t cpp_type_bytes(const char *type);
+
+// The operation in the name of a kernel of NCCL; COLL_OPS = none, or messages.
+enum coll_op nccl_kernel_op(const char *name);
+
 // True for the name of a kernel of NCCL, RCCL or MSCCL.
 bool is_nccl_kernel(const char *name);

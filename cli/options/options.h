@@ -69,6 +69,8 @@ struct options {
     double compute_scale; // for import
     const char *network, *system, *groups, *memory; // for import
     bool ignore_missing;                            // for import chakra
+    const char *as_kind;                            // for import
+    bool strict, replicate;                         // for import
     int format;                                     // enum format
     int progress;                                   // enum progress
     bool quiet, plain, together, print, help, version;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `collwire import kineto`, `inspector` and `nsys`: the first byte says which. Of the former two
+// `collwire import kineto`, `inspector` and `nsys`: the first byte says which, and from 128 on with
+// --replicate. Of the former two
 // the rest are two files, separated by a zero byte; of nsys it is the values of the tables.
 #include <sqlite3.h>
 #include <stdio.h>
@@ -14,10 +15,12 @@
 
 static const char *const names[] = {"0.json", "1.json", "0.log", "1.log", "0.sqlite"};
 
-static void import(const char *format)
+static void import(const char *format, bool replicate)
 {
-    struct profile_import from = {
-        .format = format, .folder = fuzz_folder(), .program = "a.nodes.jsonl"};
+    struct profile_import from = {.format = format,
+                                  .folder = fuzz_folder(),
+                                  .program = "a.nodes.jsonl",
+                                  .replicate = replicate};
     struct profile_result result;
     struct err err = {0};
     if (profile_read(&from, &result, &err) == 0) {
@@ -112,6 +115,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         files(data + 1, n - 1, names[2], names[3]);
     else
         tables(data + 1, n - 1);
-    import(kind == 0 ? "kineto" : kind == 1 ? "inspector" : "nsys");
+    import(kind == 0 ? "kineto" : kind == 1 ? "inspector" : "nsys", data[0] >= 128);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "workload/chakra/deps.h"
 #include "workload/chakra/set.h"
 #include "workload/chakra/set_internal.h"
+#include "workload/chakra/waits.h"
 
 /* ---- balance ---- */
 
@@ -299,6 +300,7 @@ static int rank_check(struct check *c, uint32_t rank)
     struct trace t = {.records.file = c->set->files[rank]};
     struct trace_node from;
     struct node node;
+    struct wait_watch waits = {0}; // of the first rank, for all
     size_t errors = c->err->n_errors;
     bool first = c->set->same[rank] == rank;
     int result;
@@ -308,6 +310,8 @@ static int rank_check(struct check *c, uint32_t rank)
             break;
         if (first)
             deps_add(&c->deps, from.id, from.after, from.n_after);
+        if (rank == 0)
+            wait_watch_add(&waits, &from);
         if (trace_convert(c->set, rank, &t, &from, &node, c->path, c->err) != 0)
             continue;
         const struct trace_rules *rules = &c->set->rules;
@@ -320,6 +324,9 @@ static int rank_check(struct check *c, uint32_t rank)
         deps_cut(&c->deps, &c->set->missing[rank], missing_add);
     if (result == 0 && first)
         deps_check(&c->deps, t.records.file, c->path, c->err);
+    if (result == 0 && c->err->n_errors == errors)
+        wait_watch_end(&waits, t.records.file, c->path, c->err);
+    wait_watch_free(&waits);
     trace_free(&t);
     c->set->n_nodes += c->files[rank].nodes;
     return c->err->n_errors > errors ? -1 : 0;

@@ -28,17 +28,18 @@ static int compare_identities(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-// PREFIX.N.et, or PREFIX.N.et.gz where there is only that. To be freed.
+// PREFIX.N.et, or where there is none PREFIX.N.et.gz or PREFIX.N.json. To be freed.
 static char *file_name(const char *prefix, uint32_t rank)
 {
-    struct stat file;
-    char *plain = text_format("%s.%u.et", prefix, rank), *zipped;
-    if (stat(plain, &file) == 0)
-        return plain;
-    zipped = text_format("%s.gz", plain);
-    bool exists = stat(zipped, &file) == 0;
-    free(exists ? plain : zipped);
-    return exists ? zipped : plain;
+    static const char *const ends[] = {"et", "et.gz", "json"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct stat file;
+        char *name = text_format("%s.%u.%s", prefix, rank, ends[i]);
+        if (stat(name, &file) == 0)
+            return name;
+        free(name);
+    }
+    return text_format("%s.%u.et", prefix, rank);
 }
 
 // Look up the file of every rank. Returns 0, or -1 with errors that name the missing files.

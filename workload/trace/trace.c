@@ -22,6 +22,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/regular_file.h"
 #include "workload/trace/decode_internal.h"
+#include "workload/trace/trace_json.h"
 
 /* ---- record ---- */
 
@@ -250,6 +251,68 @@ static int length_next(struct record_reader *r, uint64_t *length, const char *pa
     return record_error(r, path, err, "has a bad length: not a varint of 64 bits");
 }
 
+/* ---- record in JSON ---- */
+
+static bool is_blank(unsigned char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+// True if the file begins as a JSON object does: a brace and, behind blanks, a key. A record of 123
+// bytes begins with the same byte, and then with the metadata's version.
+static bool begins_json(const struct record_reader *r)
+{
+    size_t at = r->begin;
+    if (at == r->end || r->bytes[at] != '{')
+        return false;
+    for (at++; at < r->end && is_blank(r->bytes[at]);)
+        at++;
+    return at < r->end && r->bytes[at] == '"';
+}
+
+// Have the byte `at` places behind the beginning. Returns 1; 0 at the end of the file; -1.
+static int byte_have(struct record_reader *r, size_t at, const char *path, struct err *err)
+{
+    size_t had = r->end - r->begin;
+    if (at < had)
+        return 1;
+    if (had > RECORD_MAX_BYTES)
+        return record_error(r, path, err, "is longer than 64 MB: is this an execution trace?");
+    if (need(r, 2 * had + FILL_BYTES, path, err) != 0)
+        return -1;
+    return at < r->end - r->begin;
+}
+
+// The next object of a file in JSON, as record_next().
+static int object_next(struct record_reader *r, const unsigned char **bytes, size_t *n,
+                       const char *path, struct err *err)
+{
+    size_t at = 0, depth = 0;
+    bool text = false;
+    int got;
+    while ((got = byte_have(r, 0, path, err)) > 0 && is_blank(r->bytes[r->begin]))
+        r->begin++;
+    r->start = r->offset - (int64_t)(r->end - r->begin);
+    if (got <= 0)
+        return got;
+    if (r->bytes[r->begin] != '{')
+        return record_error(r, path, err, "is no JSON object");
+    for (; (got = byte_have(r, at, path, err)) > 0; at++) {
+        unsigned char c = r->bytes[r->begin + at];
+        if (c == '"')
+            text = !text;
+        else if (text)
+            at += c == '\\';
+        else if (c == '{')
+            depth++;
+        else if (c == '}' && --depth == 0)
+            break;
+    }
+    if (got <= 0)
+        return got < 0 ? -1 : record_error(r, path, err, "is cut off: the file ends in it");
+    *bytes = r->bytes + r->begin;
+    *n = at + 1;
+    r->begin += at + 1;
+    return 1;
+}
+
 // Read the next record; *bytes is valid until the next call. Returns 1; 0 at the end of the file;
 // -1 with an error at `path` that names the file, the record and the byte.
 static int record_next(struct record_reader *r, const unsigned char **bytes, size_t *n,
@@ -259,6 +322,12 @@ static int record_next(struct record_reader *r, const unsigned char **bytes, siz
     bool first = r->offset == 0;
     r->start = r->offset - (int64_t)(r->end - r->begin);
     r->number = first ? 0 : r->number + 1;
+    if (first && need(r, VARINT_MAX_BYTES, path, err) != 0)
+        return -1;
+    if (first)
+        r->json = begins_json(r);
+    if (r->json)
+        return object_next(r, bytes, n, path, err);
     int result = length_next(r, &length, path, err);
     if (result != 1)
         return result;
@@ -289,6 +358,9 @@ void trace_free(struct trace *t)
 {
     decode_release(t);
     free(t->after);
+    if (t->converted != NULL)
+        free(t->converted->bytes);
+    free(t->converted);
     trace_program_free(&t->program);
     record_reader_free(&t->records);
     *t = (struct trace){0};
@@ -312,13 +384,29 @@ int trace_error(const struct trace *t, const struct trace_node *node, const char
                    text);
 }
 
+// The next record as protocol buffers, as record_next().
+static int wire_next(struct trace *t, const unsigned char **bytes, size_t *n, const char *path,
+                     struct err *err)
+{
+    int result = record_next(&t->records, bytes, n, path, err);
+    if (result != 1 || !t->records.json)
+        return result;
+    if (t->converted == NULL)
+        t->converted = memory_zeroed(1, sizeof *t->converted);
+    if (!trace_json_convert(t->converted, (const char *)*bytes, *n, !t->begun))
+        return record_error(&t->records, path, err, t->converted->why);
+    *bytes = t->converted->bytes;
+    *n = t->converted->n;
+    return 1;
+}
+
 int trace_begin(struct trace *t, const char *path, struct err *err)
 {
     if (t->begun)
         return 0;
     const unsigned char *bytes;
     size_t n;
-    int result = record_next(&t->records, &bytes, &n, path, err);
+    int result = wire_next(t, &bytes, &n, path, err);
     if (result == 0)
         return err_add(err, path, "%s is empty: an execution trace begins with its metadata",
                        t->records.file);
@@ -334,7 +422,7 @@ int trace_next(struct trace *t, struct trace_node *node, const char *path, struc
     size_t n;
     if (trace_begin(t, path, err) != 0)
         return -1;
-    int result = record_next(&t->records, &bytes, &n, path, err);
+    int result = wire_next(t, &bytes, &n, path, err);
     if (result != 1)
         return result;
     if (n == 0) // all values are their defaults, so it has no kind

@@ -21,6 +21,7 @@ struct record_reader {
     uint64_t number;         // of the current record, from 0
     unsigned char *bytes;    // buffer
     size_t begin, end, cap;  // bytes in the buffer that have not been read; its size
+    bool json;               // records are JSON objects, one behind the other
     struct record_gzip *gz;  // NULL = the file is not compressed; offsets are those of its content
 };
 
@@ -31,7 +32,8 @@ struct trace {
     bool begun, old, known; // old: the schema of July 2023; known: the generation is certain
     uint64_t *after;
     size_t cap_after;
-    void *message; // of the current node
+    void *message;                // of the current node
+    struct trace_json *converted; // the current record of a file in JSON; NULL = none
     struct trace_program program;
 };
 

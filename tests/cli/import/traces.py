@@ -129,8 +129,32 @@ def kineto_args(run, event):
                    "Seq": 100 + event["seq"]}
 
 
+def old_kernel(event):
+    """The name of a kernel of NCCL 2.8 to 2.19."""
+    call = NAMES[event["op"]][1] if event["op"] in NAMES and event["op"] != "all_to_all" else "SendRecv"
+    return f"ncclKernel_{call}_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)"
+
+
+def annotation(run, event, pid, external, shift):
+    """Before PyTorch 2.4: the annotation around the launch of a collective, inside another one, beside one of another thread."""
+    n = len(run.groups[event["group"]])
+    elements = event["bytes"] // 4 // (n if event["op"] == "all_gather" else 1)
+    name = NAMES[event["op"]][0] if event["op"] in NAMES else event["op"]
+    if event["op"] in ("send", "recv"):
+        name += f" {pid - 100}{'->' if event['op'] == 'send' else '<-'}{event['peer']}"
+    shapes = [[elements // 2, 2]] if elements % 2 == 0 else [[elements]]
+    about = {"External id": external, "Input Dims": shapes, "Input type": ["float"]}
+    plain = {"ph": "X", "cat": "user_annotation", "pid": pid, "tid": 3}
+    wrong = {"External id": external + 100000, "Input Dims": [[3]], "Input type": ["c10::Half"]}
+    at = event["launch"] + shift
+    return [plain | {"name": f"nccl:{name}", "ts": at - 0.1, "dur": 0.4, "args": about},
+            plain | {"name": "nccl:coalesced", "ts": at - 0.2, "dur": 0.6, "args": wrong},
+            plain | {"name": "nccl:broadcast", "ts": at - 0.1, "dur": 0.4, "args": wrong, "tid": 4},
+            plain | {"name": "nccl:broadcast", "ts": at - 0.19, "dur": 0.05, "args": wrong}]
+
+
 def kineto_trace(run, rank, described="kernel", waits=True):
-    """One rank's trace; `described`: where the collective is described, kernel or record_param_comms."""
+    """One rank's trace; `described`: where the collective is described, kernel, record_param_comms, graph or annotation."""
     events = [{"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 0, "args": {"name": "python"}}]
     shift = run.offsets[rank] + 1000
     for i, event in enumerate(run.events[rank]):
@@ -143,13 +167,16 @@ def kineto_trace(run, rank, described="kernel", waits=True):
             name = "ncclDevKernel_" + (NAMES[event["op"]][1] if event["op"] in NAMES else "SendRecv")
             if described == "kernel":
                 args |= kineto_args(run, event)
+            elif described == "annotation":
+                name = old_kernel(event)
+                events += annotation(run, event, 100 + rank, 5000 + i, shift)
             else:
                 about = kineto_args(run, event) if described != "graph" else {"Record function id": 7000 + i}
                 events.append({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 100 + rank, "tid": 1,
                                "ts": event["launch"] + shift, "dur": 0.25, "args": about | {"External id": 5000 + i}})
         events.append({"ph": "X", "cat": "kernel", "name": name, "pid": rank % 8, "tid": args["stream"],
                        "ts": event["start"] + shift, "dur": event["end"] - event["start"], "args": args})
-        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 100 + rank, "tid": 3,
                        "ts": event["launch"] + shift, "dur": 0.25, "args": {"correlation": correlation}})
         events.append({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
                        "ts": event["launch"] + shift, "dur": 0.4, "args": {"External id": 5000 + i, "note": "a \\\" { ["}})

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""collwire import FILE|DIR...: what files are by their content, what is assumed, what is not taken, what is refused.
+
+usage: check_kinds.py, with the executable in $COLLWIRE.
+"""
+import gzip
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import check_import  # noqa: E402
+import traces  # noqa: E402
+
+FAILED, expect = check_import.FAILED, check_import.expect
+COLLWIRE = os.environ["COLLWIRE"]
+
+SIMAI = """HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 ga: 1 all_gpus: 16 checkpoints: 0 checkpoint_initiates: 0
+2
+attention -1 412000 ALLREDUCE 8388608 1 NONE 0 1 ALLGATHER 4096 1
+mlp -1 655000 ALLREDUCE 8388608 1 NONE 0 1 NONE 0 1
+"""
+DATA = "DATA\n1\nconv -1 100 NONE 0 100 NONE 0 100 ALLREDUCE 65536 10\n"
+HTSIM = "Nodes 8\nConnections 2\n3->1 id 1 start 0 size 500000\n5->2 id 2 start 40000 size 700000\n"
+CSV = "src,dst,bytes,start_ns\n0,1,1000,0\n2,1,5KB,700\n"
+CDF = "0 0\n8000 0.2\n40000 0.8\n12000000 1\n"
+GOAL = "// a ring\nnum_ranks 2\nrank 0 {\n l1: send 100b to 1 tag 1\n}\nrank 1 {\n l1: recv 100b from 0 tag 1\n}\n"
+PROGRAM = '{"groups": {}}\n{"rank": [0, 1], "id": 1, "kind": "collective", "op": "all_reduce", "bytes": "1KB"}\n'
+TABLE = "#       size         count      type   redop    root     time   algbw   busbw #wrong\n     1048576   262144   float   sum  -1  101.0  10.38  19.47  0\n"
+LOG = "host:1:2 [0] NCCL INFO comm 0x1 rank 0 nRanks 16 nNodes 2 localRanks 8 localRank 0 MNNVL 0\n"
+NETWORK = '{"name": "n", "topology": {"dims": [{"kind": "switch", "size": 16, "link": {"rate": "400Gbps", "delay": "500ns"}}]}}'
+
+
+def put(folder, name, text):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def run(folder, *args):
+    """The process, and the scenario if there is one."""
+    out = os.path.join(folder, "out.json")
+    for name in os.listdir(folder):
+        if name.startswith("out"):
+            (shutil.rmtree if os.path.isdir(os.path.join(folder, name)) else os.remove)(os.path.join(folder, name))
+    done = subprocess.run([COLLWIRE, "import", *args, "-o", out], capture_output=True, text=True, errors="replace", check=False, timeout=60,
+                          env=os.environ | {"COLUMNS": "400"})
+    return done, check_import.read(out) if os.path.exists(out) else None
+
+
+def refused(what, folder, args, *sentences):
+    done, scenario = run(folder, *args)
+    held = done.returncode == 2 and scenario is None and all(s in done.stderr for s in sentences)
+    expect(f"{what}: refused", held and not [n for n in os.listdir(folder) if n.startswith("out")])
+    if not held:
+        print(done.returncode, done.stdout, done.stderr)
+
+
+def check_jobs(folder):
+    cases = [
+        ("w.txt", SIMAI, "w.txt: SimAI workload, 2 layers, 3 collectives in groups tp, dp", {"machine": "dgx_h100", "nodes": 2}, ["by the rules of 2.27.7"]),
+        ("d.txt", DATA, "d.txt: ASTRA-sim workload, 1 layer, 1 collective in groups dp", {"machine": "dgx_h100", "nodes": 2}, ["16 ranks, which the file does not say"]),
+        ("m.cm", HTSIM, "m.cm: connection matrix of htsim, 2 messages, 1.20 MB, of which the last begins after 40.0 ms", None,
+         ["starts are microseconds, as in htsim_uec", "8 hosts at 100 Gb/s"]),
+        ("f.csv", CSV, "f.csv: list of flows, 2 messages, 6.00 KB, of which the last begins after 700 ns", None, ["3 hosts at 100 Gb/s"]),
+        ("sizes.txt", CDF, "sizes.txt: distribution of sizes", None, ["load each link to 40 %", "16 hosts"]),
+        ("r.goal", GOAL, "r.goal: program in GOAL", None, ["2 hosts"]),
+    ]
+    for name, text, title, topology, assumed in cases:
+        path = put(folder, name, text)
+        done, scenario = run(folder, path)
+        expect(f"{name}: {title}", done.returncode == 0 and title in done.stdout)
+        expect(f"{name}: assumptions", all(any(line.startswith("  assumed: ") and a in line for line in done.stdout.splitlines()) for a in assumed))
+        if done.returncode != 0:
+            print(done.stderr)
+            continue
+        expect(f"{name}: topology", topology is None or scenario["topology"] == topology)
+        again = subprocess.run([COLLWIRE, "import", path], capture_output=True, text=True, check=False, cwd=folder).stdout
+        expect(f"{name}: the same on stdout", json.loads(again) == scenario)
+        ran = subprocess.run([COLLWIRE, "run", os.path.join(folder, "out.json"), "--quiet", "--out", os.path.join(folder, "out")], capture_output=True, text=True, check=False)
+        expect(f"{name}: the scenario runs", ran.returncode == 0)
+        refused(f"{name} --strict", folder, [path, "--strict"], f"--strict: would be assumed: {'' if name != 'f.csv' else '3 hosts'}")
+        network = put(folder, "net.json", NETWORK)
+        done, scenario = run(folder, path, "--network", network)
+        expect(f"{name} --network", done.returncode == 0 and scenario["topology"]["dims"][0]["size"] == 16 and "hosts at 100 Gb/s" not in done.stdout)
+        windows, _ = run(folder, put(folder, f"crlf-{name}", text.replace("\n", "\r\n")))
+        expect(f"{name} with CRLF", windows.returncode == 0)
+    path = put(folder, "p.jsonl", PROGRAM)
+    refused("a program without ranks", folder, [path], "p.jsonl: does not say how many ranks there are: --ranks N, or --network FILE")
+    done, _ = run(folder, path, "--ranks", "2")
+    expect("a program with --ranks", done.returncode == 0 and "program of nodes" in done.stdout)
+    refused("--ranks against the file", folder, [os.path.join(folder, "m.cm"), "--ranks", "9"], "has 8 ranks, and --ranks says 9")
+    refused("a reader's own error", folder, [put(folder, "wrong.cm", HTSIM + "7->1 sparkle 5\n")], "wrong.cm, line 5")
+
+
+def check_others(folder):
+    cases = [("table.txt", TABLE, "is a table of nccl-tests or rccl-tests: collwire sweep JOB --sizes A:B --against FILE"),
+             ("nccl.log", LOG, "is a log of NCCL: collwire library nccl --machine NAME --nodes N --against FILE"),
+             ("s.json", '{"name": "x", "topology": {}, "workload": {}}', "is a scenario of collwire: collwire run"),
+             ("g.json", '{"switches": 1, "links": []}', 'is a network, link by link: "file" of a dimension of kind "graph"'),
+             ("a.xml", '<?xml version="1.0"?>\n<!-- <system> -->\n<algo name="x">', 'is an algorithm of a collective in XML'),
+             ("c.pcap", b"\xd4\xc3\xb2\xa1" + bytes(20), "is a packet capture: collwire replay"),
+             ("et.json", '{"schema": "1.1.1-chakra.0.0.4", "pid": 5, "nodes": []}', "is a graph of PyTorch's ExecutionTraceObserver: describes collectives"),
+             ("sys.json", '{"scheduling-policy": "LIFO"}', "is a system of ASTRA-sim 2: goes with traces of Chakra"),
+             ("net.yml", "topology: [ Ring ]\nnpus_count: [ 4 ]\n", "is a network of ASTRA-sim 2"),
+             ("sys.txt", "scheduling-policy: LIFO\n", "is a system of ASTRA-sim 1.0"),
+             ("net1.json", '{"topology-name": "Hierarchical"}', "is a network of ASTRA-sim 1.0"),
+             ("groups.json", '{"1": [0, 1]}', "is a list of communicators"),
+             ("notes.md", "# Notes\nwords\n", "is not known by its content\ncollwire: looked for: an SQLite export"),
+             ("empty", "", "is not known by its content"),
+             ("utf16.cm", HTSIM.encode("utf-16"), "is text in UTF-16: save it as UTF-8")]
+    for name, text, sentence in cases:
+        refused(name, folder, [put(folder, name, text)], sentence)
+    refused("no such file", folder, [os.path.join(folder, "nothing")], "nothing: cannot be read: No such file or directory")
+    refused("no files", folder, [], "import takes files or folders")
+    refused("--as a kind that is none", folder, [os.path.join(folder, "notes.md"), "--as", "sparkle"], '"sparkle" is none of the kinds that can be imported: nsys kineto')
+    refused("--as against the content", folder, [os.path.join(folder, "notes.md"), "--as", "goal"], "notes.md")
+
+
+def check_folders(folder):
+    run_of = check_import.data_parallel(2, 1)
+    where = os.path.join(folder, "mixed")
+    traces.write_kineto(where, run_of, "graph")
+    put(folder, "mixed/nccl.log", LOG)
+    put(folder, "mixed/README.md", "words")
+    done, scenario = run(folder, where)
+    expect("a folder: traces and graphs are taken", done.returncode == 0 and "4 files: a trace of PyTorch's profiler" in done.stdout
+           and "observer" not in done.stdout and scenario is not None)
+    expect("a folder: others are named", "not taken: " + os.path.join(where, "nccl.log") + ", a log of NCCL: collwire library" in done.stdout
+           and "README.md, not known by its content" in done.stdout)
+    files = [os.path.join(where, name) for name in sorted(os.listdir(where)) if name.startswith("worker")]
+    done, _ = run(folder, *files, os.path.join(where, "x-graph0.json"), os.path.join(where, "x-graph1.json"))
+    expect("files in place of a folder", done.returncode == 0)
+    traces.write_inspector(where, run_of)
+    refused("two kinds of recordings", folder, [where], "the files are of several kinds: 2 of kineto (", "2 of inspector (", "--as KIND takes one")
+    done, _ = run(folder, where, "--as", "inspector")
+    expect("--as one of them", done.returncode == 0 and "2 files: a log of NCCL's Inspector" in done.stdout and "not taken: " in done.stdout)
+    done = subprocess.run([COLLWIRE, "import", where, "--as", "kineto"], capture_output=True, text=True, check=False)
+    expect("a recording needs -o", done.returncode == 2 and "-o FILE is needed" in done.stderr)
+    traces.write_kineto(os.path.join(folder, "runs/a"), run_of)
+    traces.write_kineto(os.path.join(folder, "runs/b"), run_of)
+    refused("two runs in a folder", folder, [os.path.join(folder, "runs")], "rank 0 is that of", "of several runs import the files of one")
+    traces.write_nsys(os.path.join(folder, "n"), run_of)
+    done, _ = run(folder, os.path.join(folder, "n"))
+    expect("exports of Nsight", done.returncode == 0 and "2 files: an SQLite export of Nsight Systems" in done.stdout)
+    put(folder, "two/a.cm", HTSIM)
+    put(folder, "two/b.cm", HTSIM)
+    refused("two jobs", folder, [os.path.join(folder, "two")], "2 files are each a connection matrix of htsim: import takes one")
+
+
+def check_chakra(folder):
+    job = put(folder, "job.json", json.dumps({"name": "j", "topology": {"dims": [{"kind": "switch", "size": 4}]},
+                                              "workload": {"kind": "collective", "op": "all_reduce", "bytes": "1MB"}}))
+    os.makedirs(os.path.join(folder, "et"))
+    subprocess.run([COLLWIRE, "export", "chakra", job, "-o", os.path.join(folder, "et/j")], capture_output=True, check=False)
+    for name in os.listdir(os.path.join(folder, "et")):
+        if name == "j.json":
+            os.remove(os.path.join(folder, "et", name))
+    groups = os.path.join(folder, "et/j.groups.json")
+    for given in ("et", "et/j", "et/j.*.et"):
+        args = [os.path.join(folder, f"et/j.{r}.et") for r in range(4)] if "*" in given else [os.path.join(folder, given)]
+        done, scenario = run(folder, *args, *(["--groups", groups] if given != "et" else []))
+        expect(f"traces as {given}: {done.stdout[:60]!r}", done.returncode == 0 and scenario["workload"]["prefix"] == "et/j" and "traces: 4 ranks" in done.stdout)
+    network = put(folder, "et/net.yml", "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n")
+    refused("traces with a network alone", folder, [os.path.join(folder, "et")], "traces with a network of ASTRA-sim 2 need its system too")
+    system = put(folder, "et/sys.json", json.dumps({"scheduling-policy": "LIFO", "endpoint-delay": 10, "active-chunks-per-dimension": 1, "preferred-dataset-splits": 1,
+                                                    "all-reduce-implementation": ["ring"], "collective-optimization": "localBWAware", "local-mem-bw": 50}))
+    whole, scenario = run(folder, os.path.join(folder, "et"))
+    expect("traces with the files of ASTRA-sim 2", whole.returncode == 0 and scenario["network"] == "analytical")
+    print(whole.stderr, end="")
+    named = subprocess.run([COLLWIRE, "import", "chakra", os.path.join(folder, "et/j"), "--network", network, "--system", system, "--groups", groups], capture_output=True, text=True, check=False, cwd=folder)
+    expect("as by `import chakra`", json.loads(named.stdout) == scenario if named.stdout else False)
+    shutil.copy(os.path.join(folder, "et/j.0.et"), os.path.join(folder, "et/k.0.et"))
+    refused("two sets of traces", folder, [os.path.join(folder, "et")], "traces of several sets, ")
+
+
+def check_waits(folder):
+    """Collectives that wait for no computation are warned of (mlcommons/chakra issue 215)."""
+    for what, after, warned in (("directly", [1], False), ("over another node", [2], False), ("not at all", [], True)):
+        nodes = [{"rank": "all", "id": 1, "kind": "compute", "time": "5us"}, {"rank": "all", "id": 2, "kind": "wait", "time": "1us", "after": [1]},
+                 {"rank": "all", "id": 3, "kind": "collective", "op": "all_reduce", "bytes": "1MB", **({"after": after} if after else {})}]
+        job = put(folder, "job.json", json.dumps({"name": "j", "topology": {"dims": [{"kind": "switch", "size": 4}]}, "workload": {"kind": "program", "nodes": nodes}}))
+        prefix = os.path.join(folder, f"w{len(what)}", "j")
+        os.makedirs(os.path.dirname(prefix))
+        subprocess.run([COLLWIRE, "export", "chakra", job, "-o", prefix], capture_output=True, check=False)
+        os.remove(prefix + ".json")
+        done, scenario = run(folder, os.path.dirname(prefix))
+        said = "none of its 1 collectives waits for one of its 1 computations" in done.stderr
+        expect(f"collectives wait {what}", done.returncode == 0 and scenario is not None and said == warned)
+        if done.returncode:
+            print(done.stderr)
+
+
+def check_hostile(folder):
+    """Cut, changed and repeated files: a scenario, or one clear error and nothing written."""
+    rng = random.Random(5)
+    trace = json.dumps(traces.kineto_trace(check_import.data_parallel(2, 1), 0, "annotation"))
+    texts = {"w.txt": SIMAI, "d.txt": DATA, "m.cm": HTSIM, "f.csv": CSV, "sizes.txt": CDF, "r.goal": GOAL, "p.jsonl": PROGRAM, "t.json": trace, "log": LOG}
+    bad = 0
+    for name, text in texts.items():
+        data = text.encode()
+        made = [data[:rng.randrange(len(data))] for _ in range(3)]
+        made += [data.replace(b" ", b"\0", 1), data.replace(b"1", b"-1"), data.replace(b"0", b"NaN", 2), data.replace(b"0", b"1e400", 2), b"\xef\xbb\xbf" + data,
+                 data.replace(b"8", b"99999999999999999999"), b"[" * 50000 + data, data + b"\xff\xfe", gzip.compress(data)[:40]]
+        for i, bytes_ in enumerate(made):
+            done, scenario = run(folder, put(folder, f"hostile/{i}-{name}", bytes_))
+            good = done.returncode in (0, 2) and (done.returncode == 0) == (scenario is not None) and (done.returncode == 0 or "collwire: " in done.stderr)
+            if not good:
+                bad += 1
+                print(name, i, done.returncode, done.stderr[:300])
+    expect("hostile files", bad == 0)
+
+
+def main():
+    for check in (check_jobs, check_others, check_folders, check_chakra, check_waits, check_hostile):
+        with tempfile.TemporaryDirectory() as folder:
+            check(folder)
+    print(f"{len(FAILED)} failed" if FAILED else "all hold")
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
