@@ -192,6 +192,10 @@ if(NOT COLLWIRE_SANITIZE) # whose times are others
 endif()
 # Settings from measured values, against twelve drawn truths: 6 s; it alone proves `fit`.
 collwire_script_test(cli_fit unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_fit.py 0-11)
+# Two of six exhaustive grids, and the words of the command: 9 s; it alone proves `tune`. All six: 30 s.
+collwire_script_test(cli_tune unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_tune.py words incast
+  choices)
+collwire_script_test(cli_tune_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_tune.py)
 # Tables of nccl-tests beside sweeps of sizes: 2 s.
 collwire_script_test(cli_measured unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_measured.py)
 collwire_script_test(cli_defaults unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_defaults.py)
