@@ -196,6 +196,9 @@ collwire_script_test(cli_fit unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_D
 collwire_script_test(cli_tune unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_tune.py words incast
   choices)
 collwire_script_test(cli_tune_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_tune.py)
+# Ranks with several links of a graph, 15 of 50 drawn graphs: 4 s; it alone proves stripes over ports. All: 12 s.
+collwire_script_test(theory_ports theory python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/theory/check_ports.py 15)
+collwire_script_test(theory_ports_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/theory/check_ports.py 50)
 # Tables of nccl-tests beside sweeps of sizes: 2 s.
 collwire_script_test(cli_measured unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_measured.py)
 collwire_script_test(cli_defaults unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_defaults.py)
