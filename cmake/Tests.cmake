@@ -192,7 +192,7 @@ if(NOT COLLWIRE_SANITIZE) # whose times are others
 endif()
 # Settings from measured values, against twelve drawn truths: 6 s; it alone proves `fit`.
 collwire_script_test(cli_fit unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_fit.py 0-11)
-# Tables of nccl-tests beside sweeps of sizes: 2 s.
+# Tables of nccl-tests and OSU beside sweeps of sizes: 1 s.
 collwire_script_test(cli_measured unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_measured.py)
 # Networks and flows in files of htsim, ns-3 and SimAI: 1 s.
 collwire_script_test(cli_networks unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_networks.py)
