@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tables of nccl-tests, rccl-tests and the collectives of OSU's micro-benchmarks, as people copy them
-// from a terminal, and the JSON of nccl-tests.
+// Tables of nccl-tests, rccl-tests and the collectives of OSU's micro-benchmarks, as people copy
+// them from a terminal, and the JSON of nccl-tests.
 #pragma once
 
 #include <stdbool.h>

@@ -3,7 +3,8 @@
 // groups are not read: a list of flows has one class (`workload.class`), with a warning where a
 // file has several.
 // Source: alibaba-edu/High-Precision-Congestion-Control, simulation/mix/flow.txt and
-// simulation/scratch/third.cc (addresses and the columns of fct.txt); conweave-project/conweave-ns3.
+// simulation/scratch/third.cc (addresses and the columns of fct.txt);
+// conweave-project/conweave-ns3.
 #include "workload/read/ns3_flows.h"
 
 #include <ctype.h>
