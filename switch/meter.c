@@ -49,5 +49,6 @@ bool switch_meter(struct switches *sw, const struct switch_node *s, uint32_t in,
 {
     if (p->cls >= NET_DATA_CLASSES || s->credits >> p->cls & 1)
         return true;
-    return pass(sw, sw->meter_at[in].in, out, p, now) && pass(sw, sw->meter_at[out].out, out, p, now);
+    return pass(sw, sw->meter_at[in].in, out, p, now) &&
+           pass(sw, sw->meter_at[out].out, out, p, now);
 }

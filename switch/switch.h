@@ -97,8 +97,8 @@ struct switches {
     struct trim_port *trims;         // [global port]; NULL if no switch trims
     struct link_quality **qualities; // [dimension] NULL = none measured there
     uint32_t n_qualities;
-    struct pint_port *pints; // [global port]; NULL if no switch uses INT_PINT
-    struct meter *meters;    // NULL = none
+    struct pint_port *pints;   // [global port]; NULL if no switch uses INT_PINT
+    struct meter *meters;      // NULL = none
     struct meter_at *meter_at; // [global port]; NULL = no meters
 };
 

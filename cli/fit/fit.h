@@ -18,8 +18,16 @@ struct fit_point {
     bool asked; // this search has asked for it, so its runs count in the budget
 };
 
+// Another form of the scenario: settings (PATH=VALUE), and a name for the store.
+struct fit_form {
+    char *name;
+    json_t *set; // a list of texts
+};
+
 struct fit {
     const struct options *options;
+    // If there are any, a point is one of these forms: places[0] is its number.
+    const struct fit_form *forms;
     struct draft draft;
     struct unknowns unknowns;
     struct observed measured;

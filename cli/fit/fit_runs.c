@@ -36,6 +36,8 @@ static char *key_of(const struct fit *f, const double *places)
 {
     struct text text;
     FILE *out = text_open(&text);
+    if (f->forms)
+        fputs(f->forms[(size_t)places[0]].name, out);
     for (size_t i = 0; i < f->unknowns.n; i++) {
         char value[UNKNOWN_TEXT];
         fprintf(out, "%s%s", i ? " " : "", unknown_text(&f->unknowns.list[i], places[i], value));
@@ -52,6 +54,14 @@ static char *run_key(const struct task *t)
 static struct options settings_of(const struct fit *f, const struct task *t)
 {
     struct options sets = {0};
+    const json_t *form = f->forms ? f->forms[(size_t)t->point->places[0]].set : NULL, *setting;
+    size_t k;
+    json_array_foreach(form, k, setting)
+    {
+        char *path = memory_text(json_string_value(setting)), *sign = strchr(path, '=');
+        *sign = '\0';
+        options_set(&sets, path, sign + 1);
+    }
     for (size_t i = 0; i < f->unknowns.n; i++) {
         char value[UNKNOWN_TEXT];
         unknown_text(&f->unknowns.list[i], t->point->places[i], value);

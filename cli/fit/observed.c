@@ -43,15 +43,14 @@ static double by_path(const json_t *o, const char *path)
     return json_is_number(o) ? json_number_value(o) : NAN;
 }
 
-// The job of this name, the only one for the empty name; NULL = there is none.
+// The job of this name, the first one for the empty name; NULL = there is none.
 static const json_t *job_of(const json_t *metrics, const char *name)
 {
     const json_t *jobs = json_object_get(metrics, "jobs"), *job;
     size_t i;
-    json_array_foreach(
-        jobs, i, job) if (*name == '\0' ? json_array_size(jobs) == 1
-                                        : strcmp(json_string_value(json_object_get(job, "name")),
-                                                 name) == 0) return job;
+    json_array_foreach(jobs, i, job) if (*name == '\0' ||
+                                         strcmp(json_string_value(json_object_get(job, "name")),
+                                                name) == 0) return job;
     return NULL;
 }
 
@@ -193,8 +192,27 @@ static const struct quantity {
 };
 enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 
+// Counters as the tools of NICs and switches call them.
+static const char *const aliases[][2] = {
+    {"np_cnp_sent", "cnps"},
+    {"rp_cnp_handled", "cnps"},
+    {"np_ecn_marked_roce_packets", "marks"},
+    {"ecn_marked_packets", "marks"},
+    {"rx_prio3_pause", "pauses"},
+    {"tx_prio3_pause", "pauses"},
+    {"pfc_rx", "pauses"},
+    {"pfc_tx", "pauses"},
+    {"ifOutDiscards", "drops"},
+    {"out_discards", "drops"},
+    {"rx_discards_phy", "drops"},
+    {"local_ack_timeout_err", "timeouts"},
+};
+
 static const struct quantity *quantity_of(const char *name)
 {
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(aliases[i][0], name) == 0)
+            name = aliases[i][1];
     for (size_t i = 0; i < QUANTITIES; i++)
         if (strcmp(quantities[i].name, name) == 0)
             return &quantities[i];

@@ -8,7 +8,14 @@
 
 #include "engine/base/err.h"
 
-enum unknown_kind { UNKNOWN_TIME, UNKNOWN_BYTES, UNKNOWN_RATE, UNKNOWN_WHOLE, UNKNOWN_REAL, UNKNOWN_ONE_OF };
+enum unknown_kind {
+    UNKNOWN_TIME,
+    UNKNOWN_BYTES,
+    UNKNOWN_RATE,
+    UNKNOWN_WHOLE,
+    UNKNOWN_REAL,
+    UNKNOWN_ONE_OF
+};
 
 struct unknown {
     char *path; // as --set takes it

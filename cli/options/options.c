@@ -225,11 +225,11 @@ static void set_tries(struct options *o)
     options_set(o, "explain.try", o->tries_text);
 }
 
-// --network is a setting of the scenario, but for the commands that make one.
+// --network is a setting of the scenario, but for commands that make one, and diagnose.
 static void set_network(struct options *o)
 {
-    bool makes =
-        !o->command || strcmp(o->command, "import") == 0 || strcmp(o->command, "synth") == 0;
+    bool makes = !o->command || strcmp(o->command, "import") == 0 ||
+                 strcmp(o->command, "synth") == 0 || strcmp(o->command, "diagnose") == 0;
     if (o->network && !makes)
         options_set(o, "network", o->network);
 }

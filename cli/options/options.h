@@ -47,6 +47,7 @@ struct options {
     uint64_t budget, hold_out;      // for fit and tune; 0 = not given
     struct texts goals, guards;     // for tune
     uint64_t faults;                // for tune; 0 = none
+    const char *job;                // for diagnose: a scenario
     uint64_t draws;                 // for compare; 0 = none
     struct texts vary;              // for sweep
     const char *sizes, *shard;      // for sweep

@@ -26,11 +26,18 @@
      AT(faults)},                                                                                  \
     {.name = "budget",                                                                             \
      .argument = "N",                                                                              \
-     .help = "runs at most (300)",                                                                 \
-     .commands = "fit tune",                                                                       \
+     .help = "runs at most (300; diagnose: 2000)",                                                 \
+     .commands = "fit tune diagnose",                                                                 \
      .type = OPTION_COUNT,                                                                         \
      .max = 1000000,                                                                               \
      AT(budget)},                                                                                  \
+    {.name = "job",                                                                                \
+     .argument = "SCENARIO",                                                                       \
+     .help = "the scenario whose jobs were measured on the network",                               \
+     .commands = "diagnose",                                                                       \
+     .type = OPTION_TEXT,                                                                          \
+     .completes = COMPLETE_FILES,                                                                  \
+     AT(job)},                                                                                     \
     {.name = "hold-out",                                                                           \
      .argument = "K",                                                                              \
      .help = "leave out K drawn values, and print what the fit says of them",                      \

@@ -98,7 +98,8 @@ static struct draft with_fault(const struct draft *draft, const json_t *links, u
 
 static int add_faults(struct tune *t, const struct draft *draft, const char *name, struct err *err)
 {
-    struct collwire_scenario *scenario = scenario_of_json(t->options, draft->json, draft->folder, err);
+    struct collwire_scenario *scenario =
+        scenario_of_json(t->options, draft->json, draft->folder, err);
     if (!scenario)
         return -1;
     struct simulated made = simulate_in_memory(scenario, t->options->plain, 1);
@@ -108,8 +109,8 @@ static int add_faults(struct tune *t, const struct draft *draft, const char *nam
     if (json_array_size(links) == 0)
         status = err_add(err, "--faults", "the results of %s list no links", name);
     for (uint32_t i = 0; i < t->options->faults && status == 0; i++)
-        status = add_case(t, with_fault(draft, links, i), text_format("%s, fault %u", name, i + 1),
-                          err);
+        status =
+            add_case(t, with_fault(draft, links, i), text_format("%s, fault %u", name, i + 1), err);
     json_decref(links);
     json_decref(metrics);
     return status;

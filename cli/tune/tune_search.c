@@ -15,8 +15,8 @@
 #define PER_KEY 6       // places of a range around the best one
 #define GRID_LEAST 4    // places of each key
 #define TOLERANCE 0.005 // of a range
-#define FLAT 0.01      // of the goal
-#define ENDLESS 10.0   // the score of a ratio of which one value is 0
+#define FLAT 0.01       // of the goal
+#define ENDLESS 10.0    // the score of a ratio of which one value is 0
 
 /* ---- the score of a place ---- */
 
@@ -289,14 +289,14 @@ struct tune_effect tune_effect(struct tune *t, size_t key)
 {
     const struct unknown *u = &t->keys.list[key];
     size_t n = u->kind == UNKNOWN_ONE_OF ? u->n_choices : PER_KEY;
-    double *parts = memory_zeroed(n, sizeof *parts), at = t->best[key], second = t->n_goals > 1 ? 0.5 : 0,
-           least = tune_score(t, t->best, second);
+    double *parts = memory_zeroed(n, sizeof *parts), at = t->best[key],
+           second = t->n_goals > 1 ? 0.5 : 0, least = tune_score(t, t->best, second);
     struct tune_effect e = {.low = at, .high = at};
     double low_end = -1, high_end = 2; // the nearest places that lose
     double(*places)[UNKNOWNS_MOST] = memory_zeroed(n, sizeof *places);
     for (size_t i = 0; i < n; i++) {
-        parts[i] = u->kind == UNKNOWN_ONE_OF ? ((double)i + 0.5) / (double)n
-                                             : (double)i / (double)(n - 1);
+        parts[i] =
+            u->kind == UNKNOWN_ONE_OF ? ((double)i + 0.5) / (double)n : (double)i / (double)(n - 1);
         memcpy(places[i], t->best, sizeof places[i]);
         places[i][key] = parts[i];
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a tuning says: each goal as it is and at its best, on seeds that were not used; what each key
-// does; and the settings, as a table, JSON, a scenario and words.
+// What a tuning says: each goal as it is and at its best, on seeds that were not used; what each
+// key does; and the settings, as a table, JSON, a scenario and words.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,9 +180,8 @@ static json_t *front_of(struct tune *t)
             beaten = b[0] <= a[0] && b[1] <= a[1] && (b[0] < a[0] || b[1] < a[1] || j < i);
         }
         if (!beaten && a[0] < TUNE_BREAKS && a[1] < TUNE_BREAKS)
-            json_array_append_new(front, json_pack("{s:s, s:f, s:f}", "settings",
-                                                   f->points[i]->key, "first", exp(a[0]), "second",
-                                                   exp(a[1])));
+            json_array_append_new(front, json_pack("{s:s, s:f, s:f}", "settings", f->points[i]->key,
+                                                   "first", exp(a[0]), "second", exp(a[1])));
     }
     return front;
 }
@@ -195,10 +194,10 @@ static void print_front(const struct tune *t, const json_t *front)
         return;
     printf("\n  %-16s %-16s better in one goal only by losing in the other\n", t->goals[0].text,
            t->goals[1].text);
-    json_array_foreach(front, i, one) printf(
-        "  %-16.3f %-16.3f %s\n", json_number_value(json_object_get(one, "first")),
-        json_number_value(json_object_get(one, "second")),
-        json_string_value(json_object_get(one, "settings")));
+    json_array_foreach(front, i, one)
+        printf("  %-16.3f %-16.3f %s\n", json_number_value(json_object_get(one, "first")),
+               json_number_value(json_object_get(one, "second")),
+               json_string_value(json_object_get(one, "settings")));
 }
 
 /* ---- JSON and the scenario ---- */
@@ -277,9 +276,9 @@ int tune_tell(struct tune *t, const struct tune_effect *effects, struct err *err
     for (size_t c = 0; c < t->n_cases; c++)
         runs += t->cases[c].search.runs;
     if (table)
-        printf("tune: %zu key%s, %zu scenario%s, %llu runs%s\n", t->keys.n, t->keys.n > 1 ? "s" : "",
-               t->n_cases, t->n_cases > 1 ? "s" : "", (unsigned long long)runs,
-               t->interrupted ? "; interrupted: the best so far" : "");
+        printf("tune: %zu key%s, %zu scenario%s, %llu runs%s\n", t->keys.n,
+               t->keys.n > 1 ? "s" : "", t->n_cases, t->n_cases > 1 ? "s" : "",
+               (unsigned long long)runs, t->interrupted ? "; interrupted: the best so far" : "");
     if (table && broken)
         printf("\n  no settings of these ranges keep all guards; these come nearest\n");
     if (table)
@@ -300,11 +299,11 @@ int tune_tell(struct tune *t, const struct tune_effect *effects, struct err *err
                                    ? json_null()
                                    : json_pack("[f,f]", gain.ratio.low, gain.ratio.high);
             json_array_append_new(
-                gains, json_pack("{s:s, s:s, s:o, s:o, s:o}", "scenario", one->name, "goal",
-                                 t->goals[g].text, "before",
-                                 isnan(gain.before) ? json_null() : json_real(gain.before), "best",
-                                 isnan(gain.now) ? json_null() : json_real(gain.now), "ratio",
-                                 interval));
+                gains,
+                json_pack("{s:s, s:s, s:o, s:o, s:o}", "scenario", one->name, "goal",
+                          t->goals[g].text, "before",
+                          isnan(gain.before) ? json_null() : json_real(gain.before), "best",
+                          isnan(gain.now) ? json_null() : json_real(gain.now), "ratio", interval));
         }
     }
     if (table) {

@@ -120,8 +120,9 @@ int tune_words(struct tune *t, struct err *err)
     for (size_t i = 0; i < o->guards.n; i++)
         status |= take_guard(t, o->guards.list[i], err);
     if (o->vary.n == 0)
-        status = err_add(err, "--vary", "nothing to tune: give a key and its range, such as "
-                                        "--vary switch.ecn.kmin=50KB..2MB");
+        status = err_add(err, "--vary",
+                         "nothing to tune: give a key and its range, such as "
+                         "--vary switch.ecn.kmin=50KB..2MB");
     return status;
 }
 

@@ -102,10 +102,9 @@ static void finish(struct reader *r, const struct place *place, void *value)
     const struct noise_spec *preset = &values[noise->preset];
     struct place step = place_key(place, "step");
     if (place_key(place, "start").json == NULL)
-        noise->start_ps =
-            noise->preset == NOISE_AUTO && starts_differ(&r->scenario->spec)
-                ? values[NOISE_CLUSTER].start_ps
-                : preset->start_ps;
+        noise->start_ps = noise->preset == NOISE_AUTO && starts_differ(&r->scenario->spec)
+                              ? values[NOISE_CLUSTER].start_ps
+                              : preset->start_ps;
     if (place_key(place, "clock_ppm").json == NULL)
         noise->clock_ppm = preset->clock_ppm;
     if (step.json == NULL || place_key(&step, "mean").json == NULL)

@@ -25,7 +25,7 @@ void fabric_check_trimming(const struct fabric *fabric, struct err *err);
 void fabric_check_headroom(const struct fabric *fabric, struct err *err);     // after all switches
 void fabric_check_queue_limits(const struct fabric *fabric, struct err *err); // likewise
 void fabric_routes_install(struct fabric *fabric);                            // into the switches
-void fabric_meters_init(struct fabric *fabric, struct err *err); // after all switches
+void fabric_meters_init(struct fabric *fabric, struct err *err);              // after all switches
 void fabric_faults_init(struct fabric *fabric, struct err *err);
 void fabric_credits_init(struct fabric *fabric, struct err *err);  // after the hosts
 void fabric_adapters_init(struct fabric *fabric, struct err *err); // after the hosts

@@ -37,7 +37,7 @@ static inline bool executor_checks_all(const struct executor_spec *spec)
 
 // Its row for a struct executor_spec at member `at` of the settings struct `of`.
 #define LIBRARY_PART(of, at, only_)                                                                \
-    PART_ROW("library", "word or object", "textbook; of a collective on a machine its vendor's",    \
+    PART_ROW("library", "word or object", "textbook; of a collective on a machine its vendor's",   \
              "textbook: the algorithms above; or {\"kind\": \"nccl\", ...}, or \"rccl\": as NCCL " \
              "or RCCL runs them on the machine of the topology (docs/nccl.md); or {\"kind\": "     \
              "\"xml\", ...}: as MSCCL runs the algorithm of a file there "                         \

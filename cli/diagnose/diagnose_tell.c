@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// What a diagnosis says: five lines first, then the values beside those of the healthy network and
+// of the best cause.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diagnose/diagnose.h"
+#include "cli/results/output.h"
+#include "cli/terminal/terminal.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+
+#define CAUSES_SHOWN 5
+#define UNIT_ERROR 0.06 // as a logarithm, of a factor of units
+
+static const struct hypothesis *cause(const struct diagnosis *d, size_t i)
+{
+    return &d->list[d->order[i]];
+}
+
+// A factor of units that all measured values have, against the healthy network: 8, 1000, or their
+// inverse; 1 = none.
+static double unit_error(const struct diagnosis *d)
+{
+    static const double factors[] = {8, 1.0 / 8, 1000, 1e-3, 1e6, 1e-6, 8000, 1.0 / 8000};
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+        bool all = d->measured > 0;
+        for (size_t i = 0; i < d->measured; i++) {
+            const struct observed_value *v = &d->fit.measured.list[i];
+            double off = log(v->value) - d->list[0].point->log_mean[i] - log(factors[f]);
+            all &= isfinite(off) && fabs(off) < UNIT_ERROR;
+        }
+        if (all)
+            return factors[f];
+    }
+    return 1;
+}
+
+static void print_causes(const struct diagnosis *d)
+{
+    size_t width = terminal_width(stdout);
+    double units = unit_error(d);
+    if (units < 1 || units > 1) {
+        char *text = text_format("all measured values are %.4g times those of the healthy network: "
+                                 "units are mixed up",
+                                 units);
+        terminal_wrap(stdout, text, 0, 2, width);
+        free(text);
+    }
+    if (d->healthy)
+        terminal_wrap(stdout, "healthy: the network gives what was measured, within its spread", 0,
+                      2, width);
+    else if (d->n_causes == 0)
+        terminal_wrap(stdout, "not healthy, and none of the causes that were tried comes nearer", 0,
+                      2, width);
+    for (size_t i = 0; i < d->n_causes && i < CAUSES_SHOWN && !d->healthy; i++) {
+        const struct hypothesis *h = cause(d, i);
+        char *next = cause_next(d, i),
+             *text = text_format("%zu. %s: explains %.0f %% of the gap; %s", i + 1, h->words,
+                                 100 * cause_explains(d, h), next);
+        terminal_wrap(stdout, text, 0, 3, width);
+        free(text);
+        free(next);
+    }
+    if (d->healthy || d->n_causes == 0)
+        return;
+    double left = 1 - cause_explains(d, cause(d, 0));
+    if (left > 0.25) {
+        char *text = text_format("none of these: %.0f %% unexplained", 100 * left);
+        terminal_wrap(stdout, text, 0, 2, width);
+        free(text);
+    }
+}
+
+static void print_values(const struct diagnosis *d)
+{
+    const struct hypothesis *best = d->n_causes > 0 ? cause(d, 0) : NULL;
+    printf("\n  %-40s %14s %14s %14s\n", "measured", "measured", "healthy",
+           best ? "first cause" : "");
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        char *name = text_format("%s%s%s%s%s", v->quantity, *v->place ? " " : "", v->place,
+                                 *v->unit ? ", " : "", v->unit);
+        printf("  %-40s %14.4g %14.4g", name, v->value / v->scale,
+               exp(d->list[0].point->log_mean[i]) / v->scale);
+        if (best)
+            printf(" %14.4g", exp(best->point->log_mean[i]) / v->scale);
+        printf("\n");
+        free(name);
+    }
+}
+
+static json_t *diagnosis_json(const struct diagnosis *d)
+{
+    json_t *causes = json_array(), *values = json_array();
+    for (size_t i = 0; i < d->n_causes && !d->healthy; i++) {
+        const struct hypothesis *h = cause(d, i);
+        char *next = cause_next(d, i);
+        json_array_append_new(
+            causes, json_pack("{s:s, s:s, s:s, s:O, s:f, s:f, s:s}", "kind", h->kind, "at", h->at,
+                              "words", h->words, "set", d->forms[d->order[i]].set, "explains",
+                              cause_explains(d, h), "fit", h->misfit, "next", next));
+        free(next);
+    }
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        double first = d->n_causes > 0 ? exp(cause(d, 0)->point->log_mean[i]) / v->scale : 0;
+        json_array_append_new(
+            values, json_pack("{s:s, s:s, s:s, s:f, s:f, s:o}", "quantity", v->quantity, "place",
+                              v->place, "unit", v->unit, "measured", v->value / v->scale, "healthy",
+                              exp(d->list[0].point->log_mean[i]) / v->scale, "first",
+                              d->n_causes > 0 ? json_real(first) : json_null()));
+    }
+    return json_pack("{s:b, s:f, s:f, s:I, s:b, s:o, s:o}", "healthy", d->healthy, "units",
+                     unit_error(d), "fit", d->list[0].misfit, "runs", (json_int_t)d->fit.runs,
+                     "interrupted", d->fit.interrupted, "causes", causes, "values", values);
+}
+
+static void put_json(FILE *out, const void *json)
+{
+    json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    fputc('\n', out);
+}
+
+// The scenario with the settings of the first cause, or the healthy one.
+static int write_scenario(const struct diagnosis *d, struct err *err)
+{
+    size_t best = d->n_causes > 0 && !d->healthy ? d->order[0] : 0, i;
+    struct draft made = {.json = json_deep_copy(d->fit.draft.json), .folder = d->fit.draft.folder};
+    const json_t *one;
+    int status = 0;
+    json_array_foreach(d->forms[best].set, i, one)
+    {
+        char *path = memory_text(json_string_value(one)), *sign = strchr(path, '=');
+        *sign = '\0';
+        status |= draft_set(&made, path, sign + 1, err);
+        free(path);
+    }
+    if (status == 0 && output_write(d->options->file, put_json, made.json) != EXIT_DONE)
+        status = -1; // it has said why
+    json_decref(made.json);
+    return status;
+}
+
+int diagnosis_tell(const struct diagnosis *d, struct err *err)
+{
+    json_t *json = diagnosis_json(d);
+    int status = 0;
+    if (d->options->format == FORMAT_JSON) {
+        put_json(stdout, json);
+    } else if (!d->options->quiet) {
+        print_causes(d);
+        print_values(d);
+        printf("\n  %llu runs%s\n", (unsigned long long)d->fit.runs,
+               d->fit.interrupted ? "; interrupted" : "");
+    }
+    if (d->options->out) {
+        char *path = text_format("%s/diagnosis.json", d->options->out);
+        status = output_write(path, put_json, json) != EXIT_DONE ? -1 : 0; // it has said why
+        free(path);
+    }
+    if (d->options->file)
+        status |= write_scenario(d, err);
+    json_decref(json);
+    return status;
+}
