@@ -192,8 +192,17 @@ if(NOT COLLWIRE_SANITIZE) # whose times are others
 endif()
 # Settings from measured values, against twelve drawn truths: 6 s; it alone proves `fit`.
 collwire_script_test(cli_fit unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_fit.py 0-11)
-# Tables of nccl-tests beside sweeps of sizes: 2 s.
+# Two of six exhaustive grids, and the words of the command: 9 s; it alone proves `tune`. All six: 30 s.
+collwire_script_test(cli_tune unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_tune.py words incast
+  choices)
+collwire_script_test(cli_tune_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_tune.py)
+# Ranks with several links of a graph, 15 of 50 drawn graphs: 4 s; it alone proves stripes over ports. All: 12 s.
+collwire_script_test(theory_ports theory python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/theory/check_ports.py 15)
+collwire_script_test(theory_ports_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/theory/check_ports.py 50)
+# Tables of nccl-tests and OSU beside sweeps of sizes: 1 s.
 collwire_script_test(cli_measured unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_measured.py)
+# Networks and flows in files of htsim, ns-3 and SimAI: 1 s.
+collwire_script_test(cli_networks unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_networks.py)
 collwire_script_test(cli_defaults unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_defaults.py)
 collwire_script_test(cli_first_steps unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_first_steps.py
   ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

@@ -50,6 +50,10 @@ struct host_paths {
     // for packets of transport number `transport`.
     struct transport_path (*path)(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
                                   uint32_t transport, uint32_t stripe);
+    // Whether packets of a flow with this entropy, sent by a port of the network, arrive at the
+    // port of the receiver that belongs to it, where parts of a message have ports of their own;
+    // true where any port will do, or their way is not known.
+    bool (*arrives)(void *ctx, const struct flow_id *id, uint32_t port, uint32_t entropy);
     void *ctx;
 };
 

@@ -23,7 +23,7 @@ const struct option_row option_rows[] = {
      .argument = "DIR|LOG|TABLE",
      .help = "explain: the run to compare with; library: a log that NCCL wrote with "
              "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING, to compare with; sweep: a "
-             "table of nccl-tests or rccl-tests, beside --sizes",
+             "table of nccl-tests, rccl-tests or OSU's collectives, beside --sizes",
      .commands = "explain library sweep",
      .completes = COMPLETE_FILES,
      TEXT_AT(against)},

@@ -2,7 +2,12 @@
 // Format: nccl-tests, src/common.cu: a heading "# size count type redop root time algbw busbw
 // #wrong time algbw busbw #wrong", out of place and in place, and a row for each size. Older
 // versions have no #wrong, or "error", and leave redop and root empty where an operation has none.
-// So columns are counted from the right.
+// So columns are counted from the right. Its JSON (`-J`) has the same as "results": [{"size",
+// "out_of_place": {"time", "alg_bw"}}].
+//
+// Format: OSU micro-benchmarks: "# OSU MPI Allreduce Latency Test v7.1", "# Size  Avg Latency(us)",
+// perhaps with more columns, and a row for each size. The title tells what a size is. Tests between
+// two hosts, which also perftest has, are no collectives, and refused.
 #include "cli/sweep/measured_table.h"
 
 #include <math.h>
@@ -10,25 +15,52 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/base/memory.h"
 #include "engine/base/regular_file.h"
 #include "engine/base/text.h"
 #include "engine/base/units.h"
+#include "engine/text/json_file.h"
 
 #define WORDS 64
 
+/* ---- what tables there are ---- */
+
+// Words of a title of OSU's, and what its sizes are; those without an operation are refused.
+static const struct title {
+    const char *words, *op;
+    bool per_rank;
+} titles[] = {
+    {"osu * allreduce latency", "all_reduce", false},
+    {"osu * reduce_scatter latency", "reduce_scatter", false},
+    {"osu * allgather latency", "all_gather", true},
+    {"osu * all-to-all personalized exchange latency", "all_to_all", true},
+    {"osu * broadcast latency", "broadcast", false},
+    {"osu * reduce latency", "reduce", false},
+    {"osu *", NULL, false},
+    {"#bytes *", NULL, false}, // perftest
+};
+#define N_TITLES (sizeof titles / sizeof *titles)
+
+// Headings of OSU's columns after "Size".
+static const char *const latencies[] = {"avg latency(us)", "avg latency (us)", "latency (us)",
+                                        "latency(us)", NULL};
+
 struct reading {
     struct measured_table *table;
+    const struct title *title; // of OSU's; NULL = none yet
+    bool osu;                  // its heading has been read
     const char *path;
     struct err *err;
-    size_t cap, line;
+    size_t cap, line; // of the file; in JSON the index in `results`
+    bool json;
     size_t after; // words of the heading from its first "time" on; 0 = no heading yet
 };
 
 static int wrong(const struct reading *r, const char *what)
 {
-    char *at = text_format("%s:%zu", r->path, r->line);
+    char *at = text_format(r->json ? "%s: results[%zu]" : "%s:%zu", r->path, r->line);
     err_add(r->err, at, "%s", what);
     free(at);
     return -1;
@@ -39,8 +71,8 @@ static size_t cut(char *line, char *words[WORDS])
     size_t n = 0;
     for (char *at = strtok(line, " \t\r\n"); at; at = strtok(NULL, " \t\r\n"))
         if (n < WORDS)
-            words[n++] = at;
-    return n;
+            words[n++] = strstr(at, ">:") && strstr(at, ">:")[2] ? strstr(at, ">:") + 2 : at;
+    return n; // mpirun puts "[1,0]<stdout>:" before the first word
 }
 
 // Whether the words from `at` on are "size count type": a heading, perhaps behind "#".
@@ -78,27 +110,164 @@ static size_t row_begin(char *const *words, size_t n)
     return n;
 }
 
+static int add(struct reading *r, const struct measured_row *new)
+{
+    if (measured_table_at(r->table, new->bytes))
+        return wrong(r, "a second row of this size: give one table of one operation");
+    if (r->table->n == r->cap)
+        r->table->rows = memory_grow(r->table->rows, &r->cap, sizeof *r->table->rows);
+    r->table->rows[r->table->n++] = *new;
+    return 0;
+}
+
 static int row(struct reading *r, char *const *words, size_t n)
 {
     size_t begin = row_begin(words, n);
     struct measured_row new = {0};
-    double algbw;
+    double algbw, busbw;
     if (begin == n || r->after == 0)
         return 0; // a comment, or what the launcher says
     if (n - begin < 3 + r->after || !number(words[n - r->after], &new.time_us) ||
-        !number(words[n - r->after + 1], &algbw) ||
-        !number(words[n - r->after + 2], &new.busbw_gbs) || new.time_us <= 0)
+        !number(words[n - r->after + 1], &algbw) || !number(words[n - r->after + 2], &busbw) ||
+        new.time_us <= 0)
         return wrong(r, "the row has other columns than the heading");
     parse_count(words[begin], &new.bytes);
     // algbw is the size by the time: so the columns are what they are taken for.
     double own = (double)new.bytes / new.time_us / 1e3;
     if (fabs(algbw - own) > 0.02 * own + 0.011)
         return wrong(r, "algbw is not size by time: columns that are not understood");
-    if (measured_table_at(r->table, new.bytes))
-        return wrong(r, "a second row of this size: give one table of one operation");
-    if (r->table->n == r->cap)
-        r->table->rows = memory_grow(r->table->rows, &r->cap, sizeof *r->table->rows);
-    r->table->rows[r->table->n++] = new;
+    return add(r, &new);
+}
+
+/* ---- OSU ---- */
+
+// Whether words follow the pattern of a title, "*" being any one word, and more may follow.
+static bool follows(char *const *words, size_t n, const char *pattern)
+{
+    for (size_t i = 0; *pattern != '\0'; i++) {
+        size_t length = strcspn(pattern, " ");
+        if (i >= n || (strncmp(pattern, "*", length) != 0 &&
+                       (strlen(words[i]) != length || strncasecmp(words[i], pattern, length) != 0)))
+            return false;
+        pattern += length + (pattern[length] == ' ');
+    }
+    return true;
+}
+
+// Find the title of a benchmark between words. Returns -1 for one that has no collective.
+static int title(struct reading *r, char *const *words, size_t n)
+{
+    for (size_t at = 0; at < n; at++)
+        for (size_t i = 0; i < N_TITLES; i++)
+            if (follows(words + at, n - at, titles[i].words)) {
+                if (r->title != NULL && r->title != &titles[i])
+                    return wrong(r, "a second title: give one table of one operation");
+                r->title = &titles[i];
+                return titles[i].op != NULL
+                           ? 0
+                           : wrong(r, "is no collective whose sizes are understood, and a sweep of "
+                                      "--sizes has one: give messages between two hosts as "
+                                      "`flows` with measured_ns");
+            }
+    return 0;
+}
+
+// Whether the words are a heading of OSU's: "Size", and a latency right behind it.
+static bool is_osu_heading(char *const *words, size_t n)
+{
+    char after[64] = "";
+    size_t at = 0, used = 0;
+    while (at < n && strcmp(words[at], "Size") != 0)
+        at++;
+    for (size_t i = at + 1; i < n && used < sizeof after - 1; i++)
+        used += (size_t)snprintf(after + used, sizeof after - used, "%s%s", used > 0 ? " " : "",
+                                 words[i]);
+    for (size_t i = 0; latencies[i] != NULL; i++)
+        if (strncasecmp(after, latencies[i], strlen(latencies[i])) == 0)
+            return true;
+    return false;
+}
+
+static int osu_row(struct reading *r, char *const *words, size_t n)
+{
+    struct measured_row new = {0};
+    double value;
+    size_t begin = 0;
+    while (begin + 1 < n && (parse_count(words[begin], &new.bytes) != 0 ||
+                             words[begin + 1][0] < '0' || words[begin + 1][0] > '9'))
+        begin++;
+    if (begin + 1 >= n || words[0][0] == '#')
+        return 0;
+    for (size_t i = begin + 1; i < n; i++)
+        if (!number(words[i], &value))
+            return wrong(r, "the row has other columns than the heading");
+    if (!number(words[begin + 1], &new.time_us) || new.time_us <= 0)
+        return wrong(r, "the latency must be above 0");
+    return new.bytes > 0 ? add(r, &new) : 0;
+}
+
+/* ---- JSON of nccl-tests ---- */
+
+static int read_json(struct reading *r)
+{
+    json_t *json = json_file_read(r->path, r->err), *result;
+    json_t *results = json_object_get(json, "results");
+    size_t i;
+    int status = json == NULL ? -1 : 0;
+    if (status == 0 && json_array_size(results) == 0)
+        status = err_add(r->err, r->path, "has no list `results`, as nccl-tests writes it with -J");
+    if (status == 0)
+        json_array_foreach(results, i, result)
+        {
+            json_t *out = json_object_get(result, "out_of_place"),
+                   *size = json_object_get(result, "size"), *time = json_object_get(out, "time");
+            struct measured_row new = {(uint64_t)json_integer_value(size), json_number_value(time)};
+            double own = (double)new.bytes / new.time_us / 1e3;
+            double algbw = json_number_value(json_object_get(out, "alg_bw"));
+            r->line = i;
+            r->json = true;
+            if (!json_is_integer(size) || json_integer_value(size) < 0 || !json_is_number(time))
+                status = wrong(r, "needs `size` and `out_of_place` with `time`");
+            else if (new.bytes == 0)
+                continue;
+            else if (!(new.time_us > 0) || fabs(algbw - own) > 0.02 * own + 0.011)
+                status = wrong(r, "alg_bw is not size by time: values that are not understood");
+            else
+                status = add(r, &new);
+            if (status != 0)
+                break;
+        }
+    json_decref(json);
+    return status;
+}
+
+// Returns true if the first character of a file that is no blank begins a JSON object.
+static bool is_json(FILE *in)
+{
+    int c;
+    while ((c = fgetc(in)) == ' ' || c == '\n' || c == '\r' || c == '\t')
+        continue;
+    rewind(in);
+    return c == '{';
+}
+
+static int read_line(struct reading *r, char *const *words, size_t n)
+{
+    size_t at = 0;
+    while (at < n && !is_heading(words, n, at))
+        at++;
+    if (at < n)
+        return heading(r, words, n);
+    if (title(r, words, n) != 0)
+        return -1;
+    if (!is_osu_heading(words, n))
+        return r->osu ? osu_row(r, words, n) : row(r, words, n);
+    if (r->title == NULL)
+        return wrong(r, "the line with the title is missing, which tells the operation: "
+                        "\"# OSU MPI .. Latency Test\"");
+    r->osu = true;
+    r->table->op = r->title->op;
+    r->table->per_rank = r->title->per_rank;
     return 0;
 }
 
@@ -113,22 +282,35 @@ int measured_table_read(struct measured_table *t, const char *path, struct err *
     FILE *in = regular_file_stream(path, &why);
     if (!in)
         return err_add(err, path, "cannot be read: %s", why);
-    while (status == 0 && getline(&line, &room, in) > 0) {
-        size_t n = cut(line, words), at = 0;
+    bool json = is_json(in);
+    while (!json && status == 0 && getline(&line, &room, in) > 0) {
+        size_t n = cut(line, words);
         r.line++;
-        while (at < n && !is_heading(words, n, at))
-            at++;
-        status = at < n ? heading(&r, words, n) : row(&r, words, n);
+        status = read_line(&r, words, n);
     }
+    if (json)
+        status = read_json(&r);
     free(line);
     fclose(in);
     if (status == 0 && t->n == 0)
         status = err_add(err, path,
-                         "has no table of nccl-tests: a heading with size, count, type, "
-                         "time, algbw and busbw, and a row for each size");
+                         "has no table of nccl-tests (a heading with size, count, type, time, "
+                         "algbw and busbw, and a row for each size) or of OSU's collectives");
     if (status != 0)
         measured_table_free(t);
     return status;
+}
+
+int measured_table_fit(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
+                       struct err *err)
+{
+    if (t->op != NULL && strcmp(t->op, op) != 0)
+        return err_add(err, path, "is of %s, and the job of %s", t->op, op);
+    for (size_t i = 0; i < t->n && t->per_rank; i++)
+        if (__builtin_mul_overflow(t->rows[i].bytes, ranks, &t->rows[i].bytes))
+            return err_add(err, path, "has a size that is out of range for %u ranks", ranks);
+    t->per_rank = false;
+    return 0;
 }
 
 void measured_table_free(struct measured_table *t)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tables of nccl-tests and rccl-tests, as people copy them from a terminal.
+// Tables of nccl-tests, rccl-tests and the collectives of OSU's micro-benchmarks, as people copy
+// them from a terminal, and the JSON of nccl-tests.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,18 +11,25 @@
 
 struct measured_row {
     uint64_t bytes;
-    double time_us, busbw_gbs; // out of place
+    double time_us; // out of place
 };
 
 struct measured_table {
     struct measured_row *rows;
     size_t n;
+    const char *op; // "all_reduce", as the table names it; NULL = it does not
+    bool per_rank;  // sizes are those that a rank contributes; measured_table_fit() multiplies them
 };
 
 // Read the table of a file: the columns by its heading, whatever a launcher has put before each
 // line. Returns 0, or -1 with an error: no table, two of them, or a row that the heading does not
 // explain, with its line. measured_table_free() the result.
 int measured_table_read(struct measured_table *t, const char *path, struct err *err);
+
+// Make the sizes those of the largest buffer of a rank, as here, for `ranks` ranks. Returns -1 with
+// an error where the table is of another operation than `op`.
+int measured_table_fit(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
+                       struct err *err);
 void measured_table_free(struct measured_table *t);
 
 // The row of a size; NULL = there is none.

@@ -11,6 +11,7 @@
 #include "cli/terminal/signals.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "workload/collective_job.h"
 
 /* ---- merge ---- */
 
@@ -258,10 +259,23 @@ static int command_on(struct sweep *s)
     struct err err = {0};
     signals_phase("planning the sweep");
     if (o->against && !o->sizes)
-        err_add(&err, "--against", "a table of nccl-tests stands beside --sizes");
+        err_add(&err, "--against", "a table of measured times stands beside --sizes");
     else if (o->against)
         measured_table_read(&s->measured, o->against, &err);
     sweep_plan(s, &err);
+    for (size_t i = 0; i < s->n_scenarios && err.n_errors == 0 && o->against; i++) {
+        const struct spec *spec = scenario_spec(scenario_of(s->bases[i]));
+        const struct collective_settings *job = spec->jobs[0].settings;
+        uint32_t all = 1;
+        for (uint32_t d = 0; d < spec->n_dims; d++)
+            all *= spec->dims[d].size;
+        uint32_t ranks = job_n_ranks(&spec->jobs[0], all);
+        if (i > 0 && s->measured.op != NULL)
+            err_add(&err, "--against", "this table is of one operation: give one scenario");
+        else
+            measured_table_fit(&s->measured, o->against, coll_op_name((enum coll_op)job->params.op),
+                               ranks, &err);
+    }
     if (err.n_errors == 0)
         store_look(s, &err);
     if (err.n_errors == 0)

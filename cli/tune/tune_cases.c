@@ -11,7 +11,7 @@
 #include "engine/base/rng.h"
 #include "engine/base/text.h"
 
-#define SEEDS 3
+#define SEEDS 1
 #define RUNS 300     // unless --budget says otherwise
 #define CHECK 5      // seeds at least, for an interval
 #define QUANTILE 0.9 // over the faults

@@ -10,9 +10,10 @@
 #include "cli/tune/tune.h"
 #include "engine/base/memory.h"
 
-#define GRID 0.4       // of the runs
-#define PER_KEY 6      // places of a key around the best one
-#define GRID_LEAST 4   // places of each key
+#define GRID 0.4        // of the runs
+#define GRID_MOST 0.8   // where there are many combinations of listed values
+#define PER_KEY 6       // places of a range around the best one
+#define GRID_LEAST 4    // places of each key
 #define TOLERANCE 0.005 // of a range
 #define FLAT 0.01      // of the goal
 #define ENDLESS 10.0   // the score of a ratio of which one value is 0
@@ -96,16 +97,34 @@ static double halton(size_t index, unsigned base)
     return r;
 }
 
-// Places of a grid, of which `fixed` keys have the values of `like` (NULL = none).
+// Places of a grid: of the listed values all combinations in turn, or those of `like`.
 static void grid(const struct tune *t, size_t first, size_t n, const double *like,
                  double (*places)[UNKNOWNS_MOST])
 {
     static const unsigned primes[UNKNOWNS_MOST] = {2, 3, 5, 7, 11, 13, 17, 19};
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < t->keys.n; k++)
-            places[i][k] = like && t->keys.list[k].kind == UNKNOWN_ONE_OF
-                               ? like[k]
-                               : halton(first + i, primes[k]);
+    for (size_t i = 0; i < n; i++) {
+        size_t combination = first + i, range = 0;
+        for (size_t k = 0; k < t->keys.n; k++) {
+            const struct unknown *u = &t->keys.list[k];
+            if (u->kind != UNKNOWN_ONE_OF) {
+                places[i][k] = halton(first + i, primes[range++]);
+                continue;
+            }
+            double at = (double)(combination % u->n_choices) + 0.5;
+            places[i][k] = like ? like[k] : at / (double)u->n_choices;
+            combination /= u->n_choices;
+        }
+    }
+}
+
+// How many combinations of listed values there are.
+static size_t combinations(const struct tune *t)
+{
+    size_t n = 1;
+    for (size_t k = 0; k < t->keys.n && n < SIZE_MAX / 1000; k++)
+        if (t->keys.list[k].kind == UNKNOWN_ONE_OF)
+            n *= t->keys.list[k].n_choices;
+    return n;
 }
 
 static bool same_choices(const struct tune *t, const double *a, const double *b)
@@ -155,7 +174,9 @@ static void halve(struct tune *t, size_t n, double second, struct choice *best)
 {
     double(*places)[UNKNOWNS_MOST] = memory_zeroed(n, sizeof *places);
     struct choice *list = memory_zeroed(n + 1, sizeof *list);
-    size_t kept = 0, half = n / 2 > 0 ? n / 2 : 1, done = 0;
+    size_t all = combinations(t), kept = 0, half = n / 2 > 0 ? n / 2 : 1, done = 0;
+    if (all > half)
+        half = all < n ? all : n;
     grid(t, 0, half, NULL, places);
     run_batch(t, half, places);
     for (; done < half; done++)
@@ -229,18 +250,30 @@ static void climb(struct tune *t, size_t runs, double second, struct choice *bes
 
 /* ---- all ---- */
 
+// Places around the best one that show what each key does.
+static size_t places_around(const struct tune *t)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < t->keys.n; k++)
+        n += t->keys.list[k].kind == UNKNOWN_ONE_OF ? t->keys.list[k].n_choices : PER_KEY;
+    return n;
+}
+
 uint64_t tune_least(const struct tune *t)
 {
-    return tune_cost(t) * (GRID_LEAST + PER_KEY) * t->keys.n;
+    return tune_cost(t) * (GRID_LEAST * t->keys.n + places_around(t));
 }
 
 bool tune_search(struct tune *t)
 {
     static const double weights[] = {0, 0.5, 1};
     const struct fit *f = &t->cases[0].search;
-    size_t all = (size_t)(f->budget / f->seeds), around = PER_KEY * t->keys.n,
+    size_t all = (size_t)(f->budget / f->seeds), around = places_around(t),
            turns = t->n_goals > 1 ? 3 : 1;
-    size_t search = all > around ? all - around : 0, on_grid = (size_t)(GRID * (double)search);
+    size_t search = all > around ? all - around : 0, on_grid = (size_t)(GRID * (double)search),
+           wanted = 2 * combinations(t), most = (size_t)(GRID_MOST * (double)search);
+    if (wanted > on_grid)
+        on_grid = wanted < most ? wanted : most;
     struct choice best, chosen = {.score = TUNE_NOT_RUN};
     for (size_t i = 0; i < turns; i++) {
         halve(t, on_grid > 0 ? on_grid : 1, weights[i], &best); // the grid runs once
@@ -254,18 +287,21 @@ bool tune_search(struct tune *t)
 
 struct tune_effect tune_effect(struct tune *t, size_t key)
 {
-    static const double parts[PER_KEY] = {0, 0.2, 0.4, 0.6, 0.8, 1};
-    double at = t->best[key], second = t->n_goals > 1 ? 0.5 : 0,
+    const struct unknown *u = &t->keys.list[key];
+    size_t n = u->kind == UNKNOWN_ONE_OF ? u->n_choices : PER_KEY;
+    double *parts = memory_zeroed(n, sizeof *parts), at = t->best[key], second = t->n_goals > 1 ? 0.5 : 0,
            least = tune_score(t, t->best, second);
     struct tune_effect e = {.low = at, .high = at};
     double low_end = -1, high_end = 2; // the nearest places that lose
-    double(*places)[UNKNOWNS_MOST] = memory_zeroed(PER_KEY, sizeof *places);
-    for (size_t i = 0; i < PER_KEY; i++) {
+    double(*places)[UNKNOWNS_MOST] = memory_zeroed(n, sizeof *places);
+    for (size_t i = 0; i < n; i++) {
+        parts[i] = u->kind == UNKNOWN_ONE_OF ? ((double)i + 0.5) / (double)n
+                                             : (double)i / (double)(n - 1);
         memcpy(places[i], t->best, sizeof places[i]);
         places[i][key] = parts[i];
     }
-    run_batch(t, PER_KEY, places);
-    for (size_t i = 0; i < PER_KEY; i++) {
+    run_batch(t, n, places);
+    for (size_t i = 0; i < n; i++) {
         double score = tune_score(t, places[i], second);
         if (score >= TUNE_NOT_RUN)
             continue;
@@ -276,12 +312,13 @@ struct tune_effect tune_effect(struct tune *t, size_t key)
         if (loss >= FLAT && parts[i] > at && high_end > 1)
             high_end = parts[i];
     }
-    for (size_t i = 0; i < PER_KEY; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (parts[i] > low_end && parts[i] < e.low)
             e.low = parts[i];
         if (parts[i] < high_end && parts[i] > e.high)
             e.high = parts[i];
     }
     free(places);
+    free(parts);
     return e;
 }

@@ -16,6 +16,7 @@
 #include "report/comparison/statistics.h"
 
 #define CASES_SHOWN 12
+#define LOST 0.01 // share by which a goal is worse on seeds that were not used
 
 /* ---- gains ---- */
 
@@ -127,6 +128,24 @@ static void print_keys(const struct tune *t, const struct tune_effect *effects)
         printf("  %-30s %-14s %-12s %-24s %s\n", u->path, own, best, flat, loss);
         free(own);
     }
+}
+
+// What is best on the seeds of the search need not be on others.
+static void print_doubt(const struct tune *t, const json_t *gains)
+{
+    const json_t *one;
+    size_t i;
+    bool lost = false;
+    json_array_foreach(gains, i, one)
+    {
+        bool most = t->goals[i % t->n_goals].most;
+        double ratio = json_number_value(json_object_get(one, "best")) /
+                       json_number_value(json_object_get(one, "before"));
+        lost |= i % t->n_goals == 0 && (most ? ratio < 1 - LOST : ratio > 1 + LOST);
+    }
+    if (lost)
+        terminal_wrap(stdout, "\nsome of it is lost on seeds that were not used: give more --seeds",
+                      0, 0, terminal_width(stdout));
 }
 
 static void print_gain(const struct tune *t, const char *name, size_t goal, const struct gain *g)
@@ -289,6 +308,7 @@ int tune_tell(struct tune *t, const struct tune_effect *effects, struct err *err
         }
     }
     if (table) {
+        print_doubt(t, gains);
         print_front(t, front);
         print_settings(t);
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Nodes and links from JSON: {"switches": 2, "links": [{"a": "rank0", "b": "sw1", "rate": ..},
-// ..]}.
+// ..]}, or from a file of another simulator (foreign_graph.h).
 #include "config/object/graph_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/object/foreign_graph.h"
 #include "config/object/link.h"
 #include "engine/base/memory.h"
 #include "engine/text/json_file.h"
@@ -89,11 +90,36 @@ static void read_root(struct reader *r, const struct place *root, struct graph_p
     }
 }
 
+// Read the file of another simulator. Returns false, and adds nothing, where it is none.
+static bool read_foreign(struct reader *r, const struct place *place, struct graph_params *params)
+{
+    static const struct {
+        bool (*is)(const char *text);
+        void (*read)(struct text_file *file, struct graph_params *params);
+    } readers[] = {{ns3_graph_is, ns3_graph_read}, {htsim_graph_is, htsim_graph_read}};
+    char path[PLACE_TEXT];
+    struct err unread = {0};
+    char *text = text_file_load(r->scenario->dir, params->file, "", &unread);
+    struct text_file file = {
+        .name = params->file, .path = place_text(place, path), .rest = text, .err = r->err};
+    size_t i = 0, n = sizeof readers / sizeof *readers;
+    err_free(&unread); // the reader of JSON reports it
+    while (text != NULL && i < n && !readers[i].is(text))
+        i++;
+    bool found = text != NULL && i < n;
+    if (found)
+        readers[i].read(&file, params);
+    free(text);
+    return found;
+}
+
 void graph_file_read(struct reader *r, const struct place *place, struct graph_params *params,
                      const struct link_spec *link)
 {
     struct err reading = {0};
     struct reader inner = *r;
+    if (read_foreign(r, place, params))
+        return;
     char *path = path_from(r->scenario->dir, params->file);
     inner.err = &reading;
     json_t *json = json_file_read(path, &reading);

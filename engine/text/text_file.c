@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/text/json_file.h"
 
@@ -42,6 +43,50 @@ char *text_file_next(struct text_file *file)
             return line;
     }
     return NULL;
+}
+
+char *text_file_word(struct text_file *file)
+{
+    do {
+        for (char *word; (word = strsep(&file->words, BLANKS)) != NULL;)
+            if (*word != '\0')
+                return word;
+    } while ((file->words = text_file_next(file)) != NULL);
+    return NULL;
+}
+
+struct param text_file_row(const struct param *rows, size_t n, const char *word)
+{
+    struct param_walk walk = params_walk(rows, n);
+    for (const struct param *row; (row = params_next(&walk)) != NULL;)
+        if (strcasecmp(row->name, word) == 0)
+            return *row;
+    return (struct param){0};
+}
+
+int text_file_value(const struct text_file *file, const struct param *row, void *base,
+                    const char *word, const char *unit)
+{
+    struct err reading = {0};
+    char text[64];
+    if (strlen(word) > 40) // no number is as long, and a part of one would be another number
+        return text_file_error(file, "%s: \"%.40s..\" is too long", row->name, word);
+    snprintf(text, sizeof text, "%s%.10s", word, unit);
+    int status = param_set(row, base, text, row->name, &reading);
+    if (status != 0)
+        text_file_error(file, "%s", reading.items[0].text);
+    err_free(&reading);
+    return status;
+}
+
+int text_file_columns(const struct text_file *file, char *const *words,
+                      const struct text_column *columns, size_t n, void *base)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text_file_value(file, &columns[i].row, base, words[i],
+                            columns[i].unit != NULL ? columns[i].unit : "") != 0)
+            return -1;
+    return 0;
 }
 
 size_t words_cut(char *line, char **words, size_t max)

@@ -3,6 +3,7 @@
 // format.
 #include "net/topology/graph_kind.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +17,9 @@
 
 static const struct param params[] = {
     PARAM_ROW("file", TEXT, offsetof(struct graph_params, file),
-              .help = "JSON file of switches and links, relative to the scenario"),
+              .help =
+                  "file of switches and links, relative to the scenario: JSON, or of htsim, HPCC's "
+                  "ns-3 or SimAI"),
     PARAM_ROW("transit", BOOL, offsetof(struct graph_params, transit), .def = "false",
               .help = "ranks forward for others"),
 };
@@ -150,26 +153,48 @@ static bool *attached_to(const struct inspection *i, uint32_t home)
     return attached;
 }
 
-// Check that all ranks are attached to one set of forwarding nodes: the set that rank 0's first
-// link leads to. Then every two ranks have a path.
+// Add an error for each rank that is not attached. Returns true if there is none.
+static bool all_attached(const struct inspection *i, const bool *attached, bool report)
+{
+    bool all = true;
+    for (uint32_t r = 0; r < i->ranks; r++) {
+        all &= attached[r];
+        if (!attached[r] && report && i->err->n_errors < i->errors + ERRORS_MAX)
+            err_add(i->err, i->path, "%s: no path over %s leads to rank%u", i->p->file,
+                    i->p->transit ? "switches and ranks"
+                                  : "switches (ranks forward with `transit`)",
+                    r);
+    }
+    return all;
+}
+
+// Check that all ranks are attached to one set of forwarding nodes, so that every two ranks have a
+// path. The set is one that rank 0 has a link to: it may have others, such as the NVSwitches of its
+// server. Without any such set the errors are those of rank 0's first link.
 static void check_connected(const struct inspection *i)
 {
     const struct graph_params *p = i->p;
-    uint32_t home = UINT32_MAX;
+    uint32_t first = UINT32_MAX, before = UINT32_MAX;
+    bool all = i->ranks == 1;
     for (uint32_t n = 0; n < i->ranks + p->switches; n++)
         i->parts[n] = n;
     unite_linked(i);
-    for (size_t l = 0; l < p->n_links && home == UINT32_MAX; l++)
-        for (int e = 0; e < 2; e++)
-            if (!p->links[l].ends[e].is_switch && p->links[l].ends[e].index == 0 &&
-                forwards(i, p->links[l].ends[!e]))
-                home = part_of(i, node_of(i, p->links[l].ends[!e]));
-    bool *attached = attached_to(i, home);
-    for (uint32_t r = 0; r < i->ranks && i->ranks > 1; r++)
-        if (!attached[r] && i->err->n_errors < i->errors + ERRORS_MAX)
-            err_add(i->err, i->path, "%s: no path over %s leads to rank%u", p->file,
-                    p->transit ? "switches and ranks" : "switches (ranks forward with `transit`)",
-                    r);
+    for (size_t l = 0; l < p->n_links && !all; l++)
+        for (int e = 0; e < 2 && !all; e++) {
+            struct graph_end here = p->links[l].ends[e], there = p->links[l].ends[!e];
+            uint32_t home = part_of(i, node_of(i, there));
+            if (here.is_switch || here.index != 0 || !forwards(i, there) || home == before)
+                continue;
+            first = first == UINT32_MAX ? home : first;
+            before = home;
+            bool *attached = attached_to(i, home);
+            all = all_attached(i, attached, false);
+            free(attached);
+        }
+    if (all)
+        return;
+    bool *attached = attached_to(i, first);
+    all_attached(i, attached, true);
     free(attached);
 }
 
@@ -182,6 +207,13 @@ static void check(const void *params_of, uint32_t size, uint32_t ranks, const ch
     snprintf(file_path, sizeof file_path, "%s.file", path);
     struct inspection i = {
         .p = p, .ranks = ranks, .path = file_path, .err = err, .errors = err->n_errors};
+    if (p->hosts > 0 && p->hosts != ranks) {
+        err_add(err, file_path,
+                "%s has %" PRIu64 " hosts, and the sizes of all dimensions multiply to %u ranks: "
+                "give \"size\": %" PRIu64,
+                p->file, p->hosts, ranks, p->hosts);
+        return;
+    }
     check_links(&i);
     if (err->n_errors > i.errors)
         return;

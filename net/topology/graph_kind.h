@@ -18,6 +18,7 @@ struct graph_params {
     const char *file; // file name, for messages
     bool transit;
     /* read from the file */
+    uint64_t hosts; // ranks that it has; 0 = a file that names ranks without their number
     uint64_t switches;
     size_t n_links;
     struct graph_link *links; // owned by the reader of the file

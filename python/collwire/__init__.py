@@ -24,6 +24,7 @@ from collwire.result import Report, Result
 from collwire.scenarios import Scenario
 from collwire.simulation import Cost, Progress, Simulation, Validation, run, validate
 from collwire.sweeps import Point, Sweep, sweep
+from collwire.tuning import Tuning, tune
 
 __version__ = version()
 
@@ -51,6 +52,7 @@ __all__ = [
     "Simulation",
     "StateError",
     "Sweep",
+    "Tuning",
     "Validation",
     "__version__",
     "add_plugin",
@@ -64,6 +66,7 @@ __all__ = [
     "scenarios",
     "schema",
     "sweep",
+    "tune",
     "validate",
     "version",
 ]

@@ -172,7 +172,7 @@ static void build_hosts(struct fabric *fabric)
 {
     fabric->cc_watch = (struct cc_watch){fabric, on_violation, false};
     fabric->hosts.cc_watch = &fabric->cc_watch;
-    fabric->hosts.paths = (struct host_paths){fabric_joining_dim, fabric_path, fabric};
+    fabric->hosts.paths = (struct host_paths){fabric_joining_dim, fabric_path, fabric_arrives, fabric};
     hosts_init(&fabric->hosts, &fabric->net);
     attach_stack(fabric);
     if (fabric->switches.n_routers > 0)

@@ -51,6 +51,8 @@ bool fabric_joined_by_circuit(const struct fabric *fabric, uint32_t src, uint32_
 // `stripe`. Returns 1, or 0 if there is none.
 uint32_t fabric_stripe_port(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,
                             uint32_t stripe, const uint16_t **port, uint32_t n);
+// struct host_paths.arrives
+bool fabric_arrives(void *ctx, const struct flow_id *id, uint32_t port, uint32_t entropy);
 uint32_t fabric_joining_dim(void *ctx,
                             const struct transfer_request *request); // ctx: the fabric
 

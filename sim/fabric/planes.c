@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: MIT
-// The planes of a dimension, or the parallel links to a neighbour, over which messages are striped.
+// The ports of a rank over which messages are striped: those to the planes of a dimension or to
+// several switches of a graph, or the parallel links to a neighbour.
 #include "engine/base/rng.h"
 #include "sim/fabric/fabric_internal.h"
 
-// Find the parallel ports among the `n` ports: equal next hops on different planes or links.
-// Returns their number, and the port of stripe `stripe` in *chosen.
+// Find the parallel ports among the `n` ports of a rank that are equal next hops. Returns their
+// number, and the port of stripe `stripe` in *chosen.
 static uint32_t side_by_side(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,
                              const uint16_t *ports, uint32_t n, uint32_t stripe,
                              const uint16_t **chosen)
 {
     const struct graph *g = &fabric->graph;
     const uint16_t *lanes[STRIPES_MAX];
-    uint64_t planes = 0; // bit set of the planes below 64
     uint32_t count = 0, first = g->nodes[src].first_port;
     // The first stripe may be a byte longer; different pairs start with different planes.
     uint32_t pair = (uint32_t)hash_mix((uint64_t)src << 32 | dst) >> 1, turn = n > 1 ? pair % n : 0;
     uint32_t neighbour = n > 0 ? g->ports[g->ports[first + ports[turn]].peer].node : 0;
     for (uint32_t i = 0; i < n && count < STRIPES_MAX; i++) {
         uint32_t peer = g->ports[g->ports[first + ports[i]].peer].node;
-        // In a switched dimension each plane counts once, however many ports lead to it. In a
-        // direct dimension the links to one neighbour are the parallel ones.
-        uint64_t plane = UINT64_C(1) << (g->nodes[peer].plane & 63);
-        bool another = g->dim_direct[dim] ? peer == neighbour : !(planes & plane);
-        planes |= plane;
-        if (another)
+        // In a switched dimension a rank has a port for each plane, or for each switch that a graph
+        // gives it (NVSwitches, dual ToR, NICs). In a direct dimension the links to one neighbour
+        // are the parallel ones.
+        if (!g->dim_direct[dim] || peer == neighbour)
             lanes[count++] = &ports[i];
     }
     if (count > 0)
@@ -60,6 +58,49 @@ uint32_t fabric_stripe_port(const struct fabric *fabric, uint32_t src, uint32_t 
         return side_by_side(fabric, src, dst, dim, *port, n, stripe, port) > 0;
     *port = own;
     return 1;
+}
+
+// The port of the receiver at which packets arrive by the switches' own tables and hashes.
+// UINT32_MAX = it is not known.
+static uint32_t end_of(const struct fabric *fabric, uint32_t port, uint32_t dst, uint32_t entropy)
+{
+    const struct network *net = &fabric->net;
+    for (uint32_t hops = 0; hops < ROUTE_MAX_HOPS; hops++) {
+        uint32_t node = net->ports[port].peer_node;
+        if (node == dst)
+            return net->cold[port].peer;
+        if (node_is_rank(net, node))
+            return UINT32_MAX;
+        uint32_t local = switch_way(switch_of(&fabric->switches, node), dst, entropy);
+        if (local == SWITCH_WAYS)
+            return UINT32_MAX;
+        port = node_port(net, node, local);
+    }
+    return UINT32_MAX;
+}
+
+bool fabric_arrives(void *ctx, const struct flow_id *id, uint32_t port, uint32_t entropy)
+{
+    const struct fabric *fabric = ctx;
+    uint32_t src = id->src_node, dst = id->dst_node, dim = id->dim;
+    const uint16_t *ports;
+    if (src == dst || fabric->graph.dim_direct[dim])
+        return true;
+    uint32_t n = routes_from(fabric_first_routes(fabric), dst, src, dim, &ports);
+    if (n < 2)
+        return true;
+    // The part's own port of the sender, counted among those that it is cut over, is also the
+    // number of the receiver's port.
+    const uint16_t *from;
+    uint32_t m = routes_from(fabric_first_routes(fabric), src, dst, dim, &from), at = 0;
+    while (at < m && node_port(&fabric->net, src, from[at]) != port)
+        at++;
+    uint32_t end = end_of(fabric, port, dst, entropy);
+    if (at == m || end == UINT32_MAX)
+        return true;
+    // ACKs go back by the same ports, where they would else be in the way of other parts.
+    return end == node_port(&fabric->net, dst, ports[at % n]) &&
+           end_of(fabric, end, src, id->back_entropy) == port;
 }
 
 uint32_t fabric_stripes(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,

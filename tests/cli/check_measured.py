@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tables of nccl-tests beside a sweep of sizes (`sweep --sizes --against`): forms of several versions, with prefixes of launchers, and
-tables that are not understood. All tables are of our own making. Cost: 2 s. usage: check_measured.py, with the executable in $COLLWIRE."""
+"""Tables of nccl-tests and of OSU's collectives beside a sweep of sizes (`sweep --sizes --against`): forms of several versions, with prefixes of launchers, and
+tables that are not understood. All tables are of our own making. Cost: 1 s. usage: check_measured.py, with the executable in $COLLWIRE."""
 import os
 import subprocess
 import sys
@@ -20,6 +20,18 @@ NEW = """#                                                              out-of-p
 OLD = """#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error
      1048576        262144   float             200.0    5.24    7.86  0e+00    199.0    5.27    7.90  0e+00
      4194304       1048576   float             600.0    6.99   10.49  0e+00    601.0    6.98   10.47  0e+00
+"""
+OSU = """
+# OSU MPI%s Allreduce Latency Test v7.1
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+1048576               200.00            199.10            201.30         100
+4194304               600.00            599.00            601.00         100
+"""
+JSON = ('{"version": 1, "results": [{"size": 1048576, "count": 262144, "out_of_place": {"time": 200.0, "alg_bw": 5.24, "bus_bw": 7.86, "nwrong": 0}, "in_place": {}},'
+        ' {"size": 4194304, "out_of_place": {"time": 600.0, "alg_bw": 6.99, "bus_bw": 10.49}}]}')
+PERFTEST = """ #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]
+ 65536      5000             10829.53            10828.44            0.173255
 """
 failures = []
 
@@ -43,7 +55,11 @@ def sweep(folder, table, *more):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         prefixed = "".join(f"[1,0]<stdout>: {line}\n" for line in NEW.splitlines())
-        for what, table in (("as it is", NEW), ("an old one", OLD), ("with prefixes", prefixed), ("with CRLF", NEW.replace("\n", "\r\n"))):
+        for what, table in (("as it is", NEW), ("an old one", OLD), ("with prefixes", prefixed), ("with CRLF", NEW.replace("\n", "\r\n")),
+                            ("OSU", OSU % ""), ("OSU on GPUs", OSU % "-CUDA"), ("OSU before 7", OSU.replace("Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations", "Latency (us)")
+                             .replace("            199.10            201.30         100", "").replace("            599.00            601.00         100", "") % ""),
+                            ("OSU with tags", "".join(f"[1,0]<stdout>:{line}\n" for line in (OSU % "").splitlines())),
+                            ("JSON", JSON)):
             done = sweep(folder, table)
             rows = [line.split() for line in done.stdout.splitlines() if line.strip().startswith(("1048576", "2097152", "4194304"))]
             expect(done.returncode == 0 and len(rows) == 3, f"{what}: {done.returncode}, {done.stdout} {done.stderr}")
@@ -52,10 +68,21 @@ def main():
         wrong = (("no table", "hello\n", "has no table"), ("no times", NEW.replace("time ", "tyme "), "no columns time"),
                  ("other columns", NEW.replace("200.0    5.24", "200.0    9.99"), ":4: algbw is not size by time"),
                  ("a row cut short", NEW.replace("    601.0    6.98   10.47    N/A", ""), "other columns"), ("two tables", NEW + NEW, "a second row"),
-                 ("no number", NEW.replace("200.0", "nan"), ":4: the row has other columns"), ("nothing", "", "has no table"))
+                 ("no number", NEW.replace("200.0", "nan"), ":4: the row has other columns"), ("nothing", "", "has no table"), ("OSU of another operation", (OSU % "").replace("Allreduce", "Allgather"), "is of all_gather, and the job of all_reduce"),
+                 ("OSU between two hosts", (OSU % "").replace("Allreduce ", ""), ":2: is no collective"), ("perftest", PERFTEST, ":1: is no collective"),
+                 ("OSU without a title", "\n".join((OSU % "").splitlines()[3:]), ":1: the line with the title is missing"),
+                 ("OSU with NaN", (OSU % "").replace("199.10", "nan"), ":5: the row has other columns"), ("OSU, negative", (OSU % "").replace("199.10", "-1"), ":5: the row"),
+                 ("OSU, no time", (OSU % "").replace("200.00", "0.00"), ":5: the latency must be above 0"), ("OSU twice", OSU % "" + OSU % "", "a second row"),
+                 ("two OSU tests", OSU % "" + (OSU % "").replace("Allreduce", "Reduce"), "a second title"),
+                 ("JSON, other times", JSON.replace("200.0", "100.0"), "results[0]: alg_bw is not size by time"), ("JSON, negative", JSON.replace("4194304", "-1"), "results[1]: needs"),
+                 ("JSON, cut off", JSON[:100], ""), ("JSON of another kind", "{}", "has no list `results`"), ("NUL", "\0" + NEW[:40], "has no table"))
         for what, table, word in wrong:
             done = sweep(folder, table)
             expect(done.returncode == 2 and word in done.stderr and done.stdout == "", f"{what}: {done.returncode}, {done.stderr}")
+        gather = (OSU % "").replace("Allreduce", "Allgather").replace("1048576 ", "262144 ").replace("4194304 ", "1048576 ")
+        done = sweep(folder, gather, "--sizes", "1M:4M", "--set", "workload.op=all_gather")
+        rows = [line.split() for line in done.stdout.splitlines() if line.strip().startswith(("1048576", "2097152", "4194304"))]
+        expect([row[4] for row in rows] == ["200.00", "-", "600.00"], f"sizes of a rank's part: {rows} {done.stderr}")
         done = sweep(folder, NEW, "--vary", "seed=1,2")
         expect(done.returncode == 2 and "--sizes" in done.stderr, f"without sizes: {done.stderr}")
     return bool(failures)

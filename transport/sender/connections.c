@@ -100,6 +100,19 @@ static void choose_port(struct sender *s, const struct transport_path *path)
     cold->cut_off = path->cut_off;
 }
 
+#define NAMES_MOST 256 // of a part of a message, until its packets arrive where they should
+
+// Each part of a message has a port of the receiver, as NICs of a rank have addresses of their own,
+// which a rank has not here: its source port is one with which switches choose that way.
+static void name_part(struct hosts *hosts, struct sender *s)
+{
+    const struct host_paths *paths = &hosts->paths;
+    for (unsigned i = 0; i < NAMES_MOST && s->cold.stripe > 0 &&
+                         !paths->arrives(paths->ctx, sender_id(s), s->port, s->entropy);
+         i++)
+        name_connection(hosts, s);
+}
+
 // Choose the port again, because failed links may have been repaired. Called with the
 // retransmission timer off, before the packets lost on the failed link are retransmitted.
 void hosts_try_other_port(struct hosts *hosts, struct sender *s, ps_t now)
@@ -257,6 +270,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
     name_connection(hosts, s);
     s->cold.path_turn = s->entropy;
     choose_port(s, &path);
+    name_part(hosts, s);
     sender_restart(s, now);
     engine_unlock(hosts->net->engine);
     return s;
@@ -283,6 +297,7 @@ static struct sender *reopen(struct hosts *hosts, struct pair *pair, ps_t now)
     if (hosts->net->tap.seen) // captured packets that are still to be computed need the old name
         network_catch_up_before(hosts->net, now);
     name_connection(hosts, s);
+    name_part(hosts, s);
     sender_restart(s, now);
     engine_unlock(hosts->net->engine);
     return s;

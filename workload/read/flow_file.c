@@ -10,6 +10,7 @@
 #include "engine/base/memory.h"
 #include "engine/text/text_file.h"
 #include "workload/read/htsim_flows.h"
+#include "workload/read/ns3_flows.h"
 
 #define BLANKS " \t\r"
 #define FIELDS 5
@@ -94,6 +95,11 @@ struct raw_flow *flow_file_read(const struct flow_file *from, size_t *n, struct 
     struct text_file file = {.name = from->name, .path = from->path, .rest = text, .err = err};
     if (text != NULL && htsim_flows_is(text)) {
         list.flows = htsim_flows_read(&file, from->unit_ps, n);
+        free(text);
+        return list.flows;
+    }
+    if (text != NULL && ns3_flows_is(text)) {
+        list.flows = ns3_flows_read(&file, n);
         free(text);
         return list.flows;
     }

@@ -11,6 +11,6 @@ struct flow_file {
 };
 
 // Read lines "src,dst,bytes,start_ns,measured_ns"; a heading line is allowed; or a connection
-// matrix of htsim (htsim_flows.h). Errors name the path and the line. free() the list; its ranks
-// are not checked. Returns NULL and *n = 0 on failure.
+// matrix of htsim (htsim_flows.h), or flows of HPCC's ns-3 (ns3_flows.h). Errors name the path and
+// the line. free() the list; its ranks are not checked. Returns NULL and *n = 0 on failure.
 struct raw_flow *flow_file_read(const struct flow_file *from, size_t *n, struct err *err);

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Settings that make a goal best, over seeds, scenarios and faults: `collwire tune` (docs/tune.md)."""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from collwire import _program as program
+from collwire._arguments import file_name, one_of, utf8
+from collwire._errors import Cancelled
+from collwire._results_folder import scenario_file
+from collwire._tables import Row, flat, frame
+from collwire.comparison import RunsProgress, count_option, scenario_list, show
+from collwire.simulation import ScenarioLike, settings_of
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Tuning:
+    """The best settings, and what they gain on seeds that were not used. `document` has all that the program prints."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.document: Dict[str, Any] = dict(document)
+        self.rows: List[Row] = [flat(gain) for gain in document["gains"]]
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """The best value of each key, as `set` of run() takes them."""
+        return {key["path"]: key["best"] for key in self.document["keys"]}
+
+    def frame(self) -> "pandas.DataFrame":
+        """The gains as a DataFrame: a row for each scenario and goal."""
+        return frame(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def _texts(name: str, option: str, values: Union[str, Sequence[str]]) -> List[str]:
+    several = [values] if isinstance(values, str) else one_of(name, values, (list, tuple), "a str or a list of them")
+    return [f"--{option}={utf8(name, value).decode()}" for value in several]
+
+
+def _key(path: str, values: Union[str, Sequence[Any]]) -> str:
+    """PATH=FROM..TO, or PATH=VALUE,VALUE."""
+    several = [values] if isinstance(values, str) else one_of("vary", values, (list, tuple), "a range, or a list of values")
+    return f"{path}={','.join(value if isinstance(value, str) else json.dumps(value) for value in several)}"
+
+
+def tune(
+    scenario: Union[ScenarioLike, Sequence[ScenarioLike]],
+    vary: Mapping[str, Union[str, Sequence[Any]]],
+    *,
+    goal: Union[str, Sequence[str]] = "time",
+    guard: Union[str, Sequence[str]] = (),
+    faults: Optional[int] = None,
+    seeds: Optional[int] = None,
+    budget: Optional[int] = None,
+    set: Optional[Mapping[str, Any]] = None,
+    out: Union[None, str, "os.PathLike[str]"] = None,
+    jobs: Optional[int] = None,
+    progress: RunsProgress = None,
+) -> Tuning:
+    """Find the settings of the keys in `vary` that make the goal best, for a scenario or for several at once.
+
+    A key has a range, {"switch.ecn.kmin": "20KB..1MB"}, or a list of values. With `out` runs are kept, and the same tuning
+    goes on after an interruption.
+    """
+    keys = one_of("vary", vary, Mapping, "a mapping of keys to ranges or lists")
+    arguments = ["tune", "--format=json", *(f"--vary={_key(utf8('vary', path).decode(), values)}" for path, values in keys.items())]
+    arguments += [*_texts("goal", "goal", goal), *_texts("guard", "guard", guard)]
+    for name, value in (("faults", faults), ("seeds", seeds), ("budget", budget), ("jobs", jobs)):
+        arguments += count_option(name, 0 if value is None else value, 0)
+    arguments += [f"--set={path}={value}" for path, value in settings_of(set, None)]
+    arguments += [f"--out={os.path.abspath(file_name('out', out))}"] if out is not None else []
+    arguments += ["--progress=always"] if progress else []
+    with contextlib.ExitStack() as files:
+        names = [files.enter_context(scenario_file(one)) for one in scenario_list(scenario)]
+        try:
+            done = program.Command([*arguments, *names]).wait(show(progress))
+        except KeyboardInterrupt:
+            raise Cancelled("the tuning was interrupted") from None
+    if done.returncode not in (0, 1) or not done.stdout.strip():
+        program.raise_of(done)
+    return Tuning(json.loads(done.stdout))
