@@ -2,9 +2,9 @@
 // A sweep while it runs; shared by the files of the command.
 #pragma once
 
+#include "cli/measured/measured_table.h"
 #include "cli/options/options.h"
 #include "cli/results/result_set.h"
-#include "cli/sweep/measured_table.h"
 #include "cli/terminal/pool_progress.h"
 #include "config/policy_choice.h"
 #include "report/study/store.h"

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tables of nccl-tests and of OSU's collectives beside a sweep of sizes (`sweep --sizes --against`): forms of several versions, with prefixes of launchers, and
+"""Tables of nccl-tests and of OSU's collectives beside a sweep of sizes (`sweep --sizes --against`), and beside one run (`run --against`): forms of several versions, with prefixes of launchers, and
 tables that are not understood. All tables are of our own making. Cost: 1 s. usage: check_measured.py, with the executable in $COLLWIRE."""
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +54,53 @@ def sweep(folder, table, *more):
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
+def run(folder, table, *more):
+    """A run with the table beside it; the program's answer, and `against` of metrics.json (None = there is none)."""
+    with open(os.path.join(folder, "job.json"), "w", encoding="utf-8") as out:
+        out.write(JOB)
+    with open(os.path.join(folder, "table.txt"), "wb") as out:
+        out.write(table if isinstance(table, bytes) else table.encode())
+    done = subprocess.run([COLLWIRE, "run", "job.json", "--against", "table.txt", "--out", "one", *more],
+                          capture_output=True, text=True, check=False, cwd=folder, timeout=60)
+    metrics = os.path.join(folder, "one", "metrics.json")
+    if not os.path.exists(metrics):
+        return done, None
+    with open(metrics, encoding="utf-8") as file:
+        against = json.load(file).get("against")
+    shutil.rmtree(os.path.join(folder, "one"))
+    return done, against
+
+
+def check_runs(folder):
+    for what, table, kind in (("a table", NEW, "nccl-tests"), ("OSU's", OSU % "", "OSU"), ("JSON", JSON, "nccl-tests")):
+        done, against = run(folder, table, "--set", "workload.repeat=3")
+        expect(done.returncode == 0 and done.stderr == "", f"run beside {what}: {done.returncode} {done.stderr}")
+        expect(against and against["file"] == "table.txt" and against["kind"] == kind and len(against["rows"]) == 1, f"{what}: {against}")
+        row = against["rows"][0]
+        expect((row["op"], row["bytes"], row["ranks"], row["count"], row["measured_ns"]) == ("all_reduce", 1048576, 4, 3, 200000), f"{what}: {row}")
+        expect(abs(row["ratio"] - row["simulated_ns"] / 200000) < 1e-5 and 0.5 < row["ratio"] < 1, f"{what}: {row}")
+        shown = [line.split() for line in done.stdout.splitlines() if line.startswith("  all_reduce  1.05 MB")]
+        expect(len(shown) == 1 and shown[0][-1] == f"{row['ratio']:.2f}" and shown[0][5:7] == ["200", "us"], f"{what}: {done.stdout}")
+    again = [run(folder, NEW)[1] for _ in range(2)]
+    expect(again[0] == again[1], "two runs differ")
+    done = subprocess.run([COLLWIRE, "run", "job.json", "--out", "one"], capture_output=True, text=True, check=False, cwd=folder)
+    expect('"against"' not in open(os.path.join(folder, "one", "metrics.json"), encoding="utf-8").read(), "a run without a table has `against`")
+    shutil.rmtree(os.path.join(folder, "one"))
+    deep = b'{"results": ' + b"[" * 5000
+    wrong = ((NEW, ("--set", "workload.bytes=2MiB"), "table.txt: has no row of 2097152 B, but 2 sizes from 1048576 B to 4194304 B"),
+             (OSU % "", ("--set", "workload.op=all_gather"), "is of all_reduce, and the job of all_gather"),
+             (NEW, ("--set", "workload={\"kind\":\"incast\",\"bytes\":\"1MB\"}"), "the job is of kind incast: give a job of kind collective"), ("", (), "has no table"),
+             (b"\0" * 100, (), "has no table"), (b"\xff\xfe" + NEW.encode("utf-16le"), (), "has no table"), (deep, (), "table.txt"),
+             (NEW[:NEW.rindex("601.0")], (), "other columns"), (NEW.replace("200.0", "-200.0"), (), "other columns"))
+    for table, more, says in wrong:
+        done, against = run(folder, table, *more)
+        lines = [line for line in done.stderr.splitlines() if line]
+        expect(done.returncode == 2 and says in done.stderr and against is None, f"{says}: {done.returncode} {lines}")
+    # The table of eight ranks has another quotient of bandwidths.
+    done, against = run(folder, NEW.replace("7.86      0", "9.17      0").replace("10.49      0", "12.23      0"))
+    expect(done.returncode == 0 and against and "busbw is 1.75 times algbw, and 1.50 times for all_reduce of 4 ranks" in done.stderr, f"another number of ranks: {done.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         prefixed = "".join(f"[1,0]<stdout>: {line}\n" for line in NEW.splitlines())
@@ -85,6 +134,7 @@ def main():
         expect([row[4] for row in rows] == ["200.00", "-", "600.00"], f"sizes of a rank's part: {rows} {done.stderr}")
         done = sweep(folder, NEW, "--vary", "seed=1,2")
         expect(done.returncode == 2 and "--sizes" in done.stderr, f"without sizes: {done.stderr}")
+        check_runs(folder)
     return bool(failures)
 
 
