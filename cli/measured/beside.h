@@ -12,8 +12,8 @@ struct beside {
     struct against_time *times;
 };
 
-// Read the table at `path` for a run of `scenario`, which must be one collective job whose operation
-// and size the table has. Returns 0, or -1 with an error. beside_free() the result in both cases.
+// Read the table at `path` for a run of `scenario`: one collective job whose operation and size the
+// table has. Returns 0, or -1 with an error. beside_free() the result in both cases.
 int beside_read(struct beside *b, const char *path, const struct collwire_scenario *scenario,
                 struct err *err);
 void beside_free(struct beside *b);
