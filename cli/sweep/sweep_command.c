@@ -67,7 +67,7 @@ static int merge_into(const struct options *o, struct result_set *set, struct er
     for (size_t i = 0; i < o->n_args && status == 0; i++)
         status = add_store(&m, o->args[i]);
     if (status == 0)
-        status = sweep_commit(set, m.to, o->why, err);
+        status = sweep_commit(set, m.to, o->why, NULL, err);
     if (status == 0 && !o->quiet) {
         printf("%zu points added\n", m.n);
         if (o->why)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tables of nccl-tests and of OSU's collectives beside a sweep of sizes (`sweep --sizes --against`), and beside one run (`run --against`): forms of several versions, with prefixes of launchers, and
 tables that are not understood. All tables are of our own making. Cost: 1 s. usage: check_measured.py, with the executable in $COLLWIRE."""
+import csv
 import json
 import os
 import shutil
@@ -113,6 +114,11 @@ def main():
             rows = [line.split() for line in done.stdout.splitlines() if line.strip().startswith(("1048576", "2097152", "4194304"))]
             expect(done.returncode == 0 and len(rows) == 3, f"{what}: {done.returncode}, {done.stdout} {done.stderr}")
             expect([row[4] for row in rows] == ["200.00", "-", "600.00"], f"{what}: {rows}")
+            with open(os.path.join(folder, "out", "sweep.csv"), encoding="utf-8") as file:
+                points = list(csv.DictReader(file))
+            expect([point["measured_ns"] for point in points] == ["200000", "", "600000"], f"{what}: sweep.csv {points}")
+            expect(all(abs(int(point["collective_ns"]) / int(point["measured_ns"]) - float(point["measured_ratio"])) < 1e-5
+                       for point in points if point["measured_ns"]), f"{what}: ratios of sweep.csv {points}")
             expect(all(abs(float(row[1]) / float(row[4]) - float(row[5])) < 1e-3 for row in (rows[0], rows[2])), f"{what}: ratios {rows}")
         wrong = (("no table", "hello\n", "has no table"), ("no times", NEW.replace("time ", "tyme "), "no columns time"),
                  ("other columns", NEW.replace("200.0    5.24", "200.0    9.99"), ":4: algbw is not size by time"),
