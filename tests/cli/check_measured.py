@@ -82,6 +82,13 @@ def check_runs(folder):
         expect(abs(row["ratio"] - row["simulated_ns"] / 200000) < 1e-5 and 0.5 < row["ratio"] < 1, f"{what}: {row}")
         shown = [line.split() for line in done.stdout.splitlines() if line.startswith("  all_reduce  1.05 MB")]
         expect(len(shown) == 1 and shown[0][-1] == f"{row['ratio']:.2f}" and shown[0][5:7] == ["200", "us"], f"{what}: {done.stdout}")
+    subprocess.run([COLLWIRE, "run", "job.json", "--against", "table.txt", "--out", "one"], capture_output=True, check=True, cwd=folder)
+    drawn = subprocess.run([COLLWIRE, "plot", "one", "--chart", "against", "-o", "one.csv"], capture_output=True, text=True, check=False, cwd=folder)
+    if drawn.returncode == 0:
+        with open(os.path.join(folder, "one.csv"), encoding="utf-8") as file:
+            expect([row["measured_ns"] for row in csv.DictReader(file)] == ["200000"], "the sheet of the chart")
+    else:
+        expect("charts" in drawn.stderr, f"the chart: {drawn.stderr}")  # this build has none
     again = [run(folder, NEW)[1] for _ in range(2)]
     expect(again[0] == again[1], "two runs differ")
     done = subprocess.run([COLLWIRE, "run", "job.json", "--out", "one"], capture_output=True, text=True, check=False, cwd=folder)
