@@ -195,8 +195,8 @@ struct measured_collectives {
     size_t n_sizes;
 };
 
-// Times that a file has for collectives of this run (`run --against`): the mean of those of the same
-// operation, size and number of ranks stands beside each.
+// Times that a file has for collectives of this run (`run --against`). Beside each stands the mean
+// of those of the same operation, size and number of ranks.
 struct against_row {
     const char *op;
     uint64_t bytes, count; // count: collectives that have ended
