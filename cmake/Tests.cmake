@@ -428,7 +428,7 @@ if(NOT COLLWIRE_SANITIZE)
   collwire_script_test(docs_pages_all long python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/install.md docs/results.md
     docs/compared.md docs/scenarios.md docs/from/nccl-tests.md docs/from/astra-sim.md docs/from/ns-3-hpcc.md docs/from/htsim.md
-    docs/from/simai.md docs/from/pytorch.md)
+    docs/from/simai.md docs/from/pytorch.md docs/what-people-ask.md)
 endif()
 
 # Alone proves that scenarios on pages whose commands are not run are valid: a second.

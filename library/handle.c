@@ -13,6 +13,7 @@
 #include "library/machine_memory.h"
 #include "library/plain_locale.h"
 #include "report/metrics.h"
+#include "sim/collect/against.h"
 #include "sim/estimate.h"
 #include "sim/sim.h"
 #include "sim/spec/output_list.h"
@@ -371,6 +372,12 @@ bool simulation_write(const struct collwire_sim *s, const char *file, bool brief
 #undef WRITE
     plain_locale_end(locale);
     return written;
+}
+
+void simulation_against(struct collwire_sim *s, uint32_t job, const struct against_file *file)
+{
+    if (s->result)
+        against_collect(s->result, job, file);
 }
 
 bool simulation_limited(const struct collwire_sim *s)

@@ -27,6 +27,10 @@ enum collwire_status simulation_leave(struct collwire_sim *sim, bool interrupted
 // (report/metrics_brief.h).
 bool simulation_write(const struct collwire_sim *sim, const char *file, bool brief, FILE *out);
 
+// Put measured times of a file beside the collectives of a job of a run that has ended.
+struct against_file; // sim/collect/against.h
+void simulation_against(struct collwire_sim *sim, uint32_t job, const struct against_file *file);
+
 // True if a limit of the scenario has ended the run: of events, time or memory.
 bool simulation_limited(const struct collwire_sim *sim);
 

@@ -160,6 +160,35 @@ static void put_collectives(FILE *out, const json_t *all)
     free(sizes);
 }
 
+/* ---- a file beside ---- */
+
+static void put_against(FILE *out, const json_t *against)
+{
+    static const char *const headings[] = {"collective", "bytes",     "ranks", "count",
+                                           "measured",   "simulated", "ratio"};
+    struct libscols_table *table = table_new(headings, sizeof headings / sizeof *headings);
+    const json_t *row;
+    char cell[CELL], text[UNIT_TEXT];
+    size_t i;
+    fprintf(out, "  measured in %s (%s):\n", json_string_value(json_object_get(against, "file")),
+            json_string_value(json_object_get(against, "kind")));
+    json_array_foreach(json_object_get(against, "rows"), i, row)
+    {
+        struct libscols_line *line = scols_table_new_line(table, NULL);
+        scols_line_set_data(line, 0, json_string_value(json_object_get(row, "op")));
+        scols_line_set_data(line, 1, human_bytes((uint64_t)number_at(row, "bytes"), text));
+        snprintf(cell, CELL, "%.0f", number_at(row, "ranks"));
+        scols_line_set_data(line, 2, cell);
+        snprintf(cell, CELL, "%.0f", number_at(row, "count"));
+        scols_line_set_data(line, 3, cell);
+        scols_line_set_data(line, 4, time_at(row, "measured_ns", text));
+        scols_line_set_data(line, 5, time_at(row, "simulated_ns", text));
+        snprintf(cell, CELL, "%.2f", number_at(row, "ratio"));
+        scols_line_set_data(line, 6, cell);
+    }
+    table_print(out, table);
+}
+
 /* ---- all ---- */
 
 static void put_capture(FILE *out, const json_t *metrics, const json_t *all)
@@ -186,5 +215,7 @@ char *measured_text(const json_t *metrics)
         put_capture(out, metrics, flows);
     if (json_is_object(collectives))
         put_collectives(out, collectives);
+    if (json_is_object(json_object_get(metrics, "against")))
+        put_against(out, json_object_get(metrics, "against"));
     return text_close(out, &text);
 }

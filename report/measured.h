@@ -5,6 +5,6 @@
 #include <jansson.h>
 
 // Returns lines with the sums, and tables of the messages that differ most and of the sizes of
-// collectives; "" if the run has none. To be freed. `metrics` has `measured`, `flows` and
-// `measured_collectives`.
+// collectives, and beside a file; "" if the run has none. To be freed. `metrics` has `measured`,
+// `flows`, `measured_collectives` and `against`.
 char *measured_text(const json_t *metrics);

@@ -41,6 +41,34 @@ static const struct metric rows[] = {
 };
 METRIC_TABLE(measured_collectives_table, rows);
 
+/* ---- a file beside ---- */
+
+static double ratio_of_row(const void *record)
+{
+    const struct against_row *row = record;
+    return row->simulated_ns / row->measured_ns;
+}
+
+static const struct metric against_rows[] = {
+    {"op", METRIC_WORDS, "operation", TEXT(against_row, op)},
+    {"bytes", METRIC_BYTES, "largest buffer of a rank", INTEGER(against_row, bytes)},
+    {"ranks", METRIC_COUNT, "ranks that take part", INTEGER(against_row, ranks)},
+    {"count", METRIC_COUNT, "such collectives here", INTEGER(against_row, count)},
+    {"measured_ns", METRIC_NS, "in the file", ROUNDED(against_row, measured_ns)},
+    {"simulated_ns", METRIC_NS, "here, the mean", ROUNDED(against_row, simulated_ns)},
+    {"ratio", METRIC_RATIO, "simulated_ns / measured_ns", .type = METRIC_REAL,
+     .real = ratio_of_row},
+};
+static METRIC_TABLE(against_row_table, against_rows);
+
+static const struct metric against_keys[] = {
+    {"file", METRIC_WORDS, "as the command names it", TEXT(against_result, file)},
+    {"kind", METRIC_WORDS, "of the file", TEXT(against_result, kind)},
+    {"rows", METRIC_WORDS, "by operation, size and number of ranks",
+     LIST(against_result, rows, n, against_row_table)},
+};
+METRIC_TABLE(against_table, against_keys);
+
 /* ---- CSV ---- */
 
 static double ratio(const void *record)

@@ -115,6 +115,14 @@ static void write_measured_collectives(struct json_writer *w, const void *record
         metric_write(w, &measured_collectives_table, &r->measured_collectives);
 }
 
+// Only where a file stands beside.
+static void write_against(struct json_writer *w, const void *record)
+{
+    const struct result *r = record;
+    if (r->against.n > 0)
+        metric_write(w, &against_table, &r->against);
+}
+
 // Only where a job says what its ranks need.
 static void write_memory(struct json_writer *w, const void *record)
 {
@@ -162,6 +170,9 @@ static const struct metric metrics_rows[] = {
      "(docs/traces.md): from the begin of the last member to the end; only where there are any",
      .type = METRIC_CUSTOM, .table = &measured_collectives_table,
      .write = write_measured_collectives},
+    {"against", METRIC_WORDS,
+     "times of a file of measurements beside those here (`run --against`); only where there is one",
+     .type = METRIC_CUSTOM, .table = &against_table, .write = write_against},
     {"collectives", METRIC_WORDS, "a record a collective; empty above report.collectives_max",
      LIST(result, collectives, n_collectives, collective_table), .count = collectives_written},
     {"slowest", METRIC_WORDS,

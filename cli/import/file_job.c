@@ -65,44 +65,46 @@ static void training_make(struct making *m)
     json_object_set_new(m->job, "kind", json_string("training"));
 }
 
-static const char *group_word(int keyword, int part)
+enum group_name { GROUP_TP, GROUP_DP, GROUP_EP, GROUP_DP_EP, GROUP_ALL, GROUPS };
+static const char *const group_names[] = {"tp", "dp", "ep", "dp_ep", "all"};
+
+static enum group_name group_name(int keyword, int part, enum training_group group)
 {
-    bool weights = part == TRAINING_WG;
+    if (group != TRAINING_GROUP_OF_PART)
+        return group == TRAINING_GROUP_EP ? GROUP_EP : GROUP_DP_EP;
     switch (keyword) {
     case TRAINING_DATA:
-        return "dp";
+        return GROUP_DP;
     case TRAINING_MODEL:
-        return "tp";
+        return GROUP_TP;
     case TRAINING_HYBRID_TRANSFORMER:
     case TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD:
     case TRAINING_HYBRID_DATA_MODEL:
     case TRAINING_HYBRID_MODEL_DATA:
-        return weights ? "dp" : "tp";
+        return part == TRAINING_WG ? GROUP_DP : GROUP_TP;
     default:
-        return "all";
+        return GROUP_ALL;
     }
 }
 
 static void training_describe(FILE *out, const struct job_spec *job)
 {
     const struct training_spec *spec = &((const struct training_settings *)job->settings)->training;
-    static const char *const words[] = {"tp", "dp", "all"};
-    uint64_t n[3] = {0}, sum = 0;
+    uint64_t n[GROUPS] = {0}, sum = 0;
     for (size_t l = 0; l < spec->n_layers; l++)
         for (int part = 0; part < TRAINING_PARTS; part++) {
             const struct training_step *step = &spec->layers[l].parts[part];
-            const char *group = group_word(spec->layers[l].keyword, part);
-            for (size_t i = 0; i < 3 && step->op != TRAINING_NO_OP && step->bytes > 0; i++)
-                n[i] += strcmp(group, words[i]) == 0;
+            if (step->op == TRAINING_NO_OP || step->bytes == 0)
+                continue;
+            n[group_name(spec->layers[l].keyword, part, step->group)]++;
+            sum++;
         }
-    for (size_t i = 0; i < 3; i++)
-        sum += n[i];
     fprintf(out, "%s workload, %zu layer%s, %" PRIu64 " collective%s",
             spec->all_ranks > 0 ? "SimAI" : "ASTRA-sim", spec->n_layers,
             spec->n_layers == 1 ? "" : "s", sum, sum == 1 ? "" : "s");
-    for (size_t i = 0, named = 0; i < 3; i++)
+    for (size_t i = 0, named = 0; i < GROUPS; i++)
         if (n[i] > 0)
-            fprintf(out, "%s%s", named++ > 0 ? ", " : " in groups ", words[i]);
+            fprintf(out, "%s%s", named++ > 0 ? ", " : " in groups ", group_names[i]);
 }
 
 /* ---- flows ---- */

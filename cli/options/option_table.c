@@ -22,9 +22,10 @@ const struct option_row option_rows[] = {
     {.name = "against",
      .argument = "DIR|LOG|TABLE",
      .help = "explain: the run to compare with; library: a log that NCCL wrote with "
-             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING, to compare with; sweep: a "
-             "table of nccl-tests, rccl-tests or OSU's collectives, beside --sizes",
-     .commands = "explain library sweep",
+             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING, to compare with; run "
+             "and sweep --sizes: a table of nccl-tests, rccl-tests or OSU's collectives, whose "
+             "times stand beside those of the collective",
+     .commands = "run explain library sweep",
      .completes = COMPLETE_FILES,
      TEXT_AT(against)},
     {.name = "try",

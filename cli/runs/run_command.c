@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/measured/beside.h"
 #include "cli/processes/process_group.h"
 #include "cli/results/result_set.h"
 #include "cli/runs/chosen_policy.h"
@@ -190,9 +191,13 @@ static int command_run(const struct options *o)
         check_terminal(scenario, &err);
     if (scenario)
         check_network(o, scenario, &err);
+    struct beside beside = {0};
+    if (scenario && o->against)
+        beside_read(&beside, o->against, scenario, &err);
     bool good = scenario && err.n_errors == 0;
     errors_print(&err);
     if (!good) {
+        beside_free(&beside);
         collwire_scenario_free(scenario);
         return EXIT_BAD_USE;
     }
@@ -205,6 +210,7 @@ static int command_run(const struct options *o)
                                          .note_threads = true,
                                          .note_replaced = !o->quiet,
                                          .show_progress = shows,
+                                         .against = o->against ? &beside.file : NULL,
                                          .pace_ps = o->pace_ps};
     struct simulated run = simulate(scenario, dir, &options);
     if (run.metrics && options_print_results(o))
@@ -214,6 +220,7 @@ static int command_run(const struct options *o)
     run.code = check(o, scenario, &run);
     simulated_free(&run);
     free(dir);
+    beside_free(&beside);
     collwire_scenario_free(scenario);
     return run.code;
 }
@@ -228,6 +235,7 @@ static const char run_text[] =
     "  collwire run scenarios/incast.json\n"
     "  collwire run scenarios/incast.json --cc dcqcn --out out/dcqcn\n"
     "  collwire run scenarios/incast.json --set switch.buffer=2MB\n"
+    "  collwire run ring.json --against nccl-tests.txt\n"
     "  collwire run job.json --set 'capture=[{\"at\":\"rank8\",\"file\":\"rank8.pcap\"}]'";
 
 const struct command run_command = {

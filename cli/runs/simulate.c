@@ -331,6 +331,8 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
         made.packet_hops = summary.packet_hops;
         if (options->note_threads && how.threads > 1 && summary.threads_note)
             err_warn(&err, "--threads", "%s", summary.threads_note);
+        if (options->against)
+            simulation_against(sim, 0, options->against);
         struct finish last = {status, dir, options->note_replaced};
         if (processes_writes())
             finish(sim, set, scenario, &last, &made, &err);

@@ -30,7 +30,9 @@ struct simulation_options {
     // explain them.
     bool one_of_many;
     bool note_replaced; // print which results were replaced, if of another scenario
-    double pace_ps;     // simulated time per second of wall time; 0 = as fast as possible
+    const struct against_file
+        *against;   // stands beside the collectives of the first job; NULL = none
+    double pace_ps; // simulated time per second of wall time; 0 = as fast as possible
 };
 
 // Simulate into `dir`. Prints errors.

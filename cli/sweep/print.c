@@ -35,9 +35,10 @@ static char *description(struct store *store, const char *csv, bool why, struct 
     return text;
 }
 
-int sweep_commit(struct result_set *set, struct store *store, bool why, struct err *err)
+int sweep_commit(struct result_set *set, struct store *store, bool why,
+                 const struct measured_table *measured, struct err *err)
 {
-    char *csv = sweep_csv(store, why, err), *json = description(store, csv, why, err);
+    char *csv = sweep_csv(store, why, measured, err), *json = description(store, csv, why, err);
     int status = csv ? result_set_write(set, "sweep.csv", csv, err) : -1;
     if (status == 0)
         status = result_set_write(set, "sweep.json", json, err);
@@ -281,8 +282,8 @@ int sweep_finish(struct sweep *s)
     signals_phase("writing the results");
     int status = store_each(s->store, collect, &c, &err);
     if (status == 0)
-        status = sweep_commit(s->set, s->store, s->options->why, &err);
-    char *csv = status == 0 ? sweep_csv(s->store, s->options->why, &err) : NULL;
+        status = sweep_commit(s->set, s->store, s->options->why, &s->measured, &err);
+    char *csv = status == 0 ? sweep_csv(s->store, s->options->why, &s->measured, &err) : NULL;
     errors_print(&err);
     if (csv && options_print_results(s->options))
         print_results(s, &c, csv);

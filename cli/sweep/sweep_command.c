@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/measured/beside.h"
 #include "cli/runs/report.h"
 #include "cli/sweep/sweep_internal.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "workload/collective_job.h"
 
 /* ---- merge ---- */
 
@@ -67,7 +67,7 @@ static int merge_into(const struct options *o, struct result_set *set, struct er
     for (size_t i = 0; i < o->n_args && status == 0; i++)
         status = add_store(&m, o->args[i]);
     if (status == 0)
-        status = sweep_commit(set, m.to, o->why, err);
+        status = sweep_commit(set, m.to, o->why, NULL, err);
     if (status == 0 && !o->quiet) {
         printf("%zu points added\n", m.n);
         if (o->why)
@@ -264,17 +264,10 @@ static int command_on(struct sweep *s)
         measured_table_read(&s->measured, o->against, &err);
     sweep_plan(s, &err);
     for (size_t i = 0; i < s->n_scenarios && err.n_errors == 0 && o->against; i++) {
-        const struct spec *spec = scenario_spec(scenario_of(s->bases[i]));
-        const struct collective_settings *job = spec->jobs[0].settings;
-        uint32_t all = 1;
-        for (uint32_t d = 0; d < spec->n_dims; d++)
-            all *= spec->dims[d].size;
-        uint32_t ranks = job_n_ranks(&spec->jobs[0], all);
         if (i > 0 && s->measured.op != NULL)
             err_add(&err, "--against", "this table is of one operation: give one scenario");
         else
-            measured_table_fit(&s->measured, o->against, coll_op_name((enum coll_op)job->params.op),
-                               ranks, &err);
+            beside_fit(&s->measured, o->against, s->bases[i], &err);
     }
     if (err.n_errors == 0)
         store_look(s, &err);

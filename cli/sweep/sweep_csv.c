@@ -25,6 +25,7 @@ struct column {
 
 struct csv {
     struct store *store;
+    const struct measured_table *measured; // NULL = nothing stands beside
     FILE *out;
     struct column *columns;
     size_t n;
@@ -104,6 +105,8 @@ static void headings_put(const struct csv *csv)
     fputs(csv->jobs ? "job,status" : "status", csv->out);
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         fprintf(csv->out, ",%s", row_columns[c].key);
+    if (csv->measured)
+        fputs(",measured_ns,measured_ratio", csv->out);
     fputs(csv->why ? ",first_cause,reason_1,reason_2,reason_3\n" : "\n", csv->out);
 }
 
@@ -129,6 +132,34 @@ static void place_put(const struct csv *csv, const json_t *values, const char *j
         csv_text(csv->out, job);
         fputc(',', csv->out);
     }
+}
+
+// Whether a path is that of the sizes of --sizes: workload.bytes, or that of a job in a list.
+static bool is_size(const char *path)
+{
+    const char *last = strrchr(path, '.');
+    return strncmp(path, "workload", 8) == 0 && last && strcmp(last, ".bytes") == 0;
+}
+
+// The measured time of a point's size, and its own time by that.
+static void measured_put(const struct csv *csv, const json_t *values, const double *columns)
+{
+    double own = columns ? columns[row_column_find("collective_ns")] : (double)NAN;
+    const struct measured_row *row = NULL;
+    for (size_t i = 0; i < csv->n && columns && csv->measured; i++) {
+        uint64_t bytes;
+        if (is_size(csv->columns[i].path) &&
+            parse_bytes(value_of(&csv->columns[i], values), &bytes) == 0)
+            row = measured_table_at(csv->measured, bytes);
+    }
+    if (!csv->measured)
+        return;
+    if (row)
+        fprintf(csv->out, ",%.0f,", row->time_us * 1e3);
+    else
+        fputs(",,", csv->out);
+    if (row && !isnan(own))
+        fprintf(csv->out, "%.6f", own / (row->time_us * 1e3));
 }
 
 static void reasons_put(const struct csv *csv, const char *text)
@@ -158,6 +189,7 @@ static void jobs_put(const struct csv *csv, const json_t *values, const char *te
             const json_t *value = json_array_get(json_object_get(job, "values"), c);
             metric_put(csv->out, c, json_is_number(value) ? json_number_value(value) : (double)NAN);
         }
+        measured_put(csv, values, NULL);
         fputs(csv->why ? ",,,,\n" : "\n", csv->out);
     }
     json_decref(jobs);
@@ -173,6 +205,7 @@ static void point_put(void *ctx, const struct store_point *p)
     fputs(p->status, csv->out);
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         metric_put(csv->out, c, p->columns[c]);
+    measured_put(csv, values, p->columns);
     if (csv->why)
         reasons_put(csv, p->reasons);
     fputc('\n', csv->out);
@@ -180,10 +213,14 @@ static void point_put(void *ctx, const struct store_point *p)
     json_decref(values);
 }
 
-char *sweep_csv(struct store *store, bool why, struct err *err)
+char *sweep_csv(struct store *store, bool why, const struct measured_table *measured,
+                struct err *err)
 {
     struct text text;
-    struct csv csv = {.store = store, .why = why, .out = text_open(&text)};
+    struct csv csv = {.store = store,
+                      .measured = measured && measured->n > 0 ? measured : NULL,
+                      .why = why,
+                      .out = text_open(&text)};
     columns_make(&csv);
     int status = store_each(store, look, &csv, err);
     if (status == 0) {

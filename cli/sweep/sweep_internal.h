@@ -2,9 +2,9 @@
 // A sweep while it runs; shared by the files of the command.
 #pragma once
 
+#include "cli/measured/measured_table.h"
 #include "cli/options/options.h"
 #include "cli/results/result_set.h"
-#include "cli/sweep/measured_table.h"
 #include "cli/terminal/pool_progress.h"
 #include "config/policy_choice.h"
 #include "report/study/store.h"
@@ -76,8 +76,10 @@ int sweep_list_store(const struct options *o);
 // Print the line with the place of a sweep's results.
 void sweep_results_print(const char *dir);
 
-// The points of the store as CSV, to be freed; NULL with an error. `why`: with their reasons.
-char *sweep_csv(struct store *store, bool why, struct err *err);
+// The points of the store as CSV, to be freed; NULL with an error. `why`: with their reasons;
+// `measured`: with the measured time of each size, NULL or empty = without.
+char *sweep_csv(struct store *store, bool why, const struct measured_table *measured,
+                struct err *err);
 
 // What costs the most time along each axis, as a list of sentences (a new reference), and printed.
 json_t *sweep_why(struct store *store, struct err *err);
@@ -88,4 +90,5 @@ void sweep_print_why(struct store *store, struct err *err);
 void sweep_print_effects(const char *csv);
 
 // Write sweep.csv and sweep.json from the store and install them. Returns 0, or -1 with an error.
-int sweep_commit(struct result_set *set, struct store *store, bool why, struct err *err);
+int sweep_commit(struct result_set *set, struct store *store, bool why,
+                 const struct measured_table *measured, struct err *err);

@@ -195,6 +195,22 @@ struct measured_collectives {
     size_t n_sizes;
 };
 
+// Times that a file has for collectives of this run (`run --against`). Beside each stands the mean
+// of those of the same operation, size and number of ranks.
+struct against_row {
+    const char *op;
+    uint64_t bytes, count; // count: collectives that have ended
+    uint32_t ranks;
+    double measured_ns, simulated_ns;
+};
+
+struct against_result {
+    char *file;
+    const char *kind; // of the file
+    struct against_row *rows;
+    size_t n; // 0 = nothing stands beside
+};
+
 // An interval of a rank's timeline. Slices of one lane do not overlap.
 struct slice_result {
     uint32_t job, rank; // rank: of the network

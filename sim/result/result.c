@@ -74,6 +74,8 @@ static void jobs_free(struct result *r)
     free(r->trainings);
     free(r->measured_collectives.list);
     free(r->measured_collectives.sizes);
+    free(r->against.file);
+    free(r->against.rows);
     free(r->programs);
     free(r->ranks);
     free(r->jobs);

@@ -43,6 +43,7 @@ struct result {
     struct training_result *trainings;
     size_t n_trainings;
     struct measured_collectives measured_collectives;
+    struct against_result against;
     struct program_result *programs;
     size_t n_programs;
     struct rank_result *ranks; // of training jobs and programs, by job and rank

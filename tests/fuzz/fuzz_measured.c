@@ -6,7 +6,7 @@
 
 #include "cli/fit/fit_store.h"
 #include "cli/fit/observed.h"
-#include "cli/sweep/measured_table.h"
+#include "cli/measured/measured_table.h"
 #include "tests/fuzz/support.h"
 
 // What is read from the store of a fit must be lists of numbers of the requested length.

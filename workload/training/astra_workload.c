@@ -2,7 +2,9 @@
 // Line 1: KEYWORD [arguments]; line 2: number of layers; then for each layer
 //   name reserved (compute_ns type bytes) of forward, input and weight gradient, update_delay_ns
 // and, for HYBRID_CUSTOMIZED, the layer's own keyword.
-// Source: the workload files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020).
+// Source: the workload files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020), and of SimAI (Wang et
+// al., NSDI 2025), whose first line says more of a job and whose collectives may name the group of
+// experts (ALLTOALL_EP, ALLGATHER_DP_EP). What follows a "#" is a comment.
 #include "workload/training/astra_workload.h"
 
 #include <inttypes.h>
@@ -31,6 +33,26 @@ static const struct {
              {"REDUCESCATTER", COLL_REDUCE_SCATTER}};
 #define N_TYPES (sizeof types / sizeof *types)
 
+static const struct {
+    const char *suffix; // those that end in another come first
+    enum training_group group;
+} groups[] = {{"_DP_EP", TRAINING_GROUP_DP_EP}, {"_EP", TRAINING_GROUP_EP}};
+#define N_GROUPS (sizeof groups / sizeof *groups)
+
+// The next line that is not a comment, without the comment behind it; NULL = none.
+static char *line_next(struct text_file *file)
+{
+    char *line;
+    while ((line = text_file_next(file)) != NULL && *line == '#')
+        continue;
+    for (char *at = line; at != NULL && (at = strchr(at + 1, '#')) != NULL;)
+        if (at[-1] == ' ' || at[-1] == '\t') {
+            *at = '\0';
+            break;
+        }
+    return line;
+}
+
 // ---- words ----
 
 static int word_count(const struct text_file *file, const char *what, const char *word,
@@ -52,16 +74,43 @@ static int word_keyword(const struct text_file *file, const char *word)
                            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-static int word_type(const struct text_file *file, const char *part, const char *word, int *op)
+// The group that the end of a type names, with the length of what stands before it.
+static enum training_group type_group(const char *word, size_t *length)
 {
-    const char *words[N_TYPES + 1] = {0};
-    for (size_t i = 0; i < N_TYPES; i++) {
-        words[i] = types[i].word;
-        if (strcmp(word, types[i].word) == 0) {
-            *op = types[i].op;
-            return 0;
+    *length = strlen(word);
+    for (size_t i = 0; i < N_GROUPS; i++) {
+        size_t n = strlen(groups[i].suffix);
+        if (*length > n && strcmp(word + *length - n, groups[i].suffix) == 0) {
+            *length -= n;
+            return groups[i].group;
         }
     }
+    return TRAINING_GROUP_OF_PART;
+}
+
+static int word_type(const struct text_file *file, const char *part, const char *word,
+                     const struct training_spec *spec, struct training_step *step)
+{
+    const char *words[N_TYPES + 1] = {0};
+    size_t length;
+    step->group = type_group(word, &length);
+    for (size_t i = 0; i < N_TYPES; i++) {
+        words[i] = types[i].word;
+        if (strncmp(word, types[i].word, length) != 0 || types[i].word[length] != '\0')
+            continue;
+        step->op = types[i].op;
+        if (step->group == TRAINING_GROUP_OF_PART || spec->expert_parallel > 0)
+            return 0;
+        return text_file_error(file,
+                               "%s type: %.40s is of a group of experts, and the first line has "
+                               "no \"ep:\" that says how many ranks share them",
+                               part, word);
+    }
+    if (length == strlen("BROADCAST") && strncmp(word, "BROADCAST", length) == 0)
+        return text_file_error(file,
+                               "%s type: %.40s: the form does not say which rank has the data, "
+                               "and SimAI exchanges nothing for it: write NONE 0, or an llm job",
+                               part, word);
     const char *near = err_near_miss(word, words);
     return text_file_error(file, "%s type: unknown \"%.40s\"%s%s%s", part, word,
                            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
@@ -110,34 +159,81 @@ static int marks_take(const struct text_file *file, struct words *words, const c
     return 0;
 }
 
-// SimAI's files say more of a job between the words of ASTRA-sim: "ep: 1 pp: 1 vpp: 1 ga: 1
-// all_gpus: 8". Degrees of 1 change nothing; others have no meaning in this form, in which every
-// layer runs on all ranks.
+// What SimAI's files say of a job beside the words of ASTRA-sim: "ep: 2 pp: 1 vpp: 1 ga: 1
+// all_gpus: 8". Layers are written out for each micro-batch (`ga`), and `vpp` and `pp_comm` concern
+// the stages of a pipeline. Every layer here runs on all ranks, so there is one stage.
+enum degree_use { DEGREE_EXPERTS, DEGREE_RANKS, DEGREE_ONE, DEGREE_OF_STAGES };
+static const struct {
+    const char *word, *what;
+    enum degree_use use;
+} degrees[] = {
+    {"ep:", NULL, DEGREE_EXPERTS},        {"all_gpus:", NULL, DEGREE_RANKS},
+    {"pp:", "a pipeline", DEGREE_ONE},    {"cp:", "a split of sequences", DEGREE_ONE},
+    {"vpp:", NULL, DEGREE_OF_STAGES},     {"ga:", NULL, DEGREE_OF_STAGES},
+    {"pp_comm:", NULL, DEGREE_OF_STAGES}, {"pp_comm", NULL, DEGREE_OF_STAGES},
+};
+#define N_DEGREES (sizeof degrees / sizeof *degrees)
+
+static int degree_use(const struct text_file *file, size_t i, uint64_t value,
+                      struct training_spec *spec)
+{
+    switch (degrees[i].use) {
+    case DEGREE_EXPERTS:
+        spec->expert_parallel = value > 0 ? value : 1;
+        break;
+    case DEGREE_RANKS:
+        spec->all_ranks = value;
+        spec->whole_gathers = true;
+        break;
+    case DEGREE_ONE:
+        if (value > 1)
+            return text_file_error(file,
+                                   "%s %" PRIu64 ": %s has no meaning in this form; an llm job "
+                                   "has it",
+                                   degrees[i].word, value, degrees[i].what);
+        break;
+    case DEGREE_OF_STAGES:
+        break;
+    }
+    return 0;
+}
+
+// A word that is not known changes nothing where its value is 0 or 1.
+static int unknown_take(const struct text_file *file, const char *word, uint64_t value)
+{
+    char at[512];
+    if (value > 1)
+        return text_file_error(file,
+                               "\"%.40s\" %" PRIu64 " is not known; if it changes nothing, take "
+                               "it out of the line",
+                               word, value);
+    snprintf(at, sizeof at, "%s: %s, line %zu", file->path, file->name, file->line);
+    err_warn(file->err, at, "\"%.40s\" %" PRIu64 " is not known and changes nothing", word, value);
+    return 0;
+}
+
+static bool is_mark(const char *word)
+{
+    return strcmp(word, "checkpoints:") == 0 || strcmp(word, "checkpoint_initiates:") == 0;
+}
+
 static int degrees_take(const struct text_file *file, struct words *words,
                         struct training_spec *spec)
 {
-    static const char *const degrees[] = {"ep:", "pp:", "vpp:", "ga:", "cp:", "pp_comm:", NULL};
-    static const char *const remedy[] = {"experts",       "a pipeline", "a pipeline",
-                                         "micro-batches", "sequences",  "a pipeline"};
-    while (words->n > 0) {
-        uint64_t value;
+    while (words->n > 1 && !is_mark(words->at[0])) {
         const char *word = words->at[0];
+        uint64_t value;
         size_t i = 0;
-        bool gpus = strcmp(word, "all_gpus:") == 0;
-        while (degrees[i] && strcmp(word, degrees[i]) != 0)
+        while (i < N_DEGREES && strcmp(word, degrees[i].word) != 0)
             i++;
-        if (!degrees[i] && !gpus)
+        if (i == N_DEGREES && word[strlen(word) - 1] != ':')
             return 0;
         word_take(words);
         if (word_count(file, word, word_take(words), UINT32_MAX, &value) != 0)
             return -1;
-        if (gpus)
-            spec->all_ranks = value;
-        else if (value > 1)
-            return text_file_error(file,
-                                   "%s %" PRIu64 ": %s have no meaning in this form; an llm "
-                                   "job has them",
-                                   word, value, remedy[i]);
+        if ((i < N_DEGREES ? degree_use(file, i, value, spec) : unknown_take(file, word, value)) !=
+            0)
+            return -1;
     }
     return 0;
 }
@@ -163,6 +259,7 @@ static int arguments_take(const struct text_file *file, struct words *words,
         if (spec->model_parallel == 0)
             return text_file_error(file, "the model-parallel group has no rank");
         if (spec->keyword == TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD &&
+            (words->n > 0 || spec->all_ranks == 0) && // SimAI's files may end before
             (marks_take(file, words, "checkpoints:", &spec->checkpoints) != 0 ||
              marks_take(file, words, "checkpoint_initiates:", &spec->initiates) != 0))
             return -1;
@@ -180,7 +277,7 @@ static int arguments_take(const struct text_file *file, struct words *words,
 
 static int keyword_line(struct text_file *file, struct training_spec *spec)
 {
-    char *all[WORDS_MAX], *line = text_file_next(file);
+    char *all[WORDS_MAX], *line = line_next(file);
     if (line == NULL)
         return text_file_error(file, "the file is empty: a keyword is expected");
     struct words words = {all, words_cut(line, all, WORDS_MAX)};
@@ -193,12 +290,12 @@ static int keyword_line(struct text_file *file, struct training_spec *spec)
 // ---- layers ----
 
 static int step_take(const struct text_file *file, const char *part, char **words,
-                     struct training_step *step)
+                     const struct training_spec *spec, struct training_step *step)
 {
     char what[32];
     snprintf(what, sizeof what, "%s compute", part);
     int status = word_count(file, what, words[0], TRAINING_NS_MAX, &step->compute_ns);
-    status |= word_type(file, part, words[1], &step->op);
+    status |= word_type(file, part, words[1], spec, step);
     snprintf(what, sizeof what, "%s bytes", part);
     return status | word_count(file, what, words[2], TRAINING_BYTES_MAX, &step->bytes);
 }
@@ -231,7 +328,8 @@ static int layer_line(const struct text_file *file, char *line, struct training_
     if (parse_count(words[1] + (words[1][0] == '-'), &reserved) != 0)
         status = text_file_error(file, "column 2 \"%.40s\" is not a whole number", words[1]);
     for (size_t part = 0; part < TRAINING_PARTS; part++)
-        status |= step_take(file, training_parts[part], words + 2 + 3 * part, &layer->parts[part]);
+        status |=
+            step_take(file, training_parts[part], words + 2 + 3 * part, spec, &layer->parts[part]);
     status |= word_count(file, "update_delay", words[11], TRAINING_NS_MAX, &layer->update_delay_ns);
     if (n > COLUMNS)
         layer->keyword = layer_keyword(file, words[COLUMNS]);
@@ -240,7 +338,7 @@ static int layer_line(const struct text_file *file, char *line, struct training_
 
 static int layers_read(struct text_file *file, struct training_spec *spec)
 {
-    char *words[2], *line = text_file_next(file);
+    char *words[2], *line = line_next(file);
     uint64_t n = 0;
     if (line == NULL)
         return text_file_error(file, "the file ends before the number of layers");
@@ -253,7 +351,7 @@ static int layers_read(struct text_file *file, struct training_spec *spec)
     spec->layers = memory_zeroed((size_t)n, sizeof *spec->layers);
     size_t errors = file->err->n_errors;
     for (uint64_t i = 0; i < n && file->err->n_errors < errors + ERRORS_MAX; i++) {
-        line = text_file_next(file);
+        line = line_next(file);
         if (line == NULL)
             return text_file_error(file, "the file ends after %" PRIu64 " of %" PRIu64 " layers", i,
                                    n);
@@ -261,7 +359,7 @@ static int layers_read(struct text_file *file, struct training_spec *spec)
     }
     if (file->err->n_errors > errors)
         return -1;
-    if (text_file_next(file) != NULL)
+    if (line_next(file) != NULL)
         return text_file_error(file, "more layers than the %" PRIu64 " of line 2", n);
     return 0;
 }

@@ -55,11 +55,11 @@ static bool read_layers(struct reader *r, const struct place *place, const struc
     return astra_workload_read(r->dir, file, place_text(&at, path), training, r->err) == 0;
 }
 
-// If a model-parallel group takes part of a dimension, split the dimension in two. Returns false if
-// there would be too many dimensions.
-static bool split_dims(const struct training_spec *t, struct coll_schedule *s)
+// If a group of leading ranks takes part of a dimension, split the dimension in two. Returns false
+// if there would be too many dimensions.
+static bool split_at(uint64_t group, struct coll_schedule *s)
 {
-    uint64_t left = t->model_parallel;
+    uint64_t left = group;
     for (uint32_t d = 0; d < s->n_dims && left > 1; d++) {
         if (s->dim_size[d] <= left) {
             left /= s->dim_size[d];
@@ -82,6 +82,13 @@ static bool split_dims(const struct training_spec *t, struct coll_schedule *s)
         left = 1;
     }
     return true;
+}
+
+// The model-parallel groups and the groups of experts consist of whole dimensions.
+static bool split_dims(const struct training_spec *t, struct coll_schedule *s)
+{
+    return split_at(t->model_parallel, s) &&
+           (t->expert_parallel <= 1 || split_at(t->model_parallel * t->expert_parallel, s));
 }
 
 // True if all ranks must exchange unequal vectors at once although they are in several dimensions.
@@ -296,9 +303,8 @@ static bool check_factors(struct reader *r, const struct place *place,
             const struct training_layer *layer = &t->layers[i];
             const struct training_step *step = &layer->parts[part];
             uint32_t dims = training_dims(t, i, (enum training_part)part, &settings->schedule);
-            double bytes = (double)step->bytes * params->comm_scale;
-            if (step->op == COLL_ALL_GATHER)
-                bytes *= coll_span(&settings->schedule, dims);
+            uint64_t copies = training_copies(t, step, coll_span(&settings->schedule, dims));
+            double bytes = (double)step->bytes * params->comm_scale * (double)copies;
             if (slowest > 1 && (double)step->compute_ns * slowest > (double)TRAINING_NS_MAX)
                 place_error(r->err, &compute,
                             "with stragglers and jitter, %s of layer %s takes more than 100000 s",
@@ -364,7 +370,7 @@ static void read_training(struct reader *r, const struct place *place, struct jo
             0)
         return;
     if (!split_dims(training, s))
-        place_error(r->err, place, "the model-parallel group makes more than %d dimensions",
+        place_error(r->err, place, "the groups of ranks make more than %d dimensions",
                     COLL_MAX_DIMS);
     else if (check_factors(r, place, settings) && chunks_check(r, &chunks, s)) {
         warn_of_dims(r, &system, settings);

@@ -246,7 +246,7 @@ struct comm_request training_request(const struct training_settings *s, uint32_t
     uint64_t bytes = scaled_bytes(step->bytes, s->params.comm_scale);
     return (struct comm_request){
         .op = (enum coll_op)step->op,
-        .bytes = bytes * (step->op == COLL_ALL_GATHER ? coll_span(&s->schedule, dims) : 1),
+        .bytes = bytes * training_copies(&s->training, step, coll_span(&s->schedule, dims)),
         .dims = dims,
         .label = slot + 1,
         .name = s->training.layers[layer].name};

@@ -59,11 +59,22 @@ int training_check_sizes(const struct training_spec *spec, const char *path, str
     return 0;
 }
 
+// Whether a group of leading ranks ends at a dimension, or at a divisor of one.
+static bool group_fits(uint64_t group, const uint32_t *dim_size, uint32_t n_dims)
+{
+    for (uint32_t d = 0; d < n_dims; d++) {
+        uint64_t taken = dim_size[d] < group ? dim_size[d] : group;
+        if (group % taken != 0 || dim_size[d] % taken != 0)
+            return false;
+        group /= taken;
+    }
+    return group == 1;
+}
+
 int training_check_group(const struct training_spec *spec, const uint32_t *dim_size,
                          uint32_t n_dims, const char *path, struct err *err)
 {
-    uint64_t left = spec->model_parallel, ranks = 1;
-    bool fits = true;
+    uint64_t group = spec->model_parallel, ranks = 1;
     for (uint32_t d = 0; d < n_dims; d++)
         ranks *= dim_size[d];
     if (spec->all_ranks > 0 && spec->all_ranks != ranks)
@@ -72,22 +83,27 @@ int training_check_group(const struct training_spec *spec, const uint32_t *dim_s
                        spec->all_ranks, ranks);
     if (spec->model_parallel == 0) // not used by this keyword
         return 0;
-    for (uint32_t d = 0; d < n_dims; d++) {
-        uint64_t taken = dim_size[d] < left ? dim_size[d] : left;
-        fits &= left % taken == 0 && dim_size[d] % taken == 0;
-        left /= taken;
-    }
-    if (fits && left == 1)
-        return 0;
-    if (ranks % spec->model_parallel != 0)
+    if (ranks % group != 0)
         return err_add(err, path,
                        "a model-parallel group of %" PRIu64 " does not divide %" PRIu64 " ranks",
-                       spec->model_parallel, ranks);
-    return err_add(err, path,
-                   "a model-parallel group of %" PRIu64 " must be the product of leading "
-                   "dimension sizes, times a divisor of "
-                   "the next one",
-                   spec->model_parallel);
+                       group, ranks);
+    if (!group_fits(group, dim_size, n_dims))
+        return err_add(err, path,
+                       "a model-parallel group of %" PRIu64 " must be the product of leading "
+                       "dimension sizes, times a divisor of "
+                       "the next one",
+                       group);
+    if (spec->expert_parallel > 1 && ranks / group % spec->expert_parallel != 0)
+        return err_add(err, path,
+                       "ep: %" PRIu64 " does not divide the %" PRIu64 " data-parallel ranks "
+                       "(%" PRIu64 " ranks in model-parallel groups of %" PRIu64 ")",
+                       spec->expert_parallel, ranks / group, ranks, group);
+    if (spec->expert_parallel > 1 && !group_fits(group * spec->expert_parallel, dim_size, n_dims))
+        return err_add(err, path,
+                       "ep: %" PRIu64 " times the model-parallel group of %" PRIu64 " must be the "
+                       "product of leading dimension sizes, times a divisor of the next one",
+                       spec->expert_parallel, group);
+    return 0;
 }
 
 // ---- tables ----

@@ -180,12 +180,12 @@ struct loop_action training_next(const struct training_spec *spec, uint64_t pass
 
 /* ---- dimensions ---- */
 
-// The leading dimensions whose sizes multiply to the model-parallel group.
-static uint32_t model_dims(const struct training_spec *s, const struct coll_schedule *schedule)
+// The leading dimensions whose sizes multiply to `group`.
+static uint32_t leading_dims(uint64_t group, const struct coll_schedule *schedule)
 {
     uint64_t ranks = 1;
     uint32_t d = 0;
-    while (d < schedule->n_dims && ranks * schedule->dim_size[d] <= s->model_parallel)
+    while (d < schedule->n_dims && ranks * schedule->dim_size[d] <= group)
         ranks *= schedule->dim_size[d++];
     return (UINT32_C(1) << d) - 1;
 }
@@ -194,6 +194,13 @@ static uint32_t dims_spanned(const struct training_spec *spec, uint32_t layer,
                              enum training_part part, const struct coll_schedule *schedule)
 {
     uint32_t all = (UINT32_C(1) << schedule->n_dims) - 1, model;
+    enum training_group group = spec->layers[layer].parts[part].group;
+    if (group != TRAINING_GROUP_OF_PART) {
+        uint32_t experts = leading_dims(spec->model_parallel * spec->expert_parallel, schedule);
+        return group == TRAINING_GROUP_DP_EP
+                   ? all & ~experts
+                   : experts & ~leading_dims(spec->model_parallel, schedule);
+    }
     switch (spec->layers[layer].keyword) {
     case TRAINING_MODEL:
     case TRAINING_DISTRIBUTED_INFERENCE:
@@ -207,7 +214,7 @@ static uint32_t dims_spanned(const struct training_spec *spec, uint32_t layer,
         break;
     case TRAINING_HYBRID_TRANSFORMER:
     case TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD:
-        model = model_dims(spec, schedule);
+        model = leading_dims(spec->model_parallel, schedule);
         break;
     case TRAINING_HYBRID_DLRM:
     case TRAINING_HYBRID_DLRM_ENHANCED:

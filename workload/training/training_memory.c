@@ -20,7 +20,7 @@ static uint64_t exchanged(const struct training_settings *s, uint32_t layer,
     if (step->op == TRAINING_NO_OP)
         return 0;
     uint32_t dims = training_dims(&s->training, layer, part, &s->schedule);
-    return step->op == COLL_ALL_GATHER ? step->bytes * coll_span(&s->schedule, dims) : step->bytes;
+    return step->bytes * training_copies(&s->training, step, coll_span(&s->schedule, dims));
 }
 
 static uint64_t weights(const struct training_settings *s, uint32_t layer)

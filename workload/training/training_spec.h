@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collective/algorithm/collective.h"
+
 enum training_keyword {
     TRAINING_DATA,
     TRAINING_MODEL,
@@ -41,10 +43,19 @@ static inline bool training_is_transformer(int keyword)
 
 #define TRAINING_NO_OP (-1)
 
+// Which ranks exchange. SimAI's files name the groups of experts: the ranks behind those of a
+// model-parallel group are the data-parallel ones, and `expert_parallel` of them share the experts.
+enum training_group {
+    TRAINING_GROUP_OF_PART, // what the keyword says of the part
+    TRAINING_GROUP_EP,      // the ranks that share the experts
+    TRAINING_GROUP_DP_EP    // those that have the same experts
+};
+
 struct training_step {
     uint64_t compute_ns;
-    int op;         // enum coll_op, or TRAINING_NO_OP
-    uint64_t bytes; // of an all-gather: the rank's own part
+    int op; // enum coll_op, or TRAINING_NO_OP
+    enum training_group group;
+    uint64_t bytes; // of an all-gather: the rank's own part, or the whole with `whole_gathers`
     // all_to_all whose ranks differ in size: [n_rank_bytes], owned; NULL = `bytes` each.
     uint64_t *rank_bytes;
     size_t n_rank_bytes;
@@ -78,12 +89,22 @@ struct training_spec {
     int keyword;                // enum training_keyword
     uint32_t last_bottom_layer; // for HYBRID_DLRM*
     uint64_t all_ranks;         // that a file of SimAI names; 0 = none
+    bool whole_gathers;         // sizes of all-gathers are those of the result, as in SimAI's files
     uint64_t model_parallel;    // for HYBRID_TRANSFORMER*: ranks of a group
+    uint64_t expert_parallel;   // that a file of SimAI names: ranks that share experts; 0 = none
     struct training_marks checkpoints, initiates;
     struct training_layer *layers;
     size_t n_layers;
     uint64_t element_bytes; // of a weight; 0 = the job's `parameter_bytes`
 };
+
+// How many times the bytes of a step its exchange among `span` ranks has: an all-gather whose size
+// is that of a rank's own part ends with the parts of all.
+static inline uint64_t training_copies(const struct training_spec *spec,
+                                       const struct training_step *step, uint32_t span)
+{
+    return step->op == COLL_ALL_GATHER && !spec->whole_gathers ? span : 1;
+}
 
 bool training_is_marked(const struct training_marks *marks, uint32_t layer);
 

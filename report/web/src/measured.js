@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collectives that were measured in a real run: simulated over measured times, by operation and size.
+// Collectives that were measured, in a real run or in a table beside a run: simulated over measured times, by operation
+// and size.
 import { axisStyle, legendStyle, moreLegend } from "./chart.js";
 import { detailed, nameOf, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
@@ -32,9 +33,14 @@ function axis(name, low, high, more) {
     };
 }
 
-// [op, ranks, bytes, count, measured, simulated, ratio], medians.
+// [op, ranks, bytes, count, measured, simulated, ratio], medians of a real run.
 function rowOf({ op, ranks, bytes, count, measured_ns, simulated_ns, ratios }) {
     return [op, ranks, bytes, count, measured_ns.p50, simulated_ns.p50, ratios.p50];
+}
+
+// The same of a table.
+function tableRowOf({ op, ranks, bytes, count, measured_ns, simulated_ns, ratio }) {
+    return [op, ranks, bytes, count, measured_ns, simulated_ns, ratio];
 }
 
 function tip([op, ranks, bytes, n, measured, simulated, ratio]) {
@@ -44,16 +50,15 @@ function tip([op, ranks, bytes, n, measured, simulated, ratio]) {
     );
 }
 
-function chart(measured) {
-    const sizes = measured.sizes.map(rowOf);
+function chart(name, sizes) {
     const ops = [...new Set(sizes.map((row) => row[0]))].sort();
     const times = sizes.flatMap((row) => [row[4], row[5]]);
     const low = 10 ** Math.floor(Math.log10(Math.max(1, Math.min(...times))));
     const high = 10 ** Math.ceil(Math.log10(Math.max(10, ...times)));
     return figure({
-        name: "measured",
+        name,
         title: "Simulated over measured times",
-        label: "Median times of collectives by operation and size; on the line both are equal.",
+        label: "Times of collectives by operation and size; on the line both are equal.",
         height: (width) => 320 + moreLegend(ops, width),
         build: (width) => ({
             legend: { ...legendStyle(), type: "plain", data: ops },
@@ -85,27 +90,35 @@ function chart(measured) {
     });
 }
 
+function ofRun(measured) {
+    return [
+        el(
+            "p",
+            {},
+            `${measured.count} collectives took ${text(measured.measured_ns, "ns")} in the real run and ` +
+                `${text(measured.simulated_ns, "ns")} here, a ratio of ${measured.ratio.toFixed(2)}.`,
+        ),
+        chart("measured", measured.sizes.map(rowOf)),
+    ];
+}
+
+function ofTable({ file, kind, rows }) {
+    return [el("p", {}, `Measured in ${file} (${kind}), and simulated here.`), chart("against", rows.map(tableRowOf))];
+}
+
 export function measuredSection(follow) {
-    if (!detailed.some((run) => run.metrics.measured_collectives)) return null;
+    if (!detailed.some((run) => run.metrics.measured_collectives || run.metrics.against)) return null;
     const box = section(
         "measured",
         "Measured and simulated",
-        "Collectives of a recording of a real run: from the begin of the last member to the end, there and here.",
+        "Collectives that were measured, there and here; of a real run from the begin of the last member to the end.",
         detailed.length > 1 ? [follow.control()] : [],
     );
     const body = el("div");
     follow.fill(body, () => {
-        const measured = shownRun().metrics.measured_collectives;
-        if (!measured) return [el("p", { class: "note" }, `Nothing was measured of ${nameOf(shownRun())}.`)];
-        return [
-            el(
-                "p",
-                {},
-                `${measured.count} collectives took ${text(measured.measured_ns, "ns")} in the real run and ` +
-                    `${text(measured.simulated_ns, "ns")} here, a ratio of ${measured.ratio.toFixed(2)}.`,
-            ),
-            chart(measured),
-        ];
+        const { measured_collectives: measured, against } = shownRun().metrics;
+        if (!measured && !against) return [el("p", { class: "note" }, `Nothing was measured of ${nameOf(shownRun())}.`)];
+        return [...(measured ? ofRun(measured) : []), ...(against ? ofTable(against) : [])];
     });
     box.append(body);
     return box;

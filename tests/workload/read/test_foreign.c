@@ -12,6 +12,8 @@
 #include "tests/config/load.h"
 #include "workload/flows.h"
 #include "workload/read/cdf_file.h"
+#include "workload/training/training_job.h"
+#include "workload/training/training_loop.h"
 
 static void put(const char *name, const char *text) { file_write(name, text, strlen(text)); }
 
@@ -127,43 +129,126 @@ static void test_matrix(void **state)
     "{\"name\":\"t\",\"topology\":{\"dims\":[{\"kind\":\"switch\",\"size\":8}]},"                  \
     "\"workload\":{\"kind\":\"training\",\"file\":\"w.txt\"}}"
 #define LAYER "\n1\nl -1 10 ALLREDUCE 4096 1 NONE 0 1 NONE 0 1\n"
+#define WORDS "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: "
 
-static void check_simai(const char *first, const char *says)
+static struct scenario *load_simai(const char *first, const char *layers, struct err *err)
+{
+    char whole[1024];
+    snprintf(whole, sizeof whole, "%s%s", first, layers);
+    put("w.txt", whole);
+    struct scenario *s = load(TRAINING, err);
+    file_remove("w.txt");
+    return s;
+}
+
+static void check_simai(const char *first, const char *layers, const char *says)
 {
     struct err err = {0};
-    char whole[512];
-    snprintf(whole, sizeof whole, "%s" LAYER, first);
-    put("w.txt", whole);
-    struct scenario *s = load(TRAINING, &err);
+    struct scenario *s = load_simai(first, layers, &err);
     assert_true((s == NULL) == (says != NULL));
     if (says)
-        assert_said(&err, whole, says);
+        assert_said(&err, first, says);
     scenario_free(s);
     err_free(&err);
-    file_remove("w.txt");
 }
 
 static void test_simai(void **state)
 {
     (void)state;
-#define WORDS "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 "
-    check_simai(WORDS "ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0",
+    static const struct {
+        const char *words, *says;
+    } lines[] = {
+        {"8 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0", NULL},
+        {"8 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0", NULL},
+        // micro-batches are written out, and without a pipeline nothing has stages
+        {"2 ep: 4 pp: 1 vpp: 36 ga: 8 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0", NULL},
+        {"2 ep: 1 pp: 1 all_gpus: 8", NULL},
+        {"2 some: 1 all_gpus: 8 other: 0 checkpoints: 0 checkpoint_initiates: 0", NULL},
+        {"2 some: 2 all_gpus: 8", "\"some:\" 2 is not known; if it changes nothing"},
+        {"2 pp: 2 all_gpus: 8", "pp: 2: a pipeline has no meaning in this form"},
+        {"2 cp: 2 all_gpus: 8", "cp: 2: a split of sequences has no meaning"},
+        {"2 ep: 3 all_gpus: 8", "ep: 3 does not divide the 4 data-parallel ranks"},
+        {"8 ep: 1 all_gpus: 16", "the file is of 16 GPUs, and the job has 8 ranks"},
+        {"8 ep: x checkpoints: 0 checkpoint_initiates: 0", "ep:"},
+        {"8 ep: -1 all_gpus: 8", "ep:"},
+        {"8 ep: 99999999999 all_gpus: 8", "ep:"},
+        {"8 ep: 1 all_gpus:", "\"checkpoints:\" is expected, not \"all_gpus:\""},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char first[256];
+        snprintf(first, sizeof first, WORDS "%s", lines[i].words);
+        check_simai(first, LAYER, lines[i].says);
+    }
+}
+
+/* ---- the groups of SimAI's collectives ---- */
+
+#define EXPERTS WORDS "2 ep: 2 pp: 1 all_gpus: 8"
+
+// Of 8 ranks, 2 share a layer and 2 of the 4 data-parallel ranks share experts: dimensions of 2.
+static void test_groups(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct scenario *s = load_simai(
+        EXPERTS,
+        "\n2 # layers\n# experts\na -1 1 ALLTOALL_EP 64 1 ALLGATHER 64 1 ALLREDUCE 64 1 # end\n"
+        "b -1 1 ALLREDUCE 64 1 NONE 0 1 ALLGATHER_DP_EP 64 1\n",
+        &err);
+    assert_non_null(s);
+    const struct job_spec *job = &scenario_spec(s)->jobs[0];
+    const struct training_settings *t = job->settings;
+    static const struct {
+        uint32_t layer;
+        enum training_part part;
+        uint32_t dims;
+    } wants[] = {{0, TRAINING_FWD, 2},
+                 {0, TRAINING_IG, 1},
+                 {0, TRAINING_WG, 6},
+                 {1, TRAINING_FWD, 1},
+                 {1, TRAINING_WG, 4}};
+    assert_int_equal(t->schedule.n_dims, 3);
+    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
+        assert_int_equal(training_dims(&t->training, wants[i].layer, wants[i].part, &t->schedule),
+                         wants[i].dims);
+    // An all-gather's size is that of its result.
+    assert_int_equal(training_request(t, 1 * TRAINING_PARTS + TRAINING_WG).bytes, 64);
+    scenario_free(s);
+    err_free(&err);
+}
+
+static void test_groups_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *type, *says;
+    } bad[] = {
+        {WORDS "2 all_gpus: 8", "ALLTOALL_EP",
+         "line 3: fwd type: ALLTOALL_EP is of a group of exp"},
+        {"DATA", "ALLREDUCE_DP_EP", "the first line has no \"ep:\""},
+        {EXPERTS, "BROADCAST", "line 3: fwd type: BROADCAST: the form does not say which rank"},
+        {EXPERTS, "BROADCAST_EP", "write NONE 0"},
+        {EXPERTS, "ALLTOALL_XY", "unknown \"ALLTOALL_XY\"; did you mean \"ALLTOALL\"?"},
+        {EXPERTS, "_EP", "unknown \"_EP\""},
+        {EXPERTS, "ALLTOALL_EP_EP", "unknown"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char layers[256];
+        snprintf(layers, sizeof layers, "\n1\na -1 1 %s 64 1 NONE 0 1 NONE 0 1\n", bad[i].type);
+        check_simai(bad[i].first, layers, bad[i].says);
+    }
+    // Without experts that are shared, a group of them is one rank, and nothing is exchanged.
+    check_simai(WORDS "2 ep: 1 all_gpus: 8", "\n1\na -1 1 ALLTOALL_EP 64 1 NONE 0 1 NONE 0 1\n",
                 NULL);
-    check_simai(WORDS "checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0", NULL);
-    check_simai(WORDS "ep: 4 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0",
-                "ep: 4: experts have no meaning in this form");
-    check_simai(WORDS "ep: 1 all_gpus: 16 checkpoints: 0 checkpoint_initiates: 0",
-                "the file is of 16 GPUs, and the job has 8 ranks");
-    check_simai(WORDS "ep: x checkpoints: 0 checkpoint_initiates: 0", "ep:");
 }
 
 int main(int argc, char **argv)
 {
     (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_simai),
+        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_simai),          cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_groups_refused),
     };
     return cmocka_run_group_tests_name("foreign files", tests, folder_make, folder_remove);
 }

@@ -17,8 +17,11 @@ struct measured_row {
 struct measured_table {
     struct measured_row *rows;
     size_t n;
-    const char *op; // "all_reduce", as the table names it; NULL = it does not
-    bool per_rank;  // sizes are those that a rank contributes; measured_table_fit() multiplies them
+    const char *kind; // of the file: "nccl-tests" or "OSU"
+    const char *op;   // "all_reduce", as the table names it; NULL = it does not
+    double factor;    // busbw by algbw of the row with most digits; 0 = not known
+    double digits;    // of that row: its busbw
+    bool per_rank; // sizes are those that a rank contributes; measured_table_fit() multiplies them
 };
 
 // Read the table of a file: the columns by its heading, whatever a launcher has put before each
@@ -27,9 +30,14 @@ struct measured_table {
 int measured_table_read(struct measured_table *t, const char *path, struct err *err);
 
 // Make the sizes those of the largest buffer of a rank, as here, for `ranks` ranks. Returns -1 with
-// an error where the table is of another operation than `op`.
+// an error where the table is of another operation than `op`, by its name; where only its busbw is
+// that of another operation or number of ranks, a warning says so.
 int measured_table_fit(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
                        struct err *err);
+
+// Returns -1 with an error that says which sizes there are where the table does not have `bytes`.
+int measured_table_need(const struct measured_table *t, const char *path, uint64_t bytes,
+                        struct err *err);
 void measured_table_free(struct measured_table *t);
 
 // The row of a size; NULL = there is none.

@@ -8,8 +8,9 @@
 // Format: OSU micro-benchmarks: "# OSU MPI Allreduce Latency Test v7.1", "# Size  Avg Latency(us)",
 // perhaps with more columns, and a row for each size. The title tells what a size is. Tests between
 // two hosts, which also perftest has, are no collectives, and refused.
-#include "cli/sweep/measured_table.h"
+#include "cli/measured/measured_table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "collective/algorithm/collective.h"
 #include "engine/base/memory.h"
 #include "engine/base/regular_file.h"
 #include "engine/base/text.h"
@@ -24,6 +26,7 @@
 #include "engine/text/json_file.h"
 
 #define WORDS 64
+#define FACTOR_NEAR 0.02 // two decimals of a bandwidth of 1 GB/s
 
 /* ---- what tables there are ---- */
 
@@ -120,6 +123,15 @@ static int add(struct reading *r, const struct measured_row *new)
     return 0;
 }
 
+// The quotient of the two bandwidths tells operation and ranks; small numbers are rounded too much.
+static void note_factor(struct measured_table *t, double algbw, double busbw)
+{
+    if (algbw < 1 || busbw <= t->digits)
+        return;
+    t->digits = busbw;
+    t->factor = busbw / algbw;
+}
+
 static int row(struct reading *r, char *const *words, size_t n)
 {
     size_t begin = row_begin(words, n);
@@ -136,6 +148,7 @@ static int row(struct reading *r, char *const *words, size_t n)
     double own = (double)new.bytes / new.time_us / 1e3;
     if (fabs(algbw - own) > 0.02 * own + 0.011)
         return wrong(r, "algbw is not size by time: columns that are not understood");
+    note_factor(r->table, algbw, busbw);
     return add(r, &new);
 }
 
@@ -234,6 +247,7 @@ static int read_json(struct reading *r)
                 status = wrong(r, "alg_bw is not size by time: values that are not understood");
             else
                 status = add(r, &new);
+            note_factor(r->table, algbw, json_number_value(json_object_get(out, "bus_bw")));
             if (status != 0)
                 break;
         }
@@ -296,9 +310,39 @@ int measured_table_read(struct measured_table *t, const char *path, struct err *
         status = err_add(err, path,
                          "has no table of nccl-tests (a heading with size, count, type, time, "
                          "algbw and busbw, and a row for each size) or of OSU's collectives");
+    t->kind = r.osu ? "OSU" : "nccl-tests";
     if (status != 0)
         measured_table_free(t);
     return status;
+}
+
+int measured_table_need(const struct measured_table *t, const char *path, uint64_t bytes,
+                        struct err *err)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+    if (measured_table_at(t, bytes))
+        return 0;
+    for (size_t i = 0; i < t->n; i++) {
+        least = t->rows[i].bytes < least ? t->rows[i].bytes : least;
+        most = t->rows[i].bytes > most ? t->rows[i].bytes : most;
+    }
+    return err_add(err, path,
+                   "has no row of %" PRIu64 " B, but %zu size%s from %" PRIu64 " B to %" PRIu64
+                   " B",
+                   bytes, t->n, t->n == 1 ? "" : "s", least, most);
+}
+
+// Warn where the bus bandwidths are of another operation or number of ranks.
+static void check_factor(const struct measured_table *t, const char *path, const char *op,
+                         uint32_t ranks, struct err *err)
+{
+    enum coll_op found;
+    double here = coll_op_find(op, &found) == 0 ? coll_bus_factor(found, ranks) : 0;
+    if (t->factor > 0 && here > 0 && fabs(t->factor / here - 1) > FACTOR_NEAR)
+        err_warn(err, path,
+                 "busbw is %.2f times algbw, and %.2f times for %s of %u ranks: is the table of "
+                 "another operation or number of ranks?",
+                 t->factor, here, op, ranks);
 }
 
 int measured_table_fit(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
@@ -310,6 +354,7 @@ int measured_table_fit(struct measured_table *t, const char *path, const char *o
         if (__builtin_mul_overflow(t->rows[i].bytes, ranks, &t->rows[i].bytes))
             return err_add(err, path, "has a size that is out of range for %u ranks", ranks);
     t->per_rank = false;
+    check_factor(t, path, op, ranks, err);
     return 0;
 }
 
